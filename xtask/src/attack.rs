@@ -15,8 +15,8 @@ const CAMPAIGN: [&str; 7] = ["test", "-p", "steelbench", "--all-features", "--te
 
 const USAGE: &str = "cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]";
 
-/// What a kind came to: its name, how many tries there were and should have been, how many failed,
-/// seconds, and the seeds of those that failed.
+/// Result of a kind: its name, the number of tries and the planned number, failures, seconds, and
+/// the seeds of failed tries.
 type Row = [String; 6];
 
 /// Attacks; an error when a try failed, or when time was over before all tries.

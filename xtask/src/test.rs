@@ -130,8 +130,8 @@ pub fn live(engines: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// What cargo builds, and what the executables are given: what stands after `--`, and names of
-/// tests.
+/// Splits arguments into cargo's selection and those of the executables: those after `--`, and
+/// names of tests.
 fn selection_and_given(arguments: &[String]) -> (Vec<String>, Vec<String>) {
     let end = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
     let (mut selection, mut given) = (Vec::new(), Vec::new());

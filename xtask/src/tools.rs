@@ -1,4 +1,4 @@
-//! What tests and benches need besides cargo: installed by package name, where it is not there.
+//! Tools of tests and benches in addition to cargo: installed by package name if missing.
 
 use crate::mysql;
 use crate::process::{cargo, root, succeed, target};

@@ -22,10 +22,10 @@ const CONFIGURATIONS_SHOWN: usize = 40;
 pub struct Check {
     /// The experiment file
     pub file: PathBuf,
-    /// How much of the order of trials to print
+    /// How much of the trial order to print
     #[arg(long, value_enum, default_value_t = Order::First)]
     pub order: Order,
-    /// The results file whose trials the estimate is based on [default: results/NAME.steelbench]
+    /// Results file whose trials the estimate uses [default: results/NAME.steelbench]
     #[arg(long, value_name = "FILE")]
     pub results: Option<PathBuf>,
     /// Print everything as JSON
@@ -140,12 +140,12 @@ fn as_text(
     };
     let setups = match experiment.repeats.setups {
         1 => String::new(),
-        setups => format!(" in {setups} set-ups of each level that is hard to change"),
+        setups => format!(" in {setups} set-ups of each hard-to-change level"),
     };
     let (configurations, trials) = (plural(number, "configuration"), plural(plan.len(), "trial"));
     lines.push(format!("{configurations} x {repeats}{setups} = {trials}, seed {seed}"));
     let trial_max = minutes(experiment.get(TRIAL_TIME_S));
-    lines.push(format!("time: {}; a trial at most {trial_max}", estimate.text(plan.len())));
+    lines.push(format!("time: {}; at most {trial_max} per trial", estimate.text(plan.len())));
     lines.extend(experiment.left_out.iter().map(ToString::to_string));
     lines.extend(needs(experiment));
     lines.extend(findings.space.iter().map(|space| format!("space: {space}")));
@@ -181,7 +181,7 @@ fn as_text(
     lines.iter().map(line).collect()
 }
 
-/// What somebody has to provide or do.
+/// Lists manual prerequisites.
 fn needs(experiment: &Experiment) -> Vec<String> {
     let manual = experiment
         .factors

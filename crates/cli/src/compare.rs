@@ -9,15 +9,14 @@ use command::{Context, ExitCode, Failure, Place, Tool, Which, results};
 use observations::Recording;
 use store::Store;
 
-/// Compare two configurations head to head and say why they differ, or two runs before and
-/// after a change
+/// Compare two configurations and explain the difference, or two runs before and after a change
 #[derive(Debug, Parser)]
 #[command(name = "compare")]
 pub struct Compare {
     /// Two configurations (`data_files=1`, `data_files=1,log=synced`) or levels (`sync=on`: the
-    /// mean over the other factors), with the run that they are of before them; or two runs
-    /// (an experiment's name, a results file, either with `@3`, `@latest` or `@previous`);
-    /// or two observations of a server, by the files that `waits --output` wrote
+    /// mean over the other factors), preceded by their run; or two runs (an experiment's name or a
+    /// results file, optionally with `@3`, `@latest` or `@previous`); or two observations of a
+    /// server, as files written by `waits --output`
     #[arg(
         value_names = ["A", "B", "B"],
         num_args = 2..=3,
@@ -25,30 +24,31 @@ pub struct Compare {
         conflicts_with = "baseline",
     )]
     pub sides: Vec<String>,
-    /// Several runs of one side: each counts once, so that what runs differ by is in the intervals
+    /// Several runs of one side: each counts once, so the intervals include the variation between
+    /// runs
     #[arg(long, value_name = "RUN", num_args = 1.., requires = "candidate")]
     pub baseline: Vec<String>,
     /// Several runs of the other side
     #[arg(long, value_name = "RUN", num_args = 1.., requires = "baseline")]
     pub candidate: Vec<String>,
-    /// Name of an experiment, or path of a results file, of configurations and of `@3` alone
+    /// Name of an experiment, or path of a results file, for configurations and for `@3` alone
     /// [default: the newest in results/]
     #[arg(long = "in", value_name = "NAME")]
     pub name: Option<String>,
-    /// Number of the run that configurations are of [default: the latest]
+    /// Run number for configurations [default: the latest]
     #[arg(long)]
     pub run: Option<i64>,
-    /// Of two runs: the response to compare [default: the first run's]
+    /// For two runs: the response to compare [default: the first run's]
     #[arg(long, value_name = "NAME")]
     pub response: Option<String>,
-    /// Of two runs: compare every response that both have
+    /// For two runs: compare every common response
     #[arg(long, conflicts_with = "response")]
     pub all: bool,
-    /// Of two runs: exit code 1 when a configuration changed by more than this beyond doubt:
-    /// `slower:3%`, `faster:3%`, or of a response `latency_p99:+5%`, `iops:-3%`; repeatable
+    /// For two runs: exit code 1 if a configuration changed significantly by more than this:
+    /// `slower:3%`, `faster:3%`, or for a response `latency_p99:+5%`, `iops:-3%`; repeatable
     #[arg(long, value_name = "LIMIT")]
     pub fail_if: Vec<Limit>,
-    /// Exit code 1 also when a change may be beyond the limit
+    /// Exit code 1 also if a change may exceed the limit
     #[arg(long, requires = "fail_if")]
     pub fail_if_unsure: bool,
     #[command(flatten)]
@@ -56,7 +56,7 @@ pub struct Compare {
 }
 
 impl Compare {
-    /// Whether anything is asked for that only two runs have.
+    /// Returns whether an option applies only to two runs.
     pub fn is_for_runs(&self) -> bool {
         self.response.is_some() || self.all || !self.fail_if.is_empty()
     }
@@ -89,8 +89,8 @@ impl Tool for Compare {
                 let recording = results::read_run(&store, self.run, Store::read_figures)?;
                 configurations(self, &recording, a, b)
             }
-            (Some(_), None) => Err(Failure::usage(format!("{a} is a run and {b} is none"))),
-            (None, Some(_)) => Err(Failure::usage(format!("{b} is a run and {a} is none"))),
+            (Some(_), None) => Err(Failure::usage(format!("{a} is a run but {b} is not"))),
+            (None, Some(_)) => Err(Failure::usage(format!("{b} is a run but {a} is not"))),
         }
     }
 }
@@ -109,8 +109,8 @@ fn observations(
         if arguments.is_for_runs() {
             if records.document(from)?.is_some() && records.document(to)?.is_some() {
                 return Err(Failure::usage(
-                    "--response, --all and --fail-if are for runs; of observations every wait is \
-                     shown",
+                    "--response, --all and --fail-if apply to runs; a comparison of observations \
+                     shows every wait",
                 ));
             }
         } else if let Some(code) = records.compare(from, to, arguments.form)? {
@@ -135,14 +135,13 @@ fn configurations(
 ) -> Result<ExitCode, Failure> {
     if arguments.is_for_runs() {
         return Err(Failure::usage(
-            "--response, --all and --fail-if are for two runs; of two configurations every \
-             response is shown",
+            "--response, --all and --fail-if apply to two runs; a comparison of configurations \
+             shows every response",
         ));
     }
     let (cells, [from, to]) = cells(recording, a, b)?;
-    let compared = analysis::compare_over(recording, &cells).ok_or_else(|| {
-        Failure::failed("neither configuration has a trial that was measured to the end")
-    })?;
+    let compared = analysis::compare_over(recording, &cells)
+        .ok_or_else(|| Failure::failed("neither configuration has a completed trial"))?;
     let json = || report::json::head_to_head(&compared, &from, &to);
     output::show(arguments.form, json, || report::head_to_head(&compared, &from, &to))
 }
@@ -203,7 +202,7 @@ fn previous(store: &Store) -> Result<i64, Failure> {
     let latest = runs.pop();
     let before = latest.and_then(|latest| runs.into_iter().rfind(|run| run.name == latest.name));
     before.map(|run| run.id).ok_or_else(|| {
-        Failure::usage(format!("{}: there is no run before the latest", store.path().display()))
+        Failure::usage(format!("{}: no run before the latest", store.path().display()))
     })
 }
 
@@ -216,7 +215,7 @@ fn runs(arguments: &Compare, from: &[Recording], to: &[Recording]) -> Result<Exi
         (1..all.len()).find(|at| all[..*at].contains(&all[*at])).map(|at| &all[at])
     {
         return Err(Failure::usage(format!(
-            "run {run} of {name} is named twice; compare different runs"
+            "run {run} of {name} is given twice; compare different runs"
         )));
     }
     let which = match &arguments.response {
@@ -247,8 +246,8 @@ fn exit_code(gate: &Gate, fail_if_unsure: bool) -> Result<ExitCode, Failure> {
             let limits: Vec<String> = gate.not_judged().map(|it| it.limit.to_string()).collect();
             let limits = limits.join(", ");
             Err(Failure::usage(format!(
-                "no configuration can be judged by {limits}: that takes two blocks in each run, \
-                 or two runs a side, and values above 0"
+                "cannot judge any configuration by {limits}: this needs values above 0 and two \
+                 blocks in each run, or two runs per side"
             )))
         }
         Decision::Unsure if fail_if_unsure => Ok(ExitCode::Failed),

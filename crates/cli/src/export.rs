@@ -9,7 +9,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Write all that a run recorded for other programs: as CSV, JSON, Parquet or XLSX
+/// Export a run's records as CSV, JSON, Parquet or XLSX
 #[derive(Debug, Parser)]
 #[command(name = "export")]
 pub struct Export {
@@ -18,9 +18,9 @@ pub struct Export {
     /// Format of the files
     #[arg(long, value_enum)]
     pub format: Format,
-    /// Where to write: a folder for CSV and Parquet, a file for JSON and XLSX [default:
-    /// NAME-export, standard output, NAME.xlsx, where NAME is that of the results file]. Only
-    /// what Steelbench wrote is replaced
+    /// Destination: a folder for CSV and Parquet, a file for JSON and XLSX [default: NAME-export,
+    /// standard output, NAME.xlsx, where NAME is that of the results file]. Only files written by
+    /// Steelbench are replaced
     #[arg(short, long, value_name = "PATH")]
     pub output: Option<PathBuf>,
 }
@@ -32,7 +32,7 @@ pub enum Format {
     Csv,
     /// The whole run as one document
     Json,
-    /// The same tables as CSV, with typed columns
+    /// The CSV tables with typed columns
     Parquet,
     /// One workbook with a sheet for each table, filters and charts
     Xlsx,

@@ -19,17 +19,17 @@ impl Tool for Schema {
     }
 }
 
-/// Write a commented experiment file to start from
+/// Write a commented experiment file as a starting point
 #[derive(Debug, Parser)]
 #[command(name = "init")]
 pub struct Init {
-    /// Where to write it
+    /// The file to write
     #[arg(default_value = "experiment.toml")]
     file: PathBuf,
-    /// The engine under test [default: sqlite, or the first one that the probe can work on]
+    /// The engine under test [default: sqlite, or the first one that supports the probe]
     #[arg(long, value_name = "NAME")]
     engine: Option<String>,
-    /// What a trial does [default: the first probe that can work on the engine]
+    /// The probe [default: the first one that the engine supports]
     #[arg(long, value_name = "NAME")]
     probe: Option<String>,
 }
@@ -40,7 +40,7 @@ impl Tool for Init {
         write_new(&self.file, &text)?;
         let path = self.file.display();
         output::print_wrapped(&format!(
-            "Wrote {path}. `steelbench check {path}` says what it would do.\n"
+            "Wrote {path}. Show its plan with `steelbench check {path}`.\n"
         ))
     }
 }

@@ -17,17 +17,17 @@ use store::Store;
 #[command(name = "history")]
 pub struct History {
     /// Name of an experiment, or paths of results files with its runs [default: the newest in
-    /// results/]; or of those that `queries --every` wrote
+    /// results/]; or results files written by `queries --every`
     pub names: Vec<String>,
-    /// The response to show [default: the one that the latest run compares on]
+    /// The response to show [default: that of the latest run]
     #[arg(long, value_name = "NAME")]
     pub response: Option<String>,
-    /// Only the last so many runs, or intervals
+    /// Only the last N runs or intervals
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub last: Option<u32>,
     #[command(flatten)]
     pub between: Between,
-    /// Also write this as a page to this file
+    /// Also write this page to this file
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
     #[command(flatten)]
@@ -73,16 +73,13 @@ fn runs_of(arguments: &History, stores: &[Store]) -> Result<Vec<Recording>, Fail
     runs.sort_by_key(|(_, run)| run.started_ms);
     let mut runs = each_once(runs, stores)?;
     let Some(name) = runs.last().map(|(_, run)| run.name.clone()) else {
-        return Err(Failure::usage(format!(
-            "{}: no run was recorded yet",
-            stores[0].path().display()
-        )));
+        return Err(Failure::usage(format!("{}: no recorded run", stores[0].path().display())));
     };
     runs.retain(|(_, run)| {
         run.name == name && arguments.between.covers(run.started_ms, run.started_ms)
     });
     if runs.is_empty() {
-        return Err(Failure::usage(format!("no run of {name} lies between --from and --to")));
+        return Err(Failure::usage(format!("no run of {name} between --from and --to")));
     }
     let skipped = arguments.last.map_or(0, |last| runs.len().saturating_sub(last as usize));
     let wanted = runs.into_iter().skip(skipped);
@@ -106,7 +103,7 @@ fn each_once(
         let path = |at: usize| stores[at].path().display();
         let when = report::utc(run.started_ms);
         output::complain(&format!(
-            "note: the run of {when} is in {} and in {}: it counts once",
+            "note: the run of {when} is in {} and in {}: counted once",
             path(*known),
             path(at)
         ));

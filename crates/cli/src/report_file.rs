@@ -7,7 +7,7 @@ use command::{Context, ExitCode, Failure, Place, Tool, Which, output, results};
 use std::path::PathBuf;
 use store::Store;
 
-/// Write what a run found as one HTML file with figures, which needs no network
+/// Write a run's report as one HTML file with figures that works offline
 #[derive(Debug, Parser)]
 #[command(name = "report")]
 pub struct Report {

@@ -6,7 +6,7 @@ use command::{Context, ExitCode, Failure, Tool, results};
 use engine::Permits;
 use std::path::PathBuf;
 
-/// Run or resume an experiment, then show what was found
+/// Run or resume an experiment, then show the results
 #[derive(Debug, Parser)]
 #[command(name = "run")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
@@ -16,25 +16,25 @@ pub struct Run {
     /// The results file [default: results/NAME.steelbench]
     #[arg(short = 'o', long, value_name = "FILE")]
     pub results: Option<PathBuf>,
-    /// Start over: begin a new run in the results file; earlier runs are kept
+    /// Start a new run in the results file; earlier runs are kept
     #[arg(long)]
     pub fresh: bool,
-    /// Run trials again that have failed as often as `repeats.retries` permits
+    /// Rerun trials that failed as often as `repeats.retries` permits
     #[arg(long, conflicts_with = "fresh")]
     pub retry_failed: bool,
-    /// What the run is called in comparisons and histories: "after patch"
+    /// Label of the run in comparisons and histories: "after patch"
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
-    /// The manual step at which the run stopped has been done
+    /// Resume after the manual step at which the run stopped
     #[arg(long)]
     pub manual_done: bool,
-    /// This existing file of `target.paths` may be written to
+    /// Permit writing to this existing file of `target.paths`
     #[arg(long, value_name = "FILE")]
     pub overwrite: Vec<PathBuf>,
-    /// This block device of `target.paths` may be written to; everything on it is lost
+    /// Permit writing to this block device of `target.paths`; everything on it is lost
     #[arg(long, value_name = "DEVICE")]
     pub destroy: Vec<PathBuf>,
-    /// Print events and the summary as JSON, one object a line
+    /// Print events and the summary as JSON, one object per line
     #[arg(long)]
     pub json: bool,
 }

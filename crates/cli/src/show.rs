@@ -10,7 +10,7 @@ use observations::{FileRecord, Recording};
 use report::{Medium, Text};
 use store::Store;
 
-/// Show what a run found, read from its results file
+/// Show the results of a recorded run
 #[derive(Debug, Parser)]
 #[command(name = "show")]
 pub struct Show {
@@ -22,7 +22,7 @@ pub struct Show {
     /// List the runs of the results file
     #[arg(long)]
     pub runs: bool,
-    /// Print the experiment file of the run, and the files that it names, as they were
+    /// Print the experiment file of the run and the files that it names, as recorded
     #[arg(long, conflicts_with_all = ["runs", "only"])]
     pub source: bool,
     #[command(flatten)]

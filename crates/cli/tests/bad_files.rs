@@ -112,7 +112,7 @@ fn control_characters_of_a_file_do_not_reach_the_terminal() {
     assert!(!ended.stderr.contains(['\u{1b}', '\u{7}']), "{ended:?}");
 }
 
-/// What one line can cause is limited, however long it is.
+/// The errors of one line are limited, however long it is.
 #[test]
 fn a_long_line_of_errors_is_cut() {
     let levels: Vec<String> = (0..12_000).map(|level| format!("\"bad {level} größe\"")).collect();
@@ -170,11 +170,8 @@ fn what_is_too_large_or_no_regular_file_is_refused_at_once() {
                 common::limited_memory(&mut command).stdout(Stdio::piped()).stderr(Stdio::piped());
             let ended = common::end(child.spawn().unwrap()).expect(2);
             // One that is as large is no table by its last bytes, of which nothing more is read.
-            let why = if arguments[0] == "sort-order" && file == "huge" {
-                "cannot be read as Parquet"
-            } else {
-                why
-            };
+            let why =
+                if arguments[0] == "sort-order" && file == "huge" { "as Parquet: " } else { why };
             assert!(ended.stderr.contains(why), "{arguments:?}: {ended:?}");
         }
     }

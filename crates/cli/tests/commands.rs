@@ -57,7 +57,7 @@ fn compare_names_both_sides_and_refuses_what_is_not_clear() {
     compare("data_files=1 log=wal", "data_files=2 log=wal").expect(0);
     // What one side names alone restricts the other; levels of different factors are no comparison.
     compare("data_files=1", "data_files=2 log=wal").expect(0).shows("A  data_files=1 log=wal ");
-    compare("data_files=1", "log=wal").expect(2).says("write levels of the same factor");
+    compare("data_files=1", "log=wal").expect(2).says("give levels of the same factor");
     compare("data_files=3", "data_files=2 log=wal")
         .expect(2)
         .says("no configuration is data_files=3");
@@ -210,7 +210,7 @@ fn init_writes_a_file_for_each_engine_and_probe_that_fit() {
     assert!(!lab.path("c.toml").exists());
 }
 
-/// The same with one block of short trials.
+/// Returns the experiment with one block of short trials.
 fn small(text: &str) -> String {
     let with_rows = text.contains("\nrows = ");
     let line = |line: &str| match line.split(" = ").next().unwrap_or_default() {
@@ -269,7 +269,7 @@ fn tables_fit_80_columns() {
         }
     }
     let shown: Ended = lab.command(&["show", "t"]).env("COLUMNS", "80").output().unwrap().into();
-    shown.expect(0).shows("WaitType").shows("(left out at this width: ");
+    shown.expect(0).shows("WaitType").shows("(columns hidden at this width: ");
 }
 
 #[test]

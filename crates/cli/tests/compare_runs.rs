@@ -51,7 +51,10 @@ fn what_changed_is_listed() {
     let text = lab.compare(&["t@1", "t@2"]).expect(0).stdout;
     let row = text.lines().find(|line| line.starts_with("target.delay")).unwrap();
     assert!(row.contains('2') && row.contains('4') && row.ends_with("all"), "{row}");
-    assert!(text.contains("data_files=1 *") && text.contains("Environment: nothing"), "{text}");
+    assert!(
+        text.contains("data_files=1 *") && text.contains("Environment: no recorded change"),
+        "{text}"
+    );
     // A factor that has the old value among its levels: the settings are the same, the label is
     // not.
     let file =
@@ -60,7 +63,7 @@ fn what_changed_is_listed() {
     lab.run_with(&["--fresh"], 0);
     let text = lab.compare(&["t@1", "t@3"]).expect(0).stdout;
     assert!(text.contains("Factor target.delay is only in B"), "{text}");
-    assert!(text.contains("Settings of the configurations compared: the same"), "{text}");
+    assert!(text.contains("Settings of the compared configurations: no change"), "{text}");
     assert!(text.contains("Only in B: ") && text.contains("1.00x"), "{text}");
 }
 
@@ -130,17 +133,17 @@ fn the_exit_code_is_the_gates() {
 fn wrong_arguments_are_explained() {
     let lab = two_runs();
     for (arguments, says) in [
-        (&["t@1", "t@1"][..], "run 1 of t is named twice"),
+        (&["t@1", "t@1"][..], "run 1 of t is given twice"),
         (&["t@1", "t@9"], "9"),
-        (&["t@1", "data_files=1"], "data_files=1 is none"),
-        (&["none.steelbench", "t@1"], "neither a results file none.steelbench"),
-        (&["none@2", "t@1"], "neither a results file none "),
+        (&["t@1", "data_files=1"], "data_files=1 is not"),
+        (&["none.steelbench", "t@1"], "no results file none.steelbench"),
+        (&["none@2", "t@1"], "no results file none "),
         (&["t@1", "t@2", "--run", "1"], "--run is for configurations"),
         (&["t@1", "t@2", "--response", "iops"], "elapsed, throughput"),
         (&["t@1", "t@2", "--fail-if", "iops:3%"], "no response iops"),
         (&["t@1", "t@2", "--fail-if", "slower"], "`slower` is not a limit"),
         (&["t@1", "t@2", "--fail-if-unsure"], "--fail-if"),
-        (&["data_files=1", "data_files=2", "--fail-if", "slower:3%"], "are for two runs"),
+        (&["data_files=1", "data_files=2", "--fail-if", "slower:3%"], "apply to two runs"),
     ] {
         lab.compare(arguments).expect(2).says(says);
     }
@@ -149,7 +152,7 @@ fn wrong_arguments_are_explained() {
     single.compare(&["t@previous", "t@latest"]).expect(2).says("no run before the latest");
     single.run_with(&["--fresh"], 0);
     let gate = single.compare(&["t@1", "t@2", "--fail-if", "slower:3%"]).expect(2);
-    gate.says("no configuration can be judged by slower:3%").shows("Gate unsure");
+    gate.says("cannot judge any configuration by slower:3%").shows("Gate inconclusive");
     single.compare(&["t@1", "t@2"]).expect(0).shows("few blocks to tell");
 }
 
@@ -192,10 +195,10 @@ fn a_gate_takes_several_runs_a_side() {
         "{text}"
     );
     let same = ["--baseline", "t@1", "t@2", "--candidate", "t@3", "t@1"];
-    lab.compare(&same).expect(2).says("run 1 of t is named twice");
+    lab.compare(&same).expect(2).says("run 1 of t is given twice");
     lab.compare(&["--baseline", "t@1", "--candidate", "t@4", "t@5"])
         .expect(2)
-        .says("two runs of each side");
+        .says("two runs per side");
     lab.compare(&["--baseline", "t@1"]).expect(2).says("--candidate");
     let json = &lab.json(&["compare", "--baseline", "t@1", "t@2", "--candidate", "t@4", "t@5"])[0];
     assert_eq!(
@@ -223,7 +226,7 @@ fn levels_are_compared_over_the_other_factors() {
     }
     let one = lab.compare(&["delay=2 ms,data_files=1", "delay=4 ms"]).expect(0).stdout;
     assert!(
-        one.contains("Left out, without a partner on the other side: 1 configuration."),
+        one.contains("Not compared, because the other side lacks a match: 1 configuration."),
         "{one}"
     );
     assert!(one.contains("B  delay=4 ms data_files=1"), "{one}");

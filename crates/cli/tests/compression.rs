@@ -70,7 +70,8 @@ fn duckdb_compresses_as_it_is_told_and_what_it_does_not_is_an_error() {
         let lab = ready("compression-cost", &library, &[&small[..], &[other]].concat());
         let failed = lab.run(1);
         failed.shows(
-            "setting target.compression = zstd did not take: the engine has l_orderkey BitPacking",
+            "setting target.compression = zstd had no effect: the engine reports l_orderkey \
+             BitPacking",
         );
         // A column by itself.
         let column = format!(
@@ -122,8 +123,8 @@ fn postgres_compresses_long_texts_and_a_server_without_a_method_is_named_before_
     }
 }
 
-/// What InnoDB says of its tables while a load works on them, what their files take on the disk,
-/// and what is recorded.
+/// InnoDB's report on its tables during a load, the size of their files on disk, and the recorded
+/// figures agree.
 #[test]
 fn innodb_compresses_rows_and_pages_as_it_is_told() {
     let Some(server) = servers::mariadb::Server::start(&[]) else { return };
@@ -197,7 +198,7 @@ fn a_level_that_a_server_was_built_without_is_left_out_and_said_so() {
     ));
     let checked = lab.steelbench(&["check", "e.toml"]).expect(0);
     let told = checked.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    let says = format!("level other of pages is left out, this server was built without {method}");
+    let says = format!("level other of pages omitted: this server was built without {method}");
     assert!(told.contains(&says) && !told.contains("not installed"), "{told}");
 }
 
@@ -229,11 +230,16 @@ fn what_an_engine_does_not_have_is_said_by_check() {
             "duckdb",
             "compression = \"none\"\nsettings = { force_compression = \"rle\" }",
             "lineitem",
-            "says the same; give one of them",
+            "; remove one of them",
         ),
         ("postgres", "compression = \"zstd\"", "documents", "pglz"),
         ("postgres", "compression = \"pglz\"", "lineitem", "use data = \"documents\""),
-        ("postgres", "column_compression = { n = \"pglz\" }", "documents", "compresses texts"),
+        (
+            "postgres",
+            "column_compression = { n = \"pglz\" }",
+            "documents",
+            "compresses text columns only",
+        ),
     ] {
         let ended = Lab::with(&text(engine, target, data)).steelbench(&["check", "e.toml"]);
         assert_eq!(ended.code, Some(2), "{engine} {target}: {ended:?}");
@@ -246,5 +252,5 @@ fn what_an_engine_does_not_have_is_said_by_check() {
     };
     let target = format!("library = \"{old}\"\ncompression = \"dict_fsst\"");
     let ended = Lab::with(&text("duckdb", &target, "lineitem")).steelbench(&["check", "e.toml"]);
-    ended.expect(2).says("DuckDB 1.2.2 has no compression `dict_fsst`");
+    ended.expect(2).says("DuckDB 1.2.2 does not support compression `dict_fsst`");
 }

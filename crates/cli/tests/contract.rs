@@ -1,4 +1,4 @@
-//! What every engine with tables has to do. A new engine joins [`targets`] and has to pass.
+//! The contract of every engine with tables. A new engine joins [`targets`] and must pass.
 
 use crate::registry;
 use crate::skeleton;
@@ -357,7 +357,7 @@ fn fills_tables_with_every_type_of_value(own: &Target) {
     instance.remove().unwrap();
 }
 
-/// Whether it keeps whole rows in pages.
+/// Returns whether it keeps whole rows in pages.
 fn has_pages(own: &Target) -> bool {
     ["sqlite", "postgres", "mariadb", "sqlserver"].contains(&own.engine.name())
 }

@@ -42,7 +42,7 @@ fn a_table_is_written_as_csv_and_as_parquet_with_the_same_values() {
     // What is there is not written over, and nothing unfinished remains.
     lab.steelbench(&["data", "lineitem", "--scale", "0.01", "--output", "d"])
         .expect(2)
-        .says("is there already");
+        .says("already exists");
     assert_eq!(std::fs::read_dir(lab.path("d")).unwrap().count(), 2);
     assert_eq!(lab.read("d/lineitem.csv"), csv);
 }
@@ -52,7 +52,7 @@ fn one_table_goes_to_standard_output_and_a_set_to_a_file_each() {
     let lab = Lab::new();
     let text = lab.command(&["data", "nation", "--output", "-"]).output().unwrap().stdout;
     assert_eq!(String::from_utf8(text).unwrap().lines().count(), 26);
-    lab.steelbench(&["data", "tpch", "--output", "-"]).expect(2).says("only one table at a time");
+    lab.steelbench(&["data", "tpch", "--output", "-"]).expect(2).says("only one table");
     lab.steelbench(&["data", "pgbench", "--scale", "0.01", "--output", "p"]).expect(0);
     let lines = |name: &str| lab.read(name).lines().count();
     assert_eq!(lines("p/pgbench_accounts.csv"), 1001);
@@ -236,7 +236,7 @@ fn levels_of_engines_that_are_not_installed_are_left_out_and_said() {
     let lab = Lab::with(&file("", "./gone.so"));
     lab.steelbench(&["check", "e.toml"]).expect(2).says("gone.so");
     lab.write("e.toml", &file("if_installed = true", "./gone.so"));
-    let left_out = "level column of engine is left out, duckdb is not installed: ";
+    let left_out = "level column of engine omitted: duckdb is not installed: ";
     lab.steelbench(&["check", "e.toml"]).expect(0).shows(left_out);
     let checked = parsed(&lab, &["check", "e.toml", "--json"]);
     assert!(checked["left_out"][0].as_str().unwrap().starts_with(left_out));
@@ -247,7 +247,7 @@ fn levels_of_engines_that_are_not_installed_are_left_out_and_said() {
     // What is not installed is not run, and the other way round is another experiment.
     if let Some(library) = duckdb_library() {
         std::os::unix::fs::symlink(library, lab.path("gone.so")).unwrap();
-        lab.run(2).says("other engines are installed than when this run was begun");
+        lab.run(2).says("the installed engines differ from those at the start of this run");
         lab.run_with(&["--fresh"], 0);
         let labels =
             "SELECT label FROM configurations WHERE run = (SELECT max(id) FROM runs) ORDER BY id";
@@ -256,10 +256,10 @@ fn levels_of_engines_that_are_not_installed_are_left_out_and_said() {
     let none = file("if_installed = true", "./never.so")
         .replace("\"sqlite\"", "\"duckdb\", \"target.library\" = \"./no.so\"");
     lab.write("e.toml", &none.replacen("name = \"row\"", "name = \"row\"\nif_installed = true", 1));
-    lab.steelbench(&["check", "e.toml"]).expect(2).says("is left out");
+    lab.steelbench(&["check", "e.toml"]).expect(2).says("omitted: ");
 }
 
-/// What a table costs that was not measured is told after a run and whenever it is shown.
+/// The predicted cost of an unmeasured table is printed after a run and by `show`.
 #[test]
 fn a_scan_study_predicts_a_table_of_ones_own() {
     let file = "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe = \
@@ -270,7 +270,7 @@ fn a_scan_study_predicts_a_table_of_ones_own() {
                  \"sum\"\ncolumns = 3\n";
     let lab = Lab::with(&format!("{file}{table}"));
     let said = lab.run(0);
-    said.shows("Estimates of the model for tables that were not measured").shows("orders");
+    said.shows("Estimates of the model for unmeasured tables").shows("orders");
     let shown = parsed(&lab, &["show", "t", "--json"]);
     let told = &shown["costs"][0]["predictions"][0];
     assert_eq!(
@@ -283,8 +283,7 @@ fn a_scan_study_predicts_a_table_of_ones_own() {
         "e.toml",
         &format!("{file}{}", table.replace("2M", "4M").replace("\"sum\"", "\"max\"")),
     );
-    lab.run(0)
-        .shows("cannot be estimated: the model cannot tell the cost of: row, with any MIN or MAX");
+    lab.run(0).shows("cannot be estimated: the model lacks the cost of: row, with any MIN or MAX");
     assert_eq!(lab.trials("t"), 24);
     lab.write("e.toml", &format!("{file}{}", table.replace("= 10", "= 0")));
     lab.steelbench(&["check", "e.toml"]).expect(2).says("predict.rows_per_page");

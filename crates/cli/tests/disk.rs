@@ -216,9 +216,9 @@ fn what_cannot_be_meant_is_code_2() {
     for (arguments, words) in [
         (&[][..], "PATH"),
         (&["missing"], "missing: No such file or directory"),
-        (&["/dev/null"], "neither a directory nor a file nor a block device"),
+        (&["/dev/null"], "not a directory, file or block device"),
         (&["d", "file"], "cannot be mixed"),
-        (&["d", "d/../d"], "is named twice"),
+        (&["d", "d/../d"], "is given twice"),
         (&["d", "--pattern", "zigzag"], "random-read"),
         (&["d", "--block", "8x"], "`8x` is not allowed"),
         (&["d", "--block", "100"], "512"),
@@ -231,7 +231,7 @@ fn what_cannot_be_meant_is_code_2() {
         (&["d", "--mix", "oltp", "--stream", "a"], "--stream"),
         (&["file", "--size", "1g"], "no PATH is a directory"),
         (&["d", "e", "--files", "2"], "--files"),
-        (&["d", "--destroy", "/dev/sda"], "none of the paths"),
+        (&["d", "--destroy", "/dev/sda"], "not one of the paths"),
         (&["d", "--find-max", "--depth", "4"], "--depth"),
         (&["d", "--fio", "x.fio"], "--fio"),
         (&["d", "--name", "No Name"], "No Name"),
@@ -317,7 +317,7 @@ fn the_ready_experiments_run() {
     }
 }
 
-/// What was permitted is what the link led to when the run began.
+/// Permission covers the target that the link had when the run started.
 #[test]
 fn a_link_that_leads_elsewhere_in_mid_run_permits_nothing_there() {
     for fails in ["", "; test $STEELBENCH_BLOCK != 2"] {

@@ -94,7 +94,7 @@ fn a_device_is_written_only_when_it_is_named() {
     quick(&lab, &[device, "--pattern", "randwrite", "--overwrite"]).expect(2).says(&not_named);
     quick(&lab, &[device, "--pattern", "randwrite", "--destroy", "/dev/sda"])
         .expect(2)
-        .says("none of the paths");
+        .says("not one of the paths");
     quick(&lab, &[device, "--mix", "oltp-data"]).expect(1).says(&not_named);
     assert!(content(&lab, "disk.img").iter().all(|byte| *byte == 0));
     quick(&lab, &[device, "--pattern", "write", "--destroy", device]).expect(0);

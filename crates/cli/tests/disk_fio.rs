@@ -4,7 +4,7 @@ use crate::common::{Lab, skipped};
 use serde_json::Value;
 use std::process::Command;
 
-/// What fio makes of a job file in the lab; `None`: it is not installed.
+/// Runs fio on a job file in the lab; `None`: it is not installed.
 fn fio(lab: &Lab, file: &str) -> Option<Value> {
     let output =
         Command::new("fio").args(["--output-format=json", file]).current_dir(lab.path("")).output();
@@ -55,7 +55,7 @@ fn same_shape(ours: &Value, theirs: &Value, place: &str) {
     }
 }
 
-/// What holds within fio's document holds within ours.
+/// Identities within fio's document also hold within ours.
 fn identities(document: &Value) {
     for job in document["jobs"].as_array().unwrap() {
         assert_eq!(job["error"], 0, "{job}");
@@ -222,7 +222,7 @@ fn what_we_do_not_have_is_named_all_at_once() {
     lab.steelbench(&["disk", "--fio", "a.fio"]).expect(2).says(words);
     lab.steelbench(&["disk", "--fio", "a.fio", "--fio-ignore"])
         .expect(0)
-        .says("left out")
+        .says("omitted, not supported")
         .says("nrfiles (line 5)");
     // The job file is kept with the run.
     assert_eq!(
@@ -233,7 +233,7 @@ fn what_we_do_not_have_is_named_all_at_once() {
         ("ioengine=rdma\nbs=x\n", "a.fio:5: ioengine"),
         ("ioengine=rdma\nbs=x\n", "a.fio:6: bs"),
         ("[b]\nrw=read\nsize=1m\nruntime=200ms\n", "different runtime"),
-        ("[b]\nrw=read\nruntime=100ms\n", "size says how large"),
+        ("[b]\nrw=read\nruntime=100ms\n", "give its size"),
         ("[b]\nrw=read\nsize=1m\noffset=4k\nruntime=100ms\n", "different offset"),
         ("filename=${NO_SUCH_VARIABLE_HERE}\n", "NO_SUCH_VARIABLE_HERE is not set"),
     ] {

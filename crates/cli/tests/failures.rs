@@ -20,8 +20,7 @@ fn a_failed_trial_is_recorded_and_does_not_stop_the_rest() {
     let file = one_of_two(3, "\"target.fail_while_exists\" = \"broken\"", "");
     let lab = Lab::with(&file);
     lab.write("broken", "");
-    let again =
-        "3 of 6 trials done, 3 failed: `steelbench run --retry-failed e.toml` runs them again.";
+    let again = "3 of 6 trials done, 3 failed: `steelbench run --retry-failed e.toml` reruns them.";
     lab.run(1).says("FAILED").says(again).shows("Failed trials");
     assert_eq!(lab.rows("t", BY_LEVEL), ["kind=bad|failed|3", "kind=good|done|3"]);
     let causes = lab.rows("t", "SELECT DISTINCT cause FROM trials WHERE status = 'failed'");
@@ -29,10 +28,8 @@ fn a_failed_trial_is_recorded_and_does_not_stop_the_rest() {
     assert!(causes[0].contains("scripted failure while broken exists"), "{causes:?}");
     assert_eq!(lab.work_folders().len(), 0);
     // Nothing is tried again unless the file says so.
-    let ended = lab
-        .run(1)
-        .says("nothing was run: every trial that is not done has failed before")
-        .says(again);
+    let ended =
+        lab.run(1).says("nothing to run: every remaining trial has failed before").says(again);
     assert!(
         !ended.stderr.contains("complete") && !ended.stderr.contains("left to do"),
         "{ended:?}"
@@ -52,8 +49,8 @@ fn a_failed_trial_is_tried_again_as_often_as_the_file_says() {
     let file = one_of_two(2, "\"target.fail_while_exists\" = \"broken\"", "");
     let lab = Lab::with(&file.replace("blocks = 2", "blocks = 2\nretries = 2"));
     lab.write("broken", "");
-    let ended = lab.run(1).says("(trying again)");
-    assert_eq!(ended.stderr.matches("(trying again)").count(), 4, "{}", ended.stderr);
+    let ended = lab.run(1).says("(retrying)");
+    assert_eq!(ended.stderr.matches("(retrying)").count(), 4, "{}", ended.stderr);
     let attempts = "SELECT block, attempt, status FROM trials t JOIN configurations c ON c.id = \
                     t.configuration
                     WHERE c.label = 'kind=bad' ORDER BY t.id";
@@ -91,12 +88,12 @@ fn a_run_that_takes_too_long_stops_and_can_go_on() {
     // Six trials sleep for half a second each.
     let file = scripted(3, "real_delay = \"50 ms\"", "[limits]\nrun_time = \"1 s\"\n");
     let lab = Lab::with(&file);
-    lab.run(1).says("Stopped: limits.run_time is reached. `steelbench run e.toml` resumes it");
+    lab.run(1).says("Stopped: limits.run_time reached. Resume with `steelbench run e.toml`");
     let before = lab.trials("t");
     assert!(before < 6);
     assert_eq!(lab.rows("t", "SELECT count(*) FROM trials WHERE status = 'failed'"), ["0"]);
     lab.write("e.toml", &file.replace("1 s", "100 s"));
-    lab.run(0).says(&format!("{before} of them recorded before"));
+    lab.run(0).says(&format!("{before} already recorded"));
     assert_eq!(lab.trials("t"), 6);
 }
 
@@ -115,8 +112,7 @@ fn a_missing_volume_is_found_before_anything_is_recorded() {
 #[test]
 fn a_run_that_may_need_more_space_than_there_is_does_not_begin() {
     let lab = Lab::with(&scripted(1, "", "[limits]\ndisk_space = \"4000000 TiB\"\n"));
-    lab.run(1)
-        .says(" (limits.disk_space) and 64.0 MiB besides; free some space or lower the limit");
+    lab.run(1).says(" (limits.disk_space) plus 64.0 MiB; free some space or lower the limit");
     assert_eq!(lab.trials("t"), 0);
 }
 
@@ -142,14 +138,14 @@ fn failed_trials_are_run_again_when_that_is_asked_for() {
     assert_eq!(retried, [true, false, true, false]);
     // The reason is gone: once is enough.
     std::fs::remove_file(lab.path("broken")).unwrap();
-    lab.run_with(&["--retry-failed"], 0).says("2 of them recorded before");
+    lab.run_with(&["--retry-failed"], 0).says("2 already recorded");
     let bad = |block: u32| {
         let failed = (1..5).map(move |attempt| format!("kind=bad|{block}|{attempt}|failed"));
         failed.chain([format!("kind=bad|{block}|5|done")])
     };
     let good = ["kind=good|1|1|done", "kind=good|2|1|done"].map(str::to_owned);
     assert_eq!(lab.rows("t", attempts), bad(1).chain(bad(2)).chain(good).collect::<Vec<_>>());
-    lab.run_with(&["--retry-failed"], 0).says("nothing was left to do");
+    lab.run_with(&["--retry-failed"], 0).says("the run is complete");
     lab.steelbench(&["run", "e.toml", "--retry-failed", "--fresh"]).expect(2);
 }
 
@@ -169,19 +165,18 @@ fn a_run_of_which_all_fails_stops_and_can_go_on() {
         .says("Stopped: every configuration fails. 0 of 8 trials done, 3 failed, 5 not run.");
     assert!(!ended.stderr.contains("complete"), "{ended:?}");
     ended
-        .says("The last cause: ")
+        .says("Last cause: ")
         .says("scripted failure")
-        .says("`steelbench run --retry-failed e.toml` runs the rest");
+        .says("`steelbench run --retry-failed e.toml` runs the failed");
     assert_eq!(lab.trials("t"), 3);
     // The same again: what failed is kept, and more is not tried in vain.
     lab.run(1).says("0 of 8 trials done, 6 failed, 2 not run");
     std::fs::remove_file(lab.path("broken")).unwrap();
-    lab.run(1).says(
-        "2 of 8 trials done, 6 failed: `steelbench run --retry-failed e.toml` runs them again.",
-    );
+    lab.run(1)
+        .says("2 of 8 trials done, 6 failed: `steelbench run --retry-failed e.toml` reruns them.");
     lab.run_with(&["--retry-failed"], 0);
     assert_eq!(lab.rows("t", "SELECT count(*) FROM trials WHERE status = 'done'"), ["8"]);
-    lab.run(0).says("the run is complete: nothing was left to do");
+    lab.run(0).says("the run is complete: the run is complete");
 }
 
 #[test]
@@ -196,12 +191,13 @@ fn all_configurations_that_fail_alike_are_all() {
 fn a_configuration_that_fails_again_and_again_is_left_out_and_the_others_go_on() {
     let lab = Lab::with(&one_of_two(6, "\"target.fail_while_exists\" = \"broken\"", ""));
     lab.write("broken", "");
-    let ended = lab
-        .run(1)
-        .says("kind=bad: 3 trials in a row failed for the same cause (limits.identical_failures)");
+    let ended = lab.run(1).says(
+        "kind=bad: 3 consecutive trials failed for the same cause \
+               (limits.identical_failures)",
+    );
     ended.says(
-        "6 of 12 trials done, 3 failed, 3 not run: `steelbench run --retry-failed e.toml` runs \
-         them again.",
+        "6 of 12 trials done, 3 failed, 3 not run: `steelbench run --retry-failed e.toml` reruns \
+         them.",
     );
     assert_eq!(lab.rows("t", BY_LEVEL), ["kind=bad|failed|3", "kind=good|done|6"]);
     std::fs::remove_file(lab.path("broken")).unwrap();
@@ -245,7 +241,7 @@ fn memory_that_runs_out_ends_with_a_message_and_a_code() {
         assert!(matches!(ended.code, Some(0..=2)), "{megabytes} MB: {ended:?}");
         if ended.stderr.contains("memory allocation of") {
             refused += 1;
-            ended.expect(1).says("trials that were recorded are kept");
+            ended.expect(1).says("recorded trials are kept");
         }
     }
     assert!(refused > 0, "there was memory enough");

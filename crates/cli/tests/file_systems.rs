@@ -19,7 +19,7 @@ fn lab(name: &str, changes: &[(&str, &str)], hooks: &str) -> Lab {
     lab
 }
 
-/// Whether these volumes can be made here; a word about it where not.
+/// Returns whether these volumes can be made here; prints a note otherwise.
 fn can_make(mkfs: &[&str]) -> bool {
     for program in mkfs {
         let folder = tempfile::tempdir().unwrap();
@@ -59,7 +59,7 @@ fn left_in(lab: &Lab) -> Vec<String> {
     left
 }
 
-/// What a hook printed in the trials of each volume, in one line for each different output.
+/// Returns a hook's output in the trials of each volume, in one line for each different output.
 fn printed(lab: &Lab, name: &str, hook: &str) -> Vec<String> {
     let sql = format!(
         "SELECT DISTINCT l.level, trim(replace(h.output, char(10), ' ')) FROM hooks h
@@ -177,7 +177,7 @@ fn a_file_system_compresses_below_an_engine_that_does_not() {
     let kernel = lab
         .rows("compression-file-system", "SELECT count(*) FROM facts WHERE name = 'kernel_cpu_s'");
     assert_eq!(kernel, ["30"]);
-    ended.shows("zstd, work=cold scan: break-even of a scan").shows("of it the kernel's threads");
+    ended.shows("zstd, work=cold scan: break-even of a scan").shows("of it kernel threads");
     assert_eq!(left_in(&lab), [""; 0]);
 }
 

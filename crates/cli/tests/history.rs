@@ -74,7 +74,7 @@ fn runs_of_several_files_are_one_history() {
     let all = starts(&["history", "t", "first.steelbench"]);
     assert_eq!((all.len(), all.is_sorted()), (3, true));
     assert_eq!(starts(&["history", "t", "first.steelbench", "--last", "2"]), all[1..]);
-    lab.steelbench(&["history", "t"]).expect(0).shows("With fewer than 8 runs");
+    lab.steelbench(&["history", "t"]).expect(0).shows("At least 8 runs");
 }
 
 #[test]
@@ -85,17 +85,17 @@ fn a_copied_run_counts_once() {
     let runs = |arguments: &[&str]| lab.json(arguments)[0]["runs"].as_array().unwrap().len();
     assert_eq!(runs(&["history", "t", "results/copy.steelbench", "t"]), 2);
     let ended = lab.steelbench(&["history", "results/copy.steelbench", "t"]).expect(0);
-    ended.says("note: the run of ").says("results/copy.steelbench").says("it counts once");
+    ended.says("note: the run of ").says("results/copy.steelbench").says("counted once");
 }
 
 #[test]
 fn wrong_arguments_are_explained() {
     let lab = history(&[2]);
-    lab.steelbench(&["history", "none"]).expect(2).says("neither a results file none");
+    lab.steelbench(&["history", "none"]).expect(2).says("no results file none");
     lab.steelbench(&["history", "t", "--response", "iops"]).expect(2).says("no response iops");
     lab.steelbench(&["history", "t", "--last", "0"]).expect(2).says("--last");
     let failed = Lab::with(&scripted(1, "fail_while_exists = \"e.toml\"", ""));
     failed.run(1);
-    failed.steelbench(&["history", "t"]).expect(2).says("no trial that was measured");
+    failed.steelbench(&["history", "t"]).expect(2).says("no completed trial");
     failed.steelbench(&["compare", "t@1", "t"]).expect(2);
 }

@@ -6,7 +6,7 @@ fn hooks(text: &str) -> String {
     format!("[hooks]\n{text}\n")
 }
 
-/// Whether a process is there and not only a zombie.
+/// Returns whether a process exists and is not a zombie.
 fn lives(pid: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()))
         .is_ok_and(|stat| !stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))

@@ -57,7 +57,7 @@ fn output_without_end_or_in_one_line_takes_little_memory() {
     ends(
         &format!("command = \"head -c 9000000 /dev/zero | tr '\\\\0' A\"{NUMBER}"),
         1,
-        "nothing that was printed matches",
+        "no output matches",
     );
     ends(
         "command = \"head -c 9000000 /dev/zero | tr '\\\\0' A >&2; exit 3\"",
@@ -67,11 +67,11 @@ fn output_without_end_or_in_one_line_takes_little_memory() {
     let json = "\n[workload.responses.n]\npointer = \"/n\"\ndirection = \"lower\"";
     let long =
         r#"command = '''printf '{"n": "'; head -c 1000000 /dev/zero | tr '\0' A; printf '"}' '''"#;
-    ends(&format!("{long}{json}"), 1, "AAA...` is no number");
+    ends(&format!("{long}{json}"), 1, "AAA...` is not a number");
     ends(
         &format!("command = \"head -c 300000 /dev/zero | tr '\\\\0' '['\"{json}"),
         1,
-        "no JSON document",
+        "not a JSON document",
     );
 }
 
@@ -149,7 +149,7 @@ fn psql_that_prints_without_end_is_killed() {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         end(limited_memory(&mut command).spawn().unwrap()).expect(1);
         let cause = servers::causes(&lab).remove(0);
-        assert!(cause.contains("killed after it had printed 64 MiB"), "{cause}");
+        assert!(cause.contains("killed after printing 64 MiB"), "{cause}");
         servers::nothing_is_left(&lab);
     }
 }

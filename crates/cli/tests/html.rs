@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What a browser saw.
+/// A browser's view.
 struct Seen {
     results: Vec<Value>,
     console: Vec<Value>,

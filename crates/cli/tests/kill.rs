@@ -16,9 +16,8 @@ impl Instants {
 
 /// How many trials a run says were recorded before it, and how many are when it ends.
 fn announced(stderr: &str) -> (Option<u32>, u32) {
-    let before = |line: &str| {
-        line.strip_suffix(" of them recorded before")?.rsplit(' ').next()?.parse().ok()
-    };
+    let before =
+        |line: &str| line.strip_suffix(" already recorded")?.rsplit(' ').next()?.parse().ok();
     let after = |line: &str| line.split_once('/')?.0.trim().parse().ok();
     (stderr.lines().find_map(before), stderr.lines().filter_map(after).max().unwrap_or(0))
 }

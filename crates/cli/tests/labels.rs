@@ -1,4 +1,4 @@
-//! What a run is of: its label, and the commit of its experiment file's folder.
+//! Identity of a run: its label, and the commit of its experiment file's folder.
 
 use crate::common::{Lab, scripted, skipped};
 use crate::serving::Server;

@@ -181,7 +181,7 @@ fn a_scale_that_does_not_fit_the_disk_is_told_before_anything_runs() {
             .expect(0)
             .shows("not ready yet: ")
             .shows("a trial needs ");
-        run(&lab, &[], 1).says("a trial needs ").says("(estimate: its rows alone)");
+        run(&lab, &[], 1).says("a trial needs ").says("(estimate from its rows alone)");
         assert_eq!((lab.trials("t"), lab.work_folders().len()), (0, 0));
     }
 }
@@ -255,7 +255,7 @@ fn without_libduckdb_the_names_that_were_tried_are_told() {
     }
     let lab =
         Lab::with(&file("engine = \"duckdb\"\nlibrary = \"/nowhere/libduckdb.so\"", &workload, ""));
-    is_no_library(&lab, None, &["target.library", "there is no file /nowhere/libduckdb.so"]);
+    is_no_library(&lab, None, &["target.library", "file /nowhere/libduckdb.so does not exist"]);
 }
 
 #[test]
@@ -266,17 +266,20 @@ fn a_library_that_is_none_of_duckdbs_or_too_old_or_cut_off_is_named() {
         "no library, but a text that is longer than the header of one would be, all in all\n",
     );
     assert!(Command::new("mkfifo").arg(lab.path("pipe.so")).status().unwrap().success());
-    let mut places =
-        vec![("text.so", "invalid ELF header"), ("pipe.so", "no regular file"), ("empty.so", "")];
+    let mut places = vec![
+        ("text.so", "invalid ELF header"),
+        ("pipe.so", "not a regular file"),
+        ("empty.so", ""),
+    ];
     lab.write("empty.so", "");
     std::fs::create_dir(lab.path("folder.so")).unwrap();
-    places.push(("folder.so", "no regular file"));
+    places.push(("folder.so", "not a regular file"));
     for (name, lines, said) in [
         ("other.so", "int nothing(void) { return 0; }\n", "is not DuckDB"),
         (
             "old.so",
             "const char *duckdb_library_version(void) { return \"v1.1.3\"; }\n",
-            "is DuckDB 1.1.3, which is too old",
+            "is DuckDB 1.1.3; 1.2 or later is required",
         ),
     ] {
         lab.write("x.c", lines);
@@ -294,7 +297,7 @@ fn a_library_that_is_none_of_duckdbs_or_too_old_or_cut_off_is_named() {
         let whole = std::fs::read(library).unwrap();
         for (name, share) in [("cut.so", 2), ("beginning.so", 100_000)] {
             std::fs::write(lab.path(name), &whole[..whole.len() / share]).unwrap();
-            places.push((name, " is cut off: it has "));
+            places.push((name, " is truncated: "));
         }
     }
     let workload = scans("10", "scans = 1");

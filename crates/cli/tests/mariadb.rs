@@ -122,7 +122,7 @@ fn a_killed_run_takes_its_server_along_and_goes_on_later() {
     wait_until("the server ends with the run", || processes(&lab).is_empty());
     assert!(!servers::installed::is_alive(first));
     assert_ne!(lab.work_folders().len(), 0);
-    lab.run(0).says("left by a run that was killed");
+    lab.run(0).says("left by a killed run");
     nothing_is_left(&lab);
 }
 
@@ -177,7 +177,7 @@ fn refusals(server: &Server) {
     // Of the server as a whole, found before the first trial.
     for (set, said, back) in [
         ("read_only = 1", "the server is read-only", "read_only = 0"),
-        ("max_connections = 10", "the server admits 10 connections", "max_connections = 50"),
+        ("max_connections = 10", "the server allows 10 connections", "max_connections = 50"),
         ("local_infile = 0", "SET GLOBAL local_infile = ON", "local_infile = 1"),
     ] {
         root.run(&format!("SET GLOBAL {set}")).unwrap();
@@ -386,7 +386,7 @@ fn every_wait_for_a_silent_server_ends_in_its_time_and_at_the_first_interruption
         end(lab.start()).expect(1);
         assert!(causes(&lab)[0].contains(TRIAL_TIME), "{:?}", causes(&lab));
         let lab = limited(&url, "[limits]\nrun_time = \"1 s\"\n");
-        end(lab.start()).expect(1).says("limits.run_time is reached");
+        end(lab.start()).expect(1).says("limits.run_time reached");
         if !lets_in {
             end(limited(&url, "").start()).expect(1).says("no answer within 2 s");
         }

@@ -183,20 +183,17 @@ fn what_is_not_permitted_is_refused_before_the_first_trial_and_changes_nothing()
     let lab = prepared(&own, "");
     let wanted = "settings.innodb_sort_buffer_size = \"2M\"";
     for (target, said) in [
-        (wanted.to_owned(), "needs a restart of the server, and on a server by URL"),
-        (
-            "settings.innodb_io_capacity = 321".into(),
-            "is of the whole server, and on a server by URL",
-        ),
+        (wanted.to_owned(), "needs a server restart. On a server by URL"),
+        ("settings.innodb_io_capacity = 321".into(), "is server-wide. On a server by URL"),
         (
             format!("allow_server_settings = true\n{wanted}"),
-            "needs a restart of the server; permit it by target.allow_restart",
+            "needs a server restart; to permit one, set target.allow_restart",
         ),
         ("settings.sort_bufer_size = \"1M\"".into(), "did you mean `sort_buffer_size`?"),
         ("settings.sql_mode = \"NONSENSE\"".into(), "can't be set to the value of 'NONSENSE'"),
         (
             "allow_restart = \"true\"\noption_file = \"/x.cnf\"".into(),
-            "it serves the settings that target.allow_server_settings = true permits",
+            "needs target.allow_server_settings = true as well",
         ),
         ("allow_server_settings = true\nallow_restart = \"true\"".into(), "target.option_file"),
     ] {
@@ -209,7 +206,7 @@ fn what_is_not_permitted_is_refused_before_the_first_trial_and_changes_nothing()
         "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nallow_server_settings = \
          true\n[workload]\nprobe = \"insert\"\n",
     );
-    lab.run(2).says("a private server needs no permission");
+    lab.run(2).says("needs this permission, a private server does not");
     assert_eq!(lab.trials("t"), 0);
     // A value that the server makes another of.
     lab.write(
@@ -218,7 +215,7 @@ fn what_is_not_permitted_is_refused_before_the_first_trial_and_changes_nothing()
     );
     lab.run_with(&["--fresh"], 1);
     assert!(
-        causes(&lab).last().unwrap().contains("max_connections = 5 did not take"),
+        causes(&lab).last().unwrap().contains("max_connections = 5 had no effect"),
         "{:?}",
         causes(&lab)
     );
@@ -227,7 +224,10 @@ fn what_is_not_permitted_is_refused_before_the_first_trial_and_changes_nothing()
     lab.write("e.toml", &own.experiment(&format!("{idle}\n{wanted}"), ONCE, ""));
     lab.run_with(&["--fresh"], 1);
     assert!(
-        causes(&lab).last().unwrap().contains("but the server has run since"),
+        causes(&lab).last().unwrap().contains(
+            "did not restart the server, which has been \
+                                               running since"
+        ),
         "{:?}",
         causes(&lab)
     );
@@ -249,7 +249,7 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
         lab.write("other.toml", &file);
         lab.steelbench(&["run", "other.toml", "--fresh"])
     };
-    other(&own.permitted()).expect(1).says("another run has changed them and goes on");
+    other(&own.permitted()).expect(1).says("another run has changed them and is still running");
     assert_eq!(own.shown("back_log"), "77");
     signal(&child, libc::SIGKILL);
     end(child);
@@ -262,8 +262,8 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
         .says("SET GLOBAL innodb_io_capacity = 200");
     other(&own.permitted())
         .expect(0)
-        .says("a run before did not end properly")
-        .says("has its settings back");
+        .says("an earlier run did not end properly")
+        .says("restored the settings of");
     assert_eq!(own.all(), before);
     assert_eq!((servers::records(&lab), own.option_file().exists()), (Vec::new(), false));
     assert_eq!(told(&own).len(), 1);
@@ -284,7 +284,7 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
     std::thread::sleep(std::time::Duration::from_secs(1));
     own.control("start");
     own.server.connect().run("SET GLOBAL innodb_io_capacity = 456").unwrap();
-    other("allow_server_settings = true").expect(0).says("a run before did not end properly");
+    other("allow_server_settings = true").expect(0).says("an earlier run did not end properly");
     assert_eq!(
         (own.shown("innodb_io_capacity").as_str(), servers::records(&lab)),
         ("456", Vec::new())

@@ -20,7 +20,7 @@ fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What a command prints for programs.
+/// Returns a command's JSON output.
 fn json(lab: &Lab, arguments: &[&str]) -> Value {
     serde_json::from_str(&lab.steelbench(arguments).expect(0).stdout).unwrap()
 }
@@ -40,7 +40,7 @@ fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown_recorded_and_r
             let mut ended = lab.steelbench(&[&["waits", url][..], &options].concat()).expect(0);
             ended.stdout = flat(&ended.stdout);
             let ended = ended
-                .shows("from the process list, 100 a second")
+                .shows("from the process list, 100 per second")
                 .shows(&format!("connection {holder} (user root) blocks 2 sessions"))
                 .shows("idle in transaction for ")
                 .shows(&format!("KILL {holder} rolls it back."))
@@ -79,9 +79,9 @@ fn without_the_performance_schema_the_process_list_is_sampled_and_that_is_said()
                 Lab::new().steelbench(&["waits", url, "--seconds", "1", "--tasks"]).expect(0);
             ended.stdout = flat(&ended.stdout);
             ended
-                .shows("performance_schema is off there")
+                .shows("performance_schema is off")
                 .shows(&format!("connection {waiter} (user root) waits for ROW_LOCK"))
-                .shows("Other sessions that wait at the end")
+                .shows("Waiting sessions without a blocker at the end")
                 .shows(&format!("connection {changer} (user root) waits for table metadata lock"));
         });
         survey(url, &["mariadb-performance-schema"], &[]);
@@ -94,8 +94,8 @@ fn without_the_performance_schema_the_process_list_is_sampled_and_that_is_said()
         ));
         let ended = lab.run(0);
         let text = flat(&ended.stdout);
-        assert!(text.contains("performance_schema is off there"), "{text}");
-        assert!(text.contains("in the process list tell, sampled"), "{text}");
+        assert!(text.contains("performance_schema is off"), "{text}");
+        assert!(text.contains("from sampled process list states"), "{text}");
         let trial = lab.rows(
             "e",
             "SELECT wait_type || ' ' || (count IS NULL) FROM waits WHERE wait_type IN ('idle', \
@@ -170,7 +170,8 @@ fn the_screen_shows_the_load_of_a_server_and_ends_at_a_key() {
     });
 }
 
-/// What ten servers are set to, of which one stands apart: told by inventories of two real ones.
+/// An inventory of ten servers shows the one with different settings: built from inventories of two
+/// real ones.
 #[test]
 fn inventories_of_many_servers_are_one() {
     let mut files = Vec::new();
@@ -203,7 +204,7 @@ fn inventories_of_many_servers_are_one() {
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
-    assert!(!page.contains("is at its default on"), "of parallel workers: {page}");
+    assert!(!page.contains("has its default on"), "of parallel workers: {page}");
     let merged = json(&lab, &[&arguments[..], &["--json"]].concat());
     let servers = &merged["machines"][0]["servers"];
     assert_eq!(servers[0]["shared_buffers_bytes"], 32 << 20, "{servers}");

@@ -26,8 +26,7 @@ fn what_a_run_says_of_levels_that_it_has_not_seen() {
     assert!((held["error"].as_f64().unwrap() - error).abs() < 1e-9);
     let page = lab.read("results/t.html");
     assert!(
-        page.contains("\"kind\":\"model\"")
-            && page.contains("hollow where the model has not seen them")
+        page.contains("\"kind\":\"model\"") && page.contains("hollow: held out from the model")
     );
 
     let json: Value = serde_json::from_str(
@@ -68,11 +67,9 @@ fn what_a_run_says_of_levels_that_it_has_not_seen() {
     assert!(sized["plan"]["demand"]["transactions"].as_f64().unwrap() > 0.0, "{sized}");
     assert!(sized["plan"]["demand"]["processor_s"].as_f64().unwrap() > 0.0, "{sized}");
     lab.write("plan.toml", &plan.replace(" connections=4", ""));
-    lab.steelbench(&["size", "plan.toml"]).expect(2).says("several configurations are meant");
+    lab.steelbench(&["size", "plan.toml"]).expect(2).says("several configurations match");
     lab.write("plan.toml", &plan.replace("t connections=4", "u"));
-    lab.steelbench(&["size", "plan.toml"])
-        .expect(2)
-        .says("demand.from: there is neither a results file u");
+    lab.steelbench(&["size", "plan.toml"]).expect(2).says("demand.from: no results file u");
 }
 
 #[test]
@@ -105,7 +102,7 @@ fn each_script_of_a_mix_has_its_prediction() {
         .expect(0)
         .shows("short.sql")
         .shows("By script (estimates)")
-        .shows("not seen the latencies");
+        .shows("held-out levels the median latency error");
     let shown = lab.steelbench(&["predict", "t", "--set", "connections=6", "--json"]).stdout;
     let shown: Value = serde_json::from_str(&shown).unwrap();
     let scripts = shown["by_script"]["scripts"].as_array().unwrap();
@@ -119,7 +116,7 @@ fn each_script_of_a_mix_has_its_prediction() {
     apart.shows("connections=6").shows("connections.short.sql=4").shows("several classes");
     predict(&["connections.none.sql=2"])
         .expect(2)
-        .says("no such script ran; there were: short.sql, long.sql");
+        .says("this script did not run; scripts of the run: short.sql, long.sql");
 }
 
 #[test]
@@ -128,11 +125,11 @@ fn published_results_beside_each_other() {
     let example = lab.steelbench(&["results", "--example"]).expect(0);
     lab.write("figures.csv", &example.stdout);
     let shown = lab.steelbench(&["results", "figures.csv"]).expect(0);
-    shown.shows("1.93x").shows("4.37x").shows("nothing was measured here");
+    shown.shows("1.93x").shows("4.37x").shows("not measurements");
     lab.write("tpc.csv", "System,tpmC\nA,\"1,000\"\nB,5 GB\n");
     let wrong = lab.steelbench(&["results", "tpc.csv", "--columns", "score=tpmC"]).expect(2);
-    wrong.says("tpc.csv: line 3, score: \"5 GB\" is no number");
+    wrong.says("tpc.csv: line 3, score: \"5 GB\" is not a number");
     lab.steelbench(&["results", "tpc.csv", "--columns", "tpmC"])
         .expect(2)
-        .says("write OURS=THEIRS");
+        .says("expected COLUMN=NAME");
 }

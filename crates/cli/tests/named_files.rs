@@ -1,4 +1,4 @@
-//! What scripts and the programs of hooks hold is part of an experiment.
+//! The contents of scripts and hook programs are part of an experiment.
 
 use crate::common::{Ended, Lab};
 
@@ -22,8 +22,10 @@ fn lab(blocks: u32, more: &str) -> Lab {
 #[test]
 fn every_trial_of_a_session_runs_what_a_script_held_at_its_beginning() {
     let lab = lab(2, "[hooks]\nbefore_trial = \"echo 'SELECT broken FROM nowhere;' > r.sql\"\n");
-    lab.run(0)
-        .says("workload.script: r.sql has changed; every trial of this session ran what it held");
+    lab.run(0).says(
+        "workload.script: r.sql has changed; all trials of this session used its initial \
+               content",
+    );
     assert_eq!(lab.rows("t", "SELECT status, transactions FROM trials"), ["done|20", "done|20"]);
     assert_eq!(
         lab.rows("t", "SELECT named_by, path, content FROM files"),
@@ -43,7 +45,7 @@ fn a_run_goes_on_with_the_script_that_it_was_begun_with_and_no_other() {
     }
     assert_eq!(lab.trials("t"), 1);
     lab.write("r.sql", SCRIPT);
-    lab.run(0).says("2 trials, 1 of them recorded before");
+    lab.run(0).says("2 trials, 1 already recorded");
 }
 
 #[test]
@@ -82,8 +84,10 @@ fn programs_that_hooks_run_do_not_change_under_a_run() {
     let hooks = "[hooks]\nbefore_trial = \"sh prepare.sh > log\"\n";
     let lab = lab(2, hooks);
     lab.write("prepare.sh", "echo 'echo other' >> prepare.sh\n");
-    lab.run(1)
-        .says("hooks.before_trial: prepare.sh has changed since the run was begun; change it back");
+    lab.run(1).says(
+        "hooks.before_trial: prepare.sh has changed since the run started; restore the \
+               original file",
+    );
     assert_eq!(lab.trials("t"), 1);
     lab.run(2).says("hooks.before_trial: prepare.sh differs from line 2 on");
     lab.write("prepare.sh", "true\n");
@@ -103,11 +107,10 @@ fn a_run_of_a_version_that_kept_no_scripts_goes_on_and_says_what_is_not_known() 
     .unwrap();
     drop(old);
     lab.write("e.toml", &file(2, ""));
-    lab.run(0)
-        .says("workload.script: whether r.sql has changed since this run was begun is not known");
+    lab.run(0).says("workload.script: unknown if r.sql has changed since the run began");
     assert_eq!(lab.trials("t"), 2);
     // What it is now is kept from now on.
-    assert!(!lab.run(0).stderr.contains("is not known"));
+    assert!(!lab.run(0).stderr.contains("unknown if"));
     lab.write("r.sql", "SELECT 1;\n");
     lab.run(2).says("workload.script: r.sql differs from line 1 on");
 }
@@ -122,11 +125,11 @@ fn scripts_lie_beside_the_file_that_names_them_wherever_steelbench_runs() {
     elsewhere(&["check", "../e.toml"]).expect(0);
     elsewhere(&["run", "../e.toml", "--results", "../results/t.steelbench"]).expect(0);
     // It is the same run from here.
-    lab.run(0).says("1 trial, 1 of them recorded before");
+    lab.run(0).says("1 trial, 1 already recorded");
     lab.write("e.toml", &file(1, "").replace("r.sql", "gone.sql"));
     for command in ["check", "run"] {
         let place = "../gone.sql: No such file or directory";
         let ended = elsewhere(&[command, "../e.toml"]).expect(2).says(place);
-        ended.says("a relative path counts from the experiment file's folder");
+        ended.says("relative paths start at the experiment file's folder");
     }
 }

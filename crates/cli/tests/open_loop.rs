@@ -69,7 +69,7 @@ fn latencies_of_an_overloaded_loop_decide_nothing() {
     lab.steelbench(&["show", "t"])
         .expect(0)
         .shows("In 2 of 2 trials of rate=4000/s more was asked for than was done")
-        .shows("nothing is concluded from them");
+        .shows("these latencies are left out");
     // What was measured stays in the recording.
     let kept = "SELECT count(*) FROM responses WHERE name = 'latency_p99'";
     assert_eq!(lab.rows("t", kept), ["4"]);
@@ -85,7 +85,7 @@ fn loads_that_are_all_overloaded_are_compared_on_what_was_done() {
     assert!(done(0) < 200.0 && done(1) < 800.0, "{} {}", done(0), done(1));
 }
 
-/// The same of a disk that is asked for more than any device does.
+/// A disk with a rate beyond any device is named.
 #[test]
 fn a_disk_that_cannot_keep_up_is_named() {
     let lab = Lab::with(

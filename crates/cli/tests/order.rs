@@ -1,4 +1,4 @@
-//! What is run, in which order, and what is recorded of it, on a virtual clock.
+//! Trials, their order and their records, on a virtual clock.
 
 use crate::common::{Lab, scripted};
 
@@ -92,7 +92,7 @@ fn set_ups_are_part_of_the_order() {
     assert_eq!(lab.rows("plan", recorded), more);
     // Other set-ups of what was run are another design.
     lab.write("e.toml", &PLAN.replace("blocks = 3", "blocks = 6\nsetups = 2"));
-    lab.run(2).says("block 3 was planned for set-up 2 and would be in set-up 1");
+    lab.run(2).says("block 3 would move from set-up 2 to set-up 1");
 }
 
 #[test]
@@ -166,8 +166,9 @@ fn the_report_of_a_scripted_run_is_exact() {
     let ended = lab.run(0);
     for part in [
         "18 trials done; compared on elapsed (s, lower is better)",
-        "The figures are synthetic",
-        "delay: set-up and level cannot be told apart; repeat the set-up (repeats.setups = 3).",
+        "These figures are synthetic",
+        "Each level of delay was set up only once, so set-up effects cannot be excluded; repeat \
+         the set-up (repeats.setups = 3).",
         "
 Configurations
 data_files  delay   n  elapsed  rows/s  vs baseline         best

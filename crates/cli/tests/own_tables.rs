@@ -99,13 +99,16 @@ fn files_and_variables_are_levels_and_kept_with_the_run() {
     check(&lab)
         .expect(2)
         .says("index.sql: No such file")
-        .says("counts from the experiment file's folder");
+        .says("start at the experiment file's folder");
 }
 
 #[test]
 fn a_file_that_changes_is_told_and_stops_a_run() {
     let lab = lab(SQLITE, "[hooks]\nbefore_trial = \"echo 'SELECT 1;' >> schema.sql\"\n", 10);
-    run(&lab, &[], 1).says("schema.sql: it has changed since the run was begun; change it back");
+    run(&lab, &[], 1).says(
+        "schema.sql: it has changed since the run started; restore the \
+                            original file",
+    );
     lab.write("schema.sql", &SCHEMA.replace("items (", "items("));
     lab.write("e.toml", &file(SQLITE, ""));
     run(&lab, &["--fresh"], 0);
@@ -125,7 +128,7 @@ fn what_is_wrong_in_a_file_is_told_with_line_and_statement() {
             &["schema.sql:4: no such table: itms", "INSERT INTO"][..],
         ),
         ("SELECT :missing;\n", &["schema.sql:1: variable `missing` is not set"]),
-        ("BEGIN;\nCREATE TABLE items (id INTEGER);\n", &["it ends within a transaction"]),
+        ("BEGIN;\nCREATE TABLE items (id INTEGER);\n", &["it ends inside an open transaction"]),
         (
             "CREATE TABLE items (id INTEGER);\nCREATE TRIGGER t AFTER INSERT ON items BEGIN\n  \
              DELETE FROM items;\nEND;\nSELECT x;\n",
@@ -141,7 +144,7 @@ fn what_is_wrong_in_a_file_is_told_with_line_and_statement() {
         assert_eq!(templates(&lab), Vec::<PathBuf>::new());
     }
     lab.write("e.toml", &file(&SQLITE.replace("rows =", "\"ro ws\" ="), ""));
-    run(&lab, &[], 2).says("`ro ws` is no name of a variable");
+    run(&lab, &[], 2).says("`ro ws` is not a valid variable name");
 }
 
 #[test]
@@ -155,7 +158,8 @@ fn a_database_file_and_sql_are_restored_and_take_the_settings_of_files() {
     )
     .unwrap();
     // What is in its log would be missing.
-    run(&lab, &[], 2).says("prod.sqlite-wal holds changes that are not in the database file");
+    run(&lab, &[], 2)
+        .says("prod.sqlite-wal contains changes that are not yet in the database file");
     drop(prod);
     run(&lab, &[], 0);
     assert_eq!(
@@ -361,7 +365,7 @@ fn on_a_server_by_url_tables_are_made_in_databases_of_ours() {
         end(child);
         assert_eq!(databases().len(), 3, "{:?}", databases());
         lab.write("r.sql", &script(10));
-        run(&lab, &["--fresh"], 0).says("a run before did not end properly: dropped on");
+        run(&lab, &["--fresh"], 0).says("an earlier run did not end properly: dropped on");
         assert_eq!(databases(), ["prod"]);
         assert_eq!(lab.work_folders(), Vec::<PathBuf>::new());
     }

@@ -25,7 +25,7 @@ fn number(client: &mut Client, sql: &str) -> i64 {
     client.query(sql, &[]).unwrap().first().unwrap().get(0).unwrap().parse().unwrap()
 }
 
-/// The same options for both, and ours for the server.
+/// Runs pg with the options for both programs, and ours for the server.
 fn pg(lab: &Lab, server: &Server, options: &[&str]) -> common::Ended {
     let (folder, port) = (server.folder().to_str().unwrap().to_owned(), server.port.to_string());
     let named = ["pg", "-h", &folder, "-p", &port, "-U", OWNER, "-d", "postgres", "--blocks", "1"];

@@ -20,7 +20,7 @@ fn a_folder_of_plans_is_explained_without_the_constants_of_its_statements() {
     }
     let ended = lab.steelbench(&["plan", "plans", "--md"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(ended.stderr.contains("1 file of the folders without a plan"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("skipped 1 file without a plan"), "{}", ended.stderr);
     for part in [
         "SELECT b FROM dbo.t WHERE a = ? AND s = N?",
         "Index Seek of t (IX_a): 1.50 rows were estimated and 30,000 came.",

@@ -97,7 +97,7 @@ fn a_server_that_ignores_a_setting_fails_the_trial_and_is_replaced() {
     let causes = causes(&lab);
     assert!(
         causes.len() == 1
-            && causes[0].contains("work_mem = 2MB did not take: the engine has 1024kB"),
+            && causes[0].contains("work_mem = 2MB had no effect: the engine reports 1024kB"),
         "{causes:?}"
     );
     assert_eq!(lab.rows("t", "SELECT status FROM trials ORDER BY id"), ["done", "failed", "done"]);

@@ -36,7 +36,7 @@ fn a_killed_server_and_a_killed_session_fail_their_trials_only() {
     let causes = causes(&lab);
     // The last words that sessions hear are those of a server that goes on without the killed one.
     assert!(
-        causes[0].contains("connection") && causes[0].contains("the server's log ends with"),
+        causes[0].contains("connection") && causes[0].contains("end of the server's log"),
         "{causes:?}"
     );
     assert!(causes[1].contains("was terminated by signal 9: Killed"), "{causes:?}");
@@ -111,7 +111,7 @@ fn a_run_killed_in_the_middle_of_a_trial_takes_its_server_along_and_goes_on_late
     wait_until("the server ends with the run", || servers::processes(&lab).is_empty());
     assert!(!servers::installed::is_alive(first));
     assert_ne!(lab.work_folders().len(), 0);
-    lab.run(0).says("left by a run that was killed");
+    lab.run(0).says("left by a killed run");
     assert_eq!(lab.rows("t", "SELECT status FROM trials"), ["done", "done"]);
     nothing_is_left(&lab);
 }
@@ -127,7 +127,7 @@ fn an_orphaned_server_is_stopped_by_the_next_run() {
     signal(&child, libc::SIGKILL);
     end(child);
     assert!(servers::installed::is_alive(first));
-    lab.run(0).says("left by a run that was killed");
+    lab.run(0).says("left by a killed run");
     assert!(!servers::installed::is_alive(first));
     nothing_is_left(&lab);
 }

@@ -165,10 +165,10 @@ fn what_is_not_permitted_is_refused_and_changes_nothing() {
         let before = own.file();
         let lab = lab("");
         for (permitted, said) in [
-            ("", "permit more by target.allow_server_settings"),
+            ("", "Set target.allow_server_settings = true"),
             (
                 "allow_server_settings = true\n",
-                "needs a restart of the server; permit it by target.allow_restart",
+                "needs a server restart; to permit one, set target.allow_restart",
             ),
         ] {
             let target = format!("{permitted}settings.shared_buffers = \"32MB\"");
@@ -176,13 +176,13 @@ fn what_is_not_permitted_is_refused_and_changes_nothing() {
             lab.run_with(&["--fresh"], 2).says(said);
         }
         lab.write("e.toml", &own.experiment("allow_restart = \"true\"", ONCE, ""));
-        lab.run(2).says("it serves the settings that target.allow_server_settings = true permits");
+        lab.run(2).says("needs target.allow_server_settings = true as well");
         lab.write(
             "e.toml",
             "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nallow_server_settings = \
              true\n[workload]\nprobe = \"insert\"\n",
         );
-        lab.run(2).says("a private server needs no permission");
+        lab.run(2).says("needs this permission, a private server does not");
         // A change of somebody else that awaits a restart does not come into force with ours.
         own.alter("ALTER SYSTEM SET max_connections = 90");
         own.alter("SELECT pg_reload_conf()");
@@ -191,7 +191,7 @@ fn what_is_not_permitted_is_refused_and_changes_nothing() {
         lab.write("e.toml", &own.experiment(&target, ONCE, ""));
         lab.run_with(&["--fresh"], 1);
         assert!(
-            causes(&lab).last().unwrap().contains("a change of max_connections"),
+            causes(&lab).last().unwrap().contains("a pending change of max_connections"),
             "{:?}",
             causes(&lab)
         );
@@ -204,7 +204,10 @@ fn what_is_not_permitted_is_refused_and_changes_nothing() {
         lab.write("e.toml", &own.experiment(target, ONCE, ""));
         lab.run_with(&["--fresh"], 1);
         assert!(
-            causes(&lab).last().unwrap().contains("but the server has run since"),
+            causes(&lab).last().unwrap().contains(
+                "did not restart the server, which has been \
+                                                   running since"
+            ),
             "{:?}",
             causes(&lab)
         );
@@ -227,7 +230,7 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
             lab.write("other.toml", &file.replace("dbname=postgres", "dbname=template1"));
             lab.steelbench(&["run", "other.toml", "--fresh"])
         };
-        other(&own.permitted()).expect(1).says("another run has changed them and goes on");
+        other(&own.permitted()).expect(1).says("another run has changed them and is still running");
         assert_eq!(own.shown("shared_buffers"), "32MB");
         signal(&child, libc::SIGKILL);
         end(child);
@@ -241,15 +244,15 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
             .says("ALTER SYSTEM RESET \"max_wal_senders\"");
         other(&own.permitted())
             .expect(0)
-            .says("a run before did not end properly")
-            .says("has its settings back");
+            .says("an earlier run did not end properly")
+            .says("restored the settings of");
         assert_eq!(own.file(), before);
         assert_eq!(servers::records(&lab), Vec::<PathBuf>::new());
         assert_eq!(lab.read("said"), "300 10 3072 pg_stat_statements, auto_explain 4096\n");
         // The run that was killed has nothing left to put back.
         lab.write("e.toml", &own.experiment("", ONCE, ""));
         let next = lab.run_with(&["--fresh"], 0);
-        assert!(!next.stderr.contains("settings back"), "{next:#?}");
+        assert!(!next.stderr.contains("restored the settings"), "{next:#?}");
         assert_eq!(lab.work_folders(), Vec::<PathBuf>::new());
     }
 }

@@ -40,8 +40,8 @@ fn pgbench(bin: &std::path::Path, server: &Server, arguments: &[&str]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// What pgbench's tables say of what was done to them: transactions, and whether every balance has
-/// all that the history says.
+/// Query of pgbench's tables after the load: transactions, and whether every balance agrees with
+/// the history.
 const BALANCES: &str = "SELECT (SELECT count(*) FROM pgbench_history),
     (SELECT sum(abalance) FROM pgbench_accounts) = d.sum, (SELECT sum(tbalance) FROM \
                         pgbench_tellers) = d.sum,
@@ -227,5 +227,5 @@ fn what_is_wrong_with_a_script_is_told_by_check_with_its_place() {
     let wrong = "[experiment]\nname = \"t\"\n[target]\nengine = \"null\"\n[workload]\nprobe = \
                  \"script\"\nbuiltin = \"tpcb-like\"\nduration = 1\n";
     lab.write("e.toml", wrong);
-    lab.steelbench(&["check", "e.toml"]).expect(2).says("runs no statements of the user's");
+    lab.steelbench(&["check", "e.toml"]).expect(2).says("cannot run user statements");
 }

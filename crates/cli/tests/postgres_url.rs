@@ -27,7 +27,7 @@ fn owner(server: &Server) -> Config {
     server.config().with_database("bench")
 }
 
-/// The same as a connection string for a file, with other users or hosts.
+/// Returns a connection string for a file, with other users or hosts.
 fn url(server: &Server, host: &str, user: &str) -> String {
     format!("host={host} port={} user={user} dbname=bench", server.port)
 }
@@ -49,7 +49,7 @@ const INSERTS: &str = "probe = \"insert\"\nconnections = 2\nrows = 500\nrows_per
 const ENDLESS: &str =
     "probe = \"insert\"\nconnections = 2\nduration = \"600 s\"\nrows_per_transaction = 10";
 
-/// What there is in the database, besides what the server has itself.
+/// Returns the objects in the database, without the server's own.
 fn contents(server: &Server) -> String {
     let sql = "SELECT coalesce(string_agg(n.nspname || '.' || coalesce(c.relname, ''), ' ' ORDER \
                BY 1), '')
@@ -138,7 +138,7 @@ fn a_schema_that_is_not_ours_is_refused_and_one_of_a_killed_run_is_taken_over() 
         client.batch("CREATE SCHEMA steelbench; CREATE TABLE steelbench.precious (a int)").unwrap();
         let before = contents(&server);
         let lab = lab(&file(&socket(&server), INSERTS, ""));
-        lab.run(1).says("that Steelbench did not make, and it is not touched");
+        lab.run(1).says("that Steelbench did not create");
         assert_eq!(contents(&server), before);
         client.batch("DROP SCHEMA steelbench CASCADE").unwrap();
         let before = contents(&server);
@@ -168,7 +168,7 @@ fn a_run_while_another_one_works_is_refused_and_the_other_goes_on() {
     let child = first.start();
     await_load(&owner(&server));
     let second = lab(&file(&socket(&server), INSERTS, ""));
-    second.run(1).says("another run works in this database (session ").says("of role owner)");
+    second.run(1).says("another run is using this database (session ").says("of role owner)");
     await_load(&owner(&server));
     signal(&child, libc::SIGINT);
     end(child).expect(130);
@@ -191,13 +191,13 @@ fn what_is_wrong_with_a_url_is_told_by_check_without_a_password() {
         format!("postgres://app@h/d?password={PASSWORD}"),
         format!("host=h password={PASSWORD}"),
     ] {
-        check(&format!("url = \"{url}\"")).says("use PGPASSWORD or ~/.pgpass");
+        check(&format!("url = \"{url}\"")).says("in PGPASSWORD or ~/.pgpass");
         check(&format!("url = \"{url}\"\ncolour = 1")).says("colour");
     }
     check("url = \"host=h colour=blue\"").says("colour");
-    check("url = \"\"\nversion = 15").says("only a private server has this");
-    check("url = \"\"\ncache = \"cold\"").says("cannot be changed by Steelbench");
-    check("url = \"\"\nreset = \"restart\"").says("cannot be done by Steelbench");
+    check("url = \"\"\nversion = 15").says("this applies to private servers only");
+    check("url = \"\"\ncache = \"cold\"").says("Steelbench cannot control the caches");
+    check("url = \"\"\nreset = \"restart\"").says("needs a private server");
 }
 
 /// A port where nobody listens.
@@ -226,27 +226,20 @@ fn what_a_server_refuses_is_told_before_the_first_trial() {
     };
     let many = INSERTS.replace("connections = 2", "connections = 16");
     let many = file(&socket(&server), &many, "");
-    refused(
-        &many,
-        1,
-        "role owner can have 10 connections there; the load opens 16 and Steelbench 2 more",
-    );
+    refused(&many, 1, "; the load needs 16 and Steelbench 2 more");
     let nobody_there = format!("host=127.0.0.1 port={} user=app", free_port());
     refused(&file(&nobody_there, INSERTS, ""), 1, "Connection refused");
     server.connect().batch("CREATE ROLE guest LOGIN").unwrap();
     let guest = url(&server, server.folder().to_str().unwrap(), "guest");
-    let why = "role guest may not create a schema in database bench: GRANT CREATE ON DATABASE \
+    let why = "role guest cannot create a schema in database bench; run GRANT CREATE ON DATABASE \
                bench TO guest";
     refused(&file(&guest, INSERTS, ""), 1, why);
     let checkpoints =
         file(&guest, INSERTS, "").replace("[workload]", "final_checkpoint = true\n[workload]");
-    refused(&checkpoints, 1, "role guest may not checkpoint: GRANT pg_checkpoint TO guest");
+    refused(&checkpoints, 1, "role guest cannot run CHECKPOINT; run GRANT pg_checkpoint TO guest");
     for (setting, why) in [
-        (
-            "shared_buffers = \"1GB\"",
-            "needs a restart of the server (pg_settings.context = postmaster)",
-        ),
-        ("fsync = false", "is of the whole server (pg_settings.context = sighup)"),
+        ("shared_buffers = \"1GB\"", "needs a server restart (pg_settings.context = postmaster)"),
+        ("fsync = false", "is server-wide (pg_settings.context = sighup)"),
         ("block_size = 8192", "is fixed when PostgreSQL is built"),
         ("log_statement = \"all\"", "permission denied to set parameter \"log_statement\""),
         ("work_mem = \"1 XB\"", "invalid value for parameter \"work_mem\""),
@@ -259,7 +252,7 @@ fn what_a_server_refuses_is_told_before_the_first_trial() {
     }
     server.connect().batch("GRANT CREATE ON DATABASE bench TO guest").unwrap();
     server.connect().batch("ALTER DATABASE bench SET default_transaction_read_only = on").unwrap();
-    refused(&file(&guest, INSERTS, ""), 1, "database bench is read-only there");
+    refused(&file(&guest, INSERTS, ""), 1, "database bench is read-only");
 }
 
 /// One factor with a level that needs a restart: all that could have been measured for nothing.
@@ -272,8 +265,8 @@ fn a_level_that_a_server_by_url_cannot_have_is_refused_before_the_other_levels_a
     lab.steelbench(&["check", "e.toml"])
         .expect(2)
         .says("--> e.toml:14:")
-        .says("needs a restart of the server");
-    lab.run(2).says("target.settings.shared_buffers: needs a restart of the server");
+        .says("needs a server restart");
+    lab.run(2).says("target.settings.shared_buffers: needs a server restart");
     assert_eq!(lab.trials("t"), 0);
 }
 
@@ -394,7 +387,7 @@ fn a_trial_with_another_plan_than_the_first_of_its_configuration_is_warned_about
         let warned = "SELECT t.block FROM warnings w JOIN trials t ON t.id = w.trial WHERE w.kind \
                       = 'other_plan'";
         assert_eq!(lab.rows("t", warned), ["2"]);
-        said.shows("another plan than in other trials");
+        said.shows("plan differs from other trials");
         let plans = lab.rows("t", "SELECT text LIKE '%HashAggregate%' FROM plans ORDER BY trial");
         assert_eq!(plans, ["1", "0", "1"]);
     }

@@ -1,4 +1,4 @@
-//! What stands in the way of a first trial is told before it, by `check` and by `run`.
+//! Preflight problems are reported by `check` and by `run` before the first trial.
 
 use crate::common::{Lab, scripted};
 
@@ -34,7 +34,7 @@ fn files_that_do_not_fit_are_refused() {
 fn rows_that_do_not_fit_are_refused_by_an_estimate() {
     let rows = "probe = \"insert\"\nconnections = 1\nrows = \"1000000 million\"";
     // 151 bytes of a row of MyBigTable: 16 + 8 + 111 + 4 + 4 + 8.
-    let why = "a trial needs 137 TiB at least (estimate: its rows alone), ";
+    let why = "a trial needs 137 TiB or more (estimate from its rows alone), ";
     is_not_ready(&file("sqlite", "", rows, ""), why);
     let scale = "probe = \"script\"\nbuiltin = \"tpcb-like\"\nscale = 100000\ntransactions = \
                  1\nconnections = 1";
@@ -42,7 +42,7 @@ fn rows_that_do_not_fit_are_refused_by_an_estimate() {
     // 100 bytes of an account with a bigint as its key, 100,000 of them for each of scale.
     lab.steelbench(&["check", "e.toml"])
         .expect(0)
-        .shows("/results: a trial needs 931 GiB at least (estimate");
+        .shows("/results: a trial needs 931 GiB or more (estimate");
 }
 
 #[test]
@@ -50,18 +50,18 @@ fn programs_that_are_not_there_are_refused() {
     let hook = |hook: &str| scripted(4, "", &format!("[hooks]\n{hook}\n"));
     is_not_ready(
         &hook("after_trial = \"./gone.sh now\""),
-        "hooks.after_trial: there is no program ./gone.sh",
+        "hooks.after_trial: no such program ./gone.sh",
     );
     is_not_ready(
         &hook("before_trial = \"sh gone.sh\""),
-        "hooks.before_trial: there is no program gone.sh; commands run in /",
+        "hooks.before_trial: no such program gone.sh; commands run in /",
     );
     // What the run itself makes first is there.
     let lab =
         Lab::with(&hook("before_run = \"echo true > made.sh\"\nbefore_trial = \"sh made.sh\""));
     lab.steelbench(&["check", "e.toml"])
         .expect(0)
-        .shows("hooks.before_trial: there is no program made.sh");
+        .shows("hooks.before_trial: no such program made.sh");
     lab.run(0);
 }
 
@@ -88,7 +88,7 @@ fn a_setting_that_sqlite_does_not_take_is_found_where_it_stands() {
     let inserts = "probe = \"insert\"\nconnections = 1\nrows = 100";
     let levels = "[factors]\n\"target.settings.page_size\" = [4096, 1000]\n";
     let lab = Lab::with(&file("sqlite", "", inserts, levels));
-    let why = "target.settings.page_size: SQLite does not take 1000: it has 4096 then";
+    let why = "target.settings.page_size: SQLite does not accept 1000: it reports 4096";
     lab.steelbench(&["check", "e.toml"]).expect(2).says(why).says("--> e.toml:13:");
     lab.run(2).says(why);
     assert_eq!(lab.trials("t"), 0);

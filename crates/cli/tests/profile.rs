@@ -129,7 +129,7 @@ fn a_process_is_sampled_until_a_signal_or_its_end() {
     assert!(summary["all"]["samples"].as_u64().unwrap() > 0, "{summary}");
     gone.expect(0);
     let ended = lab.steelbench(&["profile", "-p", &pid]).expect(2);
-    assert!(ended.stderr.contains(&format!("pid {pid}: there is no such process")), "{ended:?}");
+    assert!(ended.stderr.contains(&format!("pid {pid}: no such process")), "{ended:?}");
 }
 
 #[test]
@@ -165,9 +165,9 @@ fn what_is_no_profile_is_refused() {
     lab.write("good.json", &written(1));
     for (text, says) in [
         ("{", "not a profile"),
-        ("{}", "its kind is another one"),
-        (&written(1).replace("[0,1]", "[0,9]"), "its stacks point to no function"),
-        (&written(1).replace("100.0", "0.0"), "its stacks point to no function"),
+        ("{}", "the file is of another kind"),
+        (&written(1).replace("[0,1]", "[0,9]"), "its stacks refer to missing functions"),
+        (&written(1).replace("100.0", "0.0"), "its stacks refer to missing functions"),
         (&written(1).replace("\"threads\":1", "\"threads\":-1"), "not a profile"),
     ] {
         lab.write("bad.json", text);
@@ -192,7 +192,7 @@ fn inserts(observe: &str) -> String {
     )
 }
 
-/// Whether trials may be sampled here; says so where not.
+/// Returns whether trials may be sampled here; prints a note otherwise.
 fn is_permitted(lab: &Lab) -> bool {
     let unseen = lab.rows(
         "t",

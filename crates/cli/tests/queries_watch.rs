@@ -48,7 +48,7 @@ fn wait_for_intervals(lab: &Lab, more: u64) {
     wait_until("there are more intervals", || intervals(lab) >= enough);
 }
 
-/// What has a plan that changed: text, plans before and since, and the whole entry.
+/// Returns statements with a changed plan: text, plans before and after, and the whole entry.
 fn changed_plans(history: &Value) -> Vec<(String, String, String, Value)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let plan = |value: &Value| text(&history["plans"][value.as_u64().unwrap() as usize]);
@@ -162,7 +162,7 @@ fn an_index_that_is_dropped_changes_a_plan_and_nothing_else_is_named() {
             assert_eq!(lookup(&lab.json(&["queries", FILE, "--from", since])[0]), lookup(joined));
             lab.steelbench(&["queries", FILE, "--to", since])
                 .expect(2)
-                .says("no whole interval lies between");
+                .says("no complete interval between");
             lab.steelbench(&["queries", FILE, "--to", "yesterday"])
                 .expect(2)
                 .says("not a time such as");
@@ -180,7 +180,7 @@ fn shown(lab: &Lab) {
     let wide: Vec<&str> = ended.stdout.lines().filter(|line| line.chars().count() > 80).collect();
     assert!(wide.is_empty(), "{wide:#?}");
     assert!(lab.read("h.html").contains("orders_customer_idx"));
-    lab.steelbench(&["show", FILE]).expect(2).says("`history` shows the statements");
+    lab.steelbench(&["show", FILE]).expect(2).says("`history` and `queries` show its statements");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn resets_evictions_kills_and_a_lost_server_are_told_and_lose_nothing() {
                 &format!("SELECT count(*) FROM query_intervals WHERE notes LIKE '%{what}%'"),
             )
         };
-        assert_eq!(noted("statements were reset"), 1);
+        assert_eq!(noted("Statement statistics were reset"), 1);
         for number in 0..300 {
             admin.batch(&format!("SELECT 1{}", ", 1".repeat(number))).unwrap();
         }
@@ -227,7 +227,7 @@ fn resets_evictions_kills_and_a_lost_server_are_told_and_lose_nothing() {
         lab.steelbench(&["history", FILE])
             .expect(0)
             .shows("were not observed")
-            .shows("The server forgot statements")
+            .shows("The server evicted statements")
             .shows("reset during the interval");
         cluster.start(&Cancel::new()).unwrap();
     });
@@ -287,6 +287,6 @@ fn what_cannot_be_is_said() {
     every_server(&[], |_, url| {
         lab.steelbench(&["queries", url, "--every", "1s", "--count", "1", "-o", FILE])
             .expect(1)
-            .says("the statements cannot be read: the extension pg_stat_statements is in none");
+            .says("the statements cannot be read: the extension pg_stat_statements was not found");
     });
 }

@@ -22,7 +22,7 @@ const REFERENCE: &str = include_str!("../../core/datasets/tests/dbgen_reference.
 
 type Settings = Vec<(String, Value)>;
 
-/// The same, and DuckDB, which has no pages of rows.
+/// Returns the targets, including DuckDB, which has no pages of rows.
 fn all_targets() -> Vec<(&'static str, Settings)> {
     targets().into_iter().chain(duckdb()).collect()
 }
@@ -70,7 +70,7 @@ fn configuration(target: &[(String, Value)], given: &[(&str, Value)]) -> Configu
     Configuration { settings, ..Configuration::default() }
 }
 
-/// What a run has of an engine, in a folder that is removed at the end.
+/// Runs work on an engine's host, in a folder that is removed at the end.
 fn hosted(engine: &str, work: impl FnOnce(&mut dyn Host)) {
     let folder = servers::folder();
     let place = Folders {
@@ -382,12 +382,12 @@ fn what_cannot_be_scanned_is_said_before_anything_runs() {
     for (given, wanted) in [
         (("workload.aggregates", text("sum(c99)")), "unknown column of table synthetic `c99`"),
         (("workload.aggregates", text("median")), "unknown aggregate `median`"),
-        (("workload.aggregates", text("sum(c6)")), "c6 is no column of numbers"),
+        (("workload.aggregates", text("sum(c6)")), "c6 is not a numeric column"),
         (("workload.aggregates", text("sum(c2")), "lacks a closing bracket"),
         (("workload.filter", text("c2 > 3")), "write a column, < and a whole number"),
         (("workload.filter", text("c9 < 3")), "unknown column of table synthetic `c9`"),
         (("workload.group_by", text("c77")), "unknown column of table synthetic `c77`"),
-        (("workload.degree", number(4)), "runs a statement on one processor"),
+        (("workload.degree", number(4)), "runs a statement on one CPU"),
         (("workload.query", text("tpch-q1")), "use data = \"lineitem\""),
     ] {
         let found = objections(&Scan, &[scans.clone(), given]);
@@ -399,7 +399,7 @@ fn what_cannot_be_scanned_is_said_before_anything_runs() {
         ("workload.aggregated_columns", number(9)),
     ];
     let found = objections(&Scan, &many);
-    assert!(found[0].contains("table synthetic has 5 columns that have a sum, not 9"), "{found:?}");
+    assert!(found[0].contains("table synthetic has 5 columns with a sum, not 9"), "{found:?}");
     let cold = [("workload.scans", number(3)), ("target.cache", text("cold"))];
     assert!(objections(&Scan, &cold)[0].contains("only the first scan finds cold caches"));
     let keyless = ("workload.data", text("mybigtable"));
@@ -407,10 +407,10 @@ fn what_cannot_be_scanned_is_said_before_anything_runs() {
         [(&Lookup as &dyn Probe, "workload.lookups"), (&Update, "workload.updates")]
     {
         let found = objections(probe, &[(amount, number(5)), keyless.clone()]);
-        assert!(found[0].contains("keys of mybigtable are no integers"), "{found:?}");
+        assert!(found[0].contains("keys of mybigtable are not known integers"), "{found:?}");
         let found =
             objections(probe, &[(amount, number(5)), ("workload.distinct_keys", number(100_001))]);
-        assert!(found[0].contains("more than the 100000 of the table"), "{found:?}");
+        assert!(found[0].contains("keys exceed the 100000 of the table"), "{found:?}");
     }
 }
 
@@ -624,8 +624,8 @@ fn skipped(days: &[i32]) -> f64 {
     days.chunks(122_880).filter(|group| group.iter().all(|day| *day >= bound)).count() as f64
 }
 
-/// What a trial of the sort-order probe says of ORDERS in an order: bytes of all columns, the bytes
-/// that were predicted, and the row groups that a filter needs not read.
+/// Returns the results of the sort-order probe for ORDERS in an order: bytes of all columns, the
+/// predicted bytes, and the row groups that a filter can skip.
 fn ordered(own: &[(String, Value)], format: &str, order: &str) -> (f64, f64, f64) {
     let configuration = configuration(
         own,
@@ -661,7 +661,7 @@ fn ordered(own: &[(String, Value)], format: &str, order: &str) -> (f64, f64, f64
     (columns, fact("predicted_bytes"), fact("row_groups_skipped"))
 }
 
-/// What a column store says of a table in some order is what the rows and DuckDB's own figures say.
+/// A column store's figures for a sorted table agree with the rows and with DuckDB's own figures.
 #[test]
 fn sort_orders_are_stored_as_they_are_asked_for() {
     let set = DataSet::new("orders", Size { scale: 0.2, ..Size::default() }).unwrap();

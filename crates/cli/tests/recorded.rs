@@ -65,7 +65,7 @@ fn a_format_before_the_first_release_is_refused_with_its_number() {
     let lab = recorded("sync", SYNC);
     lab.results("sync").pragma_update(None, "user_version", 15).unwrap();
     for arguments in [&["show", "sync"][..], &["run", "e.toml"]] {
-        lab.steelbench(arguments).expect(2).says("has format 15 of a version before 0.1.0");
+        lab.steelbench(arguments).expect(2).says("has format 15 from before version 0.1.0");
     }
 }
 
@@ -111,7 +111,7 @@ fn an_interrupted_run_is_resumed() {
     let name = "interrupted";
     let lab = recorded(name, INTERRUPTED);
     let before = lab.rows(name, &format!("{TRIALS} ORDER BY id"));
-    lab.run(0).says("8 trials, 3 of them recorded before");
+    lab.run(0).says("8 trials, 3 already recorded");
     assert_eq!(lab.rows(name, "SELECT DISTINCT run FROM trials"), ["1"]);
     assert_eq!(lab.rows(name, &format!("{TRIALS} ORDER BY id LIMIT 3")), before);
     let once = "SELECT count(*), count(DISTINCT configuration || '/' || block) FROM trials WHERE \

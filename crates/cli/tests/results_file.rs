@@ -36,7 +36,7 @@ fn two_runs_on_one_results_file_exclude_each_other() {
     assert_eq!(end(first).code, None);
     // A killed run leaves no claim.
     lab.write("e.toml", &scripted(1, "", ""));
-    lab.run(0).says("left by a run that was killed");
+    lab.run(0).says("left by a killed run");
     assert_eq!(lab.work_folders().len(), 0);
 }
 
@@ -124,10 +124,11 @@ fn a_results_file_that_never_ends_hangs_neither_itself_nor_others() {
     for arguments in
         [&["show", "evil"][..], &["history", "evil"], &["export", "evil", "--format", "json"]]
     {
-        end(lab.start_with(arguments)).expect(2).says("not as Steelbench makes it");
+        end(lab.start_with(arguments)).expect(2).says("differs from Steelbench's schema");
     }
     end(lab.start_with(&["show", "t"])).expect(0).shows("2 trials done");
-    lab.run_with(&["--results", "results/evil.steelbench"], 2).says("not as Steelbench makes it");
+    lab.run_with(&["--results", "results/evil.steelbench"], 2)
+        .says("differs from Steelbench's schema");
 }
 
 #[test]
@@ -229,7 +230,7 @@ fn a_disk_that_fills_up_in_the_middle_loses_no_earlier_trial() {
         lab.run(2).says("hooks.");
         lab.write("e.toml", &file);
         std::fs::create_dir(lab.path("results/filler")).unwrap();
-        lab.run(0).says("2 of them recorded before");
+        lab.run(0).says("2 already recorded");
         assert_eq!((lab.trials("t"), lab.work_folders().len()), (4, 0));
         drop(disk);
     }

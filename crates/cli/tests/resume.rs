@@ -17,12 +17,12 @@ fn an_interrupted_run_goes_on_where_it_stopped() {
         let child = lab.start();
         wait_until("a trial is recorded", || lab.trials("t") >= recorded);
         signal(&child, libc::SIGINT);
-        end(child).expect(130).says("Interrupted. `steelbench run e.toml` resumes it.");
+        end(child).expect(130).says("Interrupted. Resume with `steelbench run e.toml`.");
         assert_eq!(lab.work_folders(), Vec::<std::path::PathBuf>::new());
     }
     let before = lab.trials("t");
     assert!(before < 8, "the run was over before it was interrupted");
-    lab.run(0).says(&format!("8 trials, {before} of them recorded before"));
+    lab.run(0).says(&format!("8 trials, {before} already recorded"));
     assert_eq!(lab.rows("t", ORDER), whole.rows("t", ORDER));
 }
 
@@ -65,7 +65,7 @@ fn a_harmless_change_goes_on_with_a_warning() {
     lab.write("e.toml", &scripted(2, "", "[report]\nbaseline = { \"target.data_files\" = 2 }\n"));
     lab.run(0)
         .says("warning: the experiment file has changed: repeats.blocks: 1 -> 2")
-        .says("4 trials, 2 of them recorded before");
+        .says("4 trials, 2 already recorded");
     assert_eq!(lab.rows("t", "SELECT run, count(*) FROM trials GROUP BY run"), ["1|4"]);
     // From now on the run is that of the new version: its baseline counts, and nothing has changed.
     assert_eq!(lab.rows("t", "SELECT baseline FROM runs"), ["1"]);
@@ -73,7 +73,7 @@ fn a_harmless_change_goes_on_with_a_warning() {
     assert!(!again.stderr.contains("has changed"), "{}", again.stderr);
     // Fewer blocks than are recorded are none too many.
     lab.write("e.toml", &scripted(1, "", ""));
-    lab.run(0).says("2 trials, 2 of them recorded before");
+    lab.run(0).says("2 trials, 2 already recorded");
 }
 
 #[test]

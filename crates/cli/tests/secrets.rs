@@ -226,7 +226,7 @@ fn a_setting_with_a_password_is_refused_and_not_repeated() {
         let file = scripted(1, "", "")
             .replace("engine = \"null\"", &format!("engine = \"postgres\"\nurl = \"{text}\""));
         lab.write("e.toml", &file);
-        lab.steelbench(&["run", "e.toml"]).expect(2).says("use PGPASSWORD or ~/.pgpass");
+        lab.steelbench(&["run", "e.toml"]).expect(2).says("in PGPASSWORD or ~/.pgpass");
     }
     assert!(!lab.path("results").exists());
 }
@@ -394,7 +394,7 @@ fn a_secret_planted_everywhere_is_in_no_output_and_in_no_file() {
         ask(&["survey", "--server", url, "--volume", "."]);
     }
     lab.write("a.fio", &format!("# {SECRET}\n[j]\nrw=read\nsize=1m\nfilename=${{OTHER_TOKEN}}\n"));
-    ask(&["disk", "--fio", "a.fio", "--print"]).expect(2).says("OTHER_TOKEN is not used");
+    ask(&["disk", "--fio", "a.fio", "--print"]).expect(2).says("OTHER_TOKEN not used");
     {
         let server = serving::Server::start(&lab, &[]);
         for path in ["/", "/run?file=t", "/run?file=t&run=1", "/runs?from=t%401&to=t%402&all=1"] {

@@ -8,7 +8,7 @@ use crate::servers;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
-/// What is called a password is one, whatever it looks like.
+/// A setting named like a password is treated as one.
 #[test]
 fn settings_that_are_called_secrets_are_refused_and_not_repeated() {
     let table = |engine: &str, target: &str, workload: &str, more: &str| {
@@ -125,7 +125,7 @@ fn what_a_command_prints_of_our_environment_is_not_recorded() {
     }
 }
 
-/// The same of the password of a server, which it finds the server by.
+/// The password of a server in the command that finds it is hidden, too.
 #[test]
 fn what_a_command_prints_of_the_password_of_its_server_is_not_recorded() {
     for bin in servers::by_url::bindirs() {
@@ -222,7 +222,7 @@ fn a_recording_of_waits_has_no_password() {
     }
 }
 
-/// The same of a server of MariaDB.
+/// A recording of a MariaDB server's waits contains no password.
 #[test]
 fn a_recording_of_waits_of_mariadb_has_no_password() {
     let Some(server) = servers::mariadb::Server::start(&[]) else { return };

@@ -102,7 +102,7 @@ fn labels_are_shown_and_groups_of_runs_and_levels_compared_as_on_the_command_lin
 fn serves_what_it_was_given_and_notices_what_comes() {
     let lab = Lab::with(&scripted(2, "", ""));
     let server = Server::start(&lab, &[]);
-    assert!(server.page("/").contains("There is no run in the results files in results yet"));
+    assert!(server.page("/").contains("No run in the results files in results yet"));
     let nothing = server.page("/version");
     lab.run(0);
     assert_ne!(server.page("/version"), nothing);
@@ -255,7 +255,7 @@ fn other_addresses_are_warned_of() {
     assert_eq!(server.ask("GET", "/", "evil.example").status, 421);
     let child = server.child.take().unwrap();
     signal(&child, libc::SIGINT);
-    end(child).expect(0).says("there is no password");
+    end(child).expect(0).says("no password is set");
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn says_how_far_a_run_is() {
     signal(&run, libc::SIGKILL);
     end(run);
     assert_ne!(server.version(), three, "the run has ended");
-    let stopped = "stopped: 3 of 6 trials, `steelbench run` goes on";
+    let stopped = "stopped: 3 of 6 trials, resume with `steelbench run`";
     assert!(server.page("/run?file=t").contains(stopped));
     let run = lab.start();
     let_go(&lab, 3);
@@ -313,8 +313,8 @@ fn says_what_has_failed_for_good() {
     lab.write("e.toml", &file.replace("blocks = 3", "blocks = 5"));
     lab.run(1);
     let server = Server::start(&lab, &[]);
-    let ended = "ended: 3 of 5 trials done, `steelbench run --retry-failed` runs the others \
-                 again, 2 attempts failed";
+    let ended = "ended: 3 of 5 trials done, `steelbench run --retry-failed` repeats the others, \
+                 2 attempts failed";
     for page in ["/", "/run?file=t"] {
         assert!(server.page(page).contains(ended), "{}", server.page(page));
     }
@@ -379,7 +379,7 @@ fn crafted_results_files_harm_neither_themselves_nor_others() {
             [200, 500].contains(&answer.status) && !answer.body.contains("<script>alert"),
             "{name}: {answer:?}"
         );
-        assert!(!answer.body.contains("has failed."), "{name}: {answer:?}");
+        assert!(!answer.body.contains("page failed."), "{name}: {answer:?}");
     }
     let list = server.page("/");
     assert!(list.contains("complete: 6 trials") && !list.contains("<img src=x"), "{list}");
@@ -438,7 +438,7 @@ fn silent_visitors_do_not_keep_others_out() {
     drop(visitors);
 }
 
-/// What browsers say of who uses a page (<https://www.w3.org/TR/fetch-metadata/>).
+/// Browsers report the user of a page (<https://www.w3.org/TR/fetch-metadata/>).
 #[test]
 fn pages_of_other_sites_may_link_to_ours_and_no_more() {
     let lab = recorded();

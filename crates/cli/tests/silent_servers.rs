@@ -94,7 +94,7 @@ fn limits_hold_for_a_server_that_does_not_answer() {
         let causes = causes(&lab);
         assert!(causes[0].contains("took longer than limits.trial_time"), "{causes:?}");
         let lab = Lab::with(&by_url(&url, "[limits]\nrun_time = \"1 s\"\n"));
-        end(lab.start()).expect(1).says("limits.run_time is reached");
+        end(lab.start()).expect(1).says("limits.run_time reached");
     }
 }
 

@@ -84,7 +84,7 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
     assert_eq!(statement("UPDATE orders")["counters"], serde_json::json!({}));
     assert_eq!(statement("UPDATE orders")["plans"][0]["plan"]["root"]["name"], "SEARCH");
     assert!(text(&statement("SELECT missing")["not_explained"]).contains("no such table: nowhere"));
-    assert_eq!(statement("VACUUM")["not_explained"], "a command, which has no plan");
+    assert_eq!(statement("VACUUM")["not_explained"], "utility statement, no plan");
     let unread = found["unread"].to_string();
     for said in [
         "shop.sql:7",
@@ -106,13 +106,16 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         database.execute_batch(one["ddl"].as_str().unwrap()).unwrap();
     }
     let ended = lab.steelbench(&["queries", "shop.sqlite", "--sql", "shop.sql"]).expect(0);
-    ended.shows("Nothing was found to look at").shows("Statements that were given");
+    ended.shows("No findings").shows("The given statements");
 }
 
 #[test]
 fn bad_files_and_long_statements_are_said() {
     let lab = lab();
-    lab.steelbench(&["queries", "shop.sqlite"]).expect(2).says("give them with --sql FILE");
+    lab.steelbench(&["queries", "shop.sqlite"]).expect(2).says(
+        "give the statements with --sql \
+                                                                FILE",
+    );
     lab.steelbench(&["queries", "shop.sqlite", "--sql", "no.sql"]).expect(2).says("no.sql: ");
     let mut bytes = std::fs::read(lab.path("shop.sqlite")).unwrap();
     bytes[100..5000].fill(7);
@@ -125,5 +128,5 @@ fn bad_files_and_long_statements_are_said() {
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n",
     );
     let ended = lab.steelbench(&["queries", "shop.sqlite", "--sql", "long.sql"]).expect(0);
-    ended.shows("its run was stopped after 10 s").shows("long.sql:1");
+    ended.shows("stopped after 10 s").shows("long.sql:1");
 }

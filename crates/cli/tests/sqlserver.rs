@@ -29,7 +29,7 @@ enum Tls {
     Strict,
 }
 
-/// What a server answers.
+/// Answers of a server.
 #[derive(Clone)]
 struct Answers(Arc<Mutex<QueryRegistry>>);
 
@@ -291,21 +291,19 @@ fn waits_are_counted_hot_pages_found_and_blockers_named() {
             "Microsoft SQL Server 2022 (RTM-CU14) - 16.0.4135.4 (X64), Developer Edition: waits \
              in ",
         )
-        .shows("Waits are counted and timed by the server in sys.dm_os_wait_stats")
+        .shows("The server counts and times waits in sys.dm_os_wait_stats")
         .shows(
-            "PAGELATCH_UP on PFS page 5:1:1520544 held 93 % of the latch time sampled: more data \
+            "PAGELATCH_UP on PFS page 5:1:1520544: 93 % of the sampled latch time; more data \
              files would spread it.",
         )
         .shows("at most 13 sessions at a time")
-        .shows("Left out as idle or benign: ")
+        .shows("Excluded as idle or benign: ")
         .shows("(LAZYWRITER_SLEEP)")
         .shows("Latch classes")
         .shows("INSERT INTO MyBigTable VALUES (?, ?)")
-        .shows(
-            "pid 52 (report, user bert, database orders) blocks 1 session, which has waited 2.50 s",
-        )
+        .shows("pid 52 (report, user bert, database orders) blocks 1 session, wait time 2.50 s")
         .shows("idle in transaction for 12.0 s")
-        .shows("Its client has to end the transaction; KILL 52 rolls it back.")
+        .shows("The client must end the transaction; KILL 52 rolls it back.")
         .shows("UPDATE t SET a = ? WHERE b = ?")
         .shows("page 5:1:1520544, a PFS page")
         .shows("scheduler 0 of node 0")
@@ -403,7 +401,7 @@ fn a_capture_stands_for_its_server_and_holds_no_statement_unless_asked() {
 /// The error of Babelfish for PostgreSQL 4.3, which has sessions but no wait statistics.
 const MISSING: u32 = 33_557_097;
 
-/// What a command prints of a server that works but lacks these statements' views, in one line.
+/// Returns a command's output for a working server without these statements' views, in one line.
 fn without(statements: &[&str], command: &[&str]) -> String {
     let lab = Lab::new();
     let mock = Mock::start(Tls::Off, &lab);
@@ -432,7 +430,7 @@ fn answer_survey(mock: &Mock) {
     mock.answers.answer(views::DATABASES.sql, "name | bytes\nshop | 1048576");
 }
 
-/// What is asked of a server is told by its name where it is not there, and the rest is shown.
+/// Each missing view is named, and the rest is shown.
 #[test]
 fn each_view_that_a_server_lacks_is_told() {
     let [latches, files, schedulers, spinlocks] = views::COUNTERS.map(|counters| counters.view);
@@ -440,17 +438,17 @@ fn each_view_that_a_server_lacks_is_told() {
     let texts = format!("{}42, 43{}", views::TEXTS, views::TEXTS_END);
     let of = |view: views::View, told: &'static str| (view.sql, view.older, view.name, told);
     let waits = [
-        of(views::STARTED, "Whether the server was restarted"),
-        of(views::WAITS, "The waits of the server"),
+        of(views::STARTED, "Server restarts"),
+        of(views::WAITS, "Server-wide waits"),
         of(latches, "Latch classes"),
         of(files, "Files"),
         of(schedulers, "Schedulers"),
         of(spinlocks, "Spinlocks"),
-        of(views::REQUESTS, "What sessions do, by sample"),
-        of(views::TASKS, "Who waits for whom"),
-        of(views::SESSIONS, "Who sessions are that wait"),
-        (&owner, None, "sys.dm_db_page_info", "Which tables hot pages belong to"),
-        (&texts, None, "sys.dm_exec_query_stats", "Texts of statements"),
+        of(views::REQUESTS, "Sampled session activity"),
+        of(views::TASKS, "Blocking sessions"),
+        of(views::SESSIONS, "Details of waiting sessions"),
+        (&owner, None, "sys.dm_db_page_info", "Tables of hot pages"),
+        (&texts, None, "sys.dm_exec_query_stats", "Statement texts"),
     ];
     let error = format!("error {MISSING}: relation does not exist.");
     let see = |(sql, older, name, told): (&str, Option<&'static str>, &str, &str)| {
@@ -466,7 +464,7 @@ fn each_view_that_a_server_lacks_is_told() {
         for (of, what) in seen {
             assert_eq!(shown.contains(what), of != name, "{told}: {what}: {shown}");
         }
-        assert_eq!(shown.contains("are counted and timed"), name != views::WAITS.name, "{shown}");
+        assert_eq!(shown.contains("counts and times waits"), name != views::WAITS.name, "{shown}");
     };
     std::thread::scope(|scope| {
         for one in waits {
@@ -475,7 +473,7 @@ fn each_view_that_a_server_lacks_is_told() {
     });
     for (view, what) in [
         (views::CONFIGURATIONS, "settings"),
-        (views::MACHINE, "processors and memory"),
+        (views::MACHINE, "CPUs and memory"),
         (views::DATABASES, "databases"),
     ] {
         let statements: Vec<&str> = [Some(view.sql), view.older].into_iter().flatten().collect();
@@ -580,7 +578,7 @@ fn an_access_token_logs_in_encrypted_and_is_not_shown() {
             .collect::<Vec<_>>()
     };
     let missing = survey("", "").expect(2);
-    assert!(missing.stderr.contains("the file with the access token"), "{missing:#?}");
+    assert!(missing.stderr.contains("access token file"), "{missing:#?}");
     keep("eyJ0.S3c", 0o644);
     let readable = survey("", "").expect(2);
     assert!(readable.stderr.contains("chmod 600"), "{readable:#?}");
@@ -589,11 +587,11 @@ fn an_access_token_logs_in_encrypted_and_is_not_shown() {
     assert!(empty.stderr.contains("is empty"), "{empty:#?}");
     keep("eyJ0.S3c", 0o600);
     let named = survey("anna@", "").expect(2);
-    assert!(named.stderr.contains("in place of user and password"), "{named:#?}");
+    assert!(named.stderr.contains("replaces user and password"), "{named:#?}");
     let clear = survey("", "encrypt=optional").expect(2);
-    assert!(clear.stderr.contains("encrypted only"), "{clear:#?}");
+    assert!(clear.stderr.contains("requires encryption"), "{clear:#?}");
     let both = survey("sa:S3c@", "").expect(2);
-    assert!(both.stderr.contains("in place of user and password"), "{both:#?}");
+    assert!(both.stderr.contains("replaces user and password"), "{both:#?}");
     assert_eq!(received(), Vec::<String>::new());
     let taken = survey("", "").expect(0);
     assert!(taken.stdout.contains("max worker threads"), "{taken:#?}");
@@ -621,9 +619,9 @@ fn ctrl_c_ends_a_statement_that_the_server_works_on() {
 fn what_is_wrong_names_the_place_the_cause_and_what_to_do_without_the_password() {
     let lab = Lab::new();
     for (server, code, part) in [
-        ("mssql://sa:S3c@127.0.0.1:1/master", 1, "Is the server running there"),
-        ("Server=127.0.0.1,1;User ID=sa;Password=S3c", 1, "Is the server running there"),
-        ("mssql://127.0.0.1/master", 2, "no user is named"),
+        ("mssql://sa:S3c@127.0.0.1:1/master", 1, "Is the server running"),
+        ("Server=127.0.0.1,1;User ID=sa;Password=S3c", 1, "Is the server running"),
+        ("mssql://127.0.0.1/master", 2, "no user given"),
         (
             "mssql://sa:S3c@127.0.0.1/master?encrypt=perhaps",
             2,

@@ -52,7 +52,7 @@ impl OnServer {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// What the server has for a setting.
+    /// Returns the server's value of a setting.
     fn setting(&self, name: &str) -> String {
         let url = &self.url;
         let output =
@@ -149,7 +149,8 @@ fn cold_caches_need_a_permission_and_plans_a_server_that_makes_them() {
     let reasons = on.lab.rows("t", "SELECT DISTINCT reason FROM plans");
     assert_eq!(
         reasons,
-        ["SET SHOWPLAN_XML has no effect on this server: it would run the statements"]
+        ["SET SHOWPLAN_XML has no effect on this server, which would run the statements instead \
+          of explaining them"]
     );
 }
 
@@ -207,7 +208,7 @@ fn a_database_of_somebody_else_stops_the_run() {
     let Some(url) = sql_server_stand_in(&["steelbench"]) else { return };
     let on = OnServer::new(&url);
     on.write("", INSERTS, "");
-    on.run(1).says("Steelbench did not make, and it is not touched");
+    on.run(1).says("Steelbench did not create it");
 }
 
 /// Passes connections on to a server until they are cut, as when another node takes its place.

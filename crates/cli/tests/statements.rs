@@ -78,7 +78,7 @@ fn statements(dialect: &dyn Dialect) -> Vec<String> {
     created.chain(operations).collect()
 }
 
-/// What each engine makes of the same tables and operations, side by side; DuckDB below.
+/// Statements of each engine for the same tables and operations in one listing; DuckDB below.
 #[test]
 fn statements_of_all_engines() {
     let sqlite = SqliteDialect { schema: "main".into(), page_bytes: 4096 };
@@ -189,7 +189,7 @@ fn statements_of_duckdb() {
             "SELECT count(*), sum(\"amount\"), max(\"id\"), avg(\"amount\") FROM \"orders\"",
             "SELECT \"state\", count(*) FROM \"orders\" WHERE \"amount\" < 7 GROUP BY \
              \"state\"",
-            "none: this engine cannot do this: joins by nested loops",
+            "none: this engine does not support forced nested-loop joins",
             "UPDATE \"orders\" SET \"amount\" = \"amount\" + 1 WHERE \"id\" = $1",
             "DELETE FROM \"orders\" WHERE \"id\" = $1",
             "SELECT $1 + $2",

@@ -12,7 +12,7 @@ fn primitives_by_threads_are_measured_and_shown() {
         .expect(0)
         .shows("8 trials done")
         .shows("ops/ms")
-        .shows("One shared cache line tops out at")
+        .shows("One shared cache line is limited to")
         .shows("Scaling");
     let first = "SELECT DISTINCT name FROM responses WHERE name IN ('throughput', \
                  'fairness_jain', 'acquire_mean') ORDER BY name";

@@ -1,5 +1,5 @@
-//! What others wrote must not command the reader's terminal: the characters are planted wherever
-//! text of others is printed, in errors above all.
+//! Foreign text must not control the reader's terminal: control characters are planted wherever
+//! foreign text is printed, above all in errors.
 
 use crate::common::{Ended, Lab, scripted};
 use crate::screen::Screen;
@@ -231,8 +231,8 @@ fn lines_fit_a_terminal_of_80_columns() {
     }
 }
 
-/// Whether the terminal begins a new line within a word. What is printed above a bar is filled up
-/// with blanks, and the bar follows without an end of the line.
+/// Returns whether the terminal breaks the line within a word. Text above a bar is padded with
+/// blanks, and the bar follows without a line end.
 fn is_broken(line: &str) -> bool {
     let signs: Vec<char> = line.chars().collect();
     (80..signs.len()).step_by(80).any(|end| signs[end - 1] != ' ' && signs[end] != ' ')

@@ -123,7 +123,7 @@ fn what_a_kill_leaves_is_removed_by_the_next_run() {
     lab.write("other.toml", &scripted(1, "", ""));
     lab.steelbench(&["run", "other.toml", "--results", "other.steelbench"]).expect(0);
     assert_eq!(groups_of(pid), left);
-    let warning = format!("removed {}, left by a run that was killed", left[0].display());
+    let warning = format!("removed {}, left by a killed run", left[0].display());
     lab.run(0).says(&warning);
     assert_eq!(groups_of(pid).len(), 0);
 }

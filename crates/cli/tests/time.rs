@@ -160,12 +160,9 @@ fn failures_are_told_with_the_end_of_the_output() {
     assert_eq!(json(&lab, "t.json")["results"].as_array().unwrap().len(), 1);
     for (line, cause) in [
         (&["-N", "no-such-program"][..], "cannot find the program `no-such-program`"),
-        (
-            &["-p", "a", "-p", "b", "c", "d", "e"],
-            "--prepare: give it once, or once for each command",
-        ),
+        (&["-p", "a", "-p", "b", "c", "d", "e"], "--prepare: give it once, or once per command"),
         (&["-n", "a", "-n", "b", "c"], "more names than commands"),
-        (&["-P", "n", "3", "1", "echo {n}"], "have to rise"),
+        (&["-P", "n", "3", "1", "echo {n}"], "MAX must be at least MIN"),
         (&["-L", "n", "1,1", "echo {n}"], "given twice"),
         (&[""], "a value is required"),
         (&["-r", "0", "true"], "0 is not in 1"),
@@ -353,7 +350,7 @@ fn traced(lab: &Lab, calls: &str, arguments: &[&str]) -> Option<Vec<String>> {
     Some(lab.read("calls.txt").lines().map(str::to_owned).collect())
 }
 
-/// What all runs of a trial have in common is made once.
+/// The common preparation of a trial's runs is done once.
 #[test]
 fn more_runs_open_nothing_but_what_tells_of_each() {
     let lab = Lab::new();

@@ -31,7 +31,7 @@ fn a_configuration_with_time_outs_is_not_called_better() {
         .run(1)
         .says("took longer than limits.trial_time (1.00 s)")
         .says(" of them at limits.trial_time.");
-    assert!(!ended.stderr.contains("trying again"), "{ended:?}");
+    assert!(!ended.stderr.contains("retrying"), "{ended:?}");
     // One attempt of each, what timed out with its limit and the time until then.
     let sql = "SELECT count(*), max(attempt), count(timeout_s), min(timeout_s), max(timeout_s) \
                FROM trials
@@ -54,13 +54,13 @@ fn a_configuration_with_time_outs_is_not_called_better() {
     ] {
         assert!(shown.contains(part), "{part:?} is not in {shown}");
     }
-    assert!(!shown.contains("a retry of each succeeded"), "{shown}");
+    assert!(!shown.contains("each succeeded on retry"), "{shown}");
     let json = lab.json(&["show", "t"]).remove(0);
     let row = &json["configurations"][1];
     assert_eq!((&row["timeouts"], &row["response"]["bound"]), (&count.into(), &"at_least".into()));
     assert_ne!(row["standing"], "best");
     // What took too long is known and not run again.
-    lab.run(1).says("nothing was run");
+    lab.run(1).says("nothing to run");
 }
 
 /// A trial that is stopped before its measurement says nothing of it: a failure, which is tried
@@ -72,7 +72,7 @@ fn a_time_out_in_the_preparation_is_a_failure() {
             .replace("[workload]", "[workload]\nwarmup = \"100 s\"")
             .replace("blocks = 1", "blocks = 1\nretries = 1"),
     );
-    lab.run(1).says("(trying again)");
+    lab.run(1).says("(retrying)");
     let sql =
         "SELECT count(*), count(timeout_s), sum(observed) FROM trials WHERE status = 'failed'";
     assert_eq!(lab.rows("t", sql), ["4|0|0"]);

@@ -12,7 +12,7 @@ fn summary(lab: &Lab, name: &str) -> Value {
     lab.json(&["show", name]).remove(0)
 }
 
-/// What became of the statement that begins so.
+/// Returns the result for the statement with this beginning.
 fn gain<'a>(summary: &'a Value, begin: &str) -> &'a Value {
     let gains = summary["statement_gains"].as_array().unwrap();
     gains.iter().find(|gain| gain["text"].as_str().unwrap().starts_with(begin)).unwrap()
@@ -124,7 +124,7 @@ fn a_missing_index_gains_the_select_and_costs_the_insert() {
             || lab.read("try.toml").contains("dump = \"try.dump\"")
     );
     // The file runs again, and what is there is not dumped over.
-    run(&lab, &line, 2).says("try.dump is there already");
+    run(&lab, &line, 2).says("try.dump already exists");
     // Each text of a plan is kept once.
     let texts = lab.rows("try", "SELECT count(*), count(DISTINCT hash) FROM plan_texts");
     assert_eq!(texts, ["3|3"]);
@@ -287,7 +287,7 @@ fn an_index_is_tried_on_sqlite_and_plans_are_told() {
     // Written again by the next one, but never over what somebody else wrote.
     run(&lab, &[&line[..], &["--index", "CREATE INDEX items_b ON items (a, id)"]].concat(), 0);
     lab.write("try.sql", "mine");
-    run(&lab, &[&line[..], &["--drop", "items_a"]].concat(), 2).says("try.sql is there already");
+    run(&lab, &[&line[..], &["--drop", "items_a"]].concat(), 2).says("try.sql exists");
     assert_eq!(lab.read("try.sql"), "mine");
 }
 

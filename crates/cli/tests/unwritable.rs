@@ -88,8 +88,7 @@ fn what_commands_write_elsewhere_is_named_and_not_begun() {
     allow(&lab, "", 0o755);
 }
 
-/// What is made once for many trials lies in a cache, which may lie in a home that nobody may write
-/// to.
+/// A template cache in an unwritable home fails the trial.
 #[test]
 fn a_cache_that_may_not_be_written_fails_the_trial_that_needs_it() {
     let scan = "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe = \
@@ -144,6 +143,6 @@ fn a_data_set_that_is_interrupted_is_not_there() {
         all(&lab.path("")).iter().any(|path| path.to_string_lossy().contains("unfinished"))
     });
     signal(&child, libc::SIGINT);
-    end(child).expect(130).says("d/lineitem.csv is not written");
+    end(child).expect(130).says("d/lineitem.csv was not written");
     assert_eq!(all(&lab.path("d")), BTreeSet::new());
 }

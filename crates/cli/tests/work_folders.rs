@@ -39,7 +39,7 @@ fn a_link_to_a_folder_with_a_marker_of_ours_is_not_followed() {
     let inner = "victim-0/steelbench-trial-99999999-0";
     std::fs::create_dir(lab.path(inner)).unwrap();
     symlink(lab.path("victim-0"), lab.path(WORK)).unwrap();
-    lab.run_with(&["--fresh"], 1).says("t.steelbench.work: cannot make a folder there");
+    lab.run_with(&["--fresh"], 1).says("t.steelbench.work: cannot create a folder there");
     assert!(lab.path(inner).exists());
 }
 
@@ -66,7 +66,7 @@ fn what_a_killed_run_has_left_is_removed_and_nothing_inside_it_is_followed() {
             lab.write(&path, &marker.replace("begun ", "begun 1"));
         }
     }
-    lab.run_with(&["--fresh"], 0).says("left by a run that was killed");
+    lab.run_with(&["--fresh"], 0).says("left by a killed run");
     assert!(!lab.path(&folder).exists());
     assert_eq!(lab.read("victim/precious"), "salaries");
     for other in ["steelbench-trial-99999999-1", "steelbench-trial-99999999-2"] {

@@ -99,7 +99,7 @@ fn refused(lab: &Lab, arguments: &[&str], words: &str) {
 #[test]
 fn a_file_that_another_program_wrote_is_not_overwritten() {
     let lab = recorded();
-    let foreign = "not known as written by Steelbench";
+    let foreign = "was not written by Steelbench";
     for (file, arguments) in [
         ("t.xlsx", &["export", "t", "--format", "xlsx"][..]),
         ("results/t.html", &["report", "t"]),
@@ -152,7 +152,7 @@ fn no_link_is_followed_to_a_file_that_would_be_overwritten() {
     ] {
         let _ = std::fs::remove_file(lab.path(link));
         symlink(&precious, lab.path(link)).unwrap();
-        refused(&lab, arguments, "it is a link");
+        refused(&lab, arguments, "links are not followed");
         std::fs::remove_file(lab.path(link)).unwrap();
         // Nor is one that waits where the file is written before it is complete.
         let partial = lab.path(&format!("{link}.partial"));
@@ -179,7 +179,7 @@ fn nobody_is_waited_for_at_the_other_end_of_a_pipe() {
     for arguments in [&export[..], &time] {
         end(lab.start_with(arguments))
             .expect(1)
-            .says("cannot write pipe: nobody reads from this pipe");
+            .says("cannot write pipe: no process has this pipe open for reading");
     }
     let mut reader =
         OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path).unwrap();

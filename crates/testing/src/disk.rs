@@ -110,7 +110,7 @@ pub fn on_volume(recording: &mut Recording, volume: &str, throttle: Option<&str>
     }];
 }
 
-/// What the kernel counts of so many I/Os a second of this size in ten seconds.
+/// Returns the kernel's counters for this rate of I/Os of this size over ten seconds.
 pub fn device_use(volume: &str, reads_per_s: f64, writes_per_s: f64, bytes: f64) -> DeviceUse {
     DeviceUse {
         volume: volume.into(),

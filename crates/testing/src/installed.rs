@@ -1,4 +1,4 @@
-//! What tests on real servers need.
+//! Needs of tests on real servers.
 
 use experiment::Configuration;
 use mariadb::server::MariaProduct;
@@ -182,7 +182,7 @@ pub fn until(mut there: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// Whether a process exists and has not ended.
+/// Returns whether a process exists and has not ended.
 pub fn is_alive(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))

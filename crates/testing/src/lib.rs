@@ -1,5 +1,5 @@
-//! What the tests of several crates share: recordings made by hand, real servers, and engines by
-//! name. Crates use it as a dev-dependency only.
+//! Shared parts of the crates' tests: recordings made by hand, real servers, and engines by name.
+//! Crates use it as a dev-dependency only.
 #![allow(
     missing_docs,
     clippy::missing_panics_doc,

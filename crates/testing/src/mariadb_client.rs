@@ -53,7 +53,7 @@ impl Server {
         Some(server)
     }
 
-    /// The same of MySQL.
+    /// Creates the client of MySQL.
     pub fn mysql(options: &[&str]) -> Option<Self> {
         let folder = std::env::var_os("STEELBENCH_TEST_MYSQL").filter(|folder| !folder.is_empty());
         let Some(folder) = folder else {
@@ -111,7 +111,7 @@ impl Server {
         [data].into_iter().chain(user().map(|user| format!("--user={user}"))).collect()
     }
 
-    /// What the server's program is told besides which files of options it reads.
+    /// Returns the server's arguments after its option files.
     pub fn arguments(&self) -> Vec<String> {
         let own = [
             "--bind-address=127.0.0.1".to_owned(),
@@ -180,8 +180,8 @@ impl Server {
         format!("mariadb://{user}@localhost/?socket={}", self.socket().display())
     }
 
-    /// What MariaDB's own client says of a query over TCP with these options: the first line of
-    /// rows, or `Err` with its complaint.
+    /// Runs a query with MariaDB's own client over TCP with these options: the first line of rows,
+    /// or `Err` with its complaint.
     pub fn mariadb(&self, options: &[String], sql: &str) -> Result<String, String> {
         let mut command = Command::new(program("mariadb").unwrap());
         command.args(["--no-defaults", "--protocol=TCP", "--host=127.0.0.1", "-N", "-e", sql]);

@@ -117,14 +117,14 @@ impl Server {
         if output.status.success() { Ok(said) } else { Err(said) }
     }
 
-    /// What `debug()` prints while pgbench runs a script.
+    /// Returns the output of `debug()` while pgbench runs a script.
     pub fn debug(&self, script: &str, arguments: &[&str]) -> Vec<String> {
         let said = self.pgbench(script, arguments).unwrap_or_else(|error| panic!("{error}"));
         let values = said.lines().filter(|line| line.starts_with("debug("));
         values.map(|line| line.split_once("): ").unwrap().1.to_owned()).collect()
     }
 
-    /// What the server has logged.
+    /// Returns the server's log.
     pub fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("log")).unwrap()
     }

@@ -125,8 +125,8 @@ impl Server {
         Client::connect(&self.config()).unwrap()
     }
 
-    /// What psql says to this connection string, run with these variables only: rows, or `Err` with
-    /// its complaint.
+    /// Runs psql with this connection string and these variables only: rows, or `Err` with its
+    /// complaint.
     pub fn psql<K: AsRef<OsStr>>(
         &self,
         conninfo: &str,

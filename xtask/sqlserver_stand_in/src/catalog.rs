@@ -1,5 +1,5 @@
-//! What the emulator lacks: databases with files, options and properties, and settings of the
-//! server.
+//! Features that the emulator lacks: databases with files, options and properties, and settings of
+//! the server.
 
 use iridium_core::error::DbError;
 use iridium_core::types::{DataType, Value};
@@ -26,7 +26,7 @@ pub struct Catalog {
     pub databases: BTreeMap<String, Made>,
     /// Name, value.
     pub settings: BTreeMap<String, i64>,
-    /// Who has the application lock.
+    /// Holder of the application lock.
     pub lock: Option<u64>,
 }
 

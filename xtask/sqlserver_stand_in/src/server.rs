@@ -52,7 +52,7 @@ impl Server {
         found.ok_or_else(|| error(18_456, "there is no such session".into()))
     }
 
-    /// What the emulator does not know; `None`: it may know this.
+    /// Answers queries that the emulator does not know; `None`: it may know this one.
     fn own(&self, sql: &str) -> Option<Answer> {
         let mut catalog = lock(&self.catalog);
         let texts = literals(sql);
@@ -130,7 +130,7 @@ impl Server {
         }
     }
 
-    /// What the driver asks before a bulk load: the columns of a table, and their collations.
+    /// Answers the driver's query before a bulk load: the columns of a table, and their collations.
     fn columns(&self, session: SessionId, sql: &str) -> Answer {
         let name = literals(sql).into_iter().next().unwrap_or_default();
         let (database, own) = self.of(session)?;

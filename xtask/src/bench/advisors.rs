@@ -1,4 +1,5 @@
-//! What `queries` and others say of one server with planted faults: printed for a person to judge.
+//! Output of `queries` and of other advisors for one server with planted faults: printed for a
+//! person to judge.
 
 use super::peer_server::PeerServer;
 use super::run::Bench;
@@ -6,7 +7,7 @@ use crate::process::output;
 use std::process::Command;
 use testing::faults;
 
-/// What others say, as their documentation has it: a name, and SQL.
+/// Advice of others by their documentation: a name, and SQL.
 const BY_SQL: [(&str, &str); 6] = [
     (
         "pg_qualstats: index advisor",

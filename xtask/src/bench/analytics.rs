@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// Pairs of loads.
 const LOADS: u64 = 3;
-/// What our trials run.
+/// Name of our experiment.
 const EXPERIMENT: &str = "bench-analytics";
 /// How long scans are compared where the ratio is near 1, and where it need not be known as well.
 const CLOSELY: Duration = Duration::from_mins(2);
@@ -48,7 +48,7 @@ const SQLITE_TYPES: [(&str, &str); 7] = [
 /// Columns that are padded: `char(n)` of which the text is shorter.
 const PADDED: [(usize, usize); 2] = [(13, 25), (14, 10)];
 
-/// What is scanned: four sums of one table, one row returned.
+/// The scanned query: four sums of one table, one row returned.
 const SCAN: &str =
     "SELECT sum(l_partkey), sum(l_suppkey), sum(l_linenumber), sum(l_quantity) FROM lineitem";
 
@@ -57,7 +57,7 @@ pub fn loads(bench: &Bench) -> Result<(), String> {
     Peers::of(bench, Peers::load)
 }
 
-/// What a scan of ours takes besides the engine's.
+/// Overhead of our scan over the engine's.
 pub fn scans(bench: &Bench) -> Result<(), String> {
     Peers::of(bench, Peers::scan)
 }
@@ -67,7 +67,7 @@ pub fn models(bench: &Bench) -> Result<(), String> {
     Peers::of(bench, Peers::misfit)
 }
 
-/// What we are measured against: its name, our target beside it, and its seconds or milliseconds.
+/// A peer: its name, our target next to it, and its seconds or milliseconds.
 type Peer<'p> = (&'static str, String, Box<dyn Fn() -> Result<f64, String> + 'p>);
 
 struct Peers<'a> {
@@ -154,8 +154,8 @@ impl<'a> Peers<'a> {
         padded.flush().map_err(failed).map(|()| path)
     }
 
-    /// The same rows in the same table, its key and statistics included: seconds of the engine's
-    /// own loader against those until our tables are there.
+    /// Loads the same rows into the same table, its key and statistics included: seconds of the
+    /// engine's own loader against ours.
     fn load(&self) -> Result<(), String> {
         let loads: [Peer; 3] = [
             ("sqlite (.import)", "engine = \"sqlite\"".into(), Box::new(|| self.sqlite_import())),
@@ -461,7 +461,7 @@ fn spread(measured: &Value) -> String {
     ends.map(|(low, high)| format!(" (blocks {low:.4} to {high:.4})")).unwrap_or_default()
 }
 
-/// What our trial took.
+/// Our trial's times.
 struct Ours {
     load_s: f64,
     scan_ms: f64,

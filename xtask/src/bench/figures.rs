@@ -64,7 +64,7 @@ pub fn print(what: &str, figures: &[f64], decimals: usize, unit: &str) {
     print_goal(what, figures, decimals, unit, f64::INFINITY);
 }
 
-/// The same beside the most that they should be; without a limit that is infinite.
+/// Prints figures next to their upper limit; without a limit that is infinite.
 pub fn print_goal(what: &str, figures: &[f64], decimals: usize, unit: &str, goal: f64) {
     let goal = match goal {
         f64::INFINITY => String::new(),

@@ -1,4 +1,4 @@
-//! What our insert load costs beside the same inserts without us, and what instruments cost.
+//! Cost of our insert load against the same inserts without us, and the cost of instruments.
 
 use super::figures::{pairs, print, print_ratios, ratios};
 use super::run::{Bench, example};

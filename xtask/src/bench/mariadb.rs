@@ -1,4 +1,4 @@
-//! What our load costs beside sysbench and MariaDB's own client programs, on servers of Debian's
+//! Cost of our load against sysbench and MariaDB's own client programs, on servers of Debian's
 //! version.
 
 use super::figures::{cpu_s, pairs, print, print_ratios, ratios};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// Rounds of A and B.
 const ROUNDS: u64 = 3;
-/// The same of processor times, which differ more from run to run.
+/// Rounds for CPU times, which vary more from run to run.
 const CPU_ROUNDS: u64 = 7;
 /// Rounds of three servers, whose difference is small.
 const SCHEMA_ROUNDS: usize = 9;
@@ -29,7 +29,7 @@ const SCALE: u64 = 20;
 const START: Duration = Duration::from_mins(1);
 
 const SCRIPT: &str = "point-select.sql";
-/// What a private server of ours has on, and what the server's own defaults are.
+/// Instruments of a private server, and the server's own defaults.
 const OURS: &[&str] = &[
     "--performance-schema=ON",
     "--performance-schema-instrument=wait/%=ON",
@@ -73,9 +73,9 @@ pub fn client_cpu(bench: &Bench) -> Result<(), String> {
     Ok(())
 }
 
-/// What the Performance Schema costs a server that runs point-selects: off, on with its defaults,
-/// and on with the instruments that private servers of ours have on. Three servers in turn, each
-/// round in another order; throughput, and processor time of the server for each transaction.
+/// Cost of the Performance Schema for point-selects: off, on with its defaults, and on with the
+/// instruments of private servers. Three servers, interleaved in a new order each round;
+/// throughput, and the server's CPU time per transaction.
 pub fn performance_schema(bench: &Bench) -> Result<(), String> {
     const KINDS: [(&str, &[&str]); 3] = [
         ("off", OFF),

@@ -7,7 +7,7 @@ use crate::process::output;
 use serde_json::Value;
 use std::process::Command;
 
-/// What is run: name, the file after `[experiment]`, and whether it needs PostgreSQL or the right
+/// Experiments: name, the file after `[experiment]`, and whether it needs PostgreSQL or the right
 /// to throttle.
 const EXPERIMENTS: [(&str, &str); 8] = [
     (
@@ -72,13 +72,13 @@ const MIX: &str = "models-postgres-mix";
 struct Change {
     /// The experiment above.
     name: &'static str,
-    /// What is asked.
+    /// The requested predictions.
     asked: &'static [&'static str],
-    /// What stands in its file instead.
+    /// Replacement in its file.
     replaced: Option<(&'static str, &'static str)>,
     /// The levels that are run.
     factors: &'static str,
-    /// Whether with one processor only.
+    /// True for a run on one CPU.
     on_one: bool,
 }
 

@@ -23,7 +23,7 @@ impl PeerServer {
         Self::start_with("")
     }
 
-    /// The same with further options of `postgres`.
+    /// Starts a server with further options of `postgres`.
     pub fn start_with(further: &str) -> Result<Self, String> {
         // PostgreSQL is what it takes; what else is missing is said.
         let [_, (_, bindirs), ..] = install_tools(false)?;

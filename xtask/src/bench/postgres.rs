@@ -1,4 +1,4 @@
-//! What our load costs beside PostgreSQL's own client programs, on one server.
+//! Cost of our load against PostgreSQL's own client programs, on one server.
 
 use super::figures::{pairs, print, print_ratios, ratios};
 use super::peer_server::PeerServer;
@@ -68,7 +68,7 @@ pub fn same_load(bench: &Bench) -> Result<(), String> {
     Ok(())
 }
 
-/// What watching waits costs the load: throughput with 100 samples a second against none.
+/// Cost of watching waits: throughput with 100 samples per second against none.
 pub fn observer(bench: &Bench) -> Result<(), String> {
     let server = prepared_server(bench)?;
     let run =

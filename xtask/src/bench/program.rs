@@ -1,4 +1,4 @@
-//! What the program costs around the measurements, and how often it finds what is not there.
+//! Cost of the program around the measurements, and its rate of false findings.
 
 use super::figures::{pairs, print, print_goal, print_ratios};
 use super::run::{Bench, Used, used};
@@ -51,9 +51,9 @@ const SHOW: Goal = (1.0, 200.0, f64::INFINITY);
 const PAGE: Goal = (3.0, 500.0, 8.0);
 const WORKBOOK: Goal = (8.0, 500.0, f64::INFINITY);
 
-/// What is made of 10,000 trials with four histograms each, in four configurations, in 5,000 and in
-/// 5,000 with connections as a factor, which have models: processor time beside a plain read of the
-/// same file, and the most memory. Then the pages of a server of these files.
+/// Report on 10,000 trials with four histograms each, in four configurations, in 5,000, and in
+/// 5,000 with connections as a factor, which have models: CPU time next to a plain read of the same
+/// file, and peak memory. Then the pages of a server of these files.
 pub fn report(bench: &Bench) -> Result<(), String> {
     let bench = Bench {
         folder: bench.folder.join("report"),

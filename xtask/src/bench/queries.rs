@@ -1,4 +1,4 @@
-//! What `queries` and `plan` cost, and what `queries` costs the server that it asks.
+//! Cost of `queries` and `plan`, and of `queries` to its server.
 
 use super::figures::{cpu_s, pairs, print, print_ratios, ratios};
 use super::peer_server::PeerServer;
@@ -102,11 +102,11 @@ const SHEETS: &str = "import openpyxl, sys\nfor sheet in openpyxl.load_workbook(
                       read_only=True):\n    print(sheet.title, sum(1 for row in \
                       sheet.iter_rows()) - 1)";
 
-/// The same of the files that `LibreOffice` has written.
+/// Conversion of files that `LibreOffice` has written.
 const CONVERTED: &str = "import csv, glob\nfor name in sorted(glob.glob('*.csv')):\n    \
                          print(name, sum(1 for row in csv.reader(open(name, newline=''))) - 1)";
 
-/// What a program printed in one line, or why it did not.
+/// Returns a program's output in one line, or the reason for its failure.
 fn said(command: &mut Command) -> String {
     let text = output(command).unwrap_or_else(|error| format!("SKIPPED: {error}"));
     text.lines().collect::<Vec<_>>().join(", ")

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// What the measurements run.
+/// Environment of the measurements.
 pub struct Bench {
     /// Our program.
     pub steelbench: PathBuf,
@@ -43,7 +43,7 @@ impl Trial {
     }
 }
 
-/// What an experiment gave.
+/// Result of an experiment.
 pub struct Ran {
     /// Finished trials.
     pub trials: Vec<Trial>,
@@ -106,7 +106,7 @@ impl Bench {
         command
     }
 
-    /// What our program keeps for later runs.
+    /// Returns the cache folder of our program.
     pub fn cache(&self) -> PathBuf {
         self.folder.join("cache")
     }
@@ -118,13 +118,13 @@ pub fn example(package: &str, name: &str) -> Result<PathBuf, String> {
     Ok(target().join("release/examples").join(name))
 }
 
-/// What a program used of the processors while it ran.
+/// CPU use of a program.
 pub struct Used {
     /// Seconds in user mode and in the kernel.
     pub cpu_s: f64,
     /// The most memory that it had at once, in megabytes.
     pub peak_mb: f64,
-    /// What it printed.
+    /// Its output.
     pub printed: String,
 }
 

@@ -10,7 +10,7 @@ use std::time::Instant;
 /// Rounds of A and B.
 const ROUNDS: u64 = 10;
 
-/// What one program made of a command.
+/// One program's times for a command.
 struct Timed {
     /// Mean of its runs.
     mean_s: f64,
@@ -19,8 +19,8 @@ struct Timed {
     besides_s: f64,
 }
 
-/// What a program takes, by a line through two numbers of runs: seconds besides the runs of a call
-/// and of each run, and seconds of each run in all, whatever of them is called the run's.
+/// Costs of a program, by a line through two numbers of runs: seconds per call, and seconds per run
+/// in all.
 struct Costs {
     call_s: f64,
     besides_run_s: f64,

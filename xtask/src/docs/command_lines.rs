@@ -98,7 +98,8 @@ fn fault(words: &[String], commands: &[CommandHelp]) -> Option<String> {
     Some(format!("steelbench {} has no option {unknown}", command.words.join(" ")))
 }
 
-/// Whether a word is a value, or an option of the command, with its value or not: `--to=x`, `-c16`.
+/// Returns whether a word is a value, or an option of the command, with its value or not: `--to=x`,
+/// `-c16`.
 fn is_known(word: &str, command: &CommandHelp) -> bool {
     let is_option = word
         .strip_prefix('-')

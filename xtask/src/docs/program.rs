@@ -64,7 +64,7 @@ impl Program {
 }
 
 impl CommandHelp {
-    /// Whether its help names the option.
+    /// Returns whether its help names the option.
     pub fn has_option(&self, option: &str) -> bool {
         self.options().any(|one| one == option)
     }

@@ -113,7 +113,7 @@ impl Executable {
     }
 }
 
-/// What an executable came to.
+/// Result of an executable.
 #[derive(Debug)]
 pub struct Ended {
     /// That of the executable.

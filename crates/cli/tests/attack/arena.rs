@@ -20,7 +20,7 @@ const FAILURES_SHOWN: usize = 3;
 /// Nothing that is printed is longer.
 const OUTPUT_BYTES_MAX: u64 = 4 << 20;
 
-/// What is random in a try.
+/// Random source of a try.
 pub struct Random {
     seed: u64,
     numbers: Xoshiro256PlusPlus,
@@ -112,7 +112,7 @@ pub fn campaign(
     );
 }
 
-/// What a command may use.
+/// Limits of a command.
 #[derive(Clone, Copy)]
 pub struct Limits {
     pub time: Duration,
@@ -132,7 +132,7 @@ pub struct Arena {
     around: BTreeMap<PathBuf, Trace>,
 }
 
-/// What shows that a file was touched.
+/// Traces of changes to a file.
 type Trace = (u64, i64, u64, Vec<u8>);
 
 /// How a command ended.
@@ -291,7 +291,7 @@ impl Seen {
         if text.contains("panicked at") && !is_memory {
             return Err(format!("panics: {}", end()));
         }
-        if text.contains("stopped at once") && !is_memory {
+        if text.contains("stopped immediately") && !is_memory {
             return Err(format!("aborts: {}", end()));
         }
         if !matches!(self.status.code(), Some(0..=3 | 130)) {

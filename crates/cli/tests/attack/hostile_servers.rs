@@ -13,11 +13,11 @@ const PASSWORD: &str = "Geh3imnis";
 /// How a file of this machine begins that a server may ask for.
 const FILE: &str = "/etc/passwd";
 
-/// What a server does, piece by piece. Each piece answers whatever has come.
+/// A step of a hostile server. Each step answers any input.
 #[derive(Clone)]
 enum Piece {
     Bytes(Vec<u8>),
-    /// The same again and again, so many bytes in all.
+    /// Repeats these bytes up to a total.
     Flood(Vec<u8>, usize),
     /// A byte now and then.
     Drip(Vec<u8>),
@@ -105,7 +105,7 @@ fn answers(random: &mut Random) -> Piece {
     random.of(&choices).clone()
 }
 
-/// What a server of this try does with each connection.
+/// Draws a server's behaviour on each connection of this try.
 fn behaviour(random: &mut Random) -> Vec<Piece> {
     let before = match random.below(6) {
         0 => Piece::Bytes(random.of(&logins()).clone()),
@@ -127,7 +127,7 @@ fn spoil_last(mut pieces: Vec<Piece>, random: &mut Random, parts: &[&[u8]]) -> V
     pieces
 }
 
-/// The same of MariaDB, whose server speaks first.
+/// The MariaDB variant, whose server speaks first.
 mod of_mariadb {
     use super::{ESCAPES, FILE, Piece, spoil_last};
     use crate::attack::arena::Random;
@@ -237,7 +237,7 @@ mod of_mariadb {
         random.of(&choices).clone()
     }
 
-    /// What a server of this try does with each connection.
+    /// Draws a server's behaviour on each connection of this try.
     pub fn behaviour(random: &mut Random) -> Vec<Piece> {
         let login = if random.below(4) == 0 { logins(random) } else { Piece::Bytes(packet(&OK)) };
         let mut pieces = vec![greetings(random), login];

@@ -1,9 +1,9 @@
-//! What people write: experiment files, fio's job files, connection strings, scripts.
+//! Text input of users: experiment files, fio's job files, connection strings, scripts.
 
 use crate::attack::arena::{Arena, Random, Tries, USUAL, campaign};
 use crate::common::scripted;
 
-/// What means something to a parser, a terminal, a shell or a number.
+/// Pieces that are special to a parser, a terminal, a shell or a number.
 const PIECES: &[&[u8]] = &[
     b"\n",
     b"\r\n",
@@ -225,7 +225,7 @@ fn documents() -> [String; 2] {
     [survey, profile.into()]
 }
 
-/// What other machines wrote, and others may have changed.
+/// Documents from other machines, possibly manipulated.
 #[test]
 fn documents_of_others() {
     let arena = Arena::new();

@@ -175,7 +175,7 @@ fn kills(engine: &str, full: u64, jobs: &[Job]) {
     });
 }
 
-/// What was recorded, trial by trial.
+/// Query of the recorded trials.
 const RECORDED: &str = "SELECT coalesce(group_concat(id || ' ' || block || ' ' || configuration \
                         || ' ' || status || ' ' || started_ms || ';', ''), '') FROM (SELECT * \
                         FROM trials ORDER BY id)";

@@ -49,7 +49,7 @@ const HEADERS: &[&str] = &[
 ];
 const FOREIGN: &[&str] =
     &["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1", "[::2]", ""];
-/// What a file in the arena holds that nobody may see, and markup that no page may hold.
+/// Content of files in the arena that must stay hidden, and markup that no page may contain.
 const FORBIDDEN: &[&str] =
     &["not yours", "root:x:0", "<script>alert(1)", "<img onerror", "\r\nset-cookie"];
 

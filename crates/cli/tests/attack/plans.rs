@@ -1,6 +1,5 @@
-//! What engines say of a statement, EXPLAIN's output: from a server by a connection on which
-//! somebody changes it, and in a results file that somebody has changed; and files with plans of
-//! others.
+//! Plans of statements (EXPLAIN output): from a server over a connection on which they are altered,
+//! in an altered results file, and in files with foreign plans.
 
 use crate::attack::arena::{Arena, Random, Tries, USUAL, campaign};
 use crate::servers::by_url::{OWNER, Server, bindirs};
@@ -95,7 +94,7 @@ impl Between {
     }
 }
 
-/// What the client says, as it is; notes when it asks for a plan.
+/// Forwards the client's messages unchanged; notes when it asks for a plan.
 fn forward(mut client: TcpStream, mut server: TcpStream, asked: &AtomicBool) {
     let mut heard = [0; 16 << 10];
     while let Ok(count @ 1..) = client.read(&mut heard) {
@@ -109,7 +108,7 @@ fn forward(mut client: TcpStream, mut server: TcpStream, asked: &AtomicBool) {
     let _ = server.shutdown(Shutdown::Both);
 }
 
-/// What the server says; rows of a plan are others.
+/// Forwards the server's answer, with the rows of a plan replaced.
 fn answer(
     mut server: TcpStream,
     mut client: TcpStream,

@@ -13,7 +13,7 @@ fn read(lab: &Lab, arguments: &[&str]) -> Value {
     serde_json::from_str(&ended.stdout).unwrap()
 }
 
-/// What was found but for the time at which it was.
+/// Returns the findings without their time.
 fn timeless(found: &Value) -> Value {
     let mut found = found.clone();
     found["span"] = Value::Null;
@@ -64,8 +64,7 @@ pub fn say_the_same(lab: &Lab, url: &str, hidden: &[&str]) {
     assert_eq!(rises(&captured, &["name", "count"]), counted);
 }
 
-/// What a counter rose by between the two readings of a capture that have such columns, where it
-/// did.
+/// Returns the increases of a counter between the two readings of a capture with such columns.
 pub fn rises(captured: &Value, [name, counter]: &[&str; 2]) -> BTreeMap<String, u64> {
     let readings = captured["readings"].as_array().unwrap();
     let column = |reading: &Value, wanted: &str| {
@@ -121,6 +120,6 @@ pub fn tell_of_the_time_between(lab: &Lab, url: &str, text: &str, runs: u64, run
         .says("--interval shows what ran");
     let older = lab.read("first.json").replacen("\"queries\":", "\"other\":", 1);
     lab.write("older.json", &older);
-    lab.steelbench(&["queries", "older.json"]).expect(2).says("it holds no statements");
+    lab.steelbench(&["queries", "older.json"]).expect(2).says("no statements in this capture");
     lab.steelbench(&["waits", "older.json"]).expect(0);
 }

@@ -59,10 +59,10 @@ impl Lab {
         command
     }
 
-    /// The same for a user who may write in no folder that does not let everybody; root may write
-    /// anywhere. It is reached by its descriptor, not by a path that this user may not go, and
-    /// not by a copy: a file that another thread of ours had open for writing when a third one
-    /// forked cannot be executed (`ETXTBSY`).
+    /// Runs the command as a user without write permission in private folders; root may write
+    /// anywhere. The binary is reached by its descriptor, not by a path that this user may not
+    /// enter, and not by a copy: a file that another of our threads had open for writing when a
+    /// third one forked cannot be executed (`ETXTBSY`).
     pub fn unprivileged(&self, arguments: &[&str]) -> Command {
         std::fs::set_permissions(self.path(""), Permissions::from_mode(0o755)).unwrap();
         let program = File::open(env!("CARGO_BIN_EXE_steelbench")).unwrap();
@@ -101,7 +101,7 @@ impl Lab {
         self.start_with(&["run", "e.toml"])
     }
 
-    /// The same with any command.
+    /// Starts any command.
     pub fn start_with(&self, arguments: &[&str]) -> Child {
         let mut command = self.command(arguments);
         // SAFETY: between fork and exec a system call alone is made.
@@ -214,14 +214,14 @@ impl Ended {
         self
     }
 
-    /// What it complained about has to contain this.
+    /// Asserts that the errors contain this.
     #[track_caller]
     pub fn says(self, part: &str) -> Self {
         assert!(self.stderr.contains(part), "{part:?} is not in {self:#?}");
         self
     }
 
-    /// What it printed has to contain this.
+    /// Asserts that the output contains this.
     #[track_caller]
     pub fn shows(self, part: &str) -> Self {
         assert!(self.stdout.contains(part), "{part:?} is not in {self:#?}");
@@ -229,7 +229,7 @@ impl Ended {
     }
 }
 
-/// Whether we may do anything.
+/// Returns whether we are root.
 pub fn is_root() -> bool {
     // SAFETY: asks for our own user number and has no preconditions.
     unsafe { libc::geteuid() == 0 }
@@ -261,7 +261,7 @@ pub fn limited_memory(command: &mut Command) -> &mut Command {
     limited_memory_to(command, 1 << 30)
 }
 
-/// The same with so many bytes.
+/// Limits a command's memory to these bytes.
 pub fn limited_memory_to(command: &mut Command, bytes: u64) -> &mut Command {
     let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
     // SAFETY: between fork and exec a system call alone is made.

@@ -35,8 +35,8 @@ pub fn written(folder: &Path, except: &[&str]) -> Vec<u8> {
     all
 }
 
-/// What the files of a ZIP archive hold (each begins with a local header of 30 bytes, a name and
-/// more).
+/// Returns the contents of the files in a ZIP archive (each starts with a local header of 30 bytes,
+/// a name and more).
 fn unpacked(archive: &[u8]) -> Vec<u8> {
     let headers = (0..archive.len().saturating_sub(30))
         .filter(|at| archive[*at..].starts_with(b"PK\x03\x04"));
@@ -58,7 +58,7 @@ pub fn kept(lab: &Lab, ended: &Ended, what: &str) {
     kept_but_in(lab, ended, what, &INPUTS);
 }
 
-/// The same where these files are not looked at.
+/// Checks all files except these.
 #[track_caller]
 pub fn kept_but_in(lab: &Lab, ended: &Ended, what: &str, except: &[&str]) {
     let said = format!("{}{}", ended.stdout, ended.stderr);

@@ -77,7 +77,7 @@ pub fn private(lab: &Lab) -> Option<(i32, Config)> {
     private_in(&lab.path("results/t.steelbench.work"))
 }
 
-/// The same of a run that works in this folder.
+/// Returns the private server of a run that works in this folder.
 pub fn private_in(folder: &Path) -> Option<(i32, Config)> {
     let folders = std::fs::read_dir(folder).ok()?;
     folders.flatten().find_map(|folder| installed::private(&folder.path()))

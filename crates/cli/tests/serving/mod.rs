@@ -28,7 +28,7 @@ impl Server {
         Self::start_in(lab, &lab.path(""), arguments)
     }
 
-    /// The same in another folder.
+    /// Starts a server in another folder.
     pub fn start_in(lab: &Lab, folder: &Path, arguments: &[&str]) -> Self {
         let arguments = [&["serve", "--port", "0"], arguments].concat();
         let mut command = lab.command(&arguments);

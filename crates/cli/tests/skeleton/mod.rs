@@ -20,7 +20,7 @@ use work::{
 pub struct Skeleton;
 
 impl Engine for Skeleton {
-    /// What `target.engine` says.
+    /// Returns the value of `target.engine`.
     fn name(&self) -> &'static str {
         "skeleton"
     }

@@ -133,9 +133,9 @@ fn statements_are_those_of_the_query_store_where_it_counts() {
             2,
             52,
             ["stored", "stored"].as_slice(),
-            "those of the Query Store of this database, since 2026-10-24 08:00 UTC",
+            "in this database's Query Store since 2026-10-24 08:00 UTC",
         ),
-        (1, 3, &["kept"], "counts nothing now (readonly_reason 65536)"),
+        (1, 3, &["kept"], "is not collecting data (readonly_reason 65536)"),
         (0, 3, &["kept"], "The Query Store of this database is off"),
     ] {
         answer_queries(&mock, state);
@@ -158,14 +158,17 @@ fn statements_are_those_of_the_query_store_where_it_counts() {
             (&"missing_index".into(), &"estimated".into(), &ddl.into())
         );
         assert!(
-            missing["evidence"].as_str().unwrap().contains("missed it for 1,200 seeks and scans"),
+            missing["evidence"].as_str().unwrap().contains(
+                "reported it missing for 1,200 seeks \
+                                                            and scans"
+            ),
             "{missing}"
         );
         let several =
             found["advice"].as_array().unwrap().iter().find(|one| one["kind"] == "several_plans");
         assert_eq!(several.is_some(), state == 2, "{found:#}");
         if let Some(several) = several {
-            let evidence = "The Query Store has it with 2 plans: Table Scan Orders (2 runs, on \
+            let evidence = "The Query Store has 2 plans for it: Table Scan Orders (2 runs, on \
                             average 90.0 ms); Index Seek Orders (IX_Note) (50 runs, on average \
                             1.00 ms).";
             assert_eq!(several["evidence"], evidence);
@@ -189,7 +192,10 @@ fn statements_are_those_of_the_query_store_where_it_counts() {
     let captured = queries_json(&lab, &["c.json"]);
     assert_eq!(counted(&captured)[0], (orders.to_owned(), 52, plans(&["stored", "stored"])));
     assert!(
-        captured["advice"][0]["evidence"].as_str().unwrap().contains("missed it for 1,200 seeks"),
+        captured["advice"][0]["evidence"]
+            .as_str()
+            .unwrap()
+            .contains("reported it missing for 1,200 seeks"),
         "{captured:#}"
     );
     assert_eq!(counted(&queries_json(&lab, &["c.json", "--interval"])), []);
@@ -240,11 +246,11 @@ fn intervals_of_the_query_store_are_recorded_once_and_their_history_told() {
     );
     interval(0, "");
     let other = ["queries", &url, "--query-store", "-o", "none.steelbench"];
-    lab.steelbench(&other).expect(1).says("the server has kept no interval that has ended");
+    lab.steelbench(&other).expect(1).says("the server has no completed interval");
     assert!(!lab.path("none.steelbench").exists(), "nothing was recorded");
 }
 
-/// What may not be read is told by its name with what to do, and the rest is shown.
+/// Each unreadable view is named with a remedy, and the rest is shown.
 #[test]
 fn each_view_that_is_refused_is_told() {
     let lab = Lab::new();
@@ -259,7 +265,7 @@ fn each_view_that_is_refused_is_told() {
         (
             [query_views::STORE.sql, ""],
             "sys.database_query_store_options",
-            "whether the Query Store is on",
+            "the state of the Query Store",
         ),
         (
             [&stored, &stored_older],
@@ -267,10 +273,10 @@ fn each_view_that_is_refused_is_told() {
             "statements of the Query Store",
         ),
         ([query_views::INDEXES.sql, ""], "sys.indexes", "tables and indexes"),
-        ([query_views::COLUMNS.sql, ""], "sys.index_columns", "columns of indexes"),
-        ([query_views::SIZES.sql, ""], "sys.dm_db_partition_stats", "sizes of tables and indexes"),
-        ([query_views::USAGE.sql, ""], "sys.dm_db_index_usage_stats", "how often indexes are read"),
-        ([query_views::CHANGES.sql, ""], "sys.dm_db_index_operational_stats", "changes of tables"),
+        ([query_views::COLUMNS.sql, ""], "sys.index_columns", "index columns"),
+        ([query_views::SIZES.sql, ""], "sys.dm_db_partition_stats", "table and index sizes"),
+        ([query_views::USAGE.sql, ""], "sys.dm_db_index_usage_stats", "index usage"),
+        ([query_views::CHANGES.sql, ""], "sys.dm_db_index_operational_stats", "table changes"),
         ([query_views::MISSED.sql, ""], "sys.dm_db_missing_index_group_stats", "missing indexes"),
     ] {
         answer_queries(&mock, 2);

@@ -33,7 +33,7 @@ pub struct Accounting {
     /// the kernel tells the time on a processor and in the run queue, it is what these two
     /// disagree on, whatever was corrected.
     pub unaccounted_s: f64,
-    /// What the two say, where both do.
+    /// The figures of samples and kernel, where both exist.
     pub check: Option<Check>,
     /// Number of trials averaged.
     pub trials: usize,

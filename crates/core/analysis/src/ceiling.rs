@@ -11,8 +11,8 @@ use observations::{
 };
 use serde::Serialize;
 
-/// What one configuration did to a volume, as a share of the most that was measured of it, or of
-/// what its throttle lets pass.
+/// A configuration's use of a volume, as a share of the measured maximum or of the throttle's
+/// limit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ceiling {
     /// Position of the configuration in the recording.
@@ -30,7 +30,7 @@ pub struct Ceiling {
     pub rate: Estimate,
     /// Mean bytes of such an I/O.
     pub mean_bytes: f64,
-    /// What it is held against.
+    /// The limit it is compared with.
     pub ceiling: Limit,
     /// `rate` relative to the ceiling: 0.41 is 41 %.
     pub share: f64,
@@ -43,13 +43,13 @@ pub struct Ceiling {
 /// open.
 pub const SPAN_MAX: f64 = 10.0;
 
-/// What storage can do at most.
+/// An upper limit of storage.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Limit {
-    /// What was measured of it, under the same throttle.
+    /// The measured maximum under the same throttle.
     Measured(MeasuredCeiling),
-    /// What its throttle lets pass, where that was not measured.
+    /// The throttle's limit, where it was not measured.
     Throttle {
         /// So much a second.
         throttle: f64,
@@ -78,7 +78,7 @@ pub struct MeasuredCeiling {
     pub experiment: String,
     /// Label of the configuration.
     pub label: String,
-    /// Whether it was random, which databases are; else sequential.
+    /// True for random I/O, the pattern of databases; else sequential.
     pub random: bool,
     /// Bytes of an I/O.
     pub block_bytes: u64,
@@ -286,7 +286,8 @@ impl<'a> Storage<'a> {
         under(trial, &self.volumes)
     }
 
-    /// Whether it is the same, as far as it is known: host, devices, limits, file system.
+    /// Returns whether both describe the same storage as far as known: host, devices, limits, file
+    /// system.
     fn is(&self, other: &Self) -> bool {
         let (Some(own), Some(theirs)) = (self.environment, other.environment) else { return false };
         let place = |of: &'a VolumeEnvironment| (&of.device, &of.file_system, of.size_bytes);

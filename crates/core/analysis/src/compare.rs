@@ -133,7 +133,7 @@ impl Comparison {
         })
     }
 
-    /// The same of the values of both sides.
+    /// A comparison from the values of both sides.
     pub fn of_values(
         is_paired: bool,
         from: &Values,
@@ -143,7 +143,7 @@ impl Comparison {
         tested(is_paired, from, to, direction).map(|(scale, test)| scale.comparison(&test))
     }
 
-    /// The same of runs that have nothing in common, a value for each block, as exact as they are.
+    /// A comparison of runs without common blocks, from a value for each block.
     pub fn apart<'a>(
         from: impl IntoIterator<Item = &'a f64>,
         to: impl IntoIterator<Item = &'a f64>,
@@ -152,13 +152,13 @@ impl Comparison {
         Self::of_values(false, &Values::each(from), &Values::each(to), direction)
     }
 
-    /// Whether the point estimate is better than equal.
+    /// Returns whether the point estimate is better than equal.
     pub fn is_better(&self) -> bool {
         self.value > self.scale.equal()
     }
 
-    /// Whether a difference is supported at 95 %, after correction where the comparison is one of a
-    /// family.
+    /// Returns whether a difference is significant at 95 %, adjusted where the comparison belongs
+    /// to a family.
     pub fn supported(&self) -> bool {
         self.adjusted_p.or(self.p_value).is_some_and(|p| p < 0.05)
     }
@@ -241,7 +241,7 @@ fn tested(
 pub struct Sample {
     /// Means of blocks or set-ups.
     pub values: Vec<f64>,
-    /// What is known of their spread.
+    /// Knowledge of their spread.
     pub known: Known,
 }
 

@@ -20,7 +20,7 @@ pub struct ConfigurationRow {
     pub label: String,
     /// The level of each factor.
     pub levels: Vec<LevelRecord>,
-    /// Whether it is the baseline.
+    /// True for the baseline.
     pub baseline: bool,
     /// Elapsed seconds of the measurement.
     pub elapsed: Option<Estimate>,
@@ -37,7 +37,7 @@ pub struct ConfigurationRow {
     /// Against the best configuration; `None` for the best itself and where nothing can be
     /// compared.
     pub against_best: Option<Comparison>,
-    /// What that says.
+    /// The standing that follows from it.
     pub standing: Standing,
     /// Trials done.
     pub done: usize,

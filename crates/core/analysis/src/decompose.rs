@@ -49,7 +49,7 @@ pub struct Decomposition {
     pub code: Option<CodeChange>,
 }
 
-/// What a [`Part`] is of.
+/// Kind of a [`Part`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PartKind {
@@ -81,7 +81,7 @@ pub enum PartKind {
 }
 
 impl PartKind {
-    /// Whether it is time in which sessions waited for their client.
+    /// Returns whether it is time in which sessions waited for their client.
     pub fn is_client(&self) -> bool {
         matches!(self, Self::Client | Self::ClientWait(_))
     }
@@ -90,7 +90,7 @@ impl PartKind {
 /// One part: from `from_s` to `to_s`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Part {
-    /// What it is of.
+    /// Kind of the part.
     pub kind: PartKind,
     /// Seconds for each unit of work in the first (the baseline).
     pub from_s: f64,
@@ -111,8 +111,8 @@ pub struct Part {
 }
 
 impl Part {
-    /// Whether a change is supported. Sentences, figures and tables go by this alone: the interval
-    /// does not hold 0.
+    /// Returns whether the change is significant: the interval excludes 0. Sentences, figures and
+    /// tables all use this test.
     pub fn supported(&self) -> bool {
         self.interval.is_some_and(|interval| !interval.contains(0.0))
     }
@@ -155,7 +155,7 @@ impl Decomposition {
         self.shapes.iter().find(|shape| shape.wait_type == wait_type)
     }
 
-    /// Whether a trial can take part: it did some work.
+    /// Returns whether a trial did any work and can take part.
     pub fn usable(observations: &Observations) -> bool {
         observations.work.amount > 0 && observations.connections > 0
     }
@@ -188,8 +188,7 @@ fn by_class(matched: &Matched<&Observations>) -> Vec<Seconds> {
     parts
 }
 
-/// The same by wait type, largest change first, those for the client after the others; a block in
-/// which a type does not occur has 0 of it.
+/// Parts by wait type, largest change first, client waits last; a block without a type counts 0.
 fn by_type(matched: &Matched<&Observations>, classes: &[Seconds]) -> Vec<Seconds> {
     let is_part = |wait: &&Wait| wait.wait_s().is_finite() && wait.class != WaitClass::Idle;
     let waits = matched.from.iter().chain(&matched.to).flatten().flat_map(|trial| &trial.waits);

@@ -1,4 +1,4 @@
-//! What the kernel counted of the block devices under the trials.
+//! The kernel's counters of the block devices under the trials.
 
 use crate::response::distinct;
 use crate::{Estimate, StorageUse, Summary};
@@ -15,7 +15,7 @@ pub struct ConfigurationDevices {
     pub label: String,
     /// Trials with counters.
     pub trials: usize,
-    /// What the load did; `None` where an engine uses the devices.
+    /// Figures of the load itself; `None` where an engine uses the devices.
     pub load: Option<DeviceFigures>,
     /// Each device.
     pub devices: Vec<DeviceRow>,
@@ -30,7 +30,7 @@ pub struct DeviceRow {
     pub volume: String,
     /// Its name.
     pub device: String,
-    /// What it did.
+    /// Its figures.
     pub figures: DeviceFigures,
 }
 
@@ -79,7 +79,7 @@ impl Summary<'_> {
     }
 }
 
-/// The same in every trial, else nothing.
+/// The value that all trials share, else `None`.
 fn copies_of_trials(
     load: &StorageUse,
     configuration: &ConfigurationRecord,

@@ -1,5 +1,5 @@
-//! What factors do: each alone, over the levels of all others, along the order of its levels, and
-//! two together.
+//! Effects of factors: of each alone, averaged over the others; along the order of its levels; and
+//! of pairs.
 
 use crate::compare::{self, against, corrected};
 use crate::gains::{BestOfLevel, GainTable};
@@ -15,12 +15,12 @@ use statistics::correct;
 pub struct Factors {
     /// Factors in the order of the file.
     pub effects: Vec<FactorEffect>,
-    /// What each pair of factors does beyond the sum of their effects; pairs that cannot be tested
-    /// are left out.
+    /// Interactions: the effect of each pair beyond the sum of its factors; untestable pairs are
+    /// left out.
     pub interactions: Vec<Interaction>,
     /// Main effects and interactions that are tested together (Holm).
     pub family: usize,
-    /// What the levels of each other factor gain at each level of the main one.
+    /// Gain of the levels of each other factor at each level of the main one.
     pub gains: Vec<GainTable>,
 }
 
@@ -30,15 +30,14 @@ pub struct Factors {
 pub struct FactorEffect {
     /// Name of the factor.
     pub factor: String,
-    /// Whether every level is a number, so that "sweet spot" has a meaning.
+    /// True if every level is a number, so that a sweet spot is defined.
     pub ordered: bool,
-    /// Whether the levels were set up and not chosen anew in each block.
+    /// True if its levels are set up, not drawn in each block.
     pub hard_to_change: bool,
-    /// Whether each level was set up once: a level cannot be told apart from its set-up, so that
-    /// nothing is said of it.
+    /// True if each level was set up only once, which confounds level and set-up; no verdict is
+    /// given.
     pub set_up_once: bool,
-    /// Whether the levels have different probes: they are different work and not compared with
-    /// each other.
+    /// True if the levels have different probes: they do different work and are not compared.
     pub other_work: bool,
     /// Position of the reference level (the baseline's, else the first).
     pub reference: usize,
@@ -72,7 +71,7 @@ pub struct LevelEffect {
     pub comparison: Option<Comparison>,
     /// Against the best level; `None` for the best itself and where nothing can be compared.
     pub against_best: Option<Comparison>,
-    /// What that says.
+    /// The standing that follows from it.
     pub standing: Standing,
     /// The best of its configurations; `None` when the factor is the only one.
     pub best: Option<BestOfLevel>,
@@ -92,7 +91,7 @@ pub struct Step {
     pub comparison: Option<Comparison>,
 }
 
-/// What can be said of a step.
+/// Verdict on a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trend {
@@ -107,7 +106,7 @@ pub enum Trend {
 /// Steps with the same trend, in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Segment {
-    /// What can be said of each of its steps.
+    /// Verdict on each of its steps.
     pub trend: Trend,
     /// Position of the level at which it begins.
     pub from: usize,
@@ -299,7 +298,7 @@ fn steps(
 }
 
 impl Step {
-    /// What can be said of it.
+    /// Returns the verdict on the step.
     pub fn trend(&self) -> Trend {
         match &self.comparison {
             Some(comparison) if comparison.supported() && comparison.is_better() => Trend::Better,

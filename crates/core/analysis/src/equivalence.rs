@@ -22,7 +22,7 @@ impl Betterness {
 }
 
 impl Comparison {
-    /// Whether a difference of the margin or more is excluded at 95 % confidence.
+    /// Returns whether a difference of the margin or more is excluded at 95 % confidence.
     pub fn is_equivalent(&self) -> bool {
         self.equivalence_p.is_some_and(|p| p < 0.05)
     }
@@ -38,8 +38,8 @@ impl Comparison {
         Some(largest).filter(|largest| largest.is_finite())
     }
 
-    /// The same in words: `12 %`, `4.50x`, `3.20 rows`; `None` where it may be more than tenfold:
-    /// then the repeats do not bound it.
+    /// The possible difference in words: `12 %`, `4.50x`, `3.20 rows`; `None` where it is
+    /// unbounded.
     pub fn possible(&self, unit: &str) -> Option<String> {
         let largest = self.possible_difference()?;
         Some(match self.scale {

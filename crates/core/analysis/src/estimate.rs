@@ -51,7 +51,7 @@ impl Estimate {
         Some(Self { interval: error.map(|error| t_interval(mean, error, n - 1.0)), ..estimate })
     }
 
-    /// The same, for those who know an interval by other means.
+    /// An estimate whose interval comes from elsewhere.
     pub fn without_interval(values: &[f64], unit: &str, direction: Direction) -> Option<Self> {
         let mut sorted: Vec<f64> =
             values.iter().copied().filter(|value| value.is_finite()).collect();
@@ -77,7 +77,7 @@ impl Estimate {
         Some(self.in_seconds()?.mean)
     }
 
-    /// The same in seconds, where the unit is one of time.
+    /// The estimate in seconds, where its unit is one of time.
     pub fn in_seconds(&self) -> Option<Self> {
         let unit_s = crate::response::seconds(&self.unit)?;
         Some(Self {
@@ -101,7 +101,7 @@ impl Estimate {
     }
 }
 
-/// What limits how well the mean of a sample is known, besides the spread of its values.
+/// Precision of a sample's mean, beyond the spread of its values.
 #[derive(Debug, Clone, Copy)]
 pub struct Known {
     /// The spread is estimated from so many values at the beginning: those of the first stage of

@@ -15,7 +15,7 @@ use claims::{Claim, Explained};
 use observations::LevelRecord;
 use serde::Serialize;
 
-/// What a finding is about.
+/// Subject of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
@@ -23,7 +23,7 @@ pub enum FindingKind {
     Verdict,
     /// Which waits fell and rose, and what sessions that waited met at.
     Waits,
-    /// What would be gained at most without the largest wait.
+    /// Upper bound of the gain from removing the largest wait.
     Gain,
     /// Which code takes more or less processor time.
     Code,
@@ -31,7 +31,7 @@ pub enum FindingKind {
     Plan,
     /// How the response goes along a factor, and what depends on another one.
     Factors,
-    /// What else differs between the levels of a factor: another response than the one compared on.
+    /// Other responses that differ between the levels of a factor.
     Responses,
     /// Something that limits what can be concluded: failed trials, marks, drift, synthetic figures.
     Caveat,
@@ -42,7 +42,7 @@ pub enum FindingKind {
 /// One sentence and why it may be said.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// What it is about.
+    /// Its subject.
     pub kind: FindingKind,
     /// The sentence.
     pub text: String,
@@ -99,8 +99,8 @@ pub struct Explanation {
     pub from: String,
     /// The second.
     pub to: String,
-    /// What holds for both: `with synchronous=full`, `on average over the other factors`; empty
-    /// where there is nothing.
+    /// Conditions of both sides: `with synchronous=full`, `on average over the other factors`; else
+    /// empty.
     pub both: String,
     /// The difference, part by part.
     pub decomposition: Decomposition,
@@ -114,10 +114,9 @@ impl Explanation {
 }
 
 impl Summary<'_> {
-    /// What is explained of a run: the sides of the largest supported effect, then, when there are
-    /// several factors, the best configuration against the baseline, which alone is left where
-    /// it differs in that factor only. Only differences in the response that are supported at
-    /// 95 %.
+    /// Explains the sides of the largest significant effect and, with several factors, the best
+    /// configuration against the baseline (alone if it differs in that factor only). Explains only
+    /// differences of the response that are significant at 95 %.
     pub fn explanations(&self) -> Vec<Explanation> {
         let claims = Claim::all(self);
         let configurations = configurations(self).filter(|_| !claims.is_empty());

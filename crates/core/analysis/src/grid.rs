@@ -7,7 +7,7 @@ use observations::{ConfigurationRecord, Observations, Recording};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// What is looked at of each trial of a configuration, by block in ascending order.
+/// Values of a configuration's trials, by block in ascending order.
 pub type Cells<T> = Vec<(u32, T)>;
 
 /// The trials done, and those that timed out, by configuration and block. `T` is what is looked at:
@@ -20,7 +20,7 @@ pub struct Grid<T> {
     design: Rc<Design>,
 }
 
-/// What trials are a grid of.
+/// Design of the grid of trials.
 struct Design {
     /// For each configuration: its levels of the hard-to-change factors, as a number.
     plots: Vec<usize>,
@@ -47,11 +47,11 @@ pub struct Repeats<T> {
     pub first: usize,
 }
 
-/// What is compared with what. Each element is a block, or a set-up: all trials of one side in it.
+/// Matched trials of two sides. Each element is a block or a set-up: all trials of one side in it.
 ///
 /// When `paired`, `from[i]` and `to[i]` are the same block and their trials match one by one.
 pub struct Matched<T> {
-    /// Whether the trials of both sides match one by one.
+    /// True if the trials of both sides match one by one.
     pub paired: bool,
     /// The trials of the first side.
     pub from: Vec<Vec<T>>,
@@ -91,12 +91,12 @@ impl<'a> Grid<&'a Observations> {
         Self { cells: cells.collect(), design: Rc::new(design) }
     }
 
-    /// What all trials done saw.
+    /// Returns the observations of all completed trials.
     pub fn observations(&self) -> Vec<&'a Observations> {
         (0..self.cells.len()).flat_map(|configuration| self.trials(configuration)).collect()
     }
 
-    /// What the trials done of a configuration saw.
+    /// Returns the observations of a configuration's completed trials.
     pub fn trials(&self, configuration: usize) -> Vec<&'a Observations> {
         self.cells[configuration]
             .iter()
@@ -105,12 +105,12 @@ impl<'a> Grid<&'a Observations> {
             .collect()
     }
 
-    /// The same with those that timed out.
+    /// Returns its observations, including those of timed-out trials.
     pub fn with_timeouts(&self, configuration: usize) -> Vec<&'a Observations> {
         self.cells[configuration].iter().map(|(_, seen)| *seen).collect()
     }
 
-    /// What the trials say of a response.
+    /// Returns the figures of a response.
     pub fn figures(&self, response: &ResponseChoice) -> Figures {
         Figures { grid: self.map(|seen| response.figure(seen)), response: response.clone() }
     }
@@ -149,7 +149,7 @@ impl Figures {
 }
 
 impl<T: Copy> Grid<T> {
-    /// The same of something else; trials of which there is nothing are left out.
+    /// Maps each trial's value; trials without a result are left out.
     pub fn map<U>(&self, of: impl Fn(T) -> Option<U>) -> Grid<U> {
         let cells = self.cells.iter().map(|cells| {
             cells.iter().filter_map(|(block, own)| Some((*block, of(*own)?))).collect()
@@ -169,13 +169,13 @@ impl<T: Copy> Grid<T> {
         cells.binary_search_by_key(&block, |(block, _)| *block).ok().map(|at| cells[at].1)
     }
 
-    /// Whether configurations differ in what is hard to change, so that figures of one of them vary
-    /// from set-up to set-up, and their blocks within a set-up are no repeats of it.
+    /// Returns whether configurations differ in hard-to-change factors: figures then vary by
+    /// set-up, and blocks within a set-up do not repeat it.
     pub fn has_setups(&self) -> bool {
         self.design.has_setups
     }
 
-    /// Whether that was set up once: a level cannot be told apart from its set-up.
+    /// Returns whether these factors were set up only once, which confounds level and set-up.
     pub fn set_up_once(&self) -> bool {
         self.has_setups() && distinct(self.design.setups.values()).len() < 2
     }
@@ -191,14 +191,14 @@ impl<T: Copy> Grid<T> {
         self.repeated(self.cells[configuration].iter().copied(), by_setup)
     }
 
-    /// What is known of trials in some blocks.
+    /// Returns the number of repeats in some blocks.
     pub fn repeated<U>(&self, cells: impl Iterator<Item = (u32, U)>, by_setup: bool) -> Repeats<U> {
         let (units, first) = self.units(cells, by_setup);
         Repeats { units: units.into_iter().map(|(_, own)| own).collect(), first }
     }
 
-    /// The same by the number of the block, or of the set-up that it belongs to, in its order; and
-    /// how many of these the spread is estimated from.
+    /// Groups values by block, or by set-up, in order; with the number that the spread is estimated
+    /// from.
     pub fn units<U>(
         &self,
         cells: impl Iterator<Item = (u32, U)>,
@@ -219,7 +219,7 @@ impl<T: Copy> Grid<T> {
         (units, first)
     }
 
-    /// What repeats a comparison of two configurations.
+    /// Returns the unit that repeats a comparison of two configurations.
     pub fn unit_between(&self, from: usize, to: usize) -> &'static str {
         if self.design.plots[from] == self.design.plots[to] { "block" } else { "set-up" }
     }
@@ -273,7 +273,7 @@ impl<T> Matched<T> {
 }
 
 impl Matched<Figure> {
-    /// Whether any trial timed out.
+    /// Returns whether any trial timed out.
     pub fn timed_out(&self) -> bool {
         self.from.iter().chain(&self.to).flatten().any(|own| own.timed_out)
     }
@@ -288,9 +288,9 @@ pub struct FactorLayout {
     pub levels: usize,
     /// The level that the others are compared with: the baseline's, else the first.
     pub reference: usize,
-    /// Whether its levels are set up and not chosen anew in each block.
+    /// True if its levels are set up, not drawn in each block.
     pub hard_to_change: bool,
-    /// Whether its levels have different probes, so that they are not compared with each other.
+    /// True if its levels have different probes and are not compared.
     pub other_work: bool,
     /// Position of each configuration's level; `None` where it has none.
     pub positions: Vec<Option<usize>>,
@@ -343,7 +343,7 @@ impl FactorLayout {
         }
     }
 
-    /// Whether the factor is the only one.
+    /// Returns whether the factor is the only one.
     pub fn single(&self) -> bool {
         self.groups.len() == 1
     }

@@ -47,7 +47,7 @@ pub struct HeadToHead {
     /// The difference in seconds for each unit of work, part by part; `None` when one side has
     /// done no work.
     pub decomposition: Option<Decomposition>,
-    /// The same in words, where it is supported; the sides are called A and B.
+    /// The explanation in words, where it is significant; the sides are called A and B.
     pub why: Vec<Finding>,
     /// Warnings that their trials carry.
     pub warnings: WarningsCompared,
@@ -64,7 +64,7 @@ pub struct ResponseChange {
     pub to: Estimate,
     /// How much better the second is, corrected (Holm) over all responses.
     pub comparison: Option<Comparison>,
-    /// The same in percent; `None` where a value is zero or negative.
+    /// The change in percent; `None` where a value is zero or negative.
     pub percent: Option<Percent>,
 }
 
@@ -137,7 +137,7 @@ pub fn matched_cells(
     MatchedCells { unmatched: from.len() + to.len() - 2 * pairs.len(), pairs }
 }
 
-/// What is compared, and how.
+/// The two sides of a comparison.
 struct Sides<'a> {
     /// Of the first and of the second side.
     grids: [Grid<&'a Observations>; 2],

@@ -90,7 +90,7 @@ pub struct Failure {
     pub cause: String,
     /// Attempts that failed so.
     pub attempts: usize,
-    /// Whether it is that they took longer than they may.
+    /// True if the trials exceeded their time limit.
     pub timed_out: bool,
     /// Labels of the configurations that it hit, in the order of the file.
     pub configurations: Vec<String>,
@@ -162,16 +162,14 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
     let is_short = !observations.synthetic && observations.elapsed_s < SHORT_S && !is_of_runs;
     // Rounded down: what is too short never reads as long enough.
     let elapsed_s = (observations.elapsed_s * 1e3).floor() / 1e3;
-    let short = || format!("the measurement took only {elapsed_s:.3} s, under {SHORT_S} s");
+    let short = || format!("the measurement lasted only {elapsed_s:.3} s (less than {SHORT_S} s)");
     let found = [
         (WarningKind::LoadLimited, load_limited(observations)),
         (WarningKind::Overloaded, overloaded(observations)),
         above(WarningKind::OtherLoad, OTHER_LOAD_SHARE, &|share| {
-            format!("other processes used {share} of the processors")
+            format!("other processes used {share} of the CPUs")
         }),
-        above(WarningKind::Steal, STEAL_SHARE, &|share| {
-            format!("the hypervisor took {share} of the processor time away")
-        }),
+        above(WarningKind::Steal, STEAL_SHARE, &|share| format!("CPU steal: {share}")),
         above(
             WarningKind::Unaccounted,
             if parallel { f64::INFINITY } else { UNACCOUNTED_SHARE },
@@ -197,7 +195,7 @@ fn load_limited(observations: &Observations) -> Option<String> {
     })
 }
 
-/// Whether a trial has the warning that its open loop asked for more than was done.
+/// Returns whether the trial warns of an open loop that could not keep its rate.
 pub(crate) fn is_overloaded(observations: &Observations) -> bool {
     observations.warnings.iter().any(|warning| warning.kind == WarningKind::Overloaded)
 }
@@ -224,8 +222,8 @@ fn overloaded(observations: &Observations) -> Option<String> {
         let unit = if is_of_ios(observations) { "I/Os" } else { "transactions" };
         let done = number::grouped(starts_done(observations) as f64 / observations.elapsed_s);
         format!(
-            "{asked} {unit}/s were asked for and {done}/s done: latencies from the intended start \
-             grow with the length of the trial"
+            "requested {asked} {unit}/s, achieved {done}/s: latency from the intended start \
+             grows with the length of the trial"
         )
     })
 }
@@ -327,7 +325,7 @@ mod tests {
         let short = Observations { elapsed_s: 0.999_9, ..healthy() };
         let warning =
             warnings(&short).into_iter().find(|warning| warning.kind == WarningKind::Short);
-        assert_eq!(warning.unwrap().detail, "the measurement took only 0.999 s, under 1 s");
+        assert_eq!(warning.unwrap().detail, "the measurement lasted only 0.999 s (less than 1 s)");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 const SAMPLES_MIN: u64 = 20;
 /// Things of a kind that are named.
 const NAMED: usize = 5;
-/// What fewer of the samples of a class are about is not hot.
+/// A resource with a smaller share of its class's samples is not hot.
 const SHARE_MIN: f64 = 0.1;
 
 /// Things of one kind that sessions waited for in one type of wait.
@@ -21,7 +21,7 @@ pub struct HotResources {
     pub wait_type: String,
     /// Our class of it.
     pub class: WaitClass,
-    /// What they are: `PFS page`.
+    /// Kind of the resource: `PFS page`.
     pub kind: String,
     /// Each of them with its samples, the most first.
     pub resources: Vec<(String, u64)>,
@@ -34,7 +34,7 @@ pub struct HotResources {
     pub interval: Interval,
     /// Most sessions that waited for one of them at the same time.
     pub sessions_max: u64,
-    /// What would make sessions wait less for them, where that is known.
+    /// Remedy that would spread the waits, where one is known.
     pub remedy: Option<String>,
 }
 
@@ -50,11 +50,8 @@ impl HotResources {
         let remedy = self
             .remedy
             .as_ref()
-            .map_or_else(String::new, |remedy| format!(": {remedy} would spread it"));
-        format!(
-            "{} on {what} held {share} of the {} time sampled{remedy}",
-            self.wait_type, self.class
-        )
+            .map_or_else(String::new, |remedy| format!("; {remedy} would spread it"));
+        format!("{} on {what}: {share} of the sampled {} time{remedy}", self.wait_type, self.class)
     }
 
     /// The samples behind it.
@@ -66,8 +63,8 @@ impl HotResources {
         let rest = self.resources.len().saturating_sub(NAMED);
         let rest = (rest > 0).then(|| format!("{rest} more"));
         format!(
-            "{} of {} samples of waits of class {} ({low} to {high} with 95 % confidence); at \
-             most {} at a time; samples: {}",
+            "{} of {} samples of wait class {} (95 % CI {low} to {high}); at most {} at a time; \
+             samples: {}",
             number::count(self.samples),
             number::count(self.of),
             self.class,

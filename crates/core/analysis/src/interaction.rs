@@ -85,7 +85,7 @@ impl Interaction {
         })
     }
 
-    /// Whether it is supported at 95 %, corrected over the experiment.
+    /// Returns whether it is significant at 95 %, adjusted over the experiment.
     pub fn supported(&self) -> bool {
         self.adjusted_p.unwrap_or(self.p_value) < 0.05
     }
@@ -217,7 +217,7 @@ fn epsilon(residuals: &[Vec<f64>], contrasts: f64) -> f64 {
     if squares > 0.0 { (trace * trace / (contrasts * squares)).min(1.0) } else { 1.0 }
 }
 
-/// What is left of a table, row by row, when the means of rows and columns are taken out.
+/// Residuals of a table, row by row, after removing the means of rows and columns.
 pub(crate) fn centred(table: &[Vec<f64>]) -> Vec<f64> {
     let rows: Vec<f64> = table.iter().map(mean).collect();
     let column = |j: usize| table.iter().map(|row| row[j]).sum::<f64>() / table.len() as f64;

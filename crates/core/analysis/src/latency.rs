@@ -70,7 +70,7 @@ impl Summary<'_> {
         recorded.filter(|histogram| !histogram.is_empty()).collect()
     }
 
-    /// Whether all latencies of a kind are those of another.
+    /// Returns whether all latencies of one kind are latencies of the other.
     fn is_in(&self, name: &str, other: &str) -> bool {
         let seen = self.grid.cells.iter().flatten().map(|(_, seen)| seen);
         let mut recorded = seen.filter_map(|seen| Some((seen.latency(name)?, seen.latency(other))));

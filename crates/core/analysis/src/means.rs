@@ -16,7 +16,7 @@ pub struct Means {
     pub left_out: usize,
 }
 
-/// What the trials of each level saw in the same block, all other factors being equal.
+/// Values of each level in one block, with all other factors equal.
 struct Place {
     block: u32,
     levels: Vec<Option<Figure>>,

@@ -42,10 +42,10 @@ pub struct ModelSummary {
     /// Models that were tested on the held-out levels, the one that misses them least first: it is
     /// the one shown.
     pub candidates: Vec<Candidate>,
-    /// What that one says of all levels from the lowest to the highest, fitted to those that were
-    /// not held out.
+    /// Predictions of that model between the lowest and the highest level, fitted to the levels not
+    /// held out.
     pub curve: Vec<Prediction>,
-    /// What a unit of work needs at the lowest level and at the highest.
+    /// Demands of a unit of work at the lowest and the highest level.
     pub demands: Vec<LevelDemands>,
     /// The busiest device, where its speed at several depths of its queue is known.
     pub device: Option<DeviceDepths>,
@@ -71,7 +71,7 @@ pub struct ModelLevel {
     pub n: f64,
     /// Work a second.
     pub measured: Estimate,
-    /// What the model says that has not seen it; `None` of levels that it is fitted to.
+    /// The prediction for a held-out level; `None` for levels of the fit.
     pub tested: Option<Tested>,
 }
 
@@ -89,10 +89,9 @@ pub struct Scalability {
     pub peak: Option<f64>,
     /// Its 95 % interval; `None` where coherency cannot be told from 0.
     pub peak_interval: Option<Interval>,
-    /// Whether the data show that coherency (a throughput that falls) is there: its interval lies
-    /// above 0.
+    /// True if the data show coherency (a falling throughput): its interval lies above 0.
     pub falls: bool,
-    /// Whether they show that contention is there.
+    /// True if the data show contention.
     pub contends: bool,
     /// The curve over the levels, with its 95 % band: how well the law is known.
     pub curve: Vec<(f64, f64, Option<Interval>)>,
@@ -249,8 +248,9 @@ impl Measured {
         let limited = trials.iter().filter(limited).count();
         let saturated = (2 * limited >= trials.len()).then(|| {
             format!(
-                "the load generator was the limit in {limited} of {} trials at {n}: a model of it \
-                 is none of the target; run it on another machine or with more threads",
+                "the load generator was the limit in {limited} of {} trials at {n}, so the model \
+                 would describe the load generator, not the target; run it on another machine or \
+                 with more threads",
                 trials.len()
             )
         });
@@ -288,7 +288,7 @@ fn steps(levels: &[Level]) -> impl Iterator<Item = f64> {
     (0..=DRAWN).map(move |step| low * (high / low).powf(f64::from(step) / f64::from(DRAWN)))
 }
 
-/// What the tested model says of whole numbers from the lowest level to the highest.
+/// Predictions of the tested model for whole numbers between the lowest and the highest level.
 fn curve(judged: &Judged, levels: &[Level]) -> Vec<Prediction> {
     let mut numbers: Vec<f64> = steps(levels).map(f64::round).collect();
     numbers.dedup();
@@ -308,7 +308,7 @@ impl ModelSummary {
         self.fitted.as_ref().map(|judged| &judged.best)
     }
 
-    /// What the shown model says, with what is peculiar to it here.
+    /// Describes the shown model and its parameters.
     pub fn law(&self) -> String {
         let best = self.candidates[0].model;
         match (best, &self.device) {
@@ -316,7 +316,8 @@ impl ModelSummary {
                 let seen: Vec<f64> = self.points.iter().filter_map(|own| own.batch).collect();
                 let most = wording::figure(seen.into_iter().fold(0.0, f64::max));
                 format!(
-                    "{}: a sync of the log takes all who wait when it begins; up to {most} did",
+                    "{}: one sync of the log serves all sessions waiting when it begins (up to \
+                     {most})",
                     best.name()
                 )
             }

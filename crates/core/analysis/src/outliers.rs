@@ -141,7 +141,7 @@ pub struct Drift {
     /// Mean of the response of each block relative to the mean of all (1 = equal), by block
     /// number.
     pub relative: Vec<(u32, f64)>,
-    /// Whether the block effect is supported at 95 %.
+    /// True if the block effect is significant at 95 %.
     pub supported: bool,
 }
 

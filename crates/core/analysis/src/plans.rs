@@ -39,7 +39,7 @@ pub struct PlanRow {
 }
 
 impl StatementPlans {
-    /// Whether configurations differ in the plan.
+    /// Returns whether configurations differ in the plan.
     pub fn differ(&self) -> bool {
         self.plans.iter().filter(|plan| plan.reason.is_none()).count() > 1
     }

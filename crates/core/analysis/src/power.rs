@@ -41,7 +41,7 @@ impl Detectable {
         Some(Self::by_df(sd_log_ratio, blocks as f64 - 1.0, blocks, comparisons))
     }
 
-    /// The same where the test has other degrees of freedom.
+    /// The detectable difference of a test with other degrees of freedom.
     fn by_df(sd_log_ratio: f64, df: f64, blocks: usize, comparisons: usize) -> Self {
         let relative =
             (noncentrality(df, comparisons) * sd_log_ratio / (blocks as f64).sqrt()).exp_m1();

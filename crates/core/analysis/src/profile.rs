@@ -14,7 +14,7 @@ const STACKS: usize = 10;
 /// A profile, summed up.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProfileSummary {
-    /// What was sampled.
+    /// The sampled target.
     pub target: String,
     /// Seconds between start and stop, of several trials their sum.
     pub elapsed_s: f64,
@@ -34,7 +34,7 @@ pub struct ProfileSummary {
     pub modules: Vec<ModuleUse>,
     /// The most frequent stacks.
     pub stacks: Vec<StackUse>,
-    /// What could not be seen, one sentence each.
+    /// Limits of the profile, one sentence each.
     pub missing: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ pub struct Sampled {
 pub struct ModuleUse {
     /// Its path, or a name in brackets.
     pub module: String,
-    /// Whether it is of the kernel.
+    /// True for kernel code.
     pub kernel: bool,
     /// Samples in its functions.
     pub own: Sampled,
@@ -232,13 +232,13 @@ pub struct FlameNode {
     pub function: String,
     /// Its module; empty of the root.
     pub module: String,
-    /// Whether it runs in the kernel.
+    /// True if it runs in the kernel.
     pub kernel: bool,
     /// Samples here or below.
     pub samples: u64,
     /// Samples here.
     pub own: u64,
-    /// What it called, by name: the order says nothing about time.
+    /// Its callees, by name; the order has no meaning in time.
     pub children: Vec<FlameNode>,
 }
 

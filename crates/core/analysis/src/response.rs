@@ -21,14 +21,14 @@ pub struct ResponseChoice {
     pub equivalence_margin: f64,
 }
 
-/// What a trial says of a response.
+/// A trial's value of a response.
 #[derive(Debug, Clone, Copy)]
 pub struct Figure {
     /// Its value, or for a trial that timed out what it exceeds; `None`: nothing is known.
     pub known: Option<f64>,
-    /// Whether `limits.trial_time` stopped it.
+    /// True if `limits.trial_time` stopped the trial.
     pub timed_out: bool,
-    /// Whether the figure only measures how long the trial was.
+    /// True if the value only reflects the length of the trial.
     pub overloaded: bool,
     /// In which steps the value was counted or rounded, where it was recorded.
     step: Option<f64>,
@@ -137,9 +137,8 @@ impl ResponseChoice {
         Some(estimate.with_timeouts(figures().filter(|own| own.timed_out).count(), is_bound))
     }
 
-    /// What a trial says of it; `None` where it need not be in estimates and comparisons: it has no
-    /// value, and neither timed out nor was overloaded. What the others show are the times when
-    /// the target kept up by luck.
+    /// Returns a trial's value; `None` where estimates and comparisons leave it out: no value, and
+    /// neither timed out nor overloaded.
     pub fn figure(&self, seen: &Observations) -> Option<Figure> {
         let recorded = seen.responses.iter().find(|response| response.name == self.name);
         let (timed_out, overloaded) = (seen.timed_out(), self.is_overloaded(seen));
@@ -193,7 +192,7 @@ pub fn names<'a>(trials: &[&'a Observations]) -> Vec<&'a str> {
     distinct(trials.iter().flat_map(|seen| &seen.responses).map(|response| response.name.as_str()))
 }
 
-/// The same, then those that every trial has without recording them.
+/// Returns the recorded names, then those that every trial has without recording them.
 pub fn all_names<'a>(trials: &[&'a Observations]) -> Vec<&'a str> {
     distinct(names(trials).into_iter().chain(["elapsed", "throughput"]))
 }

@@ -34,7 +34,7 @@ pub enum Responses<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RunsError {
     /// A run without a trial that was measured to the end.
-    #[error("run {run} of {name} has no trial that was measured to the end")]
+    #[error("run {run} of {name} has no completed trial")]
     NoTrials {
         /// Name of its experiment.
         name: String,
@@ -43,8 +43,8 @@ pub enum RunsError {
     },
     /// One run against several.
     #[error(
-        "one side has a single run and the other has {several}: how much runs differ by \
-         themselves is told by two runs of each side, at least"
+        "one side has one run and the other {several}: give at least two runs per side to \
+         estimate run-to-run variation"
     )]
     SingleRun {
         /// Runs of the other side.
@@ -52,8 +52,8 @@ pub enum RunsError {
     },
     /// No configuration is in both.
     #[error(
-        "the runs have no configuration in common, neither by their settings nor by their levels; \
-         only in the first: {from}; only in the second: {to}"
+        "the runs share no configuration, neither by settings nor by levels; only in the first: \
+         {from}; only in the second: {to}"
     )]
     NothingMatches {
         /// Labels of the first run's configurations.
@@ -62,7 +62,7 @@ pub enum RunsError {
         to: String,
     },
     /// No response by that name, in the same unit and direction, in both.
-    #[error("no response {name} that can be compared; both runs have {known}")]
+    #[error("no comparable response {name}; both runs have {known}")]
     NoResponse {
         /// The name asked for.
         name: String,
@@ -70,7 +70,7 @@ pub enum RunsError {
         known: String,
     },
     /// Nothing that is above 0 falls by 100 %.
-    #[error("{limit} can never be reached: {name} would have to fall to 0 or below")]
+    #[error("{limit} can never be exceeded: {name} would have to fall to 0 or below")]
     ImpossibleLimit {
         /// The limit.
         limit: String,
@@ -93,13 +93,13 @@ pub struct RunsCompared {
     /// Further runs of the second side.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub more_to: Vec<RunName>,
-    /// What of environment and settings differs between the runs of one side, though these are
-    /// taken for repeats.
+    /// Differences in environment and settings between the runs of one side, which count as
+    /// repeats.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differ_within: Vec<String>,
-    /// What differs in machine and software, by the name that it has in the recorded environment.
+    /// Differences in machine and software, by the name in the recorded environment.
     pub environment: Vec<Change>,
-    /// What differs in the settings of matched configurations.
+    /// Differences in the settings of matched configurations.
     pub settings: Vec<SettingChange>,
     /// Factors that only one of them has, or with other levels.
     pub factors: Vec<FactorChange>,
@@ -113,7 +113,7 @@ pub struct RunsCompared {
     pub responses: Vec<ResponseCompared>,
 }
 
-/// What names a run.
+/// Identity of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunName {
     /// Name of the experiment.
@@ -124,13 +124,13 @@ pub struct RunName {
     pub started_ms: i64,
     /// Version of Steelbench that made it.
     pub steelbench: String,
-    /// What the user called it.
+    /// The user's label.
     pub label: Option<String>,
-    /// What was checked out of the repository of its experiment file.
+    /// State of the repository that holds the experiment file.
     pub git: Option<GitState>,
     /// Further environments in which it was resumed.
     pub other_environments: usize,
-    /// Whether any figure comes from a scripted engine.
+    /// True if any figure comes from a scripted engine.
     pub synthetic: bool,
 }
 
@@ -153,7 +153,7 @@ pub struct ConfigurationCompared {
     pub from_label: String,
     /// Label in the second run.
     pub to_label: String,
-    /// What they have in common.
+    /// The criterion of the match.
     pub matched_by: MatchedBy,
     /// Estimate of the first.
     pub from: Option<Estimate>,
@@ -161,13 +161,13 @@ pub struct ConfigurationCompared {
     pub to: Option<Estimate>,
     /// How much better the second is, corrected (Holm) over the configurations; above 1 is better.
     pub comparison: Option<Comparison>,
-    /// What can be said of it.
+    /// The verdict.
     pub verdict: Verdict,
     /// The smallest relative difference that is detected with 80 % power: 0.04 is 4 %.
     pub detectable: Option<f64>,
 }
 
-/// What can be said of a difference between two runs.
+/// Verdict on a difference between two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -194,8 +194,8 @@ pub fn compare_runs(
     compare_sides(std::slice::from_ref(from), std::slice::from_ref(to), which)
 }
 
-/// The same of several runs a side. Then a run counts once, by its mean: what makes a whole run
-/// differ from the next is in the intervals.
+/// Compares several runs per side. A run counts once, by its mean, so intervals include run-to-run
+/// variation.
 ///
 /// # Errors
 /// As [`compare_runs`]; when one side alone has several runs.
@@ -315,7 +315,7 @@ impl<'a> Runs<'a> {
         }
     }
 
-    /// What differs from the first run.
+    /// Returns the differences from the first run.
     fn differing(&self) -> Vec<String> {
         let first = self.first();
         let names = self.runs[1..].iter().flat_map(|run| {

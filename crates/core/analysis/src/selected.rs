@@ -12,10 +12,10 @@ const TAIL: f64 = 0.025;
 /// The share of it that the interval of the whole family takes; a tenth, as the authors recommend.
 const TOGETHER: f64 = 0.1;
 
-/// The same on each side where so few degrees of freedom know the error: a difference is supported
-/// most easily where its error came out too small, and then both ends are too near. With these the
-/// interval of a supported difference between two levels in 3 or 4 blocks holds the truth in 92 to
-/// 99 of 100 cases, with differences of 1 to 20 times the error; at 2.5 % in 74 to 95
+/// Tail probability for few degrees of freedom: significance is reached most easily where the error
+/// is underestimated, which makes both ends too near. With these tails the interval of a
+/// significant difference between two levels in 3 or 4 blocks covers the truth in 92 to 99 of 100
+/// cases, for differences of 1 to 20 times the error; at 2.5 % in 74 to 95
 /// (`tests/simulated_designs.rs`).
 fn tail(df: f64) -> f64 {
     match df {
@@ -34,9 +34,9 @@ struct Chosen {
 }
 
 impl Comparison {
-    /// The same with an interval that holds the truth 95 times of 100 although this difference was
-    /// chosen: as the largest in its direction beside `others`, and because it is supported
-    /// within a family of so many comparisons.
+    /// Returns the comparison with an interval that covers the truth in 95 % of cases although it
+    /// was selected: as the largest in its direction among `others`, and as significant within its
+    /// family.
     ///
     /// Only the end near "no difference" moves, for a choice errs upwards; with [few blocks](tail)
     /// both do. It is the hybrid of I. Andrews, T. Kitagawa and others, Inference on Winners,
@@ -76,8 +76,8 @@ impl Comparison {
         Self { interval: Some(interval), ..self.clone() }
     }
 
-    /// The same with an interval that holds together with those of so many comparisons
-    /// (Bonferroni), and does not reach beyond "no difference" where there is one.
+    /// Returns the comparison with a simultaneous interval (Bonferroni) that does not cross "no
+    /// difference" where the difference is significant.
     pub(crate) fn simultaneous(&self, comparisons: usize) -> Self {
         let (Some(df), None) = (self.df, self.bound) else { return self.clone() };
         let wider = t_quantile(TAIL / comparisons.max(1) as f64, df) / t_quantile(TAIL, df);

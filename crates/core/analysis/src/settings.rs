@@ -6,12 +6,12 @@ use experiment::common::{ENGINE, PROBE};
 use observations::{ConfigurationRecord, FactorRecord, Recording, Value};
 use serde::Serialize;
 
-/// What a configuration does and measures.
+/// Returns the probe of a configuration.
 pub fn probe(configuration: &ConfigurationRecord) -> Option<&str> {
     text(configuration, PROBE.path())
 }
 
-/// What a configuration works on.
+/// Returns the engine of a configuration.
 pub fn engine(configuration: &ConfigurationRecord) -> Option<&str> {
     text(configuration, ENGINE.path())
 }
@@ -23,7 +23,7 @@ fn text<'a>(configuration: &'a ConfigurationRecord, path: &str) -> Option<&'a st
     }
 }
 
-/// Whether the probe of a configuration is this one.
+/// Returns whether a configuration has this probe.
 pub fn has_probe(configuration: &ConfigurationRecord, name: &str) -> bool {
     probe(configuration) == Some(name)
 }

@@ -1,5 +1,5 @@
-//! What became of each statement between two configurations: what an index gains where it is read
-//! by, and what it costs where it is written.
+//! Gain of each statement between two configurations: of an index, its benefit to reads and its
+//! cost to writes.
 
 use crate::compare::Values;
 use crate::{Comparison, ConfigurationScripts, Estimate, StatementFigures, Summary};

@@ -1,5 +1,5 @@
-//! What a study tells the analysis of runs with its probe. The binary hands the studies down: the
-//! analysis knows none by name.
+//! A study's part in the analysis of its runs. The binary passes the studies; the analysis names
+//! none.
 
 use crate::settings::probe;
 use crate::{DeviceFigures, Finding, Summary, Way};
@@ -16,9 +16,9 @@ pub struct Study {
     pub storage: Option<StorageUse>,
     /// How a unit of its work uses a table, where its trials work on one.
     pub table: Option<TableUse>,
-    /// Whether its sections draw the response, in place of the chart of other runs.
+    /// True if its sections draw the response in place of the default chart.
     pub draws_response: bool,
-    /// Whether the plans in its trials are plans of statements.
+    /// True if the plans of its trials are statement plans.
     pub explains_statements: bool,
 }
 
@@ -39,21 +39,21 @@ impl Study {
 /// How the trials of a study use storage.
 #[derive(Clone, Copy)]
 pub struct StorageUse {
-    /// What a configuration measures of storage that can serve as a ceiling; `None` of mixed
-    /// directions, several streams, loads that leave the device idle on purpose, and of I/O that
-    /// the page cache may serve.
+    /// Returns the storage measurement of a configuration that can serve as a ceiling; `None` for
+    /// mixed directions, several streams, loads with deliberate idle time, and I/O that the page
+    /// cache may serve.
     pub test: fn(&Roles, &ConfigurationRecord) -> Option<StorageTest>,
     /// Bytes that a trial read and wrote; `None` where they are not known.
     pub bytes: fn(&ConfigurationRecord, &Observations) -> Option<(u64, u64)>,
-    /// What the load itself did, beside the counters of the devices.
+    /// Returns the load's own figures, next to the device counters.
     pub figures: fn(&[&Observations]) -> DeviceFigures,
 }
 
-/// What a configuration measures of storage.
+/// A configuration's measurement of storage.
 pub struct StorageTest {
     /// Reads or writes.
     pub way: Way,
-    /// Whether it is random, which databases are; else sequential.
+    /// True for random I/O, the pattern of databases; else sequential.
     pub random: bool,
     /// Bytes of an I/O.
     pub block_bytes: u64,
@@ -70,7 +70,7 @@ pub struct StorageTest {
 pub struct TableUse {
     /// Which part of the table it touches.
     pub access: Access,
-    /// What it costs, for studies that compare the same work on other tables.
+    /// Costs of its work, for studies that compare the same work on different tables.
     pub costs: &'static [WorkCost],
 }
 
@@ -88,7 +88,7 @@ pub enum Access {
 /// A figure of a unit of work; less is better.
 #[derive(Clone, Copy)]
 pub struct WorkCost {
-    /// What it is a figure of.
+    /// Kind of the cost.
     pub kind: CostKind,
     /// Unit as printed.
     pub unit: &'static str,
@@ -96,7 +96,7 @@ pub struct WorkCost {
     pub value: fn(&Observations) -> Option<f64>,
 }
 
-/// What a unit of work costs.
+/// A cost per unit of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CostKind {
     /// Processor time of sessions, their workers and the kernel's threads.
@@ -120,7 +120,7 @@ impl Summary<'_> {
         self.study(configuration)?.storage.as_ref()
     }
 
-    /// Whether the sections of a study draw the response of trials that were done.
+    /// Returns whether a study's sections draw the response of completed trials.
     pub fn study_draws_response(&self) -> bool {
         let drawn = |own: &usize| self.study(*own).is_some_and(|study| study.draws_response);
         let mut drawn = (0..self.configurations.len()).filter(drawn);

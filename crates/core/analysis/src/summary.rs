@@ -8,8 +8,8 @@ use observations::{
 };
 use serde::Serialize;
 
-/// What all sections look at. A section adds a method that computes its data (`findings`, `waits`,
-/// `devices`, ...) in a file of its own.
+/// The data that all sections share. A section adds a method for its own data (`findings`, `waits`,
+/// `devices`, ...) in its own file.
 pub struct Summary<'a> {
     /// The recording.
     pub recording: &'a Recording,
@@ -17,7 +17,7 @@ pub struct Summary<'a> {
     pub response: Option<ResponseChoice>,
     /// Configurations in the order of the file.
     pub configurations: Vec<ConfigurationRow>,
-    /// What the factors do, each alone and together.
+    /// Effects of the factors, alone and in pairs.
     pub factors: Factors,
     /// Position of the factor by which waits are shown: the first ordered one, else the first.
     pub main_factor: Option<usize>,
@@ -40,7 +40,7 @@ pub struct Summary<'a> {
     pub layouts: Vec<FactorLayout>,
 }
 
-/// What a report begins with.
+/// The start of a report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Overview {
     /// The run.
@@ -53,7 +53,7 @@ pub struct Overview {
     pub done: usize,
     /// Attempts that failed.
     pub failed: usize,
-    /// Whether any figure comes from a scripted engine.
+    /// True if any figure comes from a scripted engine.
     pub synthetic: bool,
 }
 
@@ -107,7 +107,7 @@ pub fn summarize_with<'r>(
 }
 
 impl Summary<'_> {
-    /// What a report begins with.
+    /// Returns the overview at the start of a report.
     pub fn overview(&self) -> Overview {
         Overview {
             run: self.recording.run.clone(),

@@ -5,8 +5,7 @@ use crate::{ConfigurationRow, ResponseChoice, Standing, Summary};
 use observations::{Observations, Series};
 use serde::Serialize;
 
-/// What one trial recorded over time: not a mean of several, in which stalls at different times
-/// would vanish.
+/// Course of one trial over time; a mean of several trials would hide stalls at different times.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Timeline {
     /// Label of the configuration.

@@ -41,8 +41,8 @@ impl Bound {
 }
 
 impl ResponseChoice {
-    /// Whether the figure only measures how long the trial was: a latency of an overloaded open
-    /// loop.
+    /// Returns whether the value only reflects the length of the trial: a latency of an overloaded
+    /// open loop.
     pub(crate) fn is_overloaded(&self, seen: &Observations) -> bool {
         self.name.starts_with("latency") && health::is_overloaded(seen)
     }
@@ -105,7 +105,7 @@ impl Comparison {
         }
     }
 
-    /// What the data support of a bounded comparison: the end of its interval, else its value.
+    /// Returns the supported end of a bounded comparison: the end of its interval, else its value.
     pub fn limit(&self) -> f64 {
         let end = |interval: Interval| match self.bound {
             Some(Bound::AtLeast) => interval.low,

@@ -1,4 +1,4 @@
-//! What should be different about a volume before databases are put on it, or measured on it.
+//! Problems of a volume, to fix before a database uses it or before a measurement.
 
 use crate::wording::percent;
 use observations::Weight::{self, Note, Problem};
@@ -32,10 +32,10 @@ const SCAN_READ_BYTES: u64 = 512 * KIB;
 /// blocks begin to tidy up while they write.
 const FREE_SHARE_MIN: f64 = 0.10;
 
-/// What was found, and what to do.
+/// The finding and its remedy.
 type Said = (String, String);
 
-/// What a rule looks at.
+/// Input of a rule.
 #[derive(Clone, Copy)]
 enum Find {
     /// Each device.
@@ -51,51 +51,48 @@ type Rule = (Weight, &'static str, Find, &'static str);
 #[rustfmt::skip]
 const RULES: [Rule; 15] = [
     (Problem, "partition-sector", Device(partition_sector),
-        "a block that covers parts of two physical sectors is read, changed and written back by \
-         the drive"),
+        "the drive reads, changes and rewrites a block that spans two physical sectors"),
     (Problem, "partition-stripe", Device(partition_stripe),
-        "a block that covers parts of two stripe units takes two disks: with a 64 KiB stripe, a \
-         partition at 64 KiB instead of 32 KiB made +11 % random I/Os/s on RAID 10 and +5.7 % on \
-         RAID 5 (K. Van Dyke, 2009)"),
+        "a block that spans two stripe units uses two disks: with a 64 KiB stripe, a partition \
+         at 64 KiB instead of 32 KiB gave +11 % random IOPS on RAID 10 and +5.7 % on RAID 5 (K. \
+         Van Dyke, 2009)"),
     (Note, "partition-mib", Device(partition_mib),
-        "erase blocks and stripes are hidden by many drives and controllers; what begins at a \
-         whole MiB suits nearly all of them, which is why tools for partitions have it as their \
-         default"),
+        "many drives and controllers hide their erase blocks and stripes; a start at a whole MiB \
+         suits nearly all of them and is the default of partitioning tools"),
     (Problem, "file-system-stripe", Mount(file_system_stripe),
         "a file system that knows the stripe spreads its structures over the disks and writes \
-         whole stripes, which spares RAID 5 and 6 the reading of what is missing for the parity"),
+         whole stripes, so RAID 5 and 6 need no reads to compute parity"),
     (Problem, "block-size", Mount(block_size),
-        "a block smaller than a physical sector is read, changed and written back by the drive"),
+        "the drive reads, changes and rewrites a physical sector for each smaller block"),
     (Problem, "barriers", Mount(barriers),
-        "without barriers nothing that was made durable is safe from a loss of power, and \
-         measured log writes are faster than those of a database that can be trusted"),
+        "without barriers committed data can be lost on power failure, and measured log writes \
+         are faster than durable ones"),
     (Problem, "loop-cache", Device(loop_cache),
-        "a loop device without direct I/O goes through the page cache of its file: data is cached \
-         twice, and direct I/O on it measures memory"),
+        "a loop device without direct I/O uses the page cache of its file: data is cached twice, \
+         and direct I/O on it measures memory"),
     (Problem, "free-space", Mount(free_space),
-        "a nearly full file system places new blocks where there is room, in pieces, and a nearly \
-         full SSD must clean up before it can write"),
+        "a nearly full file system fragments new files, and a nearly full SSD must erase blocks \
+         before it can write"),
     (Note, "sector-emulation", Device(sector_emulation),
-        "the drive accepts 512-byte writes but reads, changes and writes back a larger sector: \
-         logs that write less than that, or not at its boundaries, pay twice"),
+        "the drive accepts 512-byte writes but reads, changes and rewrites a larger sector: \
+         smaller or misaligned log writes cost twice"),
     (Note, "write-cache", Device(write_cache),
-        "what was written may be lost with the power until the cache is flushed: every commit \
-         needs a flush, and its time, not that of the write, is the log's latency. A cache that \
-         the power cannot empty says write through"),
+        "written data can be lost on power failure until the cache is flushed: each commit needs \
+         a flush, and the flush determines the log's latency. A cache protected against power \
+         loss reports write through"),
     (Note, "scheduler", Device(scheduler),
-        "a drive that does not rotate gains nothing from sorted I/Os: schedulers that sort or \
-         share out I/Os cost processor time on each (Documentation/block/switching-sched.rst)"),
+        "a non-rotating drive gains nothing from sorted I/O, and a scheduler costs CPU time on \
+         each I/O (Documentation/block/switching-sched.rst)"),
     (Note, "online-discard", Mount(online_discard),
-        "each deletion of a file or of log sends discards, which some drives answer slowly and in \
-         between other I/Os"),
+        "each deletion of a file or log sends discards, which some drives process slowly and \
+         ahead of other I/O"),
     (Note, "read-ahead", Device(read_ahead),
-        "a scan through the page cache has no more in flight than this; larger reads keep the \
-         disks of an array, or the channels of an SSD, busy at once. Direct I/O is not concerned"),
+        "a scan through the page cache keeps at most this much in flight; larger reads use more \
+         disks of an array, or more channels of an SSD, in parallel. Direct I/O is not affected"),
     (Note, "access-times", Mount(access_times),
-        "each read of a file makes a write of its access time"),
+        "each read of a file writes its access time"),
     (Note, "btrfs-parity", Mount(btrfs_parity),
-        "RAID 5 and 6 of btrfs can lose a stripe when the power fails while it is written \
-         (btrfs(5))"),
+        "btrfs RAID 5 and 6 can lose a stripe if power fails during its write (btrfs(5))"),
 ];
 
 /// Where a partition begins, when that is not a boundary of this unit. The kernel's own figure
@@ -119,12 +116,12 @@ fn disk(device: &DeviceFacts) -> &str {
     device.partition.as_ref().map_or(&device.name, |partition| &partition.disk)
 }
 
-/// What the kernel's alignment offset is counted in.
+/// Unit of the kernel's alignment offset.
 fn granularity_bytes(device: &DeviceFacts) -> u64 {
     device.physical_sector_bytes.max(device.minimum_io_bytes).unwrap_or_default()
 }
 
-/// What one disk under a partition gets before the next; 0: no stripes are known.
+/// Stripe unit of one disk under the partition; 0 without stripes.
 fn stripe_unit_bytes(device: &DeviceFacts) -> u64 {
     let chunk_bytes = device.array.as_ref().and_then(|array| array.chunk_bytes);
     let more_than_a_sector = |bytes: &u64| Some(*bytes) > device.physical_sector_bytes;
@@ -135,23 +132,23 @@ fn partition_sector(device: &DeviceFacts) -> Option<Said> {
     let sector_bytes = device.physical_sector_bytes?;
     let start_bytes = off_boundary(device, sector_bytes)?;
     let fact = format!(
-        "begins at {}, not at a boundary of its {} sectors",
+        "starts at {}, not on a boundary of its {} sectors",
         bytes(start_bytes),
         bytes(sector_bytes)
     );
-    Some((fact, "make the partition anew, beginning at 1 MiB or a multiple of it".into()))
+    Some((fact, "recreate the partition, starting at 1 MiB or a multiple".into()))
 }
 
 fn partition_stripe(device: &DeviceFacts) -> Option<Said> {
     let unit_bytes = stripe_unit_bytes(device);
     let start_bytes = off_boundary(device, unit_bytes)?;
     let fact = format!(
-        "begins at {}, not at a boundary of its {} stripe unit",
+        "starts at {}, not on a boundary of its {} stripe unit",
         bytes(start_bytes),
         bytes(unit_bytes)
     );
     let start = bytes(MIB.max(unit_bytes).next_multiple_of(unit_bytes));
-    Some((fact, format!("make the partition anew, beginning at {start} or a multiple of it")))
+    Some((fact, format!("recreate the partition, starting at {start} or a multiple")))
 }
 
 fn partition_mib(device: &DeviceFacts) -> Option<Said> {
@@ -164,8 +161,8 @@ fn partition_mib(device: &DeviceFacts) -> Option<Said> {
         return None;
     }
     let start_bytes = device.partition.as_ref()?.start_bytes;
-    let fact = format!("begins at {}, not at a whole MiB", bytes(start_bytes));
-    let action = "begin the partition at 1 MiB when it is made anew; measure the difference with \
+    let fact = format!("starts at {}, not at a whole MiB", bytes(start_bytes));
+    let action = "start the partition at 1 MiB when it is recreated; measure the difference with \
                   `target.offset`";
     (start_bytes % MIB != 0).then(|| (fact, action.into()))
 }
@@ -189,7 +186,7 @@ fn file_system_stripe(mount: &MountFacts, facts: &VolumeFacts) -> Option<Said> {
         _ => format!("stripe width {}", or_none(mount.stripe_width_bytes)),
     };
     let fact = format!(
-        "has {} made for {has}; the array ({}) has chunks of {} and stripes of {}",
+        "has {} formatted for {has}; the array ({}) has chunks of {} and stripes of {}",
         mount.file_system,
         array.level,
         bytes(chunk_bytes),
@@ -226,12 +223,9 @@ fn block_size(mount: &MountFacts, facts: &VolumeFacts) -> Option<Said> {
     let sector_bytes =
         facts.devices.iter().filter_map(|device| device.physical_sector_bytes).max()?;
     let block_bytes = mount.block_bytes.filter(|bytes| *bytes < sector_bytes)?;
-    let fact = format!(
-        "has blocks of {} on physical sectors of {}",
-        bytes(block_bytes),
-        bytes(sector_bytes)
-    );
-    Some((fact, format!("make the file system anew with blocks of {}", bytes(sector_bytes))))
+    let fact =
+        format!("has {} blocks on {} physical sectors", bytes(block_bytes), bytes(sector_bytes));
+    Some((fact, format!("recreate the file system with {} blocks", bytes(sector_bytes))))
 }
 
 fn has_option(mount: &MountFacts, options: &[&str]) -> Option<String> {
@@ -246,7 +240,7 @@ fn barriers(mount: &MountFacts, _: &VolumeFacts) -> Option<Said> {
 
 fn loop_cache(device: &DeviceFacts) -> Option<Said> {
     let file = device.loop_file.as_ref().filter(|file| file.direct_io == Some(false))?;
-    let fact = format!("is the file {} without direct I/O", file.backing_file);
+    let fact = format!("is backed by the file {} without direct I/O", file.backing_file);
     let disk = disk(device);
     Some((fact, format!("losetup --direct-io=on /dev/{disk}")))
 }
@@ -260,10 +254,10 @@ fn free_space(mount: &MountFacts, _: &VolumeFacts) -> Option<Said> {
 
 fn sector_emulation(device: &DeviceFacts) -> Option<Said> {
     let (logical, physical) = (device.logical_sector_bytes?, device.physical_sector_bytes?);
-    let fact = format!("has sectors of {} on physical ones of {}", bytes(logical), bytes(physical));
+    let fact = format!("has {} logical and {} physical sectors", bytes(logical), bytes(physical));
     let action = format!(
-        "let logs write {} or multiples of it (for xfs: mkfs.xfs -l sectsize={physical}), or \
-         format the drive to sectors of that size",
+        "make logs write {} or multiples (for xfs: mkfs.xfs -l sectsize={physical}), or format \
+         the drive with sectors of that size",
         bytes(physical)
     );
     (logical == OLD_SECTOR_BYTES && physical > logical).then_some((fact, action))
@@ -274,13 +268,11 @@ fn write_cache(device: &DeviceFacts) -> Option<Said> {
     let fua = match device.fua {
         Some(true) => "; single writes can bypass it (FUA)",
         Some(false) => {
-            "; single writes cannot bypass it (no FUA), so that a durable write is a write and a \
-             flush"
+            "; single writes cannot bypass it (no FUA), so a durable write is a write plus a flush"
         }
         None => "",
     };
-    let action =
-        "measure what a durable write costs (workload.sync), and compare volumes by that for logs";
+    let action = "measure the cost of a durable write (workload.sync) and choose log volumes by it";
     Some((format!("has a volatile write cache{fua}"), action.into()))
 }
 
@@ -288,7 +280,7 @@ fn scheduler(device: &DeviceFacts) -> Option<Said> {
     let scheduler =
         device.scheduler.as_deref().filter(|name| !["none", "mq-deadline"].contains(name))?;
     let disk = disk(device);
-    let fact = format!("has the scheduler {scheduler} and does not rotate");
+    let fact = format!("is not rotating and uses the scheduler {scheduler}");
     let action = format!("echo none > /sys/block/{disk}/queue/scheduler, and measure both");
     (device.rotational == Some(false)).then_some((fact, action))
 }
@@ -296,7 +288,7 @@ fn scheduler(device: &DeviceFacts) -> Option<Said> {
 fn online_discard(mount: &MountFacts, _: &VolumeFacts) -> Option<Said> {
     // The asynchronous discard of btrfs waits for a quiet moment.
     let option = has_option(mount, &["discard", "discard=sync"])?;
-    let action = format!("mount without {option}, and run fstrim when little is going on");
+    let action = format!("mount without {option}, and run fstrim at quiet times");
     Some((format!("is mounted with {option}"), action))
 }
 
@@ -304,7 +296,7 @@ fn read_ahead(device: &DeviceFacts) -> Option<Said> {
     let ahead = device.read_ahead_bytes?;
     let disk = disk(device);
     let fact =
-        format!("reads {} ahead, a scan reads {} at a time", bytes(ahead), bytes(SCAN_READ_BYTES));
+        format!("reads ahead {}; a scan reads {} at a time", bytes(ahead), bytes(SCAN_READ_BYTES));
     let action =
         format!("blockdev --setra {} /dev/{disk}, and measure both", 4 * SCAN_READ_BYTES / 512);
     (ahead < SCAN_READ_BYTES).then_some((fact, action))
@@ -313,15 +305,15 @@ fn read_ahead(device: &DeviceFacts) -> Option<Said> {
 fn access_times(mount: &MountFacts, facts: &VolumeFacts) -> Option<Said> {
     let is_spared = has_option(mount, &["noatime", "relatime", "ro"]).is_some();
     let is_stored = !facts.devices.is_empty();
-    let fact = "keeps the time of each access (strictatime)".to_owned();
+    let fact = "writes the time of each access (strictatime)".to_owned();
     (!is_spared && is_stored).then(|| (fact, "mount with noatime or relatime".into()))
 }
 
 fn btrfs_parity(mount: &MountFacts, _: &VolumeFacts) -> Option<Said> {
     let profiles = || mount.btrfs_data.iter().chain(&mount.btrfs_metadata);
     let parity = profiles().find(|profile| ["raid5", "raid6"].contains(&profile.as_str()))?;
-    let fact = format!("has blocks in profile {parity}");
-    Some((fact, "use raid1 or raid10 where data matters".into()))
+    let fact = format!("stores blocks with profile {parity}");
+    Some((fact, "use raid1 or raid10 for important data".into()))
 }
 
 #[cfg(test)]

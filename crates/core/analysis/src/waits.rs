@@ -79,14 +79,13 @@ pub struct Averages {
     pub signal_s: f64,
 }
 
-/// What goes into the rows.
+/// Options of the rows.
 #[derive(Clone, Copy, Default)]
 pub struct WaitOptions<'a> {
     /// Waits for the client are rows too and in the percentage base.
     pub include_client: bool,
-    /// Whether a wait type is benign and left out. Only for waits of a whole server: the waits of
-    /// our own sessions are never filtered, because what they waited for is what was asked of
-    /// them.
+    /// Returns true for benign wait types, which are left out. Only for waits of a whole server:
+    /// waits of the load's own sessions are never filtered.
     pub benign: Option<&'a dyn Fn(&str) -> bool>,
 }
 
@@ -225,7 +224,7 @@ pub struct ConfigurationWaits {
     pub configuration: String,
     /// Where sessions waited.
     pub waits: WaitTable,
-    /// What those that waited were sampled to meet at.
+    /// Hot resources of the waits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hot: Vec<HotResources>,
     /// Where their time went.

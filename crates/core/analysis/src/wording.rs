@@ -40,7 +40,7 @@ pub use observations::number::{
 };
 use observations::{Direction, WarningKind, number};
 
-/// What is said has a corrected p-value below this.
+/// A claim needs an adjusted p-value below this.
 pub const SUPPORTED: f64 = 0.05;
 
 /// `1.93x [1.88, 1.99]`, or for a difference `3.2 s [2.9, 3.5] better`.
@@ -145,26 +145,26 @@ pub fn shape(shape: &WaitShape) -> String {
     )
 }
 
-/// What the wait type of our own load driver is, which no manual of an engine explains.
+/// Meaning of the load driver's own wait type, which no engine documents.
 pub fn meaning(wait_type: &str) -> Option<&'static str> {
-    (wait_type == "CPU_QUEUE").then_some("for a processor")
+    (wait_type == "CPU_QUEUE").then_some("for a CPU")
 }
 
-/// What a warning is about.
+/// Subject of a warning.
 pub fn warning(kind: WarningKind) -> &'static str {
     match kind {
         WarningKind::LoadLimited => "limited by the load generator",
         WarningKind::OtherLoad => "other load on the machine",
         WarningKind::Steal => "CPU steal",
-        WarningKind::Overloaded => "more asked for than was done",
+        WarningKind::Overloaded => "requested rate not achieved",
         WarningKind::CacheState => "cache state not as declared",
         WarningKind::Short => "short measurement",
         WarningKind::Unaccounted => "unaccounted time",
-        WarningKind::NotObserved => "not everything observed",
+        WarningKind::NotObserved => "incompletely observed",
         WarningKind::Fallback => "fallback",
         WarningKind::IoErrors => "I/O errors",
         WarningKind::NotSteady => "throughput not steady",
-        WarningKind::OtherPlan => "another plan than in other trials",
+        WarningKind::OtherPlan => "plan differs from other trials",
         WarningKind::DeviceDisagrees => "device counters disagree",
         WarningKind::LeftBehind => "processes left behind",
     }

@@ -9,7 +9,7 @@ use testing::recordings::{Random, done, observed, recording, wait};
 const EXPERIMENTS: usize = 1_000;
 const SESSIONS: f64 = 8.0;
 
-/// What is true of the waits of two configurations.
+/// True waits of two configurations.
 struct Truth {
     blocks: u32,
     /// Seconds of each wait for each unit of work, on both sides.
@@ -90,7 +90,7 @@ fn name(wait: usize) -> String {
 fn told(run: &Recording) -> Option<(String, String)> {
     let findings = summarize(run).findings();
     let text = findings.into_iter().find(|finding| finding.kind == FindingKind::Waits)?.text;
-    let (sure, unsure) = text.split_once("Not told apart").unwrap_or((&text, ""));
+    let (sure, unsure) = text.split_once("Not significant").unwrap_or((&text, ""));
     Some((sure.to_owned(), unsure.to_owned()))
 }
 

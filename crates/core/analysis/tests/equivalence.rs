@@ -1,4 +1,4 @@
-//! What is not told apart is not therefore equivalent.
+//! Levels that do not differ significantly are not thereby equivalent.
 
 use analysis::{FindingKind, Standing, summarize};
 use testing::recordings::{data_files, done, observed, recording};
@@ -27,7 +27,8 @@ fn two_blocks_that_vary_bound_no_difference() {
     let findings = summarize(&run).findings();
     let verdict = &findings.iter().find(|it| it.kind == FindingKind::Verdict).unwrap().text;
     assert!(
-        verdict.ends_with("; 2 cannot be told apart: 2 blocks do not bound the difference."),
+        verdict
+            .ends_with("not significantly different: ; 2; 2 blocks do not bound the difference."),
         "{verdict}"
     );
     let against = summarize(&run).configurations[1].against_best.clone().unwrap();
@@ -58,17 +59,16 @@ fn a_verdict_says_how_large_a_difference_may_be() {
     };
     let narrow = texts(0.05);
     assert!(
-        narrow.contains("2 cannot be told apart: a difference of up to 19 % is possible"),
+        narrow.contains("not significantly different: 2; the true difference could be up to 19 %"),
         "{narrow}"
     );
     let wide = texts(0.3);
     assert!(wide.ends_with("2 is equivalent within 30 %."), "{wide}");
     // Without a margin nothing is equivalent to anything.
-    assert!(texts(0.0).contains("cannot be told apart"));
+    assert!(texts(0.0).contains("unknown apart"));
 }
 
-/// The same p-values by scipy: two paired t-tests of log ratios, each against a difference of 5 %,
-/// one-sided.
+/// P-values by scipy: two paired one-sided t-tests of log ratios, each against a difference of 5 %.
 #[test]
 fn equal_to_scipy() {
     let all: serde_json::Value =

@@ -1,4 +1,4 @@
-//! What is said of a run, word by word, and what is not said.
+//! Findings of a run, word by word, and findings that must be absent.
 
 use analysis::{FindingKind, Standing, Summary, summarize};
 use observations::{Environment, Recording, Response, WaitClass, Warning, WarningKind};
@@ -63,8 +63,8 @@ fn the_sweet_spot_and_the_waits_that_explain_it() {
             "From data_files=1 to data_files=8, session time falls from 8.00 to 3.96 s per 1,000 \
              rows. Of this decrease: 69 % [68, 70] less WRITER_LOCK wait and 50 % [50, 50] less \
              CPU time, offset by 19 % [18, 20] more WAL_SYNC wait.",
-            "WRITER_LOCK: as many waits, each shorter: 10 of 3.20 s -> 10 of 396 ms; WAL_SYNC: as \
-             many waits, each longer: 10 of 800 ms -> 10 of 1.58 s."
+            "WRITER_LOCK: equally many waits, each shorter: 10 of 3.20 s -> 10 of 396 ms; \
+             WAL_SYNC: equally many waits, each longer: 10 of 800 ms -> 10 of 1.58 s."
         ]
     );
     assert!(texts(&summary, FindingKind::Caveat).is_empty());
@@ -89,12 +89,10 @@ fn a_level_that_is_told_is_the_best_one_or_not_called_so() {
     );
     let told = &texts(&summary, FindingKind::Verdict)[0];
     assert!(
-        told.starts_with(
-            "The best level of log that differs at 95 % confidence is wal, full: 1.67x"
-        ),
+        told.starts_with("The best significantly different level of log is wal, full: 1.67x"),
         "{told}"
     );
-    assert!(told.contains("; \"wal, off\" cannot be told apart"), "{told}");
+    assert!(told.contains("; \"wal, off\" unknown apart"), "{told}");
 }
 
 #[test]
@@ -106,7 +104,7 @@ fn few_blocks_are_what_keeps_a_difference_from_being_found() {
         }
     }
     let told = &texts(&summarize(&recording), FindingKind::NoDifference)[0];
-    let end = "at 95 % confidence; 2 blocks are too few to detect any but a very large difference.";
+    let end = "at 95 % confidence; 2 blocks can detect only a very large difference.";
     assert!(told.ends_with(end), "{told}");
 }
 
@@ -134,8 +132,8 @@ fn nothing_differs() {
     let verdict = texts(&summary, FindingKind::NoDifference);
     assert_eq!(
         verdict,
-        ["No level of data_files differs from the baseline data_files=1 at 95 % confidence; 5 \
-          blocks detect a difference of about 2.7 % or more with 80 % power (estimate)."]
+        ["No level of data_files differs significantly from the baseline data_files=1; 5 blocks \
+          detect a difference of 2.7 % with 80 % power (estimate)."]
     );
     assert!(texts(&summary, FindingKind::Waits).is_empty());
 }
@@ -146,8 +144,9 @@ fn one_block_and_one_level_claim_nothing() {
     let summary = summarize(&single);
     assert_eq!(
         texts(&summary, FindingKind::NoDifference),
-        ["One block is not enough to compare the levels of data_files: run at least two, better \
-          five."]
+        [
+            "One block cannot compare the levels of data_files: run at least two blocks, better five."
+        ]
     );
     assert_eq!(summary.configurations[1].standing, Standing::Best);
     assert_eq!(summary.configurations[0].standing, Standing::Unknown);
@@ -155,7 +154,7 @@ fn one_block_and_one_level_claim_nothing() {
     let summary = summarize(&only_second);
     assert_eq!(
         texts(&summary, FindingKind::NoDifference),
-        ["Only data_files=2 has figures: there is nothing to compare it with."]
+        ["Only data_files=2 has values: nothing to compare."]
     );
     let mut plain = recording(&[]);
     plain.trials = (1..=2).map(|block| done(0, block, observed(10.0))).collect();
@@ -193,17 +192,19 @@ fn caveats_stand_beside_the_verdict() {
     assert_eq!(
         texts(&summary, FindingKind::Caveat),
         [
-            "The figures are synthetic: they come from a scripted engine and measure nothing.",
-            "No trial has the response \"latency_p99\"; configurations are compared on elapsed.",
+            "These figures are synthetic: a scripted engine produced them, and they measure \
+             nothing.",
+            "No trial recorded the response \"latency_p99\"; configurations are compared on \
+             elapsed.",
             "3 attempts failed; 1 block of a configuration is missing from the figures.",
-            "3 of these 14 trials carry a warning: short measurement (2 trials) and CPU steal (1 \
-             trial).",
-            "The run was resumed in another environment: trials before and after may not be \
+            "3 of the 14 compared trials carry a warning: short measurement (2 trials) and CPU \
+             steal (1 trial).",
+            "The run was resumed in a different environment: trials before and after may not be \
              comparable.",
         ]
     );
     let failure = summary.findings().into_iter().find(|f| f.text.contains("failed")).unwrap();
-    assert_eq!(failure.evidence, "the most frequent cause: disk I/O error (data_files=2)");
+    assert_eq!(failure.evidence, "most frequent cause: disk I/O error (data_files=2)");
     assert_eq!((summary.configurations[1].failed, summary.configurations[1].lost_blocks), (2, 1));
     assert_eq!((summary.configurations[2].failed, summary.configurations[2].lost_blocks), (1, 0));
 }
@@ -243,7 +244,8 @@ fn several_factors_are_told_one_by_one() {
         verdicts,
         [
             "The sweet spot of data_files is 4: 2.00x [1.97, 2.03] the baseline data_files=1 \
-             (9.00 against 18.0 s). It is the largest level tried: the best may lie beyond it.",
+             (9.00 against 18.0 s). It is the largest level tested; the optimum may lie beyond \
+             it.",
             "The best level of synchronous is normal: 1.25x [1.24, 1.26] the baseline \
              synchronous=full (12.0 against 15.0 s).",
             "The best configuration is synchronous=normal data_files=4: 2.50x [2.46, 2.54] \
@@ -295,7 +297,7 @@ fn what_depends_on_another_factor_is_told() {
     assert_eq!(
         only[0].0,
         "data_files=4 is better than 1 only with synchronous=full (2.00x [1.98, 2.02]); with \
-         normal no difference is supported (1.00x [0.98, 1.02])."
+         normal there is no significant difference (1.00x [0.98, 1.02])."
     );
     assert!(only[0].1.starts_with("F(1, 4) = "), "{only:?}");
     assert!(
@@ -308,13 +310,13 @@ fn what_depends_on_another_factor_is_told() {
     );
     assert_eq!(
         told(&[10.0, 25.0, 15.0, 12.5])[0].0,
-        "data_files=4 is better than 1 with synchronous=full (2.00x [1.98, 2.02]) but worse with \
-         normal (0.67x [0.65, 0.68])."
+        "data_files=4 is better than 1 with synchronous=full (2.00x [1.98, 2.02]), but worse \
+         with normal (0.67x [0.65, 0.68])."
     );
     assert_eq!(
         told(&[10.0, 25.0, 8.0, 12.5])[0].0,
-        "The gain of data_files=4 over 1 depends on synchronous: 2.00x [1.98, 2.02] with full, \
-         1.25x [1.23, 1.27] with normal."
+        "The effect of data_files=4 against 1 depends on synchronous: 2.00x [1.98, 2.02] with \
+         full, 1.25x [1.23, 1.27] with normal."
     );
     // Factors that multiply do not depend on each other, however large they are.
     assert!(told(&[10.0, 30.0, 5.0, 15.0]).is_empty());
@@ -331,8 +333,8 @@ fn the_shape_along_a_factor_is_told_step_by_step() {
     let (told, effect) = shape(&["1", "2", "4", "8"], &[20.0, 14.0, 14.01, 18.0]);
     assert_eq!(
         told,
-        ["elapsed falls from data_files=1 to 2, shows no supported change from 2 to 4 and rises \
-          from 4 to 8."]
+        ["elapsed falls from data_files=1 to 2, does not change significantly from 2 to 4 and \
+          rises from 4 to 8."]
     );
     assert_eq!(effect.sweet_spot(), [1, 2]);
     // In the order of the numbers, whatever the order of the file.
@@ -479,8 +481,7 @@ fn an_effect_on_another_response_is_told_before_what_was_not_found() {
     );
     assert_eq!(
         alone[0].1,
-        "Other responses that differ at compression=off against on (above 1x is better): cost \
-         0.20x [0.20, 0.20]."
+        "Other responses at compression=off against on: cost 0.20x [0.20, 0.20]."
     );
     // Beside an effect on the response compared, at the level that the verdict names.
     let beside = told([1.0, 5.0], [10.0, 5.0]);

@@ -140,7 +140,7 @@ fn an_overloaded_level_is_why_levels_cannot_be_compared() {
     }
     let texts: Vec<String> =
         summarize(&recording).findings().into_iter().map(|finding| finding.text).collect();
-    let expected = "The levels of data_files cannot be compared: there are no figures of 1 of the \
-                    2 configurations.";
+    let expected = "The levels of data_files cannot be compared: 1 of the 2 configurations have \
+                    no values.";
     assert!(texts.iter().any(|text| text == expected), "{texts:?}");
 }

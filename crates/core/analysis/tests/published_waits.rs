@@ -90,8 +90,8 @@ fn every_cell_is_printed_as_published() {
     }
 }
 
-/// The same table when every trial's waits are half and one and a half times the figure: the mean
-/// of trials is the figure, and averages for each wait are weighted by the number of waits.
+/// The table is unchanged when half of each wait's trials have 0.5 and half 1.5 times the figure:
+/// the mean is the figure, and averages per wait are weighted by the number of waits.
 #[test]
 fn the_mean_of_trials_is_printed_the_same() {
     for table in published() {

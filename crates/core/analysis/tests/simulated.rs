@@ -12,7 +12,7 @@ const SYNCHRONOUS: [&str; 3] = ["normal", "full", "extra"];
 /// Mean elapsed seconds without any effect.
 const BASE_S: f64 = 12.0;
 
-/// What is true of an experiment: logarithms of elapsed time, spread and size.
+/// True parameters of an experiment: logarithms of elapsed time, spread and size.
 struct Truth {
     files: usize,
     synchronous: usize,
@@ -108,7 +108,7 @@ fn trial(random: &mut Random, elapsed_s: f64) -> Observations {
     observations
 }
 
-/// Whether any sentence says that something differs.
+/// Returns whether any sentence claims a difference.
 fn claims(summary: &Summary) -> bool {
     let silent = [FindingKind::Caveat, FindingKind::NoDifference];
     summary.findings().iter().any(|finding| !silent.contains(&finding.kind))
@@ -137,7 +137,7 @@ fn at_most_five_percent_false_findings() {
     assert!(outliers < trials / 50, "{outliers} outliers of {trials} trials");
 }
 
-/// What one factor does must not be blamed on another.
+/// An effect of one factor must not be attributed to another.
 #[test]
 fn a_factor_without_effect_beside_one_that_has_it() {
     let mut random = Random::new(34);

@@ -1,6 +1,5 @@
-//! What is claimed of trials that time out and of configurations that are close to each other, of
-//! known truth. Beside each rate stands what it would be if time-outs were replaced by retries, or
-//! "not worse" were taken for "as good".
+//! Claims about time-outs and about close configurations, at known truth. Next to each rate stands
+//! the rate with retries in place of time-outs, or with "not worse" taken as "as good".
 
 use analysis::{FindingKind, Standing, Summary, summarize};
 use observations::Recording;
@@ -30,7 +29,7 @@ fn made_good(run: &Recording) -> Recording {
     run
 }
 
-/// Whether this configuration is said to be better than one that never times out.
+/// Returns whether this configuration is called better than one that never times out.
 fn is_called_better(summary: &Summary, configuration: usize) -> bool {
     let row = &summary.configurations[configuration];
     row.factor.as_ref().is_some_and(|own| own.supported() && own.is_better())
@@ -167,7 +166,7 @@ fn rare_spikes_are_named() {
         let says = summary
             .findings()
             .iter()
-            .any(|finding| finding.text.starts_with("Means rest on few trials"));
+            .any(|finding| finding.text.starts_with("A few outliers dominate"));
         let (count, said) =
             if is_spiky { (&mut with_spikes, &mut named) } else { (&mut without, &mut wrongly) };
         *count += 1;

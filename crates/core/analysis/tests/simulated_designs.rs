@@ -20,7 +20,7 @@ fn trial(recording: &mut Recording, configuration: usize, block: u32, log: f64) 
     recording.trials.push(done(configuration, block, observed(10.0 * log.exp())));
 }
 
-/// Whether so many of all experiments are no more than 5 %, by three standard errors.
+/// Returns whether the rate is at most 5 %, within three standard errors.
 fn at_most_5_percent(found: usize) -> bool {
     let all = EXPERIMENTS as f64;
     found as f64 <= 0.05 * all + 3.0 * (0.05 * 0.95 * all).sqrt()
@@ -96,8 +96,8 @@ fn split_plot_claims(random: &mut Random, design: &SplitPlot) -> [usize; 3] {
                     comparison.is_none_or(|own| own.p_value.is_none() && own.interval.is_none())
                 );
             }
-            let sentence = "volume: set-up and level cannot be told apart; repeat the set-up \
-                            (repeats.setups = 3).";
+            let sentence = "Each level of volume was set up only once, so set-up effects cannot \
+                            be excluded; repeat the set-up (repeats.setups = 3).";
             assert!(summary.findings().iter().any(|finding| finding.text == sentence));
         }
     }

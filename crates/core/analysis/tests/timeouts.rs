@@ -9,7 +9,7 @@ use testing::recordings::{data_files, done, observed, recording, timed_out};
 const STEADY: [f64; 5] = [1.2, 1.21, 1.19, 1.2, 1.22];
 const IS_SLOW: [bool; 5] = [true, false, true, true, false];
 
-/// What an older version recorded: after each time-out a retry, in which the dice fell on 0.8 s.
+/// A recording of an older version: each time-out has a retry that happened to take 0.8 s.
 fn with_retries(baseline: usize) -> Recording {
     let mut run = recording(&[("script", &["steady", "moody"])]);
     run.run.baseline = Some(baseline);
@@ -51,9 +51,9 @@ fn a_retry_does_not_make_a_time_out_good() {
     );
     assert_eq!(
         texts(&run, FindingKind::Caveat),
-        ["limits.trial_time stopped 3 of 5 trials of script=moody: each counts with the time \
-          until then, so that figures with \"at least\" are lower bounds. No configuration with \
-          such trials is called better than one without."]
+        ["limits.trial_time stopped 3 of 5 trials of script=moody: each counts as the time until \
+          then, so figures marked \"at least\" are lower bounds. A configuration with stopped \
+          trials is never called better than one without."]
     );
     // The same figures, had nobody noted that these trials timed out: what the test is about.
     let mut unnoted = with_retries(0);

@@ -185,8 +185,8 @@ fn the_verdict_names_the_code() {
     let [found] = &code[..] else { panic!("{code:?}") };
     assert_eq!(
         found.text,
-        "From compression=on to compression=off, processor time per 1,000 rows goes from 10.0 to \
-         6.02 s in the profiles; by function: copy (db) from 6.02 to 2.02 s."
+        "From compression=on to compression=off, profiled CPU time per 1,000 rows changes from \
+         10.0 to 6.02 s; by function: copy (db) from 6.02 to 2.02 s."
     );
     assert!(
         found.evidence.starts_with(

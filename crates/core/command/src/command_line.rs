@@ -15,9 +15,9 @@ pub unsafe fn hide_passwords() {
     // SAFETY: the caller's promise.
     if unsafe { overwrite_passwords() } {
         output::complain(
-            "warning: other users of this machine may have seen the password on the command line; \
-             give it in PGPASSWORD or ~/.pgpass (PostgreSQL), MYSQL_PWD or ~/.my.cnf (MariaDB), \
-             SQLCMDPASSWORD (SQL Server)",
+            "warning: other users of this machine may have seen the password on the command \
+             line; pass it in PGPASSWORD or ~/.pgpass (PostgreSQL), MYSQL_PWD or ~/.my.cnf \
+             (MariaDB), SQLCMDPASSWORD (SQL Server)",
         );
     }
 }

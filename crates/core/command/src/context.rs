@@ -16,7 +16,7 @@ pub struct Context {
     pub about: &'static str,
     /// Engines and probes.
     pub registry: Registry,
-    /// What studies tell the analysis of their runs.
+    /// The studies' parts in the analysis of their runs.
     pub studies: &'static [&'static Study],
     /// The sections of reports that studies have.
     pub sections: StudySections<'static>,
@@ -68,7 +68,7 @@ impl Context {
     fn run(&self, matches: &ArgMatches) -> Result<ExitCode, Failure> {
         signals::end_instead_of_abort()?;
         let (name, arguments) =
-            matches.subcommand().ok_or_else(|| Failure::usage("no command is given"))?;
+            matches.subcommand().ok_or_else(|| Failure::usage("no command given"))?;
         let command = self.ordered().find(|command| (command.line)().get_name() == name);
         let command = command.ok_or_else(|| Failure::usage(format!("unknown command {name}")))?;
         (command.run)(arguments, self)

@@ -4,7 +4,7 @@ use crate::output;
 use runner::RunError;
 use store::{Fault, StoreError};
 
-/// What the exit code says.
+/// Meaning of the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitCode {
     /// All is well.

@@ -8,14 +8,14 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// What a file that is written may replace. Each permits what those before it do.
+/// Existing files that may be overwritten. Each variant permits what the earlier ones do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 pub enum Replace {
     /// Nothing.
     Nothing,
     /// A file of ours, known by its content: [`report::is_ours`].
     Ours,
-    /// The same under a name that the user gave; a device or a pipe of that name is written to as
+    /// As before, under a name that the user gave; a device or pipe of that name is written to as
     /// it is.
     Named,
     /// Any file.
@@ -41,15 +41,14 @@ pub fn replace_file<E: Display>(
 enum WriteError<E> {
     #[error("{0}")]
     Io(#[from] io::Error),
-    #[error("nobody reads from this pipe: {0}")]
+    #[error("no process has this pipe open for reading: {0}")]
     NoReader(io::Error),
     #[error("{0}")]
     Content(E),
-    #[error("it is a link, and links are not followed; name the file itself")]
+    #[error("links are not followed; name the file itself")]
     Link,
     #[error(
-        "it is there already and not known as written by Steelbench; remove it, or name another \
-         with --output"
+        "file exists and was not written by Steelbench; remove it or choose another with --output"
     )]
     Foreign,
 }

@@ -29,7 +29,7 @@ pub fn print(lines: &str) -> Result<ExitCode, Failure> {
     print_as_it_is(&report::lines(&redacted(lines)))
 }
 
-/// The same with no line wider than COLUMNS or the terminal.
+/// Prints with no line wider than COLUMNS or the terminal.
 pub fn print_wrapped(lines: &str) -> Result<ExitCode, Failure> {
     let safe = report::lines(&redacted(lines));
     print_as_it_is(
@@ -93,7 +93,7 @@ pub fn print_json(value: &Value) -> Result<ExitCode, Failure> {
     print_as_it_is(&format!("{}\n", report::escaped(&value.to_string())))
 }
 
-/// The same of what holds the words of an experiment file, without the passwords in them.
+/// Prints JSON that quotes an experiment file, without its passwords.
 pub fn print_json_redacted(value: &Value) -> Result<ExitCode, Failure> {
     print_as_it_is(&format!("{}\n", report::escaped(&redacted(&value.to_string()))))
 }
@@ -127,8 +127,8 @@ pub fn print_document(document: &Document) -> Result<ExitCode, Failure> {
     print_as_it_is(&render(document, columns.unwrap_or(WIDTH), style))
 }
 
-/// Whether the locale is one of UTF-8, and where none is set: terminals have been that for long.
-/// POSIX: the first of these variables that is not empty counts.
+/// Returns whether the locale uses UTF-8; without a locale it is assumed. POSIX: the first of these
+/// variables that is not empty counts.
 fn unicode() -> bool {
     let variables = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(std::env::var_os);
     let locale = variables

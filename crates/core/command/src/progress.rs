@@ -1,4 +1,4 @@
-//! What a run announces, for people and for programs.
+//! Progress of a run, for people and for programs.
 
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
@@ -80,7 +80,7 @@ impl Display {
             Event::Step { text } => self.message(text),
             Event::TrialStarted { trial } => {
                 let again = if trial.attempt > 1 {
-                    format!(", try {}", trial.attempt)
+                    format!(", attempt {}", trial.attempt)
                 } else {
                     String::new()
                 };
@@ -110,7 +110,7 @@ impl Display {
                 self.settled(trial, *wall_s, &format!("{}{warnings}", figures.join("  ")), true);
             }
             Event::TrialFailed { trial, wall_s, cause, retry } => {
-                let again = if *retry { " (trying again)" } else { "" };
+                let again = if *retry { " (retrying)" } else { "" };
                 let mut causes = cause.lines();
                 let first = causes.next().unwrap_or_default();
                 self.settled(trial, *wall_s, &format!("FAILED: {first}{again}"), !retry);
@@ -132,17 +132,17 @@ impl Display {
                 self.bar.set_length(self.trials);
                 let all = self.trials;
                 self.line(&format!(
-                    "no more repeats are needed: {} fewer, {all} in all",
+                    "no more repeats needed: {} fewer, {all} in total",
                     plural(*trials, "trial")
                 ));
             }
             Event::RunFinished(RunEnd::Completed(tally))
                 if self.finished.1 == 0 && tally.failed > 0 =>
             {
-                self.line("nothing was run: every trial that is not done has failed before");
+                self.line("nothing to run: every remaining trial has failed before");
             }
             Event::RunFinished(RunEnd::Completed(_)) if self.finished.1 == 0 => {
-                self.line("the run is complete: nothing was left to do; --fresh begins a new one");
+                self.line("the run is complete; start a new one with --fresh");
             }
             Event::Hook(_) | Event::RunFinished(_) => {}
         }
@@ -150,8 +150,7 @@ impl Display {
 
     fn start(&mut self, experiment: &str, configurations: usize, trials: usize, done: usize) {
         (self.trials, self.done) = (trials as u64, done as u64);
-        let resumed =
-            if done > 0 { format!(", {done} of them recorded before") } else { String::new() };
+        let resumed = if done > 0 { format!(", {done} already recorded") } else { String::new() };
         self.bar.set_length(self.trials);
         self.bar.set_position(self.done);
         if let Ok(style) =

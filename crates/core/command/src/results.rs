@@ -27,7 +27,7 @@ pub fn find(name: Option<&str>) -> Result<PathBuf, Failure> {
     let Some(name) = name else {
         return store::newest_results_file(Path::new(FOLDER)).ok_or_else(|| {
             Failure::usage(format!(
-                "there is no results file in {FOLDER}/; run an experiment, or name a file"
+                "no results file in {FOLDER}/; run an experiment or name a file"
             ))
         });
     };
@@ -41,7 +41,7 @@ pub fn find(name: Option<&str>) -> Result<PathBuf, Failure> {
     if is_there(&by_name) {
         return Ok(by_name);
     }
-    Err(Failure::usage(format!("there is neither a results file {name} nor {}", by_name.display())))
+    Err(Failure::usage(format!("no results file {name} or {}", by_name.display())))
 }
 
 /// Opens a results file for reading.
@@ -77,11 +77,11 @@ pub fn read_run(store: &Store, run: Option<i64>, read: Read) -> Result<Recording
         let observed = store.activities().is_ok_and(|numbers| !numbers.is_empty());
         let watched = store.query_intervals().is_ok_and(|intervals| !intervals.is_empty());
         let what = match (observed, watched) {
-            (true, _) => "; `waits` and `show` print the observations in it",
-            (_, true) => "; `history` shows the statements in it, as `queries` does",
+            (true, _) => "; `waits` and `show` print its observations",
+            (_, true) => "; `history` and `queries` show its statements",
             _ => " yet",
         };
-        Failure::usage(format!("{}: no run was recorded{what}", store.path().display()))
+        Failure::usage(format!("{}: no recorded run{what}", store.path().display()))
     };
     let latest = || Ok(store.latest_run()?.ok_or_else(none)?.id);
     Ok(read(store, run.map_or_else(latest, Ok::<_, Failure>)?)?)
@@ -110,7 +110,7 @@ pub fn summary<'r>(context: &Context, recording: &'r Recording, results: &Path) 
     with_models(context, summarize_with(recording, context.studies, ceilings))
 }
 
-/// The same without ceilings, which the runs of other files give.
+/// Summarises a recording without ceilings from the runs of other files.
 pub fn summary_alone<'r>(context: &Context, recording: &'r Recording) -> Summary<'r> {
     with_models(context, summarize_with(recording, context.studies, Vec::new()))
 }

@@ -12,7 +12,7 @@ pub fn keep_only(recording: &mut Recording, levels: &[String]) -> Result<(), Fai
     let kept = with_levels(recording, levels);
     if kept.is_empty() {
         let (levels, all) = (levels.join(" and "), labels(&recording.configurations));
-        return Err(Failure::usage(format!("no configuration has {levels}; there are:\n  {all}")));
+        return Err(Failure::usage(format!("no configuration has {levels}; available:\n  {all}")));
     }
     let position = |old: usize| kept.iter().position(|it| *it == old);
     recording.run.baseline = recording.run.baseline.and_then(position);
@@ -40,7 +40,7 @@ fn labels<'a>(configurations: impl IntoIterator<Item = &'a ConfigurationRecord>)
     configurations.into_iter().map(|it| it.label.as_str()).collect::<Vec<_>>().join("\n  ")
 }
 
-/// Whether a text means this level of this factor. Names and levels may have a `=` of their own.
+/// Returns whether a text names this level of this factor. Names and levels may contain `=`.
 pub fn is_level(factor: &str, level: &str, text: &str) -> bool {
     let named =
         |name: &str| text.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')) == Some(level);
@@ -72,7 +72,7 @@ fn selected(recording: &Recording, text: &str) -> Result<Vec<usize>, Failure> {
     let found = with_levels(recording, &levels(text));
     if found.is_empty() {
         return Err(Failure::usage(format!(
-            "no configuration is {text}; there are:\n  {}",
+            "no configuration is {text}; available:\n  {}",
             labels(all)
         )));
     }
@@ -92,15 +92,14 @@ pub fn one(recording: &Recording, text: &str) -> Result<usize, Failure> {
         several => {
             let all = labels(several.iter().map(|own| &recording.configurations[*own]));
             Err(Failure::usage(format!(
-                "several configurations are meant; add levels of other factors:\n  {all}"
+                "several configurations match; add levels of other factors:\n  {all}"
             )))
         }
     }
 }
 
-/// What two selections compare, and what the sides are called: a configuration with a
-/// configuration; where a selection has several, each with the one of the other that has the same
-/// levels of all factors that not both name.
+/// Matches two selections and names the sides: a configuration with a configuration; with several,
+/// each with the one that has the same levels of all factors that are not named by both.
 pub fn cells(
     recording: &Recording,
     a: &str,
@@ -124,8 +123,8 @@ pub fn cells(
     let cells = analysis::matched_cells(recording, [&sides[0], &sides[1]], &varied);
     if cells.pairs.is_empty() || varied.is_empty() {
         return Err(Failure::usage(format!(
-            "{a} and {b} have no configurations that differ in nothing but what both name; write \
-             levels of the same factor, as in sync=on and sync=off"
+            "no two configurations differ only in {a} and {b}; give levels of the same factor, \
+             as in sync=on and sync=off"
         )));
     }
     let labels = match cells.pairs.as_slice() {

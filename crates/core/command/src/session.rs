@@ -24,9 +24,9 @@ pub struct Session {
     pub retry_failed: bool,
     /// The manual step at which the run stopped has been done.
     pub manual_done: bool,
-    /// What the user calls the run.
+    /// The user's label of the run.
     pub label: Option<String>,
-    /// What may be written to although it was there before.
+    /// Existing files that may be written to.
     pub permits: Permits,
     /// Print events and the summary as JSON.
     pub json: bool,
@@ -75,7 +75,7 @@ impl Session {
         Ok(runner::run(experiment, options, &mut |event: Event| progress.hear(&event))?)
     }
 
-    /// What the store holds of the run.
+    /// Returns the stored recording of the run.
     pub fn recording(&self, context: &Context) -> Result<Recording, Failure> {
         results::read_run(&results::open_file(context, &self.results)?, None, Store::read)
     }
@@ -111,7 +111,7 @@ fn manual(json: bool) -> Manual {
         return Manual::Nobody;
     }
     Manual::Ask(Box::new(|_| {
-        output::complain("Press Enter when this is done, or Ctrl-D to stop here.");
+        output::complain("Press Enter when done, or Ctrl-D to stop here.");
         std::io::stdin().read_line(&mut String::new()).is_ok_and(|length| length > 0)
     }))
 }
@@ -124,14 +124,14 @@ fn what_runs_again(tally: Tally, file: Option<&str>) -> String {
     let retry = if again > 0 { " --retry-failed" } else { "" };
     let except =
         if again > 0 && tally.timeouts > 0 { ", except those at limits.trial_time" } else { "" };
-    format!(": `steelbench run{retry} {file}` runs them again{except}.")
+    format!(": `steelbench run{retry} {file}` reruns them{except}.")
 }
 
 /// Says how a run ended and what can be done then. `file` is what `run` can go on with.
 pub fn exit_code(end: &RunEnd, failed: bool, file: Option<&str>) -> ExitCode {
     let resume = match file {
-        Some(file) => format!("`steelbench run {file}` resumes it."),
-        None => "What was measured until then is kept.".to_owned(),
+        Some(file) => format!("Resume with `steelbench run {file}`."),
+        None => "Completed trials are kept.".to_owned(),
     };
     let (code, message) = match end {
         RunEnd::Completed(tally) if tally.failed + tally.not_run() == 0 && !failed => {
@@ -143,15 +143,13 @@ pub fn exit_code(end: &RunEnd, failed: bool, file: Option<&str>) -> ExitCode {
         RunEnd::Failing { cause, tally } => {
             let again = file.map_or_else(String::new, |file| {
                 format!(
-                    "\nWhen the cause is mended, `steelbench run --retry-failed {file}` runs the \
-                     rest and what failed."
+                    "\nAfter fixing the cause, `steelbench run --retry-failed {file}` runs the \
+                     failed and remaining trials."
                 )
             });
             (
                 ExitCode::Failed,
-                format!(
-                    "Stopped: every configuration fails. {tally}. The last cause: {cause}{again}"
-                ),
+                format!("Stopped: every configuration fails. {tally}. Last cause: {cause}{again}"),
             )
         }
         RunEnd::Interrupted => (ExitCode::Interrupted, format!("Interrupted. {resume}")),
@@ -159,7 +157,7 @@ pub fn exit_code(end: &RunEnd, failed: bool, file: Option<&str>) -> ExitCode {
         RunEnd::ManualStep { .. } => {
             let file = file.unwrap_or("FILE");
             let resume =
-                format!("When it is done, `steelbench run --manual-done {file}` resumes the run.");
+                format!("After the step, resume with `steelbench run --manual-done {file}`.");
             (ExitCode::ManualStep, format!("Stopped for a manual step. {resume}"))
         }
     };

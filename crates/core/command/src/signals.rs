@@ -15,10 +15,9 @@ use std::time::{Duration, Instant};
 /// How soon a signal ends a pause.
 const NAP: Duration = Duration::from_millis(50);
 
-/// What is said where the process would be aborted; what it was, above all memory that is not
-/// there, has been said.
+/// Message before an abort; the handler of memory exhaustion has printed the cause.
 const ABORTED: &[u8] =
-    b"error: stopped at once; trials that were recorded are kept, and `run` goes on with them\n";
+    b"error: stopped immediately; recorded trials are kept, and `run` resumes from them\n";
 
 /// Has the process end with a message and an exit code where it would be aborted: Rust does so when
 /// memory for something small cannot be had. There is nothing left then to fail a trial with.
@@ -42,7 +41,7 @@ pub fn stop_flag() -> Result<Arc<AtomicBool>, Failure> {
     stop_flag_on(TERM_SIGNALS)
 }
 
-/// The same also when the terminal is closed, which is no reason to leave a drive mounted.
+/// Returns a stop flag that the end of the terminal sets, too: a mounted drive is then unmounted.
 pub fn stop_flag_of_run() -> Result<Arc<AtomicBool>, Failure> {
     stop_flag_on(&[TERM_SIGNALS, &[SIGHUP]].concat())
 }

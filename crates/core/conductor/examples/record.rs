@@ -1,5 +1,5 @@
-//! What a record costs, in ns on each of so many threads, beside other recorders. Run by `cargo
-//! xtask bench recorder`.
+//! Cost of a record, in ns per thread, with other recorders running. Run by `cargo xtask bench
+//! recorder`.
 //!
 //!     record WHICH THREADS RECORDS      prints nanoseconds a record
 //!     record snapshot THREADS RECORDS   prints microseconds to read all threads' distributions

@@ -17,7 +17,7 @@ pub const LOOK_EVERY: Duration = Duration::from_millis(100);
 const READY: u32 = 1;
 const GO: u32 = 2;
 
-/// Who leads a load: settles and watches what is around it, and can stop it.
+/// The conductor of a load: settles and observes its surroundings, and can stop it.
 pub trait Director {
     /// All lanes have warmed up and wait: the measurement begins when this returns. False: the load
     /// stops here.
@@ -43,7 +43,7 @@ impl Director for () {
 pub struct LoadProgress {
     /// Seconds since the measurement began; negative before.
     pub elapsed_s: f64,
-    /// What all lanes have counted so far, warm-up included where they count there.
+    /// Count of all lanes so far, including the warm-up where lanes count it.
     pub done: u64,
     /// 99th percentile of the latencies of the measurement, in nanoseconds; `None` before the
     /// first.
@@ -58,7 +58,7 @@ pub enum LoadError {
     Stopped,
     /// A thread could not be started.
     #[error(
-        "thread {number} of {threads} cannot be started: {source}; use fewer threads or raise the \
+        "cannot start thread {number} of {threads}: {source}; use fewer threads or raise the \
          limit (ulimit -u)"
     )]
     Start {
@@ -83,7 +83,7 @@ impl LoadError {
     }
 }
 
-/// What a lane shows while it runs.
+/// Live figures of a lane.
 #[derive(Debug, Default)]
 pub struct Live {
     /// Units of work done.
@@ -92,12 +92,12 @@ pub struct Live {
     pub latencies: OnceLock<Vec<Reader>>,
 }
 
-/// What a load is, apart from what its lanes do.
+/// A load, without the work of its lanes.
 #[derive(Debug, Clone, Copy)]
 pub struct Lanes {
     /// Their number, each a thread.
     pub number: usize,
-    /// What the threads are called, before their number.
+    /// Name of the threads, before their number.
     pub name: &'static str,
     /// Length of the warm-up.
     pub warmup: Duration,
@@ -113,7 +113,7 @@ pub struct Stage<'a> {
     passed: Cell<u32>,
 }
 
-/// What the lanes and the thread that conducts them share.
+/// State that the lanes share with the conducting thread.
 #[derive(Debug)]
 struct Shared {
     /// When the clock of the load was at 0.
@@ -147,13 +147,13 @@ impl Stage<'_> {
         self.shared.now_ns()
     }
 
-    /// Whether to stop.
+    /// Returns whether to stop.
     #[inline]
     pub fn is_stopped(&self) -> bool {
         self.shared.stopped.load(Ordering::Relaxed)
     }
 
-    /// What this lane shows to others.
+    /// Returns the live figures of this lane.
     #[inline]
     pub fn live(&self) -> &Live {
         &self.shared.live[self.lane]
@@ -257,7 +257,7 @@ impl Shared {
         }
     }
 
-    /// Whether the director let them come to their end.
+    /// Watches the lanes; returns whether the director let them finish.
     fn look_on(&self, lanes: usize, warmup: Duration, director: &mut dyn Director) -> bool {
         let mut last = Instant::now();
         let (mut wait, mut looked_at, mut latency) = (LOOK_EVERY, 0, (0, None));

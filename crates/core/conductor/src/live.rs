@@ -1,4 +1,4 @@
-//! What one thread counts and others may read meanwhile: no locks and no read-modify-write.
+//! A thread's counts that others can read while it runs: no locks and no read-modify-write.
 
 use observations::Histogram;
 use std::sync::Arc;
@@ -109,19 +109,18 @@ impl Recorder {
         Reader(self.0.clone())
     }
 
-    /// What has been recorded.
+    /// Returns the recorded values.
     pub fn histogram(&self) -> Histogram {
         Reader::sum([&self.reader()])
     }
 }
 
-/// What another thread sees of a [`Recorder`] while it records.
+/// Another thread's view of a [`Recorder`] while it records.
 #[derive(Debug, Clone)]
 pub struct Reader(Arc<Shared>);
 
 impl Reader {
-    /// What has been recorded until now by all of these together. A latency that is being recorded
-    /// at this moment may be in it or not.
+    /// Returns the sum of these recorders so far. A latency recorded at this moment may be missing.
     pub fn sum<'a>(readers: impl IntoIterator<Item = &'a Self>) -> Histogram {
         let mut sums = vec![0_u64; LENGTH];
         for Self(shared) in readers {

@@ -29,7 +29,7 @@ pub fn one_row_per_page() -> Table {
     Table { name: "onerowperpage", columns, key: &["c1"], storage }
 }
 
-/// The same table in one data file, as it is scanned.
+/// Returns the table in one data file, for scans.
 fn in_one_file(table: Table) -> Table {
     Table { storage: Storage::default(), ..table }
 }

@@ -75,7 +75,7 @@ fn make() -> Vec<String> {
 /// A word with what stands behind it, and how long they are.
 type Word = ([u8; 16], usize);
 
-/// What is drawn from, each as often as its weight says.
+/// Values to draw from, by weight.
 struct Lists {
     sentences: Vec<&'static str>,
     noun_phrases: Vec<&'static str>,

@@ -27,13 +27,15 @@ pub enum DiskError {
         misfit: Misfit,
     },
     /// The series would have intervals of no length.
-    #[error("the interval of the series is 0")]
+    #[error("the interval of the time series must not be 0")]
     NoInterval,
     /// A group without threads, I/Os in flight or streams.
-    #[error("threads, queue depth and streams are at least 1")]
+    #[error("threads, queue depth and streams must be at least 1")]
     EmptyGroup,
     /// More I/Os in flight than a ring has entries.
-    #[error("queue depth {depth}: io_uring takes at most {most} I/Os a thread: use more threads")]
+    #[error(
+        "queue depth {depth}: io_uring allows at most {most} I/Os per thread; use more threads"
+    )]
     TooDeep {
         /// I/Os in flight.
         depth: u32,
@@ -50,8 +52,8 @@ pub enum DiskError {
     },
     /// The I/O buffers do not fit into memory.
     #[error(
-        "no memory for the I/O buffers of a thread, {} MiB: {source}: use a smaller block or \
-         queue depth",
+        "no memory for the I/O buffers of a thread, {} MiB: {source}; use a smaller block size \
+         or queue depth",
         bytes >> 20
     )]
     NoMemory {
@@ -64,7 +66,7 @@ pub enum DiskError {
     #[error(transparent)]
     Queue(#[from] QueueError),
     /// A queue broke while it was in use.
-    #[error("the queue of I/Os failed: {0}")]
+    #[error("the I/O queue failed: {0}")]
     Broken(#[source] io::Error),
     /// An I/O failed, and no stream is left.
     #[error(transparent)]
@@ -105,13 +107,13 @@ pub enum Misfit {
     Kind,
     /// Direct I/O on a file system in memory.
     #[error(
-        "tmpfs keeps files in memory, so direct I/O means nothing there: use a file on a disk, or \
-         buffered I/O"
+        "direct I/O is meaningless on tmpfs, which keeps files in memory; use a file on a disk, \
+         or buffered I/O"
     )]
     InMemory,
     /// The file ends before the region.
     #[error(
-        "it has {size} bytes, I/O should go from byte {start} to {end}: make it larger, or use \
+        "its size is {size} bytes, but I/O needs bytes {start} to {end}; make it larger, or use \
          less of it"
     )]
     TooSmall {
@@ -124,8 +126,8 @@ pub enum Misfit {
     },
     /// A block does not fit into the region.
     #[error(
-        "a block of {block} bytes is larger than the {region} bytes to work on: use a smaller \
-         block or a larger file"
+        "the block size of {block} bytes exceeds the region of {region} bytes; use a smaller \
+         block size or a larger file"
     )]
     LargeBlock {
         /// Bytes of the largest block.
@@ -135,7 +137,7 @@ pub enum Misfit {
     },
     /// Direct I/O between the bounds of sectors.
     #[error(
-        "direct I/O needs multiples of {sector} bytes here, but {what} is {bytes}: use a \
+        "direct I/O needs multiples of {sector} bytes here, but {what} is {bytes}; use a \
          multiple, or buffered I/O"
     )]
     Unaligned {
@@ -153,19 +155,19 @@ pub enum Misfit {
 pub enum QueueError {
     /// The kernel or the container forbids `io_uring`.
     #[error(
-        "io_uring is not permitted here (kernel.io_uring_disabled, or a seccomp filter as \
-         containers have it)"
+        "io_uring is not permitted (kernel.io_uring_disabled, or a seccomp filter, as in \
+         containers)"
     )]
     Forbidden(#[source] io::Error),
     /// The kernel was built without `io_uring`.
-    #[error("this kernel has no io_uring")]
+    #[error("this kernel does not support io_uring")]
     Absent,
     /// The kernel's `io_uring` cannot wait for a time.
-    #[error("this kernel's io_uring is too old (before Linux 5.11)")]
+    #[error("io_uring needs Linux 5.11 or later")]
     Old,
     /// Too little lockable memory for the ring.
     #[error(
-        "io_uring: no memory for a ring of {depth} I/Os: raise the limit of locked memory (ulimit \
+        "io_uring: no memory for a ring of {depth} I/Os; raise the locked-memory limit (ulimit \
          -l, now {}), or use a smaller queue depth or fewer threads",
         memory_limit()
     )]
@@ -187,10 +189,7 @@ pub enum QueueError {
     #[error("io_uring: {0}")]
     Refused(#[source] io::Error),
     /// More buffers than a ring takes: a note, the queue works without.
-    #[error(
-        "I/O buffers are not registered: {buffers} are more than the {most} that io_uring \
-         takes"
-    )]
+    #[error("I/O buffers not registered: {buffers} exceed io_uring's maximum of {most}")]
     ManyBuffers {
         /// Number of buffers.
         buffers: usize,
@@ -199,8 +198,8 @@ pub enum QueueError {
     },
     /// Too little lockable memory for the buffers: a note, the queue works without.
     #[error(
-        "I/O buffers are not registered, which costs processor time: the limit of locked memory \
-         (ulimit -l) is {}, each thread needs {} KiB",
+        "I/O buffers not registered, which costs CPU time: the locked-memory limit (ulimit -l) \
+         is {}, but each thread needs {} KiB",
         memory_limit(),
         bytes.div_ceil(1024)
     )]
@@ -211,7 +210,7 @@ pub enum QueueError {
         source: io::Error,
     },
     /// The kernel does not take the buffers: a note, the queue works without.
-    #[error("I/O buffers are not registered, which costs processor time: {0}")]
+    #[error("I/O buffers not registered, which costs CPU time: {0}")]
     Buffers(#[source] io::Error),
 }
 

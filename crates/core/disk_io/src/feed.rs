@@ -52,7 +52,7 @@ impl Schedule {
         }
     }
 
-    /// Whether I/Os wait for their time.
+    /// Returns whether I/Os wait for their intended time.
     pub fn is_timed(&self) -> bool {
         !matches!(self, Self::Closed)
     }
@@ -198,7 +198,7 @@ impl<'a> Feed<'a> {
         Some(Next { place, write, sync })
     }
 
-    /// Whether something was written since the last sync.
+    /// Returns whether something was written since the last sync.
     pub fn is_unsynced(&self) -> bool {
         self.unsynced > 0
     }
@@ -232,7 +232,13 @@ impl<'a> Feed<'a> {
         let (errno, message) = match result {
             0.. => {
                 let end = offset + result as u64;
-                (None, format!("only {result} of {length} bytes: the file ends at byte {end}"))
+                (
+                    None,
+                    format!(
+                        "transferred {result} of {length} bytes: the file ends at byte \
+                                {end}"
+                    ),
+                )
             }
             error => (Some(-error), std::io::Error::from_raw_os_error(-error).to_string()),
         };

@@ -255,8 +255,8 @@ impl<'a, Q: Queue> Lane<'a, Q> {
         due.chain(until_ns).min().unwrap_or(u64::MAX)
     }
 
-    /// What was taken begins now: an I/O takes from just before the call that begins it to just
-    /// after its end was seen.
+    /// Stamps the start of the I/Os taken: an I/O lasts from just before the call that starts it to
+    /// just after its completion was seen.
     #[inline]
     fn stamp(&mut self) {
         let now_ns = self.stage.now_ns();

@@ -1,4 +1,4 @@
-//! What is to run, why it may not, and what comes of it.
+//! A load, its rejection and its outcome.
 
 use crate::error::{DiskError, IoFailure};
 use crate::queue::DEPTH_MAX;
@@ -7,7 +7,7 @@ use observe::ThreadUse;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What is to run.
+/// A load of I/O.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Load {
     /// Threads and what they do.
@@ -56,8 +56,8 @@ pub struct Stream {
     pub name: String,
     /// Its part of the I/Os, relative to the other streams of the group.
     pub weight: u32,
-    /// What it works on. Random I/O hits all of it alike, by size; sequential I/O goes through one
-    /// after the other and begins anew at the end.
+    /// Its regions. Random I/O covers them uniformly by size; sequential I/O passes through them in
+    /// order and restarts at the end.
     pub regions: Vec<Region>,
     /// Where an I/O goes.
     pub access: Access,
@@ -176,29 +176,31 @@ impl Stream {
     fn objection(&self, duration: Option<Duration>) -> Option<&'static str> {
         Some(match self {
             Self { regions, .. } if regions.is_empty() => "it has no files",
-            Self { weight: 0, .. } => "its share is 0",
+            Self { weight: 0, .. } => "its share must not be 0",
             Self { bytes: None, .. } if duration.is_none() => {
-                "it has neither a time nor bytes to end after"
+                "needs a duration or a number of bytes"
             }
             Self { block, .. } if block.min == 0 || block.max < block.min => {
-                "the block size is not between 1 byte and its largest"
+                "the block size must be between 1 byte and the largest block size"
             }
-            Self { block, .. } if block.max > BLOCK_MAX => "a block is larger than 1 GiB",
-            Self { read_percent: 101.., .. } => "more than 100 % of the I/Os are reads",
-            Self { align: Some(0), .. } => "offsets cannot be multiples of 0",
+            Self { block, .. } if block.max > BLOCK_MAX => "the block size exceeds 1 GiB",
+            Self { read_percent: 101.., .. } => "the read share exceeds 100 %",
+            Self { align: Some(0), .. } => "the alignment must not be 0",
             Self { arrivals: Arrivals::Rate(rate), .. } if !(rate.is_finite() && *rate > 0.0) => {
-                "the rate is not above 0"
+                "the rate must be above 0"
             }
-            Self { arrivals: Arrivals::Burst { count: 0, .. }, .. } => "a burst has no I/Os",
+            Self { arrivals: Arrivals::Burst { count: 0, .. }, .. } => {
+                "a burst must have at least one I/O"
+            }
             Self { durability: Durability::Sync { every: 0, .. }, .. } => {
-                "a sync after every 0 writes"
+                "the number of writes per sync must not be 0"
             }
             _ => return None,
         })
     }
 }
 
-/// What a run saw in the measurement.
+/// Results of the measured part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// Seconds from "go" to the end of the last I/O; at least the length of the measurement, where
@@ -206,7 +208,7 @@ pub struct Outcome {
     pub elapsed_s: f64,
     /// How the system was asked.
     pub backend: Backend,
-    /// What is not as it was asked for, and why: one sentence each.
+    /// Deviations from the request with their reasons, one sentence each.
     pub notes: Vec<String>,
     /// The streams of all groups, in order.
     pub streams: Vec<StreamOutcome>,
@@ -214,7 +216,7 @@ pub struct Outcome {
     pub threads: Vec<ThreadOutcome>,
 }
 
-/// What one stream did.
+/// Results of one stream.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StreamOutcome {
     /// Its name.
@@ -237,9 +239,9 @@ pub struct StreamOutcome {
     pub ios_by_interval: Vec<u64>,
     /// Bytes that they moved.
     pub bytes_by_interval: Vec<u64>,
-    /// The same of the warm-up, since its beginning.
+    /// I/Os per interval of the warm-up, since its start.
     pub warmup_ios_by_interval: Vec<u64>,
-    /// The same of the warm-up.
+    /// Bytes per interval of the warm-up.
     pub warmup_bytes_by_interval: Vec<u64>,
     /// Open loop ([`Arrivals::Rate`]): I/Os intended until the end of the measurement, whether or
     /// not the queue ever had room for them.
@@ -256,7 +258,7 @@ pub struct StreamOutcome {
     /// The last intended start, in seconds after "go", for which the queue had room: those after
     /// it all had to wait.
     pub free_until_s: f64,
-    /// What failed, the first failure of each file.
+    /// Failures, the first of each file.
     pub failures: Vec<IoFailure>,
 }
 
@@ -287,7 +289,7 @@ impl Direction {
 pub struct ThreadOutcome {
     /// Seconds from "go" to the end of its last I/O, or of the measurement.
     pub elapsed_s: f64,
-    /// What it used of processors in the measurement.
+    /// CPU use during the measurement.
     pub used: ThreadUse,
     /// Seconds asleep with nothing in flight: until the next intended start.
     pub idle_s: f64,

@@ -34,7 +34,7 @@ pub struct Space {
     sizes: u64,
     /// Bytes up to the end of each extent; sequential positions count these.
     ends: Vec<u64>,
-    /// The same without the bytes of files that failed, for random draws.
+    /// Ends without the bytes of failed files, for random draws.
     alive_ends: Vec<u64>,
     /// Aligned places of the smallest block in each extent.
     places: Vec<u64>,

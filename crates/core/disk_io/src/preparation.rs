@@ -1,5 +1,4 @@
-//! What comes before measuring a solid state drive: filling it, and overwriting it until it is
-//! steady.
+//! Preconditioning of a solid-state drive: filling it, then overwriting it until it is steady.
 
 use crate::data::{Buffers, Kind};
 use crate::shared::{direct_unit, refused};
@@ -35,13 +34,13 @@ pub fn fill(
     };
     let buffered = open(false)?;
     let end = region.start + region.length;
-    let metadata = buffered.metadata().map_err(failed("find its size"))?;
+    let metadata = buffered.metadata().map_err(failed("reading the size"))?;
     if metadata.is_file() && metadata.len() < end {
-        buffered.set_len(end).map_err(failed("make it longer"))?;
+        buffered.set_len(end).map_err(failed("extending the file"))?;
     }
     let mut random = Xoshiro256PlusPlus::seed_from_u64(region.start);
     let kind = Kind { bytes: FILL_BLOCK, compress_percent: Some(compress_percent) };
-    let buffers = Buffers::new(1, &[kind], &mut random).map_err(failed("fill it"))?;
+    let buffers = Buffers::new(1, &[kind], &mut random).map_err(failed("filling"))?;
     let (address, _) = buffers.get(0, 0);
     let mut write = |file: &File, from: u64, end: u64| {
         for at in (from..end).step_by(FILL_BLOCK as usize) {
@@ -52,7 +51,7 @@ pub fn fill(
             let length = (end - at).min(u64::from(FILL_BLOCK)) as usize;
             // SAFETY: the buffer has room for a block, and nobody writes to it meanwhile.
             let contents = unsafe { std::slice::from_raw_parts(address, length) };
-            file.write_all_at(contents, at).map_err(failed("fill it"))?;
+            file.write_all_at(contents, at).map_err(failed("filling"))?;
         }
         Ok(())
     };
@@ -67,7 +66,7 @@ pub fn fill(
         }
     }
     write(&buffered, at, end)?;
-    buffered.sync_all().map_err(failed("make durable what fills it"))
+    buffered.sync_all().map_err(failed("syncing after filling"))
 }
 
 /// Size of the writes; sectors are larger on some drives.
@@ -88,12 +87,12 @@ impl Director for Until<'_> {
     }
 }
 
-/// What preconditioning came to.
+/// Result of preconditioning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preconditioned {
     /// I/Os per second of each round.
     pub iops: Vec<f64>,
-    /// Whether the last rounds were [`steady`].
+    /// True if the last rounds were [`steady`].
     pub steady: bool,
 }
 
@@ -123,7 +122,7 @@ pub fn precondition(
                 );
                 return Err(DiskError::File {
                     path: failure.path,
-                    doing: "precondition it",
+                    doing: "preconditioning",
                     source,
                 });
             }
@@ -190,8 +189,8 @@ const RANGE_MAX: f64 = 0.20;
 /// Change of the fitted line over the window, at most this share of the mean.
 const SLOPE_MAX: f64 = 0.10;
 
-/// Whether a drive has settled, by the rates (IOPS) of its rounds so far; `None` when there are
-/// fewer than [`STEADY_ROUNDS`].
+/// Returns whether a drive has settled, by the IOPS of its rounds; `None` for fewer than
+/// [`STEADY_ROUNDS`].
 ///
 /// The steady state of the SNIA Solid State Storage Performance Test Specification (Enterprise,
 /// version 1.1, 2.1.24): over the last five rounds, the largest and the smallest rate differ by no

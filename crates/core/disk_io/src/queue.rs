@@ -130,7 +130,7 @@ fn perform(file: RawFd, request: &Request) -> i32 {
     }
 }
 
-/// What a ring is made with.
+/// Builder of a ring.
 type Builder = io_uring::Builder<squeue::Entry, cqueue::Entry>;
 
 /// I/Os that a ring takes (`IORING_MAX_ENTRIES`).
@@ -236,7 +236,7 @@ impl Queue for Ring {
     }
 }
 
-/// Whether a call to the ring went well, or as well as if it were made again.
+/// Accepts the result of a ring call that succeeded or that can be repeated.
 fn passable(result: io::Result<usize>) -> io::Result<()> {
     // The time is over, a signal came, or the kernel is short of memory for the moment.
     const PASSING: [i32; 4] = [libc::ETIME, libc::EINTR, libc::EAGAIN, libc::EBUSY];

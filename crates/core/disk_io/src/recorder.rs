@@ -1,4 +1,4 @@
-//! What one thread sees of one stream; nobody else looks at it before the thread is done.
+//! One thread's record of one stream; no other thread reads it before the thread ends.
 
 use crate::{Direction, Durability, Stream};
 use conductor::{Reader, Recorder};
@@ -18,7 +18,7 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// What was recorded, for the outcome.
+    /// Returns the recorded values for the outcome.
     pub fn direction(self) -> Direction {
         let service = self.service.map(|service| service.histogram());
         Direction { bytes: self.bytes, latency: self.latency.histogram(), service }
@@ -62,7 +62,7 @@ impl Intervals {
     }
 }
 
-/// What one thread sees of one stream in one part of the run.
+/// One thread's record of one stream in one part of the run.
 #[derive(Debug, Default)]
 pub struct Record {
     pub reads: Option<Recorded>,

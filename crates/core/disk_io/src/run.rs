@@ -37,7 +37,7 @@ pub fn run(load: &Load, director: &mut dyn Director) -> Result<Outcome, DiskErro
             (Err(why), Some(_)) => return Err(why.into()),
             (Err(why), None) => (
                 Backend::Blocking,
-                Some(format!("{why}: I/O goes by pread and pwrite, a thread for each")),
+                Some(format!("{why}; using pread and pwrite with one thread per I/O instead")),
             ),
         },
     };
@@ -95,12 +95,12 @@ struct Part {
     is_measured: bool,
 }
 
-/// What a thread saw.
+/// A thread's report.
 #[derive(Debug)]
 struct Report {
     group: usize,
     outcome: ThreadOutcome,
-    /// What is not as it was asked for.
+    /// Deviation from the request.
     note: Option<QueueError>,
     /// For each stream of the group: the measurement, and the intervals of the warm-up.
     streams: Vec<(Record, Intervals)>,

@@ -1,5 +1,4 @@
-//! What the threads of a run share of a stream: its open files, and a little that is written
-//! seldom.
+//! State of a stream shared by the threads of a run: open files and rarely written flags.
 
 use crate::error::{IoFailure, Misfit};
 use crate::offsets::{Extent, Space};
@@ -86,7 +85,7 @@ impl<'a> SharedStream<'a> {
         self.failures.load(Ordering::Relaxed)
     }
 
-    /// Whether a file has failed.
+    /// Returns whether a file has failed.
     pub fn has_failed(&self, file: usize) -> bool {
         self.files[file].failure.get().is_some()
     }
@@ -133,30 +132,30 @@ fn open_file(stream: &Stream, path: &Path) -> Result<File, DiskError> {
 /// Says what to do, where that is known.
 pub fn refused(path: &Path, direct: bool, write: bool, error: io::Error) -> DiskError {
     let doing = match (direct, write) {
-        (false, false) => "open for reading",
-        (false, true) => "open for writing",
-        (true, false) => "open for direct reading (O_DIRECT)",
-        (true, true) => "open for direct writing (O_DIRECT)",
+        (false, false) => "opening for reading",
+        (false, true) => "opening for writing",
+        (true, false) => "opening for direct reading (O_DIRECT)",
+        (true, true) => "opening for direct writing (O_DIRECT)",
     };
     let advice = match error.raw_os_error() {
         Some(libc::EINVAL) if direct => {
-            "the file system has no direct I/O: use buffered I/O or another path"
+            "the file system does not support direct I/O; use buffered I/O or another path"
         }
-        Some(libc::EACCES | libc::EPERM) => "run as root or as a user who may",
-        Some(libc::EMFILE | libc::ENFILE) => "raise the limit of open files (ulimit -n)",
+        Some(libc::EACCES | libc::EPERM) => "run as root or as a user with access",
+        Some(libc::EMFILE | libc::ENFILE) => "raise the open files limit (ulimit -n)",
         _ => return DiskError::File { path: path.into(), doing, source: error },
     };
-    let source = io::Error::new(error.kind(), format!("{error}: {advice}"));
+    let source = io::Error::new(error.kind(), format!("{error}; {advice}"));
     DiskError::File { path: path.into(), doing, source }
 }
 
-/// Whether the stream's settings fit one of its regions.
+/// Checks that the stream's settings fit a region.
 fn check(stream: &Stream, region: &Region, file: &File) -> Result<(), DiskError> {
     let unfit = |misfit| Err(DiskError::Unfit { path: region.path.clone(), misfit });
     // Of a device, only its end tells its size.
     let size = (&*file).seek(SeekFrom::End(0)).map_err(|source| {
         let path = region.path.clone();
-        DiskError::File { path, doing: "find its size", source }
+        DiskError::File { path, doing: "reading the size", source }
     })?;
     let (block, end) = (stream.block, region.start.saturating_add(region.length));
     if end > size {
@@ -203,7 +202,8 @@ fn logical_sector(path: &Path) -> Option<u64> {
     observe::inspect::volume(path).ok()?.devices.first()?.logical_sector_bytes
 }
 
-/// Whether it is a file on tmpfs. Devices are nodes on a kind of tmpfs, too, which means nothing.
+/// Returns whether the file is on tmpfs. Device nodes also live on a kind of tmpfs and are
+/// excluded.
 fn is_in_memory(path: &Path) -> bool {
     let mount = observe::inspect::volume(path).ok().and_then(|facts| facts.mount);
     mount.is_some_and(|mount| mount.file_system.ends_with("tmpfs"))

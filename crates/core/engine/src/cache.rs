@@ -1,5 +1,4 @@
-//! What is made once and copied from then on: entries of folders of ours among the caches of a
-//! user.
+//! Cached templates: made once, then copied; entries of Steelbench's folders in the user's cache.
 
 use crate::EngineError;
 use std::ffi::OsStr;
@@ -36,7 +35,7 @@ fn ours(variable: &str, below_home: &str) -> PathBuf {
     named.or_else(home).unwrap_or_else(std::env::temp_dir).join("steelbench")
 }
 
-/// Whether so many bytes may be kept beside a folder: no more than a quarter of what is free there.
+/// Returns whether these bytes may be kept next to a folder: at most a quarter of its free space.
 pub fn has_room(folder: &Path, bytes: u64) -> bool {
     let existing = folder.ancestors().find(|folder| folder.is_dir());
     existing.and_then(observe::environment::space).is_some_and(|(_, free)| bytes <= free / 4)
@@ -94,7 +93,7 @@ fn unfinished_place(kept: &Path) -> PathBuf {
     kept.with_extension(format!("new-{}-{number}", std::process::id()))
 }
 
-/// Whether a process that was killed has left it.
+/// Returns whether a killed process left it behind.
 fn is_of_gone_process(unfinished: &Path) -> bool {
     let name = unfinished.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let pid =

@@ -1,7 +1,7 @@
 use crate::EngineError;
 use work::{Fill, Filter, Table};
 
-/// What an engine tells that keeps tables column by column, in row groups.
+/// Facts about tables stored by column, in row groups.
 pub trait ColumnStore {
     /// Rows of a row group.
     fn group_rows(&self) -> usize;
@@ -24,7 +24,7 @@ pub trait ColumnStore {
     fn stored_apart(&self, table: &Table, fill: Fill) -> Result<Vec<Vec<u64>>, EngineError>;
 }
 
-/// What of a column is compressed by one method.
+/// The part of a column compressed by one method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compressed {
     /// Name of the column.

@@ -35,7 +35,7 @@ pub fn filler_bytes(
     (0..page_bytes).rev().find(|bytes| fits(*bytes)).ok_or_else(|| {
         let rows = table.filler().map_or(0, |(_, rows)| rows);
         let message = format!(
-            "{rows} rows with {} columns do not fit a page of {page_bytes} bytes; use fewer \
+            "{rows} rows with {} columns do not fit on a page of {page_bytes} bytes; use fewer \
              rows per page, fewer columns, or larger pages",
             table.columns.len()
         );
@@ -83,7 +83,7 @@ pub trait Dialect {
         None
     }
 
-    /// Whether there are joins by nested loops, as [`Operation::LookupEach`] wants them.
+    /// Returns whether nested-loop joins exist, as [`Operation::LookupEach`] requires.
     fn nests_loops(&self) -> bool {
         true
     }
@@ -93,7 +93,7 @@ pub trait Dialect {
         "CROSS JOIN"
     }
 
-    /// What follows such a join, so that it is done so.
+    /// Returns the hint after such a join that enforces it.
     fn join_hint(&self) -> &'static str {
         ""
     }
@@ -125,7 +125,7 @@ pub trait Dialect {
             Operation::LookupEach { .. } if !self.nests_loops() => {
                 return Err(EngineError::Unsupported {
                     engine: "this engine",
-                    what: "joins by nested loops",
+                    what: "forced nested-loop joins",
                 });
             }
             Operation::LookupEach { sample, table, outputs } => {
@@ -165,7 +165,7 @@ pub trait Dialect {
         })
     }
 
-    /// What a query reads.
+    /// Returns the select list of a query.
     fn output(&self, output: Output) -> String {
         match output {
             Output::Column(name) => self.quote(name),

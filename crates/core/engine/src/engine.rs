@@ -26,7 +26,7 @@ pub trait Engine: Send + Sync {
     fn example_levels(&self) -> Option<ExampleLevels> {
         None
     }
-    /// What it can do.
+    /// Returns its abilities.
     fn abilities(&self) -> &'static [Ability];
     /// Version and compile options, for the environment record, of what these configurations use.
     /// Where a server cannot be asked, the answer says so, also when somebody asks to stop
@@ -104,14 +104,14 @@ pub trait Host: Send {
     }
 }
 
-/// What an engine can do; used instead of looking at its name.
+/// An ability of an engine, tested in place of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ability {
     /// The engine runs in the load threads: each of them is one connection, and their CPU time is
     /// the engine's too. Of another engine one thread drives many connections.
     Embedded,
-    /// What its host keeps between trials is worth keeping: a server that runs, files that are
-    /// full.
+    /// The state that its host keeps between trials is worth keeping: a running server, filled
+    /// files.
     Keeps,
     /// Figures come from a script, not from a measurement.
     Synthetic,
@@ -143,7 +143,7 @@ pub struct Folders {
     pub directory: PathBuf,
     /// A directory of the host's own on each volume in use, by the volume's name.
     pub volumes: Vec<(String, PathBuf)>,
-    /// What the user allows to be overwritten.
+    /// Existing objects that the user allows to be overwritten.
     pub permits: Permits,
     /// Files to which a server's process writes `0` before it becomes another user and program: it
     /// then has the limits of throttled volumes. Empty when none is throttled.
@@ -160,14 +160,14 @@ impl Folders {
         let missing = || {
             EngineError::failed(
                 format!("placing files on volume {name}"),
-                "there is no such volume",
+                "no [[volume]] has this name",
             )
         };
         found.map(|(_, directory)| directory).ok_or_else(missing)
     }
 }
 
-/// What the user allows to be overwritten, by naming it on the command line.
+/// Existing objects that the user allows to be overwritten by naming them on the command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Permits {
     /// Files that were there before us.
@@ -177,8 +177,7 @@ pub struct Permits {
 }
 
 impl Permits {
-    /// The same with what links lead to now in their place: one that leads elsewhere later permits
-    /// nothing there.
+    /// Returns the permits with links resolved now: a link that changes later permits nothing.
     #[must_use]
     pub fn resolved(self) -> Self {
         let real = |paths: Vec<PathBuf>| {
@@ -227,7 +226,7 @@ pub trait Instance: Send + Sync {
     fn explainer(&self) -> Option<&dyn Explainer> {
         None
     }
-    /// What it tells of how tables lie column by column; with [`Ability::Columns`].
+    /// Returns facts about column storage; with [`Ability::Columns`].
     fn column_store(&self) -> Option<&dyn ColumnStore> {
         None
     }
@@ -287,7 +286,7 @@ pub trait ConnectionSet: Send {
 pub struct Answer {
     /// The connection, from 0.
     pub connection: usize,
-    /// What the request did; [`EngineError::Cancelled`] when it was asked to stop.
+    /// Result of the request; [`EngineError::Cancelled`] after a stop.
     pub result: Result<Done, EngineError>,
 }
 
@@ -307,22 +306,22 @@ pub trait WaitCollector: Send {
     fn stop(&mut self) -> Result<Collected, EngineError>;
 }
 
-/// What an engine tells of an operation before it runs. What it cannot tell is absent.
+/// An engine's description of an operation before it runs; unknown parts are absent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Explained {
     /// Its plan.
     pub plan: Option<Planned>,
-    /// What the engine said of one run, as it prints it; where that was asked for.
+    /// The engine's analysis of one run as printed, if requested.
     pub analysis: Option<String>,
     /// Pages of the table, without those of its indexes.
     pub pages: Option<u64>,
     /// Bytes of a page.
     pub page_bytes: Option<u64>,
-    /// What the engine counted in that run: `vm_steps`.
+    /// The engine's counters of that run: `vm_steps`.
     pub counters: Vec<Fact>,
 }
 
-/// What the work of a load used of the engine and the machine, where that is known.
+/// Use of the engine and the machine by a load, where known.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct EngineUse {
     /// Processor seconds of what worked beside the sessions on their statements: processes or
@@ -348,13 +347,12 @@ pub struct PageUse {
     pub reads: u64,
 }
 
-/// What a [`WaitCollector`] saw.
+/// Observations of a [`WaitCollector`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Collected {
     /// Waits, summed over sessions. Without instruments: empty.
     pub waits: Vec<Wait>,
-    /// What sessions that waited were sampled to wait for, where the server names it; the most
-    /// samples first.
+    /// Resources that sampled sessions waited for, where the server names them; most samples first.
     pub resources: Vec<WaitedResource>,
     /// Operations, summed over sessions.
     pub operations: Vec<Operation>,
@@ -363,13 +361,13 @@ pub struct Collected {
     pub time: Option<TimeUse>,
     /// Processor seconds of all processes of a server on this machine, known or 0.
     pub server_cpu_s: f64,
-    /// What else the work used.
+    /// Other use by the work.
     pub used: EngineUse,
-    /// What this target does not let us observe, and why: one sentence each.
+    /// Limits of observation on this target with their reasons, one sentence each.
     pub lost: Vec<String>,
 }
 
-/// What a request did.
+/// Effect of a request.
 #[derive(Debug, Default)]
 pub struct Done {
     /// How often the engine asked for the request to be repeated.
@@ -401,14 +399,14 @@ choice! {
     }
 }
 
-/// What [`Instance::settle`] found after it did its work.
+/// Findings of [`Instance::settle`] after its work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheReport {
     /// Bytes in the target's files.
     pub file_bytes: u64,
     /// Of these, bytes in the page cache; `None` when it cannot be seen.
     pub resident_bytes: Option<u64>,
-    /// Whether the declared state was reached.
+    /// True if the declared state was reached.
     pub verified: bool,
 }
 
@@ -438,9 +436,8 @@ impl CacheReport {
             let mut file: &File = file.borrow();
             // Of a device, only its end tells its size.
             let size = file.seek(SeekFrom::End(0));
-            file_bytes += size.map_err(|error| {
-                EngineError::failed("asking for the size of a file", error.to_string())
-            })?;
+            file_bytes += size
+                .map_err(|error| EngineError::failed("reading a file's size", error.to_string()))?;
             // The kernel does not tell it of every file.
             let resident = observe::page_cache::resident_bytes(file).ok();
             resident_bytes = resident_bytes.zip(resident).map(|(sum, bytes)| sum + bytes);
@@ -457,13 +454,13 @@ impl CacheReport {
     }
 }
 
-/// What can go wrong in an engine.
+/// A failure in an engine.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The engine's own words, and what was being done.
     #[error("{doing}: {message}")]
     Engine {
-        /// What was being done: `commit in data file 3`.
+        /// The operation: `commit in data file 3`.
         doing: String,
         /// The engine's message.
         message: String,
@@ -471,27 +468,27 @@ pub enum EngineError {
     /// The engine asks for the transaction to be repeated (deadlock, serialization failure).
     #[error("{doing}: {message}")]
     Retry {
-        /// What was being done.
+        /// The operation.
         doing: String,
         /// The engine's message.
         message: String,
     },
     /// The engine cannot do this.
-    #[error("{engine} cannot do this: {what}")]
+    #[error("{engine} does not support {what}")]
     Unsupported {
         /// Name of the engine.
         engine: &'static str,
-        /// What was asked for.
+        /// The requested feature.
         what: &'static str,
     },
     /// A setting did not take.
-    #[error("setting {setting} = {wanted} did not take: the engine has {got}")]
+    #[error("setting {setting} = {wanted} had no effect: the engine reports {got}")]
     SettingIgnored {
         /// Dotted path.
         setting: String,
-        /// What the file asks for.
+        /// Value in the file.
         wanted: String,
-        /// What the engine answers.
+        /// The engine's answer.
         got: String,
     },
     /// A file operation of ours failed.
@@ -505,7 +502,7 @@ pub enum EngineError {
     /// A disk is full.
     #[error("{doing}: the disk is full")]
     DiskFull {
-        /// What was being done.
+        /// The operation.
         doing: String,
     },
     /// The trial was asked to stop.
@@ -521,7 +518,7 @@ impl EngineError {
 
     /// That a thread could not be started.
     pub fn no_thread(error: &std::io::Error) -> Self {
-        let message = format!("{error}; free memory, or raise the limit of processes (ulimit -u)");
+        let message = format!("{error}; free memory, or raise the process limit (ulimit -u)");
         Self::failed("starting a thread", message)
     }
 

@@ -1,5 +1,5 @@
-//! What some engines and instances have beside what all have: each facet is a trait, and its
-//! accessor tells whether it is there. What its absence means is said once, here.
+//! Optional facets of engines and instances: each is a trait with an accessor that returns it if
+//! present. The meaning of absence is defined here.
 
 use crate::{
     Asked, Engine, EngineError, Explained, FileSet, Folders, Instance, Need, NoPlan, Planned,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const SIZE: Kind = Kind::Size { min: 512, max: 1 << 50 };
 
 choice! {
-    /// What is done to the data files before they are measured.
+    /// Treatment of the data files before the measurement.
     pub enum Precondition {
         /// They are filled.
         None = "none",
@@ -22,37 +22,36 @@ settings! {
     pub const SETTINGS = [];
     /// Number of data files that Steelbench creates.
     pub DATA_FILES: usize = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1" => Layout;
-    /// Size of each data and backup file; written in full before anything is measured.
+    /// Size of each data and backup file; Steelbench fills them before the measurement.
     pub FILE_SIZE: u64 = "target.file_size", SIZE, "1 GiB", Given "\"256 MiB\"";
-    /// Volume (or list of volumes, round robin) that the data files are put on; the default is the
-    /// results directory's file system.
+    /// Volume (or list of volumes, round robin) for the data files; default: the results
+    /// directory's file system.
     pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;
-    /// Volume that the log file is put on; the default is that of the first data file.
+    /// Volume for the log file; default: that of the first data file.
     pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text => LogPlace;
-    /// Size of the log file, where a stream works on it.
+    /// Size of the log file, if a stream uses it.
     pub LOG_SIZE: u64 = "target.log_size", SIZE, "256 MiB";
-    /// Volume that the backup file is put on; the default is that of the first data file.
+    /// Volume for the backup file; default: that of the first data file.
     pub BACKUP_VOLUME: Option<String> = "target.backup_volume", Kind::Text => BackupPlace;
-    /// Existing files or block devices, instead of data files that Steelbench creates. Writing to
-    /// them must be allowed on the command line: --overwrite FILE, --destroy /dev/X.
+    /// Existing files or block devices to use instead of new data files. Allow writing to them on
+    /// the command line: --overwrite FILE, --destroy /dev/X.
     pub PATHS: Vec<String> = "target.paths", Kind::TextList => DataPlace;
-    /// An existing file or block device instead of a log file.
+    /// Existing file or block device to use instead of a new log file.
     pub LOG_PATH: Option<String> = "target.log_path", Kind::Text => LogPlace;
-    /// An existing file or block device instead of a backup file.
+    /// Existing file or block device to use instead of a new backup file.
     pub BACKUP_PATH: Option<String> = "target.backup_path", Kind::Text => BackupPlace;
-    /// Bytes left out at the beginning of each file or device: a partition's offset.
+    /// Bytes to skip at the beginning of each file or device, such as a partition's offset.
     pub OFFSET: u64 = "target.offset", Kind::Size { min: 0, max: 1 << 50 }, "0";
-    /// Share of the data that a compressing drive or file system can remove.
+    /// Compressible share of the data, for drives and file systems that compress.
     pub COMPRESS: f64 = "target.compress", Kind::Share, "0%";
-    /// steady: after filling, the data files are overwritten at random until the throughput is
-    /// steady, as on a drive that has been in use. Takes long and wears the drive.
+    /// steady: after filling, overwrite the data files at random until the throughput is steady, as
+    /// on a drive in use. Takes long and wears the drive.
     pub PRECONDITION: Precondition = "target.precondition", Precondition::KIND, "none";
-    /// Pre-conditioning goes on for so long at most; trials carry a warning if it was not steady by
-    /// then.
+    /// Longest time of pre-conditioning; if it is not steady by then, trials carry a warning.
     pub PRECONDITION_TIME: f64 = "target.precondition_time", Kind::PositiveDuration, "10 min";
-    /// State of the operating system's page cache for the files when the measurement begins, which
-    /// matters to I/O that is not direct: cold (nothing in memory), warm (as the trial before left
-    /// it), hot (all in memory). Established and verified.
+    /// State of the page cache for the files at the start of the measurement: cold (nothing in
+    /// memory), warm (as the previous trial left it), hot (all in memory). It matters for buffered
+    /// I/O. Steelbench establishes and verifies it.
     pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm" => Cache;
 }
 
@@ -63,27 +62,27 @@ pub struct FileSet {
     pub files: Vec<TargetFile>,
     /// Bytes left out at the beginning of each.
     pub offset: u64,
-    /// What readers of the figures must know: pre-conditioning that did not become steady.
+    /// Remarks for readers of the figures: preconditioning that did not become steady.
     pub notes: Vec<String>,
 }
 
 /// A file or device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetFile {
-    /// What it stands for.
+    /// Its role in a database.
     pub role: Role,
     /// Where it is.
     pub path: PathBuf,
     /// Bytes that it has.
     pub size: u64,
-    /// Whose it is.
+    /// Its origin.
     pub origin: Origin,
     /// Why nothing may be written to it; `None`: it may be.
     pub forbidden: Option<String>,
 }
 
 choice! {
-    /// What a file stands for in a database.
+    /// Role of a file in a database.
     pub enum Role {
         /// Data.
         Data = "data",
@@ -94,7 +93,7 @@ choice! {
     }
 }
 
-/// Whose a file is.
+/// Origin of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// We created it and remove it.
@@ -149,10 +148,7 @@ fn refusal(
     };
     let path = path.display();
     (!permitted.iter().any(|named| is_it(named))).then(|| {
-        format!(
-            "{path} {what}: writing to it would destroy its contents; allow it with {option} \
-             {path}"
-        )
+        format!("{path} {what}; writing would destroy its contents; allow it with {option} {path}")
     })
 }
 

@@ -21,7 +21,8 @@ pub fn allow(files: u64, doing: impl FnOnce() -> String) -> Result<(), EngineErr
     }
     let limit = maximum.unwrap_or_default();
     let message = format!(
-        "this needs {needed} open files, the limit is {limit}; raise it (ulimit -n) or use fewer"
+        "needs {needed} open files, but the limit is {limit}; raise it (ulimit -n), or use fewer \
+         files or connections"
     );
     Err(EngineError::failed(doing(), message))
 }

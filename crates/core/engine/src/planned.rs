@@ -37,7 +37,7 @@ pub struct Planned {
     pub text: String,
     /// Rows that the optimizer expects of the whole statement.
     pub rows: Option<f64>,
-    /// What it expects the statement to cost, in the engine's own unit.
+    /// Estimated cost of the statement, in the engine's unit.
     pub cost: Option<f64>,
 }
 
@@ -51,40 +51,37 @@ pub enum NoPlan {
         verb: String,
     },
     /// A statement that is a command.
-    #[error("a command, which has no plan")]
+    #[error("utility statement, no plan")]
     Command,
     /// The statements before took all the time.
-    #[error("to explain the statements before it took longer than {} s", TIME_MAX.as_secs())]
+    #[error("explaining earlier statements took longer than {} s", TIME_MAX.as_secs())]
     Late,
     /// The time for all plans is over.
-    #[error("there was no time left for plans")]
+    #[error("time limit for plans reached")]
     NoTime,
     /// Only the beginning of its text is known.
-    #[error("only the first {characters} characters of its text were read")]
+    #[error("text too long: only the first {characters} characters were read")]
     Truncated {
         /// Characters that were read.
         characters: usize,
     },
     /// The user limits the number of plans.
-    #[error("not asked for: see --plans")]
+    #[error("beyond the limit of --plans")]
     NotRequested,
     /// Its values are not known before it runs.
-    #[error("the values of its parameters are known only while it runs")]
+    #[error("its parameter values are known only while it runs")]
     ValuesUnknown,
-    /// The same on an engine that plans for values only.
-    #[error(
-        "the values of its parameters are known only while it runs, and without them there is no \
-         plan"
-    )]
+    /// Its values are unknown, and the engine plans for values only.
+    #[error("cannot be planned without parameter values, which are known only while it runs")]
     ValuesNeeded,
     /// Its values are results of other statements.
-    #[error("its values come from what other statements return")]
+    #[error("its values come from results of other statements")]
     FromResults,
     /// The first of its statements would be explained, and the second one run.
-    #[error("it is several statements in one request")]
+    #[error("several statements in one request")]
     Several,
     /// The engine gave fewer answers than there were statements.
-    #[error("the engine does not tell")]
+    #[error("not available from the engine")]
     NoAnswer,
     /// The server answered without a plan.
     #[error("the server returned no plan")]
@@ -102,10 +99,10 @@ pub enum NoPlan {
         command: &'static str,
     },
     /// The server's statistics name no plan of it.
-    #[error("the server does not name its plan")]
+    #[error("the server reports no plan for it")]
     Unnamed,
     /// The server has evicted its plan.
-    #[error("the server no longer has its plan, or does not show it")]
+    #[error("its plan is no longer cached, or this login cannot see it")]
     Evicted,
     /// The answer cannot be read.
     #[error(transparent)]

@@ -1,5 +1,4 @@
-//! What has to be there before a first trial: what trials need, and what an engine found out about
-//! it.
+//! Prerequisites of the first trial: the needs of trials and the engine's findings.
 
 use crate::{EngineError, Folders, Role};
 use experiment::{Configuration, Invalid, Setting, Value};
@@ -7,18 +6,18 @@ use std::collections::{BTreeMap, HashSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What the trials of one configuration need of their target.
+/// Needs of one configuration's trials.
 #[derive(Debug, Clone)]
 pub struct Need<'a> {
     /// Its settings.
     pub configuration: &'a Configuration,
     /// Connections that the load opens.
     pub connections: u32,
-    /// What they put there.
+    /// Its footprint.
     pub footprint: Footprint,
 }
 
-/// What trials put on their target, as far as their settings tell.
+/// Space that trials use on their target, as far as settings tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Footprint {
     /// Bytes of the rows alone, to which an engine adds its own: the data takes at least about so
@@ -28,14 +27,14 @@ pub struct Footprint {
     pub files: Vec<(Role, bool)>,
 }
 
-/// What an engine found out about its targets without changing anything.
+/// An engine's findings about its targets, made without changes.
 #[derive(Debug, Clone, Default)]
 pub struct Preflight {
     /// Settings that a target cannot have: the file must be changed.
     pub invalid: Vec<Invalid>,
-    /// What is missing or not permitted there, in a sentence each.
+    /// Missing prerequisites and permissions, a sentence each.
     pub missing: Vec<String>,
-    /// What the largest trial needs on each file system.
+    /// Space that the largest trial needs on each file system.
     pub space: Vec<Space>,
 }
 
@@ -46,7 +45,7 @@ pub struct Space {
     pub folder: PathBuf,
     /// Bytes.
     pub bytes: u64,
-    /// Whether it is only about so much, and at least.
+    /// True if the figure is an estimate and a lower bound.
     pub is_estimate: bool,
 }
 
@@ -64,8 +63,8 @@ impl Need<'_> {
 }
 
 impl Preflight {
-    /// What stands in the way of private servers: room for rows, and what `objections` finds of
-    /// each different target. Gives the needs of servers by URL, which are asked.
+    /// Checks private servers: room for rows, and the `objections` of each different target.
+    /// Returns the needs of servers by URL, which are checked on the server.
     pub fn of_private<'n, 'c>(
         &mut self,
         needs: &'n [Need<'c>],

@@ -1,4 +1,4 @@
-//! What a server counts of its statements and indexes, and the plans that it makes for them.
+//! A server's counters of statements and indexes, and its plans.
 
 use crate::{NoPlan, ServerError};
 use statements::{Advice, Captured, Hypothetical, Snapshot, Statement, StatementPlan};

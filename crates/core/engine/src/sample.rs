@@ -110,7 +110,7 @@ impl Cells {
 
 /// The rows of a sample take too much memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("its rows hold more than {} MiB; read fewer: --rows", BYTES_MAX >> 20)]
+#[error("its rows take more than {} MiB; read fewer rows (--rows)", BYTES_MAX >> 20)]
 pub struct TooLarge;
 
 impl Sample {

@@ -1,5 +1,4 @@
-//! What an engine can tell of a server that runs already: chosen by the scheme of its URL, changed
-//! in nothing.
+//! A running server reached by URL: chosen by scheme, never changed.
 
 use crate::query_reader::{QueryLimits, QueryReader};
 use crate::{Engine, EngineError};
@@ -73,8 +72,8 @@ pub trait Server: fmt::Display {
         _stop: &Stop,
     ) -> Result<Box<dyn QueryReader>, ServerError> {
         Err(ServerError::new(
-            "the statements of this engine's servers are not read; known are those of PostgreSQL, \
-             MariaDB and SQL Server",
+            "reading statements is not supported for this engine; supported: PostgreSQL, MariaDB \
+             and SQL Server",
         ))
     }
     /// Reads rows of a table, so many at most, spread over it.
@@ -88,7 +87,7 @@ pub trait Server: fmt::Display {
         _stop: &Stop,
     ) -> Result<crate::sample::Sample, ServerError> {
         Err(ServerError::new(
-            "tables of this engine's servers cannot be sampled; write the rows to a Parquet file",
+            "sampling tables is not supported for this engine; export the rows to a Parquet file",
         ))
     }
 }
@@ -189,9 +188,7 @@ fn find<'e>(
             .map(|known| format!("{known}://"))
             .collect();
         let known = known.join(", ");
-        ServerError::new(format!(
-            "no engine has URLs that begin with {scheme}://; known are {known}"
-        ))
+        ServerError::new(format!("unknown URL scheme {scheme}://; expected one of {known}"))
     })
 }
 

@@ -9,25 +9,23 @@ use std::path::Path;
 use std::sync::Arc;
 
 settings! {
-    /// SQL file (or list of them, run in this order) that makes the tables of one's own, once;
-    /// every trial begins with a copy of what it made. Paths count from the folder of the
-    /// experiment file.
+    /// SQL file (or list of files, run in this order) that creates your own tables. It runs once;
+    /// every trial starts with a copy of the result. Paths are relative to the experiment file.
     pub SETUP_SQL: Vec<String> = "target.setup.sql", Kind::TextList, Shown "[\"schema.sql\"]";
-    /// Dump that is restored before target.setup.sql runs: for PostgreSQL what pg_dump writes
-    /// (custom, directory, tar or plain), for MariaDB what mariadb-dump writes, for SQLite a
-    /// database file or SQL.
+    /// Dump to restore before target.setup.sql runs: PostgreSQL: pg_dump output (custom, directory,
+    /// tar or plain); MariaDB: mariadb-dump output; SQLite: a database file or SQL.
     pub SETUP_DUMP: Option<String> = "target.setup.dump", Kind::Text, Shown "\"prod.dump\"";
-    /// Variables for the files of target.setup.sql, which use them as in psql: :name, :'name',
-    /// :"name"; for MariaDB as user variables: @name.
+    /// Variables for the files of target.setup.sql, with psql's syntax: :name, :'name', :"name";
+    /// for MariaDB user variables: @name.
     pub SETUP_VARIABLES: Option<Value> = "target.setup.variables.*", Kind::Scalar, Shown "10";
 }
 
 const VARIABLES: &str = "target.setup.variables";
 
-/// What makes the tables of a configuration.
+/// The source of a configuration's tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setup {
-    /// What is restored first.
+    /// The dump that is restored first.
     pub dump: Option<Arc<NamedFile>>,
     /// SQL that runs then, in this order.
     pub sql: Vec<Arc<NamedFile>>,
@@ -45,7 +43,7 @@ impl Setup {
         dump.into_iter().chain(sql).collect()
     }
 
-    /// What a configuration asks for, if it does; its files have been read.
+    /// Returns the setup that a configuration names, with its files read.
     pub fn from_settings(configuration: &Configuration) -> Option<Self> {
         let files: Vec<Arc<NamedFile>> = [SETUP_DUMP.path(), SETUP_SQL.path()]
             .into_iter()
@@ -70,21 +68,24 @@ impl Setup {
             configuration.below("target.setup.variables.").map(|(name, _)| name).peekable();
         let mut invalid = Vec::new();
         if variables.peek().is_some() && configuration.get(SETUP_SQL).is_empty() {
-            invalid
-                .push(Invalid::new(VARIABLES, "no file of target.setup.sql is there to use them"));
+            invalid.push(Invalid::new(
+                VARIABLES,
+                "needs target.setup.sql, whose files use the \
+                                               variables",
+            ));
         }
         let wrong = variables.find(|name| !is_name(name));
         invalid.extend(wrong.map(|name| {
             let message = format!(
-                "`{name}` is no name of a variable; letters, digits and underscores make one"
+                "`{name}` is not a valid variable name; use letters, digits and underscores"
             );
             Invalid::new(VARIABLES, message)
         }));
         invalid
     }
 
-    /// What the tables depend on, for the name of their template: a line for each file, with its
-    /// hash, and variable.
+    /// Returns the identity of the tables, for the name of their template: a line for each file,
+    /// with its hash, and for each variable.
     pub fn identity(&self) -> String {
         let files = self
             .files
@@ -102,14 +103,14 @@ impl Setup {
         match self.files.iter().find(|file| !file.is_unchanged()) {
             Some(file) => Err(EngineError::failed(
                 format!("{}: {}", file.named_by, file.path),
-                "it has changed since the run was begun; change it back",
+                "it has changed since the run started; restore the original file",
             )),
             None => Ok(()),
         }
     }
 }
 
-/// Whether psql takes this for the name of a variable.
+/// Returns whether psql takes this for the name of a variable.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }

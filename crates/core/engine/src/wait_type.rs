@@ -11,7 +11,7 @@ pub struct WaitType {
     pub name: &'static str,
     /// Its class.
     pub class: WaitClass,
-    /// What a session in this wait is doing. The sentence begins with "The session was ...".
+    /// Meaning of the wait. The sentence begins with "The session was ...".
     pub meaning: &'static str,
     /// The group of benign waits that it belongs to.
     pub benign: Option<BenignGroup>,
@@ -22,7 +22,7 @@ pub struct WaitType {
 pub struct BenignGroup {
     /// Its name.
     pub name: &'static str,
-    /// Whether it is left out unless asked for.
+    /// True if it is left out by default.
     pub is_filtered: bool,
 }
 
@@ -32,12 +32,12 @@ impl WaitType {
         Self { name, class, meaning, benign: None }
     }
 
-    /// Whether it stands for several wait types.
+    /// Returns whether it is a pattern for several wait types.
     pub fn is_pattern(&self) -> bool {
         self.name.contains('*')
     }
 
-    /// Whether it is the wait type of this name.
+    /// Returns whether it matches the wait type of this name.
     pub fn fits(&self, name: &str) -> bool {
         let Some((prefix, suffix)) = self.name.split_once('*') else {
             return self.name.eq_ignore_ascii_case(name);
@@ -58,7 +58,8 @@ impl WaitType {
         Self::find(table, name).map_or(WaitClass::Other, |wait_type| wait_type.class)
     }
 
-    /// Whether a wait type is left out: as its group says, unless it or its group is switched.
+    /// Returns whether a wait type is left out: by its group's default, unless it or its group is
+    /// switched.
     ///
     /// It is for the waits of a whole server. The waits of our own sessions are never left out.
     pub fn is_benign(table: &'static [Self], name: &str, switched: &[(&str, bool)]) -> bool {

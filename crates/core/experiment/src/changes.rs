@@ -1,4 +1,4 @@
-//! What differs between two versions of an experiment file, and whether a run can go on with the
+//! Differences between two versions of an experiment file, and whether a run can continue with the
 //! new one.
 
 use crate::common::{ENGINE, PROBE};
@@ -30,12 +30,12 @@ pub struct Changes {
     pub harmless: Vec<String>,
     /// Differences that make recorded trials incomparable with new ones.
     pub incompatible: Vec<String>,
-    /// What cannot be told.
+    /// Differences that cannot be judged.
     pub unknown: Vec<String>,
 }
 
 impl Changes {
-    /// Whether a run that was begun with the old version can go on with the new one.
+    /// Returns whether a run of the old version can continue with the new one.
     pub fn resumable(&self) -> bool {
         self.incompatible.is_empty()
     }
@@ -64,17 +64,18 @@ impl Changes {
                 }
                 Some(_) => {}
                 None => self.unknown.push(format!(
-                    "{named_by}: whether {path} has changed since this run was begun is not \
-                     known: it was not kept then"
+                    "{named_by}: unknown if {path} has changed since the run began: its content \
+                     was not recorded"
                 )),
             }
         }
         let gone = old.iter().filter(|was| in_other(new, was).is_none());
-        self.incompatible.extend(gone.map(|was| format!("{}: {} is gone", was.named_by, was.path)));
+        self.incompatible
+            .extend(gone.map(|was| format!("{}: {} was removed", was.named_by, was.path)));
     }
 }
 
-/// What changed between two versions of a file that matters, for people: what forbids to go on
+/// Describes the relevant changes between two versions of a file; those that prevent resuming
 /// first.
 ///
 /// # Errors
@@ -122,7 +123,7 @@ pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
 
 type Shown = fn(&Volume) -> String;
 
-/// What is compared of a volume.
+/// Compared fields of a volume.
 const VOLUME: [(&str, Shown); 5] = [
     ("path", |volume| quoted(Some(&volume.path))),
     ("prepare", |volume| quoted(volume.prepare.as_ref())),
@@ -192,7 +193,7 @@ fn compare_setups(
     let moved = both.into_iter().find(|block| old.setup(*block) != new.setup(*block));
     match moved {
         Some(block) => incompatible.push(format!(
-            "repeats.setups: block {block} was planned for set-up {} and would be in set-up {}",
+            "repeats.setups: block {block} would move from set-up {} to set-up {}",
             old.setup(block),
             new.setup(block)
         )),
@@ -210,13 +211,13 @@ fn in_both<'a, T>(
 ) -> Vec<(usize, &'a T, usize, &'a T)> {
     let position = |of: &[T], wanted: &T| of.iter().position(|it| name(it) == name(wanted));
     for gone in old.iter().filter(|it| position(new, it).is_none()) {
-        differences.push(format!("{what} {} is gone", name(gone)));
+        differences.push(format!("{what} {} was removed", name(gone)));
     }
     let mut both = Vec::new();
     for (at, it) in new.iter().enumerate() {
         match position(old, it) {
             Some(before) => both.push((before, &old[before], at, it)),
-            None => differences.push(format!("{what} {} is new", name(it))),
+            None => differences.push(format!("{what} {} was added", name(it))),
         }
     }
     both
@@ -239,11 +240,11 @@ fn compare_levels(old: &Factor, new: &Factor, same_position: bool, differences: 
     let manual = |factor: &Factor| quoted(factor.manual.as_ref());
     note(differences, &format!("factor {name}: manual step"), &manual(old), &manual(new));
     if same && (had != has || !same_position) {
-        differences.push(format!("factor {name}: in another order"));
+        differences.push(format!("factor {name}: order changed"));
     } else if same && old.levels != new.levels {
         let differs = old.levels.iter().zip(&new.levels).filter(|(old, new)| old != new);
         let labels: Vec<&str> = differs.map(|(_, new)| new.label.as_str()).collect();
-        differences.push(format!("factor {name}: other settings in level {}", labels.join(", ")));
+        differences.push(format!("factor {name}: settings changed in level {}", labels.join(", ")));
     }
 }
 
@@ -255,7 +256,7 @@ fn compare_configurations(old: &Experiment, new: &Experiment, differences: &mut 
         let Some(before) = old.configurations.iter().find(|old| old.levels == configuration.levels)
         else {
             differences
-                .push(format!("configuration {} was excluded before", configuration.label()));
+                .push(format!("configuration {} is no longer excluded", configuration.label()));
             continue;
         };
         for path in before.settings.keys().chain(configuration.settings.keys()) {
@@ -267,7 +268,7 @@ fn compare_configurations(old: &Experiment, new: &Experiment, differences: &mut 
     }
     for configuration in &old.configurations {
         if !new.configurations.iter().any(|new| new.levels == configuration.levels) {
-            differences.push(format!("configuration {} is excluded now", configuration.label()));
+            differences.push(format!("configuration {} is now excluded", configuration.label()));
         }
     }
     differences.extend(lines);

@@ -5,16 +5,16 @@ use crate::{Kind, settings};
 settings! {
     /// The engine under test.
     pub ENGINE: String = "target.engine", Kind::Text => Engine;
-    /// What a trial does and measures.
+    /// The workload of a trial.
     pub PROBE: String = "workload.probe", Kind::Text;
-    /// Whether waits are instrumented. Off shows what instrumenting costs.
+    /// Instrument waits; false shows the cost of instrumentation.
     pub OBSERVE_WAITS: bool = "observe.waits", Kind::Bool, "true";
     /// Length of an interval of the time series.
     pub OBSERVE_INTERVAL: f64 = "observe.interval", Kind::PositiveDuration, "1 s";
-    /// Whether a load of inserts or scripts records latencies: yes, unless it is false. Off shows
-    /// what recording costs.
+    /// Record latencies of insert and script loads (default: true); false shows the cost of
+    /// recording.
     pub OBSERVE_LATENCIES: Option<bool> = "observe.latencies", Kind::Bool;
-    /// Whether the measurement is sampled 99 times a second of processor time, to see which code it
-    /// goes to: the program's own processes and, on this machine, the server's.
+    /// Sample the code on the CPU during the measurement, 99 times per second of CPU time:
+    /// Steelbench's own processes and, on this machine, the server's.
     pub OBSERVE_PROFILE: Option<bool> = "observe.profile", Kind::Bool;
 }

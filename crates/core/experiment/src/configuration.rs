@@ -29,7 +29,7 @@ pub struct Configuration {
 pub struct Invalid {
     /// Dotted path of the setting.
     pub path: String,
-    /// What is wrong, what is allowed and, where there is one, the nearest name.
+    /// The error, the accepted values and, if there is one, the nearest name.
     pub message: String,
 }
 
@@ -116,7 +116,7 @@ impl Configuration {
     }
 }
 
-/// Whether a setting names volumes: `target.volume`, `target.log_volume`, `target.volumes`.
+/// Returns whether a setting names volumes: `target.volume`, `target.log_volume`, `target.volumes`.
 pub(crate) fn names_volume(path: &str) -> bool {
     let own = path.strip_prefix("target.").filter(|key| !key.contains('.'));
     own.is_some_and(|key| key.ends_with("volume") || key.ends_with("volumes"))

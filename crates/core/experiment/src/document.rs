@@ -79,12 +79,12 @@ impl Node {
         }
     }
 
-    /// Whether it is a table.
+    /// Returns whether it is a table.
     pub fn is_table(&self) -> bool {
         matches!(self.content, Content::Table(_))
     }
 
-    /// What it is, for messages.
+    /// Returns its kind, for messages.
     pub fn kind(&self) -> &'static str {
         match &self.content {
             Content::Bool(_) => "true or false",

@@ -334,7 +334,7 @@ mod tests {
         draft.vary(SIZE, &[1_u64, 1]);
         let message = draft.build(&catalog).unwrap_err().to_string();
         assert!(
-            message.contains("allowed are 1 to 9") && message.contains("`1` is given twice"),
+            message.contains("expected 1 to 9") && message.contains("`1` is given twice"),
             "{message}"
         );
     }

@@ -1,4 +1,4 @@
-//! What is wrong in a file, and how it is shown.
+//! Errors in a file and their presentation.
 
 use observations::redacted;
 use std::fmt::{self, Write as _};
@@ -15,9 +15,9 @@ pub struct FileError {
     pub length: usize,
     /// Dotted path of the setting; empty for the file as a whole.
     pub path: String,
-    /// What is wrong, and what is allowed.
+    /// The error and the accepted values.
     pub message: String,
-    /// What to write instead, where that can be said.
+    /// A suggested replacement, where there is one.
     pub help: Option<String>,
 }
 
@@ -100,7 +100,7 @@ impl FileErrors {
         text
     }
 
-    /// What is said instead of the errors that are too many to show.
+    /// Summarises the errors that are too many to show.
     fn more(&self) -> Option<String> {
         let more = self.errors.len().saturating_sub(SHOWN_MAX);
         (more > 0).then(|| format!("and {more} more errors"))
@@ -124,7 +124,7 @@ fn excerpt(line: &str, error: &FileError) -> (String, usize, usize) {
     )
 }
 
-/// What is said of an error, on one line.
+/// Formats an error on one line.
 fn said(text: &str) -> String {
     let mut text = printable(text);
     if let Some((end, _)) = text.char_indices().nth(SAID_MAX) {
@@ -142,7 +142,7 @@ fn printable(text: &str) -> String {
     text.chars().map(|c| if harmful(c) { ' ' } else { c }).collect()
 }
 
-/// What is wrong with a value, without its position.
+/// An error in a value, without its position.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub message: String,
@@ -179,7 +179,7 @@ impl Fault {
 struct Lines<'a> {
     source: &'a str,
     starts: Vec<usize>,
-    /// Whether a character is a byte, so that those of a long line need not be counted.
+    /// True if every character is one byte, so that characters of long lines need no counting.
     ascii: bool,
 }
 

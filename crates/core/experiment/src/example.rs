@@ -9,17 +9,17 @@ use std::fmt::Write as _;
 /// Columns of its comments.
 const COLUMNS: usize = 100;
 
-const ADAPTIVE: &str = "# Or as many as make every 95 % interval this narrow, by the spread \
-                        within the first ones:
+const ADAPTIVE: &str = "# Or as many as the spread of the first ones requires for every 95 % \
+                        interval to be this narrow:
 # blocks = { min = 5, max = 20, until = \"2%\" }
 ";
 
 /// A commented experiment file for this engine and probe, which can be run as it is.
 pub fn example(catalog: &Catalog, engine: &str, probe: &str) -> String {
     let mut text = String::from(
-        "# An experiment: what is asked, of which engine, with which load, and what is varied.\n# \
-         Lines behind a # are settings with their defaults. Counts, sizes and times can be \
-         written as\n# \"320k\", \"4 GiB\", \"250 ms\".\n",
+        "# An experiment: question, engine, workload and factors.\n# Lines after a # are \
+         settings with their defaults. Counts, sizes and times can be written as\n# \"320k\", \
+         \"4 GiB\", \"250 ms\".\n",
     );
     let engine_settings = owned(&catalog.engines, engine);
     let probe_settings = owned(&catalog.probes, probe);
@@ -45,8 +45,8 @@ pub fn example(catalog: &Catalog, engine: &str, probe: &str) -> String {
     if let Some(ExampleLevels { path, levels: [first, ..] }) = factor {
         let _ = write!(
             text,
-            "# The configuration that the others are compared with.\nbaseline = {{ \"{path}\" = \
-             {first} }}\n",
+            "# The configuration to compare the others with.\nbaseline = {{ \"{path}\" = {first} \
+             }}\n",
         );
     }
     text

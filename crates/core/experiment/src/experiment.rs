@@ -37,7 +37,7 @@ pub struct Experiment {
     pub folder: PathBuf,
     /// Other files that it names, as they were read, each once.
     pub files: Vec<Arc<NamedFile>>,
-    /// What the file says of the settings that no engine or probe owns.
+    /// Values of settings that neither an engine nor a probe owns.
     pub(crate) settings: BTreeMap<String, Value>,
     /// Where each setting stands that the file gives or varies.
     pub(crate) spans: BTreeMap<String, Range<usize>>,
@@ -50,9 +50,9 @@ pub struct Factor {
     pub name: String,
     /// Its levels in the order of the file.
     pub levels: Vec<FactorLevel>,
-    /// Whether it is changed as seldom as possible.
+    /// True if it is changed as seldom as possible.
     pub hard_to_change: bool,
-    /// What a person has to do when its level changes.
+    /// Manual step at a change of its level.
     pub manual: Option<String>,
 }
 
@@ -76,14 +76,14 @@ pub struct LeftOut {
     pub level: String,
     /// The engine that it needs.
     pub engine: String,
-    /// What is missing: `duckdb is not installed: ...`.
+    /// The missing installation: `duckdb is not installed: ...`.
     pub why: String,
 }
 
 impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { factor, level, why, .. } = self;
-        write!(f, "level {level} of {factor} is left out, {why}")
+        write!(f, "level {level} of {factor} omitted: {why}")
     }
 }
 
@@ -117,7 +117,7 @@ pub struct Volume {
     pub throttle: Option<Throttle>,
 }
 
-/// What the device of a volume does at most in a second; at least one limit is there.
+/// Upper limits of a volume's device per second; at least one is set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Throttle {
     /// Reads a second.

@@ -17,38 +17,33 @@ const SEEDS: Kind = Kind::Count { min: 0, max: i64::MAX };
 
 /// The sections of the file with their meaning, in the order in which they are explained.
 pub(crate) const SECTIONS: &[(&str, &str)] = &[
-    ("experiment", "What is asked."),
-    ("target", "What it is done to: an engine with its layout and settings."),
-    ("workload", "What a trial does and measures: a probe with its settings."),
-    ("observe", "What is recorded beside the responses."),
+    ("experiment", "Title and question."),
+    ("target", "The target: an engine with its layout and settings."),
+    ("workload", "The workload of a trial: a probe with its settings."),
+    ("observe", "Recorded in addition to the responses."),
     (
         "factors",
-        "What is varied: any setting of target, workload or observe by its dotted path, with a \
-         list of levels.",
+        "Factors: settings of target, workload or observe by dotted path, each with a list of \
+         levels.",
     ),
     (
         "level",
         "A linked level: several settings under one name. Levels with the same factor name form a \
          factor.",
     ),
-    ("exclude", "Configurations that have all of these levels are left out."),
-    (
-        "volume",
-        "A named place to put data, with commands that prepare and clean it, and limits that make \
-         it slower.",
-    ),
+    ("exclude", "Levels whose combination is omitted."),
+    ("volume", "A named place for data, with prepare and cleanup commands and throttle limits."),
     (
         "predict",
-        "A table that is not measured: what a scan of it takes, by the cost model of the scans \
-         that are.",
+        "An unmeasured table; the cost model of the measured scans predicts its scan time.",
     ),
-    ("manual", "A step that a person has to do when the level of a factor changes."),
-    ("hooks", "Shell commands that run around trials and the run."),
+    ("manual", "A manual step at each change of a factor's level."),
+    ("hooks", "Shell commands that run around the trials and the run."),
     ("order", "The order of the trials."),
-    ("repeats", "How often each configuration is run."),
+    ("repeats", "The number of runs of each configuration."),
     ("limits", "Caps on time and space."),
-    ("model", "Which levels models of the throughput are tested on."),
-    ("report", "How the results are compared."),
+    ("model", "The levels on which throughput models are tested."),
+    ("report", "The comparison of the results."),
 ];
 
 settings! {
@@ -57,13 +52,13 @@ settings! {
     /// Name of the experiment and of its results file: lower-case letters, digits, `-`, `_` and
     /// `.`.
     pub NAME: String = "experiment.name", Kind::Text, Given "\"my-experiment\"";
-    /// The question that the experiment answers; printed above the answer.
+    /// The question that the experiment answers; printed above the results.
     pub QUESTION: Option<String> =
         "experiment.question", Kind::Text, Given "\"Which level is fastest on this machine?\"";
-    /// Anything worth knowing about it.
+    /// A longer description.
     pub DESCRIPTION: Option<String> =
         "experiment.description", Kind::Text, Shown "\"Five repeats on an idle machine.\"";
-    /// The response that configurations are compared on; default: the probe's first one.
+    /// The response by which configurations are compared; default: the probe's first response.
     pub RESPONSE: Option<String> = "experiment.response", Kind::Text, Shown "\"throughput\"";
 
     /// Shell command that runs before the first trial of a session.
@@ -76,78 +71,79 @@ settings! {
     pub BEFORE_TRIAL: Option<String> = "hooks.before_trial", Kind::Text, Shown "\"sync\"";
     /// Shell command that runs after each trial.
     pub AFTER_TRIAL: Option<String> = "hooks.after_trial", Kind::Text, Shown "\"date\"";
-    /// A hook that takes longer is killed and has failed.
+    /// A hook that takes longer is killed and counts as failed.
     pub HOOKS_TIMEOUT_S: f64 = "hooks.timeout", Kind::PositiveDuration, "10 min";
 
-    /// Factors that are changed as seldom as possible: trials are grouped by their levels.
+    /// Factors to change as seldom as possible: trials are grouped by their levels.
     pub HARD_TO_CHANGE: Vec<String> = "order.hard_to_change", Kind::TextList, Shown "[\"drive\"]";
 
     /// Number of blocks: each configuration runs once in a block. Or { min, max, until }: the
-    /// spread within `min` blocks decides how many make every 95 % interval this narrow.
+    /// spread in the first `min` blocks decides how many blocks make every 95 % interval this
+    /// narrow.
     pub(crate) BLOCKS: u32 = "repeats.blocks", COUNT, "5", Given "5";
-    /// Blocks that are run in any case; intervals and tests use their spread, so that five tell
-    /// much more than two.
+    /// Minimum number of blocks. Intervals and tests use their spread: five blocks give much
+    /// narrower intervals than two.
     pub(crate) BLOCKS_MIN: Option<u32> =
         "repeats.blocks.min", Kind::Count { min: 2, max: 1_000_000 };
-    /// Blocks after which to stop in any case.
+    /// Maximum number of blocks.
     pub(crate) BLOCKS_MAX: Option<u32> =
         "repeats.blocks.max", Kind::Count { min: 2, max: 1_000_000 };
-    /// Half width of the 95 % interval, as a share of the mean, at which to stop.
+    /// Target half width of the 95 % interval, as a share of the mean.
     pub(crate) BLOCKS_UNTIL: Option<f64> = "repeats.blocks.until", Kind::Share;
-    /// How often each level of the hard-to-change factors is set up: the blocks are divided among
-    /// the set-ups. Without repeated set-ups a level and its set-up cannot be told apart.
+    /// Number of set-ups of each level of the hard-to-change factors: the blocks are divided among
+    /// them. With one set-up, effects of the level and of its set-up cannot be separated.
     pub(crate) SETUPS: u32 = "repeats.setups", COUNT, "1";
     /// Seed of the order of trials and of the data.
     pub SEED: u64 = "repeats.seed", SEEDS, "1", Given "1";
-    /// How often a failed trial is tried again. One that `limits.trial_time` stopped in its
-    /// measurement is not: it is known to take at least that long.
+    /// Number of retries of a failed trial. A trial stopped by `limits.trial_time` during its
+    /// measurement is not retried.
     pub RETRIES: u32 = "repeats.retries", Kind::Count { min: 0, max: 100 }, "0";
 
-    /// A trial that takes longer, preparation included, is stopped and has failed.
+    /// A trial that takes longer, preparation included, is stopped and counts as failed.
     pub TRIAL_TIME_S: f64 = "limits.trial_time", Kind::PositiveDuration, "1 h";
     /// A session that takes longer stops and can be resumed.
     pub RUN_TIME_S: Option<f64> = "limits.run_time", Kind::PositiveDuration, Shown "\"8 h\"";
-    /// A configuration that fails in so many trials in a row for the same cause is left out for the
-    /// rest of the session, and when every configuration fails, the session stops and can be
-    /// resumed; 0: never.
+    /// A configuration that fails in this number of consecutive trials for the same cause is
+    /// skipped for the rest of the session. When every configuration fails, the session stops and
+    /// can be resumed. 0: never.
     pub IDENTICAL_FAILURES: u32 =
         "limits.identical_failures", Kind::Count { min: 0, max: 1_000_000 }, "3";
-    /// Space that the data of a trial may take; checked before the run and during it.
+    /// Disk space that the data of a trial may use; checked before and during the run.
     pub DISK_SPACE_BYTES: Option<u64> =
         "limits.disk_space", Kind::Size { min: 1, max: i64::MAX }, Shown "\"4 GiB\"";
 
-    /// Levels that models of the throughput are not fitted to but tested on: "workload.connections
-    /// > 8"; also with >=, <, <= and =. Without it, the highest third of the levels.
+    /// Levels held out of the fit of throughput models, to test them: "workload.connections > 8";
+    /// also with >=, <, <= and =. Default: the highest third of the levels.
     pub(crate) HOLD_OUT: Vec<String> = "model.hold_out", Kind::TextList;
 
-    /// A relative difference below this does not matter: configurations are called equivalent where
-    /// a larger one is excluded at 95 % confidence.
+    /// Relative differences below this do not matter: configurations are equivalent if a larger
+    /// difference is excluded at 95 % confidence.
     pub EQUIVALENCE_MARGIN: f64 = "report.equivalence_margin", Kind::Share, "5%";
 }
 
 settings! {
     /// Keys of one `[[volume]]`.
     pub(crate) const VOLUME = [];
-    /// Name that `target.volume` gives.
+    /// Name used in `target.volume`.
     pub(crate) VOLUME_NAME: String = "volume.name", Kind::Text;
-    /// An existing directory; a prepare command may make it.
+    /// An existing directory, or one that the prepare command creates.
     pub(crate) VOLUME_PATH: String = "volume.path", Kind::Text;
-    /// Shell command that runs before the first trial of a group that uses the volume: format and
-    /// mount it.
+    /// Shell command that runs before the first trial of a group that uses the volume, to format
+    /// and mount it.
     pub(crate) VOLUME_PREPARE: Option<String> = "volume.prepare", Kind::Text;
     /// Shell command that runs after the last one.
     pub(crate) VOLUME_CLEANUP: Option<String> = "volume.cleanup", Kind::Text;
-    /// A prepare or cleanup command that takes longer is killed and has failed.
+    /// A prepare or cleanup command that takes longer is killed and counts as failed.
     pub VOLUME_TIMEOUT_S: f64 = "volume.hook_timeout", Kind::PositiveDuration, "10 min";
-    /// Reads a second that the volume's device does at most.
+    /// Maximum reads per second of the volume's device.
     pub(crate) READ_IOPS: Option<u64> = "volume.throttle.read_iops", IOPS;
-    /// Writes a second that the volume's device does at most.
+    /// Maximum writes per second of the volume's device.
     pub(crate) WRITE_IOPS: Option<u64> = "volume.throttle.write_iops", IOPS;
-    /// Bytes a second that the volume's device reads at most, and as many that it writes.
+    /// Maximum bytes per second that the volume's device reads, and the same for writes.
     pub(crate) BANDWIDTH: Option<u64> = "volume.throttle.bandwidth", Kind::Bandwidth;
-    /// Bytes a second that the volume's device reads at most, instead of `bandwidth`.
+    /// Maximum bytes per second that the volume's device reads, instead of `bandwidth`.
     pub(crate) READ_BANDWIDTH: Option<u64> = "volume.throttle.read_bandwidth", Kind::Bandwidth;
-    /// Bytes a second that the volume's device writes at most, instead of `bandwidth`.
+    /// Maximum bytes per second that the volume's device writes, instead of `bandwidth`.
     pub(crate) WRITE_BANDWIDTH: Option<u64> = "volume.throttle.write_bandwidth", Kind::Bandwidth;
 }
 
@@ -157,20 +153,20 @@ const AGGREGATES: &[&str] = &["count", "sum", "min", "max", "avg"];
 settings! {
     /// Keys of one `[[manual]]`.
     pub(crate) const MANUAL = [];
-    /// Factor whose change needs a person; it becomes hard to change.
+    /// Factor that is changed by hand; it becomes hard to change.
     pub(crate) MANUAL_FACTOR: String = "manual.factor", Kind::Text;
-    /// What to do; `{level}` stands for the new level.
+    /// Instructions; `{level}` is replaced by the new level.
     pub(crate) MANUAL_TEXT: String = "manual.text", Kind::Text;
 }
 
 settings! {
     /// Keys of one `[[level]]`, besides `set`.
     pub(crate) const LEVEL = [];
-    /// Name of the factor that this is a level of.
+    /// Name of the level's factor.
     pub(crate) LEVEL_FACTOR: String = "level.factor", Kind::Text;
     /// Name of the level.
     pub(crate) LEVEL_NAME: Option<Value> = "level.name", Kind::Scalar;
-    /// The level is left out where its engine is not installed, which is said and recorded.
+    /// Omit the level if its engine is not installed; the run reports and records the omission.
     pub(crate) LEVEL_IF_INSTALLED: bool = "level.if_installed", Kind::Bool, "false";
 }
 
@@ -182,14 +178,14 @@ settings! {
     /// Rows of the table.
     pub(crate) PREDICT_ROWS: u64 =
         "predict.rows", Kind::Count { min: 1, max: 1_000_000_000_000_000 }, "1M";
-    /// Rows of a page, on average.
+    /// Mean number of rows per page.
     pub(crate) PREDICT_ROWS_PER_PAGE: f64 =
         "predict.rows_per_page", Kind::Number { min: 0.001, max: 100_000.0 }, "50";
-    /// What is computed over each of the columns: count (COUNT(*), no column), sum, min, max, avg.
+    /// Aggregate of each column: count (COUNT(*), no column), sum, min, max, avg.
     pub(crate) PREDICT_AGGREGATE: String = "predict.aggregate", Kind::Choice(AGGREGATES), "count";
-    /// Columns that are aggregated.
+    /// Number of aggregated columns.
     pub(crate) PREDICT_COLUMNS: u64 = "predict.columns", Kind::Count { min: 1, max: 10_000 }, "1";
-    /// Whether all pages come from storage.
+    /// All pages come from storage.
     pub(crate) PREDICT_COLD: bool = "predict.cold", Kind::Bool, "false";
 }
 

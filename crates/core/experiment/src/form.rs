@@ -92,7 +92,7 @@ impl<'a> Form<'a> {
     fn read_except(&mut self, node: &Node, path: &str, fields: &[Field], except: &str) -> Fields {
         let mut read = Fields { path: path.into(), span: node.span.clone(), ..Fields::default() };
         if !node.is_table() {
-            self.errors.add(&node.span, path, format!("{} where a table should be", node.kind()));
+            self.errors.add(&node.span, path, format!("expected a table, found {}", node.kind()));
         }
         let known: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
         for entry in node.entries().iter().filter(|entry| entry.key != except) {

@@ -105,7 +105,7 @@ pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
     match kind {
         Kind::Bool => match node.content {
             Content::Bool(value) => Ok(Value::Bool(value)),
-            _ => Err(not_allowed(node, "true and false")),
+            _ => Err(not_allowed(node, "true or false")),
         },
         Kind::Count { min, max } => whole(node, units, min, max, "\"320k\", \"2 million\""),
         Kind::Size { min, max } => whole(node, units, min, max, "\"64 KiB\", \"4 GB\""),
@@ -115,19 +115,21 @@ pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
         Kind::Duration | Kind::PositiveDuration => {
             let zero = kind == Kind::Duration;
             let least = if zero { "0" } else { "above 0" };
-            let allowed =
-                format!("\"250 ms\", \"5 s\", \"2 min\", seconds; {least}, at most 1000 days");
+            let allowed = format!(
+                "a time such as \"250 ms\", \"5 s\", \"2 min\", or seconds; {least}, at \
+                         most 1000 days"
+            );
             real(node, units, &allowed, |s| {
                 (0.0..=DURATION_S_MAX).contains(&s) && (zero || s > 0.0)
             })
         }
         Kind::Rate => {
-            let allowed =
-                "\"5000/s\", \"5k/s\", \"30/min\", a number; above 0, at most 1 billion a second";
+            let allowed = "a rate such as \"5000/s\", \"5k/s\", \"30/min\", or a number; above 0, at most \
+                 1 billion per second";
             real(node, units, allowed, |rate| (RATE_MIN..=RATE_MAX).contains(&rate))
         }
         Kind::Share => {
-            let allowed = "\"2%\", a number from 0 to 1";
+            let allowed = "a share such as \"2%\", or a number from 0 to 1";
             real(node, units, allowed, |share| (0.0..=1.0).contains(&share))
         }
         Kind::Number { min, max } => {
@@ -240,14 +242,14 @@ fn not_allowed(node: &Node, allowed: &str) -> Fault {
         Content::List(_) | Content::Table(_) => node.kind().into(),
         _ => format!("`{}`", label(node)),
     };
-    format!("{given} is not allowed; allowed are {allowed}").into()
+    format!("{given} is not allowed; expected {allowed}").into()
 }
 
 fn text(node: &Node) -> Result<Value, Fault> {
     match &node.content {
         Content::Text(text) if text.trim().is_empty() => Err("the text is empty".into()),
         Content::Text(text) => Ok(Value::Text(text.clone())),
-        _ => Err(not_allowed(node, "texts in quotes")),
+        _ => Err(not_allowed(node, "a quoted text")),
     }
 }
 
@@ -390,15 +392,15 @@ mod tests {
     #[test]
     fn says_what_is_allowed() {
         let hundred = Kind::Count { min: 1, max: 100 };
-        let overflow = "allowed are 0 to 9223372036854775807";
+        let overflow = "expected 0 to 9223372036854775807";
         for (kind, content, part) in [
-            (hundred, text("0"), "`0` is not allowed; allowed are 1 to 100"),
-            (hundred, text("-5"), "allowed are 1 to 100"),
-            (hundred, Content::Integer(-5), "`-5` is not allowed; allowed are 1 to 100"),
-            (hundred, text("101"), "allowed are 1 to 100"),
+            (hundred, text("0"), "`0` is not allowed; expected 1 to 100"),
+            (hundred, text("-5"), "expected 1 to 100"),
+            (hundred, Content::Integer(-5), "`-5` is not allowed; expected 1 to 100"),
+            (hundred, text("101"), "expected 1 to 100"),
             (hundred, text("1.5"), "whole numbers from 1 to 100"),
             (hundred, Content::Float(f64::NAN), "whole numbers"),
-            (hundred, Content::Float(f64::INFINITY), "allowed are 1 to 100"),
+            (hundred, Content::Float(f64::INFINITY), "expected 1 to 100"),
             (hundred, text("many"), "whole numbers"),
             (hundred, text("1e400"), "whole numbers"),
             (hundred, text("--1"), "whole numbers"),
@@ -411,7 +413,7 @@ mod tests {
             (SIZE, text("99999999999999999999999999999999999999999"), overflow),
             (SIZE, text("0.0000000000000001 KiB"), "whole numbers"),
             (Kind::Bandwidth, text("125 MB"), "as \"125 MB/s\", \"64 MiB/s\" or in digits"),
-            (Kind::Bandwidth, text("125"), "`125` is not allowed; allowed are 4096 to"),
+            (Kind::Bandwidth, text("125"), "`125` is not allowed; expected 4096 to"),
             (Kind::Duration, text("-1 s"), "\"250 ms\""),
             (Kind::Duration, text("5 parsecs"), "\"250 ms\""),
             (Kind::Duration, text("1001 days"), "at most 1000 days"),
@@ -422,15 +424,15 @@ mod tests {
             (Kind::Share, text("200%"), "from 0 to 1"),
             (Kind::Share, Content::Float(-0.1), "from 0 to 1"),
             (Kind::Number { min: 0.5, max: 10.0 }, Content::Integer(0), "numbers from 0.5 to 10"),
-            (Kind::Bool, text("true"), "allowed are true and false"),
+            (Kind::Bool, text("true"), "expected true or false"),
             (Kind::Choice(&["random", "sequential"]), text("randon"), "did you mean `random`?"),
             (
                 Kind::Choice(&["random", "sequential"]),
                 Content::Integer(1),
-                "allowed are random, sequential",
+                "expected random, sequential",
             ),
             (Kind::Text, text(" "), "empty"),
-            (Kind::Text, Content::Integer(1), "texts in quotes"),
+            (Kind::Text, Content::Integer(1), "a quoted text"),
             (Kind::TextList, Content::List(Vec::new()), "empty"),
             (Kind::Scalar, Content::List(Vec::new()), "a number or text"),
         ] {

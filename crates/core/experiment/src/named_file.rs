@@ -12,7 +12,8 @@ const PROGRAMS: [&str; 4] = ["sh", "sql", "py", "fio"];
 /// A file that an experiment names, as it was read: what it holds is part of the experiment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NamedFile {
-    /// What names it: the path of a setting, a hook of a volume, or the option of a quick command.
+    /// Source of the name: the path of a setting, a hook of a volume, or an option of a quick
+    /// command.
     pub named_by: String,
     /// Its path as named.
     pub path: String,
@@ -20,12 +21,12 @@ pub struct NamedFile {
     pub folder: PathBuf,
     /// Its content; of data nothing.
     pub content: String,
-    /// Whether it is used from where it lies, so that what is used can change while a run goes on.
+    /// True if it is used in place, so that it can change during a run.
     pub is_program: bool,
     data: Option<Data>,
 }
 
-/// What is known of a file that is not kept: too large, no text, or a folder.
+/// Facts about a file whose content is not kept: too large, not text, or a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Data {
     sha256: String,
@@ -137,7 +138,7 @@ impl NamedFile {
         is_program.then_some(file)
     }
 
-    /// Whether the file has this content now; of data, whether nobody has written to it.
+    /// Returns whether the file still has this content; for data, whether it was written to.
     pub fn is_unchanged(&self) -> bool {
         match &self.data {
             Some(data) => stamps(&self.place()).is_ok_and(|now| now == data.stamps),
@@ -153,7 +154,7 @@ impl NamedFile {
         }
     }
 
-    /// What is kept of it with a run.
+    /// Returns the record that is kept with a run.
     pub fn record(&self) -> FileRecord {
         FileRecord {
             named_by: self.named_by.clone(),
@@ -164,7 +165,7 @@ impl NamedFile {
     }
 }
 
-/// Whether a file cannot be kept for what it is, but can be used.
+/// Returns whether a file is usable but cannot be kept as text.
 fn is_data(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -211,7 +212,8 @@ fn hash_of_file(place: &Path) -> io::Result<String> {
     }
 }
 
-/// What follows `\i` and the like in a script, and the words of `\copy`, one of which is a file.
+/// Returns the arguments of `\i` and similar commands of a script, and the words of `\copy`, one of
+/// which is a file.
 fn names_in_meta_commands(script: &str) -> impl Iterator<Item = &str> {
     let lines = script.lines().filter_map(|line| line.trim_start().strip_prefix('\\'));
     let words = lines.filter_map(|line| {

@@ -3,7 +3,8 @@
 /// Names less alike than this are not suggested: two letters of five may differ.
 const SIMILARITY_MIN: f64 = 0.6;
 
-/// What a name in another section loses: it is suggested only if none in the same is as good.
+/// Penalty of a name in another section: it is suggested only if no name of the same section is as
+/// close.
 const OTHER_SECTION: f64 = 0.1;
 
 /// An abbreviation of at least [`ABBREVIATION_MIN`] letters counts as this alike.
@@ -37,7 +38,7 @@ pub fn unknown_name(what: &str, name: &str, known: &[&str]) -> String {
     suggestion(name, known).map_or(message.clone(), |help| format!("{message}; {help}"))
 }
 
-/// What to say to somebody who gave this name.
+/// Returns a suggestion for an unknown name.
 pub(crate) fn suggestion(name: &str, known: &[&str]) -> Option<String> {
     let nearest = nearest(name, known).map(|nearest| format!("did you mean `{nearest}`?"));
     let listed_max = if nearest.is_some() { LISTED_MAX } else { LISTED_MAX_ALONE };

@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
                 (Content::List(nodes), true) => {
                     for node in nodes.iter().filter(|node| !node.is_table()) {
                         let message =
-                            format!("{} where a table should be; write {brackets}", node.kind());
+                            format!("expected a table, found {}; write {brackets}", node.kind());
                         self.errors.add(&node.span, name, message);
                     }
                 }
@@ -280,8 +280,8 @@ impl<'a> Reader<'a> {
             || name.len() > NAME_LENGTH_MAX
         {
             let message = format!(
-                "`{name}` cannot be the name of a file; allowed are small letters, digits, `-`, \
-                 `_` and `.`, a letter, digit or `_` first, at most {NAME_LENGTH_MAX}"
+                "`{name}` cannot be a file name; use lower-case letters, digits, `-`, `_` and \
+                 `.`, starting with a letter, digit or `_`, at most {NAME_LENGTH_MAX}"
             );
             self.errors.add(&given.span, NAME.path(), message);
         }

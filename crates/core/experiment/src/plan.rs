@@ -130,7 +130,7 @@ impl Plan {
             .sum()
     }
 
-    /// Whether there is nothing to run.
+    /// Returns whether there is nothing to run.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

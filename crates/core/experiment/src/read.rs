@@ -28,14 +28,13 @@ pub fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>> {
     if !metadata.is_file() && !metadata.is_dir() {
         return Err(Error::new(
             ErrorKind::InvalidInput,
-            "not a regular file; write what it gives to a file first",
+            "not a regular file; save its content to a file first",
         ));
     }
     let mut bytes = Vec::new();
     File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > bytes_max {
-        let message =
-            format!("larger than {} MiB, the most that is read of such a file", bytes_max >> 20);
+        let message = format!("larger than the limit of {} MiB", bytes_max >> 20);
         return Err(Error::new(ErrorKind::FileTooLarge, message));
     }
     Ok(bytes)

@@ -187,9 +187,8 @@ fn factors(catalog: &Catalog) -> Value {
 
 fn level() -> Value {
     let mut schema = required(table("level", LEVEL.iter()), &["factor", "name"]);
-    schema["properties"]["set"] = json!({ "type": "object", "description": "The settings that the \
-                                                                            level stands for, by \
-                                                                            dotted path." });
+    schema["properties"]["set"] =
+        json!({ "type": "object", "description": "The settings of the level, by dotted path." });
     schema
 }
 
@@ -197,8 +196,8 @@ fn report() -> Value {
     let mut schema = table("report", SETTINGS.iter());
     schema["properties"]["baseline"] = json!({
         "type": "object",
-        "description": "The configuration that the others are compared with: a level for each \
-                        factor; the first one where none is given.",
+        "description": "The configuration to compare the others with: a level for each factor; \
+                        default: the first level.",
     });
     schema
 }

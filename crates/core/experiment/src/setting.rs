@@ -4,7 +4,7 @@ use observations::{Role, Roles};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
-/// What a setting accepts. Human forms are read as the kind says.
+/// The values that a setting accepts, and how text is read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     /// `true` or `false`.
@@ -71,7 +71,7 @@ pub struct Declaration {
     /// Dotted path: `target.data_files`. A part of `*` stands for any name: `target.settings.*`,
     /// `workload.responses.*.unit`.
     pub path: &'static str,
-    /// What it accepts.
+    /// Accepted values.
     pub kind: Kind,
     /// Default as it would be written in the file; `None`: absent unless given.
     pub default: Option<&'static str>,
@@ -81,7 +81,7 @@ pub struct Declaration {
     pub example: Example,
     /// One or two sentences for people: the schema, the example file and errors show it.
     pub doc: &'static str,
-    /// Whether its owner's type holds this value, or its absence.
+    /// Tests a value, or its absence, against the owner's type.
     pub(crate) fits: fn(Option<&Value>) -> bool,
 }
 
@@ -100,7 +100,7 @@ impl Declaration {
         })
     }
 
-    /// Whether the type of the setting holds its default, or its absence where there is none.
+    /// Returns whether the setting's type accepts its default, or its absence without one.
     pub fn is_consistent(&self) -> bool {
         match self.default {
             Some(default) => human::read_default(self.kind, default)
@@ -113,7 +113,7 @@ impl Declaration {
 /// A setting with the type of its values: declared once, read with [`crate::Configuration::get`].
 #[derive(Debug)]
 pub struct Setting<T> {
-    /// What the file may say.
+    /// The declaration for the file.
     pub declaration: Declaration,
     values: PhantomData<fn() -> T>,
 }
@@ -274,7 +274,7 @@ macro_rules! choice {
 
         #[allow(dead_code, reason = "not every type needs all of what each of them has")]
         impl $type {
-            /// What a setting of this type accepts.
+            /// Kind of a setting of this type.
             $visibility const KIND: $crate::Kind = $crate::Kind::Choice(Self::NAMES);
             /// The names in experiment files.
             $visibility const NAMES: &'static [&'static str] = &[$first_name $(, $name)*];
@@ -386,12 +386,12 @@ impl Known {
         self.settings.iter().copied().filter(|setting| covers(setting, path)).collect()
     }
 
-    /// Whether there is a setting of this path.
+    /// Returns whether a setting has this path.
     pub fn has(&self, path: &str) -> bool {
         self.settings.iter().any(|setting| setting.path == path || covers(setting, path))
     }
 
-    /// Whether settings lie below this path.
+    /// Returns whether settings lie below this path.
     pub fn is_table(&self, path: &str) -> bool {
         self.settings.iter().any(|setting| {
             let known = setting.path;
@@ -425,8 +425,7 @@ impl Known {
     }
 }
 
-/// Whether a setting with `*` stands for this path. A last `*` may stand for a name with dots in
-/// it.
+/// Returns whether a setting with `*` covers this path. A last `*` may cover a name with dots.
 fn covers(setting: &Declaration, path: &str) -> bool {
     let Some((before, after)) = setting.path.split_once('*') else { return false };
     let name = path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));

@@ -1,4 +1,4 @@
-//! What differs between two versions of a file, and whether a run can go on.
+//! Differences between two versions of a file, and whether a run can continue.
 
 use crate::common::{DESIGN, EVERYTHING, catalog, experiment};
 use experiment::{Changes, changes, describe};
@@ -104,13 +104,17 @@ fn a_run_cannot_go_on_after_others() {
         DESIGN,
         "[1, 2, 4, 8, 16]",
         "[1, 2, 4, 16, 8]",
-        &["factor target.data_files: in another order"],
+        &["factor target.data_files: order changed"],
     );
     incompatible(
         DESIGN,
         "\"target.settings.synchronous\" =",
         "\"target.settings.journal\" =",
-        &["factor target.settings.synchronous is gone", "factor target.settings.journal is new"],
+        &[
+            "factor target.settings.synchronous was removed",
+            "factor target.settings.journal was \
+                                                             added",
+        ],
     );
     incompatible(
         DESIGN,
@@ -161,31 +165,31 @@ fn nor_after_changes_of_what_surrounds_the_trials() {
         EVERYTHING,
         "\"delete\"",
         "\"truncate\"",
-        &["factor log: other settings in level rollback"],
+        &["factor log: settings changed in level rollback"],
     );
     incompatible(
         EVERYTHING,
         "log = \"wal, synced\"\n\n[[volume]]",
         "log = \"rollback\"\narray = \"raid-0\"\n\"target.volume\" = \"fast\"\n\n[[volume]]",
         &[
-            "configuration data_files=2 volume=fast log=wal, synced array=raid-0 was excluded \
-             before",
-            "configuration data_files=2 volume=fast log=wal, synced array=raid-1 was excluded \
-             before",
-            "configuration data_files=2 volume=fast+slow log=wal, synced array=raid-0 was \
-             excluded before",
-            "configuration data_files=2 volume=fast+slow log=wal, synced array=raid-1 was \
-             excluded before",
-            "configuration data_files=4 volume=fast log=wal, synced array=raid-0 was excluded \
-             before",
-            "configuration data_files=4 volume=fast log=wal, synced array=raid-1 was excluded \
-             before",
-            "configuration data_files=4 volume=fast+slow log=wal, synced array=raid-0 was \
-             excluded before",
-            "configuration data_files=4 volume=fast+slow log=wal, synced array=raid-1 was \
-             excluded before",
-            "configuration data_files=2 volume=fast log=rollback array=raid-0 is excluded now",
-            "configuration data_files=4 volume=fast log=rollback array=raid-0 is excluded now",
+            "configuration data_files=2 volume=fast log=wal, synced array=raid-0 is no longer \
+             excluded",
+            "configuration data_files=2 volume=fast log=wal, synced array=raid-1 is no longer \
+             excluded",
+            "configuration data_files=2 volume=fast+slow log=wal, synced array=raid-0 is no \
+             longer excluded",
+            "configuration data_files=2 volume=fast+slow log=wal, synced array=raid-1 is no \
+             longer excluded",
+            "configuration data_files=4 volume=fast log=wal, synced array=raid-0 is no longer \
+             excluded",
+            "configuration data_files=4 volume=fast log=wal, synced array=raid-1 is no longer \
+             excluded",
+            "configuration data_files=4 volume=fast+slow log=wal, synced array=raid-0 is no \
+             longer excluded",
+            "configuration data_files=4 volume=fast+slow log=wal, synced array=raid-1 is no \
+             longer excluded",
+            "configuration data_files=2 volume=fast log=rollback array=raid-0 is now excluded",
+            "configuration data_files=4 volume=fast log=rollback array=raid-0 is now excluded",
         ],
     );
     incompatible(
@@ -229,10 +233,10 @@ fn set_ups_can_be_added() {
     );
     assert_eq!(
         both("setups = 1\nblocks = 6", "setups = 3\nblocks = 6").1,
-        ["repeats.setups: block 3 was planned for set-up 1 and would be in set-up 2"]
+        ["repeats.setups: block 3 would move from set-up 1 to set-up 2"]
     );
     assert_eq!(
         both("setups = 2\nblocks = 6", "setups = 2\nblocks = 8").1,
-        ["repeats.setups: block 4 was planned for set-up 2 and would be in set-up 1"]
+        ["repeats.setups: block 4 would move from set-up 2 to set-up 1"]
     );
 }

@@ -14,23 +14,23 @@ factors.target.engine = {order}
     )
 }
 
-/// What one engine takes and the other does not is an error, not a value of the wrong kind.
+/// A value that only one engine accepts is an error of that engine, not of its kind.
 #[test]
 fn every_engine_must_take_the_value() {
     for order in ["[\"sqlite\", \"server\"]", "[\"server\", \"sqlite\"]"] {
         for (value, message) in [
             (
                 "\"4 MiB\"",
-                "in configuration engine=server: `4194304` is not allowed; allowed are \"2%\", a \
-                 number from 0 to 1",
+                "in configuration engine=server: `4194304` is not allowed; expected a share such \
+                 as \"2%\", or a number from 0 to 1",
             ),
             (
                 "\"10%\"",
-                "in configuration engine=sqlite: `0.1` is not allowed; allowed are whole numbers",
+                "in configuration engine=sqlite: `0.1` is not allowed; expected whole numbers",
             ),
         ] {
             let source = engines(value, order);
-            let found = parse(&source).expect_err("one engine does not take it").errors;
+            let found = parse(&source).expect_err("one engine does not accept it").errors;
             assert_eq!(found.len(), 1, "{found:?}");
             let error = &found[0];
             assert_eq!((error.line, error.column, error.length), (2, 22, value.len()));
@@ -40,7 +40,7 @@ fn every_engine_must_take_the_value() {
     }
 }
 
-/// What both take is read as each of them wants it, whichever comes first.
+/// A value that both accept is read in each engine's own way, in either order.
 #[test]
 fn each_engine_reads_the_value_in_its_way() {
     for order in ["[\"sqlite\", \"server\"]", "[\"server\", \"sqlite\"]"] {

@@ -5,7 +5,7 @@ use experiment::{Plan, changes};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// What mutations put in: pieces that mean something to TOML or to us.
+/// Pieces that mutations insert: meaningful to TOML or to experiment files.
 const PIECES: &[&str] = &[
     "",
     " ",

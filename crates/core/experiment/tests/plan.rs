@@ -125,7 +125,7 @@ fn a_split_plot_changes_hard_factors_seldom() {
     assert!(trials.iter().zip(1..).all(|(trial, sequence)| trial.sequence == sequence));
 }
 
-/// What is listed in `order` changes in the order of the list, whatever the order of the factors.
+/// Factors listed in `order` change in that order, whatever the order of the file.
 #[test]
 fn the_first_hard_factor_is_the_slowest() {
     let hard = "[order]\nhard_to_change = [\"target.settings.synchronous\", \

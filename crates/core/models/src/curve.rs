@@ -21,7 +21,7 @@ pub struct Level {
     pub device: Option<(f64, f64)>,
 }
 
-/// What is known of where the levels were measured.
+/// Facts about the machine where the levels were measured.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Machine {
     /// Processors.
@@ -41,9 +41,9 @@ pub enum Model {
     Universal,
     /// Processors, a part that is done one at a time, and a delay.
     Network,
-    /// The same with a log in place of that part, whose syncs are shared.
+    /// As before, with a log whose syncs are shared in place of that part.
     SharedSyncs,
-    /// The same with a device in place of that part, whose speed depends on its queue.
+    /// As before, with a device whose speed depends on its queue in place of that part.
     Device,
 }
 

@@ -1,14 +1,14 @@
-//! What a transaction needs of each resource, by the operational laws. P. J. Denning and J. P.
-//! Buzen, ACM Computing Surveys 10 (1978).
+//! Resource demands of a transaction, by the operational laws. P. J. Denning and J. P. Buzen, ACM
+//! Computing Surveys 10 (1978).
 
 use serde::Serialize;
 
-/// What was counted of a resource in a measurement.
+/// Counters of a resource during a measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Counted {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What its time is.
+    /// Kind of its time.
     pub kind: Kind,
     /// Seconds that it was busy, or that transactions spent there, summed.
     pub seconds: f64,
@@ -18,7 +18,7 @@ pub struct Counted {
     pub servers: Option<f64>,
 }
 
-/// What the time of a resource is.
+/// Kind of a resource's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -49,12 +49,12 @@ pub struct Measured {
     pub resources: Vec<Counted>,
 }
 
-/// What a transaction needs of a resource.
+/// A transaction's demand on a resource.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Demand {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What its time is.
+    /// Kind of its time.
     pub kind: Kind,
     /// Seconds of a transaction.
     pub demand_s: f64,
@@ -84,22 +84,22 @@ pub struct Demands {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DemandError {
     /// Nothing was done, or in no time.
-    #[error("no transaction was done, so that nothing can be said of one")]
+    #[error("no transactions recorded, so demand per transaction is unknown")]
     NoWork,
     /// Less than nothing.
     #[error(
-        "{name}: {seconds} s were counted, less than nothing: the counter went back, or two were \
-         subtracted that do not match"
+        "{name}: negative time ({seconds} s): the counter was reset, or mismatched counters were \
+         subtracted"
     )]
     Negative {
         /// The resource.
         name: String,
-        /// What was counted.
+        /// The counted seconds.
         seconds: f64,
     },
     /// Busier than it can be.
     #[error(
-        "{name} was busy {busy:.2} times as long as it can be: its seconds or its number are in \
+        "{name} was busy {busy:.2} times the possible maximum: its time or its number is in \
          another unit"
     )]
     Impossible {
@@ -118,7 +118,7 @@ const TOLERANCE: f64 = 0.05;
 pub const AGREES: f64 = 0.05;
 
 impl Demands {
-    /// What a transaction needs.
+    /// Computes the demands of a transaction.
     ///
     /// # Errors
     /// Without work, and what no counter can say.
@@ -156,8 +156,8 @@ impl Demands {
         })
     }
 
-    /// Whether Little's Law agrees with the number of connections; `None` where it cannot be
-    /// checked.
+    /// Returns whether Little's law agrees with the number of connections; `None` where it cannot
+    /// be checked.
     pub fn agrees(&self) -> Option<bool> {
         self.little.map(|little| (little / self.customers - 1.0).abs() <= AGREES)
     }
@@ -209,7 +209,7 @@ mod tests {
                 .unwrap_err()
                 .to_string()
         };
-        assert!(error(-0.1, Some(2.0)).contains("less than nothing"));
+        assert!(error(-0.1, Some(2.0)).contains("negative time"));
         assert!(error(15_000.0, Some(2.0)).contains("another unit"));
         let none = Measured { transactions: 0.0, ..measured(Vec::new()) };
         assert_eq!(Demands::from_measured(&none), Err(DemandError::NoWork));

@@ -9,8 +9,7 @@ use statistics::{Interval, t_quantile};
 pub const FAR: f64 = 4.0;
 /// Levels that a model needs: with fewer, any curve goes through them.
 pub const LEVELS_MIN: usize = 4;
-/// What a model misses by before anything is known of it, as a standard deviation, and how many
-/// levels that counts for.
+/// Prior error of a model as a standard deviation, and its weight in levels.
 const PRIOR: (f64, f64) = (0.08, 3.0);
 
 /// A model fitted to some levels, with what is known of its error.
@@ -32,7 +31,7 @@ pub struct Fitted {
     range: (f64, f64),
 }
 
-/// What a model says of a level.
+/// A model's prediction for a level.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Prediction {
     /// The level.
@@ -55,7 +54,7 @@ pub struct Tested {
     pub measured: f64,
     /// How far the prediction is off: 0.05 is 5 % too high.
     pub error: f64,
-    /// Whether the interval holds what was measured.
+    /// True if the interval contains the measurement.
     pub covered: bool,
 }
 
@@ -70,14 +69,14 @@ pub struct Candidate {
     pub error_median: f64,
 }
 
-/// What a test of the models came to.
+/// Result of testing the models.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
     /// The models that could be fitted, the one that predicts best first.
     pub candidates: Vec<Candidate>,
     /// That one, fitted to the levels that were not held out.
     pub tested: Fitted,
-    /// The same fitted to all levels, which predicts others.
+    /// The model fitted to all levels, which predicts others.
     pub best: Fitted,
 }
 
@@ -86,8 +85,8 @@ pub struct Judged {
 pub enum JudgeError {
     /// Too few levels.
     #[error(
-        "{levels} levels were measured; a model needs {LEVELS_MIN} or more, because any curve \
-         goes through fewer: add levels"
+        "{levels} levels measured; a model needs at least {LEVELS_MIN}, because any curve fits \
+         fewer: add levels"
     )]
     TooFewLevels {
         /// Those that there are.
@@ -95,7 +94,7 @@ pub enum JudgeError {
     },
     /// Too few are left to fit.
     #[error(
-        "{left} levels are left to fit when {held_out} are held out; a model needs 3 or more: \
+        "{left} levels remain to fit when {held_out} are held out; a model needs at least 3: \
          hold out fewer, or add levels"
     )]
     TooFewLeft {
@@ -108,7 +107,7 @@ pub enum JudgeError {
     #[error("no level is held out: no prediction can be tested")]
     NoneHeldOut,
     /// No throughput, or none that is above 0.
-    #[error("a throughput is not above 0, so that no law can be fitted")]
+    #[error("a throughput is not above 0: no law can be fitted")]
     NotPositive,
 }
 
@@ -145,7 +144,7 @@ impl Fitted {
         })
     }
 
-    /// What it says of a level; `None` where it cannot be computed.
+    /// Predicts a level; `None` where it cannot be computed.
     ///
     /// The error of the logarithm has three parts: what the fit changes by when one level is left
     /// out (jackknife), by how much the model misses levels, and what trials differ by. The

@@ -9,7 +9,7 @@ use crate::algebra::invert;
 use serde::Serialize;
 use statistics::{Interval, t_quantile};
 
-/// What was measured at one level.
+/// A measurement at one level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     /// Connections, threads or cores.
@@ -75,7 +75,7 @@ pub struct Fit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FitError {
     /// The number of levels.
-    #[error("{levels} levels of it were measured, the law needs {needed} or more: add levels")]
+    #[error("{levels} levels measured; the law needs at least {needed}: add levels")]
     TooFewLevels {
         /// Different levels that there are.
         levels: usize,
@@ -103,7 +103,7 @@ impl Usl {
         (self.coherency > 0.0 && self.contention < 1.0).then_some(peak)
     }
 
-    /// What contention alone leaves of any number; `None` without contention.
+    /// Returns the limit set by contention alone; `None` without contention.
     pub fn limit(&self) -> Option<f64> {
         (self.contention > 0.0).then(|| self.gamma / self.contention)
     }

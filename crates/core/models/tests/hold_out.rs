@@ -1,4 +1,4 @@
-//! What models say of levels that they have not seen, on systems whose truth is known.
+//! Predictions for held-out levels of systems with known truth.
 
 use models::curve::{Curve, Level, Machine, Model};
 use models::holdout::{self, Fitted, JudgeError};

@@ -177,9 +177,9 @@ fn arrivals_at_a_rate_as_simulators_find() {
     }
 }
 
-/// Who is one at a time, and then thinks, leaves as a renewal process: its dispersion is the
-/// squared coefficient of variation of the sum of two exponential times. A server that is never
-/// idle, and those who only think, let go at random.
+/// A customer served one at a time, who then thinks, leaves as a renewal process: its dispersion is
+/// the squared coefficient of variation of the sum of two exponential times. A server that is never
+/// idle, and customers who only think, release at random.
 #[test]
 fn how_evenly_a_full_system_lets_go() {
     use models::network::dispersion;

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
-/// What a block device did during the measurement, by the kernel's own counters
-/// (`/sys/dev/block/*/stat`): for everybody on the machine, not only for the trial.
+/// Use of a block device during the measurement, by the kernel's counters
+/// (`/sys/dev/block/*/stat`): of all processes, not only the trial's.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceUse {
     /// Volume that it carries, `default` for the work directory; of existing files and devices
@@ -47,8 +47,8 @@ pub struct Disagreement {
     pub written: Option<(u64, u64)>,
 }
 
-/// What direct I/O of a load and the kernel's counters of its devices disagree about; `None` when
-/// they agree within 2 % or 1 MiB, whichever is larger, and without devices.
+/// Compares the direct I/O of a load with the kernel's counters of its devices; `None` when they
+/// agree within 2 % or 1 MiB, whichever is larger, and without devices.
 ///
 /// Bytes are compared and not I/Os, because the kernel splits and merges. A mirror writes
 /// everything to each of its devices: a whole multiple is no disagreement, [`write_copies`] tells

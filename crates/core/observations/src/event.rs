@@ -71,7 +71,7 @@ pub enum RunEnd {
     Interrupted,
     /// A manual step is due and nobody is there to do it; `run` again resumes.
     ManualStep {
-        /// What has to be done.
+        /// The action to take.
         text: String,
     },
     /// A cap on time or disk space was reached, or a program that hooks run was changed; once that
@@ -82,8 +82,8 @@ pub enum RunEnd {
     },
 }
 
-/// What a run announces while it works. Consumers listen; the store does not: a trial is
-/// committed before [`Event::TrialFinished`] is announced.
+/// An announcement of a running experiment. The store does not listen: a trial is committed before
+/// [`Event::TrialFinished`] is announced.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum Event {
@@ -142,7 +142,7 @@ pub enum Event {
         wall_s: f64,
         /// One line.
         cause: String,
-        /// Whether it is tried again.
+        /// True if it is retried.
         retry: bool,
     },
     /// A group of configurations has as many blocks as its intervals need: its further blocks,
@@ -153,7 +153,7 @@ pub enum Event {
     },
     /// A person has to do something before the run can go on.
     ManualStep {
-        /// What.
+        /// The message.
         text: String,
     },
     /// Something the user should know.

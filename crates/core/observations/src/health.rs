@@ -27,7 +27,7 @@ pub struct LoadHealth {
     pub free_until_s: Option<f64>,
 }
 
-/// What the whole machine did during the measurement.
+/// Load of the whole machine during the measurement.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MachineLoad {
     /// Processors online.
@@ -45,7 +45,7 @@ pub struct MachineLoad {
 /// A reason to trust a trial less, or a note that a reader must see beside the figure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
-    /// What kind of reason.
+    /// Kind of the reason.
     pub kind: WarningKind,
     /// One sentence with the figure behind it.
     pub detail: String,

@@ -136,7 +136,7 @@ impl Histogram {
         }
     }
 
-    /// Whether nothing was recorded.
+    /// Returns whether nothing was recorded.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -147,7 +147,7 @@ impl Histogram {
         self.percentiles_ns([percentile])[0]
     }
 
-    /// The same at several percentiles in ascending order: one pass for all of them.
+    /// Returns several percentiles, given in ascending order, in one pass.
     pub fn percentiles_ns<const N: usize>(&self, percentiles: [f64; N]) -> [u64; N] {
         let packed = match &self.0 {
             Form::Open(counts) => {
@@ -208,7 +208,7 @@ impl Histogram {
         Packed::from_bytes(bytes).map(|packed| Self(Form::Packed(packed)))
     }
 
-    /// What was recorded, in ascending order.
+    /// Visits the recorded values in ascending order.
     fn each(&self, see: impl FnMut(Slot)) {
         match &self.0 {
             Form::Open(counts) => {
@@ -330,7 +330,7 @@ mod tests {
         }
     }
 
-    /// What other programs can read, and what they write.
+    /// The stored form is readable and writable by other programs.
     #[test]
     fn the_stored_form_is_the_standard_one() {
         let mut ours = Histogram::default();

@@ -24,7 +24,7 @@ impl HoldOut {
         is_one.then(|| Self { factor: factor.into(), relation: relation.into(), value })
     }
 
-    /// Whether it is about this level.
+    /// Returns whether it concerns this level.
     pub fn holds(&self, level: f64) -> bool {
         match self.relation.as_str() {
             ">=" => level >= self.value,

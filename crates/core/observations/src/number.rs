@@ -26,7 +26,7 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// The same with its sign: `+1.30`, `-12.4`, `0.00`.
+/// Formats a value with its sign: `+1.30`, `-12.4`, `0.00`.
 pub fn signed(value: f64, decimals: usize) -> String {
     let text = fixed(value, decimals);
     let is_zero = !text.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
@@ -199,8 +199,8 @@ pub fn difference(value: f64, ends: Option<(f64, f64)>, unit: &str) -> String {
     format!("{} {unit}{ends}", shown(value))
 }
 
-/// The same with both ends of the interval, which are shown where it was cut at zero: `30.9k [0,
-/// 67.0k] rows/s`.
+/// Formats a mean with both ends of its interval, also where it was cut at zero: `30.9k [0, 67.0k]
+/// rows/s`.
 pub fn within(mean: f64, interval: Option<(f64, f64)>, unit: &str) -> String {
     match interval {
         Some((low, high)) if low == 0.0 && high > 2.0 * mean => {

@@ -12,7 +12,7 @@ pub const UNKNOWN: &str = "[unknown]";
 /// a thread was on a processor, and a thread that waits leaves none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
-    /// What was sampled: a command line, `pid 4711 (postgres)`, `the load's process`.
+    /// The sampled target: a command line, `pid 4711 (postgres)`, `the load's process`.
     pub target: String,
     /// Seconds between start and stop.
     pub elapsed_s: f64,
@@ -28,11 +28,11 @@ pub struct Profile {
     /// Programs, libraries and the kernel's parts, by path or in brackets: `/usr/lib/libc.so.6`,
     /// `[kernel]`.
     pub modules: Vec<String>,
-    /// What stacks are made of.
+    /// Frames of the stacks.
     pub frames: Vec<Frame>,
     /// Each distinct stack once.
     pub stacks: Vec<Stack>,
-    /// What could not be seen, and what to do about it: one sentence each.
+    /// Limits of the profile with remedies, one sentence each.
     pub missing: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ pub struct Frame {
     pub function: String,
     /// Index into [`Profile::modules`].
     pub module: usize,
-    /// Whether it runs in the kernel.
+    /// True if it runs in the kernel.
     pub kernel: bool,
 }
 
@@ -95,7 +95,7 @@ impl Profile {
         counts
     }
 
-    /// Whether every index points somewhere: a file that somebody else wrote may be anything.
+    /// Returns whether every index is valid; a file from elsewhere may hold anything.
     pub fn is_consistent(&self) -> bool {
         self.hz.is_finite()
             && self.hz > 0.0

@@ -1,4 +1,4 @@
-//! What a server counted of its statements in an interval, by `steelbench queries --every`.
+//! A server's statement counters over an interval, by `steelbench queries --every`.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub struct QueryInterval {
     pub block_bytes: u64,
     /// How often the server forgot statements to make room for others; `None`: not known.
     pub evictions: Option<u64>,
-    /// What is to be known about the figures, one sentence each.
+    /// Notes on the figures, one sentence each.
     pub notes: Vec<String>,
     /// The statements that took most time, in that order.
     pub statements: Vec<CountedStatement>,
@@ -38,15 +38,15 @@ pub struct CountedStatement {
     pub digest: String,
     /// Where it ran.
     pub database: String,
-    /// Who ran it; empty where the server does not tell users apart.
+    /// User that ran it; empty where the server does not distinguish users.
     pub user: String,
-    /// Whether clients sent it, and not a function that they called.
+    /// True if clients sent it, not a function that they called.
     pub is_top: bool,
     /// Its text.
     pub text: String,
-    /// Whether the server began to count it anew within the interval, so that some is missing.
+    /// True if the server reset its counter within the interval, so some is missing.
     pub is_partial: bool,
-    /// What was counted, by names such as `calls` and `time_ns`.
+    /// Counters by name, such as `calls` and `time_ns`.
     pub counters: BTreeMap<String, u64>,
     /// Hash of `plan`.
     pub plan_hash: Option<String>,

@@ -25,7 +25,7 @@ pub struct Recording {
     pub trials: Vec<TrialRecord>,
 }
 
-/// What identifies a run.
+/// Identity of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// Number within the results file, from 1.
@@ -52,7 +52,7 @@ pub struct RunRecord {
     pub started_ms: i64,
     /// Version of Steelbench that made the run.
     pub steelbench: String,
-    /// What the user called it: "after patch".
+    /// The user's label: "after patch".
     #[serde(default)]
     pub label: Option<String>,
     /// The repository that the experiment file's folder belongs to, when the run was begun;
@@ -64,27 +64,26 @@ pub struct RunRecord {
 /// A table that is not measured, of which the cost model of scans says what a scan takes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UnmeasuredTable {
-    /// What the user calls it.
+    /// The user's name for it.
     pub name: String,
     /// Rows.
     pub rows: u64,
-    /// Rows of a page, on average.
+    /// Mean number of rows per page.
     pub rows_per_page: f64,
-    /// What is computed over each of the columns: `count` (of rows, no column), `sum`, `min`,
-    /// `max`, `avg`.
+    /// Aggregate of the columns: `count` (of rows, no column), `sum`, `min`, `max`, `avg`.
     pub aggregate: String,
-    /// Columns that are aggregated.
+    /// Number of aggregated columns.
     pub columns: u64,
-    /// Whether all pages come from storage.
+    /// True if all pages come from storage.
     pub cold: bool,
 }
 
-/// What is checked out of a Git repository.
+/// State of a Git repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GitState {
     /// The commit, as 40 or 64 hexadecimal digits.
     pub commit: String,
-    /// Whether tracked files differ from it; `None`: not known.
+    /// True if tracked files differ from the commit; `None` if unknown.
     pub changed: Option<bool>,
 }
 
@@ -110,7 +109,7 @@ pub struct FactorRecord {
     pub levels: Vec<String>,
     /// The levels as numbers when every one is a number (an ordered factor).
     pub numeric: Option<Vec<f64>>,
-    /// Whether it is changed as seldom as possible.
+    /// True if it is changed as seldom as possible.
     pub hard_to_change: bool,
 }
 
@@ -142,7 +141,8 @@ impl ConfigurationRecord {
 /// A file that an experiment names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRecord {
-    /// What names it: the path of a setting, a hook of a volume, or the option of a quick command.
+    /// Source of the name: the path of a setting, a hook of a volume, or an option of a quick
+    /// command.
     pub named_by: String,
     /// Its path as named.
     pub path: String,
@@ -182,15 +182,15 @@ pub struct TrialRecord {
     pub wall_s: f64,
     /// Done or failed.
     pub status: TrialStatus,
-    /// What was seen; `None` when it failed before there was anything to see.
+    /// The observations; `None` if it failed before there were any.
     pub observations: Option<Observations>,
     /// Output of the hooks that ran for this trial.
     pub hooks: Vec<HookOutput>,
 }
 
 impl TrialRecord {
-    /// Whether `limits.trial_time` stopped it while it was measured: an observation of at least
-    /// that long, which no retry replaces.
+    /// Returns whether `limits.trial_time` stopped it during the measurement: an observation of at
+    /// least that time, which no retry replaces.
     pub fn timed_out(&self) -> bool {
         self.observations.as_ref().is_some_and(Observations::timed_out)
     }
@@ -214,7 +214,7 @@ pub enum TrialStatus {
     },
 }
 
-/// What a hook command printed.
+/// Output of a hook command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HookOutput {
     /// `volume ssd: prepare`, `before_trial`, ...
@@ -296,7 +296,7 @@ pub struct Environment {
     pub steelbench: String,
 }
 
-/// What an engine says it is.
+/// An engine's version.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EngineVersion {
     /// `3.50.4`, `PostgreSQL 15.18`.
@@ -320,7 +320,7 @@ pub struct VolumeEnvironment {
     pub device: Option<String>,
     /// I/O scheduler of the device.
     pub scheduler: Option<String>,
-    /// Whether the device says that it rotates.
+    /// True if the device reports that it rotates.
     pub rotational: Option<bool>,
     /// Size of the file system in bytes.
     pub size_bytes: Option<u64>,

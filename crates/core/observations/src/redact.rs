@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-/// What names of secrets end in.
+/// Endings of names of secrets.
 const SECRETS: [&str; 12] = [
     "password",
     "passwd",
@@ -50,7 +50,7 @@ pub fn redacted(text: &str) -> String {
     shown
 }
 
-/// Whether a name (of a variable, of an option) says that its value is a secret: `PGPASSWORD`,
+/// Returns whether a name (of a variable or an option) marks its value as a secret: `PGPASSWORD`,
 /// `API_TOKEN`.
 pub fn names_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
@@ -75,8 +75,7 @@ const LEADS: [bool; 256] = {
     leads
 };
 
-/// Whether there is anything to look at: most texts that are recorded are names without any of
-/// this.
+/// Returns whether the text needs a closer look: most recorded texts are plain names.
 fn may_hold_secret(text: &str) -> bool {
     let bytes = text.as_bytes();
     let begins = |at: usize, part: &[u8]| {
@@ -119,7 +118,7 @@ fn escape(text: &str) -> Option<(usize, char)> {
         .filter(|(_, sign)| sign.is_ascii_alphanumeric() || ":/@=_.-?&".contains(*sign))
 }
 
-/// What may be passwords of URLs, and of what is nearly one.
+/// Returns possible passwords of URLs, and of texts that resemble URLs.
 fn logins(chars: &[char]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -226,8 +225,8 @@ fn value(chars: &[char], name_end: usize, is_option: bool) -> Option<Range<usize
     Some(start..end)
 }
 
-/// What is between the quotes that begin at this place, three of them perhaps, and behind
-/// backslashes perhaps. Without its end it reaches as far as the text.
+/// Returns the range between quotes that start here, possibly tripled or escaped; to the end of the
+/// text if unclosed.
 fn quoted(chars: &[char], start: usize) -> Option<Range<usize>> {
     let (mark, inner) = quote(chars, start)?;
     let triple = [mark; 3];

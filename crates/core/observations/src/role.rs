@@ -28,7 +28,7 @@ named! {
         Cache = "cache",
         /// How long, how often or how much is measured.
         Measurement = "measurement",
-        /// What survives a crash, and when it is written.
+        /// Survival of a crash, and time of writing.
         Durability = "durability",
         /// The engine under test and its version.
         Engine = "engine",
@@ -46,7 +46,7 @@ impl Roles {
         self.0.get(path).copied()
     }
 
-    /// Whether a setting has one of these roles.
+    /// Returns whether a setting has one of these roles.
     pub fn has(&self, path: &str, roles: &[Role]) -> bool {
         self.role(path).is_some_and(|role| roles.contains(&role))
     }
@@ -59,7 +59,7 @@ impl Roles {
         })
     }
 
-    /// Whether a configuration gives a setting with this role.
+    /// Returns whether a configuration sets a setting with this role.
     pub fn given(&self, configuration: &ConfigurationRecord, role: Role) -> bool {
         configuration.settings.keys().any(|path| self.role(path) == Some(role))
     }
@@ -69,7 +69,7 @@ impl Roles {
         self.0.iter().map(|(path, role)| (path.as_str(), *role))
     }
 
-    /// Whether no setting has a role: a version before roles made the run.
+    /// Returns whether no setting has a role, as in runs of versions before roles.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What was seen of a server's processes in an interval, by `steelbench waits`.
+//! A server's activity during an interval, by `steelbench waits`.
 
 use crate::{Operation, TimeUse, Wait, WaitClass};
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub struct ActivityRecord {
     pub steelbench: String,
     /// The server as it was named, without its password.
     pub address: String,
-    /// What was seen.
+    /// The activity.
     pub activity: ServerActivity,
 }
 
@@ -34,13 +34,12 @@ pub struct ServerActivity {
     /// Where the server counts and times every wait of every session, if it does:
     /// `sys.dm_os_wait_stats`. Samples then tell only who waited for what.
     pub counted_in: Option<String>,
-    /// What the clients' sessions waited for while they had something to do; idle time is left
-    /// out.
+    /// Waits of the clients' sessions during their busy time; idle time is left out.
     pub waits: Vec<Wait>,
     /// Use of the sessions' time while they had something to do.
     pub time: TimeUse,
-    /// Whether the kernel told `time`, and the run queue in `waits`; otherwise CPU time is what
-    /// the samples without a wait say.
+    /// True if the kernel gave `time` and the run queue in `waits`; else CPU time comes from
+    /// samples without a wait.
     pub time_is_exact: bool,
     /// The samples, all processes, summed by what is the same.
     pub cells: Vec<ActivityCell>,
@@ -53,21 +52,20 @@ pub struct ServerActivity {
     pub operations: Vec<Operation>,
     /// Further counters of the server: what they rose by in the interval.
     pub counters: Vec<CounterTable>,
-    /// What sessions that waited were seen to wait for, where the server names it; the most
-    /// samples first.
+    /// Resources that sampled sessions waited for, where the server names them; most samples first.
     pub resources: Vec<WaitedResource>,
     /// Text of the statements in `cells`.
     pub texts: BTreeMap<i64, String>,
-    /// What a session that waits for a type of wait is doing, one sentence each.
+    /// Meaning of each wait type, one sentence each.
     pub meanings: BTreeMap<String, String>,
-    /// Who waited when the interval ended; `None` where the server could not be asked any more.
+    /// Sessions that waited at the end of the interval; `None` if the server no longer answered.
     pub tasks: Option<Vec<WaitingTask>>,
-    /// What could not be seen, and why: one sentence each.
+    /// Limits of the observation with their reasons, one sentence each.
     pub lost: Vec<String>,
 }
 
 impl ServerActivity {
-    /// Whether its counts can be summed: those of a file could be anything.
+    /// Returns whether its counts can be summed; a file may hold anything.
     pub fn is_consistent(&self) -> bool {
         let samples = self.cells.iter().map(|cell| cell.samples);
         let counts = self.waits.iter().filter_map(|wait| wait.count);
@@ -82,7 +80,7 @@ impl ServerActivity {
     }
 }
 
-/// What a server said of its counters when an interval began and when it ended, as it was read.
+/// Counters of a server at the start and end of an interval, as read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CounterReadings {
     /// The view: `sys.dm_os_wait_stats`.
@@ -111,11 +109,11 @@ impl CounterReadings {
 /// Counters of one kind that a server keeps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CounterTable {
-    /// What they count: `Latch classes`.
+    /// Name of the counters: `Latch classes`.
     pub title: String,
     /// Where they are from: `sys.dm_os_latch_stats`.
     pub source: String,
-    /// What the rows are: `Latch class`.
+    /// Name of a row: `Latch class`.
     pub rows_are: String,
     /// Names and units of the values.
     pub columns: Vec<CounterColumn>,
@@ -128,7 +126,7 @@ pub struct CounterTable {
 pub struct CounterColumn {
     /// Its heading.
     pub heading: String,
-    /// What its values are in.
+    /// Unit of its values.
     pub unit: CounterUnit,
 }
 
@@ -147,7 +145,7 @@ pub enum CounterUnit {
 /// A row of a [`CounterTable`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CounterRow {
-    /// What is counted.
+    /// Name of the counter.
     pub name: String,
     /// A value for each column, where there is one.
     pub values: Vec<Option<f64>>,
@@ -160,12 +158,11 @@ pub struct WaitedResource {
     pub wait_type: String,
     /// Our class of it.
     pub class: WaitClass,
-    /// What was waited for, in the engine's words: `5:1:1520544`.
+    /// The resource in the engine's words: `5:1:1520544`.
     pub resource: String,
-    /// What that is, as far as it can be told: `PFS page`, `page of orders`.
+    /// Kind of the resource, where known: `PFS page`, `page of orders`.
     pub kind: Option<String>,
-    /// What would make sessions wait less for things of this kind, where that is known: `more data
-    /// files`.
+    /// Remedy that would reduce waits for this kind, where known: `more data files`.
     pub remedy: Option<String>,
     /// Samples of sessions that waited for it.
     pub samples: u64,
@@ -205,21 +202,21 @@ pub struct ActivityPart {
 pub struct ActivityCell {
     /// Kind of process: `client backend`, `checkpointer`.
     pub process: String,
-    /// Whether it works for a client: its own process, or a worker of its query.
+    /// True if it works for a client: the client's process, or a worker of its query.
     pub for_client: bool,
-    /// What it waited for; `None`: on a processor, or ready for one.
+    /// Its wait; `None`: running, or ready to run.
     pub wait_type: Option<String>,
     /// Our class of the wait; `None` with `wait_type`.
     pub class: Option<WaitClass>,
-    /// Whether the session had nothing to do.
+    /// True if the session was idle.
     pub idle: bool,
     /// The engine's word for the state of the session: `active`, `idle in transaction`.
     pub state: String,
     /// The engine's number of the statement.
     pub query_id: Option<i64>,
-    /// What the client calls itself.
+    /// Application name of the client.
     pub application: String,
-    /// Who is logged in.
+    /// User of the session.
     pub user: String,
     /// The database.
     pub database: String,
@@ -235,7 +232,7 @@ pub struct ActivityCell {
 pub struct ProcessUse {
     /// Kind of process.
     pub process: String,
-    /// Whether they work for clients.
+    /// True if they work for clients.
     pub for_client: bool,
     /// Seconds on a processor.
     pub cpu_s: f64,
@@ -246,17 +243,17 @@ pub struct ProcessUse {
 /// A session that waits, now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WaitingTask {
-    /// Who waits.
+    /// The waiting session.
     pub session: TaskSession,
-    /// What for.
+    /// Its wait type.
     pub wait_type: String,
     /// Seconds that it has waited, where the engine tells.
     pub waited_s: Option<f64>,
-    /// What it wants, in names: `row 3 of page 7 of public.accounts`.
+    /// The wanted resource by name: `row 3 of page 7 of public.accounts`.
     pub resource: Option<String>,
     /// The lock that it wants.
     pub lock_mode: Option<String>,
-    /// Who is in its way.
+    /// The sessions that block it.
     pub blocked_by: Vec<TaskSession>,
 }
 
@@ -272,9 +269,9 @@ pub struct TaskSession {
     pub leader: Option<i32>,
     /// Name of the prepared transaction, which no session has any more.
     pub prepared: Option<String>,
-    /// Who is logged in.
+    /// User of the session.
     pub user: String,
-    /// What the client calls itself.
+    /// Application name of the client.
     pub application: String,
     /// The database.
     pub database: String,
@@ -293,8 +290,7 @@ pub struct TaskSession {
 }
 
 impl TaskSession {
-    /// Whether it keeps a transaction open, and with it all its locks, while its client asks for
-    /// nothing.
+    /// Returns whether it keeps a transaction with its locks open while its client is idle.
     pub fn is_idle_in_transaction(&self) -> bool {
         self.state.starts_with("idle in transaction")
     }

@@ -18,14 +18,14 @@ pub struct Survey {
     pub volumes: Vec<VolumeFacts>,
     /// Servers that were asked.
     pub servers: Vec<SurveyedServer>,
-    /// What could not be read, and why.
+    /// Unreadable items with their reasons.
     pub unread: Vec<Unread>,
 }
 
 /// Something that could not be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unread {
-    /// What: a file, a server, a view of it.
+    /// The item: a file, a server, a view of it.
     pub what: String,
     /// Why.
     pub why: String,
@@ -53,12 +53,12 @@ pub struct SurveyedMachine {
     pub nodes: Vec<NumaNode>,
     /// Memory.
     pub memory: Memory,
-    /// What the kernel does about flaws of the processor: `spectre_v2` and its state. Those that
-    /// this processor does not have are left out.
+    /// The kernel's mitigations of CPU vulnerabilities: `spectre_v2` and its state. Those that do
+    /// not affect this CPU are left out.
     pub mitigations: Vec<Mitigation>,
     /// Limits that this process runs under.
     pub limits: Limits,
-    /// Whether the kernel's clock follows another one.
+    /// True if the kernel's clock is synchronized.
     pub clock_synchronized: Option<bool>,
 }
 
@@ -112,9 +112,9 @@ pub struct NumaNode {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Memory {
-    /// What the kernel can use.
+    /// Memory usable by the kernel.
     pub total_bytes: Option<u64>,
-    /// What programs could still get without swapping.
+    /// Memory available to programs without swapping.
     pub available_bytes: Option<u64>,
     /// Swap space.
     pub swap_bytes: Option<u64>,
@@ -171,11 +171,11 @@ pub struct SurveyedServer {
     pub address: String,
     /// Its version: `PostgreSQL 15.18`.
     pub version: String,
-    /// Whether it is a process of the surveyed machine, as far as can be seen.
+    /// True if it is a process of the surveyed machine, as far as known.
     pub is_local: bool,
-    /// Whether it is a replica.
+    /// True for a replica.
     pub is_replica: Option<bool>,
-    /// Whether its shared memory is in explicit huge pages; `None`: it does not say.
+    /// True if its shared memory uses explicit huge pages; `None` if unknown.
     pub huge_pages_used: Option<bool>,
     /// The settings that matter to every server, and all that differ from the default.
     pub settings: Vec<ServerSetting>,
@@ -201,9 +201,9 @@ pub struct ServerSetting {
     pub source: String,
     /// Name of that file without its folder, where we may know it.
     pub file: Option<String>,
-    /// Whether somebody set it to something other than the default.
+    /// True if it was changed from the default.
     pub is_changed: bool,
-    /// Whether another value waits for a restart.
+    /// True if a new value awaits a restart.
     pub pending_restart: bool,
 }
 
@@ -290,13 +290,13 @@ pub struct Advice {
     pub rule: &'static str,
     /// How much it matters.
     pub weight: Weight,
-    /// What it is about: a device, a mounted folder, a setting, a server.
+    /// Its subject: a device, a mounted folder, a setting, a server.
     pub subject: String,
-    /// What was found, with figures.
+    /// The finding, with figures.
     pub fact: String,
     /// Why it matters, with the source where there is one.
     pub reason: &'static str,
-    /// What to do.
+    /// The remedy.
     pub action: String,
 }
 

@@ -16,7 +16,7 @@ pub struct Observations {
     pub elapsed_s: f64,
     /// Number of connections (or load threads) that worked.
     pub connections: u32,
-    /// What was done, so that costs can be given for each unit of work.
+    /// Work done, the basis of costs per unit.
     pub work: Work,
     /// Measured figures with unit and direction; the first is the primary one unless the file says
     /// otherwise.
@@ -35,8 +35,7 @@ pub struct Observations {
     pub statements: Vec<ScriptStatement>,
     /// Time in which sessions could not run, by wait type.
     pub waits: Vec<Wait>,
-    /// What sessions that waited were sampled to wait for, where the server names it; the most
-    /// samples first.
+    /// Resources that sampled sessions waited for, where the server names them; most samples first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<WaitedResource>,
     /// How the sessions' time was used, as far as it is not waits.
@@ -47,9 +46,9 @@ pub struct Observations {
     pub series: Vec<Series>,
     /// How the load generator itself fared.
     pub load: LoadHealth,
-    /// What else the machine did meanwhile.
+    /// Other load of the machine during the trial.
     pub machine: MachineLoad,
-    /// What the block devices under the target did meanwhile.
+    /// Use of the block devices under the target during the trial.
     pub devices: Vec<DeviceUse>,
     /// Where the target spent its processor time, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,7 +65,7 @@ pub struct Observations {
 }
 
 impl Observations {
-    /// Whether `limits.trial_time` stopped it.
+    /// Returns whether `limits.trial_time` stopped it.
     pub fn timed_out(&self) -> bool {
         self.timeout_s.is_some()
     }
@@ -191,12 +190,12 @@ pub struct QueryPlan {
     pub hash: String,
     /// The plan, without what the optimizer estimated.
     pub text: String,
-    /// What the engine said of one run before the measurement, where that was asked for.
+    /// The engine's analysis of one run before the measurement, if requested.
     pub analysis: Option<String>,
     /// Rows that the optimizer expected of the statement, where the engine tells.
     #[serde(default)]
     pub estimated_rows: Option<f64>,
-    /// What the optimizer expected it to cost, in the engine's own unit.
+    /// The optimizer's estimated cost, in the engine's unit.
     #[serde(default)]
     pub estimated_cost: Option<f64>,
     /// Why there is no plan.
@@ -223,13 +222,13 @@ impl QueryPlan {
         Self { statement: statement.into(), reason: Some(beginning(reason)), ..Self::default() }
     }
 
-    /// The same with what the optimizer estimated.
+    /// Adds the optimizer's estimates.
     #[must_use]
     pub fn estimated(self, rows: Option<f64>, cost: Option<f64>) -> Self {
         Self { estimated_rows: rows, estimated_cost: cost, ..self }
     }
 
-    /// The same with what the engine said of one run.
+    /// Adds the engine's analysis of one run.
     #[must_use]
     pub fn analyzed(self, analysis: Option<String>) -> Self {
         Self { analysis: analysis.map(beginning), ..self }
@@ -268,7 +267,7 @@ impl Response {
         }
     }
 
-    /// The same, counted or rounded in steps of this size.
+    /// Marks the value as counted or rounded in steps of this size.
     #[must_use]
     pub fn in_steps_of(self, resolution: f64) -> Self {
         Self { resolution: if resolution.is_finite() { resolution } else { 0.0 }, ..self }

@@ -1,7 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// What the system knows of the storage under a path, layer by layer. What it does not tell is
-/// `None`.
+/// Facts about the storage under a path, layer by layer; unknown ones are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct VolumeFacts {
     /// The path that was looked at: a directory, a file or a block device.
@@ -20,7 +19,7 @@ pub struct MountFacts {
     pub folder: String,
     /// Its type: `ext4`.
     pub file_system: String,
-    /// What is mounted: a device, or a name.
+    /// Mounted source: a device, or a name.
     pub source: String,
     /// Options of the mount and of the file system: `rw,relatime,discard`.
     pub options: String,
@@ -33,11 +32,11 @@ pub struct MountFacts {
     pub stripe_width_bytes: Option<u64>,
     /// How btrfs spreads data over its devices: `single`, `raid1`; several while it is converted.
     pub btrfs_data: Vec<String>,
-    /// The same for metadata.
+    /// Profiles of metadata.
     pub btrfs_metadata: Vec<String>,
     /// Its size in bytes.
     pub size_bytes: Option<u64>,
-    /// What of it is free for us, in bytes.
+    /// Free bytes for unprivileged use.
     pub free_bytes: Option<u64>,
 }
 
@@ -60,18 +59,18 @@ pub struct DeviceFacts {
     pub physical_sector_bytes: Option<u64>,
     /// Least that is done well at random: of an array its chunk, in bytes.
     pub minimum_io_bytes: Option<u64>,
-    /// What is done well in sequence: of an array its stripe, in bytes. 0: it does not say.
+    /// Optimal size of sequential I/O: for an array its stripe, in bytes. 0: unknown.
     pub optimal_io_bytes: Option<u64>,
-    /// Whether it says that it rotates (a hard disk). Virtual disks say so too.
+    /// True if it reports that it rotates (a hard disk). Virtual disks report this, too.
     pub rotational: Option<bool>,
     /// The scheduler of its I/Os: `none`, `mq-deadline`.
     pub scheduler: Option<String>,
     /// `write back`: what was written may be in a cache that loses it with the power, until it is
     /// flushed. `write through`: what was written is safe.
     pub write_cache: Option<String>,
-    /// Whether single writes can be made to bypass the cache (force unit access).
+    /// True if single writes can bypass the cache (force unit access).
     pub fua: Option<bool>,
-    /// What a discard of blocks is rounded to, in bytes. 0: it cannot discard.
+    /// Granularity of discards, in bytes. 0: no discard.
     pub discard_granularity_bytes: Option<u64>,
     /// I/Os that its queue takes.
     pub queue_requests: Option<u64>,
@@ -103,7 +102,7 @@ pub struct PartitionFacts {
 pub struct ArrayFacts {
     /// `raid0`, `raid1`, `raid10`, `raid5`.
     pub level: String,
-    /// What one disk gets before the next, in bytes; `None` where there are no stripes.
+    /// Bytes on one disk before the next; `None` without stripes.
     pub chunk_bytes: Option<u64>,
     /// Number of disks in it.
     pub disks: Option<u64>,
@@ -116,7 +115,7 @@ pub struct ArrayFacts {
 pub struct MappedFacts {
     /// The name that it was given.
     pub name: String,
-    /// Who made it: `LVM`, `CRYPT`, `mpath`.
+    /// Its driver: `LVM`, `CRYPT`, `mpath`.
     pub kind: Option<String>,
 }
 
@@ -127,6 +126,6 @@ pub struct LoopFacts {
     pub backing_file: String,
     /// Where the device begins in the file, in bytes.
     pub offset_bytes: Option<u64>,
-    /// Whether it bypasses the page cache of the file.
+    /// True if it bypasses the page cache of the file.
     pub direct_io: Option<bool>,
 }

@@ -161,8 +161,8 @@ impl Wait {
     }
 }
 
-/// What is printed for a wait type: waits of our own load driver, which no manual explains, in
-/// words; those of engines as they call them.
+/// Returns the printed name of a wait type: in words for waits of the load driver, which no manual
+/// explains; the engine's own name otherwise.
 pub fn shown(wait_type: &str) -> &str {
     match wait_type {
         "ARRIVAL" => "idle: next start not due",

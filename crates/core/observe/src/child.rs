@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The end of what is printed on one stream that is kept.
 pub const KEPT_BYTES_MAX: usize = 4 << 20;
-/// What is read at once.
+/// Bytes read at a time.
 const CHUNK_BYTES: usize = 16 << 10;
 
 /// Bytes of the blocks in which getrusage(2) tells what was read from and sent to storage.
@@ -48,11 +48,11 @@ pub struct Ended {
     pub status: ExitStatus,
     /// From just before it was started until the kernel told of its end.
     pub elapsed: Duration,
-    /// What it used.
+    /// Its resource use.
     pub used: ProcessUse,
-    /// What it printed, of streams that are read.
+    /// Its output, if the stream is read.
     pub stdout: Printed,
-    /// The same of errors.
+    /// Its error output, if the stream is read.
     pub stderr: Printed,
     /// It was killed with its group, because somebody asked to stop.
     pub stopped: bool,
@@ -60,8 +60,7 @@ pub struct Ended {
     pub left_group: bool,
 }
 
-/// What a process used and, with it, every process below it whose end its parent has waited for
-/// (see getrusage(2)).
+/// Resource use of a process and of its descendants that were waited for (see getrusage(2)).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ProcessUse {
     /// Seconds on a processor in user mode.
@@ -100,7 +99,7 @@ impl Printed {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 
-    /// Whether there was more before it.
+    /// Returns whether earlier output was dropped.
     pub fn is_cut(&self) -> bool {
         self.cut
     }
@@ -135,7 +134,7 @@ pub fn run(
     Ready::new(command, streams, heard)?.run(stop)
 }
 
-/// The same, but what is left of its group at its end is left alone, unless `stop` ended it.
+/// Runs a child without ending the rest of its group, unless `stop` ended it.
 ///
 /// # Errors
 /// When it cannot be started or waited for.
@@ -241,8 +240,8 @@ pub fn own_peak_bytes() -> u64 {
     peak.and_then(|kib| kib.trim().parse::<u64>().ok()).map_or(u64::MAX, |kib| kib << 10)
 }
 
-/// Whether a process has had more than this one, which is asked again only where what it once said
-/// does not decide: it never gets less.
+/// Returns whether a process exceeded this one's peak memory, which is read again only if the last
+/// reading does not decide: the peak never falls.
 fn is_above_own_peak(peak_bytes: u64) -> bool {
     static OWN: AtomicU64 = AtomicU64::new(0);
     if peak_bytes <= OWN.load(Ordering::Relaxed) {
@@ -388,8 +387,8 @@ fn run_delay_s(pid: libc::pid_t) -> Option<f64> {
     Some(delay_ns as f64 / 1e9)
 }
 
-/// Whether the kernel counts what processes read from and send to storage
-/// (`CONFIG_TASK_IO_ACCOUNTING`): without that getrusage(2) tells zeros.
+/// Returns whether the kernel counts storage I/O of processes (`CONFIG_TASK_IO_ACCOUNTING`);
+/// without it getrusage(2) returns zeros.
 fn counts_storage() -> bool {
     static COUNTS: LazyLock<bool> = LazyLock::new(|| Path::new("/proc/self/io").exists());
     *COUNTS
@@ -409,8 +408,7 @@ pub fn open_at_once(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
     }
 }
 
-/// What a child has printed without what looks like a password, and without the secrets of our
-/// environment, which it knows too.
+/// Removes passwords, and secrets of our environment, from a child's output.
 pub fn without_secrets(text: &str) -> String {
     let own = std::env::vars_os();
     without(
@@ -419,7 +417,7 @@ pub fn without_secrets(text: &str) -> String {
     )
 }
 
-/// The same without the secrets among these variables.
+/// Removes the secrets among these variables.
 pub fn without(text: &str, variables: impl IntoIterator<Item = (String, String)>) -> String {
     let secrets = variables
         .into_iter()

@@ -53,7 +53,7 @@ impl Clock {
         }
     }
 
-    /// Whether time is scripted.
+    /// Returns whether time is scripted.
     pub fn is_virtual(&self) -> bool {
         matches!(self, Self::Virtual(_))
     }

@@ -56,7 +56,7 @@ impl Device {
         if self.is_partition() { disk().unwrap_or(self) } else { self }
     }
 
-    /// Whether this is a part of a disk.
+    /// Returns whether this is a partition of a disk.
     pub fn is_partition(self) -> bool {
         self.folder().join("partition").exists()
     }
@@ -88,10 +88,10 @@ pub enum DeviceError {
     #[error("cannot read the mounts: {0}")]
     Mounts(#[source] io::Error),
     /// No visible mount holds the path.
-    #[error("it is on no mount that can be seen")]
+    #[error("it is not on a visible mount")]
     NoMount,
     /// The file system has no device: it is in memory, on a network or over several devices.
-    #[error("it is on {file_system}, which has no block device of its own")]
+    #[error("it is on {file_system}, which has no block device")]
     NoDevice {
         /// Its type: `tmpfs`.
         file_system: String,
@@ -102,9 +102,9 @@ pub enum DeviceError {
         /// The path.
         path: PathBuf,
     },
-    /// What the kernel or the device says cannot be read.
+    /// Facts of the kernel or the device that cannot be read.
     #[error(
-        "{}: cannot {action}: {source}; without that it is not known what is on the device",
+        "{}: cannot {action}: {source}; the content of the device is unknown",
         path.display()
     )]
     Unreadable {
@@ -130,7 +130,7 @@ pub fn devices_of(path: &Path) -> Result<Vec<Device>, DeviceError> {
     Ok(devices)
 }
 
-/// The same with partitions as such: the devices that the file system itself is on.
+/// Returns the devices of the file system itself, partitions included.
 pub fn members_of(path: &Path) -> Result<Vec<Device>, DeviceError> {
     let metadata = path.metadata().map_err(DeviceError::Path)?;
     let device = Device::at(path).unwrap_or(Device::of_number(metadata.dev()));

@@ -69,8 +69,8 @@ pub fn space(path: &Path) -> Option<(u64, u64)> {
     Some((stat.f_blocks * stat.f_frsize, stat.f_bavail * stat.f_frsize))
 }
 
-/// Whether a folder is on btrfs, which compresses in threads of the kernel and counts files as if
-/// it did not.
+/// Returns whether a folder is on btrfs, which compresses in kernel threads and reports
+/// uncompressed file sizes.
 pub fn is_on_btrfs(folder: &Path) -> bool {
     let Ok(folder) = CString::new(folder.as_os_str().as_bytes()) else { return false };
     let mut stat = std::mem::MaybeUninit::<libc::statfs>::zeroed();
@@ -91,7 +91,7 @@ pub fn used(folder: &Path) -> Option<(u64, u64)> {
     Some((stat.f_fsid, (stat.f_blocks - stat.f_bfree) * stat.f_frsize))
 }
 
-/// What the file system that holds a path says of itself (see statvfs(3)).
+/// Reads the statistics of the file system that holds a path (see statvfs(3)).
 pub(crate) fn file_system(path: &Path) -> Option<libc::statvfs> {
     let path = CString::new(path.as_os_str().as_bytes()).ok()?;
     let mut stat = std::mem::MaybeUninit::<libc::statvfs>::zeroed();

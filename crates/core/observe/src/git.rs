@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// How long all of it may take: a repository may lie on a network that does not answer.
 const TIME_MAX: Duration = Duration::from_secs(3);
 
-/// What would be executed by reading a repository, and what is said instead.
+/// Options that keep a repository from executing programs when it is read.
 const SAFE: [&str; 4] =
     ["core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat", "core.sshCommand=false"];
 
@@ -31,8 +31,8 @@ pub fn git_state(folder: &Path) -> Option<GitState> {
     is_hash.then(|| GitState { changed: changed(&ask), commit })
 }
 
-/// Whether tracked files differ from the commit; `None` where that cannot be told, as where the
-/// repository has filters of its own, which would have to run.
+/// Returns whether tracked files differ from the commit; `None` if unknown, for example if the
+/// repository has its own filters, which would have to run.
 fn changed(ask: &impl Fn(&[&str]) -> Option<(bool, String)>) -> Option<bool> {
     let (_, filters) = ask(&[
         "config",
@@ -49,8 +49,7 @@ fn changed(ask: &impl Fn(&[&str]) -> Option<(bool, String)>) -> Option<bool> {
     known.then(|| !list.trim().is_empty())
 }
 
-/// Whether `git` succeeded, and what it printed; `None` when it cannot be started or takes too
-/// long.
+/// Runs `git`; returns success and output, or `None` when it cannot be started or takes too long.
 fn answer(folder: &Path, arguments: &[&str], until: Instant) -> Option<(bool, String)> {
     let mut command = Command::new("git");
     command.arg("--no-optional-locks").arg("-C").arg(folder);

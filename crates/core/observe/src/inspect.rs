@@ -1,4 +1,5 @@
-//! What is under a path: file system, stripes, partitions, sectors, queues. Nothing is written.
+//! Storage layers under a path: file system, stripes, partitions, sectors, queues. Nothing is
+//! written.
 
 use crate::devices::{Device, btrfs_folder, listed_in, members_of, name_of};
 use crate::environment::{file_system, space};
@@ -18,7 +19,7 @@ const SECTOR_BYTES: u64 = 512;
 /// A path cannot be looked at.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{}: cannot look at it: {source}; name a directory, a file or a block device that is there",
+    "{}: cannot inspect it: {source}; name an existing directory, file or block device",
     path.display()
 )]
 pub struct InspectError {
@@ -57,8 +58,8 @@ fn layers(mut devices: Vec<Device>) -> Vec<DeviceFacts> {
 /// File systems of packages and media, on which nobody puts a database.
 const READ_ONLY: [&str; 4] = ["squashfs", "erofs", "iso9660", "udf"];
 
-/// What is under each mounted file system that is on block devices, and what could not be looked
-/// at. Of one that is mounted several times, the first mount.
+/// Returns the storage layers of each mounted file system on block devices, and the unreadable
+/// ones. Of several mounts the first counts.
 pub fn volumes() -> (Vec<VolumeFacts>, Vec<Unread>) {
     let unread = |what: String, why: String| Unread { what, why };
     let mounts = match mounts::all() {
@@ -126,7 +127,7 @@ fn stripe(options: &str, block_bytes: Option<u64>) -> (Option<u64>, Option<u64>)
     (sectors("sunit"), sectors("swidth").or_else(|| Some(option("stripe")? * block_bytes?)))
 }
 
-/// What the kernel says of a device in its folder, from which no link leads away.
+/// Reads the kernel's facts about a device from its folder, which no link leaves.
 fn device_of(folder: &Path) -> DeviceFacts {
     let partition = partition(folder);
     // The queue belongs to the disk.
@@ -181,8 +182,8 @@ fn array(folder: &Path) -> Option<ArrayFacts> {
     })
 }
 
-/// What copies and parity leave of a stripe's disks. The layout of RAID 10 has the number of near
-/// copies in its lowest byte and of far copies in the next (md(4)).
+/// Returns the data disks of a stripe without copies and parity. The layout of RAID 10 has the
+/// number of near copies in its lowest byte and of far copies in the next (md(4)).
 fn data_disks(level: &str, disks: u64, layout: u64) -> Option<u64> {
     let parity = match level {
         "raid0" => 0,

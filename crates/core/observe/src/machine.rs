@@ -83,7 +83,7 @@ fn own_cpu_s() -> f64 {
     times.map(|time| time.tv_sec as f64 + time.tv_usec as f64 / 1e6).sum()
 }
 
-/// What the kernel has counted for this process, its children or the calling thread (see
+/// Returns the kernel's counters of this process, its children or the calling thread (see
 /// getrusage(2)).
 pub(crate) fn usage(who: libc::c_int) -> libc::rusage {
     // SAFETY: `usage` is a valid place for the result, and zeroed is a valid value of it.

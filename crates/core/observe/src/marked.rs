@@ -17,9 +17,9 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// One that is killed may just have started another: so often they are looked for.
 const ROUNDS: u32 = 10;
 
-/// What the guard runs: it waits for the end of its input, which is our end, and kills what bears a
-/// mark of ours, of which its first argument is the beginning. proc(5): `environ` has a zero behind
-/// each variable.
+/// Script of the guard: it waits for the end of its input, which is the end of this process, and
+/// kills processes with our mark, whose prefix is its first argument. proc(5): `environ` has a zero
+/// behind each variable.
 const GUARD: &str = "while read -r _; do :; done\nfor _ in 1 2 3 4 5 6 7 8 9 10; \
                      do\nmarked=$(grep -lsz \"^$0\" /proc/[0-9]*/environ); [ \"$marked\" ] || \
                      exit\nfor file in $marked; do pid=${file#/proc/}; kill -KILL \

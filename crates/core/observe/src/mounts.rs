@@ -1,4 +1,4 @@
-//! What is mounted where, as this process sees it (see proc(5), mountinfo).
+//! Mounts as this process sees them (see proc(5), mountinfo).
 
 use std::path::{Path, PathBuf};
 

@@ -48,7 +48,7 @@ pub fn resident_bytes(file: &File) -> io::Result<u64> {
     if !metadata.is_file() {
         return Err(io::Error::new(
             io::ErrorKind::Unsupported,
-            "the kernel does not tell it of a device",
+            "the kernel does not report this for devices",
         ));
     }
     let length = metadata.len() as usize;

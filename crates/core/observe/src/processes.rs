@@ -23,7 +23,7 @@ pub fn parent(pid: i32) -> Option<i32> {
     state_and_parent(pid).map(|(_, parent)| parent)
 }
 
-/// Whether a process is there and not only waiting to be reaped.
+/// Returns whether a process exists and is not a zombie.
 pub fn is_alive(pid: i32) -> bool {
     state_and_parent(pid).is_some_and(|(state, _)| !matches!(state.as_str(), "Z" | "X"))
 }

@@ -9,14 +9,14 @@ use observations::{
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What the operating system tells of this machine.
+/// The operating system's facts about this machine.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Taken {
     /// The machine.
     pub machine: SurveyedMachine,
     /// Settings that matter to databases.
     pub settings: Vec<SystemSetting>,
-    /// What could not be read, and why.
+    /// Unreadable items with their reasons.
     pub unread: Vec<Unread>,
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn distribution(tree: &Tree) -> Option<String> {
     Some(name.trim_matches('"').to_owned())
 }
 
-/// What stands between us and the hardware, the nearest to us first, as far as it shows itself.
+/// Returns the layers between this process and the hardware, nearest first, as far as visible.
 pub(crate) fn layers(tree: &Tree, cpuinfo: &str) -> Vec<String> {
     let container = tree.if_there("run/systemd/container").or_else(|| {
         let markers = [".dockerenv", "run/.containerenv"];
@@ -86,7 +86,7 @@ pub(crate) fn layers(tree: &Tree, cpuinfo: &str) -> Vec<String> {
     container.into_iter().chain(machine).collect()
 }
 
-/// The same in words; `None` where the processor does not show its flags.
+/// Describes virtualization; `None` where the CPU does not show its flags.
 fn virtualization(tree: &Tree, cpuinfo: &str) -> Option<String> {
     topology::fields(cpuinfo, "flags").next()?;
     let layers = layers(tree, cpuinfo);
@@ -137,7 +137,7 @@ fn mitigations(tree: &Tree) -> Vec<Mitigation> {
     all.filter(|one| one.state != "Not affected").collect()
 }
 
-/// Whether the kernel's clock follows another one (see adjtimex(2)).
+/// Returns whether the kernel's clock is synchronized (see adjtimex(2)).
 fn clock_synchronized() -> Option<bool> {
     // SAFETY: all zeros is a valid timex, which asks for nothing to be set and is filled by the
     // call.
@@ -160,8 +160,8 @@ pub fn soft_limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
     (rc == 0).then_some(limit.rlim_cur)
 }
 
-/// What the control groups that this process is in allow (Documentation/admin-guide/cgroup-v2.rst,
-/// cgroup-v1). The narrowest limit on the way up to the root counts.
+/// Reads the limits of this process's control groups (Documentation/admin-guide/cgroup-v2.rst,
+/// cgroup-v1). The narrowest limit up to the root applies.
 fn limits(tree: &Tree) -> Limits {
     let groups = tree.if_there("proc/self/cgroup").unwrap_or_default();
     let status = tree.if_there("proc/self/status").unwrap_or_default();
@@ -227,7 +227,7 @@ fn narrow(limits: &mut Limits, tree: &Tree, folder: &Path) {
 enum Source {
     /// Below `/proc/sys`, at its name.
     Sysctl,
-    /// The same, but only some kernels have it; the others do not miss it.
+    /// A sysctl that only some kernels have; its absence is not noted.
     SysctlIfThere,
     /// In a file, which only some kernels have.
     IfThere(&'static str),

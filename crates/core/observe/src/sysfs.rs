@@ -86,7 +86,7 @@ impl Tree {
         self.noted(path.as_ref(), true)
     }
 
-    /// The same of a file that many machines do not have: that alone is not noted.
+    /// Reads a file that many machines lack; its absence is not noted.
     pub fn if_there(&self, path: impl AsRef<Path>) -> Option<String> {
         self.noted(path.as_ref(), false)
     }

@@ -66,7 +66,7 @@ impl ThreadClock {
         ThreadTimes { cpu_ns: thread_cpu_ns(), run_delay_ns }
     }
 
-    /// What the thread has used so far. Call it on the thread that opened the clock.
+    /// Returns the thread's use so far. Call it on the thread that opened the clock.
     pub fn usage(&self) -> ThreadUse {
         let usage = crate::machine::usage(libc::RUSAGE_THREAD);
         ThreadUse {
@@ -77,7 +77,7 @@ impl ThreadClock {
     }
 }
 
-/// What a thread has used of processors, and how often it left one.
+/// CPU use of a thread, and its context switches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ThreadUse {
     /// On a processor and in the run queue.
@@ -89,7 +89,7 @@ pub struct ThreadUse {
 }
 
 impl ThreadUse {
-    /// What was used since an earlier reading.
+    /// Returns the use since an earlier reading.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
@@ -114,8 +114,7 @@ fn thread_cpu_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// What the kernel knows of the time that a process with one thread, or a thread, has used since it
-/// began.
+/// The kernel's times of a single-threaded process, or of a thread, since its start.
 ///
 /// PostgreSQL runs each session in such a process, so that these are the times of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -141,7 +140,7 @@ impl ProcessTimes {
         Self::of_thread(pid, pid)
     }
 
-    /// The same of a thread of a process, which MariaDB gives each session: `task/<tid>/schedstat`
+    /// Reads the times of a thread of a process, such as a MariaDB session: `task/<tid>/schedstat`
     /// and `stat`.
     pub fn of_thread(pid: i32, thread: i32) -> Option<Self> {
         let ThreadTimes { cpu_ns, run_delay_ns } = ThreadTimes::read(pid, thread)?;
@@ -192,7 +191,7 @@ impl KernelThreads {
     }
 }
 
-/// What a process calls itself: its title where it sets one, as PostgreSQL's sessions do.
+/// Returns a process's title where it sets one, as PostgreSQL's sessions do.
 pub fn process_title(pid: i32) -> Option<String> {
     let title = std::fs::read(proc(pid, "cmdline")).ok()?;
     Some(String::from_utf8_lossy(&title).replace('\0', " ").trim_end().to_owned())

@@ -71,7 +71,7 @@ impl Topology {
         }
     }
 
-    /// What these processors span; those that are not known are left out.
+    /// Returns the span of these CPUs; unknown ones are left out.
     pub fn span(&self, cpus: &[u32]) -> Span {
         let used = || self.processors.iter().filter(|processor| cpus.contains(&processor.cpu));
         let distinct =
@@ -84,7 +84,7 @@ impl Topology {
         }
     }
 
-    /// What all processors span.
+    /// Returns the span of all CPUs.
     pub fn whole(&self) -> Span {
         let all: Vec<u32> = self.processors.iter().map(|processor| processor.cpu).collect();
         self.span(&all)

@@ -55,7 +55,7 @@ pub enum SelectionError {
         known: Vec<&'static str>,
     },
     /// A sum or an average of texts.
-    #[error("{column} is no column of numbers, so that it has no {aggregate}")]
+    #[error("{column} is not a numeric column and has no {aggregate}")]
     NotNumbers {
         /// The column.
         column: &'static str,
@@ -63,7 +63,7 @@ pub enum SelectionError {
         aggregate: String,
     },
     /// Too few columns have the aggregate.
-    #[error("table {table} has {fitting} columns that have a {aggregate}, not {wanted}")]
+    #[error("table {table} has {fitting} columns with a {aggregate}, not {wanted}")]
     FewColumns {
         /// The table.
         table: &'static str,
@@ -76,7 +76,7 @@ pub enum SelectionError {
     },
     /// A filter in another form.
     #[error(
-        "`{text}` is no condition; write a column, < and {bound}: \"c2 < 20000000\", \
+        "`{text}` is not a condition; write a column, < and {bound}: \"c2 < 20000000\", \
          \"l_shipdate < 1995-01-01\""
     )]
     NotCondition {
@@ -86,14 +86,14 @@ pub enum SelectionError {
         bound: &'static str,
     },
     /// A filter on texts.
-    #[error("{column} is no column of numbers or dates")]
+    #[error("{column} is not a column of numbers or dates")]
     NotOrdered {
         /// The column.
         column: &'static str,
     },
 }
 
-/// What is computed over which rows of a table.
+/// Aggregates over selected rows of a table.
 pub struct Aggregates {
     /// Columns of the answer.
     pub outputs: Vec<Output>,
@@ -217,7 +217,7 @@ fn is_number(data_type: DataType) -> bool {
 /// `c2 < 20000000`, `l_shipdate < 1995-01-01`.
 pub fn filter(text: &str, table: &Table) -> Result<Filter, SelectionError> {
     let form = |bound| SelectionError::NotCondition { text: text.to_owned(), bound };
-    let either = "a whole number, or the day that a column of dates is compared with";
+    let either = "a whole number, or a day for a date column";
     let (name, bound) = text.split_once('<').ok_or_else(|| form(either))?;
     let (name, bound) = (column(name.trim(), table)?, bound.trim());
     let bound = match table.column(name).map(|own| own.data_type) {

@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 use work::{Fill, Operation, Output, Request, Rows, SharedTables, Statement, Table, Work};
 
 settings! {
-    /// Data set whose first table is worked on: synthetic (columns and rows per page are chosen),
-    /// mybigtable, one-row-per-page, documents (long texts), pgbench (accounts), tpch (all of its
-    /// tables; LINEITEM is the first), or one table of TPC-H.
+    /// Data set whose first table is used: synthetic (with the given columns and rows per page),
+    /// mybigtable, one-row-per-page, documents (long texts), pgbench (accounts), tpch (all its
+    /// tables; LINEITEM is the first), or one TPC-H table.
     pub DATA: String = "workload.data", Kind::Choice(datasets::NAMES), "synthetic" => DataIdentity;
     /// Scale factor of TPC-H (1: 6 million rows of LINEITEM, 0.01: 60,000) and of pgbench (1:
     /// 100,000 accounts).
@@ -29,21 +29,21 @@ settings! {
     pub ROWS: u64 =
         "workload.rows", Kind::Count { min: 1, max: 1_000_000_000_000 }, "100k" => DataIdentity,
         Given "\"100k\"";
-    /// Columns of the synthetic table: a key, ints, and a last one that fills the page. All have a
+    /// Columns of the synthetic table: a key, ints, and a filler column at the end. All have a
     /// fixed length.
     pub COLUMNS: usize = "workload.columns", Kind::Count { min: 3, max: 18 }, "6" => DataIdentity;
-    /// Rows of the synthetic table that fill a page, about: rows are made so wide. An engine whose
-    /// pages cannot hold so many says so.
+    /// Approximate rows per page of the synthetic table; it sets the row width. Engines report an
+    /// error if their pages cannot hold that many.
     pub ROWS_PER_PAGE: u16 =
         "workload.rows_per_page", Kind::Count { min: 1, max: 2_000 }, "50" => DataIdentity;
     /// Seed of the values of the data sets synthetic, mybigtable and documents.
     pub DATA_SEED: u64 =
         "workload.data_seed", Kind::Count { min: 0, max: i64::MAX }, "1" => DataIdentity;
-    /// Processors that one statement may use at most, where the engine runs one statement on
-    /// several; 1: no parallelism. Default: as the engine is set.
+    /// Maximum CPUs for one statement, where the engine supports parallel statements; 1: no
+    /// parallelism. Default: the engine's setting.
     pub DEGREE: Option<u32> = "workload.degree", Kind::Count { min: 1, max: 1024 };
-    /// Whether the statement is run once before the measurement for what the engine has to say of
-    /// it: EXPLAIN (ANALYZE, BUFFERS), counters of the statement. Not part of what is measured.
+    /// Run the statement once before the measurement to record its plan and counters: EXPLAIN
+    /// (ANALYZE, BUFFERS). Not part of the measurement.
     pub ANALYZE: bool = "workload.analyze", Kind::Bool, "false";
 }
 
@@ -98,7 +98,7 @@ pub fn data_set(configuration: &Configuration) -> DataSet {
     DataSet::new(&configuration.get(DATA), size).unwrap_or_else(|| DataSet::pgbench(1))
 }
 
-/// The same of a probe with these settings, if they are those of data sets.
+/// Reads the data settings of a probe; `None` if it has none.
 pub fn declared_data_set(
     settings: &[Declaration],
     configuration: &Configuration,
@@ -131,7 +131,7 @@ pub fn work(set: &DataSet) -> Work {
 pub struct Loaded {
     /// Rows of it.
     pub rows: u64,
-    /// What the engine says of the statement on it.
+    /// The engine's explanation of the statement.
     pub explained: Explained,
     /// Bytes that the tables and their indexes take where they are stored.
     pub stored_bytes: Option<u64>,
@@ -142,7 +142,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// What the engine says of tables that have been loaded, of the first of them how it is stored.
+    /// Describes loaded tables by the engine, with the storage of the first one.
     ///
     /// # Errors
     /// When it cannot be asked.
@@ -167,7 +167,7 @@ impl Loaded {
         })
     }
 
-    /// The same with what the engine says of an operation.
+    /// Adds the engine's explanation of an operation.
     ///
     /// # Errors
     /// When the engine refuses.
@@ -218,7 +218,7 @@ impl Loaded {
     }
 }
 
-/// What is recorded of a plan.
+/// Returns the record of a plan.
 pub fn recorded(statement: &str, plan: Planned) -> QueryPlan {
     QueryPlan::new(statement, plan.text).estimated(plan.rows, plan.cost)
 }
@@ -281,7 +281,7 @@ pub fn create(context: &TrialContext<'_>, set: &DataSet, work: Work) -> Result<L
 /// How often somebody hears how far loading is.
 const TELL_EVERY: Duration = Duration::from_millis(500);
 
-/// What was done to fill tables.
+/// The result of filling tables.
 #[derive(Debug, Clone, Copy)]
 pub struct Filled {
     /// Rows that the engine took: 0 where it had them.
@@ -349,12 +349,12 @@ fn counted(fill: &mut Fill, counts: Arc<Counts>) {
     }));
 }
 
-/// What was taken of the file systems of volumes before a load, where only they know what it takes:
-/// of btrfs.
+/// Space of the volumes' file systems before a load, where only they know the space a load takes:
+/// btrfs.
 pub struct Taken(Option<u64>);
 
 impl Taken {
-    /// What is taken now.
+    /// Reads the present use.
     pub fn before(context: &TrialContext<'_>) -> Self {
         Self(taken(context))
     }
@@ -393,7 +393,6 @@ fn count(context: &TrialContext<'_>) -> Result<u64, ProbeError> {
     let done = answers.remove(0).result?;
     let cell =
         done.results.first().and_then(|results| results.last.first()?.as_ref()?.parse().ok());
-    Ok(cell.ok_or_else(|| {
-        EngineError::failed("counting rows", "the engine answered without a number")
-    })?)
+    Ok(cell
+        .ok_or_else(|| EngineError::failed("counting rows", "the engine's answer has no number"))?)
 }

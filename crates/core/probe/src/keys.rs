@@ -15,19 +15,19 @@ choice! {
         Uniform = "uniform",
         /// The k-th most frequent one in proportion to k^-s; frequent ones lie all over the table.
         Zipf = "zipf",
-        /// The same, but the last keys of the table are the most frequent ones.
+        /// As before, with the latest keys of the table most frequent.
         Latest = "latest",
     }
 }
 
 settings! {
-    /// How often each key is asked for: each as often as any other (uniform); the k-th most
-    /// frequent one in proportion to k^-s, all over the table (zipf); or that with the last keys of
-    /// the table most frequent (latest).
+    /// Distribution of the keys: all equally often (uniform); the k-th most frequent key in
+    /// proportion to k^-s, spread over the table (zipf); or the same with the last keys of the
+    /// table most frequent (latest).
     pub KEYS: Distribution = "workload.keys", Distribution::KIND, "uniform";
-    /// The exponent s of zipf and latest; 0.99 is that of YCSB.
+    /// The exponent s of zipf and latest; YCSB uses 0.99.
     pub ZIPF: f64 = "workload.zipf", Kind::Number { min: 0.0, max: 10.0 }, "0.99";
-    /// Keys that are asked for at all: the first so many of the table. Default: all of them.
+    /// Number of different keys used, from the first in the table. Default: all.
     pub DISTINCT_KEYS: Option<u64> =
         "workload.distinct_keys", Kind::Count { min: 1, max: 1_000_000_000_000 };
 }
@@ -38,14 +38,12 @@ const STRIDE: u128 = 2_654_435_761;
 /// An objection to a data set without keys that are integers, or with fewer than are asked for.
 pub fn objection(configuration: &Configuration, set: &DataSet) -> Option<Invalid> {
     if set.keys() == 0 {
-        let message = format!(
-            "the keys of {} are no integers that are known; use another data set",
-            set.name()
-        );
+        let message =
+            format!("the keys of {} are not known integers; use another data set", set.name());
         return Some(Invalid::new(crate::data::DATA.path(), message));
     }
     let wanted = configuration.get(DISTINCT_KEYS).filter(|wanted| *wanted > set.keys())?;
-    let message = format!("{wanted} keys are more than the {} of the table", set.keys());
+    let message = format!("{wanted} keys exceed the {} of the table", set.keys());
     Some(Invalid::new(DISTINCT_KEYS.path(), message))
 }
 

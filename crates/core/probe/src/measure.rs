@@ -1,5 +1,5 @@
-//! What all probes have in common: a load is conducted while its surroundings are watched, and what
-//! was seen of both becomes the observations of the trial.
+//! The common part of all probes: conducts a load, observes its surroundings, and joins both into
+//! the observations of the trial.
 
 use crate::{ProbeError, TrialContext};
 use conductor::{Director, LOOK_EVERY, LoadProgress};
@@ -22,7 +22,7 @@ const HZ: u32 = 99;
 /// The thread that starts the kernel's own, which are the others below it.
 const KERNEL_THREADS: i32 = 2;
 
-/// What is measured, apart from what its threads do.
+/// A subject of measurement, without the work of its threads.
 pub struct Subject<'a> {
     /// Where the data lies, by name: the devices under it are watched.
     pub storage: &'a [(String, PathBuf)],
@@ -36,7 +36,7 @@ pub struct Subject<'a> {
     pub rate_scale: f64,
 }
 
-/// What was seen around a load.
+/// Observations around a load.
 pub struct Surroundings {
     collected: Collected,
     profile: Option<Result<Samples, ProfileError>>,
@@ -115,7 +115,7 @@ struct Conducted<'a> {
     profiler: Option<Result<Profiler, ProfileError>>,
     machine: Option<MachineMonitor>,
     kernel: Option<KernelThreads>,
-    /// What is not observed, and why.
+    /// Limits of the observation with their reasons.
     unseen: Vec<String>,
     failure: Option<EngineError>,
     /// The last report of progress: when, at which second of the measurement, and the units until
@@ -136,8 +136,8 @@ impl Conducted<'_> {
         Ok(())
     }
 
-    /// Whether what is measured lies on a file system that works in threads of the kernel, for
-    /// which no process is charged.
+    /// Returns whether the target is on a file system that works in kernel threads, whose CPU time
+    /// is charged to no process.
     fn is_on_btrfs(&self) -> bool {
         self.subject.storage.iter().any(|(_, folder)| is_on_btrfs(folder))
     }
@@ -148,7 +148,7 @@ impl Conducted<'_> {
             return None;
         }
         if self.context.target.abilities.contains(&Ability::Synthetic) {
-            self.unseen.push("a profile: this engine only says that time has passed".into());
+            self.unseen.push("a profile: this engine reports elapsed time only".into());
             return None;
         }
         let mut pids = vec![std::process::id() as i32];
@@ -200,14 +200,14 @@ fn cache_warning(wanted: CacheState, report: &CacheReport) -> Warning {
         .map_or_else(|| "an unknown part".into(), |bytes| format!("{bytes} bytes"));
     let wanted = wanted.name();
     let detail = format!(
-        "cache = {wanted} was asked for, but {resident} of {} are in memory",
+        "cache = {wanted} was requested, but {resident} of {} are in memory",
         report.file_bytes
     );
     Warning { kind: WarningKind::CacheState, detail }
 }
 
 impl Surroundings {
-    /// What the work used of the engine and of storage.
+    /// Returns the work's use of the engine and of storage.
     pub fn engine_use(&self) -> EngineUse {
         self.collected.used
     }

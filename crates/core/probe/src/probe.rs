@@ -6,7 +6,7 @@ use observations::{Event, Observations};
 use std::path::PathBuf;
 use work::{Cancel, Table};
 
-/// What a trial does to a target and measures.
+/// The action of a trial on its target, and its measurements.
 pub trait Probe: Send + Sync {
     /// The name that `workload.probe` gives.
     fn name(&self) -> &'static str;
@@ -27,8 +27,8 @@ pub trait Probe: Send + Sync {
     fn files(&self, _configuration: &Configuration) -> Vec<(&'static str, String)> {
         Vec::new()
     }
-    /// What its trials put on the target, as far as the settings tell: a data set, where it has
-    /// one.
+    /// Returns the space that trials use on the target, as far as settings tell: that of a data
+    /// set, where there is one.
     fn footprint(&self, configuration: &Configuration) -> Footprint {
         let row_bytes = data::declared_data_set(self.settings(), configuration)
             .map_or(0, |set| set.row_bytes());
@@ -41,7 +41,7 @@ pub trait Probe: Send + Sync {
     }
     /// Objections to a configuration on this target, found before anything runs.
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid>;
-    /// What is set up once for all consecutive trials that ask for the same; `None`: nothing is.
+    /// Returns the set-up shared by consecutive trials with equal settings; `None` without one.
     fn set_up(&self, _configuration: &Configuration, _target: &Target) -> Option<Box<dyn SetUp>> {
         None
     }
@@ -68,29 +68,29 @@ pub trait SetUp: Send {
     fn end(&self) -> Result<Vec<String>, ProbeError>;
 }
 
-/// What a probe is planned for.
+/// The target that a probe plans for.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// What the engine can do.
+    /// Abilities of the engine.
     pub abilities: &'static [Ability],
     /// The state that caches are brought into when measuring begins.
     pub cache: CacheState,
 }
 
 impl Target {
-    /// What this engine is with these settings.
+    /// Describes an engine with these settings.
     pub fn for_engine(engine: &dyn Engine, configuration: &Configuration) -> Self {
         Self { abilities: engine.abilities(), cache: CacheState::from_configuration(configuration) }
     }
 }
 
-/// What a probe has to work with.
+/// Resources of a probe during a trial.
 pub struct TrialContext<'a> {
     /// The settings of this trial.
     pub configuration: &'a Configuration,
     /// The prepared target.
     pub instance: &'a dyn Instance,
-    /// What is known of it beforehand.
+    /// Facts about it that are known in advance.
     pub target: Target,
     /// Folders that the target may have put its files in, by the name of their volume.
     pub storage: &'a [(String, PathBuf)],
@@ -108,7 +108,7 @@ pub enum ProbeError {
     /// The engine failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// What the plan did not object to has become wrong since: a script was changed.
+    /// A setting accepted by the plan has since become invalid: a script was changed.
     #[error(transparent)]
     Invalid(#[from] experiment::Invalid),
     /// The load of a study failed for a reason of its own.

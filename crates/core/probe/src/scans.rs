@@ -7,24 +7,23 @@ use experiment::{Kind, settings};
 use work::{Request, Statement};
 
 settings! {
-    /// Number of connections, each of which scans the whole table. To an embedded engine each has a
-    /// thread of its own.
+    /// Number of connections; each scans the whole table. On an embedded engine each has its own
+    /// thread.
     pub CONNECTIONS: u32 =
         "workload.connections", Kind::Count { min: 1, max: 4096 }, "1" => Concurrency;
-    /// Scans in the measurement, all connections together. Give this or workload.duration.
+    /// Scans in the measurement by all connections. Give this or workload.duration.
     pub SCANS: Option<u64> =
         "workload.scans", Kind::Count { min: 1, max: 1_000_000_000 } => Measurement;
-    /// What is computed over the rows: count (COUNT(*)), and sum, min, max or avg, each of the
-    /// first workload.aggregated_columns columns or of a column that is named: "sum(c2)".
+    /// Aggregates over the rows: count (COUNT(*)), and sum, min, max or avg, each of the first
+    /// workload.aggregated_columns columns or of a named column: "sum(c2)".
     pub AGGREGATES: Vec<String> = "workload.aggregates", Kind::TextList, "count" => Operation;
-    /// Columns to which each aggregate without a column is applied: first those of numbers in the
-    /// order of the table, keys last, then for min and max the others.
+    /// Number of columns for each aggregate without a named column: numeric columns first in table
+    /// order, then keys; min and max then use the others.
     pub AGGREGATED_COLUMNS: usize =
         "workload.aggregated_columns", Kind::Count { min: 1, max: 18 }, "1" => Operation;
     /// Condition on rows: "c2 < 20000000", "l_shipdate < 1995-01-01".
     pub FILTER: Option<String> = "workload.filter", Kind::Text => Operation;
-    /// Column (or list of columns) by which rows are grouped; there is one row in the answer for
-    /// each group.
+    /// Column (or list of columns) to group rows by; the result has one row per group.
     pub GROUP_BY: Vec<String> = "workload.group_by", Kind::TextList => Operation;
 }
 

@@ -18,17 +18,17 @@ pub enum ProfileError {
     )]
     NotSupported,
     /// There is no such process, or it has ended.
-    #[error("pid {0}: there is no such process")]
+    #[error("pid {0}: no such process")]
     NoProcess(i32),
     /// So many threads of the processes on so many processors need more files than may be open: so
     /// many.
     #[error(
-        "sampling {0} threads on {1} processors needs {2} open files, more than the limit allows: \
-         raise it (ulimit -n)"
+        "sampling {0} threads on {1} CPUs needs {2} open files, above the limit: raise it \
+         (ulimit -n)"
     )]
     TooManyFiles(usize, usize, usize),
     /// The rings are locked in memory, and that is limited.
-    #[error("no memory may be locked for samples: raise kernel.perf_event_mlock_kb or `ulimit -l`")]
+    #[error("no memory can be locked for samples: raise kernel.perf_event_mlock_kb or `ulimit -l`")]
     NoMemory,
     /// This command cannot be started.
     #[error("cannot start {0}: {1}")]
@@ -37,7 +37,7 @@ pub enum ProfileError {
     #[error("cannot {0}: {1}")]
     System(&'static str, #[source] io::Error),
     /// The thread that collects samples has died.
-    #[error("the collector of samples has stopped unexpectedly")]
+    #[error("the sample collector stopped unexpectedly")]
     Stopped,
 }
 
@@ -52,7 +52,7 @@ fn paranoid() -> Option<i32> {
     fs::read_to_string(PARANOID).ok()?.trim().parse().ok()
 }
 
-/// What to do where sampling is refused.
+/// Returns the remedy where sampling is refused.
 pub(crate) fn advice() -> String {
     let level = paranoid();
     // Debian's and Ubuntu's kernels know levels 3 and 4: nothing at all without the capability.
@@ -77,12 +77,12 @@ pub(crate) fn advice() -> String {
     advice
 }
 
-/// What a profile says that was taken in user mode only.
+/// Returns the note of a profile of user mode only.
 pub(crate) fn kernel_unseen() -> String {
     let level = paranoid().map_or("not readable".to_owned(), |level| level.to_string());
     format!(
-        "Time in the kernel is not in this profile: kernel.perf_event_paranoid is {level}. Set it \
-         to 1, or run as root or with CAP_PERFMON."
+        "This profile lacks kernel time: kernel.perf_event_paranoid is {level}. Set it to 1, or \
+         run as root or with CAP_PERFMON."
     )
 }
 

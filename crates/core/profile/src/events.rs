@@ -21,7 +21,7 @@ pub(crate) struct Events {
     followers: Vec<Counter>,
     /// Thread that an event was opened for. What that thread starts inherits the event.
     pub owners: HashMap<u64, i32>,
-    /// Whether the kernel's own time is sampled.
+    /// True if kernel time is sampled.
     pub kernel: bool,
 }
 
@@ -133,7 +133,7 @@ fn refused(error: io::Error) -> ProfileError {
         // Of mmap: the ring does not fit in what may be locked. Of the event, no capability: the
         // advice fits both.
         Some(libc::EPERM) => ProfileError::NotPermitted(format!(
-            "{}; or the memory for samples may not be locked: raise kernel.perf_event_mlock_kb or \
+            "{}; or memory for samples cannot be locked: raise kernel.perf_event_mlock_kb or \
              `ulimit -l`",
             advice()
         )),

@@ -122,7 +122,7 @@ impl Profiler {
         }
     }
 
-    /// Whether any of the processes that were named is still there.
+    /// Returns whether any of the named processes still exists.
     pub fn is_target_alive(&self) -> bool {
         self.roots.iter().any(|pid| processes::is_alive(*pid))
     }
@@ -141,12 +141,12 @@ impl Profiler {
     }
 }
 
-/// What was found, by address.
+/// Samples by address.
 pub struct Samples {
     stacks: Stacks,
-    /// Whether the kernel's own time was sampled.
+    /// True if kernel time was sampled.
     kernel: bool,
-    /// What is known without names.
+    /// The profile without names.
     profile: Profile,
 }
 

@@ -1,4 +1,4 @@
-//! What the kernel leaves in a ring, as far as we use it.
+//! Records of the kernel's ring buffer that we use.
 
 use perf_event::data::parse::{ParseResult, Parser};
 use perf_event::data::{
@@ -16,7 +16,7 @@ pub(crate) struct Timed {
     pub what: What,
 }
 
-/// What happened.
+/// An event in the ring buffer.
 #[derive(Debug)]
 pub(crate) enum What {
     /// A thread was found running.

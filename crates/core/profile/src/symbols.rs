@@ -78,7 +78,7 @@ impl Symbols {
     }
 }
 
-/// What has no names, as far as it matters.
+/// Notes the code without names, if it matters.
 fn nameless(profile: &Profile) -> Vec<String> {
     let mut missing = Vec::new();
     let all = profile.samples() as f64;
@@ -91,17 +91,17 @@ fn nameless(profile: &Profile) -> Vec<String> {
         let share = format!("{:.0} % of the samples", 100.0 * samples as f64 / all);
         missing.push(match (frame.kernel, module) {
             (true, _) => format!(
-                "{share} are in the kernel, whose names /proc/kallsyms does not show: set \
+                "{share} are in the kernel; /proc/kallsyms hides its names: set \
                  kernel.kptr_restrict to 0 or 1, and have CAP_SYSLOG."
             ),
-            (false, UNKNOWN) => format!("{share} are in memory that belongs to no known file."),
+            (false, UNKNOWN) => format!("{share} are in memory without a known file."),
             (false, "[anonymous]") => {
-                format!("{share} are in code that was made at run time, which has no names here.")
+                format!("{share} are in code generated at run time, which has no names here.")
             }
             (false, "[vdso]") => continue,
             (false, module) => format!(
-                "{share} are in functions of {module} that it has no symbols for: install its \
-                 debug symbols, or build it without stripping them."
+                "{share} are in functions of {module} without symbols: install its debug \
+                 symbols, or build it unstripped."
             ),
         });
     }

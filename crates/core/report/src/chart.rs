@@ -25,7 +25,7 @@ pub enum ChartRow {
         bar: String,
         /// Its figure.
         figure: String,
-        /// What else is to be said.
+        /// A further remark.
         note: String,
         /// How it is meant.
         tone: Tone,
@@ -72,7 +72,7 @@ impl Chart {
         self.groups.iter().flat_map(|group| &group.bars)
     }
 
-    /// Whether a bar of a waterfall is one of its two totals.
+    /// Returns whether a bar of a waterfall is one of its two totals.
     pub fn is_total(&self, bar: &Bar) -> bool {
         let ends = [self.bars().next(), self.bars().last()];
         ends.into_iter().flatten().any(|end| std::ptr::eq(end, bar))
@@ -210,7 +210,7 @@ struct Axis {
     right: usize,
     /// Columns for each unit.
     scale: f64,
-    /// Whether zero is drawn.
+    /// True if zero is drawn.
     zero: bool,
 }
 
@@ -273,7 +273,7 @@ fn leftward(columns: f64, room: usize) -> String {
     format!("{}{bar}", " ".repeat(room.saturating_sub(bar.width())))
 }
 
-/// The same figures as a table; of a series over time its mean and its lowest value.
+/// Returns the figures as a table; of a series over time its mean and its lowest value.
 pub fn table(chart: &Chart) -> Table<'static> {
     if chart.kind == ChartKind::OverTime {
         let mut table = Columns::for_rows(&chart.groups);

@@ -25,7 +25,7 @@ pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Document {
         for (by, of) in
             [("wait type", &decomposition.by_type), ("class of wait", &decomposition.by_class)]
         {
-            let heading = format!("Session seconds for {} by {by}", scale.name);
+            let heading = format!("Session seconds per {} by {by}", scale.name);
             sections.push(parts(&heading, of, &decomposition.total, &scale));
         }
         sections.extend(crate::sections::changes(decomposition, "from A to B", ["A", "B"]));
@@ -44,29 +44,28 @@ fn verdict(compared: &HeadToHead, from: &str, to: &str) -> Section {
     table.left(&response.name, |(.., estimate)| estimate.as_ref());
     section.table(table);
     let Some(comparison) = &compared.comparison else {
-        section.warn("They cannot be compared: one of them has no trial done.");
+        section.warn("Not comparable: one side has no completed trial.");
         return section;
     };
     let (figure, relation) = against(comparison, &response.unit);
     let (tone, verdict) = match comparison.supported() {
-        true if comparison.is_better() => (Tone::Good, "better at 95 %"),
-        true => (Tone::Bad, "worse at 95 %"),
-        false => (Tone::Plain, "no difference is supported at 95 %"),
+        true if comparison.is_better() => (Tone::Good, "significantly better"),
+        true => (Tone::Bad, "significantly worse"),
+        false => (Tone::Plain, "no significant difference"),
     };
     let p = comparison.p_value.map_or_else(String::new, |p| format!(", {}", number::p_value(p)));
     let blocks = number::plural(comparison.blocks, "block");
     let name = &response.name;
-    section.toned(format!("On {name}, B is {figure} {relation}: {verdict} ({blocks}{p})."), tone);
+    section.toned(format!("{name}: B is {figure} {relation}: {verdict} ({blocks}{p})."), tone);
     if compared.pairs > 1 {
         let pairs = number::plural(compared.pairs, "pair");
         section.note(format!(
-            "Over the levels of the other factors: the mean of {pairs} of configurations in each \
-             block."
+            "Averaged over the other factors: {pairs} of configurations in each block."
         ));
     }
     if compared.unmatched > 0 {
         let left_out = number::plural(compared.unmatched, "configuration");
-        section.note(format!("Left out, without a partner on the other side: {left_out}."));
+        section.note(format!("Not compared, because the other side lacks a match: {left_out}."));
     }
     section
 }
@@ -122,18 +121,18 @@ fn percentages(compared: &HeadToHead) -> Option<Section> {
         .collect();
     let mut section = Section::new("B against A");
     section.note(
-        "Above 0 is better for every response: where lower is better (latency, time, cost) the \
-         sign is turned. [ ]: 95 % intervals.",
+        "Positive is better for every response: the sign is reversed where lower is better \
+         (latency, time, cost). [ ]: 95 % CI.",
     );
     section.chart(Chart {
-        title: "Difference from A, + is better".into(),
+        title: "Difference from A (positive is better)".into(),
         unit: "%".into(),
         kind: ChartKind::Diverging,
         groups,
     });
     if !not_shown.is_empty() {
         let names = not_shown.join(", ");
-        section.note(format!("Not in percent, because a value is zero or negative: {names}."));
+        section.note(format!("Not shown in percent (a value is zero or negative): {names}."));
     }
     (not_shown.len() < compared.responses.len()).then_some(section)
 }

@@ -1,4 +1,4 @@
-//! What specs of figures are made of, and charts as figures.
+//! Parts of figure specs, and charts as figures.
 
 use crate::model::{Bar, BarGroup, Chart, ChartKind, Figure, Tone};
 use crate::text::joined;
@@ -39,14 +39,13 @@ impl Chart {
                 spec: json!({ "kind": "waterfall", "label": heading.as_str(),
                     "steps": self.steps() }),
                 caption: format!(
-                    "{heading}: the sessions' time by wait type; the changes add up to the \
-                     difference. Pale bars: the interval of the change holds 0, or time of the \
-                     client."
+                    "{heading}: session time by wait type; the changes add up to the difference. \
+                     Pale bars: not significant, or client time."
                 )
                 .into(),
                 alternative: format!("Waterfall: {heading}. {}.", self.said()).into(),
                 data,
-                data_heading: "Changes with intervals, and their share of the whole change".into(),
+                data_heading: "Changes with intervals and shares of the total".into(),
                 chart: None,
             };
         }
@@ -68,9 +67,8 @@ impl Chart {
                 "kind": "bars", "diverging": diverging, "unit": self.unit.as_str(),
                 "groups": groups,
             }),
-            caption: "Bars begin at zero; thin lines are 95 % intervals.".into(),
-            alternative: format!("Bar chart: {heading}. Its figures are in the table below.")
-                .into(),
+            caption: "Bars start at zero; thin lines are 95 % CIs.".into(),
+            alternative: format!("Bar chart: {heading}. The table below lists its values.").into(),
             data,
             data_heading: "Figures".into(),
             chart: None,
@@ -82,7 +80,7 @@ impl Chart {
         let bars: Vec<&Bar> = self.bars().collect();
         let step = |(bar, (from, to)): (&&Bar, (f64, f64))| {
             let doubt =
-                if bar.tone == Tone::Muted { "not supported, or time of the client" } else { "" };
+                if bar.tone == Tone::Muted { "not significant, or client time" } else { "" };
             json!({
                 "kind": if self.is_total(bar) { "total" } else { "change" },
                 "label": bar.label.as_str(), "from": coordinate(from), "to": coordinate(to),

@@ -13,7 +13,7 @@ const SPARKS: usize = 32;
 /// Where runs have no value.
 const MISSING: char = '·';
 
-/// What an experiment measured, run after run, and where it changed.
+/// Returns an experiment's results run after run, with changes of level.
 pub fn history(history: &History) -> Document {
     let mut sections = vec![introduction(history), overview(history)];
     sections.extend(changes(history));
@@ -36,7 +36,7 @@ fn introduction(history: &History) -> Section {
     let (first, last) = (time(history.runs.first()), time(history.runs.last()));
     section.note(format!("{runs}, {first} to {last}; {name} ({unit}, {better} is better)"));
     if history.runs.iter().any(|run| run.run.synthetic) {
-        section.warn("Figures of a scripted engine are among them.");
+        section.warn("Some values come from a scripted engine.");
     }
     section
 }
@@ -54,12 +54,12 @@ fn overview(history: &History) -> Section {
     });
     section.table(table);
     section.note(
-        "Over time: from the smallest mean of a run to the largest, not from zero. ± and [low, \
-         high]: 95 % intervals.",
+        "Over time: the axis spans the smallest to the largest mean, not zero. ± and [low, \
+         high]: 95 % CI.",
     );
     if !history.gone.is_empty() {
         let gone = history.gone.join("; ");
-        section.note(format!("Not in the latest run, and not shown: {gone}."));
+        section.note(format!("Not shown, because the latest run lacks them: {gone}."));
     }
     section
 }
@@ -76,32 +76,33 @@ fn changes(history: &History) -> Option<Section> {
             let figure = number::comparison(&change.comparison, unit);
             let word = if change.verdict == Verdict::Better { "better" } else { "worse" };
             section.toned(
-                format!("{name}: {word} from run {} ({when}) on, {before} -> {after}.", run.run),
+                format!("{name}: {word} since run {} ({when}), {before} -> {after}.", run.run),
                 tone(change.verdict),
             );
             let p = number::p_value(change.p_value);
-            section
-                .detail(format!("{figure} against before (above 1x is better); E-divisive, {p}"));
+            section.detail(format!(
+                "{figure} against earlier runs (above 1x is better); E-divisive, \
+                                 {p}"
+            ));
         }
     }
     let longest =
         history.configurations.iter().map(|own| own.points.iter().flatten().count()).max();
     if section.blocks.is_empty() {
-        section.line("None is found.");
+        section.line("None found.");
     }
     if longest.unwrap_or(0) < 8 {
-        section.warn("With fewer than 8 runs no change can be told from chance.");
+        section.warn("At least 8 runs are needed to detect a change.");
     }
     section.note(
-        "Found by E-divisive over the means of runs, and more than runs show that resemble the \
-         one before: of configurations that never change, at most 5 % are said to. An interval \
-         takes the place of the change as known.",
+        "Detected by E-divisive on run means, allowing for correlation between consecutive runs; \
+         at most 5 % of unchanged configurations are reported. The intervals take the position \
+         of the change as known.",
     );
     Some(section).filter(|_| !history.configurations.is_empty())
 }
 
-/// What models predicted of levels that they had not seen, and what was measured; `None` without a
-/// model.
+/// Predictions of models for held-out levels, with the measurements; `None` without a model.
 fn models(history: &History) -> Option<Section> {
     let mut section = Section::new("Record of the models");
     let mut rows = Vec::new();
@@ -126,13 +127,13 @@ fn models(history: &History) -> Option<Section> {
     table.left("held", |row| if row.2.covered { "yes" } else { "no" });
     section.table(table);
     section.note(
-        "Each run's model predicts the levels that it was not fitted to: those of `[model] \
-         hold_out`, or the highest third.",
+        "Each run's model predicts its held-out levels: those of `[model] hold_out`, or the \
+         highest third.",
     );
     Some(section).filter(|_| !is_empty)
 }
 
-/// What the runs are of; `None` when none says it.
+/// Labels and commits of the runs; `None` without any.
 fn runs(history: &History) -> Option<Section> {
     let mut section = Section::new("Labels and commits");
     let rows = history.runs.iter().map(|run| &run.run);
@@ -147,7 +148,7 @@ fn runs(history: &History) -> Option<Section> {
     Some(section).filter(|_| !is_empty)
 }
 
-/// What changed in environment and settings, run by run; `None` when nothing did.
+/// Changes in environment and settings, run by run; `None` without any.
 fn surroundings(history: &History) -> Option<Section> {
     let mut section = Section::new("What changed between runs");
     let rows = history.runs.iter().flat_map(|run| {

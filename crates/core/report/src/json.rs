@@ -111,10 +111,10 @@ pub fn survey(survey: &Survey, advice: &[Advice]) -> Result<Value> {
     object(SURVEY, survey, json!({ "advice": advice }))
 }
 
-/// What a server was seen to do, and what it counts of its statements and indexes.
+/// An observation of a server with its counters of statements and indexes.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Capture {
-    /// What its sessions waited for.
+    /// The waits of its sessions.
     pub observation: ActivityRecord,
     /// `None`: it could not be read, or an older version has written the file.
     pub queries: Option<Captured>,
@@ -124,7 +124,7 @@ pub struct Capture {
     pub readings: Vec<CounterReadings>,
 }
 
-/// What a server is, with the fields of [`Capture`].
+/// Returns a server's survey, with the fields of [`Capture`].
 pub fn capture(survey: &Survey, advice: &[Advice], captured: &Capture) -> Result<Value> {
     let mut value = object(CAPTURE, survey, serde_json::to_value(captured)?)?;
     value["advice"] = json!(advice);
@@ -137,7 +137,7 @@ pub fn read_capture(text: &str) -> std::result::Result<Capture, SurveyFileError>
     if captured.observation.activity.is_consistent() {
         Ok(captured)
     } else {
-        Err(SurveyFileError::Other("a file whose counts cannot be summed".into()))
+        Err(SurveyFileError::Other("a file with counts that cannot be summed".into()))
     }
 }
 
@@ -145,18 +145,21 @@ pub fn read_capture(text: &str) -> std::result::Result<Capture, SurveyFileError>
 #[derive(Debug, thiserror::Error)]
 pub enum SurveyFileError {
     /// It is no JSON object, or a field has another type.
-    #[error("it is no inventory: {0}; write one with `steelbench survey --json --output FILE`")]
+    #[error("not an inventory: {0}; write one with `steelbench survey --json --output FILE`")]
     Json(#[from] serde_json::Error),
     /// It cannot be read.
     #[error("{0}")]
     Io(#[from] io::Error),
     /// It is something else.
-    #[error("it is {0}, not an inventory; write one with `steelbench survey --json --output FILE`")]
+    #[error(
+        "this is {0}, not an inventory; write one with `steelbench survey --json --output \
+             FILE`"
+    )]
     Other(String),
     /// It is of another version.
     #[error(
-        "it has the schema {0:?}, and this version reads {SCHEMA}; use the version that wrote it, \
-         or a newer one"
+        "the file has schema {0:?}, and this version reads {SCHEMA}; use the version that wrote \
+         it, or a newer one"
     )]
     Version(String),
 }

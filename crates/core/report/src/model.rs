@@ -1,4 +1,4 @@
-//! What is shown, independent of where: headings, lines, tables and figures.
+//! The document model, independent of the medium: headings, lines, tables and figures.
 
 pub use crate::table::Columns;
 pub(crate) use crate::table::NOTHING;
@@ -11,7 +11,7 @@ use serde_json::Value;
 /// A report.
 #[derive(Clone, Default)]
 pub struct Document {
-    /// What it is about.
+    /// Its title.
     pub title: Text,
     /// Its parts in order.
     pub sections: Vec<Section>,
@@ -24,7 +24,7 @@ pub struct Section {
     pub heading: Text,
     /// Where it is shown.
     pub medium: Medium,
-    /// What it says.
+    /// Its content.
     pub blocks: Vec<Block>,
 }
 
@@ -40,7 +40,7 @@ pub enum Medium {
     Text,
 }
 
-/// What a section is made of.
+/// A part of a section.
 #[derive(Clone)]
 pub enum Block {
     /// A paragraph.
@@ -55,14 +55,14 @@ pub enum Block {
     Flame(Box<FlameNode>),
     /// Lines of a file or of a program's output as they are, on pages only.
     Listing(Vec<Text>),
-    /// What is shown where its heading is opened, on pages only.
+    /// Content that a page shows when its heading is opened.
     Fold(Text, Vec<Block>),
 }
 
 /// A figure that `report.js` draws.
 #[derive(Clone)]
 pub struct Figure {
-    /// What to draw: `kind` names the function of `report.js` that draws it. Strings in it are
+    /// The drawing: `kind` names the function of `report.js` that draws it. Strings in it are
     /// [`Text`]s.
     pub spec: Value,
     /// How to read it.
@@ -71,16 +71,16 @@ pub struct Figure {
     pub alternative: Text,
     /// Its data.
     pub data: Table<'static>,
-    /// What the data is, or what of it is shown.
+    /// Heading of the data.
     pub data_heading: Text,
-    /// What texts draw instead.
+    /// The chart that terminals and texts draw instead.
     pub chart: Option<Chart>,
 }
 
 /// A paragraph of one sentence or a few; wrapped where it does not fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// What it says.
+    /// Its text.
     pub text: Text,
     /// How it is meant.
     pub tone: Tone,
@@ -91,7 +91,7 @@ pub struct Line {
 /// Bars on one axis, which begins at zero.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    /// What is shown, and which way is better.
+    /// Its content, and the better direction.
     pub title: Text,
     /// Unit of all values.
     pub unit: Text,
@@ -128,13 +128,13 @@ pub struct BarGroup {
 /// A bar.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Bar {
-    /// What it is of.
+    /// Its label.
     pub label: Text,
     /// Its length.
     pub value: f64,
     /// Both ends of the 95 % interval of the value, where it has one.
     pub interval: Option<(f64, f64)>,
-    /// What else is to be said of it: `p99 1.20 ms`.
+    /// A further remark: `p99 1.20 ms`.
     pub note: Text,
     /// How it is meant.
     pub tone: Tone,

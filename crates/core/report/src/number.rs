@@ -10,7 +10,7 @@ pub fn estimate(estimate: &Estimate) -> String {
     shown(estimate, &estimate.unit)
 }
 
-/// The same without its unit, for a column that names it.
+/// Formats an estimate without its unit, for a column that names it.
 pub fn estimate_without_unit(estimate: &Estimate) -> String {
     shown(estimate, "")
 }

@@ -10,9 +10,9 @@ const HEAD_BYTES: usize = 1024;
 /// The author of every workbook.
 pub const AUTHOR: &str = "Steelbench";
 
-/// Whether Steelbench wrote a file: a page that names it as its generator, a workbook whose author
-/// it is, or a JSON object with a schema of its own. An empty file has nothing to lose and passes
-/// for one.
+/// Returns whether Steelbench wrote the file: a page that names it as generator, a workbook with it
+/// as author, or a JSON object with one of its schemas. An empty file holds nothing to lose and
+/// counts as ours.
 ///
 /// # Errors
 /// When the file cannot be read.

@@ -41,10 +41,7 @@ pub fn plan_tree(section: &mut Section, plan: &Plan, terms: &Terms) {
         section.line(format!("Waits of the run: {}.", joined(waits, ", ")));
     }
     if !plan.unknown.is_empty() {
-        section.note(format!(
-            "Parts of the file that are not known: {}.",
-            joined(&plan.unknown, ", ")
-        ));
+        section.note(format!("Unknown parts of the file: {}.", joined(&plan.unknown, ", ")));
     }
 }
 
@@ -53,7 +50,7 @@ fn overview(plan: &Plan) -> String {
         plan.cost.map(|cost| format!("estimated cost {}", grouped(cost).text())),
         plan.degree.filter(|degree| *degree > 1).map(|degree| format!("up to {degree} threads")),
         plan.elapsed_ms.map(|ms| format!("run in {} ms", grouped(ms).text())),
-        plan.cpu_ms.map(|ms| format!("{} ms of processor time", grouped(ms).text())),
+        plan.cpu_ms.map(|ms| format!("{} ms CPU time", grouped(ms).text())),
         plan.planning_ms.map(|ms| format!("planned in {} ms", grouped(ms).text())),
     ];
     let said = joined(said.into_iter().flatten(), ", ");
@@ -63,7 +60,7 @@ fn overview(plan: &Plan) -> String {
     format!("{first}{}.", characters.as_str())
 }
 
-/// What there is to look at, with the figures that say so.
+/// Formats a remark with its figures.
 fn sentence(remark: &Remark, all: &[(usize, &Operator)]) -> String {
     let place = |at: usize| {
         let operator = all[at].1;
@@ -78,13 +75,13 @@ fn sentence(remark: &Remark, all: &[(usize, &Operator)]) -> String {
             let above = match above {
                 0 => String::new(),
                 above => format!(
-                    " The error goes on into {} above it.",
+                    " The error continues into {} above it.",
                     number::plural(*above, "operator")
                 ),
             };
             format!(
-                "{}: {} rows were estimated and {} came. Its inputs are as estimated: the error \
-                 begins here.{above}",
+                "{}: {} rows estimated, {} actual. Its inputs match their estimates, so the \
+                 error starts here.{above}",
                 place(*operator),
                 grouped(estimated).text(),
                 grouped(actual).text()
@@ -92,38 +89,38 @@ fn sentence(remark: &Remark, all: &[(usize, &Operator)]) -> String {
         }
         Remark::ReadForNothing { operator, read, kept } => {
             format!(
-                "{}: {} rows were read and {} kept.",
+                "{}: {} rows read, {} kept.",
                 place(*operator),
                 grouped(*read).text(),
                 grouped(*kept).text()
             )
         }
         Remark::Lookups { operator, count } => format!(
-            "{}: {} rows were fetched from the table one at a time, because the index that found \
-             them lacks columns of the statement.",
+            "{}: {} rows fetched one at a time from the table, because the index lacks columns \
+             of the statement.",
             place(*operator),
             grouped(*count).text()
         ),
         Remark::Operator { operator, name, detail: said } => {
-            format!("{}: the engine warns of {name}{}.", place(*operator), detail(said))
+            format!("{}: engine warning {name}{}.", place(*operator), detail(said))
         }
         Remark::Statement { name, detail: said } => {
-            format!("The engine warns of {name}{}.", detail(said))
+            format!("Engine warning: {name}{}.", detail(said))
         }
         Remark::Memory { granted_kib, used_kib } => format!(
-            "{} of memory were reserved and {} used: other statements may have waited for it.",
+            "{} of memory granted, {} used: other statements may have waited for it.",
             number::bytes((granted_kib * 1024.0) as u64),
             number::bytes((used_kib * 1024.0) as u64)
         ),
         Remark::Parameters { differing } => {
             format!(
-                "The plan was made for other values of {} than it ran with.",
+                "The plan was compiled for different values of {} than it ran with.",
                 joined(differing, ", ")
             )
         }
         Remark::Serial { reason } => format!("The plan is serial: {reason}."),
         Remark::EarlyAbort { reason } => {
-            format!("The optimizer stopped before it had compared all plans: {reason}.")
+            format!("The optimizer stopped before comparing all plans: {reason}.")
         }
     }
 }

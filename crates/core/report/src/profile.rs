@@ -8,7 +8,7 @@ use analysis::{Interval, ProfileSummary};
 /// `12.3 s on processors in 10.0 s: 1,218 samples of 4 threads, 31.0 % of them in the kernel.`
 pub fn used(summary: &ProfileSummary) -> String {
     format!(
-        "{} on processors in {}: {} of {}, {} of them in the kernel.",
+        "{} of CPU samples in {}: {} of {}, {} in the kernel.",
         number::seconds(summary.all.seconds),
         number::seconds(summary.elapsed_s),
         number::plural(summary.all.samples as usize, "sample"),
@@ -50,7 +50,7 @@ pub fn own_columns<'a, T>(table: &mut Columns<'a, &'a T>, own: fn(&'a T) -> &'a 
 
 /// A section of what was not seen.
 pub fn missing(sentences: &[String]) -> Option<Section> {
-    let mut section = Section::new("What could not be seen");
+    let mut section = Section::new("Not visible");
     for sentence in sentences {
         section.warn(sentence);
     }

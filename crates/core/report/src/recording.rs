@@ -39,7 +39,7 @@ pub fn tables(recording: &Recording) -> Vec<Table<'_>> {
     ]
 }
 
-/// What every table begins with: which trial, of which configuration, at which levels.
+/// The first columns of every table: trial, configuration and levels.
 fn common<'a, P: 'a>(
     recording: &'a Recording,
     items: impl Iterator<Item = Item<'a, P>> + Clone + 'a,
@@ -330,7 +330,7 @@ fn series(recording: &Recording) -> Table<'_> {
     columns.named("series")
 }
 
-/// What the kernel counted of the block devices under every trial.
+/// The kernel's counters of the block devices under every trial.
 fn devices(recording: &Recording) -> Table<'_> {
     let mut columns: Parts<'_, &DeviceUse> =
         common(recording, parts(recording, |seen| &seen.devices));

@@ -48,7 +48,7 @@ fn sides(compared: &RunsCompared) -> [(&'static str, Vec<&RunName>); 2] {
         .map(|(side, first, more)| (side, [first].into_iter().chain(more).collect()))
 }
 
-/// What repeats a comparison.
+/// The unit that repeats a comparison.
 fn unit(compared: &RunsCompared) -> &'static str {
     if compared.more_from.is_empty() { "block" } else { "run" }
 }
@@ -87,8 +87,8 @@ fn verdict(compared: &ResponseCompared, repeat: &str) -> (String, Tone) {
     let counts = [
         (of(Verdict::Better), "better"),
         (of(Verdict::Worse), "worse"),
-        (of(Verdict::NotSeen), "without a difference that can be seen"),
-        (of(Verdict::Unknown), "that cannot be compared"),
+        (of(Verdict::NotSeen), "without a significant difference"),
+        (of(Verdict::Unknown), "not comparable"),
     ];
     let counts =
         joined(counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")), ", ");
@@ -103,21 +103,18 @@ fn verdict(compared: &ResponseCompared, repeat: &str) -> (String, Tone) {
             let (word, tone) = supported(comparison, repeat);
             let counts =
                 if n == 1 { String::new() } else { format!(" Of {n} configurations: {counts}.") };
-            (format!("On {name}, B is {figure} {relation}{over}: {word}.{counts}"), tone)
+            (format!("{name}: B is {figure} {relation}{over}: {word}.{counts}"), tone)
         }
-        None => (
-            format!("On {name}, of {}: {counts}.", number::plural(n, "configuration")),
-            Tone::Plain,
-        ),
+        None => (format!("{name}, {}: {counts}.", number::plural(n, "configuration")), Tone::Plain),
     }
 }
 
 fn supported(comparison: &Comparison, repeat: &str) -> (String, Tone) {
     match (comparison.p_value, comparison.supported()) {
-        (_, true) if comparison.is_better() => ("better at 95 %".to_owned(), Tone::Good),
-        (_, true) => ("worse at 95 %".to_owned(), Tone::Bad),
-        (Some(_), false) => ("no difference that can be seen".to_owned(), Tone::Plain),
-        (None, _) => (format!("too few {repeat}s to tell"), Tone::Warning),
+        (_, true) if comparison.is_better() => ("significantly better".to_owned(), Tone::Good),
+        (_, true) => ("significantly worse".to_owned(), Tone::Bad),
+        (Some(_), false) => ("no significant difference".to_owned(), Tone::Plain),
+        (None, _) => (format!("too few {repeat}s"), Tone::Warning),
     }
 }
 
@@ -142,18 +139,17 @@ fn response(compared: &ResponseCompared, repeat: &str) -> Section {
         .right("n", move |own| format!("{}, {}", n(own.from.as_ref()), n(own.to.as_ref())))
         .optional(1);
     let detectable = |share| Cell::from(Share(share)).shown(number::relative(share));
-    table.right("could see", move |own| own.detectable.map(detectable)).optional(2);
+    table.right("detectable", move |own| own.detectable.map(detectable)).optional(2);
     section.table(table);
     let spread = if repeat == "run" {
-        "of the spread between runs; n: runs, of which each counts once, by its mean"
+        "from the spread between runs; n: runs (one mean each)"
     } else {
-        "of the spread within a run: what makes a run as a whole differ from the next is not in \
-         them"
+        "from the spread within a run; they do not include run-to-run variation"
     };
     section.note(format!(
-        "B vs A: above 1x is better. Better and worse: supported at 95 % over all configurations \
-         (Holm). Could see: the smallest difference found with a probability of 80 %. ± and [low, \
-         high]: 95 % intervals, {spread}."
+        "B vs A: above 1x is better. Verdict: 95 %, Holm-adjusted for all configurations. \
+         Detectable: the smallest difference found with 80 % power. ± and [low, high]: 95 % CI \
+         {spread}."
     ));
     section
 }
@@ -162,8 +158,8 @@ fn said(verdict: Verdict) -> (&'static str, Tone) {
     match verdict {
         Verdict::Better => ("better", Tone::Good),
         Verdict::Worse => ("worse", Tone::Bad),
-        Verdict::NotSeen => ("no difference seen", Tone::Plain),
-        Verdict::Unknown => ("cannot be told", Tone::Warning),
+        Verdict::NotSeen => ("no significant difference", Tone::Plain),
+        Verdict::Unknown => ("unknown", Tone::Warning),
     }
 }
 
@@ -175,9 +171,9 @@ fn labels(own: &ConfigurationCompared) -> String {
 }
 
 fn surroundings(compared: &RunsCompared) -> Section {
-    let mut section = Section::new("What changed in environment and settings");
+    let mut section = Section::new("Changes in environment and settings");
     if compared.environment.is_empty() {
-        section.line("Environment: nothing that is recorded.");
+        section.line("Environment: no recorded change.");
     } else {
         let mut table = Columns::for_rows(&compared.environment);
         table.name("environment", |change| &change.what);
@@ -186,7 +182,7 @@ fn surroundings(compared: &RunsCompared) -> Section {
         section.table(table);
     }
     if compared.settings.is_empty() {
-        section.line("Settings of the configurations compared: the same.");
+        section.line("Settings of the compared configurations: no change.");
     } else {
         let mut table = Columns::for_rows(&compared.settings);
         table.name("setting", |setting| &setting.change.what);
@@ -199,13 +195,13 @@ fn surroundings(compared: &RunsCompared) -> Section {
         section.table(table);
         let by_levels = |it: &ConfigurationCompared| it.matched_by == MatchedBy::Levels;
         if compared.responses.iter().flat_map(|it| &it.configurations).any(by_levels) {
-            section.warn("*: the same levels, but these settings differ.");
+            section.warn("*: same levels, but these settings differ.");
         }
     }
     compared.factors.iter().for_each(|factor| section.line(factor_line(factor)));
     if !compared.differ_within.is_empty() {
         let what = compared.differ_within.join(", ");
-        section.warn(format!("Runs of one side, taken for repeats, differ in: {what}."));
+        section.warn(format!("Runs that count as repeats of one side differ in: {what}."));
     }
     let all = sides(compared);
     for (side, run) in all.iter().flat_map(|(side, runs)| runs.iter().map(move |run| (side, run))) {
@@ -217,7 +213,7 @@ fn surroundings(compared: &RunsCompared) -> Section {
     section
 }
 
-/// What is printed of a setting that one side does not have.
+/// Placeholder for a setting that one side lacks.
 pub(crate) const NOT_SET: &str = "not set";
 
 /// One side of a change.
@@ -250,7 +246,11 @@ fn factor_line(change: &FactorChange) -> String {
         (Some(from), None) => format!("Factor {name} is only in A: {}.", list(from)),
         (from, to) => {
             let levels = |of: &Option<Vec<String>>| of.as_deref().map(list).unwrap_or_default();
-            format!("Factor {name} has other levels: {} in A, {} in B.", levels(from), levels(to))
+            format!(
+                "Factor {name} has different levels: {} in A, {} in B.",
+                levels(from),
+                levels(to)
+            )
         }
     }
 }
@@ -313,9 +313,7 @@ fn decision(gate: &Gate) -> String {
     let limit = &first.limit;
     match gate.decision {
         Decision::Broken => format!("Gate failed: {what}, beyond {limit} ({share}{others})."),
-        _ => format!(
-            "Gate unsure: {what}, which may or may not be within {limit} ({share}{others})."
-        ),
+        _ => format!("Gate inconclusive: {what}; the interval includes {limit} ({share}{others})."),
     }
 }
 
@@ -335,7 +333,7 @@ fn beyond(limit: &LimitJudged, own: &Judged) -> f64 {
 fn change(limit: &LimitJudged, own: &Judged) -> String {
     let name = format!("{} of {}", limit.response.name, label(&own.label));
     let Some(change) = own.change else {
-        return format!("{name} cannot be judged, a value is missing or not above 0");
+        return format!("{name} cannot be judged: a value is missing or not above 0");
     };
     let sign = if change < 0.0 { -1.0 } else { 1.0 };
     let word = if change < 0.0 { "fell" } else { "rose" };

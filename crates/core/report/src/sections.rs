@@ -47,9 +47,9 @@ pub enum Chapter {
     Statements,
     /// Plans of statements.
     Plans,
-    /// What storage did for a load without an engine.
+    /// Storage figures of loads without an engine.
     Storage,
-    /// What a unit of work costs.
+    /// Cost of a unit of work.
     Cost,
     /// How throughput changes with threads.
     Scaling,

@@ -12,7 +12,7 @@ use std::rc::Rc;
 /// Rows of a table in a report, which nobody reads further: exports have all of them.
 pub const ROWS_MAX: usize = 1_000;
 
-/// What is printed where there is nothing to print.
+/// Placeholder of an empty cell.
 pub const NOTHING: &str = "-";
 
 /// A table. Its rows are made as often as they are asked for, one at a time where they are too many
@@ -25,9 +25,9 @@ pub struct Table<'a> {
     pub name: &'static str,
     /// Columns.
     pub columns: Vec<Column>,
-    /// Whether all its columns but the first hold figures, which a page aligns.
+    /// True if all columns except the first hold figures, which a page aligns.
     pub fixed: bool,
-    /// What stands above the table on a sheet of its own; the first line is its title.
+    /// Lines above the table on its own sheet; the first one is its title.
     pub lines: Vec<Text>,
     /// How a spreadsheet draws it.
     pub plot: Option<Plot>,
@@ -43,22 +43,22 @@ type Rows<'a> = Box<dyn Iterator<Item = Vec<Cell>> + 'a>;
 pub struct Column {
     name: String,
     unit: String,
-    /// What the user's file or the probe calls so: `factor`, `response`. `None`: the name is ours.
+    /// Origin of a user-defined name: `factor`, `response`. `None` for built-in names.
     origin: Option<&'static str>,
     heading: Option<Text>,
     /// The type of its values.
     pub kind: Kind,
     /// Where its cells begin or end.
     pub align: Align,
-    /// Whether it holds names, which may be cut where there is no room; figures may not.
+    /// True for names, which may be shortened where space is short; figures may not.
     pub names: bool,
     /// Where there is no room: columns with the highest number are left out first; 0 always stays.
     pub optional: u8,
-    /// Whether long text runs over several lines in a workbook.
+    /// True if long text wraps in a workbook.
     pub wrapped: bool,
-    /// Whether a page shows it in its table of trials.
+    /// True if a page shows it in its table of trials.
     pub on_page: bool,
-    /// What a page offers to filter by: the levels of a factor.
+    /// Filter choices of a page: the levels of a factor.
     pub levels: Vec<Text>,
 }
 
@@ -216,7 +216,7 @@ impl<'a> Table<'a> {
         (self.rows)()
     }
 
-    /// The same with other texts.
+    /// Returns the table with its texts mapped.
     pub fn with_texts(&self, text: impl Fn(Text) -> Text) -> Table<'static> {
         let columns = self.columns.iter().map(|column| Column {
             heading: Some(text(column.heading())),
@@ -231,7 +231,7 @@ impl<'a> Table<'a> {
         Table { fixed: self.fixed, left_out: self.left_out, ..table }
     }
 
-    /// What a report shows of so many rows: the first [`ROWS_MAX`].
+    /// Limits the rows of a report to the first [`ROWS_MAX`].
     pub fn shortened(
         columns: Vec<Column>,
         rows: impl Iterator<Item = Vec<Cell>>,
@@ -486,7 +486,7 @@ impl Cell {
         Self { interval: interval.map(|Interval { low, high }| (low, high)), ..self }
     }
 
-    /// What people read.
+    /// Returns the printed text.
     pub fn text(&self) -> Text {
         if let Some(shown) = &self.shown {
             return shown.clone();
@@ -585,7 +585,7 @@ impl Cell {
     }
 }
 
-/// What a cell can be made of, and the type of its column.
+/// A value that a cell can hold, with the type of its column.
 pub trait Typed: Into<Cell> {
     /// The type of the column.
     const KIND: Kind = Kind::Text;

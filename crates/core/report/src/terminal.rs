@@ -9,7 +9,7 @@ const GAP: usize = 2;
 /// A name is cut to no less than this.
 const NAME_MIN: usize = 8;
 
-/// Who reads it, and whether to colour; that is the caller's to find out (`NO_COLOR`).
+/// Medium and colour; the caller decides about colour (`NO_COLOR`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// Text only.
@@ -84,7 +84,7 @@ impl Terminal {
         }
         if !layout.left_out.is_empty() {
             let names = layout.left_out.join(", ");
-            let note = format!("(left out at this width: {names})");
+            let note = format!("(columns hidden at this width: {names})");
             for line in wrap(&note, self.width) {
                 self.end_line(&[self.paint(&line, Tone::Muted)]);
             }
@@ -362,7 +362,7 @@ fn pieces(word: &str, width: usize) -> Vec<String> {
     pieces
 }
 
-/// Whether a word goes on with what a letter equals: `p`, `=`, `0.012`.
+/// Returns whether a word continues an equation: `p`, `=`, `0.012`.
 fn is_statistic(before: &str, word: &str) -> bool {
     let letter = before.trim_start_matches('(');
     let begins = letter.len() == 1 && letter.ends_with(|c: char| c.is_ascii_alphabetic());

@@ -125,12 +125,12 @@ pub fn shortened(statement: &str) -> String {
     one_line(statement, STATEMENT_CHARS_MAX)
 }
 
-/// Whether a text is safe as it is, which nearly all are.
+/// Returns whether a text needs no escaping, as nearly all do.
 fn is_plain(raw: &str) -> bool {
     raw.len() <= CHARS_MAX && raw.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-/// Whether a character could command a terminal or turn the reading direction.
+/// Returns whether a character could control a terminal or change the reading direction.
 fn is_harmful(character: char) -> bool {
     character.is_control() || turns_direction(character)
 }
@@ -157,8 +157,7 @@ pub fn factor<'a>(summary: &Summary, path: &'a str) -> &'a str {
     short_name(path, &all)
 }
 
-/// What a configuration is called. That of an experiment without factors has no levels to be named
-/// by.
+/// Returns the name of a configuration; an experiment without factors has an unnamed one.
 pub fn label(label: &str) -> &str {
     if label.is_empty() { "all trials" } else { label }
 }
@@ -170,7 +169,7 @@ pub fn label_without(summary: &Summary, row: &ConfigurationRow, without: &str) -
     crate::text::joined(others, " ")
 }
 
-/// What a run is of: `"after patch", commit 0123456789ab with changes`. `None` where that was not
+/// Describes a run: `"after patch", commit 0123456789ab with changes`. `None` if that was not
 /// recorded.
 pub fn origin(label: Option<&str>, git: Option<&GitState>) -> Option<String> {
     let commit = git.map(|git| {
@@ -178,7 +177,7 @@ pub fn origin(label: Option<&str>, git: Option<&GitState>) -> Option<String> {
         let changes = match git.changed {
             Some(true) => " with changes",
             Some(false) => "",
-            None => ", changes not known",
+            None => ", uncommitted changes unknown",
         };
         format!("commit {short}{changes}")
     });
@@ -192,7 +191,7 @@ pub fn utc(milliseconds: i64) -> String {
     format!("{} UTC", &second[..second.len() - ":00 UTC".len()])
 }
 
-/// The same to the second, `2023-11-14 22:13:20 UTC`.
+/// Formats a time to the second: `2023-11-14 22:13:20 UTC`.
 pub fn utc_second(milliseconds: i64) -> String {
     let seconds = milliseconds.div_euclid(1_000);
     let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));

@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 
 pub use markup::text;
 
-/// What a page is laid out by.
+/// The style sheet of a page.
 pub const STYLE: &str = include_str!("../assets/report.css");
 /// Draws the figures; needs [`LIBRARIES`] before it. On the document's event `steelbench:changed`
 /// it does so anew.
@@ -34,7 +34,7 @@ pub const LICENSES: &str = include_str!("../assets/vendor/LICENSES.txt");
 /// as markup.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Body {
-    /// What it is about.
+    /// Its title.
     pub title: String,
     /// List items with links to the sections.
     pub contents: String,

@@ -21,7 +21,7 @@ pub fn tables<'a>(summary: &'a Summary<'a>) -> Vec<Table<'a>> {
     vec![verdict(summary), response(summary), profile(summary), configurations(summary)]
 }
 
-/// What was found with its evidence, then causes of failure, below what the run is.
+/// Findings with their evidence, then causes of failure, below the description of the run.
 fn verdict<'a>(summary: &Summary<'a>) -> Table<'a> {
     let findings =
         summary.findings().into_iter().map(|own| (name(own.kind), own.text, own.evidence));
@@ -58,7 +58,7 @@ fn name(kind: FindingKind) -> String {
 /// Heading, and its figure.
 type Figure<T> = (&'static str, fn(&T) -> Option<f64>);
 
-/// What is drawn of a line.
+/// The figures drawn for a line.
 const LINE: [Figure<Estimate>; 5] = [
     ("mean", |e| Some(e.mean)),
     ("low", |e| e.interval.map(|i| i.low)),
@@ -148,7 +148,7 @@ fn lines<'a>(summary: &'a Summary<'a>) -> Vec<Line<'a>> {
     }
     if lines.len() > SERIES_MAX {
         let estimates = effect.levels.iter().map(|level| level.response.as_ref()).collect();
-        lines = vec![(format!("{} over all other factors", name()), estimates)];
+        lines = vec![(format!("{} averaged over all other factors", name()), estimates)];
     }
     lines
 }
@@ -187,7 +187,7 @@ fn profile<'a>(summary: &'a Summary<'a>) -> Table<'a> {
         columns.add(heading, "s", move |(_, own)| part(own, name));
     }
     let mut table = columns.named("profile");
-    let title = "Where the sessions' time went".into();
+    let title = "Where the session time went".into();
     let (x, y) = (Text::default(), Text::default());
     table.plot =
         (!series.is_empty()).then_some(Plot { kind: PlotKind::Stacked, title, x, y, series });
@@ -201,7 +201,7 @@ struct Row<'a> {
     name: &'a str,
     unit: &'a str,
     direction: Direction,
-    /// Whether configurations are compared on it.
+    /// True if configurations are compared on it.
     chosen: bool,
     estimate: Option<&'a Estimate>,
 }

@@ -30,8 +30,8 @@ const CHART: (u32, u32) = (900, 480);
 /// The workbook could not be made.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "cannot make the workbook: {0}; are there room and rights for it, and in the folder for \
-     temporary files?"
+    "cannot write the workbook: {0}; check free space and rights there and in the folder for \
+     temporary files"
 )]
 pub struct WorkbookError(#[from] XlsxError);
 

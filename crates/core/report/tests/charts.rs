@@ -70,7 +70,7 @@ fn the_verdict_comes_first_then_its_figure_and_why() {
 fn the_waterfall_goes_from_one_side_to_the_other() {
     let document = document(&study());
     let waterfall = chart(&document, ChartKind::Waterfall);
-    assert_eq!(waterfall.heading().as_str(), "Session time for 1,000 rows (ms)");
+    assert_eq!(waterfall.heading().as_str(), "Session time per 1,000 rows (ms)");
     let bars = &waterfall.groups[0].bars;
     let (last, parts) = bars.split_last().unwrap();
     let printed = |bar| waterfall.value(bar).parse::<f64>().unwrap();
@@ -87,7 +87,7 @@ fn the_waterfall_goes_from_one_side_to_the_other() {
     assert!(bars.iter().any(|bar| bar.label.as_str() == "unaccounted"));
     let text = report::markdown(&document);
     assert!(
-        text.contains("**Session time for 1,000 rows (ms)**")
+        text.contains("**Session time per 1,000 rows (ms)**")
             && text.contains("| data_files=1 | 400.0 |"),
         "{text}"
     );
@@ -134,11 +134,11 @@ fn time_is_shown_where_it_says_something() {
         "{text}"
     );
     assert!(text.contains(
-        "data_files=1 stalled: 1 interval of 9 had less than a tenth of the mean, the first after \
-         3.00 s."
+        "data_files=1 stalled: 1 interval of 9 reached less than a tenth of the mean, the first \
+         after 3.00 s."
     ));
     assert!(!text.contains("data_files=4 stalled"), "{text}");
-    assert!(text.contains("Warm-up is left of the bar."));
+    assert!(text.contains("The warm-up is to the left of the bar."));
 }
 
 /// The published format is the one exception.

@@ -23,7 +23,7 @@ fn number(rows: &[Vec<Cell>], row: usize, column: usize) -> f64 {
     rows[row][column].text().parse().unwrap()
 }
 
-/// What is printed adds up: in every column the parts to the total, in every row to the change.
+/// Printed figures add up: in every column the parts to the total, in every row to the change.
 fn adds_up(table: &Table) {
     let rows: Vec<Vec<Cell>> = table.rows().collect();
     let total = rows.len() - 1;
@@ -51,51 +51,77 @@ fn shows_the_factor_and_why() {
     let recording = data_files(&["1", "16"], &[&[1750.0, 1755.0, 1760.0], &[904.0, 909.0, 914.0]]);
     let (_, document) = compared(&recording);
     let text = terminal(&document, 100, Style::Plain);
-    let expected = "\
-A: data_files=1; B: data_files=16
+    let expected = "A: data_files=1; B: data_files=16
    configuration  n  elapsed
-A  data_files=1   3  1755 ± 12 s
+A  \
+                    data_files=1   3  1755 ± 12 s
 B  data_files=16  3  909 ± 12 s
-On elapsed, B is 1.93x [1.92, 1.94] against A (above 1 is better): better at 95 % (3 blocks,
+On elapsed, B \
+                    is 1.93x [1.92, 1.94] against A (above 1 is better): better at 95 % (3 \
+                    blocks,
 p < 0.001).
 
 B against A
-Above 0 is better for every response: where lower is better (latency, time, cost) the sign is
-turned. [ ]: 95 % intervals.
-Difference from A, + is better (%)
-  elapsed     │████████████████████▎                    +48.2 [+47.9, +48.5]
-  throughput  │███████████████████████████████████████  +93.1 [+91.8, +94.3]
+Above 0 is better for every response: where \
+                    lower is better (latency, time, cost) the sign is
+turned. [ ]: 95 % \
+                    intervals.
+Difference from A (positive is better) (%)
+  elapsed     \
+                    │████████████████████▎                    +48.2 [+47.9, +48.5]
+  throughput  \
+                    │███████████████████████████████████████  +93.1 [+91.8, +94.3]
 
 Why
-From A to B, session time falls from 87.8 to 45.4 s per 1,000 rows. Of this decrease: 63 % [63, 63]
+From A \
+                    to B, session time falls from 87.8 to 45.4 s per 1,000 rows. Of this \
+                    decrease: 63 % [63, 63]
 less WAL_SYNC wait and 30 % [30, 30] less CPU time.
-  [ ]: t intervals over 3 blocks; of the causes named at most 5 % are expected to be wrong
+ \
+                     [ ]: t intervals over 3 blocks; of the causes named at most 5 % are \
+                    expected to be wrong
   (Benjamini and Hochberg)
-WAL_SYNC: as many waits, each shorter: 3200 of 5.53 s -> 3200 of 2.86 s.
-  t of log ratios over 3 blocks, Holm: WAL_SYNC number p = 1.000, length p < 0.001
+WAL_SYNC: equally many \
+                    waits, each shorter: 3200 of 5.53 s -> 3200 of 2.86 s.
+  t test of log \
+                    ratios, 3 blocks, Holm-adjusted: WAL_SYNC number p = 1.000, length p < \
+                    0.001
 
 From A to B
-Session time for 1,000 rows (s)
-  A            ████████████████████████████████████████   87.75
-  WAL_SYNC                                 ░░░░░░░░░░░░  -26.65 [-26.65, -26.65]  63 %
-  CPU                                ░░░░░░              -12.69 [-12.69, -12.69]  30 %
-  CPU_QUEUE                         ░                     -2.11 [-2.11, -2.11]    5 %
-  unaccounted                       ░                     -0.85 [-0.85, -0.85]    2 %
-  B            █████████████████████                      45.45
-Session time is sessions x elapsed; throughput = sessions (16 on both sides) / session time of a
-unit of work. The changes add up; %: share of the whole change. [ ]: t intervals over 3 blocks. A
-change is solid where its interval does not hold 0: of those at most 5 % are expected to be wrong.
+Session time per 1,000 rows (s)
+  A            \
+                    ████████████████████████████████████████   87.75
+  WAL_SYNC                  \
+                                   ░░░░░░░░░░░░  -26.65 [-26.65, -26.65]  63 %
+  CPU             \
+                                       ░░░░░░              -12.69 [-12.69, -12.69]  30 %
+  \
+                    CPU_QUEUE                         ░                     -2.11 [-2.11, -2.11] \
+                       5 %
+  unaccounted                       ░                     -0.85 \
+                    [-0.85, -0.85]    2 %
+  B            █████████████████████                   \
+                       45.45
+Session time is sessions x elapsed; throughput = sessions (16 on \
+                    both sides) / session time of a
+unit of work. The changes add up; %: share \
+                    of the whole change. [ ]: t intervals over 3 blocks. A
+change is solid where \
+                    its interval does not hold 0: of those at most 5 % are expected to be \
+                    wrong.
 Time of the client is no cause.
 
-Session seconds for 1,000 rows by wait type
-part             A      B  change  interval        share of change
+Session seconds per 1,000 rows by \
+                    wait type
+part             A      B  change  interval        share of \
+                    change
 CPU          26.33  13.64  -12.69  [-12.7, -12.7]             30 %
 ";
     assert!(text.starts_with(expected), "{text}");
     assert!(text.contains("\ntotal        87.75  45.45  -42.30  [-42.3, -42.3]\n"), "{text}");
     assert!(text.contains("\nlog          52.65  27.27  -25.38"), "{text}");
     for by in ["wait type", "class of wait"] {
-        adds_up(table(&document, &format!("Session seconds for 1,000 rows by {by}")));
+        adds_up(table(&document, &format!("Session seconds per 1,000 rows by {by}")));
     }
 }
 
@@ -112,7 +138,7 @@ fn printed_parts_add_up_whatever_the_figures() {
         }
         let (_, document) = compared(&recording);
         for by in ["wait type", "class of wait"] {
-            adds_up(table(&document, &format!("Session seconds for 1,000 rows by {by}")));
+            adds_up(table(&document, &format!("Session seconds per 1,000 rows by {by}")));
         }
     }
 }
@@ -128,7 +154,7 @@ fn says_when_nothing_can_be_told() {
     recording.trials.retain(|trial| trial.configuration == 0);
     let (_, document) = compared(&recording);
     let text = terminal(&document, 100, Style::Plain);
-    assert!(text.contains("They cannot be compared: one of them has no trial done.\n"), "{text}");
+    assert!(text.contains("Not comparable: one side has no completed trial.\n"), "{text}");
 
     recording.trials.push(done(1, 1, observed(4.0)));
     let (_, document) = compared(&recording);

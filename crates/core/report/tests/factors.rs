@@ -1,4 +1,4 @@
-//! What is shown of factors, outliers and power, on figures whose results are known.
+//! Sections on factors, outliers and power, for figures with known results.
 
 use analysis::summarize;
 use observations::Recording;
@@ -54,14 +54,18 @@ fn hundreds_of_levels() {
 fn the_tables_of_the_studies() {
     let text = plain(&random_insert(), 120);
     let gains = "
-Gain over device = spinning, for each data_files
-How many times better; average: arithmetic mean over everything else that was varied.
-data_files  device = ssd
+Gain over device = spinning, by data_files
+Gain: factor by which the response \
+                 is better; average: arithmetic mean averaged over all other factors.
+data_files \
+                  device = ssd
 1           7.25x [7.25, 7.25]
 2           4.74x [4.74, 4.74]
-4           6.81x [6.81, 6.81]
+4   \
+                         6.81x [6.81, 6.81]
 8           7.64x [7.64, 7.64]
-16          9.03x [9.03, 9.03]
+16          9.03x \
+                 [9.03, 9.03]
 average     7.09x [7.09, 7.09]
 ";
     assert!(text.contains(gains), "{text}");

@@ -77,8 +77,8 @@ fn tables_are_printed_as_published() {
     let text = terminal(&document, 100, Style::Plain);
     assert!(text.contains("\nWaits: data_files=4\n") && text.contains("\nWaits: data_files=8\n"));
     assert!(!text.contains("REST"), "below the top 95 %");
-    assert!(text.contains("Waits for the client, 250 s, are not among these waits.\n"));
-    assert!(text.contains("Left out as idle or benign: 1000000000 s (SLEEP_TASK).\n"));
+    assert!(text.contains("Waits for the client (250 s) are not included.\n"));
+    assert!(text.contains("Excluded as idle or benign: 1000000000 s (SLEEP_TASK).\n"));
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn two_factors_with_failures_and_marks_fit_100_columns() {
     for line in text.lines() {
         assert!(line.chars().count() <= 100, "{line}");
     }
-    assert!(!text.contains("left out at this width"), "{text}");
+    assert!(!text.contains("hidden at this width"), "{text}");
     let heading = "data_files  synchronous  n  elapsed       rows/s         vs baseline         \
                    best  failed  warnings\n";
     assert!(text.contains(heading), "{text}");
@@ -98,7 +98,7 @@ fn two_factors_with_failures_and_marks_fit_100_columns() {
 #[test]
 fn a_narrow_terminal_leaves_columns_out_and_says_so() {
     let text = plain(&two_factors(), 80);
-    assert!(text.contains("\n(left out at this width: rows/s, warnings)\n"), "{text}");
+    assert!(text.contains("\n(hidden at this width: rows/s, warnings)\n"), "{text}");
     let waits = |line: &&str| {
         line.contains("AvgWait_S") || line.starts_with("WAL_SYNC") || line.starts_with("CPU_QUEUE")
     };
@@ -160,7 +160,7 @@ fn odd_recordings_have_a_report() {
     }
     let namesakes = plan(&[("a.size", &["1"]), ("b.size", &["2", "3"])]);
     for (recording, says) in [
-        (Recording::default(), "There is no configuration."),
+        (Recording::default(), "No configuration."),
         (one_factor(), "No trial has been run yet."),
         (all_failed, "2 attempts: no space"),
         (single_block, "1           1  5.00 s   64.0k   baseline"),
@@ -269,7 +269,7 @@ fn what_is_long_is_shown_by_its_head() {
     for configuration in 0..LEVELS {
         for block in 1..=2 {
             let mut seen = observed(100.0 + configuration as f64 + 0.1 * f64::from(block));
-            let detail = "other processes used 9.0 % of the processors".into();
+            let detail = "other processes used 9.0 % of the CPUs".into();
             seen.warnings.push(Warning { kind: WarningKind::OtherLoad, detail });
             recording.trials.push(done(configuration, block, seen));
         }

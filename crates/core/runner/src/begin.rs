@@ -21,7 +21,7 @@ use work::Stop;
 pub struct Session {
     pub store: Store,
     pub run: i64,
-    /// What earlier sessions recorded.
+    /// Records of earlier sessions.
     pub recorded: Recording,
     _lock: RunLock,
 }
@@ -114,7 +114,7 @@ fn resume(
     let recorded = store.read_plan(latest.id)?;
     let files = file_records(experiment);
     if latest.source != redacted(&experiment.source) || recorded.files != files {
-        let unreadable = "the recorded version cannot be read by this version of Steelbench";
+        let unreadable = "this version of Steelbench cannot read the recorded version";
         let mut changes = match parse(&latest.source, &options.registry.catalog()) {
             Ok(mut old) => {
                 leave_out_missing(options.registry, &mut old);
@@ -159,14 +159,14 @@ fn resume(
         && begun.commit != now.commit
     {
         let (begun, now) = (&begun.commit, &now.commit);
-        let text = format!("the run was begun at commit {begun}, and goes on at commit {now}");
+        let text = format!("the run began at commit {begun} and continues at commit {now}");
         announce(Event::Warning { text });
     }
     if let Some(last) = recorded.environments.last() {
         let differences = environment_differences(last, environment);
         if !differences.is_empty() {
             let text = format!(
-                "this machine differs from that of the trials before: {}",
+                "this machine differs from the one of the earlier trials: {}",
                 differences.join("; ")
             );
             announce(Event::Warning { text });
@@ -176,7 +176,8 @@ fn resume(
     Ok(true)
 }
 
-/// What matters to results; free space, for one, differs at each session.
+/// Returns the differences that matter to results; free space, for example, differs in each
+/// session.
 fn environment_differences(old: &Environment, new: &Environment) -> Vec<String> {
     let optional = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());
     let versions = |environment: &Environment| {
@@ -240,7 +241,7 @@ pub fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64)
 }
 
-/// What is checked out where the experiment file lies.
+/// Returns the state of the repository that holds the experiment file.
 fn git_state(experiment: &Experiment) -> Option<GitState> {
     let folder = &experiment.folder;
     observe::git_state(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })

@@ -116,18 +116,15 @@ fn read_named(
     let file = file.map_err(|error| {
         let place = folder.join(path);
         let is_as_named = place == Path::new(path);
-        let counts = if is_as_named {
-            ""
-        } else {
-            "; a relative path counts from the experiment file's folder"
-        };
+        let counts =
+            if is_as_named { "" } else { "; relative paths start at the experiment file's folder" };
         Invalid::new(*setting, format!("{}: {error}{counts}", place.display()))
     })?;
     let included = if in_place { file.included() } else { Vec::new() };
     Ok(std::iter::once(file).chain(included).map(Arc::new).collect())
 }
 
-/// What the commands of an experiment run, as far as they name it.
+/// Returns the programs that an experiment's commands name.
 fn programs(experiment: &Experiment) -> Vec<NamedFile> {
     let mut files = Vec::new();
     for hook in [BEFORE_RUN, AFTER_RUN, BEFORE_TRIAL, AFTER_TRIAL] {
@@ -143,7 +140,7 @@ fn programs(experiment: &Experiment) -> Vec<NamedFile> {
     files
 }
 
-/// What engines and probes object to in an experiment, with the positions in its file.
+/// Returns the objections of engines and probes to an experiment, with positions in its file.
 ///
 /// # Errors
 /// All objections to all configurations.
@@ -190,8 +187,8 @@ fn secrets(configuration: &Configuration) -> impl Iterator<Item = Invalid> {
         .map(|(path, _)| path);
     let labels = configuration.levels.iter().filter(move |level| holds_secret(&level.label));
     settings.chain(labels.map(|level| &level.factor)).map(|path| {
-        let message = "a password in the file would end up in results and reports; give it in a \
-                       variable of the environment, for PostgreSQL use PGPASSWORD or ~/.pgpass";
+        let message = "a password in the file would appear in results and reports; pass it in an \
+                       environment variable, or for PostgreSQL in PGPASSWORD or ~/.pgpass";
         Invalid::new(path.as_str(), message)
     })
 }

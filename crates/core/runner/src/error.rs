@@ -20,8 +20,8 @@ pub enum RunError {
     Invalid(#[from] FileErrors),
     /// The folder of a volume that no command prepares is missing.
     #[error(
-        "volume {volume}: {path} does not exist; create it, or give the volume a prepare command \
-         that does"
+        "volume {volume}: {path} does not exist; create it, or create it in the volume's prepare \
+         command"
     )]
     NoVolume {
         /// Name of the volume.
@@ -34,8 +34,8 @@ pub enum RunError {
     Throttle(#[from] ThrottleError),
     /// The experiment no longer continues the recorded run.
     #[error(
-        "the experiment has changed since this run was begun:\n  {}\nchange it back to go on with \
-         the run, or start a new one with --fresh (the old one is kept)",
+        "the experiment has changed since this run began:\n  {}\nundo the changes to resume the \
+         run, or start a new one with --fresh (the old one is kept)",
         changes.join("\n  ")
     )]
     Changed {
@@ -44,13 +44,13 @@ pub enum RunError {
     },
     /// Levels with `if_installed` are not those of the recorded run.
     #[error(
-        "other engines are installed than when this run was begun, so that levels with \
-         if_installed differ; start a new run with --fresh (the old one is kept)"
+        "the installed engines differ from those at the start of this run, which changes levels \
+         with if_installed; start a new run with --fresh (the old one is kept)"
     )]
     OtherEngines,
     /// Too little space is free.
     #[error(
-        "{}: {} are free, and a run needs {}",
+        "{}: {} free, but a run needs {}",
         path.display(), number::bytes(*free), space_needed(*limit, *reserve)
     )]
     NoSpace {
@@ -105,7 +105,7 @@ fn space_needed(limit: u64, reserve: u64) -> String {
     match limit {
         0 => format!("{reserve}; free some space"),
         limit => format!(
-            "{} (limits.disk_space) and {reserve} besides; free some space or lower the limit",
+            "{} (limits.disk_space) plus {reserve}; free some space or lower the limit",
             number::bytes(limit)
         ),
     }
@@ -196,15 +196,15 @@ pub enum VolumeError {
 pub enum ThrottleError {
     /// The machine has no control groups for I/O.
     #[error(
-        "`throttle` needs a control group file system with the I/O controller (`io` of version 2, \
-         `blkio` of version 1), and none is mounted; mount one, as by `mount -t cgroup2 cgroup2 \
-         /sys/fs/cgroup`, or leave `throttle` out"
+        "`throttle` needs a mounted control group file system with the I/O controller (`io` of \
+         version 2, `blkio` of version 1); mount one, for example with `mount -t cgroup2 cgroup2 \
+         /sys/fs/cgroup`, or remove `throttle`"
     )]
     NoController,
     /// Control groups cannot be changed by this process.
     #[error(
-        "{}: cannot {action}: {source}; `throttle` needs root and control groups that can be \
-         written to (a container has to be privileged); run it so, or leave `throttle` out",
+        "{}: cannot {action}: {source}; `throttle` needs root and writable control groups (in a \
+         container: privileged); provide them or remove `throttle`",
         path.display()
     )]
     NotPermitted {
@@ -216,7 +216,7 @@ pub enum ThrottleError {
         source: io::Error,
     },
     /// The kernel keeps another limit than the one that was written.
-    #[error("{}: the limit `{wanted}` did not take: the kernel has {found}", path.display())]
+    #[error("{}: the limit `{wanted}` was not applied: the kernel has {found}", path.display())]
     Ignored {
         /// The file of the kernel.
         path: PathBuf,
@@ -227,8 +227,8 @@ pub enum ThrottleError {
     },
     /// A volume is not on a block device.
     #[error(
-        "volume {volume}: {path} cannot be throttled: {source}; put it on a block device, or \
-         leave `throttle` out"
+        "volume {volume}: {path} cannot be throttled: {source}; put it on a block device or \
+         remove `throttle`"
     )]
     NoDevice {
         /// Name of the volume.
@@ -240,8 +240,8 @@ pub enum ThrottleError {
     },
     /// Two volumes on one device have different limits.
     #[error(
-        "volumes {one} and {other} are both on device {device} and differ in `throttle`; a trial \
-         that uses both needs them on devices of their own"
+        "volumes {one} and {other} are both on device {device} with different `throttle` limits; \
+         a trial that uses both needs separate devices"
     )]
     Shared {
         /// Name of a volume.

@@ -12,7 +12,7 @@ pub struct Failures {
     /// By configuration, of those whose last trial failed: its cause, and how many in a row did
     /// for it.
     of: HashMap<usize, (String, u32)>,
-    /// The same of all trials together.
+    /// Last failure of all trials.
     last: Option<(String, u32)>,
 }
 
@@ -35,18 +35,19 @@ impl Failures {
         self.last = Some((cause, times));
     }
 
-    /// Whether a configuration has failed for the same cause as often as is enough.
+    /// Returns whether a configuration failed often enough for the same cause.
     pub fn gives_up(&self, configuration: usize) -> bool {
         self.is_enough(self.of.get(&configuration))
     }
 
-    /// Whether so many trials in a row have failed for the same cause, whatever their
+    /// Returns whether enough consecutive trials failed for the same cause, whatever their
     /// configurations.
     pub fn repeat(&self) -> bool {
         self.is_enough(self.last.as_ref())
     }
 
-    /// Whether the last trial of a configuration failed for the same cause as the last one of all.
+    /// Returns whether the last trial of a configuration failed for the same cause as the last of
+    /// all.
     pub fn failed_like_the_last(&self, configuration: usize) -> bool {
         let cause = |failed: &(String, u32)| failed.0.clone();
         self.last.is_some()
@@ -62,8 +63,8 @@ fn times(before: Option<&(String, u32)>, cause: &str) -> u32 {
     before.filter(|(same, _)| same == cause).map_or(1, |(_, times)| times + 1)
 }
 
-/// What a cause has in common with others like it: its first line without numbers, which count
-/// processes, rows and bytes.
+/// Returns a cause's first line without numbers, which count processes, rows and bytes, to compare
+/// causes.
 fn kind_of(cause: &str) -> String {
     cause.lines().next().unwrap_or_default().chars().filter(|c| !c.is_ascii_digit()).collect()
 }

@@ -39,7 +39,7 @@ impl Hosts {
         Self { permits, kept: Vec::new() }
     }
 
-    /// What trials may overwrite.
+    /// Returns the objects that trials may overwrite.
     pub fn permits(&self) -> &Permits {
         &self.permits
     }
@@ -61,7 +61,7 @@ impl Hosts {
         self.kept.clear();
     }
 
-    /// The same of the host of the last trial.
+    /// Releases the host of the last trial.
     pub fn release_last(&mut self) {
         self.kept.pop();
     }

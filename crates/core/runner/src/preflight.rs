@@ -1,5 +1,4 @@
-//! What stands in the way of a first trial, found out without changing anything: folders, programs,
-//! targets, space.
+//! Preflight problems, found without changing anything: folders, programs, targets, space.
 
 use crate::begin::folder;
 use crate::catalog::Registry;
@@ -14,14 +13,14 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use work::Stop;
 
-/// What was found.
+/// Findings of the preflight.
 #[derive(Debug, Default)]
 pub struct Findings {
     /// Settings that a target cannot have: the file must be changed.
     pub invalid: Vec<Invalid>,
-    /// What is missing, full or not permitted, in a sentence each.
+    /// Problems (missing, full or not permitted), a sentence each.
     pub missing: Vec<String>,
-    /// The same where a command or a person may mend it before the trial.
+    /// Problems that a command or a person may fix before the trial.
     pub doubtful: Vec<String>,
     /// The space that a trial needs, in a sentence for each file system.
     pub space: Vec<String>,
@@ -56,7 +55,7 @@ pub fn preflight(
         let missing = program.map(|program| {
             let run_in = format!("; commands run in {}", absolute(Path::new(".")).display());
             let run_in = if program.is_relative() { run_in } else { String::new() };
-            format!("{named_by}: there is no program {}{run_in}", program.display())
+            format!("{named_by}: no such program {}{run_in}", program.display())
         });
         findings.missing.extend(missing);
     }
@@ -75,9 +74,9 @@ pub fn preflight(
             };
             let free = observe::environment::space(existing).map_or(u64::MAX, |(_, free)| free);
             let estimate =
-                if space.is_estimate { " at least (estimate: its rows alone)" } else { "" };
+                if space.is_estimate { " or more (estimate from its rows alone)" } else { "" };
             let needed = format!(
-                "{}: a trial needs {}{estimate}, {} are free",
+                "{}: a trial needs {}{estimate}, {} free",
                 space.folder.display(),
                 number::bytes(space.bytes),
                 number::bytes(free)
@@ -115,7 +114,7 @@ fn needs<'a>(registry: Registry, experiment: &'a Experiment, engine: &str) -> Ve
 fn not_writable(folder: &Path) -> Option<String> {
     let refused =
         access(folder, Access::WRITE_OK | Access::EXEC_OK).err().filter(|_| folder.exists())?;
-    Some(format!("nothing can be written in {}: {refused}", folder.display()))
+    Some(format!("cannot write in {}: {refused}", folder.display()))
 }
 
 /// The commands of an experiment, each with what names it.
@@ -136,8 +135,8 @@ fn commands(experiment: &Experiment) -> Vec<(String, String)> {
     commands
 }
 
-/// What a shell is asked to run first, or to have run by an interpreter, if it names a path that is
-/// not there. Where the shell would make another word of it, nothing is said.
+/// Returns the missing path of the program that a shell would run first, directly or through an
+/// interpreter. Words that the shell would expand are skipped.
 fn missing_program(command: &str) -> Option<PathBuf> {
     const INTERPRETERS: [&str; 6] = ["sh", "bash", "python3", "perl", "source", "."];
     let mut words = command.split_whitespace();

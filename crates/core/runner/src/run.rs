@@ -37,7 +37,7 @@ pub struct Options {
     pub retry_failed: bool,
     /// The manual step at which the run stopped has been done.
     pub manual_done: bool,
-    /// What the user calls the run.
+    /// The user's label of the run.
     pub label: Option<String>,
     /// Files that were there before us and may be overwritten.
     pub overwrite: Vec<PathBuf>,
@@ -45,11 +45,11 @@ pub struct Options {
     pub destroy: Vec<PathBuf>,
     /// Asks the run to stop.
     pub interrupt: Interrupt,
-    /// Who does manual steps.
+    /// Handling of manual steps.
     pub manual: Manual,
 }
 
-/// Who does manual steps.
+/// Handling of manual steps.
 pub enum Manual {
     /// Asks somebody and waits; the answer says whether it was done.
     Ask(Box<dyn FnMut(&str) -> bool + Send>),
@@ -75,7 +75,7 @@ pub fn run(
     let volumes = Volumes::new(experiment, options.interrupt.clone());
     remove_orphans(experiment, &workdir, announce);
     for text in put_back(options.registry, &workdir.default, experiment)? {
-        announce(Event::Warning { text: format!("a run before did not end properly: {text}") });
+        announce(Event::Warning { text: format!("an earlier run did not end properly: {text}") });
     }
     let plan = Plan::new(experiment);
     let schedule = Schedule::new(experiment, &plan, &session.recorded, options.retry_failed);
@@ -157,19 +157,18 @@ fn put_back(
 
 fn announce_removed(orphans: Vec<PathBuf>, announce: &mut dyn FnMut(Event)) {
     for orphan in orphans {
-        let text = format!("removed {}, left by a run that was killed", orphan.display());
+        let text = format!("removed {}, left by a killed run", orphan.display());
         announce(Event::Warning { text });
     }
 }
 
-/// What is told of files that every trial ran as they were read, and that are not so any more.
+/// Warns of files that changed since the trials read them.
 fn edited(experiment: &Experiment) -> impl Iterator<Item = String> {
     let read = experiment.files.iter().filter(|file| !file.is_program && !file.is_unchanged());
     read.map(|file| {
         let NamedFile { named_by, path, .. } = file.as_ref();
         format!(
-            "{named_by}: {path} has changed; every trial of this session ran what it held at the \
-             beginning"
+            "{named_by}: {path} has changed; all trials of this session used its initial content"
         )
     })
 }
@@ -182,7 +181,7 @@ struct Runner<'a> {
     workdir: Workdir,
     volumes: Volumes<'a>,
     hosts: Hosts,
-    /// What the trial before has set up and left for others.
+    /// State that the previous trial set up and left for others.
     set_up: Option<Box<dyn SetUp>>,
     run_deadline: Option<Instant>,
     /// Configuration and set-up of the trial before, of an earlier session if need be.
@@ -214,7 +213,7 @@ impl Runner<'_> {
 
     /// Looks whether a first trial can succeed; says when the session ends with that.
     fn preflight(&mut self, announce: Announce) -> Result<Option<RunEnd>, RunError> {
-        announce(Event::Step { text: "looking whether all is there".into() });
+        announce(Event::Step { text: "checking prerequisites".into() });
         let (interrupt, deadline) = (self.options.interrupt.clone(), self.run_deadline);
         let is_late = move || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let asked = interrupt.clone();
@@ -272,7 +271,8 @@ impl Runner<'_> {
         next
     }
 
-    /// Whether the session ends before this trial: interrupted, out of time, or at a manual step.
+    /// Returns whether the session ends before this trial: interrupted, out of time, or at a manual
+    /// step.
     fn stop_before(&mut self, next: NextTrial, announce: Announce) -> Option<RunEnd> {
         if self.options.interrupt.requested() {
             return Some(RunEnd::Interrupted);
@@ -284,7 +284,7 @@ impl Runner<'_> {
         let mut programs = self.experiment.files.iter().filter(|file| file.is_program);
         if let Some(file) = programs.find(|file| !file.is_unchanged()) {
             let text = format!(
-                "{}: {} has changed since the run was begun; change it back",
+                "{}: {} has changed since the run started; restore the original file",
                 file.named_by, file.path
             );
             return Some(RunEnd::Limit { text });
@@ -306,8 +306,8 @@ impl Runner<'_> {
         (!done).then_some(RunEnd::ManualStep { text })
     }
 
-    /// What a person has to do before this trial can be run: in another set-up all of it, also
-    /// where the level stays.
+    /// Returns the manual steps before this trial; in another set-up all of them, also where the
+    /// level stays.
     fn manual_steps(&self, next: PlannedTrial) -> Vec<String> {
         let configurations = &self.experiment.configurations;
         let previous = self.previous.filter(|(_, setup)| *setup == next.setup);
@@ -373,7 +373,7 @@ impl Runner<'_> {
         Ok(failure.and_then(|(configuration, cause)| self.give_up(configuration, cause, announce)))
     }
 
-    /// What a failure that repeats itself means for the trials that are left.
+    /// Returns the consequence of a repeated failure for the remaining trials.
     fn give_up(&self, configuration: usize, cause: String, announce: Announce) -> Option<RunEnd> {
         if self.schedule.is_hopeless(configuration) {
             return Some(RunEnd::Failing { cause, tally: self.schedule.tally() });
@@ -383,8 +383,8 @@ impl Runner<'_> {
             let failures = self.experiment.get(IDENTICAL_FAILURES);
             let setting = IDENTICAL_FAILURES.path();
             let text = format!(
-                "{label}: {failures} trials in a row failed for the same cause ({setting}); its \
-                 other trials are left out"
+                "{label}: {failures} consecutive trials failed for the same cause ({setting}); \
+                 its remaining trials are skipped"
             );
             announce(Event::Warning { text });
         }
@@ -430,7 +430,7 @@ impl Runner<'_> {
         let engine = self.options.registry.engine(&configuration.get(ENGINE));
         let probe = self.options.registry.probe(&configuration.get(PROBE));
         let (Some(engine), Some(probe)) = (engine, probe) else {
-            return Ok(Outcome::Failed("the engine or probe is not known".into(), None));
+            return Ok(Outcome::Failed("unknown engine or probe".into(), None));
         };
         let set_up = probe.set_up(configuration, &Target::for_engine(engine, configuration));
         let identity = set_up.as_ref().map(|own| own.identity());
@@ -514,7 +514,9 @@ impl Runner<'_> {
         let text = match set_up.end() {
             Err(error) => error.to_string(),
             Ok(killed) if killed.is_empty() => return,
-            Ok(killed) => format!("the setup command has left {}; killed", killed.join(", ")),
+            Ok(killed) => {
+                format!("killed {}, left running by the setup command", killed.join(", "))
+            }
         };
         announce(Event::Warning { text });
     }
@@ -567,5 +569,5 @@ fn announce_hooks(hooks: Vec<HookOutput>, announce: &mut dyn FnMut(Event)) {
 }
 
 fn run_time_limit() -> RunEnd {
-    RunEnd::Limit { text: "limits.run_time is reached".into() }
+    RunEnd::Limit { text: "limits.run_time reached".into() }
 }

@@ -16,7 +16,7 @@ pub struct NextTrial {
     pub attempt: u32,
 }
 
-/// What became of a configuration in a block.
+/// Result of a configuration in a block.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tried {
     attempts: u32,
@@ -37,7 +37,7 @@ pub struct Schedule<'a> {
     retries: u32,
     response: Option<String>,
     tried: HashMap<(usize, u32), Tried>,
-    /// What has failed in this session.
+    /// Failures of this session.
     failures: Failures,
     /// Values of the primary response by configuration and block, for adaptive repeats.
     values: Vec<BTreeMap<u32, f64>>,
@@ -124,7 +124,7 @@ impl<'a> Schedule<'a> {
         };
         let plan = seen.plans.iter().find(differs)?;
         let detail = format!(
-            "the plan of {} is {}, not that of the configuration's first trial",
+            "the plan of {} is {}, which differs from the configuration's first trial",
             plan.statement, plan.hash
         );
         Some(Warning { kind: WarningKind::OtherPlan, detail })
@@ -165,15 +165,15 @@ impl<'a> Schedule<'a> {
         self.attempt_left(configuration, block).filter(|_| !self.failures.gives_up(configuration))
     }
 
-    /// The same, also of a configuration that is given up.
+    /// Returns the next attempt, also of a configuration that was given up.
     fn attempt_left(&self, configuration: usize, block: u32) -> Option<u32> {
         let tried = self.tried.get(&(configuration, block)).copied().unwrap_or_default();
         let is_open = !tried.settled && tried.attempts - tried.forgiven <= self.retries;
         is_open.then_some(tried.attempts + 1)
     }
 
-    /// Whether the blocks of a group up to this one are enough: adaptive repeats decide after their
-    /// first stage how many there are.
+    /// Returns whether the blocks of a group up to this one suffice: adaptive repeats set their
+    /// number after the first stage.
     fn enough(&self, group: usize, block: u32) -> bool {
         let Blocks::Adaptive { min, until, .. } = self.blocks else { return false };
         let first = |configuration: &usize| -> Vec<f64> {
@@ -199,20 +199,19 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// Whether a trial that was recorded as failed will be tried again.
+    /// Returns whether a trial recorded as failed will be retried.
     pub fn will_retry(&self, failed: &TrialRecord) -> bool {
         self.next_attempt(failed.configuration, failed.block).is_some()
     }
 
-    /// Whether trials of this configuration are left out.
+    /// Returns whether trials of this configuration are left out.
     pub fn leaves_out(&self, configuration: usize) -> bool {
         self.failures.gives_up(configuration)
             && self.left().any(|planned| planned.configuration == configuration)
     }
 
-    /// Whether nothing that is left can be expected to succeed after this configuration has failed:
-    /// all of it is left out, or the last trial of each configuration failed for the same
-    /// cause.
+    /// Returns whether no remaining trial can be expected to succeed after this configuration
+    /// failed: all are left out, or the last trial of each configuration failed for the same cause.
     pub fn is_hopeless(&self, configuration: usize) -> bool {
         let repeats = self.failures.repeat();
         if !repeats && !self.failures.gives_up(configuration) {
@@ -278,7 +277,7 @@ pub fn unknown_response(experiment: &Experiment, observations: &Observations) ->
 pub struct Outlook {
     /// Its trials.
     pub tally: Tally,
-    /// Whether nothing is left to be run.
+    /// True if nothing is left to run.
     pub complete: bool,
 }
 

@@ -50,8 +50,8 @@ impl ControlGroup {
             Hierarchy::find().ok_or(ThrottleError::NoController)?;
         let parent =
             if version == Version::One { own.clone() } else { parent_with_io(&mount, &own)? };
-        let path =
-            new_folder(&parent, PREFIX).map_err(not_permitted(&parent, "make a control group"))?;
+        let path = new_folder(&parent, PREFIX)
+            .map_err(not_permitted(&parent, "create a control group"))?;
         Ok(Self { path, version, limited: Vec::new(), own })
     }
 

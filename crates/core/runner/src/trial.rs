@@ -13,7 +13,7 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 use work::{Cancel, CancelReason};
 
-/// What a trial is and what it works with.
+/// A trial and its surroundings.
 pub struct Trial<'a> {
     pub configuration: &'a Configuration,
     pub engine: &'static dyn Engine,
@@ -21,7 +21,7 @@ pub struct Trial<'a> {
     pub limit: Limit,
     pub seed: u64,
     pub interrupt: &'a Interrupt,
-    /// What has to be set up first, unless it was for the trial before.
+    /// The set-up to make first, unless the previous trial made it.
     pub set_up: Option<&'a dyn SetUp>,
 }
 
@@ -97,7 +97,7 @@ impl Trial<'_> {
             (Ok(_), Err(error)) => Outcome::Failed(format!("removing the target: {error}"), None),
             (Err(error), removed) => match (self.ended(error, &cancel, log, elapsed_s), removed) {
                 (Outcome::Failed(cause, seen), Err(error)) => {
-                    Outcome::Failed(format!("{cause}\nand it could not be removed: {error}"), seen)
+                    Outcome::Failed(format!("{cause}\nremoving it failed too: {error}"), seen)
                 }
                 (outcome, _) => outcome,
             },
@@ -135,13 +135,13 @@ impl Trial<'_> {
                 (elapsed_s > 0.0).then(|| Box::new(self.seen_until_the_limit(elapsed_s))),
             ),
             (EngineError::Cancelled, Some(CancelReason::DiskSpace)) => Outcome::Failed(
-                "used more space than limits.disk_space allows, or a volume is nearly full".into(),
+                "used more space than limits.disk_space, or a volume is nearly full".into(),
                 None,
             ),
             (EngineError::Cancelled, Some(reason)) => Outcome::Stopped(reason),
             _ => {
                 let cause = match log {
-                    Some(log) => format!("{error}\nthe server's log ends with:\n{log}"),
+                    Some(log) => format!("{error}\nend of the server's log:\n{log}"),
                     None => error.to_string(),
                 };
                 Outcome::Failed(cause, None)
@@ -172,13 +172,13 @@ impl From<Arc<AtomicBool>> for Interrupt {
 }
 
 impl Interrupt {
-    /// Whether somebody asked to stop.
+    /// Returns whether a stop was requested.
     pub fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What a trial may not exceed.
+/// Limits of a trial.
 #[derive(Debug, Clone)]
 pub struct Limit {
     pub trial_time_s: f64,

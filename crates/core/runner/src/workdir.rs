@@ -25,7 +25,7 @@ const PREFIX: &str = "steelbench-trial-";
 #[derive(Clone)]
 pub struct Workdir {
     registry: Registry,
-    /// What the markers of the runs of the results file hold; the last is that of the run at hand.
+    /// Contents of the markers of the results file's runs; the last is that of this run.
     owners: Vec<String>,
     /// The folder for trials on the default volume, beside the results file.
     pub default: PathBuf,
@@ -48,7 +48,7 @@ impl Workdir {
         });
         // A link could lead to anybody's folder.
         made.and_then(|()| open_folder(&default))
-            .map_err(folder_error(&default, "make a folder there"))?;
+            .map_err(folder_error(&default, "create a folder there"))?;
         let owner = |run: &RunRecord| {
             format!("{}\nrun {} begun {}\n", real.display(), run.id, run.started_ms)
         };
@@ -100,7 +100,7 @@ pub struct WorkFolder {
     folder: File,
     /// Locked.
     marker: Option<File>,
-    /// Whether it goes when this is dropped.
+    /// True if it is removed when this is dropped.
     is_ours: bool,
 }
 
@@ -190,7 +190,7 @@ fn within(folder: &File, name: &str) -> PathBuf {
     format!("/proc/self/fd/{}/{name}", folder.as_raw_fd()).into()
 }
 
-/// Whether there is nothing in a folder but a marker.
+/// Returns whether a folder holds only a marker.
 fn is_empty(folder: &File) -> bool {
     let entries = std::fs::read_dir(within(folder, ""));
     entries.is_ok_and(|entries| entries.flatten().all(|entry| entry.file_name() == MARKER))
@@ -207,7 +207,7 @@ pub fn new_folder(parent: &Path, prefix: &str) -> std::io::Result<PathBuf> {
     made.unwrap_or_else(|| Err(ErrorKind::AlreadyExists.into()))
 }
 
-/// Whether [`new_folder`] made it in a process that is gone.
+/// Returns whether [`new_folder`] of an ended process made it.
 pub fn is_of_gone_process(path: &Path, prefix: &str) -> bool {
     let name =
         path.file_name().and_then(|name| name.to_str()?.strip_prefix(prefix)?.split_once('-'));

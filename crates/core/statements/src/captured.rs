@@ -62,7 +62,7 @@ impl Captured {
                 .retain(|found| found.plan.operators().iter().all(|(depth, _)| *depth < DEPTH_MAX));
             if statement.plans.len() < before {
                 statement.not_explained =
-                    Some(format!("its plan has more than {DEPTH_MAX} levels, and is not captured"));
+                    Some(format!("not captured: its plan has more than {DEPTH_MAX} levels"));
             }
         }
         last.clean(rules, kept.literals);

@@ -1,4 +1,4 @@
-//! What servers count of statements: one vocabulary for all engines.
+//! Statement counters: one vocabulary for all engines.
 
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ counters! {
     /// Time of the runs.
     TimeNs: "time", Nanoseconds;
     /// Processor time of the runs, where the server knows it.
-    CpuNs: "processor time", Nanoseconds;
+    CpuNs: "CPU time", Nanoseconds;
     /// Time in which runs waited for locks of tables.
     LockNs: "lock time", Nanoseconds;
     /// How often it was planned.

@@ -1,4 +1,4 @@
-//! What a server says at one time.
+//! A snapshot of a server.
 
 use crate::Statement;
 use observations::Unread;

@@ -50,7 +50,7 @@ pub struct Upkeep {
 impl Upkeep {
     /// An index follows updates of its own columns, and the engine counts all changes.
     pub const BY_COLUMN: Self =
-        Self { update: "update of its columns", counted: "changes of rows in all" };
+        Self { update: "update of its columns", counted: "row changes in total" };
 }
 
 impl NewIndex<'_> {

@@ -82,11 +82,11 @@ impl Origin {
     /// `made anew now, for any values`
     pub fn label(self) -> &'static str {
         match self {
-            Self::Generic => "made anew now, for any values",
-            Self::Sample => "made anew now, for values that were seen",
-            Self::Kept => "kept by the server",
-            Self::Stored => "kept by the Query Store",
-            Self::Logged => "logged when it ran",
+            Self::Generic => "re-explained for any values",
+            Self::Sample => "re-explained for observed values",
+            Self::Kept => "from the server's plan cache",
+            Self::Stored => "from the Query Store",
+            Self::Logged => "logged at execution",
         }
     }
 }

@@ -21,7 +21,7 @@ impl Interval {
         Self { low: to(self.low), high: to(self.high) }
     }
 
-    /// Whether a value lies inside.
+    /// Returns whether a value lies inside.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }

@@ -30,6 +30,6 @@ impl Store {
         if found.activity.is_consistent() {
             return Ok(found);
         }
-        Err(self.fault(Fault::Damaged(format!("observation {id} has counts that cannot be"))))
+        Err(self.fault(Fault::Damaged(format!("observation {id} has impossible counts"))))
     }
 }

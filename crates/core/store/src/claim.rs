@@ -28,7 +28,7 @@ impl RunLock {
     pub(crate) fn acquire(results: &Path) -> Result<Self, Fault> {
         let mut open = OpenOptions::new();
         open.read(true).write(true).custom_flags(libc::O_NONBLOCK);
-        let file = open.open(results).map_err(|error| Fault::io("open it for its claim", error))?;
+        let file = open.open(results).map_err(|error| Fault::io("open it for locking", error))?;
         match claim(&file) {
             Ok(()) => Ok(Self { _file: file }),
             Err(error)
@@ -58,8 +58,8 @@ fn claim(file: &File) -> io::Result<()> {
 /// Looks at the kernel's list of locks.
 const LOOKS: u32 = 5;
 
-/// Whether a run of any process uses a results file. A kernel that does not show its locks to us
-/// shows none.
+/// Returns whether a run of any process uses a results file. A kernel that hides its locks shows
+/// none.
 ///
 /// Claims nothing itself, not even for a moment, so that a run that begins meanwhile is not
 /// refused; and does not open the file: closing any descriptor of a file releases all of SQLite's
@@ -85,8 +85,8 @@ fn holder(file: &Metadata) -> Option<u32> {
     })
 }
 
-/// Whether a line of `/proc/locks` or of a descriptor's `fdinfo` (proc(5)) is the claim on a file:
-/// `1: OFDLCK ADVISORY WRITE -1 08:01:131 4611686018427387904 4611686018427387904`.
+/// Returns whether a line of `/proc/locks` or of a descriptor's `fdinfo` (proc(5)) is the claim on
+/// a file: `1: OFDLCK ADVISORY WRITE -1 08:01:131 4611686018427387904 4611686018427387904`.
 fn is_claim_on(line: &str, file: &Metadata) -> bool {
     let mut words = line.split_whitespace().skip_while(|word| *word != "OFDLCK").skip(4);
     let (Some(place), Some(start)) = (words.next(), words.next()) else { return false };

@@ -8,62 +8,60 @@ use std::path::{Path, PathBuf};
 pub struct StoreError {
     /// The results file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The fault.
     pub fault: Fault,
 }
 
-/// What is wrong with a results file. What was not committed is rolled back.
+/// A fault of a results file. Uncommitted changes are rolled back.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     /// There is no such file.
     #[error("not found; run the experiment first, or check the name")]
     Missing,
     /// The file has no content: a run was stopped before it had begun.
-    #[error("is empty, nothing was recorded in it; run the experiment")]
+    #[error("is empty; run the experiment")]
     Empty,
     /// It is this instead, a file of another program; it was not touched.
     #[error("is {0}, not a Steelbench results file; name another file")]
     Foreign(String),
     /// This in its schema is not ours, and could do anything when it is used.
     #[error(
-        "{0} in it is not as Steelbench makes it; restore a copy, or drop a view, an index or a \
-         trigger of your own with `sqlite3 FILE`"
+        "{0} differs from Steelbench's schema; restore a copy, or drop your own views, indexes \
+         and triggers with `sqlite3 FILE`"
     )]
     Altered(String),
-    /// What has this ending beside it, where SQLite keeps its journal, is a pipe, a link or a
-    /// folder.
+    /// The path with this ending next to the file, where SQLite keeps its journal, is a pipe, a
+    /// link or a folder.
     #[error(
-        "what ends in {0} beside it is not a regular file; remove it, or copy the results file \
-         elsewhere"
+        "the file ending in {0} beside it is not a regular file; remove it, or copy the results \
+         file elsewhere"
     )]
     ForeignJournal(&'static str),
     /// Reading it took longer than any file of ours does.
-    #[error(
-        "reading it took too long and was stopped; restore a copy, or save what is in it with \
-         `sqlite3 FILE .dump`"
-    )]
+    #[error("reading took too long; restore a copy, or save its content with `sqlite3 FILE .dump`")]
     Slow,
     /// The file was truncated or overwritten, as this shows.
-    #[error("is damaged ({0}); restore a copy, or save what is left with `sqlite3 FILE .recover`")]
+    #[error("is damaged ({0}); restore a copy, or recover data with `sqlite3 FILE .recover`")]
     Damaged(String),
     /// A development version before 0.1.0 wrote the file, in this format.
     #[error(
-        "has format {0} of a version before 0.1.0, this version reads formats {first} to {newest}; \
-         use the Steelbench that recorded it, or move the file away and run the experiment again",
+        "has format {0} from before version 0.1.0; this version reads formats {first} to \
+         {newest}; use the Steelbench that recorded it, or move the file away and rerun the \
+         experiment",
         first = crate::schema::FIRST,
         newest = crate::schema::NEWEST
     )]
     Older(i64),
     /// The file was written by a newer version, in this format.
-    #[error("has format {0}, this version reads up to {newest}; use a newer Steelbench",
+    #[error("has format {0}; this version reads up to {newest}; use a newer Steelbench",
         newest = crate::schema::NEWEST)]
     Newer(i64),
     /// No space is left.
-    #[error("no space left; earlier trials are kept, free some space and run again to resume")]
+    #[error("no space left; earlier trials are kept; free some space and rerun to resume")]
     Full,
     /// The file cannot be written.
     #[error(
-        "is read-only (or its folder is, or it was opened for reading); earlier trials are kept, \
+        "is read-only, or its folder is, or it was opened for reading; earlier trials are kept; \
          make both writable or copy the file elsewhere"
     )]
     ReadOnly,
@@ -71,7 +69,7 @@ pub enum Fault {
     #[error("cannot be opened; check the permissions of the file and of its folder")]
     Closed,
     /// Another process kept the file locked for longer than we wait.
-    #[error("another program keeps it locked; close that program and try again")]
+    #[error("another program keeps it locked; close that program and retry")]
     Busy,
     /// Another run is writing to this file: this process, where it could be read.
     #[error(
@@ -80,10 +78,10 @@ pub enum Fault {
     )]
     InUse(Option<u32>),
     /// The file has no run of this number.
-    #[error("has no run {0}; `show` lists those it has")]
+    #[error("has no run {0}; `show` lists its runs")]
     NoRun(i64),
     /// The file has no observation of a server of this number.
-    #[error("has no observation {0}; `show --runs` lists those it has")]
+    #[error("has no observation {0}; `show --runs` lists its observations")]
     NoActivity(i64),
     /// A record contradicts the plan or does not fit the format.
     #[error("cannot hold this record: {0}")]
@@ -117,11 +115,15 @@ impl From<rusqlite::Error> for Fault {
     fn from(error: rusqlite::Error) -> Self {
         match &error {
             rusqlite::Error::SqliteFailure(failure, message) => match failure.code {
-                ErrorCode::NotADatabase => Self::Foreign("no SQLite database".into()),
+                ErrorCode::NotADatabase => Self::Foreign("not an SQLite database".into()),
                 ErrorCode::DatabaseCorrupt => {
                     Self::Damaged(message.clone().unwrap_or_else(|| failure.to_string()))
                 }
-                ErrorCode::TooBig => Self::Damaged("a value is larger than any of ours".into()),
+                ErrorCode::TooBig => Self::Damaged(
+                    "a value exceeds every size that Steelbench \
+                                                    writes"
+                        .into(),
+                ),
                 ErrorCode::OperationInterrupted => Self::Slow,
                 ErrorCode::DiskFull => Self::Full,
                 ErrorCode::ReadOnly => Self::ReadOnly,

@@ -95,8 +95,8 @@ impl Store {
         Self::open_with(path.as_ref(), WRITING)
     }
 
-    /// The same of a file that nobody asked for: it is not touched at all. Fails likewise, and with
-    /// `ReadOnly` where a killed run's journal is to be rolled back.
+    /// Opens a file without touching it. Fails likewise, and with `ReadOnly` where a killed run's
+    /// journal must be rolled back.
     pub(crate) fn open_untouched(path: &Path) -> Result<Self> {
         Self::open_with(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
     }
@@ -231,8 +231,8 @@ impl Store {
         work(&self.connection).map_err(|error| self.fault(error.into()))
     }
 
-    /// The same in a transaction, which takes the lock of writers first: two processes may write at
-    /// once.
+    /// Writes in a transaction that takes the writers' lock first: two processes may write
+    /// concurrently.
     pub(crate) fn write<T>(
         &mut self,
         work: impl FnOnce(&Transaction) -> rusqlite::Result<T>,
@@ -240,7 +240,7 @@ impl Store {
         self.write_with("NORMAL", work)
     }
 
-    /// The same as durable as SQLite's `synchronous` of this name makes it.
+    /// Writes with the durability of SQLite's `synchronous` of this name.
     pub(crate) fn write_with<T>(
         &mut self,
         synchronous: &str,
@@ -298,7 +298,7 @@ fn refuse_other_files(path: &Path) -> Result<u64> {
         let fault = if MAGIC.starts_with(&start[..start.len().min(MAGIC.len())]) {
             Fault::Damaged(format!("truncated to {} bytes", metadata.len()))
         } else {
-            Fault::Foreign("no SQLite database".into())
+            Fault::Foreign("not an SQLite database".into())
         };
         return Err(fault.at(path));
     }

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 /// How the name of a results file ends.
 pub const EXTENSION: &str = "steelbench";
 
-/// Whether a path has the name of a results file, there or not.
+/// Returns whether a path has the name of a results file, existing or not.
 pub fn is_results_file(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == EXTENSION)
 }

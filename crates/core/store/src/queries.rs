@@ -1,4 +1,4 @@
-//! What servers counted of their statements, interval by interval, apart from runs.
+//! Statement counters of servers, interval by interval, apart from runs.
 
 use crate::rows::{insert, insert_all, select};
 use crate::{Result, Store};
@@ -29,7 +29,7 @@ impl Store {
         })
     }
 
-    /// The same interval with its statements. Fails with `Damaged`, `Busy`.
+    /// Returns the interval with its statements. Fails with `Damaged`, `Busy`.
     pub fn with_statements(&self, interval: QueryInterval) -> Result<QueryInterval> {
         let rest = "WHERE interval = ?1 ORDER BY position";
         let statements =

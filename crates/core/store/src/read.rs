@@ -67,8 +67,8 @@ impl Store {
         self.read_with(run, true)
     }
 
-    /// The same without the histograms of latencies: of these it has the number, the smallest, the
-    /// mean and the largest, which is what texts need. Fails likewise.
+    /// Reads a run without the histograms of latencies: only their count, minimum, mean and
+    /// maximum, as texts need. Fails likewise.
     pub fn read_figures(&self, run: i64) -> Result<Recording> {
         self.read_with(run, false)
     }
@@ -192,7 +192,7 @@ impl<'a> Trials<'a> {
                 add(seen, part);
                 Ok(())
             }
-            None => Err(unreadable(0, "observations of a trial that saw nothing")),
+            None => Err(unreadable(0, "observations of a trial that has none")),
         })
     }
 }
@@ -201,12 +201,12 @@ impl<'a> Trials<'a> {
 struct Owners<'a> {
     connection: &'a Connection,
     run: i64,
-    /// What names one of them in other tables, their own table, and the column that they are
-    /// ordered by.
+    /// Column that names one of them in other tables, their own table, and the column that orders
+    /// them.
     table: (&'static str, &'static str, &'static str),
     /// In that order.
     ids: Vec<i64>,
-    /// Whether histograms are read, or the figures beside them alone.
+    /// True if histograms are read; else only their figures.
     histograms: bool,
 }
 

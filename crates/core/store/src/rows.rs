@@ -25,7 +25,7 @@ use std::io::{Read, Write};
 /// A record that is a row of a table.
 pub(crate) trait Record: Field {
     const TABLE: &'static str;
-    /// Whether what it belongs to has one at most, so that it has no position.
+    /// True if its owner has at most one, so that it has no position.
     const IS_ONE: bool = false;
     /// Its columns besides those that say where it belongs.
     const COLUMNS: &'static [&'static str];
@@ -60,7 +60,7 @@ impl<'a> Columns<'a> {
         Ok(self.row.get_ref(column)?.as_str()?)
     }
 
-    /// Whether the next column is NULL; it is passed then.
+    /// Skips the next column if it is NULL, and returns whether it is.
     fn is_null(&mut self) -> Result<bool> {
         let is_null = self.row.get_ref(self.next)? == ValueRef::Null;
         self.next += usize::from(is_null);
@@ -383,7 +383,7 @@ impl Field for Vec<f64> {
     }
 }
 
-/// Whether a factor has numbers, which are its levels'.
+/// The numbers of a factor's levels, if it has any.
 impl Field for Option<Vec<f64>> {
     fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
         values.push(self.is_some().into());
@@ -446,7 +446,7 @@ impl Field for WaitSource {
     }
 }
 
-/// What a trial saw, if anything.
+/// A trial's observations, if any.
 impl Field for Option<Observations> {
     fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
         values.push(self.is_some().into());
@@ -495,7 +495,7 @@ fn count(count: u64) -> Result<ToSqlOutput<'static>> {
     Ok(i64::try_from(count).map_err(unrecordable)?.into())
 }
 
-/// What is compressed of a profile: its stacks are most of it.
+/// The compressed part of a profile: mostly its stacks.
 #[derive(Serialize, Deserialize)]
 struct Packed<'a> {
     modules: Cow<'a, [String]>,
@@ -583,7 +583,7 @@ impl Field for Profile {
         if profile.is_consistent() {
             Ok(profile)
         } else {
-            Err(columns.unreadable("stacks that point to no function"))
+            Err(columns.unreadable("stacks that refer to missing functions"))
         }
     }
 }
@@ -593,7 +593,7 @@ mod tests {
     use super::{Columns, Field};
     use rusqlite::Connection;
 
-    /// What is read where this was written.
+    /// Reads what [`write`] wrote.
     fn read(connection: &Connection, json: &str) -> rusqlite::Result<Vec<f64>> {
         connection.query_row("SELECT ?1", [json], |row| Field::read(&mut Columns::after(0, row)))
     }

@@ -110,9 +110,9 @@ fn fingerprint(objects: &[Object]) -> String {
     observations::sha256(objects.iter().flatten().flat_map(|word| [word.as_bytes(), b"\0"]))
 }
 
-/// What a file of this version has in its schema and should not have, in words: a view or a trigger
-/// of others, which could do anything when they are used, or something else than ours under a name
-/// of ours or on a table of ours. Further tables of others are left alone: nothing reads them.
+/// Describes foreign objects in the schema of a file of this version: a view or trigger, which
+/// could do anything when used, or another object under one of our names or on one of our tables.
+/// Other tables are ignored: nothing reads them.
 pub(crate) fn foreign(connection: &Connection, version: i64) -> rusqlite::Result<Option<String>> {
     let found = objects(connection)?;
     if version == NEWEST && fingerprint(&found) == OF_NEWEST {

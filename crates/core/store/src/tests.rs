@@ -94,7 +94,7 @@ fn a_format_before_the_first_release_is_refused_and_named() {
     drop(store);
     refused(&path, |fault| matches!(fault, Fault::Older(15)));
     let message = Store::open(&path).unwrap_err().to_string();
-    assert!(message.contains("has format 15 of a version before 0.1.0"), "{message}");
+    assert!(message.contains("has format 15 from before version 0.1.0"), "{message}");
 }
 
 #[test]
@@ -319,8 +319,8 @@ fn looking_for_ceilings_touches_no_file() {
     assert_eq!(state().len(), 3);
 }
 
-/// Whether this process has a lock on a file (proc(5)): `2: POSIX ADVISORY READ 4711 fe:00:1234
-/// ...`.
+/// Returns whether this process has a lock on a file (proc(5)): `2: POSIX ADVISORY READ 4711
+/// fe:00:1234 ...`.
 ///
 /// By several looks: one can miss a lock, or see it twice, while other processes take and release
 /// theirs.
@@ -382,8 +382,8 @@ fn a_reader_sees_whole_trials_while_a_run_writes() {
     writer.join().unwrap();
 }
 
-/// What would run when the file is read, or stands where a table of ours should be, is refused
-/// before anything uses it.
+/// An object that would run when the file is read, or that takes the name of one of our tables, is
+/// refused before any use.
 #[test]
 fn what_others_have_put_into_the_schema_is_refused() {
     const ENDLESS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)";
@@ -394,8 +394,8 @@ fn what_others_have_put_into_the_schema_is_refused() {
         )
     };
     for (sql, what) in [
-        (as_view("runs"), "not as Steelbench makes it"),
-        (as_view("trials"), "not as Steelbench makes it"),
+        (as_view("runs"), "differs from Steelbench's schema"),
+        (as_view("trials"), "differs from Steelbench's schema"),
         (format!("CREATE VIEW mine AS {ENDLESS} SELECT * FROM n"), "the view mine"),
         (
             "DROP VIEW trial_waits; CREATE VIEW trial_waits AS SELECT 1".to_owned(),

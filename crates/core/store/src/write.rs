@@ -16,8 +16,9 @@ impl Store {
     /// baseline is no configuration; with `Full`, `ReadOnly`, `Busy`.
     pub fn begin_run(&mut self, plan: &Recording) -> Result<i64> {
         if plan.run.baseline.is_some_and(|baseline| baseline >= plan.configurations.len()) {
-            return Err(self
-                .fault(Fault::Unrecordable("its baseline is none of its configurations".into())));
+            return Err(self.fault(Fault::Unrecordable(
+                "its baseline is not one of its configurations".into(),
+            )));
         }
         self.write(|transaction| {
             let run = insert(transaction, &[("seed", &plan.run.seed.to_string())], &plan.run)?;
@@ -121,7 +122,8 @@ fn insert_factors(transaction: &Transaction, run: i64, plan: &Recording) -> rusq
     for (position, factor) in plan.factors.iter().enumerate() {
         let numeric = factor.numeric.as_deref();
         if numeric.is_some_and(|numbers| numbers.len() != factor.levels.len()) {
-            let detail = format!("factor {} has more labels than numbers, or fewer", factor.name);
+            let detail =
+                format!("factor {} has different numbers of labels and values", factor.name);
             return Err(unrecordable(detail));
         }
         let id = insert(transaction, &[("run", &run), ("position", &position)], factor)?;

@@ -1,4 +1,4 @@
-//! What is read equals what was written.
+//! Read values equal written values.
 
 use crate::integrity;
 use observations::{Environment, Recording, TrialStatus, WarningKind};
@@ -48,7 +48,7 @@ fn a_rich_recording_comes_back_equal() {
     }
 }
 
-/// What a trial saw before it failed is worth as much as its cause.
+/// The observations of a failed trial are kept with its cause.
 #[test]
 fn a_failed_trial_keeps_what_it_saw() {
     let folder = tempfile::tempdir().unwrap();
@@ -84,7 +84,7 @@ fn a_profile_can_be_queried_without_reading_its_stacks() {
     assert!(store.read(run).is_err());
 }
 
-/// What texts read says of latencies what the histograms say, and of everything else the same.
+/// The figures that texts read agree with the histograms.
 #[test]
 fn figures_are_those_of_the_histograms() {
     let folder = tempfile::tempdir().unwrap();

@@ -57,7 +57,7 @@ impl<W: Wire> Connection<W> {
         self.wire.begin(request, &mut self.output);
     }
 
-    /// Whether something is left to send.
+    /// Returns whether unsent data is left.
     pub fn has_unsent(&self) -> bool {
         self.sent < self.output.len() || self.stream.wants_write()
     }
@@ -193,7 +193,7 @@ impl<W: Wire> Connection<W> {
         if GROWN.fetch_add(bytes, Ordering::Relaxed) + bytes > ALL_BYTES_MAX {
             GROWN.fetch_sub(bytes, Ordering::Relaxed);
             return self.refuse(format!(
-                "long messages take more than {} MiB in all",
+                "long messages take more than {} MiB in total",
                 ALL_BYTES_MAX >> 20
             ));
         }
@@ -215,7 +215,7 @@ impl<W> Drop for Connection<W> {
     }
 }
 
-/// What came of reading a socket.
+/// Result of reading a socket.
 pub enum Received<A> {
     /// All that it had, or the answer.
     All(Option<A>),

@@ -10,9 +10,9 @@ use std::time::Duration;
 /// A connection has one request in flight at most. A request may take several exchanges: whatever
 /// [`take`](Self::take) appends to the output is sent next.
 pub trait Wire {
-    /// What a connection is asked to do.
+    /// A request to a connection.
     type Request<'a>;
-    /// What has become of it.
+    /// Its answer.
     type Answer;
 
     /// Begins a request: appends what is sent first to the output.

@@ -13,13 +13,13 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     read_file_and_metadata(path).map(|(bytes, _)| bytes)
 }
 
-/// The same, and who may read it.
+/// Reads a file and its permissions.
 pub fn read_file_and_metadata(path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
     // Does not wait for the other end of a named pipe.
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
+        return Err(io::Error::other("not a regular file"));
     }
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;

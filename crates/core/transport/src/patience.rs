@@ -19,7 +19,7 @@ const TRY_AGAIN: Duration = Duration::from_millis(10);
 pub struct Stopped;
 
 impl Stopped {
-    /// Whether this is why an operation failed.
+    /// Returns whether this caused an operation to fail.
     pub fn is_cause_of(error: &io::Error) -> bool {
         error.get_ref().and_then(|cause| cause.downcast_ref::<Self>()).is_some()
     }
@@ -30,7 +30,7 @@ impl Stopped {
 pub struct Patience {
     /// When it ends ([`ErrorKind::TimedOut`]), after so long.
     limit: Option<(Instant, Duration)>,
-    /// Who may end it sooner ([`Stopped`]), and for how long it goes on then.
+    /// The stop that may end it early ([`Stopped`]), and the time for which it continues then.
     pub stop: Option<(Stop, Duration)>,
     asked: Cell<Option<Instant>>,
 }

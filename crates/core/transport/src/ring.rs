@@ -27,7 +27,7 @@ pub struct Ring {
     due: Vec<usize>,
 }
 
-/// What the ring does for a connection.
+/// The ring's state for a connection.
 #[derive(Debug, Clone, Copy, Default)]
 struct State {
     /// A receive operation is in flight; it goes on after each completion.

@@ -46,12 +46,12 @@ impl Stream {
         &self.socket
     }
 
-    /// Whether the connection is encrypted.
+    /// Returns whether the connection is encrypted.
     pub fn is_tls(&self) -> bool {
         self.tls.is_some()
     }
 
-    /// Whether encrypted bytes wait for the socket to take them.
+    /// Returns whether encrypted bytes wait for the socket.
     pub fn wants_write(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| tls.wants_write())
     }

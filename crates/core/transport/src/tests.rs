@@ -30,7 +30,7 @@ struct Repeat {
     rounds: u32,
     /// Bytes answered so far.
     answered: usize,
-    /// What the server said last.
+    /// The last message of the server.
     last: Vec<u8>,
 }
 

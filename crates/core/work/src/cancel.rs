@@ -32,7 +32,7 @@ impl Cancel {
         let _ = self.0.compare_exchange(0, reason as u8, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// Whether somebody asked to stop.
+    /// Returns whether a stop was requested.
     #[inline]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed) != 0
@@ -66,7 +66,7 @@ impl Stop {
         Self(Arc::new(is_asked))
     }
 
-    /// Whether to stop.
+    /// Returns whether to stop.
     pub fn is_asked(&self) -> bool {
         (self.0)()
     }

@@ -1,13 +1,13 @@
 use crate::{Fill, Table};
 
-/// What a probe needs of an engine before connections are opened.
+/// A probe's needs of an engine before connections are opened.
 #[derive(Default)]
 pub struct Work {
     /// Tables to create, in this order.
     pub tables: Vec<Table>,
     /// Rows that are in the tables before anything is measured.
     pub fills: Vec<Fill>,
-    /// What the load does; requests name an operation by its position here.
+    /// The load's operations; requests name an operation by its position here.
     pub operations: Vec<Operation>,
     /// The tables that come first are a data set, so that an engine may keep them for other
     /// trials; `None`: all are made for one trial alone.
@@ -15,8 +15,8 @@ pub struct Work {
     /// Processors that one statement may use at most, where the engine has
     /// `Ability::Parallel`; `None`: as it is set.
     pub degree: Option<u32>,
-    /// Whether making the tables is what is measured: the session of a server that does it is one
-    /// of the load's, and it ends when all is on the disk.
+    /// True if making the tables is the measurement: the server session that makes them belongs to
+    /// the load, which ends when all data is on disk.
     pub measured: bool,
 }
 
@@ -29,7 +29,7 @@ pub struct SharedTables {
     pub tables: usize,
     /// Bytes of their rows, about.
     pub bytes: u64,
-    /// Whether the load changes them: then only a copy can be kept.
+    /// True if the load changes them, so that only a copy can be kept.
     pub changed: bool,
 }
 
@@ -48,7 +48,7 @@ pub enum Operation {
     Select {
         /// Position in [`Work::tables`].
         table: usize,
-        /// What is read of them.
+        /// Outputs of the query.
         outputs: Vec<Output>,
         /// Which rows.
         rows: Filter,
@@ -71,7 +71,7 @@ pub enum Operation {
         table: usize,
         /// The column.
         column: &'static str,
-        /// What is added.
+        /// The increment.
         add: i64,
         /// Which rows.
         rows: Filter,
@@ -120,7 +120,7 @@ impl Operation {
     }
 }
 
-/// What is read of rows.
+/// An output of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output {
     /// A column as it is.

@@ -1,6 +1,6 @@
 use crate::Key;
 
-/// What a connection is asked to do while a load is measured. Everything has been compiled before.
+/// A request to a connection during the measurement. Everything has been compiled before.
 #[derive(Debug, Clone, Copy)]
 pub enum Request<'a> {
     /// Runs a statement once.
@@ -9,7 +9,7 @@ pub enum Request<'a> {
         statement: Statement<'a>,
         /// Values of its parameters.
         parameters: &'a [Parameter],
-        /// Whether the results are wanted.
+        /// True if results are wanted.
         results: bool,
     },
     /// Runs an operation once for each key, which is its only parameter, in one transaction.

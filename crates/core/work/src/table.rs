@@ -33,7 +33,7 @@ impl Table {
         }
     }
 
-    /// Whether its key is one column of integers.
+    /// Returns whether its key is one integer column.
     pub fn has_integer_key(&self) -> bool {
         self.single_key()
             .is_some_and(|key| matches!(key.data_type, DataType::Int | DataType::BigInt))
@@ -81,12 +81,12 @@ pub struct Storage {
     pub key_after_fill: bool,
     /// A column with a secondary index, which is made once the rows are there.
     pub index: Option<&'static str>,
-    /// What its rows are kept in.
+    /// Storage format of its rows.
     pub format: TableFormat,
 }
 
 choice! {
-    /// What the rows of a table are kept in.
+    /// Storage format of a table's rows.
     pub enum TableFormat {
         /// The engine's own storage.
         Table = "table",
@@ -102,9 +102,9 @@ pub struct Column {
     pub name: &'static str,
     /// Type of its values.
     pub data_type: DataType,
-    /// Whether it may hold NULL.
+    /// True if it may hold NULL.
     pub nullable: bool,
-    /// What a row has that does not say.
+    /// Default for rows that omit the column.
     pub default: Option<DefaultValue>,
     /// How it is compressed, by the engine's name of the method; `None`: as the engine does it by
     /// itself.
@@ -117,13 +117,13 @@ impl Column {
         Self { name, data_type, nullable: false, default: None, compression: None }
     }
 
-    /// The same with a default.
+    /// Adds a default.
     #[must_use]
     pub fn default(self, default: DefaultValue) -> Self {
         Self { default: Some(default), ..self }
     }
 
-    /// The same, which may hold NULL.
+    /// Allows NULL.
     #[must_use]
     pub fn nullable(self) -> Self {
         Self { nullable: true, ..self }
@@ -157,7 +157,7 @@ pub enum DataType {
     },
 }
 
-/// What a row has in a column that an insert does not name.
+/// Default value of a column that an insert omits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefaultValue {
     /// A new random UUID.

@@ -12,7 +12,7 @@ use work::{Column, Table};
 /// DuckDB's setting for all columns.
 pub const SETTING: &str = "force_compression";
 
-/// What `target.compression` can say; which of them a version has, it is asked.
+/// Values of `target.compression`; the library reports which of them it has.
 pub const METHODS: &[&str] = &[
     "auto",
     "none",
@@ -29,7 +29,7 @@ pub const METHODS: &[&str] = &[
     "patas",
 ];
 
-/// What a column can have: a column without a method is compressed as DuckDB chooses.
+/// Methods of a column; without one DuckDB chooses.
 pub const OF_COLUMNS: &[&str] = match METHODS.split_first() {
     Some((_, methods)) => methods,
     None => METHODS,
@@ -64,7 +64,8 @@ pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<
         let said = connection.run(&format!("SET {SETTING} = '{method}'")).err()?;
         let said = said.to_string();
         let said = said.lines().next().unwrap_or_default().to_owned();
-        let message = format!("DuckDB {} has no compression `{method}`: {said}", library.version);
+        let message =
+            format!("DuckDB {} does not support compression `{method}`: {said}", library.version);
         Some(Invalid::new(path, message))
     };
     asked.filter_map(refused).collect()
@@ -78,7 +79,7 @@ pub struct Compression {
 }
 
 impl Compression {
-    /// What a configuration asks for.
+    /// Reads the compression settings of a configuration.
     pub fn of(configuration: &Configuration) -> Self {
         let columns = of_columns(configuration, OF_COLUMNS);
         Self {
@@ -102,7 +103,7 @@ impl Compression {
             return Ok(());
         }
         let stored = compressed(connection, table)
-            .map_err(failed(format!("reading how table {} is compressed", table.name)))?;
+            .map_err(failed(format!("reading the compression of table {}", table.name)))?;
         let list = |of: &dyn Fn(&Compressed) -> bool| {
             let named = stored.iter().filter(|own| of(own));
             named.map(|own| format!("{} {}", own.column, own.method)).collect::<Vec<_>>().join(", ")

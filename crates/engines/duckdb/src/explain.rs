@@ -1,5 +1,5 @@
-//! What DuckDB tells of a statement: its plan, the blocks of the table, and the profile of one run
-//! by operator.
+//! DuckDB's description of a statement: its plan, the blocks of the table, and the profile of one
+//! run by operator.
 
 use super::dialect::literal;
 use super::library::{Answered, Connection};

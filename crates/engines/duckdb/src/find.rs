@@ -14,15 +14,15 @@ use std::sync::Mutex;
 /// Names the library where the file does not.
 const VARIABLE: &str = "STEELBENCH_DUCKDB_LIB";
 
-/// What the loader is asked for otherwise.
+/// Default name for the loader.
 const NAME: &str = "libduckdb.so";
 
 /// Releases before this one lack functions that are used.
 const VERSION_MIN: (u32, u32) = (1, 2);
 
-const INSTALL: &str = "install libduckdb 1.2 or later (libduckdb-linux-*.zip of DuckDB's \
-                       releases, or the npm package @duckdb/node-bindings-linux-x64, which holds \
-                       it) and give its path in target.library or STEELBENCH_DUCKDB_LIB";
+const INSTALL: &str = "install libduckdb 1.2 or later (libduckdb-linux-*.zip from DuckDB's \
+                       releases, or from the npm package @duckdb/node-bindings-linux-x64) and \
+                       set its path in target.library or STEELBENCH_DUCKDB_LIB";
 
 /// The libraries that were loaded, by the name that they were asked for with.
 static LOADED: Mutex<BTreeMap<OsString, &'static Library>> = Mutex::new(BTreeMap::new());
@@ -31,19 +31,19 @@ static LOADED: Mutex<BTreeMap<OsString, &'static Library>> = Mutex::new(BTreeMap
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LibraryError {
     /// The path leads nowhere.
-    #[error("there is no file {path}")]
+    #[error("file {path} does not exist")]
     Missing {
         /// The path.
         path: String,
     },
     /// A directory, a pipe or a device.
-    #[error("{path} is no regular file")]
+    #[error("{path} is not a regular file")]
     Kind {
         /// The path.
         path: String,
     },
     /// The file ends before its segments.
-    #[error("{path} is cut off: it has {bytes} of at least {needed} bytes")]
+    #[error("{path} is truncated: {bytes} bytes, at least {needed} expected")]
     CutOff {
         /// The path.
         path: String,
@@ -65,7 +65,7 @@ pub enum LibraryError {
         name: String,
     },
     /// A version without functions that are used.
-    #[error("{name} is DuckDB {version}, which is too old")]
+    #[error("{name} is DuckDB {version}; 1.2 or later is required")]
     Old {
         /// Its name.
         name: String,
@@ -84,7 +84,7 @@ pub enum LibraryError {
     },
 }
 
-/// What can be said against a library without loading it.
+/// Returns an objection to a library, found without loading it.
 pub fn objection(wanted: &str) -> Option<String> {
     unloadable(OsStr::new(wanted)).map(|error| format!("{error}; {INSTALL}"))
 }
@@ -142,7 +142,7 @@ pub fn library(wanted: Option<&str>) -> Result<(OsString, &'static Library), Eng
         (None, Some(name)) => (name, VARIABLE),
         (None, None) => (
             OsString::from(NAME),
-            "target.library and STEELBENCH_DUCKDB_LIB are not set; the loader",
+            "target.library and STEELBENCH_DUCKDB_LIB are not set; dynamic loader",
         ),
     };
     let mut loaded = lock(&LOADED);
@@ -175,7 +175,7 @@ fn load(file: &OsStr) -> Result<Library, LibraryError> {
     }
 }
 
-/// Whether a version is known to be before the first that we can use.
+/// Returns whether a version is known to be too old.
 fn is_too_old(version: &str) -> bool {
     let mut numbers = version.split('.').map(|number| number.parse::<u32>().ok());
     let version = numbers.next().flatten().zip(numbers.next().flatten());

@@ -33,11 +33,11 @@ use work::{Cancel, DataType, Fill, Filter, Operation, Table, TableFormat, Work};
 /// The database of one trial.
 pub struct DuckDbInstance {
     target: Arc<Target>,
-    /// What the load does, once its tables exist.
+    /// The load's operations, once its tables exist.
     operations: OnceLock<Arc<[Compiled]>>,
 }
 
-/// What the sessions of a trial share.
+/// State shared by the sessions of a trial.
 pub struct Target {
     library: &'static Library,
     /// Gone while the database is opened anew, and when that failed.
@@ -183,7 +183,7 @@ impl Target {
             for sql in DuckDbDialect.after_fill(table) {
                 connection
                     .run(&sql)
-                    .map_err(failed(format!("making the key of table {}", table.name)))?;
+                    .map_err(failed(format!("creating the key of table {}", table.name)))?;
             }
         }
         connection.run("CHECKPOINT").map_err(failed("checkpoint after loading"))
@@ -198,7 +198,7 @@ impl Target {
         fills: Vec<Fill>,
     ) -> Result<(), EngineError> {
         let settings = load::settings(connection, |name| self.settings.has(name));
-        let settings = settings.map_err(failed("asking DuckDB for its settings"))?;
+        let settings = settings.map_err(failed("reading DuckDB's settings"))?;
         let number = |fill: &Fill| load::connections(&all[fill.table], &settings);
         let most = fills.iter().map(number).max().unwrap_or(0);
         // Before anything is set: they read back what the configuration says.
@@ -221,8 +221,8 @@ impl Target {
         set.map_err(failed(format!("setting {name} to {value}")))
     }
 
-    /// Whether sessions connect only when measuring begins: the database is opened anew just
-    /// before.
+    /// Returns whether sessions connect only when the measurement starts: the database is reopened
+    /// just before.
     pub fn connects_late(&self) -> bool {
         self.cache == CacheState::Cold
     }
@@ -231,7 +231,7 @@ impl Target {
     /// in memory is gone.
     fn open_cold(&self, file: &File) -> Result<(), EngineError> {
         self.connect()?.run("CHECKPOINT").map_err(failed("checkpoint before measuring"))?;
-        self.close("opening the database anew")?;
+        self.close("reopening the database")?;
         let evict =
             || observe::page_cache::evict(file).map_err(EngineError::at(&self.files.database));
         evict()?;
@@ -366,7 +366,7 @@ impl ColumnStore for DuckDbInstance {
                 stored::of_file(&connection, table, &self.target.files.of_table(table), filter)
             }
         };
-        stored.map_err(failed(format!("asking how table {} lies", table.name)))
+        stored.map_err(failed(format!("reading the layout of table {}", table.name)))
     }
 
     fn compressed(&self, table: &Table) -> Result<Vec<Compressed>, EngineError> {
@@ -375,7 +375,7 @@ impl ColumnStore for DuckDbInstance {
         }
         let connection = self.target.connect()?;
         let compressed = stored::compressed(&connection, table);
-        compressed.map_err(failed(format!("asking how table {} is compressed", table.name)))
+        compressed.map_err(failed(format!("reading the compression of table {}", table.name)))
     }
 
     fn stored_apart(&self, table: &Table, fill: Fill) -> Result<Vec<Vec<u64>>, EngineError> {
@@ -390,7 +390,8 @@ impl ColumnStore for DuckDbInstance {
         self.target.compression.apply(&mut tables);
         self.target.make(&database, &tables, 0..1, vec![Fill { table: 0, ..fill }])?;
         let connection = self.target.connect_to(&database)?;
-        stored::by_group(&connection, table, &columns).map_err(failed("asking how a sample lies"))
+        stored::by_group(&connection, table, &columns)
+            .map_err(failed("reading the layout of a sample"))
     }
 }
 

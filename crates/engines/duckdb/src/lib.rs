@@ -44,33 +44,33 @@ use work::{Cancel, Stop, Table};
 
 settings! {
     const SETTINGS = [];
-    /// The library libduckdb: its path, or a name for the loader to find. Default:
-    /// STEELBENCH_DUCKDB_LIB, else libduckdb.so where the loader looks. Several paths are versions
-    /// to compare.
+    /// The library libduckdb: a path, or a name for the dynamic loader. Default:
+    /// STEELBENCH_DUCKDB_LIB, else libduckdb.so on the loader's path. To compare versions, give
+    /// several paths as levels.
     pub LIBRARY: Option<String> = "target.library", Kind::Text => Engine;
-    /// DuckDB keeps a database in one file: 1.
+    /// Number of data files; DuckDB keeps a database in one file: 1.
     pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1" => Layout;
-    /// Volume that the database file, its log and temporary files are put on; the default is the
-    /// results directory's file system.
+    /// Volume for the database file, its log and temporary files; default: the results directory's
+    /// file system.
     pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;
-    /// Any setting of DuckDB: threads, memory_limit, checkpoint_threshold, force_compression,
-    /// preserve_insertion_order, ...; each is read back.
+    /// Any DuckDB setting: threads, memory_limit, checkpoint_threshold, force_compression,
+    /// preserve_insertion_order, ...; Steelbench reads each one back.
     pub DUCKDB_SETTINGS: Option<Value> = "target.settings.*", Kind::Scalar;
-    /// How columns are compressed: none, auto (as DuckDB chooses, its default), or a method, for
-    /// the columns whose type it can hold; the others are compressed as DuckDB chooses. Read back
-    /// from the table that was loaded.
+    /// Compression of columns: none, auto (DuckDB chooses; its default), or a method. The method
+    /// applies to columns whose type it supports; DuckDB chooses for others. Read back from the
+    /// loaded table.
     pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(compression::METHODS);
-    /// How a column is compressed, by its name: target.column_compression.l_comment = "zstd". Read
+    /// Compression of one column, by its name: target.column_compression.l_comment = "zstd". Read
     /// back.
     pub COLUMN_COMPRESSION: Option<String> =
         "target.column_compression.*", Kind::Choice(compression::OF_COLUMNS);
-    /// State of the caches when measuring begins: cold (database opened anew, nothing of its file
-    /// in memory), warm (as loading left them), hot (the whole file in the operating system's page
-    /// cache). Made so and verified.
+    /// State of the caches at the start of the measurement: cold (database reopened, none of its
+    /// file in memory), warm (as loading left them), hot (the whole file in the page cache).
+    /// Steelbench establishes and verifies it.
     pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm" => Cache;
-    /// Whether the measurement ends with a checkpoint, so that no configuration leaves work undone.
+    /// End the measurement with a checkpoint, so that no configuration defers its writes.
     pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "true" => Durability;
-    /// How often the waits of sessions are sampled.
+    /// Sampling rate for session waits.
     pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";
 }
 
@@ -133,7 +133,7 @@ impl Engine for DuckDb {
             invalid.push(Invalid::new(DATA_FILES.path(), message));
         }
         if configuration.get(VOLUME).len() > 1 {
-            let message = "DuckDB keeps a database in one file; name one volume";
+            let message = "DuckDB keeps a database in one file; give one volume";
             invalid.push(Invalid::new(VOLUME.path(), message));
         }
         let library = configuration.get(LIBRARY);
@@ -205,7 +205,7 @@ impl Host for DuckDbHost {
     }
 }
 
-/// What DuckDB said, as an error of ours. Its messages begin with the kind of the error.
+/// Converts a DuckDB error. Its message starts with the kind of the error.
 fn failed(doing: impl Into<String>) -> impl FnOnce(DuckDbError) -> EngineError {
     move |error| {
         let message = error.to_string();

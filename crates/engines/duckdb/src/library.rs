@@ -28,7 +28,7 @@ pub enum DuckDbError {
         message: String,
     },
     /// A setting does not take its value.
-    #[error("{name} does not take {value}")]
+    #[error("{name} does not accept {value}")]
     Setting {
         /// The setting.
         name: String,
@@ -36,7 +36,7 @@ pub enum DuckDbError {
         value: String,
     },
     /// The limit of connections is reached.
-    #[error("the database takes no further connection")]
+    #[error("the database accepts no more connections")]
     Connections,
     /// The answer to a query of ours is not a number.
     #[error("no number for {sql}")]
@@ -240,7 +240,7 @@ impl Drop for Connected {
 pub struct Connection(Arc<Connected>);
 
 impl Connection {
-    /// What others need to interrupt it.
+    /// Returns the part that others need to interrupt it.
     pub fn shared(&self) -> &Arc<Connected> {
         &self.0
     }

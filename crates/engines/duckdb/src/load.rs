@@ -32,11 +32,11 @@ pub struct LoadSetting {
 /// The number of threads that DuckDB works with.
 const THREADS: &str = "threads";
 
-/// What DuckDB is set to while connections load, each in a thread of its own. No thread of DuckDB's
-/// can help them; but where there are some, each flush of an appender is a statement that one of
-/// them may take, for which ours would wait in a busy loop. And DuckDB is to compress row groups
-/// when they are full (newer versions collect some), not at the end of their transactions, which
-/// wait for each other. Of those that `is_given` only the threads are set.
+/// DuckDB's settings while connections load, each in its own thread. DuckDB's threads cannot help
+/// them; but where there are some, each flush of an appender is a statement that one of them may
+/// take, and our thread would wait for it in a busy loop. DuckDB compresses row groups when they
+/// are full (newer versions collect some), not at the end of their transactions, which wait for
+/// each other. Where `is_given`, only the threads are set.
 pub fn settings(
     connection: &Connection,
     is_given: impl Fn(&str) -> bool,
@@ -165,7 +165,7 @@ struct Load<'l> {
     turned: Condvar,
 }
 
-/// Whose transaction may be committed.
+/// The turn to commit a transaction.
 #[derive(Default)]
 struct Turn {
     /// How many have been.

@@ -74,9 +74,7 @@ impl DuckDbSession {
         if self.open.is_none() {
             self.open = Some(Open::new(&self.target, self.operations.len())?);
         }
-        self.open
-            .as_mut()
-            .ok_or_else(|| EngineError::failed("connecting", "there is no connection"))
+        self.open.as_mut().ok_or_else(|| EngineError::failed("connecting", "no connection is open"))
     }
 
     /// Does something in a transaction, which is rolled back when it fails.
@@ -176,7 +174,7 @@ fn prepared<'a>(
     if place.is_none() {
         *place = Some(connection.prepare(sql).map_err(failed(format!("preparing {sql}")))?);
     }
-    place.as_mut().ok_or_else(|| EngineError::failed("preparing", "there is no statement"))
+    place.as_mut().ok_or_else(|| EngineError::failed("preparing", "no statement was prepared"))
 }
 
 /// Runs a statement to its end and keeps its results, if it has any and they are wanted.

@@ -24,9 +24,9 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
         let message = if let Some((_, why)) = refused {
             format!("cannot be set: {why}")
         } else if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-            "names of DuckDB's settings have letters, digits and underscores".into()
+            "names of DuckDB settings contain only letters, digits and underscores".into()
         } else if COUNTS.iter().any(is_count) && !matches!(value, Value::Integer(1..)) {
-            format!("`{value}` is not a whole number from 1")
+            format!("`{value}` is not a whole number of at least 1")
         } else {
             return None;
         };
@@ -35,7 +35,8 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
     let compression = configuration.value(&format!("{PREFIX}{}", compression::SETTING));
     let twice = compression.is_some() && configuration.get(COMPRESSION).is_some();
     let twice = twice.then(|| {
-        let message = format!("{PREFIX}{} says the same; give one of them", compression::SETTING);
+        let message =
+            format!("conflicts with {PREFIX}{}; remove one of them", compression::SETTING);
         Invalid::new(COMPRESSION.path(), message)
     });
     configuration.below(PREFIX).filter_map(objection).chain(twice).collect()
@@ -92,7 +93,7 @@ impl Settings {
         if given.is_empty() {
             return Ok(Self { global: given, local: Vec::new(), known: BTreeMap::new() });
         }
-        let known = known(library).map_err(failed("asking DuckDB for its settings"))?;
+        let known = known(library).map_err(failed("reading DuckDB's settings"))?;
         let mut unknown = given.iter().filter_map(|(name, _)| unknown(name, &known, library));
         if let Some(Invalid { path, message }) = unknown.next() {
             return Err(EngineError::failed(format!("setting {path}"), message));
@@ -101,7 +102,7 @@ impl Settings {
         Ok(Self { global, local, known })
     }
 
-    /// Whether a database in memory takes them.
+    /// Returns whether an in-memory database accepts them.
     fn tried(&self, library: &'static Library) -> Result<(), EngineError> {
         let connection =
             Database::open(library, None, &self.global).and_then(|database| database.connect());
@@ -113,7 +114,7 @@ impl Settings {
         &self.global
     }
 
-    /// Whether the configuration says what one is for the whole database.
+    /// Returns whether the configuration sets this option for the whole database.
     pub fn has(&self, name: &str) -> bool {
         self.global.iter().any(|(given, _)| given == name)
     }
@@ -147,8 +148,7 @@ impl Settings {
     }
 }
 
-/// What the library does not know or take of the settings of a configuration: it is asked with a
-/// database in memory.
+/// Returns the settings that the library rejects, tested with an in-memory database.
 pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<Invalid> {
     let mut names = configuration.below(PREFIX).map(|(name, _)| name.to_lowercase()).peekable();
     if names.peek().is_none() {
@@ -206,8 +206,8 @@ fn value_of(connection: &Connection, name: &str) -> Answered<String> {
     Ok(answer.cell(0, 0).unwrap_or_default())
 }
 
-/// Whether what DuckDB has is what was wanted: the same text, the same amount as far as DuckDB
-/// prints it, or a text that DuckDB has made of it in place of what stood there before.
+/// Returns whether DuckDB's value is the wanted one: the same text, the same amount at DuckDB's
+/// printed precision, or a text that DuckDB derived from it in place of the previous one.
 fn is_answer(wanted: &str, got: &str, before: &str) -> bool {
     if got.eq_ignore_ascii_case(wanted) {
         return true;

@@ -14,7 +14,7 @@ static OPENED: AtomicU32 = AtomicU32::new(0);
 #[derive(Debug, Clone)]
 pub struct Workers {
     name: String,
-    /// What threads of ours that worked beside them have used, as they ended.
+    /// Use by helper threads, added as they end.
     ended_ns: Arc<AtomicU64>,
 }
 

@@ -1,4 +1,4 @@
-//! What sessions wait for.
+//! Waits of the sessions.
 //!
 //! DuckDB counts no waits. How long a session was suspended in it is known exactly: the wall time
 //! of its requests less the time on a processor and in the run queue, which the kernel tells of
@@ -27,20 +27,16 @@ pub const WAIT_TYPES: &[WaitType] = &[
     WaitType::new(
         "DATA_WRITE",
         WaitClass::DataWrite,
-        "writing the database file (a checkpoint does so)",
+        "writing the database file (during a checkpoint)",
     ),
     WaitType::new(
         "DATA_SYNC",
         WaitClass::DataWrite,
-        "making the database file durable, or changing its size",
+        "syncing the database file, or changing its size",
     ),
     WaitType::new("WAL_READ", WaitClass::Log, "reading the write-ahead log"),
     WaitType::new("WAL_WRITE", WaitClass::Log, "writing to the write-ahead log"),
-    WaitType::new(
-        "WAL_SYNC",
-        WaitClass::Log,
-        "making the write-ahead log durable, or changing its size",
-    ),
+    WaitType::new("WAL_SYNC", WaitClass::Log, "syncing the write-ahead log, or changing its size"),
     WaitType::new(
         "OTHER_READ",
         WaitClass::DataRead,
@@ -51,25 +47,21 @@ pub const WAIT_TYPES: &[WaitType] = &[
         WaitClass::DataWrite,
         "writing another file, such as a temporary one",
     ),
-    WaitType::new(
-        "OTHER_SYNC",
-        WaitClass::DataWrite,
-        "making another file durable, or changing its size",
-    ),
+    WaitType::new("OTHER_SYNC", WaitClass::DataWrite, "syncing another file, or changing its size"),
     WaitType::new(
         "MUTEX",
         WaitClass::Latch,
-        "waiting for a mutex of DuckDB's: its log, its catalog, a checkpoint",
+        "waiting for a mutex in DuckDB (log, catalog or checkpoint)",
     ),
     WaitType::new(
         "WORKERS",
         WaitClass::Other,
-        "waiting for DuckDB's worker threads to do their part of the statement, or for a shared \
-         lock",
+        "waiting for DuckDB's worker threads to finish their part of the statement, or for a \
+         shared lock",
     ),
-    WaitType::new("MEMORY", WaitClass::Other, "waiting for a page of memory"),
+    WaitType::new("MEMORY", WaitClass::Other, "waiting for a page fault"),
     WaitType::new("SYSTEM_CALL", WaitClass::Other, "waiting in another system call"),
-    WaitType::new("SUSPENDED", WaitClass::Other, "suspended; no sample says in what"),
+    WaitType::new("SUSPENDED", WaitClass::Other, "suspended; no sample shows the cause"),
 ];
 
 /// A request that took less cannot have been suspended for long enough to be worth two readings of
@@ -90,7 +82,7 @@ struct Taken {
     suspended_ns: u64,
 }
 
-/// What others see of a session, on cache lines of its own.
+/// A session's public state, on its own cache lines.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Visible {
@@ -197,7 +189,7 @@ pub struct DuckDbCollector {
     sampler: Option<Sampler>,
 }
 
-/// What the kernel has counted until a moment.
+/// The kernel's counters at a moment.
 struct Reading {
     /// Nanoseconds of each worker thread on a processor.
     workers_ns: Vec<(i32, u64)>,
@@ -287,7 +279,7 @@ impl WaitCollector for DuckDbCollector {
         let lost: Vec<String> = samples
             .as_ref()
             .err()
-            .map(|error| format!("what suspended sessions wait for: {error}"))
+            .map(|error| format!("Waits of suspended sessions: {error}."))
             .into_iter()
             .collect();
         let mut taken = lock(&self.seats.all);
@@ -349,7 +341,7 @@ fn sample(seats: &Seats, every: Duration, is_over: &AtomicBool) -> Result<Sample
     Ok(samples)
 }
 
-/// What a thread sleeps in; `None` when it does not sleep, or has ended.
+/// Returns the call in which a thread sleeps; `None` when it does not sleep, or has ended.
 fn look(files: &mut BTreeMap<i32, File>, thread: i32) -> Result<Option<&'static str>, SampleError> {
     let path = format!("/proc/self/task/{thread}/syscall");
     let file = match files.entry(thread) {

@@ -54,7 +54,7 @@ fn table(key: DataType) -> Table {
     Table { name: "orders", columns, key: &["id"], storage: Storage::default() }
 }
 
-/// What is said against the settings before a first trial.
+/// Returns the objections to the settings before a first trial.
 fn objections(configuration: &Configuration) -> Vec<Invalid> {
     let need = Need { configuration, connections: 1, footprint: Footprint::default() };
     let place = Folders {
@@ -122,7 +122,7 @@ fn without_a_library_the_error_says_what_was_tried_and_what_to_do() {
     let path = configuration(Some("/nowhere/libduckdb.so"), &[]);
     let objections = engine().validate(&path, 1);
     assert!(
-        objections[0].message.contains("there is no file /nowhere/libduckdb.so"),
+        objections[0].message.contains("file /nowhere/libduckdb.so does not exist"),
         "{objections:?}"
     );
     assert!(folder.path().read_dir().unwrap().next().is_none());
@@ -150,7 +150,7 @@ fn a_library_that_is_not_duckdb_or_too_old_or_lacks_a_function_is_named() {
     let other = "int nothing(void) { return 0; }\n".to_owned();
     for (name, lines, expected) in [
         ("other", other, "is not DuckDB"),
-        ("old", version("v1.1.3"), "is DuckDB 1.1.3, which is too old"),
+        ("old", version("v1.1.3"), "is DuckDB 1.1.3; 1.2 or later is required"),
         ("odd", version("v1.3.0"), "(DuckDB 1.3.0) lacks the function duckdb_"),
     ] {
         let Some(library) = library_of(folder.path(), name, &lines) else { return };
@@ -352,8 +352,8 @@ fn rows_keep_their_order_and_fill_row_groups_however_many_load_them() {
     }
 }
 
-/// What is loaded need not wait for the end of its transaction to be compressed and written, and
-/// what DuckDB is set to meanwhile is over with the load.
+/// Loaded rows are compressed and written before their transaction ends, and settings of the load
+/// end with it.
 #[test]
 fn a_full_row_group_is_written_before_its_transaction_ends() {
     const GROUP: u128 = 122_880;

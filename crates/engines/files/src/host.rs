@@ -187,8 +187,8 @@ impl Made {
         if !done.steady {
             let figures: Vec<String> = done.iops.iter().map(|iops| format!("{iops:.0}")).collect();
             self.notes.push(format!(
-                "pre-conditioning was not steady after {} rounds of {round_s:.0} s; I/Os/s of \
-                 each: {}",
+                "pre-conditioning did not reach a steady state after {} rounds of {round_s:.0} \
+                 s; IOPS per round: {}",
                 done.iops.len(),
                 figures.join(", ")
             ));
@@ -211,7 +211,7 @@ fn create(path: &Path, size: u64) -> Result<Origin, EngineError> {
     let free = observe::environment::space(folder).map_or(u64::MAX, |(_, free)| free);
     if free < size {
         // Filling what is there would take its time and leave no room for anybody else.
-        let doing = format!("creating {} of {size} bytes where {free} are free", path.display());
+        let doing = format!("creating {} of {size} bytes with {free} bytes free", path.display());
         return Err(EngineError::DiskFull { doing });
     }
     // A file that is already there is not ours.
@@ -236,7 +236,7 @@ fn existing(path: &Path) -> Result<(PathBuf, Origin, u64), EngineError> {
     let path = &path.canonicalize().map_err(EngineError::at(path))?;
     let kind = path.metadata().map_err(EngineError::at(path))?.file_type();
     if !kind.is_block_device() && !kind.is_file() {
-        let message = "neither a file nor a block device; a directory is declared as a [[volume]]";
+        let message = "neither a file nor a block device; declare a directory as a [[volume]]";
         return Err(EngineError::failed(path.display().to_string(), message));
     }
     let origin = if kind.is_file() { Origin::Existing } else { Origin::Device };

@@ -47,7 +47,7 @@ impl Engine for Files {
             invalid.push(Invalid::new(OFFSET.path(), message));
         }
         if configuration.get(PATHS).is_empty() && offset >= configuration.get(FILE_SIZE) {
-            let message = "nothing is left of the files: target.file_size is not larger";
+            let message = "must be smaller than target.file_size";
             invalid.push(Invalid::new(OFFSET.path(), message));
         }
         invalid
@@ -111,7 +111,7 @@ struct WantedFile {
 }
 
 impl Wanted {
-    /// What a configuration wants at a place, as far as files of these roles are needed.
+    /// Reads the wanted files at a place, for files of these roles.
     fn of(
         configuration: &Configuration,
         place: &Folders,

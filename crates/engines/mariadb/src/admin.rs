@@ -55,8 +55,8 @@ impl Admin {
         let doing = format!("creating database {DATABASE}");
         match is_marked(&mut client)? {
             Some(false) => {
-                let message = "there is one that Steelbench did not make, and it is not touched; \
-                               rename it, or use another server";
+                let message = "it already exists and Steelbench did not create it; rename it, or \
+                               use another server";
                 return Err(EngineError::failed(doing, message));
             }
             // A run that was killed has left it: nobody holds its lock.
@@ -112,8 +112,9 @@ impl Admin {
             "SELECT table_name FROM information_schema.tables WHERE table_schema = '{DATABASE}' \
              AND engine = 'InnoDB'"
         );
-        let rows =
-            self.ask(|client| client.query(&sql).map_err(failed_at("looking for our tables")))?;
+        let rows = self.ask(|client| {
+            client.query(&sql).map_err(failed_at("looking up Steelbench's tables"))
+        })?;
         Ok(rows.rows.into_iter().flatten().flatten().collect())
     }
 
@@ -163,31 +164,31 @@ fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
 
 /// Takes the lock for this session: two runs cannot measure on one server.
 pub fn hold(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
-    let doing = "taking our database";
+    let doing = "locking Steelbench's database";
     let taken = wait_for(HELD_MAX, cancel, || {
         let taken =
             client.cell(&format!("SELECT get_lock('{LOCK}', 0)")).map_err(failed_at(doing))?;
         Ok(taken.filter(|taken| taken == "1"))
     })?;
-    let held = "another run works on this server; wait for it, or use another server";
+    let held = "another run is using this server; wait for it to end, or use another server";
     taken.map(drop).ok_or_else(|| EngineError::failed(doing, held))
 }
 
-/// Whether there is a database of that name, and if so, whether we made it.
+/// Returns whether a database of that name exists, and whether it bears our mark.
 pub fn is_marked(client: &mut Client) -> Result<Option<bool>, EngineError> {
     let sql = format!(
         "SELECT (SELECT count(*) FROM information_schema.tables WHERE table_schema = '{DATABASE}' \
          AND table_name = '{MARK}') FROM information_schema.schemata WHERE schema_name = \
          '{DATABASE}'"
     );
-    let found = client.cell(&sql).map_err(failed_at("looking for our database"))?;
+    let found = client.cell(&sql).map_err(failed_at("looking up Steelbench's database"))?;
     Ok(found.map(|marks| marks == "1"))
 }
 
 /// Drops the database and everything in it, once no session of a load is there any more: it could
 /// hold locks for as long as its statement takes.
 fn drop_database(client: &mut Client) -> Result<(), EngineError> {
-    let doing = "ending the load's sessions";
+    let doing = "terminating the load's sessions";
     let (mut looks, waits, own) = (0, [ENDING, ENDED_MAX], client.connection_id().to_string());
     for at_most in waits {
         let gone = wait_for(at_most, &Cancel::new(), || {

@@ -21,7 +21,7 @@ use work::Cancel;
 /// The group of an option file that MariaDB's and MySQL's servers read.
 const GROUP: &str = "[mysqld]";
 
-/// What a record notes besides the values of variables.
+/// Notes of a record in addition to the values of variables.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Own {
     /// When the server that was changed had been started, in seconds since 1970: one that has been
@@ -57,7 +57,7 @@ impl Alter for MariaDb {
 
     fn by_hand(record: &Record) -> String {
         let file = record.own.option_file.iter().map(|file| match &file.text {
-            Some(_) => format!("write {} as the record has it", file.path.display()),
+            Some(_) => format!("restore the text of {} from that file", file.path.display()),
             None => format!("remove {}", file.path.display()),
         });
         let set = record
@@ -131,8 +131,7 @@ pub fn apply(
 /// Where the record of a server is, whoever asks for it and by whatever name.
 fn place(client: &mut Client) -> Result<PathBuf, EngineError> {
     let sql = "SELECT concat(@@hostname, ' ', @@port, ' ', @@datadir)";
-    let server =
-        client.cell(sql).map_err(failed_at("asking which server it is"))?.unwrap_or_default();
+    let server = client.cell(sql).map_err(failed_at("identifying the server"))?.unwrap_or_default();
     altered::place::<MariaDb>(&fnv1a(&server))
 }
 
@@ -143,10 +142,7 @@ fn started(client: &mut Client) -> Result<String, EngineError> {
     let sql = format!(
         "SELECT unix_timestamp() - variable_value FROM {status} WHERE variable_name = 'UPTIME'"
     );
-    Ok(client
-        .cell(&sql)
-        .map_err(failed_at("asking when the server was started"))?
-        .unwrap_or_default())
+    Ok(client.cell(&sql).map_err(failed_at("reading the server's start time"))?.unwrap_or_default())
 }
 
 fn set(name: &str, known: Option<&Variable>, value: &str) -> String {
@@ -157,7 +153,7 @@ fn values_before(record: &Record) -> Settings {
     record.before.iter().filter_map(|(name, value)| Some((name.clone(), value.clone()?))).collect()
 }
 
-/// Whether a variable that is fixed at start is another than wanted.
+/// Returns whether a variable that is fixed at start differs from the wanted value.
 fn awaits_restart(wanted: &Settings, client: &mut Client) -> Result<bool, EngineError> {
     let known = Variable::read(client)?;
     let differs = |(name, value): (&String, &String)| {
@@ -272,7 +268,7 @@ impl Altered {
             let now = started(&mut anew).map_err(|error| error.to_string())?;
             // It can have ended and started within a second.
             let goes_on = client.as_mut().is_some_and(|client| client.run("DO 0").is_ok());
-            Ok(if goes_on { now } else { format!("{now}, anew") })
+            Ok(if goes_on { now } else { format!("{now}, restarted") })
         })
     }
 

@@ -78,7 +78,7 @@ pub fn connect_to_observe(config: &Config, stop: &Stop) -> Result<Client, Server
     Ok(client)
 }
 
-/// Who made the server.
+/// Returns the product of the server.
 pub fn product(client: &Client) -> &'static str {
     if client.is_mariadb() { "MariaDB" } else { "MySQL" }
 }

@@ -10,7 +10,7 @@ use engine::EngineError;
 use experiment::Configuration;
 use std::path::Path;
 
-/// What `target.compression` can be.
+/// Values of `target.compression`.
 pub const METHODS: &[&str] = &[
     NONE,
     "compressed-16k",
@@ -41,7 +41,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// What a configuration asks for.
+    /// Reads the compression settings of a configuration.
     pub fn of(configuration: &Configuration) -> Option<Self> {
         let wanted = configuration.get(COMPRESSION)?;
         let method = METHODS.iter().find(|method| **method == wanted)?;
@@ -57,13 +57,14 @@ impl Compression {
         }
     }
 
-    /// Whether a copy of its files takes as much room: holes behind pages are filled when a file is
-    /// copied.
+    /// Returns whether copies of its files have the same size: holes behind pages are filled by a
+    /// copy.
     pub fn can_be_copied(self) -> bool {
         matches!(self, Self::Rows(_))
     }
 
-    /// What of it a private server lacks: since MariaDB 10.7 all algorithms but one are plugins.
+    /// Returns the missing parts of a private server: since MariaDB 10.7 all algorithms but one are
+    /// plugins.
     pub fn missing(self, installation: &Installation) -> Option<String> {
         let Self::Pages(algorithm) = self else { return None };
         let folder = installation.server.parent().unwrap_or(Path::new("/"));
@@ -84,9 +85,9 @@ impl Compression {
         let failed = |message: String| EngineError::failed(doing.clone(), message);
         if !admin.ask(|client| Ok(client.is_mariadb()))? {
             return Err(failed(
-                "MySQL compresses pages in another way, which is not supported; by rows it can be \
-                 had"
-                .into(),
+                "MySQL's page compression is not supported; use compressed-16k, compressed-8k or \
+                 compressed-4k"
+                    .into(),
             ));
         }
         let status = |name: &str| {
@@ -105,8 +106,8 @@ impl Compression {
         }
         if !status("punch_hole")? {
             return Err(failed(
-                "the server's files can have no holes on this file system, so that nothing is \
-                 saved"
+                "this file system does not support sparse files (punch hole), so page \
+                 compression saves no space"
                     .into(),
             ));
         }
@@ -139,10 +140,10 @@ impl Compression {
             "SELECT group_concat(table_name) FROM information_schema.tables WHERE table_schema = \
              '{DATABASE}' AND table_name <> '{MARK}' AND engine = 'InnoDB' AND NOT ({is_so})"
         );
-        match admin.ask(|client| client.cell(&sql).map_err(failed_at("looking at the tables")))? {
+        match admin.ask(|client| client.cell(&sql).map_err(failed_at("checking the tables")))? {
             Some(plain) => Err(EngineError::failed(
                 "compressing the tables",
-                format!("{plain} is stored as it is"),
+                format!("not compressed: {plain}"),
             )),
             None => Ok(()),
         }
@@ -151,7 +152,7 @@ impl Compression {
 
 fn lacking(algorithm: &str) -> String {
     format!(
-        "this server was built without {algorithm}; install its plugin (from 10.7 on; Debian: \
-         mariadb-plugin-provider-{algorithm}), or leave the level out with if_installed"
+        "this server was built without {algorithm}; install its plugin (10.7 and later; Debian: \
+         mariadb-plugin-provider-{algorithm}), or skip the level with if_installed"
     )
 }

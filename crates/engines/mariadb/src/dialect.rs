@@ -17,7 +17,7 @@ pub struct MariaDialect {
     pub page_bytes: u32,
     /// How tables are compressed.
     pub compression: Option<Compression>,
-    /// Whether the server has sequences, as MariaDB has and MySQL has not.
+    /// True if the server has sequences, as MariaDB does and MySQL does not.
     pub has_sequences: bool,
 }
 
@@ -25,7 +25,7 @@ pub struct MariaDialect {
 const PROCEDURE: &str = "insert_rows";
 const SEQUENCE: &str = "insert_keys";
 const NO_SEQUENCE: &str =
-    "MySQL has no sequences: insert by another method than procedure, or random keys";
+    "MySQL has no sequences; use another insert method than procedure, or random keys";
 
 /// A statement of a script as the server knows it: PostgreSQL's `END`, with which pgbench's
 /// built-in scripts end their transactions, is `COMMIT`.

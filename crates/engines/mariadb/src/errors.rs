@@ -31,12 +31,12 @@ pub fn what_to_do(error: &Error) -> Option<&'static str> {
     match (error, error.code()) {
         // ER_ACCESS_DENIED_ERROR
         (_, Some(1045 | 1698)) => {
-            Some("Give the user in the URL and the password in ~/.my.cnf or MYSQL_PWD.")
+            Some("Set the user in the URL and the password in ~/.my.cnf or MYSQL_PWD.")
         }
         // ER_CON_COUNT_ERROR
-        (_, Some(1040)) => Some("All connections are taken: see max_connections."),
+        (_, Some(1040)) => Some("All connections are in use: see max_connections."),
         (Error::Connect(..), _) => Some(
-            "Is the server running there? Name it by URL: mariadb://user@host:port/, or \
+            "Is the server running? Give its address as a URL: mariadb://user@host:port/, or \
              ?socket=/path.",
         ),
         _ => None,

@@ -11,9 +11,9 @@ use serde_json::Value;
 use sql::Syntax;
 use work::{Parameter, Table};
 
-/// What the server says of a statement before it runs, and with `analyze` of one run (MariaDB's
-/// ANALYZE). One with parameters has no plan without their values: where they are the table's key,
-/// that is of one row that it has.
+/// Returns the server's description of a statement before it runs, and with `analyze` of one run
+/// (MariaDB's ANALYZE). A statement with parameters has no plan without values: where they are the
+/// table's key, those of an existing row are used.
 pub fn explain(
     client: &mut Client,
     sql: &str,
@@ -95,7 +95,7 @@ fn plan(
     prepared(client, &asked.statement.sql(|_| "?".to_owned()), &variables)
 }
 
-/// What is prepared is one statement, whatever its text holds.
+/// Prepares exactly one statement, whatever its text holds.
 fn prepared(
     client: &mut Client,
     sql: &str,
@@ -114,7 +114,7 @@ fn prepared(
     Ok(planned(&plan.unwrap_or_default(), true))
 }
 
-/// What the optimizer estimated, by its names in plans of MariaDB 10.6 to 11 and MySQL 8.
+/// Estimates in plans of MariaDB 10.6 to 11 and MySQL 8, by name.
 const ESTIMATES: [&str; 10] = [
     "rows",
     "filtered",

@@ -15,7 +15,7 @@ use servers::private::Settings;
 use std::path::Path;
 use work::Cancel;
 
-/// What is decided when a data directory is made.
+/// Variable that is fixed when a data directory is made.
 const PAGE_SIZE: &str = "innodb_page_size";
 
 impl Hosted for MariaDb {

@@ -169,7 +169,7 @@ impl MariaInstance {
         for table in self.admin.tables()? {
             // Every page of rows, which are in the primary key.
             let sql = format!("SELECT count(*) FROM {} USE INDEX ()", quote_identifier(&table));
-            self.admin.run("reading the tables into the buffer pool", &sql)?;
+            self.admin.run("loading the tables into the buffer pool", &sql)?;
         }
         self.admin.ask(|client| {
             let table = super::global_status(client);
@@ -196,8 +196,8 @@ fn verified_session_settings(
     for (name, value) in wanted {
         let setting = variables::path(name);
         let doing = format!(
-            "{setting} of a server by URL, which a session must be allowed to set \
-             (target.allow_server_settings permits others)"
+            "{setting} on a server by URL (sessions can set session variables only; for others \
+             set target.allow_server_settings)"
         );
         let variable = known.get(name).cloned().unwrap_or_default();
         let literal = variable.literal(value);
@@ -388,7 +388,7 @@ impl Tables for MariaInstance {
         match self.admin.ask(|client| Ok(bytes(client)))? {
             Ok(bytes) => Ok(bytes.and_then(|bytes| bytes.parse().ok())),
             Err(error) if error.code() == Some(NEEDS_PRIVILEGE) => Ok(None),
-            Err(error) => Err(failed_at("asking for the size of tables")(error)),
+            Err(error) => Err(failed_at("reading table sizes")(error)),
         }
     }
 }
@@ -427,7 +427,7 @@ impl ServerProcess for MariaInstance {
             Some(_) => Ok(None),
             None => Err(EngineError::Unsupported {
                 engine: "MariaDB or MySQL by URL",
-                what: "seeing the server's processes",
+                what: "access to its processes",
             }),
         }
     }

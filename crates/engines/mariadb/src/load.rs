@@ -25,14 +25,14 @@ pub type Sessions = Arc<Mutex<Vec<u32>>>;
 pub struct LoadConfig {
     /// To which server and database.
     pub config: Config,
-    /// What each session sets itself first.
+    /// Settings of each session.
     pub session: Vec<(String, String)>,
 }
 
 /// The connections of one thread.
 pub struct MariaConnections {
     connections: Connections<MariaWire>,
-    /// Who makes a checkpoint at the end of the measurement, where that is wanted.
+    /// The connection that makes a checkpoint at the end of the measurement, if requested.
     checkpoints: Option<Arc<Admin>>,
     /// Dropped after the connections.
     listed: Listed,
@@ -115,7 +115,8 @@ impl ConnectionSet for MariaConnections {
                 return Err(EngineError::Cancelled);
             }
             if started.elapsed() > PUBLISH_MAX {
-                let late = format!("its sessions have not answered in {} s", PUBLISH_MAX.as_secs());
+                let late =
+                    format!("its sessions did not answer within {} s", PUBLISH_MAX.as_secs());
                 return Err(EngineError::failed("waiting for the server", late));
             }
             self.wait(None, &mut answers)?;

@@ -1,5 +1,4 @@
-//! What stands in the way of trials: asked of servers by URL, and found out about servers of our
-//! own before one is started.
+//! Preflight: checks servers by URL, and private servers before one is started.
 
 use super::admin::{DATABASE, is_marked};
 use super::server::PACKAGES_ACCOUNT;
@@ -25,7 +24,7 @@ const ANSWER: Duration = Duration::from_secs(10);
 /// waits.
 const OWN_CONNECTIONS: u32 = 2;
 
-/// What stands in the way of these needs.
+/// Returns the preflight problems of these needs.
 pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
     let mut found = Preflight::default();
     let by_url = found.of_private(needs, folders, (URL, VOLUME), |own| private(own, folders));
@@ -60,40 +59,40 @@ pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Prefligh
     found
 }
 
-/// What a server by URL lacks.
+/// Returns the missing rights and settings of a server by URL.
 fn ask(client: &mut Client, connections: u32) -> Result<Vec<String>, EngineError> {
     let mut missing = Vec::new();
     let mut number = |sql: &str| -> Result<u32, EngineError> {
-        let cell = client.cell(sql).map_err(super::failed_at("asking the server"))?;
+        let cell = client.cell(sql).map_err(super::failed_at("querying the server"))?;
         Ok(cell.and_then(|cell| cell.parse().ok()).unwrap_or(0))
     };
     if number("SELECT @@GLOBAL.read_only")? == 1 {
-        missing.push("the server is read-only (read_only = ON): a replica, or set so".to_owned());
+        missing.push("the server is read-only (read_only = ON)".to_owned());
     }
     let most = number("SELECT @@GLOBAL.max_connections")?;
     if most < connections + OWN_CONNECTIONS {
         missing.push(format!(
-            "the server admits {most} connections (max_connections); the load opens {connections} \
-             and Steelbench {OWN_CONNECTIONS} more"
+            "the server allows {most} connections (max_connections); the load needs \
+             {connections} and Steelbench {OWN_CONNECTIONS} more"
         ));
     }
     if number("SELECT @@GLOBAL.local_infile")? == 0 {
         missing.push(
-            "tables are filled by LOAD DATA LOCAL, which the server refuses: SET GLOBAL \
+            "the server rejects LOAD DATA LOCAL, which fills the tables; run SET GLOBAL \
              local_infile = ON"
                 .into(),
         );
     }
     if is_marked(client)? == Some(false) {
         missing.push(format!(
-            "there is a database {DATABASE} that Steelbench did not make, and it is not touched; \
-             rename it, or use another server"
+            "database {DATABASE} already exists and Steelbench did not create it; rename it, or \
+             use another server"
         ));
     }
     Ok(missing)
 }
 
-/// What a server by URL objects to in the settings of configurations; nothing of it changes.
+/// Returns the objections of a server by URL to the settings; changes nothing.
 fn settings_of_another(
     client: &mut Client,
     needs: &[&Need<'_>],
@@ -108,13 +107,13 @@ fn settings_of_another(
     let mut invalid = Vec::new();
     let known = Variable::read(client)?;
     if known.is_empty() && needs.iter().any(|need| is_permitted(need.configuration)) {
-        let message = "this server does not tell which variables are of the whole server, as \
-                       MariaDB does and MySQL from 9.0 on (performance_schema.variables_metadata)";
+        let message = "this server does not report which variables are global; MariaDB does, and \
+                       MySQL from 9.0 on (performance_schema.variables_metadata)";
         invalid.push(Invalid::new(ALLOW_SERVER_SETTINGS.path(), message));
     }
     if !client.is_mariadb() && wanted.iter().any(|(.., restart)| *restart) {
-        let message = "MySQL does not tell which variables need a restart; only those can be \
-                       changed that SET GLOBAL takes";
+        let message = "MySQL does not report which variables need a restart; only variables that \
+                       SET GLOBAL accepts can be changed";
         invalid.push(Invalid::new(ALLOW_RESTART.path(), message));
     }
     for (name, value, server, restart) in wanted {
@@ -129,7 +128,7 @@ fn settings_of_another(
     Ok(invalid)
 }
 
-/// What the server says against a value of a session, which is set in this one.
+/// Returns the server's objection to a session value, which is set in this session.
 fn refused(
     client: &mut Client,
     name: &str,
@@ -144,20 +143,16 @@ fn refused(
             Ok(Some(experiment::unknown_name("variable of this server", name, &known)))
         }
         Err(Error::Server(said)) => Ok(Some(said.to_string())),
-        Err(error) => Err(super::failed_at("trying a setting")(error)),
+        Err(error) => Err(super::failed_at("testing a setting")(error)),
     }
 }
 
 fn of_the_whole_server(variable: &Variable) -> String {
-    let how = if variable.is_dynamic() {
-        "is of the whole server"
-    } else {
-        "needs a restart of the server"
-    };
+    let how = if variable.is_dynamic() { "is server-wide" } else { "needs a server restart" };
     format!(
-        "{how}, and on a server by URL Steelbench changes variables of its sessions only; permit \
-         more by target.allow_server_settings, set it there yourself, or leave out target.url for \
-         a private server"
+        "{how}. On a server by URL, Steelbench changes session variables only. Set \
+         target.allow_server_settings = true, set it on the server yourself, or remove \
+         target.url to use a private server"
     )
 }
 

@@ -1,4 +1,4 @@
-//! What `[target]` can say of MariaDB and MySQL.
+//! Settings of `[target]` for MariaDB and MySQL.
 
 use super::compression;
 use super::server::{Installation, validate_setup, variables};
@@ -10,61 +10,62 @@ use servers::altered::{self, ALLOW_RESTART, ALLOW_SERVER_SETTINGS};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What can be put back between two trials, besides dropping what the trial made.
+/// Resets between two trials, in addition to dropping the trial's tables.
 const RESETS: [&str; 3] = ["restart", "os-cache", "server"];
 
 settings! {
     pub const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES, ALLOW_SERVER_SETTINGS,
         ALLOW_RESTART];
-    /// A server that runs already: mariadb://user@host/ or mysql://...; localhost means its unix
-    /// socket. The password comes from ~/.my.cnf or MYSQL_PWD, never from the file. Without it a
-    /// private server is started for the run and thrown away.
+    /// URL of an existing server: mariadb://user@host/ or mysql://...; localhost means its unix
+    /// socket. The password comes from ~/.my.cnf or MYSQL_PWD, never from this file. Default: a
+    /// private server, started for the run and deleted afterwards.
     pub URL: Option<String> = "target.url", Kind::Text;
-    /// Version of the private server: 10.11, "10.11.6", of MySQL 9.7; default: the newest of
-    /// MariaDB that is installed, else of MySQL.
+    /// Version of the private server: 10.11, "10.11.6", or 9.7 for MySQL. Default: the newest
+    /// installed MariaDB; without MariaDB, the newest MySQL.
     pub VERSION: Option<Value> = "target.version", Kind::Scalar => Engine;
-    /// Folder (or list of folders) with the programs of MariaDB or MySQL. Besides PATH and the
-    /// usual places when target.version chooses one, else in their place.
+    /// Folder (or list of folders) with MariaDB's or MySQL's programs. With target.version,
+    /// searched in addition to PATH and the usual folders; otherwise instead of them.
     pub BINDIR: Vec<String> = "target.bindir", Kind::TextList;
-    /// As which user of the system a private server runs when we are root; default: mysql, else
-    /// nobody.
+    /// System user for a private server when Steelbench runs as root. Default: mysql; if it does
+    /// not exist, the system's unprivileged user.
     pub USER: Option<String> = "target.user", Kind::Text;
-    /// Number of partitions (BY KEY) that the table is spread over, each with a file and an index
-    /// of its own, and on a folder of its own when volumes are given.
+    /// Number of partitions (BY KEY) of the table. Each has its own file and index and, if volumes
+    /// are given, its own folder.
     pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1" => Layout;
-    /// Volume (or list of volumes, round robin) that the data files of a private server are put on
-    /// (DATA DIRECTORY).
+    /// Volume (or list of volumes, round robin) for the data files of a private server (DATA
+    /// DIRECTORY).
     pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;
-    /// Volume that the redo log and the binary log of a private server are put on.
+    /// Volume for the redo log and the binary log of a private server.
     pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text => LogPlace;
-    /// Any variable of the server: innodb_buffer_pool_size, sync_binlog, ...; applied by SET GLOBAL
-    /// where the server takes it and by a restart where not, and read back. On a server by URL:
-    /// variables that a session may set, others as target.allow_server_settings and
-    /// target.allow_restart permit.
+    /// Any server variable: innodb_buffer_pool_size, sync_binlog, ...; Steelbench applies it with
+    /// SET GLOBAL, or with a restart if the server does not accept that, and reads it back. On a
+    /// server by URL: session variables; others need target.allow_server_settings and, for a
+    /// restart, target.allow_restart.
     pub SERVER_SETTINGS: Option<Value> = "target.settings.*", Kind::Scalar;
-    /// Option file that the server by URL reads when it starts and that Steelbench may write, on
-    /// this machine: "/etc/mysql/mariadb.conf.d/99-steelbench.cnf". What it held is put back when
-    /// the run ends.
+    /// Option file on this machine that the server by URL reads at startup and that Steelbench may
+    /// change: "/etc/mysql/mariadb.conf.d/99-steelbench.cnf". Steelbench restores its contents at
+    /// the end of the run.
     pub OPTION_FILE: Option<String> =
         "target.option_file", Kind::Text, Shown "\"/etc/mysql/mariadb.conf.d/99-steelbench.cnf\"";
-    /// How InnoDB compresses the tables: none, by rows in pages of 16, 8 or 4 KiB (compressed-8k),
-    /// or by pages with holes behind them (page-zlib, and page-lz4, ... where the server has them).
+    /// InnoDB compression of the tables: none, ROW_FORMAT=COMPRESSED in pages of 16, 8 or 4 KiB
+    /// (compressed-8k), or page compression (page-zlib; page-lz4, ... if the server has them).
     pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(compression::METHODS);
-    /// State of the caches when measuring begins: cold (server restarted, buffer pool empty,
-    /// nothing of its files in memory), warm (as loading left them), hot (the tables read into the
-    /// buffer pool). Made so and verified; cold and hot need a private server.
+    /// State of the caches at the start of the measurement: cold (server restarted, buffer pool
+    /// empty, none of its files in memory), warm (as loading left them), hot (tables loaded into
+    /// the buffer pool). Steelbench establishes and verifies it; cold and hot need a private
+    /// server.
     pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm" => Cache;
-    /// What is done between two trials besides dropping the tables, none of it measured: restart
-    /// (which writes all dirty pages and begins with an empty buffer pool), os-cache (files out of
-    /// the page cache), server (a new one).
+    /// Actions between trials, in addition to dropping the tables; not measured: restart (writes
+    /// all dirty pages and starts with an empty buffer pool), os-cache (evict files from the page
+    /// cache), server (recreate it).
     pub RESET: Vec<String> = "target.reset", Kind::TextList, "restart";
-    /// A statement that takes longer fails its trial (max_statement_time; MySQL:
-    /// max_execution_time, of SELECT alone).
+    /// Longest time of a statement; a longer one fails its trial (max_statement_time; MySQL:
+    /// max_execution_time, SELECT only).
     pub STATEMENT_TIMEOUT: Option<f64> = "target.statement_timeout", Kind::PositiveDuration;
-    /// Whether the measurement ends when all changed pages of the tables are written, so that no
-    /// configuration leaves work undone.
+    /// End the measurement only when all dirty pages of the tables are written, so that no
+    /// configuration defers its writes.
     pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "false" => Durability;
-    /// How often sessions are sampled for what the server does not time.
+    /// Sampling rate of sessions, for waits that the server does not time.
     pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";
 }
 
@@ -94,7 +95,8 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
     invalid.extend(Setup::validate(configuration));
     if let Some(own) = Setup::from_settings(configuration) {
         if configuration.get(VOLUME).len() > 1 {
-            let message = "the tables of target.setup lie with all of the server on one volume";
+            let message = "target.setup needs a single volume: the server keeps its tables with \
+                           all other data";
             invalid.push(Invalid::new(VOLUME.path(), message));
         }
         let needs = validate_setup(&own).err();
@@ -110,17 +112,18 @@ fn validate_permissions(configuration: &Configuration, invalid: &mut Vec<Invalid
     match (&restart, &file) {
         (Some(_), None) => {
             let message =
-                "name in target.option_file where the variables are to stand that need the restart";
+                "set target.option_file to the option file for variables that need the restart";
             invalid.push(Invalid::new(ALLOW_RESTART.path(), message));
         }
         (None, Some(_)) => {
-            let message = "what stands there needs a restart; permit it by target.allow_restart";
+            let message = "the option file takes effect only after a restart; set \
+                           target.allow_restart to permit it";
             invalid.push(Invalid::new(OPTION_FILE.path(), message));
         }
         _ => {}
     }
     if file.is_some_and(|file| !file.starts_with('/')) {
-        invalid.push(Invalid::new(OPTION_FILE.path(), "must be the whole path, from / on"));
+        invalid.push(Invalid::new(OPTION_FILE.path(), "must be an absolute path"));
     }
 }
 
@@ -135,10 +138,11 @@ fn validate_url(url: &str, configuration: &Configuration, invalid: &mut Vec<Inva
         Ok(_) => {}
     }
     let private = PRIVATE_ONLY.iter().filter(|setting| configuration.value(setting.path).is_some());
-    let message = "only a private server has this, and target.url names a running server";
+    let message = "this applies to private servers only; target.url names an existing server";
     invalid.extend(private.map(|setting| Invalid::new(setting.path, message)));
     if configuration.get(CACHE) != CacheState::Warm {
-        let message = "the caches of a server by URL cannot be changed by Steelbench";
+        let message = "Steelbench cannot control the caches of a server by URL; use warm, or a \
+                       private server";
         invalid.push(Invalid::new(CACHE.path(), message));
     }
 }

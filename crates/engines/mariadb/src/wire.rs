@@ -1,4 +1,4 @@
-//! What a request makes a connection send, exchange by exchange, and what the server answers.
+//! Requests as exchanges with the server, and its answers.
 
 use super::dialect::spelled;
 use super::said_by_server;
@@ -25,7 +25,7 @@ pub struct StatementText {
     pub integer_key: bool,
 }
 
-/// What the server can do for a connection.
+/// Features of the server for a connection.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Features {
     /// It leaves out the description of columns that the client has.
@@ -52,7 +52,7 @@ const ROLLBACK: &str = "ROLLBACK";
 const AUTOCOMMIT_OFF: &str = "SET autocommit = 0";
 const AUTOCOMMIT_ON: &str = "SET autocommit = 1";
 
-/// What a connection knows of a statement.
+/// A connection's knowledge of a statement.
 #[derive(Debug, Clone, Default)]
 enum Known {
     #[default]
@@ -65,7 +65,7 @@ enum Known {
     AsText,
 }
 
-/// What is done when all responses that are outstanding have come.
+/// Next step after all outstanding responses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Next {
     /// The request is over.
@@ -82,7 +82,7 @@ enum Next {
     Finish,
 }
 
-/// What is asked of a statement.
+/// The purpose of a request for a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum What {
     Execute,
@@ -90,7 +90,7 @@ enum What {
     Bulk,
 }
 
-/// Whose response is outstanding.
+/// Owner of an outstanding response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Of {
     Prepare(usize),
@@ -345,7 +345,7 @@ impl MariaWire {
         self.keep_row(of);
         self.columns.clear();
         if self.results.len() == RESULTS_MAX {
-            let message = format!("a statement has more than {RESULTS_MAX} results");
+            let message = format!("a statement returned more than {RESULTS_MAX} result sets");
             self.error.get_or_insert(ServerError { message, ..ServerError::default() });
             return;
         }
@@ -456,7 +456,7 @@ impl Wire for MariaWire {
         Err(match self.error.take() {
             Some(said) => said_by_server(doing, &said),
             None => {
-                EngineError::failed(doing, format!("the connection to the server is lost: {error}"))
+                EngineError::failed(doing, format!("lost the connection to the server: {error}"))
             }
         })
     }

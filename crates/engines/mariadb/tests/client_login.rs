@@ -70,7 +70,7 @@ fn connect(url: &str, home: &Path) -> Result<Client, Error> {
     Client::connect(&Config::parse_in(url, &Environment { variables }).unwrap())
 }
 
-/// Whether both are encrypted, or `None` where neither gets a connection.
+/// Both connections are encrypted, or neither (`None`) connects.
 fn same(server: &Server, user: &str, parameters: &str, options: &[&str]) -> Option<bool> {
     let cipher = "SHOW SESSION STATUS LIKE 'Ssl_cipher'";
     let url = format!("mariadb://{user}@127.0.0.1:{}/?{parameters}", server.port);
@@ -176,7 +176,7 @@ fn each_mode_of_encryption_is_as_mariadbs_client_has_it_or_stricter() {
     }
 }
 
-/// What has no counterpart in MariaDB's client, and what is longer than a record of TLS.
+/// Options without a counterpart in MariaDB's client, and packets longer than a TLS record.
 fn options_and_long_packets(server: &Server, certificates: &Certificates, home: &Path) {
     let [root, stranger] = ["root.crt", "stranger.crt"].map(|name| certificates.path(name));
     // The platform's roots do not know this server.
@@ -307,7 +307,7 @@ fn each_plugin_of_mysql_lets_in_who_has_the_password_and_it_is_sent_to_nobody_el
         assert_eq!(login(user, "right", &key(&other)).unwrap_err().code(), Some(1045), "{user}");
         fs::write(&none, "none").unwrap();
         let error = login(user, "right", &key(&none)).unwrap_err().to_string();
-        assert!(error.contains("none.pem holds no RSA key"), "{error}");
+        assert!(error.contains("none.pem does not contain an RSA key"), "{error}");
     }
     // What the server remembers takes no password, whatever the connection.
     login("caching", "right", &tcp).unwrap();

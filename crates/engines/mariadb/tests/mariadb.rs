@@ -1,4 +1,4 @@
-//! What is MariaDB's own, on real servers of every version that is installed.
+//! MariaDB-specific behaviour, on real servers of every installed version.
 
 use engine::{
     Answer, CacheState, ConnectionSet, Engine, EngineError, Folders, Host, Instance, Permits,
@@ -163,7 +163,7 @@ fn wait_for_nothing(set: &mut dyn ConnectionSet) {
     }
 }
 
-/// The same while another connection waits, which it lets go on: both answers come.
+/// Runs a request while another connection waits for it; both answers arrive.
 fn run_beside(set: &mut dyn ConnectionSet, connection: usize, sql: &str) {
     let statement = Statement::Text(sql);
     set.send(connection, &Request::Execute { statement, parameters: &[], results: false }).unwrap();
@@ -508,7 +508,7 @@ fn by_url_a_database_of_others_is_not_touched_and_a_password_stays_out_of_the_fi
                 .map(drop)
                 .unwrap_err()
                 .to_string()
-                .contains("a session must be allowed")
+                .contains("sessions can set session variables only")
         );
         let version = MariaDb.version(
             &[&configuration(&[("target.url", text(url("root")))])],
@@ -518,7 +518,7 @@ fn by_url_a_database_of_others_is_not_touched_and_a_password_stays_out_of_the_fi
 
         server.run("CREATE DATABASE steelbench; CREATE TABLE steelbench.mine (a int)").unwrap();
         let error = by_url(&[]).map(drop).unwrap_err().to_string();
-        assert!(error.contains("Steelbench did not make"), "{error}");
+        assert!(error.contains("Steelbench did not create"), "{error}");
         server.run("SELECT * FROM steelbench.mine; DROP DATABASE steelbench").unwrap();
     });
 }

@@ -29,18 +29,18 @@ pub struct Null;
 
 settings! {
     const SETTINGS = [];
-    /// A number without effect, to have something to vary.
+    /// Has no effect; a factor for tests.
     pub DATA_FILES: u32 =
         "target.data_files", Kind::Count { min: 1, max: 1_000_000 }, "1" => Layout;
-    /// A volume without effect, to test hooks.
+    /// Has no effect; a volume for tests of hooks.
     pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;
-    /// Virtual time that a transaction takes.
+    /// Virtual duration of a transaction.
     pub DELAY: f64 = "target.delay", Kind::Duration, "1 ms";
-    /// The delay varies by this share up and down, depending on the first key of the transaction.
+    /// Share by which the delay varies up and down, depending on the transaction's first key.
     pub SPREAD: f64 = "target.spread", Kind::Share, "0";
     /// Waits within the delay, each as "NAME class resource-share signal-share"; the rest is CPU.
     pub WAITS: Vec<String> = "target.waits", Kind::TextList;
-    /// Real time that a transaction takes besides, to test limits and interruption.
+    /// Additional real duration of a transaction, to test limits and interruption.
     pub REAL_DELAY: f64 = "target.real_delay", Kind::Duration, "0";
     /// Transactions fail while this file exists.
     pub FAIL_WHILE_EXISTS: Option<String> = "target.fail_while_exists", Kind::Text;
@@ -61,7 +61,7 @@ fn scripted_wait(text: &str) -> Option<Wait> {
     })
 }
 
-/// What all sessions of an instance share.
+/// State shared by all sessions of an instance.
 #[derive(Debug)]
 struct Script {
     data_files: u32,
@@ -105,7 +105,7 @@ impl Engine for Null {
             if let Some(wait) = scripted_wait(&text) {
                 shares += wait.wait_s();
             } else {
-                let form = "a scripted wait is \"NAME class resource-share signal-share\"";
+                let form = "expected \"NAME class resource-share signal-share\"";
                 invalid.push(Invalid::new("target.waits", format!("`{text}`: {form}")));
             }
         }

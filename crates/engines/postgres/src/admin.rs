@@ -20,10 +20,10 @@ pub const MARK: &str = "made by steelbench; dropped with everything in it";
 /// Key of the advisory lock that says that a run works in the schema: the name's first letters.
 const LOCK: i64 = i64::from_be_bytes(*b"steelben");
 
-/// What the connection of administration calls itself.
+/// Application name of the administrative connection.
 pub const ADMIN: &str = "steelbench";
 
-/// What the sessions of loads call themselves.
+/// Application name of load sessions.
 pub const LOAD: &str = "steelbench load";
 
 /// Between two looks whether the trial is to stop.
@@ -196,12 +196,13 @@ fn take(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
     take_again(client, HELD_MAX, cancel)?;
     let sql = "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace WHERE \
                nspname = $1";
-    let found = client.query(sql, &[Some(SCHEMA)]).map_err(failed_at("looking for our schema"))?;
+    let found =
+        client.query(sql, &[Some(SCHEMA)]).map_err(failed_at("looking up Steelbench's schema"))?;
     let doing = format!("creating schema {SCHEMA}");
     match found.first().map(|row| row.get(0) == Some(MARK)) {
         Some(false) => {
-            let message = "there is one that Steelbench did not make, and it is not touched; \
-                           rename it, or use another database";
+            let message = "it already exists and Steelbench did not create it; rename it, or use \
+                           another database";
             return Err(EngineError::failed(doing, message));
         }
         // A run that was killed has left it: nobody holds its lock.
@@ -215,7 +216,7 @@ fn take(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
 
 /// Takes the schema, as it is, for this session. Fails when another session has it for so long.
 pub fn take_again(client: &mut Client, held: Duration, cancel: &Cancel) -> Result<(), EngineError> {
-    let doing = "taking our schema";
+    let doing = "locking Steelbench's schema";
     let sql = format!("SELECT pg_try_advisory_lock({LOCK})");
     let taken = wait_for(held, cancel, || {
         let taken = client.cell(&sql).map_err(failed_at(doing))?;
@@ -240,7 +241,7 @@ fn holder(client: &mut Client) -> String {
         .first()
         .and_then(|row| Some(format!(" (session {} of role {})", row.get(0)?, row.get(1)?)));
     let who = who.unwrap_or_default();
-    format!("another run works in this database{who}; wait for it, or use another database")
+    format!("another run is using this database{who}; wait for it to end, or use another database")
 }
 
 /// Drops the schema and everything in it, once no session of a load is there any more: it could
@@ -251,7 +252,7 @@ fn drop_schema(client: &mut Client) -> Result<(), EngineError> {
     client.batch(&sql).map_err(failed_at(&format!("dropping schema {SCHEMA}")))
 }
 
-/// Who holds the schema is the only one with loads in this database.
+/// Ends load sessions: only the holder of the schema has loads in this database.
 fn end_loads(client: &mut Client) -> Result<(), EngineError> {
     let of_loads = "FROM pg_stat_activity WHERE application_name = $1 AND datname = \
                     current_database() AND usename = session_user";
@@ -261,7 +262,7 @@ fn end_loads(client: &mut Client) -> Result<(), EngineError> {
             if !told && started.elapsed() > ENDING { "pg_terminate_backend(pid)" } else { "pid" };
         told |= what != "pid";
         let rows = client.query(&format!("SELECT {what} {of_loads}"), &[Some(LOAD)]);
-        let rows = rows.map_err(failed_at("ending the load's sessions"))?;
+        let rows = rows.map_err(failed_at("terminating the load's sessions"))?;
         // What does not end shows in the locks that it holds.
         if rows.is_empty() || started.elapsed() > ENDED_MAX {
             return Ok(());

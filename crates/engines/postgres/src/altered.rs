@@ -39,7 +39,7 @@ const LISTS: [&str; 7] = [
     "restrict_nonsystem_relation_kind",
 ];
 
-/// What a record notes besides.
+/// Further notes of a record.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Own {
     /// The data directory, if it is on this machine.
@@ -133,8 +133,7 @@ pub fn apply(
 /// number of its own, which copies on other ports have too.
 fn place(client: &mut Client) -> Result<PathBuf, EngineError> {
     let sql = "SELECT system_identifier || '-' || current_setting('port') FROM pg_control_system()";
-    let server =
-        client.cell(sql).map_err(failed_at("asking which server it is"))?.unwrap_or_default();
+    let server = client.cell(sql).map_err(failed_at("identifying the server"))?.unwrap_or_default();
     altered::place::<Postgres>(&server)
 }
 
@@ -176,8 +175,8 @@ impl Altered {
         match known.iter().find(others) {
             Some((other, _)) => {
                 let message = format!(
-                    "needs a restart, which would bring a change of {other} into force that \
-                     somebody else has made; restart the server first"
+                    "needs a restart, which would also apply a pending change of {other} made by \
+                     another user; restart the server first"
                 );
                 Err(EngineError::failed(setting, message))
             }
@@ -204,8 +203,8 @@ impl Altered {
             if LISTS.contains(&name.as_str())
                 && before.as_ref().is_some_and(|value| elements(value).is_empty())
             {
-                let message = "stands as an empty list in postgresql.auto.conf, which ALTER \
-                               SYSTEM could not put back";
+                let message = "is an empty list in postgresql.auto.conf, which ALTER SYSTEM \
+                               cannot restore";
                 return Err(EngineError::failed(format!("target.settings.{name}"), message));
             }
             self.record.before.insert(name.clone(), before);
@@ -244,7 +243,10 @@ impl Altered {
             Ok((load_time(&mut client)? != before).then_some(client))
         })?;
         let late = || {
-            EngineError::failed("loading the server's settings", "the server does not load them")
+            EngineError::failed(
+                "reloading the server's configuration",
+                "the server did not reload it",
+            )
         };
         let mut client = loaded.ok_or_else(late)?;
         if self.awaits_restart(&mut client)? {
@@ -253,7 +255,7 @@ impl Altered {
         Ok(())
     }
 
-    /// Whether a setting of the record has another value in the server than in its files.
+    /// Returns whether a recorded setting has another value in the server than in its files.
     fn awaits_restart(&self, client: &mut Client) -> Result<bool, EngineError> {
         let known = Known::read(client, AUTO_CONF)?;
         Ok(self
@@ -290,7 +292,9 @@ impl Altered {
         match other {
             Some((name, value)) => Err(EngineError::SettingIgnored {
                 setting: name.clone(),
-                wanted: value.clone().unwrap_or_else(|| "nothing in postgresql.auto.conf".into()),
+                wanted: value
+                    .clone()
+                    .unwrap_or_else(|| "(no entry in postgresql.auto.conf)".into()),
                 got: now.get(name).cloned().unwrap_or_else(|| "nothing".into()),
             }),
             None => Ok(()),
@@ -323,17 +327,17 @@ impl Altered {
 }
 
 fn started(client: &mut Client) -> Result<String, EngineError> {
-    let doing = "asking when the server was started";
+    let doing = "reading the server's start time";
     let time = client.cell("SELECT pg_postmaster_start_time()::text").map_err(failed_at(doing))?;
     Ok(time.unwrap_or_default())
 }
 
-/// What `postgresql.auto.conf` holds, by names in lower case.
+/// Returns the content of `postgresql.auto.conf`, by names in lower case.
 fn in_file(client: &mut Client) -> Result<BTreeMap<String, String>, EngineError> {
     let sql = "SELECT lower(name), setting FROM pg_file_settings WHERE name IS NOT NULL AND \
                sourcefile LIKE '%/postgresql.auto.conf' ORDER BY seqno";
-    let doing =
-        "reading pg_file_settings, for which the role must be a superuser or have been granted it";
+    let doing = "reading pg_file_settings (needs a superuser, or privileges on it and on \
+         pg_show_all_file_settings())";
     let rows = client.query(sql, &[]).map_err(failed_at(doing))?;
     Ok(rows.iter().map(|row| (row.text(0), row.text(1))).collect())
 }

@@ -10,7 +10,7 @@ use work::{Column, DataType, Table};
 /// No compression: long texts are stored out of line as they are.
 pub const NONE: &str = "none";
 
-/// What a column can have.
+/// Methods of a column.
 pub const METHODS: &[&str] = &[NONE, "pglz", "lz4"];
 
 /// A row that is no longer than this is stored as it is: `TOAST_TUPLE_THRESHOLD` of pages of 8 KiB,
@@ -24,7 +24,7 @@ pub struct Compression {
 }
 
 impl Compression {
-    /// What a configuration asks for.
+    /// Reads the compression settings of a configuration.
     pub fn of(configuration: &Configuration) -> Self {
         let all = configuration.get(COMPRESSION);
         let all = all.and_then(|wanted| METHODS.iter().copied().find(|method| *method == wanted));
@@ -55,7 +55,7 @@ pub fn asked(configuration: &Configuration) -> Vec<(String, &'static str)> {
 /// That a server has no such method.
 pub fn lacking(path: String, method: &str, server: &str) -> Invalid {
     let message = format!(
-        "{server} was built without {method}; leave it out, or use one that was built with it \
+        "{server} was built without {method}; remove this setting, or use a build that has it \
          (target.version, target.bindir)"
     );
     Invalid::new(path, message)
@@ -64,15 +64,16 @@ pub fn lacking(path: String, method: &str, server: &str) -> Invalid {
 /// Objections to a configuration with these tables.
 pub fn validate(configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
     let objection_to = |column: &Column| {
-        let message = "PostgreSQL compresses texts, and this column has none; name another one";
+        let message = "PostgreSQL compresses text columns only, and this is not one; choose \
+                       another column";
         (!is_text(column)).then_some(message)
     };
     let mut invalid = validate_columns(configuration, tables, objection_to);
     if !tables.iter().any(can_be_long) && invalid.is_empty() {
         invalid.extend(asked(configuration).into_iter().map(|(path, _)| {
             let message = format!(
-                "no row of these tables is longer than {ROW_BYTES} bytes, and PostgreSQL \
-                 compresses none below; use data = \"documents\", or compress on a file system \
+                "PostgreSQL compresses only rows longer than {ROW_BYTES} bytes, and these tables \
+                 have none; use data = \"documents\", or a compressing file system \
                  (target.volume)"
             );
             Invalid::new(path, message)
@@ -86,7 +87,7 @@ fn is_text(column: &Column) -> bool {
     matches!(column.data_type, DataType::Char(_) | DataType::Varchar(_))
 }
 
-/// Whether a row with the longest texts would be compressed.
+/// Returns whether a row with the longest texts would be compressed.
 fn can_be_long(table: &Table) -> bool {
     table.columns.iter().map(|column| width(column.data_type)).sum::<usize>() > ROW_BYTES
 }

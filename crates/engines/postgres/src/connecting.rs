@@ -29,21 +29,17 @@ pub fn what_to_do(error: &crate::client::Error) -> Option<&'static str> {
     if let Some(code) = error.code() {
         // Appendix A of PostgreSQL's documentation: error codes.
         return match code {
-            "28P01" => Some("The password is wrong: give it in PGPASSWORD or ~/.pgpass."),
+            "28P01" => Some("Wrong password: set it in PGPASSWORD or ~/.pgpass."),
             "28000" => Some(
-                "The server does not admit this user from here: see pg_hba.conf, and sslmode in \
-                 the URL.",
+                "Login refused for this user or host: check pg_hba.conf, and sslmode in the URL.",
             ),
-            "3D000" => {
-                Some("Name a database that exists. Most servers have one that is named postgres.")
-            }
+            "3D000" => Some("The database does not exist. Most servers have one named postgres."),
             "53300" => Some(
-                "All connections are taken. Two are needed: a role with \
-                 pg_use_reserved_connections (16 and later) or a superuser may use the reserved \
-                 ones.",
+                "All connections are in use, and two are needed. A superuser, or a role with \
+                 pg_use_reserved_connections (16 and later), can use reserved connections.",
             ),
             "57P03" => {
-                Some("The server is starting or stopping: try again when it accepts connections.")
+                Some("The server is starting or stopping: retry when it accepts connections.")
             }
             _ => None,
         };
@@ -51,11 +47,11 @@ pub fn what_to_do(error: &crate::client::Error) -> Option<&'static str> {
     match error {
         crate::client::Error::Attempts(errors) => errors.iter().rev().find_map(what_to_do),
         crate::client::Error::Connect { .. } => Some(
-            "Is the server running there? Name it by URL (postgres://user@host:port/database) or \
-             PG* variables.",
+            "Is the server running? Give its address as a URL \
+             (postgres://user@host:port/database) or in the PG* variables.",
         ),
         crate::client::Error::Tls { .. } => {
-            Some("See sslmode and sslrootcert in the URL, or PGSSLMODE and PGSSLROOTCERT.")
+            Some("Check sslmode and sslrootcert in the URL, or PGSSLMODE and PGSSLROOTCERT.")
         }
         _ => None,
     }

@@ -80,8 +80,8 @@ impl PostgresDialect {
         format!("COPY {} ({}) FROM STDIN WITH ({format})", self.table(table), self.names(columns))
     }
 
-    /// What is done once the rows of a table are there: the vacuum first, which has little to do
-    /// after a load that froze its rows.
+    /// Returns the statements after filling a table: the vacuum first, which has little to do after
+    /// a load that froze its rows.
     pub fn after_fill(&self, table: &Table) -> Vec<String> {
         let name = self.table(table);
         let mut statements = vec![format!("VACUUM ANALYZE {name}")];

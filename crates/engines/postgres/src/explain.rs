@@ -1,5 +1,5 @@
-//! What PostgreSQL tells of a statement before it runs, and what a load's sessions are told of how
-//! to run it.
+//! PostgreSQL's description of a statement before it runs, and the session settings that shape its
+//! plan.
 
 use super::failed_at;
 use crate::client::{Client, quote_identifier, quote_literal};
@@ -84,7 +84,7 @@ pub fn plans(
         "SET statement_timeout = {STATEMENT_MS_MAX}; SET lock_timeout = 1000; SET \
          default_transaction_read_only = on"
     );
-    client.batch(&limits).map_err(failed_at("limiting the session that explains"))?;
+    client.batch(&limits).map_err(failed_at("setting limits for EXPLAIN"))?;
     let explain = |own: &Asked| plan(client, own).map_err(NoPlan::refused);
     Ok(each(asked, explain))
 }
@@ -149,8 +149,8 @@ fn planned(text: &str, has_constants: bool) -> Planned {
     Planned { text: lines.join("\n"), rows, cost }
 }
 
-/// What `EXPLAIN (ANALYZE, BUFFERS)` says of a whole statement: its time, and the buffers of its
-/// first node, which has those of all below it.
+/// Reads `EXPLAIN (ANALYZE, BUFFERS)` of a whole statement: its time, and the buffers of its first
+/// node, which include all nodes below.
 fn counters(analysis: &str) -> Vec<Fact> {
     let mut lines = analysis.lines().map(str::trim);
     let buffers =

@@ -65,7 +65,7 @@ fn fill(
     admin.run(&doing, "COMMIT")
 }
 
-/// What stands in place of the number of columns behind the last row.
+/// Column count that marks the end of the rows.
 const COPY_END: i16 = -1;
 
 /// Days and seconds from 1970-01-01 to 2000-01-01, from which PostgreSQL counts.

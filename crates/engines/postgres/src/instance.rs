@@ -162,7 +162,7 @@ impl PostgresInstance {
                    pg_relation_filepath(oid) IS NOT NULL";
         let rows = self
             .admin
-            .ask(|admin| admin.query(sql, &[]).map_err(failed_at("looking for our files")))?;
+            .ask(|admin| admin.query(sql, &[]).map_err(failed_at("looking up the data files")))?;
         let mut files = Vec::new();
         for first in rows.iter().filter_map(|row| row.get(0)) {
             // A relation's file is continued in `.1`, `.2`, ... after each gigabyte.
@@ -213,8 +213,8 @@ fn verify_session_settings(
     if wanted.is_empty() {
         return Ok(());
     }
-    let doing = "setting target.settings of a server by URL, where a session must be allowed to \
-                 (target.allow_server_settings permits others)";
+    let doing = "applying target.settings on a server by URL (sessions can set these only; for \
+                 others set target.allow_server_settings)";
     let mut client = Client::connect(load).map_err(failed_at(doing))?;
     client.set_stop(cancel.stop(), Duration::ZERO);
     for (name, value) in wanted {
@@ -367,9 +367,8 @@ impl Tables for PostgresInstance {
             "SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c JOIN pg_namespace n ON \
              n.oid = relnamespace WHERE nspname = '{SCHEMA}' AND relkind = 'r'"
         );
-        let bytes = self
-            .admin
-            .ask(|admin| admin.cell(&sql).map_err(failed_at("asking for the size of tables")))?;
+        let bytes =
+            self.admin.ask(|admin| admin.cell(&sql).map_err(failed_at("reading table sizes")))?;
         Ok(bytes.and_then(|bytes| bytes.parse().ok()))
     }
 }
@@ -408,7 +407,7 @@ impl ServerProcess for PostgresInstance {
         }
         let elsewhere = EngineError::Unsupported {
             engine: "a server on another machine",
-            what: "seeing its processes",
+            what: "access to its processes",
         };
         // The first process of a server starts those of sessions.
         let first = |admin: &mut Client| {

@@ -23,7 +23,7 @@ pub struct PostgresKeeper<'a> {
     pub admin: &'a Admin,
     /// How the tables are written.
     pub dialect: &'a PostgresDialect,
-    /// Whether the trial is asked to stop.
+    /// Stop request of the trial.
     pub cancel: &'a Cancel,
 }
 

@@ -27,7 +27,7 @@ pub type Backends = Arc<Mutex<Vec<i32>>>;
 /// The connections of one thread.
 pub struct PostgresConnections {
     connections: Connections<PostgresWire>,
-    /// Who makes a checkpoint at the end of the measurement, where that is wanted.
+    /// The connection that makes a checkpoint at the end of the measurement, if requested.
     checkpoints: Option<Arc<Admin>>,
     /// The server lets a session report its counters now.
     publishes: bool,
@@ -118,7 +118,7 @@ impl ConnectionSet for PostgresConnections {
             }
             if waited > PUBLISH_MAX {
                 let late = format!(
-                    "its sessions have not reported their counters in {} s",
+                    "its sessions did not report their counters within {} s",
                     PUBLISH_MAX.as_secs()
                 );
                 return Err(EngineError::failed("waiting for the server", late));

@@ -92,7 +92,7 @@ pub fn drop_all(run: &Path, configurations: &[&Configuration]) -> Result<Vec<Str
             .and_then(|mut own| own.drop_mine())
             .map_err(|error| {
                 let message = format!(
-                    "{error}\nDrop what is there of databases {prefix}... by hand, and remove {}",
+                    "{error}\nDrop the databases {prefix}... manually, and delete {}",
                     path.display()
                 );
                 EngineError::failed(
@@ -146,17 +146,17 @@ impl OwnDatabases {
         self.client.batch(sql).map_err(failed_at(sql))
     }
 
-    /// Whether one can connect to a database of ours; `None`: it does not exist.
+    /// Returns whether one of our databases accepts connections; `None` if it does not exist.
     fn accepts_connections(&mut self, name: &str) -> Result<Option<bool>, EngineError> {
         let sql = "SELECT datallowconn, shobj_description(oid, 'pg_database') = $2 FROM \
                    pg_database WHERE datname = $1";
         let found = self
             .client
             .query(sql, &[Some(name), Some(MARK)])
-            .map_err(failed_at("looking for our databases"))?;
+            .map_err(failed_at("looking up the databases of this run"))?;
         let Some(row) = found.first() else { return Ok(None) };
         if row.get(1) != Some("t") {
-            let message = "Steelbench did not make it, and it is not touched; rename it";
+            let message = "it already exists and Steelbench did not create it; rename it";
             return Err(EngineError::failed(format!("creating database {name}"), message));
         }
         Ok(Some(row.get(0) == Some("t")))
@@ -185,7 +185,7 @@ impl OwnDatabases {
         let rows = self
             .client
             .query(sql, &[Some(&prefix)])
-            .map_err(failed_at("looking for our databases"))?;
+            .map_err(failed_at("looking up the databases of this run"))?;
         let names: Vec<String> = rows.iter().map(|row| row.text(0)).collect();
         names.iter().try_for_each(|name| self.drop_database(name))?;
         Ok(names)

@@ -1,5 +1,4 @@
-//! What stands in the way of trials: asked of servers by URL, and found out about servers of our
-//! own before one is started.
+//! Preflight: checks servers by URL, and private servers before one is started.
 
 use super::admin::{MARK, SCHEMA};
 use super::connecting::what_to_do;
@@ -23,7 +22,7 @@ const ANSWER: Duration = Duration::from_secs(10);
 /// waits.
 const OWN_CONNECTIONS: i64 = 2;
 
-/// What stands in the way of these needs.
+/// Returns the preflight problems of these needs.
 pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
     let mut found = Preflight::default();
     let by_url = found.of_private(needs, folders, (URL, VOLUME), |own| private(own, folders));
@@ -40,7 +39,7 @@ pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Prefligh
     found
 }
 
-/// What the role of a connection may do in its database.
+/// Rights of a connection's role in its database.
 const RIGHTS: &str = "SELECT current_user, current_database(), pg_is_in_recovery() OR \
      current_setting('transaction_read_only')::bool, has_database_privilege(current_database(), \
      'CREATE'), (SELECT coalesce(obj_description(oid, 'pg_namespace') = $1, false) FROM \
@@ -116,8 +115,8 @@ fn rights(row: &Row<'_>, needs: &[&Need<'_>], found: &mut Preflight) {
     let url = URL.path();
     if is(2) {
         found.misses(format!(
-            "{url}: database {database} is read-only there: a standby, or \
-             default_transaction_read_only"
+            "{url}: database {database} is read-only (a standby, or \
+             default_transaction_read_only = on)"
         ));
         return;
     }
@@ -126,41 +125,41 @@ fn rights(row: &Row<'_>, needs: &[&Need<'_>], found: &mut Preflight) {
         needs.iter().filter(|need| Setup::from_settings(need.configuration).is_some()).count();
     if own > 0 && !is(7) {
         found.misses(format!(
-            "{url}: role {role} may not create a database for the tables of target.setup: ALTER \
-             ROLE {role} CREATEDB"
+            "{url}: role {role} cannot create the database for the tables of target.setup; run \
+             ALTER ROLE {role} CREATEDB"
         ));
     }
     match row.get(4) {
         _ if own == needs.len() => {}
         Some("f") => found.misses(format!(
-            "{url}: database {database} has a schema {SCHEMA} that Steelbench did not make, and \
-             it is not touched; rename it, or use another database"
+            "{url}: database {database} already has a schema {SCHEMA} that Steelbench did not \
+             create; rename it, or use another database"
         )),
         _ if !is(3) => found.misses(format!(
-            "{url}: role {role} may not create a schema in database {database}: GRANT CREATE ON \
-             DATABASE {database} TO {role}"
+            "{url}: role {role} cannot create a schema in database {database}; run GRANT CREATE \
+             ON DATABASE {database} TO {role}"
         )),
         _ => {}
     }
     if !is(5) && needs.iter().any(|need| need.configuration.get(FINAL_CHECKPOINT)) {
         found.misses(format!(
-            "{}: role {role} may not checkpoint: GRANT pg_checkpoint TO {role} (PostgreSQL 15 and \
-             later), or be superuser",
+            "{}: role {role} cannot run CHECKPOINT; run GRANT pg_checkpoint TO {role} \
+             (PostgreSQL 15 and later), or use a superuser",
             FINAL_CHECKPOINT.path()
         ));
     }
     let most = needs.iter().map(|need| i64::from(need.connections)).max().unwrap_or(0);
     if let Some(free) = row.parse::<i64>(6).filter(|free| *free < most + OWN_CONNECTIONS) {
         found.misses(format!(
-            "{url}: role {role} can have {free} connections there; the load opens {most} and \
-             Steelbench {OWN_CONNECTIONS} more (max_connections, less those that are reserved; \
-             limits of the role and the database)"
+            "{url}: role {role} is limited to {free} connections (max_connections minus reserved \
+             ones; limits of the role and the database); the load needs {most} and Steelbench \
+             {OWN_CONNECTIONS} more"
         ));
     }
 }
 
-/// What the server says against a value that a session may set. It is set for a transaction that
-/// ends at once.
+/// Returns the server's objection to a session value, which is set for a transaction that is rolled
+/// back.
 fn refused(client: &mut Client, name: &str, value: &str) -> Result<Option<String>, Error> {
     match client.query("SELECT set_config($1, $2, true)", &[Some(name), Some(value)]) {
         Err(error) if error.server_error().is_some() => Ok(Some(error.to_string())),
@@ -169,15 +168,11 @@ fn refused(client: &mut Client, name: &str, value: &str) -> Result<Option<String
 }
 
 fn of_the_whole_server(context: &str) -> String {
-    let how = if context == "postmaster" {
-        "needs a restart of the server"
-    } else {
-        "is of the whole server"
-    };
+    let how = if context == "postmaster" { "needs a server restart" } else { "is server-wide" };
     format!(
-        "{how} (pg_settings.context = {context}), and on a server by URL Steelbench changes \
-         settings of its sessions only; permit more by target.allow_server_settings, set it there \
-         yourself, or leave out target.url for a private server"
+        "{how} (pg_settings.context = {context}). On a server by URL, Steelbench changes session \
+         settings only. Set target.allow_server_settings = true, set it on the server yourself, \
+         or remove target.url to use a private server"
     )
 }
 

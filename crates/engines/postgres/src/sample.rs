@@ -24,13 +24,13 @@ pub fn sample(
     client.set_answer_timeout(None);
     let name = table.split('.').map(quote_identifier).collect::<Vec<_>>().join(".");
     let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-    client.batch(begin).map_err(while_doing("beginning to read"))?;
+    client.batch(begin).map_err(while_doing("starting to read"))?;
     let sql = "SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = \
                to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum";
-    let found = client.query(sql, &[Some(&name)]).map_err(while_doing("asking for its columns"))?;
+    let found = client.query(sql, &[Some(&name)]).map_err(while_doing("reading its columns"))?;
     if found.is_empty() {
-        let what = "there is no such table that this role may see; name one as TABLE or \
-                    SCHEMA.TABLE, in upper and lower case as the catalog has it";
+        let what = "the table does not exist or this role cannot see it; give TABLE or \
+                    SCHEMA.TABLE, with upper and lower case as in the catalog";
         return Err(ServerError::new(what));
     }
     let count = client

@@ -1,4 +1,4 @@
-//! What `[target]` can say of PostgreSQL.
+//! Settings of `[target]` for PostgreSQL.
 
 use super::compression;
 use super::server::{Installation, installed_programs, validate_setup};
@@ -10,58 +10,58 @@ use servers::altered::{self, ALLOW_RESTART, ALLOW_SERVER_SETTINGS};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What can be put back between two trials, besides dropping what the trial made.
+/// Resets between two trials, in addition to dropping the trial's tables.
 const RESETS: &[&str] = &["checkpoint", "os-cache", "restart", "cluster"];
 
 settings! {
     pub const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES, ALLOW_SERVER_SETTINGS,
         ALLOW_RESTART];
-    /// A server that runs already: postgres://user@host/database, or keywords as libpq has them; ""
-    /// takes all from the PG* variables. The password comes from PGPASSWORD or ~/.pgpass, never
-    /// from the file. Without it a private server is started for the run and thrown away.
+    /// URL of an existing server: postgres://user@host/database, or libpq keywords; "" uses the PG*
+    /// variables. The password comes from PGPASSWORD or ~/.pgpass, never from this file. Default: a
+    /// private server, started for the run and deleted afterwards.
     pub URL: Option<String> = "target.url", Kind::MaybeEmptyText;
-    /// Version of the private server: 15, "15.4"; default: the newest that is installed.
+    /// Version of the private server: 15, "15.4"; default: the newest installed version.
     pub VERSION: Option<Value> = "target.version", Kind::Scalar => Engine;
-    /// Folder (or list of folders) with the programs of PostgreSQL, besides PATH and the usual
-    /// places.
+    /// Folder (or list of folders) with PostgreSQL's programs, searched in addition to PATH and the
+    /// usual folders.
     pub BINDIR: Vec<String> = "target.bindir", Kind::TextList;
-    /// As which user of the system a private server runs when we are root; default: postgres, else
-    /// nobody.
+    /// System user for a private server when Steelbench runs as root. Default: postgres; if it does
+    /// not exist, the system's unprivileged user.
     pub USER: Option<String> = "target.user", Kind::Text;
-    /// Number of hash partitions that the table is spread over, each with files and an index of its
-    /// own, and on a tablespace of its own when volumes are given.
+    /// Number of hash partitions of the table. Each has its own files and index and, if volumes are
+    /// given, its own tablespace.
     pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1" => Layout;
-    /// Volume (or list of volumes, round robin) that the data files of a private server are put on.
+    /// Volume (or list of volumes, round robin) for the data files of a private server.
     pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;
-    /// Volume that the write-ahead log of a private server is put on.
+    /// Volume for the write-ahead log of a private server.
     pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text => LogPlace;
-    /// How texts are compressed that make a row longer than 2 kB (TOAST): none, pglz, or lz4 where
-    /// the server has it. Default: as default_toast_compression of the server says.
+    /// Compression of texts in rows longer than 2 kB (TOAST): none, pglz, or lz4 if the server has
+    /// it. Default: the server's default_toast_compression.
     pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(compression::METHODS);
-    /// The same of a column, by its name: target.column_compression.body = "lz4".
+    /// Compression of one column, by its name: target.column_compression.body = "lz4".
     pub COLUMN_COMPRESSION: Option<String> =
         "target.column_compression.*", Kind::Choice(compression::METHODS);
-    /// Any setting of the server: shared_buffers, synchronous_commit, ...; applied, restarted for
-    /// only when it must be, and read back. On a server by URL: settings that a session may change,
-    /// others as target.allow_server_settings and target.allow_restart permit.
+    /// Any server setting: shared_buffers, synchronous_commit, ...; Steelbench applies it, restarts
+    /// the server only if necessary, and reads it back. On a server by URL: session settings;
+    /// others need target.allow_server_settings and, for a restart, target.allow_restart.
     pub SERVER_SETTINGS: Option<Value> = "target.settings.*", Kind::Scalar;
-    /// Whether the pages of a private server have checksums; default: as its version does it.
+    /// Page checksums of a private server; default: the default of its version.
     pub DATA_CHECKSUMS: Option<bool> = "target.data_checksums", Kind::Bool;
-    /// Size of a file of the write-ahead log of a private server: a power of two.
+    /// WAL segment size of a private server: a power of two.
     pub WAL_SEGMENT_SIZE: Option<u64> =
         "target.wal_segment_size", Kind::Size { min: 1 << 20, max: 1 << 30 };
-    /// State of the caches when measuring begins: cold (server restarted, nothing of its files in
-    /// memory), warm (as loading left them), hot (all files in the operating system's page cache).
-    /// Made so and verified; cold and hot need a private server.
+    /// State of the caches at the start of the measurement: cold (server restarted, none of its
+    /// files in memory), warm (as loading left them), hot (all files in the page cache). Steelbench
+    /// establishes and verifies it; cold and hot need a private server.
     pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm" => Cache;
-    /// What is done between two trials besides dropping the tables, none of it measured:
-    /// checkpoint, os-cache (files out of the page cache), restart, cluster (a new one).
+    /// Actions between trials, in addition to dropping the tables; not measured: checkpoint,
+    /// os-cache (evict files from the page cache), restart, cluster (recreate it).
     pub RESET: Vec<String> = "target.reset", Kind::TextList, "checkpoint";
-    /// A statement that takes longer fails its trial.
+    /// Longest time of a statement; a longer one fails its trial.
     pub STATEMENT_TIMEOUT: Option<f64> = "target.statement_timeout", Kind::PositiveDuration;
-    /// Whether the measurement ends with a checkpoint, so that no configuration leaves work undone.
+    /// End the measurement with a checkpoint, so that no configuration defers its writes.
     pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "false" => Durability;
-    /// How often the waits of sessions are sampled.
+    /// Sampling rate for session waits.
     pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";
 }
 
@@ -74,13 +74,16 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
     let mut invalid = Vec::new();
     let resets = configuration.get(RESET);
     for reset in resets.iter().filter(|reset| !RESETS.contains(&reset.as_str())) {
-        let message = format!("unknown `{reset}`; known are: {}", RESETS.join(", "));
+        let message = format!("unknown reset `{reset}`; expected one of {}", RESETS.join(", "));
         invalid.push(Invalid::new(RESET.path(), message));
     }
     if let Some(url) = configuration.get(URL) {
         validate_url(&url, configuration, &mut invalid);
         for reset in resets.iter().filter(|reset| *reset != "checkpoint") {
-            let message = format!("`{reset}` cannot be done by Steelbench on a server by URL");
+            let message = format!(
+                "`{reset}` needs a private server; target.url names an \
+                                   existing server"
+            );
             invalid.push(Invalid::new(RESET.path(), message));
         }
     }
@@ -97,7 +100,8 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
 
 fn validate_own_tables(own: &Setup, configuration: &Configuration, invalid: &mut Vec<Invalid>) {
     if configuration.get(VOLUME).len() > 1 {
-        let message = "the tables of target.setup lie with all of the server on one volume";
+        let message = "target.setup needs a single volume: the server keeps its tables with all \
+                       other data";
         invalid.push(Invalid::new(VOLUME.path(), message));
     }
     let bindir = if configuration.get(URL).is_some() {
@@ -122,15 +126,16 @@ fn validate_url(url: &str, configuration: &Configuration, invalid: &mut Vec<Inva
         Ok(_) => {}
     }
     let private = PRIVATE_ONLY.iter().filter(|setting| configuration.value(setting.path).is_some());
-    let message = "only a private server has this, and target.url names a running server";
+    let message = "this applies to private servers only; target.url names an existing server";
     invalid.extend(private.map(|setting| Invalid::new(setting.path, message)));
     if configuration.get(CACHE) != CacheState::Warm {
-        let message = "the caches of a server by URL cannot be changed by Steelbench";
+        let message = "Steelbench cannot control the caches of a server by URL; use warm, or a \
+                       private server";
         invalid.push(Invalid::new(CACHE.path(), message));
     }
 }
 
-/// Whether the text itself gives a password.
+/// Returns whether the text itself contains a password.
 fn names_password(url: &str) -> bool {
     Config::parse_in(url, &Environment::default()).is_ok_and(|config| config.has_password())
 }

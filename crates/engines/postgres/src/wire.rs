@@ -1,6 +1,5 @@
-//! What a request makes a connection send, exchange by exchange, and what the server answers:
-//! messages of the frontend/backend protocol, version 3
-//! (<https://www.postgresql.org/docs/current/protocol-message-formats.html>).
+//! Requests as exchanges with the server, and its answers: messages of the frontend/backend
+//! protocol, version 3 (<https://www.postgresql.org/docs/current/protocol-message-formats.html>).
 
 use super::said_by_server;
 use crate::client::ServerError;
@@ -52,8 +51,8 @@ pub struct PostgresWire {
     /// Keys for each of which the statement runs in an exchange of its own.
     keys: Vec<Key>,
     statement: usize,
-    /// What comes after the exchange in flight: the key at this position, or the commit behind the
-    /// last one.
+    /// Step after the exchange in flight: the key at this position, or the commit after the last
+    /// one.
     next: Option<usize>,
     keeps_results: bool,
     results: Vec<Results>,
@@ -216,7 +215,10 @@ impl Wire for PostgresWire {
                 }
                 b'E' if self.error.is_none() => self.error = Some(ServerError::parse(body)),
                 b'T' if self.results.len() == RESULTS_MAX => {
-                    let message = format!("a statement has more than {RESULTS_MAX} results");
+                    let message = format!(
+                        "a statement returned more than {RESULTS_MAX} result \
+                                           sets"
+                    );
                     self.error.get_or_insert(ServerError { message, ..ServerError::default() });
                 }
                 b'T' if self.keeps_results => {
@@ -246,7 +248,7 @@ impl Wire for PostgresWire {
         Err(match self.error.take() {
             Some(said) => said_by_server(doing, &said),
             None => {
-                EngineError::failed(doing, format!("the connection to the server is lost: {error}"))
+                EngineError::failed(doing, format!("lost the connection to the server: {error}"))
             }
         })
     }

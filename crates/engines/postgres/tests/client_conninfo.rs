@@ -230,8 +230,8 @@ fn mistakes_are_explained() {
     assert_eq!(parse(&odd.to_string()).unwrap().to_string(), odd.to_string());
 }
 
-/// What others are given leads them where it leads us, though the strings and files that it came
-/// from are not there.
+/// The variables for child programs lead to the same server, without the strings and files that
+/// they came from.
 #[test]
 fn the_variables_for_other_programs_mean_the_same_connection() {
     let folder = tempfile::tempdir().unwrap();

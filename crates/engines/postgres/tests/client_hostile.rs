@@ -42,7 +42,7 @@ fn server(
     (Config::parse_in(&text, &environment).unwrap().with_connect_timeout(Some(LONG)), served)
 }
 
-/// What becomes of a query that is answered with this, again and again up to 10 GB.
+/// The result of a query whose answer repeats this, up to 10 GB.
 fn answered_with(
     answer: impl Fn(u64) -> Vec<u8> + Send + 'static,
 ) -> (Result<usize, Error>, Client) {
@@ -75,27 +75,27 @@ const NOTICE: &[u8] = b"SNOTICE\0Mit goes on\0\0";
 #[test]
 fn what_a_server_sends_in_answer_to_a_request_is_limited() {
     let many = |message: Vec<u8>| move |_| message.repeat(1000);
-    fails_with(many(message(b'N', NOTICE)), "more than 65536 KiB in answer to one request");
+    fails_with(many(message(b'N', NOTICE)), "more than 65536 KiB in response to one request");
     let column = message(b'T', b"\0\x01a\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0");
     let described = move |row: Vec<u8>| {
         let column = column.clone();
         move |round| if round == 0 { column.clone() } else { row.repeat(1000) }
     };
     let row = message(b'D', b"\0\x01\0\0\0\x04text");
-    fails_with(described(row), "more than 65536 KiB in answer to one request");
+    fails_with(described(row), "more than 65536 KiB in response to one request");
     let null = message(b'D', b"\0\x01\xff\xff\xff\xff");
-    fails_with(described(null), "more than 65536 KiB in answer to one request");
+    fails_with(described(null), "more than 65536 KiB in response to one request");
     let parameters = |round| {
         (0..100).flat_map(|n| message(b'S', format!("p{round}-{n}\0on\0").as_bytes())).collect()
     };
-    fails_with(parameters, "more than 64 KiB as parameters");
+    fails_with(parameters, "more than 64 KiB of session parameters");
 }
 
 #[test]
 fn a_message_that_would_fill_memory_is_refused_before_it_has_come() {
     // A row of 2 GB.
     let huge = |round| if round == 0 { b"D\x7f\xff\xff\xff".to_vec() } else { vec![0; 1 << 16] };
-    fails_with(huge, "more than 65536 KiB as one message");
+    fails_with(huge, "more than 65536 KiB in one message");
     let negative = |_| b"D\xff\xff\xff\xff".to_vec();
     fails_with(negative, "malformed");
 }
@@ -109,7 +109,7 @@ fn what_a_server_sends_before_the_login_is_limited() {
             }
         });
         let error = Client::connect(&config).unwrap_err().to_string();
-        assert!(error.contains("more than 1024 KiB before the login is done"), "{error}");
+        assert!(error.contains("more than 1024 KiB before login completed"), "{error}");
         served.join().unwrap();
     }
 }
@@ -125,7 +125,7 @@ fn an_error_is_no_longer_than_a_page() {
         std::io::copy(socket, &mut std::io::sink()).map(drop)
     });
     let error = Client::connect(&config).unwrap().query("SELECT 1", &[]).unwrap_err().to_string();
-    assert!(error.len() < 5000 && error.contains("1048576 bytes in all"), "{error}");
+    assert!(error.len() < 5000 && error.contains("1048576 bytes in total"), "{error}");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_login_does_not_keep_the_processor_busy_for_as_long_as_a_server_likes() {
         socket.read_exact(&mut [0]).map(drop)
     });
     let error = Client::connect(&config).unwrap_err().to_string();
-    assert!(error.contains("4294967295 iterations of SCRAM"), "{error}");
+    assert!(error.contains("4294967295 SCRAM iterations"), "{error}");
 }
 
 /// An address of this machine that others can reach, or a line that says there is none.
@@ -160,8 +160,8 @@ fn address_on_a_network() -> Option<IpAddr> {
     address
 }
 
-/// What a client sends to a server that declines to encrypt and asks for the password in clear, and
-/// why it gives up.
+/// The client's messages to a server that declines encryption and asks for the clear password, and
+/// its reason to give up.
 fn asked_in_clear(address: IpAddr, more: &str) -> (String, Option<String>) {
     let listener = TcpListener::bind((address, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -124,7 +124,7 @@ fn connect(server: &Server, conninfo: &str) -> Result<Client, Error> {
 const SEEN: &str =
     "SELECT ssl, coalesce(client_dn, '') FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
 
-/// What both see of the connection, or that neither gets one.
+/// Both clients see the same connection, or neither connects.
 fn same(server: &Server, conninfo: &str) -> Option<String> {
     let ours = connect(server, conninfo).map(|mut client| {
         let rows = client.query(SEEN, &[]).unwrap();

@@ -59,7 +59,7 @@ fn rings() -> usize {
     links.filter(|link| link.as_os_str() == "anon_inode:[io_uring]").count()
 }
 
-/// Whether the kernel has rings as connections want them: Linux 6.1, and not forbidden.
+/// Returns whether the kernel permits the rings of connections: from Linux 6.1 on.
 fn offers_rings() -> bool {
     // SAFETY: without parameters the call fails: with EFAULT where it is allowed.
     let result = unsafe { libc::syscall(libc::SYS_io_uring_setup, 1, std::ptr::null::<u8>()) };

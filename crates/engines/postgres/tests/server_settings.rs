@@ -81,7 +81,7 @@ fn refused_settings_are_named_and_the_next_ones_apply() {
                 &["target.settings.shared_bufers", "did you mean `shared_buffers`?"],
             ),
             ("block_size", "16kB", &["target.settings.block_size", "is fixed"]),
-            ("port", "5432", &["target.settings.port", "Steelbench decides"]),
+            ("port", "5432", &["target.settings.port", "Steelbench sets this itself"]),
             (
                 "auto_explain.log_analyze",
                 "on",

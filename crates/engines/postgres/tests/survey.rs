@@ -135,5 +135,5 @@ fn a_server_that_is_not_there_is_an_error_with_its_place() {
         message.starts_with("connecting: cannot connect to ") && !message.contains(SECRET),
         "{message}"
     );
-    assert!(error.advice.is_some_and(|advice| advice.contains("Is the server running there?")));
+    assert!(error.advice.is_some_and(|advice| advice.contains("Is the server running?")));
 }

@@ -82,7 +82,7 @@ fn observer(url: &str) -> Box<dyn LiveObserver> {
         .unwrap()
 }
 
-/// What a collector sees of these sessions while something goes on.
+/// Runs a collector over these sessions during an action.
 fn collect(
     cluster: &PrivateServer,
     pids: Vec<i32>,
@@ -156,7 +156,7 @@ fn who_waits_for_a_row_is_told_with_the_row_and_its_holder() {
     });
 }
 
-/// Who is in the way of a session, as `pid state`.
+/// Returns a session's blockers, as `pid state`.
 fn blockers(observer: &mut dyn LiveObserver, pid: i32) -> Vec<String> {
     let tasks = observer.tasks().unwrap().unwrap();
     let task = tasks.iter().find(|task| task.session.pid == pid);
@@ -259,7 +259,7 @@ fn what_was_seen_until_the_server_was_lost_is_kept() {
         assert!(activity.elapsed_s >= 0.9 * WINDOW.as_secs_f64(), "{activity:?}");
         near(seconds(&activity.waits, "Timeout:PgSleep"), activity.elapsed_s, 0.1, "sleep");
         assert!(
-            activity.lost.iter().any(|sentence| sentence.contains("the server was lost")),
+            activity.lost.iter().any(|sentence| sentence.contains("the connection was lost")),
             "{activity:?}"
         );
         assert!(!activity.time_is_exact && activity.tasks.is_none());
@@ -370,9 +370,8 @@ fn committing_sessions_wait_for_the_log_and_the_server_counts_it() {
     });
 }
 
-/// What one session waits for its log is what the server itself has timed, not an estimate: on a
-/// server of 15 by `pg_stat_wal`, of 18 by `pg_stat_io`. All that works for nobody is kept from
-/// syncing meanwhile.
+/// A session's log wait is the server's own figure, not an estimate: `pg_stat_wal` on 15,
+/// `pg_stat_io` on 18. Background processes are kept from syncing during the test.
 #[test]
 fn the_sync_of_the_log_is_the_servers_own_figure() {
     on_each_server(|cluster| {
@@ -587,7 +586,7 @@ fn counters_that_were_reset_and_servers_that_went_away_are_errors() {
             admin.batch("SELECT pg_stat_reset_shared('wal')").unwrap();
         });
         let message = reset.unwrap_err().to_string();
-        assert!(message.contains("pg_stat_wal were reset while they were watched"), "{message}");
+        assert!(message.contains("pg_stat_wal were reset during the measurement"), "{message}");
         let gone = collect(cluster, vec![admin.backend_pid()], || {
             let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \
                        application_name = 'steelbench observer'";

@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Who runs the server when root does not say and the account of its packages is not there.
+/// Account of the server when root names none and the packages' account is missing.
 const UNPRIVILEGED: &str = "nobody";
 
 /// Under whom server processes run.
@@ -35,7 +35,8 @@ impl Account {
                 Some(user) if user != name => Err(EngineError::failed(
                     format!("target.user = {user}"),
                     format!(
-                        "only root can run a server as another user; this is {name}: leave it out"
+                        "only root can run a server as another user, and Steelbench runs as \
+                         {name}; remove this setting"
                     ),
                 )),
                 _ => Ok(Self { name, uid, gid, groups: None }),
@@ -43,23 +44,23 @@ impl Account {
         }
         let found = match user {
             Some(user) => lookup(user).ok_or_else(|| {
-                EngineError::failed(format!("target.user = {user}"), "there is no such user")
+                EngineError::failed(format!("target.user = {user}"), "this user does not exist")
             })?,
             None => [packages, UNPRIVILEGED].into_iter().find_map(lookup).ok_or_else(|| {
                 EngineError::failed(
-                    "choosing a user for the server",
-                    "name one that is not root in target.user",
+                    "choosing the server's user",
+                    "no unprivileged user found; set target.user to a user other than root",
                 )
             })?,
         };
         if found.uid == 0 {
-            let message = "the server refuses to run as root; name another user";
+            let message = "the server refuses to run as root; choose another user";
             return Err(EngineError::failed(format!("target.user = {}", found.name), message));
         }
         Ok(found)
     }
 
-    /// Whether processes have to change to it.
+    /// Returns whether processes must change to it.
     pub fn is_other(&self) -> bool {
         self.groups.is_some()
     }
@@ -154,14 +155,14 @@ impl Account {
         let folders: Vec<&Path> = path.ancestors().skip(1).collect();
         let closed = folders.into_iter().rev().find(|folder| !may("-x", folder));
         let cure = match closed {
-            Some(folder) => format!("allow it: chmod o+x {}", folder.display()),
-            None => "allow it to others with chmod".to_owned(),
+            Some(folder) => format!("run chmod o+x {}", folder.display()),
+            None => "grant access to others with chmod".to_owned(),
         };
         Err(EngineError::failed(
             format!("user {} cannot {verb} {}", self.name, path.display()),
             format!(
-                "{} is closed to this user, under whom the server is to run; {cure}, or put the \
-                 files elsewhere, or name another user in target.user",
+                "the server runs as this user, who has no access to {}; {cure}, move the files, \
+                 or set target.user to another user",
                 closed.unwrap_or(path).display()
             ),
         ))

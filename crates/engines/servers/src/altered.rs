@@ -21,17 +21,18 @@ use std::time::Duration;
 use work::Cancel;
 
 settings! {
-    /// Permission to change settings of a server by URL that no session may set, by ALTER SYSTEM,
-    /// SET GLOBAL (MariaDB) or sp_configure (SQL Server): true. What they were is recorded first,
-    /// and put back when the run ends (SQL Server: the trial), or by the next run.
+    /// true: permit changes of server-wide settings on a server by URL, with ALTER SYSTEM, SET
+    /// GLOBAL (MariaDB) or sp_configure (SQL Server). Steelbench saves the original values first
+    /// and restores them at the end of the run (SQL Server: of the trial), or in the next run.
     pub ALLOW_SERVER_SETTINGS: Option<bool> = "target.allow_server_settings", Kind::Bool;
-    /// Shell command that restarts a server by URL, and permission to run it for settings that need
-    /// a restart: "sudo systemctl restart postgresql". MariaDB also needs target.option_file.
+    /// Shell command that restarts a server by URL; setting it permits Steelbench to run it for
+    /// settings that need a restart: "sudo systemctl restart postgresql". MariaDB also needs
+    /// target.option_file.
     pub ALLOW_RESTART: Option<String> =
         "target.allow_restart", Kind::Text, Shown "\"sudo systemctl restart postgresql\"";
 }
 
-/// Whether a configuration lets us change the settings of its server.
+/// Returns whether a configuration permits changes to its server's settings.
 pub fn is_permitted(configuration: &Configuration) -> bool {
     configuration.get(ALLOW_SERVER_SETTINGS) == Some(true)
 }
@@ -51,11 +52,11 @@ pub fn validate(
     let given = [(ALLOW_SERVER_SETTINGS.path(), settings), (ALLOW_RESTART.path(), restart)];
     let given =
         given.into_iter().filter(|(_, is_given)| *is_given).map(|(path, _)| path).chain(more);
-    let message = "a private server needs no permission; it is for target.url";
+    let message = "only a server by URL (target.url) needs this permission, a private server \
+                   does not";
     invalid.extend(given.filter(|_| !by_url).map(|path| Invalid::new(path, message)));
     if by_url && restart && !is_permitted(configuration) {
-        let message = "it serves the settings that target.allow_server_settings = true permits; \
-                       give that too";
+        let message = "needs target.allow_server_settings = true as well";
         invalid.push(Invalid::new(ALLOW_RESTART.path(), message));
     }
     invalid
@@ -67,7 +68,7 @@ const RECORD: &str = ".json";
 /// How long a server may take to end and start.
 const RESTART: Duration = Duration::from_secs(300);
 
-/// What a server had before we changed it.
+/// A server's values before our change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record<T> {
     /// The server, as the run named it that changed it.
@@ -75,7 +76,7 @@ pub struct Record<T> {
     /// That run's folder for trials, and its process.
     run: PathBuf,
     owner: Process,
-    /// What the engine notes besides.
+    /// Further notes of the engine.
     #[serde(flatten)]
     pub own: T,
     /// The values before; none where the server did not have the setting in the place that we
@@ -94,7 +95,7 @@ struct Process {
 pub trait Alter {
     /// How to reach a server; shown without its password.
     type Config: Display + Clone;
-    /// What records note besides.
+    /// Further notes of the engine.
     type Own: Serialize + DeserializeOwned + Clone + Default;
     /// How the names of records begin.
     const RECORDS: &'static str;
@@ -104,7 +105,7 @@ pub trait Alter {
     /// Where the record of a server is, by whatever name it was reached; `None`: it does not
     /// answer.
     fn place(config: &Self::Config) -> Option<PathBuf>;
-    /// What a person does to put back what a record says.
+    /// Returns the manual steps that restore a record.
     fn by_hand(record: &Record<Self::Own>) -> String;
     /// Brings a server back to its record, also when the run was asked to stop: each step has an
     /// end.
@@ -133,7 +134,7 @@ impl<T: Serialize + DeserializeOwned + Default> Record<T> {
 
     fn read(path: &Path) -> Result<Self, EngineError> {
         let text = std::fs::read_to_string(path).map_err(EngineError::at(path))?;
-        let doing = || format!("reading the record of a server's settings, {}", path.display());
+        let doing = || format!("reading the saved server settings in {}", path.display());
         serde_json::from_str(&text).map_err(|error| EngineError::failed(doing(), error.to_string()))
     }
 
@@ -157,8 +158,10 @@ impl<T: Serialize + DeserializeOwned + Default> Record<T> {
             return Ok(());
         }
         let (pid, run) = (self.owner.pid, self.run.display());
-        let message =
-            format!("another run has changed them and goes on (process {pid}, {run}): wait for it");
+        let message = format!(
+            "another run has changed them and is still running (process {pid}, {run}); \
+                     wait for it to end"
+        );
         Err(EngineError::failed(format!("changing the settings of {}", self.server), message))
     }
 }
@@ -188,12 +191,13 @@ pub fn put_back<E: Alter>(
         let record = Record::<E::Own>::read(&path)?;
         let failed = |error: &dyn Display| {
             let message = format!(
-                "{error}\nThe record of what they were is {}. Run an experiment that may, or put \
-                 them back by hand, restart the server and remove the record:\n{}",
+                "{error}\nThe original values are saved in {}. Run any experiment with \
+                 target.allow_server_settings = true on this server to restore them. To restore \
+                 them manually, run the following, restart the server and delete that file:\n{}",
                 path.display(),
                 E::by_hand(&record)
             );
-            EngineError::failed(format!("putting back the settings of {}", record.server), message)
+            EngineError::failed(format!("restoring the settings of {}", record.server), message)
         };
         let naming = naming::<E>(&record, &path, configurations);
         if naming.is_empty() && record.run != run {
@@ -203,12 +207,15 @@ pub fn put_back<E: Alter>(
         let Some((configuration, config)) =
             naming.into_iter().find(|(naming, _)| is_permitted(naming))
         else {
-            return Err(failed(&"no configuration names this server and may change its settings"));
+            return Err(failed(
+                &"no configuration names this server with \
+                                target.allow_server_settings = true",
+            ));
         };
         E::put_back(&config, configuration, &record).map_err(|error| failed(&error))?;
         std::fs::remove_file(&path).map_err(EngineError::at(&path))?;
         let names: Vec<&str> = record.before.keys().map(String::as_str).collect();
-        done.push(format!("{} has its settings back: {}", record.server, names.join(", ")));
+        done.push(format!("restored the settings of {}: {}", record.server, names.join(", ")));
     }
     Ok(done)
 }
@@ -263,9 +270,9 @@ fn records(prefix: &str) -> Vec<PathBuf> {
     records
 }
 
-/// What is said of a setting that needs a restart which is not permitted.
-pub const NEEDS_RESTART: &str =
-    "needs a restart of the server; permit it by target.allow_restart, the command that does it";
+/// Message for a setting that needs a restart without permission.
+pub const NEEDS_RESTART: &str = "needs a server restart; to permit one, set target.allow_restart to the command that \
+     restarts the server";
 
 /// Restarts a server by the user's command, to its end also when somebody asks to stop. `started`
 /// asks when the server was started, or says why it cannot be asked; `before` is what it said.
@@ -278,7 +285,8 @@ pub fn restart(
     mut started: impl FnMut() -> Result<String, String>,
 ) -> Result<(), EngineError> {
     let Some(text) = text else {
-        let message = "the server needs one; permit it by target.allow_restart";
+        let message = "a restart is needed; to permit one, set target.allow_restart to the \
+                       command that restarts the server";
         return Err(EngineError::failed("restarting the server", message));
     };
     let doing = format!("restarting the server: {}", observations::redacted(text));
@@ -296,11 +304,14 @@ pub fn restart(
     match now {
         None => {
             let message =
-                format!("it does not accept connections {} s later: {refused}", RESTART.as_secs());
+                format!("it did not accept connections within {} s: {refused}", RESTART.as_secs());
             Err(EngineError::failed(doing, message))
         }
         Some(now) if before == Some(now.as_str()) => {
-            let message = format!("the command succeeded, but the server has run since {now}");
+            let message = format!(
+                "the command succeeded but did not restart the server, which \
+                                   has been running since {now}"
+            );
             Err(EngineError::failed(doing, message))
         }
         Some(_) => Ok(()),

@@ -15,7 +15,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const OUTPUT_BYTES_MAX: u64 = 64 << 10;
 /// and so many characters are part of an error.
 const SAID_MAX: usize = 2000;
-/// What prints more than this into our memory is killed.
+/// A program with more output is killed.
 const PRINTED_BYTES_MAX: u64 = 64 << 20;
 
 /// Runs a program to its end. When the trial is asked to stop, or after this time, it is killed
@@ -33,7 +33,7 @@ pub fn run(
     run_with(command, Stdio::null(), doing, at_most, cancel)
 }
 
-/// The same with this as its standard input.
+/// Runs a command with this standard input.
 pub fn run_with(
     mut command: Command,
     input: Stdio,
@@ -65,7 +65,7 @@ pub fn run_with(
                 }
                 let mebibytes = PRINTED_BYTES_MAX >> 20;
                 let why = if prints_on {
-                    format!("it had printed {mebibytes} MiB")
+                    format!("printing {mebibytes} MiB")
                 } else {
                     format!("{} s", at_most.as_secs())
                 };
@@ -77,7 +77,7 @@ pub fn run_with(
     if status.success() { Ok(()) } else { Err(failed(said(&program, status, &mut output))) }
 }
 
-/// What a program that failed has said, from its first error on.
+/// Returns a failed program's output from its first error on.
 fn said(program: &str, status: ExitStatus, output: &mut (impl Read + Seek)) -> String {
     let mut printed = Vec::new();
     let length = output.seek(SeekFrom::End(0)).unwrap_or_default();

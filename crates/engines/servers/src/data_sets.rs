@@ -20,7 +20,7 @@ pub struct KeptTables {
     pub name: String,
     /// All that it follows from.
     pub identity: String,
-    /// Whether the trial changes it.
+    /// True if the trial changes it.
     pub changed: bool,
     /// Their names.
     pub tables: Vec<&'static str>,
@@ -60,12 +60,12 @@ pub struct DataSets {
 }
 
 impl DataSets {
-    /// Whether it holds this one.
+    /// Returns whether it holds this data set.
     pub fn holds(&self, data_set: &str) -> bool {
         self.held.as_deref() == Some(data_set)
     }
 
-    /// Whether it holds one, so that the directory is of use later.
+    /// Returns whether it holds a data set and is worth keeping.
     pub fn is_held(&self) -> bool {
         self.held.is_some()
     }
@@ -108,7 +108,7 @@ impl DataSets {
     }
 }
 
-/// Whether an earlier trial has left the directory of a data set.
+/// Returns whether an earlier trial left the directory of a data set.
 pub fn is_beside(layout: &Layout, data_set: &str) -> bool {
     beside(layout, data_set).is_dir()
 }

@@ -17,7 +17,7 @@ pub struct Layout {
     pub directory: PathBuf,
     /// The server's data directory.
     pub data: PathBuf,
-    /// What the server says.
+    /// Log of the server.
     pub log: PathBuf,
     /// The folder of its sockets, or a link to it.
     pub socket: PathBuf,
@@ -93,8 +93,11 @@ fn short_folder() -> Result<PathBuf, EngineError> {
         }
     }
     Err(EngineError::failed(
-        "making a folder for the server's socket",
-        format!("no path below {} is short enough; set TMPDIR to a short one", below[0].display()),
+        "creating a folder for the server's socket",
+        format!(
+            "every path below {} is too long for a socket; set TMPDIR to a shorter folder",
+            below[0].display()
+        ),
     ))
 }
 
@@ -165,7 +168,7 @@ pub fn write_back(folder: &Path) -> Result<(), EngineError> {
     rustix::fs::syncfs(file).map_err(|error| EngineError::at(folder)(error.into()))
 }
 
-/// Whether nothing is where the server is to be: another one would be removed with ours.
+/// Returns whether the server's place is empty: other files would be removed with it.
 pub fn is_vacant(layout: &Layout, log: Option<&Path>) -> Result<(), EngineError> {
     let places = [&layout.data, &layout.socket, &layout.log].map(PathBuf::as_path);
     match places.into_iter().chain(log).find(|place| place.symlink_metadata().is_ok()) {
@@ -198,7 +201,7 @@ pub fn last_lines(text: &str, lines: usize) -> String {
 /// Bytes of a log that are looked at for its last lines.
 const LOG_BYTES_MAX: u64 = 64 << 10;
 
-/// What a server has said since its log had this length: no more than its end.
+/// Returns the end of a server's log since it had this length.
 pub fn log_since(log: &Path, bytes: u64) -> String {
     let length = log.metadata().map_or(0, |found| found.len());
     let from = bytes.max(length.saturating_sub(LOG_BYTES_MAX));

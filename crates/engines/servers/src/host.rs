@@ -77,19 +77,19 @@ pub struct HostSettings {
     pub volumes: Setting<Vec<String>>,
     /// The volume of its log.
     pub log_volume: Setting<Option<String>>,
-    /// What is done between two trials.
+    /// Resets between two trials.
     pub resets: Setting<Vec<String>>,
 }
 
 /// A trial that is prepared.
 pub struct Trial<'a> {
-    /// What it asks for.
+    /// Its settings.
     pub configuration: &'a Configuration,
     /// Where its files go.
     pub folders: &'a Folders,
     /// How many connections its load opens.
     pub connections: u32,
-    /// Whether it is asked to stop.
+    /// Its stop request.
     pub cancel: &'a Cancel,
 }
 
@@ -99,7 +99,7 @@ pub struct Target<P: Product> {
     pub private: Option<Arc<Mutex<Server<P>>>>,
     /// How to reach it.
     pub config: P::Config,
-    /// What the sessions of a load set themselves.
+    /// Session settings of the load's connections.
     pub session_settings: Settings,
     /// Length of a private server's log when the trial began.
     log_bytes: u64,
@@ -177,7 +177,7 @@ impl<E: Hosted> ServerHost<E> {
     }
 }
 
-/// What the private server of a trial is made with.
+/// Returns the options of a trial's private server.
 fn options<E: Hosted>(trial: &Trial<'_>) -> Result<Options<E::Product>, EngineError> {
     let Trial { configuration, folders, .. } = trial;
     let constants = E::Product::CONSTANTS;

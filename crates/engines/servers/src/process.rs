@@ -118,7 +118,12 @@ fn keep(mut command: Command, ended: Arc<Mutex<Option<ExitStatus>>>) -> io::Resu
             }
         }
     })?;
-    told.recv().unwrap_or_else(|_| Err(io::Error::other("the thread that starts the server ended")))
+    told.recv().unwrap_or_else(|_| {
+        Err(io::Error::other(
+            "the thread that starts the server has \
+                                                         ended",
+        ))
+    })
 }
 
 fn open_cgroup(file: &Path) -> io::Result<File> {
@@ -154,14 +159,13 @@ pub fn kill_all(program: &str, data: &Path, first: Option<i32>) -> bool {
     matches!(gone, Ok(Some(())))
 }
 
-/// Whether a process works in this folder; `None` when that cannot be seen.
+/// Returns whether a process works in this folder; `None` when that is hidden.
 fn works_in(pid: i32, folder: &Path) -> Option<bool> {
     std::fs::read_link(format!("/proc/{pid}/cwd")).ok().map(|cwd| cwd == folder)
 }
 
-/// Whether a server was started with this data directory: `-D folder`, `--datadir=folder`. Of
-/// PostgreSQL only the first process keeps its arguments; the others show what they do in their
-/// place.
+/// Returns whether a server was started with this data directory: `-D folder`, `--datadir=folder`.
+/// In PostgreSQL only the first process keeps its arguments; the others show a title.
 fn was_given(pid: i32, data: &Path) -> bool {
     let arguments = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let data = data.as_os_str().as_encoded_bytes();

@@ -1,5 +1,4 @@
-//! What rules about a running server have in common, whichever engine it is of: an engine has the
-//! list of them.
+//! Shared parts of the rules for running servers; each engine has its own list.
 
 use observations::number::{bytes, short_percent};
 use observations::{Advice, Survey, SurveyedServer, Weight};
@@ -11,7 +10,7 @@ const MEMORY_BYTES_MIN: u64 = 1 << 30;
 pub type Rule =
     (Weight, &'static str, &'static str, &'static str, fn(&OnMachine<'_>) -> Option<String>);
 
-/// What rules find about a server.
+/// Returns the rules' advice on a server.
 pub fn advice(rules: &[Rule], server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
     let place = OnMachine { server, survey };
     let found = |&(weight, rule, action, reason, find): &Rule| {
@@ -35,7 +34,7 @@ impl OnMachine<'_> {
         self.survey.machine.memory.total_bytes.filter(|bytes| self.server.is_local && *bytes > 0)
     }
 
-    /// Whether the server runs on this machine, and that has drives that do not rotate.
+    /// Returns whether the server runs on this machine and the machine has non-rotating drives.
     pub fn has_ssd(&self) -> bool {
         let mut devices = self.survey.volumes.iter().flat_map(|volume| &volume.devices);
         self.server.is_local && devices.any(|device| device.rotational == Some(false))
@@ -51,7 +50,7 @@ impl OnMachine<'_> {
         let size = self.server.bytes(name)?;
         let share = size as f64 / memory as f64;
         let fact =
-            || format!("has {name} of {}, {} of the memory", bytes(size), short_percent(share));
+            || format!("has {name} = {}, {} of the memory", bytes(size), short_percent(share));
         is_worth_a_look(share).then(fact)
     }
 }

@@ -28,7 +28,7 @@ const MARKER: &str = ".steelbench-template";
 /// How long another process may take for the same template, unless it fills it.
 const INITIALISATION: Duration = Duration::from_secs(300);
 
-/// What a template is made from.
+/// Recipe of a template.
 pub struct Recipe<'a> {
     /// The folder of the account's templates.
     pub cache: &'a Path,
@@ -38,9 +38,9 @@ pub struct Recipe<'a> {
     pub kind: &'a str,
     /// The version of the server.
     pub version: &'a dyn Display,
-    /// What it depends on: it is made anew when that changes.
+    /// Its identity; a change recreates the template.
     pub identity: &'a str,
-    /// Whether it holds data of users, which takes its time to make; only some of these are kept.
+    /// True if it holds user data, which takes time to load; only some of these are kept.
     pub is_filled: bool,
     /// Stops servers that were left in a folder.
     pub reclaim: fn(&Path) -> Result<(), EngineError>,
@@ -51,7 +51,7 @@ pub struct Recipe<'a> {
 pub struct Template {
     /// The data directory.
     pub data: PathBuf,
-    /// Whether it was made now, that is, none was in the cache.
+    /// True if it was made now.
     pub is_new: bool,
     /// Nobody removes it while it is copied.
     _lock: File,
@@ -190,7 +190,7 @@ fn lock(path: &Path, at_most: Duration, cancel: &Cancel) -> Result<File, EngineE
             Err(TryLockError::Error(source)) => Err(EngineError::at(path)(source)),
         }
     })?;
-    let held = "another process has held this lock for minutes; end it";
+    let held = "another process has held this lock for minutes; end that process";
     locked.ok_or_else(|| EngineError::failed(path.display().to_string(), held))
 }
 
@@ -214,7 +214,8 @@ fn private_folder(path: &Path, account: &Account) -> Result<(), EngineError> {
             return account.own(path);
         }
     }
-    let message = format!("it is not a private folder of user {}; remove it", account.name);
+    let message =
+        format!("this must be a folder that only user {} can access; remove it", account.name);
     Err(EngineError::failed(path.display().to_string(), message))
 }
 

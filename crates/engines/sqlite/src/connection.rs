@@ -122,7 +122,7 @@ impl DataFiles {
         Ok(())
     }
 
-    /// Whether a path without links in it is that of one of these files.
+    /// Returns whether a path without links is one of these files.
     fn is_ours(&self, path: &Path) -> bool {
         let folder = |path: &Path| path.parent().and_then(|folder| folder.canonicalize().ok());
         self.lasting()
@@ -239,8 +239,8 @@ impl Drop for DataFiles {
 fn replaced(path: &Path) -> EngineError {
     EngineError::failed(
         format!("data file {}", path.display()),
-        "it was removed or replaced while sessions had it open, so that what was measured is \
-         void; keep other programs away from the data files",
+        "it was removed or replaced while sessions had it open, so the measurement is invalid; \
+         keep other programs away from the data files",
     )
 }
 

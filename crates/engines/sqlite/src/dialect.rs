@@ -61,7 +61,7 @@ impl SqliteDialect {
     }
 }
 
-/// Whether a column is the row's number, which is not in its record.
+/// Returns whether a column is the row ID, which is not stored in the record.
 fn is_row_number(table: &Table, column: &Column) -> bool {
     table.has_integer_key() && table.key == [column.name]
 }

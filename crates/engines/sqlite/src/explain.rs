@@ -1,5 +1,5 @@
-//! What SQLite tells of a statement before it runs: its plan, the pages of the table, and its own
-//! counters of one run.
+//! SQLite's description of a statement before it runs: its plan, the pages of the table, and its
+//! own counters of one run.
 
 use crate::plan_steps::Step;
 use engine::planned::each;

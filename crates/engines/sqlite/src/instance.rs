@@ -38,9 +38,9 @@ impl Host for SqliteHost {
 /// Data files of one trial.
 pub struct SqliteInstance {
     files: Arc<DataFiles>,
-    /// What the load does, once its tables exist.
+    /// The load's operations, once its tables exist.
     operations: OnceLock<Arc<[Compiled]>>,
-    /// Whether the file has tables of the user's own.
+    /// True if the file has user tables.
     is_set_up: bool,
     total: Arc<Mutex<Totals>>,
 }

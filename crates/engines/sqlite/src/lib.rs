@@ -47,31 +47,32 @@ choice! {
 
 settings! {
     const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES];
-    /// Number of database files that the table is spread over, each with its own writer lock, page
-    /// cache and log.
+    /// Number of database files that hold the table, each with its own writer lock, page cache and
+    /// log.
     pub DATA_FILES: u32 =
         "target.data_files", Kind::Count { min: 1, max: ATTACHED_MAX + 1 }, "1" => Layout;
-    /// Volume (or list of volumes, round robin) that the data files are put on; the default is the
-    /// results directory's file system.
+    /// Volume (or list of volumes, round robin) for the data files; default: the results
+    /// directory's file system.
     pub VOLUME: Vec<String> = "target.volume", Kind::TextList => DataPlace;
-    /// SQLite does not compress: none. A file system can, below its files.
+    /// SQLite does not compress: none. The file system can compress its files.
     pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(&["none"]);
-    /// How a session opens its data files: each by a connection of its own, or all attached to one
+    /// How a session opens its data files: one connection per file, or all files attached to one
     /// connection.
     pub OPEN: Open = "target.open", Open::KIND, "separate";
     /// SQLite PRAGMAs: journal_mode, synchronous, page_size, cache_size, mmap_size,
-    /// wal_autocheckpoint, locking_mode, temp_store and others; each is read back.
+    /// wal_autocheckpoint, locking_mode, temp_store and others. Steelbench reads each one back.
     pub PRAGMAS: Option<Value> = "target.settings.*", Kind::Scalar;
     /// How long a session waits for a lock before its transaction fails.
     pub BUSY_TIMEOUT: f64 = "target.busy_timeout", Kind::Duration, "60 s";
-    /// Data files are allocated in pieces of this size, the first one before anything is measured;
-    /// 0: page by page. A piece larger than the data makes a pre-sized file.
+    /// Allocation unit of data files; Steelbench allocates the first unit before the measurement.
+    /// 0: page by page. A unit larger than the data makes a pre-sized file.
     pub FILE_GROWTH: u64 = "target.file_growth", Kind::Size { min: 0, max: 1 << 40 }, "0";
-    /// State of the operating system's page cache for the data files when measuring begins: cold
-    /// (nothing in memory), warm (as loading left it), hot (all in memory). Made so and verified.
+    /// State of the page cache for the data files at the start of the measurement: cold (nothing in
+    /// memory), warm (as loading left it), hot (all in memory). Steelbench establishes and verifies
+    /// it.
     pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm" => Cache;
-    /// Whether the measurement ends with a checkpoint of every data file, so that no configuration
-    /// leaves work undone.
+    /// End the measurement with a checkpoint of every data file, so that no configuration defers
+    /// its writes.
     pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "true" => Durability;
 }
 
@@ -112,15 +113,14 @@ impl Engine for Sqlite {
         if pragma::is_exclusive(configuration) && connections > 1 {
             invalid.push(Invalid::new(
                 "target.settings.locking_mode",
-                "with exclusive locking the first connection keeps every other one out; set \
-                 workload.connections = 1",
+                "exclusive locking allows one connection only; set workload.connections = 1",
             ));
         }
         let attached_max = connection::attached_max();
         let attached = configuration.get(OPEN) == Open::Attached;
         if attached && u64::from(configuration.get(DATA_FILES)) > attached_max + 1 {
             let message = format!(
-                "this build of SQLite attaches at most {attached_max} files; use open = \
+                "this build of SQLite can attach at most {attached_max} files; use open = \
                  \"separate\""
             );
             invalid.push(Invalid::new(DATA_FILES.path(), message));

@@ -64,7 +64,7 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
     configuration.below(PREFIX).filter_map(objection).collect()
 }
 
-/// Whether one connection keeps all others out.
+/// Returns whether one connection locks out all others.
 pub fn is_exclusive(configuration: &Configuration) -> bool {
     let mode = configuration.value("target.settings.locking_mode");
     matches!(mode, Some(Value::Text(mode)) if mode.eq_ignore_ascii_case("exclusive"))
@@ -77,7 +77,7 @@ enum ValueError {
     #[error("{}", experiment::unknown_name("value", word, known))]
     UnknownWord { word: String, known: &'static [&'static str] },
     /// Not a word.
-    #[error("{value} is not allowed; allowed are {}", known.join(", "))]
+    #[error("{value} is not allowed; expected {}", known.join(", "))]
     NotWord { value: String, known: &'static [&'static str] },
     /// Not a whole number.
     #[error("`{value}` is not a whole number")]
@@ -135,9 +135,10 @@ pub fn refused(pragmas: &[Pragma]) -> Option<Invalid> {
     let folder = tempfile::tempdir().ok()?;
     let connection = super::connection::open(&folder.path().join("try.db"), false).ok()?;
     match apply(pragmas, &connection, "main", true) {
-        Err(EngineError::SettingIgnored { setting, wanted, got }) => {
-            Some(Invalid::new(setting, format!("SQLite does not take {wanted}: it has {got} then")))
-        }
+        Err(EngineError::SettingIgnored { setting, wanted, got }) => Some(Invalid::new(
+            setting,
+            format!("SQLite does not accept {wanted}: it reports {got}"),
+        )),
         _ => None,
     }
 }

@@ -55,7 +55,7 @@ impl FileReader {
         limits: QueryLimits,
         stop: &Stop,
     ) -> Result<Self, ServerError> {
-        let said = |error: Error| ServerError::new(format!("opening it: {error}"));
+        let said = |error: Error| ServerError::new(format!("cannot open it: {error}"));
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(path, flags).map_err(said)?;
         connection.busy_timeout(PATIENCE).map_err(said)?;
@@ -92,7 +92,7 @@ impl FileReader {
             let left = RUNS_MAX.saturating_sub(begun.elapsed()).min(RUN_MAX);
             let statement = &mut snapshot.statements[at];
             if let Err(why) = self.run(statement, &given.text, left) {
-                let (what, why) = (format!("what {} does", given.place), why.to_string());
+                let (what, why) = (format!("counters of {}", given.place), why.to_string());
                 snapshot.unread.push(Unread { what, why });
             }
         }
@@ -237,14 +237,15 @@ impl FileReader {
 impl QueryReader for FileReader {
     fn snapshot(&mut self) -> Result<Snapshot, ServerError> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let failed = |error: Error| ServerError::new(format!("reading its tables: {error}"));
+        let failed = |error: Error| ServerError::new(format!("cannot read its tables: {error}"));
         self.limit(RUN_MAX);
         let page: i64 =
             self.connection.query_row("PRAGMA page_size", [], |row| row.get(0)).map_err(failed)?;
         let mut tables = self.tables().map_err(failed)?;
         let mut unread = Vec::new();
         if let Err(error) = self.sizes(&mut tables) {
-            unread.push(Unread { what: "sizes and rows".into(), why: error.to_string() });
+            unread
+                .push(Unread { what: "table sizes and row counts".into(), why: error.to_string() });
         }
         let span = Span { to_ms: now.as_millis() as i64, ..Span::default() };
         let server = format!("SQLite {}", rusqlite::version());
@@ -306,16 +307,16 @@ fn add_condition(plan: &mut Plan, text: &str) {
 #[derive(Debug, thiserror::Error)]
 enum NotRun {
     /// Not a query.
-    #[error("it is a command; only queries are run")]
+    #[error("utility statement; Steelbench runs queries only")]
     Command,
     /// It took too long.
-    #[error("its run was stopped after {:.0} s", after.as_secs_f64())]
+    #[error("stopped after {:.0} s", after.as_secs_f64())]
     Stopped { after: Duration },
     /// It changes the database.
-    #[error("it writes, and was not run")]
+    #[error("not run, because it writes")]
     Writes,
     /// Its values are not known.
-    #[error("it has parameters without values, and was not run")]
+    #[error("not run, because it has parameters without values")]
     Parameters,
     /// SQLite refuses.
     #[error("{message}")]

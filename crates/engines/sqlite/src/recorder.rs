@@ -1,5 +1,5 @@
-//! What one thread's calls cost: counted in every call, split into CPU, resource and signal
-//! time in those that were slow enough to have waited.
+//! Cost of one thread's calls: every call is counted, and calls slow enough to have waited are
+//! split into CPU, resource and signal time.
 //!
 //! Reading the thread's CPU time and run-queue delay costs about a microsecond, too much for each
 //! of the page copies that an inserted row makes. So a call is timed with two looks at the

@@ -27,11 +27,11 @@ pub struct Compiled {
     pub sql: Vec<String>,
     /// Keys are integers, not 16 bytes.
     pub integer_key: bool,
-    /// What is bound behind the key: the filler of a table with one row a page.
+    /// Filler bound after the key in a table with one row per page.
     pub filler: Option<Vec<u8>>,
 }
 
-/// What the sessions of a load did in its measurement.
+/// Totals of a load's sessions in its measurement.
 #[derive(Debug, Default)]
 pub struct Totals {
     pub tallies: Tallies,
@@ -76,7 +76,7 @@ impl SqliteSession {
         }
     }
 
-    /// What failed, and why.
+    /// Runs a batch; returns the failed operation and its error.
     fn try_batch(
         &self,
         operation: usize,
@@ -184,7 +184,7 @@ impl SqliteSession {
         &self.connections[file.min(self.connections.len() - 1)]
     }
 
-    /// What to report of a transaction that cannot go on.
+    /// Reports a transaction that cannot continue.
     fn give_up(&self, doing: String, error: &rusqlite::Error) -> EngineError {
         if self.files.cancel.is_cancelled() {
             return EngineError::Cancelled;

@@ -34,8 +34,8 @@ pub fn validate(setup: &Setup) -> Option<String> {
         .into_iter()
         .find(|log| is_database && Path::new(log).metadata().is_ok_and(|found| found.len() > 0))?;
     Some(format!(
-        "{log} holds changes that are not in the database file; close the programs that use it, \
-         or copy it with sqlite3 {} \".backup copy.sqlite\"",
+        "{log} contains changes that are not yet in the database file; close the programs that \
+         use it, or make a copy with sqlite3 {} \".backup copy.sqlite\"",
         dump.path
     ))
 }
@@ -48,7 +48,8 @@ pub fn template(setup: &Setup, files: &DataFiles) -> Result<PathBuf, EngineError
     })
 }
 
-/// What a data file depends on besides this: our SQLite, and the settings that are kept in a file.
+/// Returns the further identity of a data file: our SQLite version, and the settings stored in the
+/// file.
 pub fn identity(of_tables: &str, files: &DataFiles) -> String {
     format!("SQLite {}\n{}{of_tables}", rusqlite::version(), files.kept_settings())
 }
@@ -135,7 +136,7 @@ fn run(
     }
     Err(EngineError::failed(
         format!("running {}", file.path),
-        "it ends within a transaction; add COMMIT;",
+        "it ends inside an open transaction; add COMMIT;",
     ))
 }
 
@@ -153,10 +154,10 @@ enum StatementError {
     #[error("{0}")]
     Refused(#[from] rusqlite::Error),
     /// A variable without a value.
-    #[error("variable `{name}` is not set; give it in target.setup.variables")]
+    #[error("variable `{name}` is not set; add it to target.setup.variables")]
     NotSet { name: String },
     /// A statement that is too long to be read.
-    #[error("a statement has more than {} MiB", STATEMENT_BYTES_MAX >> 20)]
+    #[error("a statement is longer than {} MiB", STATEMENT_BYTES_MAX >> 20)]
     TooLong,
 }
 
@@ -249,7 +250,7 @@ mod tests {
         (named.path, named.folder) = ("long.sql".into(), folder.path().into());
         let connection = Connection::open_in_memory().unwrap();
         let error = run(&connection, &named, None, &Cancel::new()).unwrap_err().to_string();
-        assert!(error.contains("long.sql:2: a statement has more than 256 MiB"), "{error}");
+        assert!(error.contains("long.sql:2: a statement is longer than 256 MiB"), "{error}");
         assert!(error.contains("statement: SELECT 'a'") && error.len() < 1_000, "{error}");
     }
 

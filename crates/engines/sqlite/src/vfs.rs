@@ -100,7 +100,7 @@ fn of_files(start: u64) {
     recorder::call(Event::FileOpen, start, 0);
 }
 
-/// What calls on a file are counted as.
+/// Events that calls on a file count as.
 struct Events {
     read: Event,
     write: Event,

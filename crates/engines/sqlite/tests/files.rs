@@ -58,7 +58,7 @@ fn inodes(folder: &Path) -> [Option<u64>; 3] {
     files(folder).map(|path| path.metadata().ok().map(|file| file.ino()))
 }
 
-/// Whether this process has a lock on the data file (proc(5)): `2: POSIX ADVISORY READ 4711
+/// Returns whether this process has a lock on the data file (proc(5)): `2: POSIX ADVISORY READ 4711
 /// fe:00:1234 ...`.
 ///
 /// By several looks: one can miss a lock, or see it twice, while other processes take and release
@@ -92,8 +92,8 @@ fn looking_at_files_keeps_the_locks_of_sessions() {
     assert!(!is_locked(folder.path()));
 }
 
-/// What is kept in the file is read from its header (<https://www.sqlite.org/fileformat.html>,
-/// 1.3), by us.
+/// Settings stored in the file are read from its header by our own code
+/// (<https://www.sqlite.org/fileformat.html>, 1.3).
 #[test]
 fn the_size_of_pages_and_auto_vacuum_take_in_every_journal_mode() {
     for mode in ["delete", "truncate", "persist", "memory", "wal", "off"] {

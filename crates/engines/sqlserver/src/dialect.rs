@@ -55,7 +55,7 @@ pub fn quote_name(name: &str) -> String {
 }
 
 impl MssqlDialect {
-    /// The same for statements about a table.
+    /// Adds the table of the statements.
     #[must_use]
     pub fn about(&self, table: Option<&Table>) -> Self {
         let is_integer =

@@ -109,7 +109,7 @@ impl Prerequisites for SqlServer {
             || std::env::var_os(SERVER_VARIABLE).is_some();
         let path = settings::URL.path();
         (!is_named).then(|| {
-            format!("no SQL Server is named: set {path}, or the variable {SERVER_VARIABLE}")
+            format!("no SQL Server given; set {path} or the environment variable {SERVER_VARIABLE}")
         })
     }
 

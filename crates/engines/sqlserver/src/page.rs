@@ -21,12 +21,12 @@ pub struct PageId {
     pub page: u32,
 }
 
-/// What a page is for.
+/// Kind of a page.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PageKind {
     /// The name printed: `PFS`, `GAM`, ...
     pub name: &'static str,
-    /// Whether sessions meet here only to allocate or free pages.
+    /// True if sessions use it only to allocate or free pages.
     pub is_allocation: bool,
     /// The first page of this kind in a file, and the interval of the others with their place in
     /// it.
@@ -68,7 +68,7 @@ impl PageKind {
 }
 
 impl PageId {
-    /// What the page is for.
+    /// Returns the kind of the page.
     pub fn kind(self) -> &'static PageKind {
         if (self.file, self.page) == (1, BOOT.first) {
             return &BOOT;
@@ -76,7 +76,7 @@ impl PageId {
         KINDS.iter().find(|kind| kind.fits(self.page)).unwrap_or(&DATA)
     }
 
-    /// Whether the page belongs to tempdb.
+    /// Returns whether the page belongs to tempdb.
     pub fn is_tempdb(self) -> bool {
         self.database == TEMPDB
     }
@@ -90,7 +90,7 @@ impl fmt::Display for PageId {
 
 /// A text that names no page.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} names no page: expected database:file:page, such as 5:1:1520544")]
+#[error("{0:?} is not a page; expected database:file:page, such as 5:1:1520544")]
 pub struct NotAPage(String);
 
 impl FromStr for PageId {

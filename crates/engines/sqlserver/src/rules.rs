@@ -1,5 +1,5 @@
-//! What should be looked at about a server: the source of each rule is the page of Microsoft's
-//! documentation about the option
+//! Rules about a server: the source of each rule is the page of Microsoft's documentation about the
+//! option
 //!
 //!
 //!
@@ -15,7 +15,7 @@ use servers::survey_rules::{self, OnMachine, Rule};
 const FEW_PROCESSORS: i64 = 8;
 const PARALLELISM_MAX: i64 = 16;
 
-/// What the rules find about a server.
+/// Returns the rules' advice on a server.
 pub fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
     survey_rules::advice(&RULES, server, survey)
 }
@@ -23,27 +23,30 @@ pub fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
 #[rustfmt::skip]
 const RULES: [Rule; 5] = [
     (Problem, "sqlserver-parallelism",
-        "set it to that, or less where many statements run at once",
-        "one statement may take all processors; from more than 8 of a NUMA node on Microsoft's \
-         guidelines limit it (max degree of parallelism)",
+        "set it to that value, or lower if many statements run concurrently",
+        "one statement can use all CPUs; Microsoft's guidelines set a limit for NUMA nodes with \
+         more than 8 CPUs (max degree of parallelism)",
         parallelism),
     (Note, "sqlserver-parallelism-cost",
-        "look at the waits CXPACKET and CXCONSUMER, and test higher values such as 20 or 50",
-        "the default is from before SQL Server 2000, a starting point: short statements that run \
-         in parallel take threads from others (cost threshold for parallelism)",
+        "check the waits CXPACKET and CXCONSUMER, and test higher values such as 20 or 50",
+        "the default dates from before SQL Server 2000 and is only a starting point: short \
+         statements that run in parallel use threads that others need (cost threshold for \
+         parallelism)",
         |place| has(place, "cost threshold for parallelism", 5)),
     (Problem, "sqlserver-memory",
         "set a limit that leaves room for the operating system and other programs",
-        "without a limit the server takes memory until the operating system has little left; 75 % \
-         of what others do not need is recommended (server memory configuration options)",
+        "without a limit, the server uses almost all memory; Microsoft recommends 75 % of the \
+         memory that other processes do not need (server memory configuration options)",
         |place| has(place, "max server memory (MB)", i32::MAX.into())),
     (Problem, "sqlserver-fibers",
         "set it to 0, and restart the server",
-        "the documentation advises against it, and it will be removed (lightweight pooling)",
+        "the documentation advises against it, and a future version will remove it (lightweight \
+         pooling)",
         |place| has(place, "lightweight pooling", 1)),
     (Problem, "sqlserver-priority",
         "set it to 0, and restart the server",
-        "the documentation advises against it, and it will be removed (priority boost)",
+        "the documentation advises against it, and a future version will remove it (priority \
+         boost)",
         |place| has(place, "priority boost", 1)),
 ];
 
@@ -63,7 +66,7 @@ fn parallelism(place: &OnMachine<'_>) -> Option<String> {
     };
     (of_node > FEW_PROCESSORS).then(|| {
         format!(
-            "{set} with {processors} processors on {nodes} NUMA nodes, where the guidelines allow \
+            "{set} with {processors} CPUs on {nodes} NUMA nodes; the guidelines allow at most \
              {best}"
         )
     })

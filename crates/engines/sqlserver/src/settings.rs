@@ -1,4 +1,4 @@
-//! What `[target]` can say of SQL Server.
+//! Settings of `[target]` for SQL Server.
 
 use engine::CacheState;
 use experiment::{Configuration, Invalid, Kind, Value, settings};
@@ -11,64 +11,64 @@ const FILE_BYTES_MIN: i64 = 1 << 20;
 
 settings! {
     pub const SETTINGS = [ALLOW_SERVER_SETTINGS];
-    /// A server that runs already: mssql://user@host:port/ or a connection string of ADO.NET, ODBC
-    /// or JDBC; without it sqlcmd's variable SQLCMDSERVER. The password comes from SQLCMDPASSWORD
-    /// or a file (PasswordFile=), never from the file.
+    /// URL of an existing server: mssql://user@host:port/, or an ADO.NET, ODBC or JDBC connection
+    /// string; default: SQLCMDSERVER. The password comes from SQLCMDPASSWORD or a separate file
+    /// (PasswordFile=), never from this file.
     pub URL: Option<String> = "target.url", Kind::Text;
-    /// Data files of the database, all of one size, which SQL Server fills in proportion to their
-    /// free space.
+    /// Number of data files of the database, all of one size. SQL Server fills them in proportion
+    /// to their free space.
     pub DATA_FILES: u32 = "target.data_files", Kind::Count { min: 1, max: 1024 }, "1" => Layout;
-    /// Folder (or list of folders, round robin) for data files, as the server sees it; default: the
-    /// server's own.
+    /// Folder (or list of folders, round robin) on the server for data files; default: the server's
+    /// default folder.
     pub DATA_PATH: Vec<String> = "target.data_path", Kind::TextList => DataPlace;
-    /// Initial size of all data files together, in equal parts; default: as the server's model
-    /// database has it.
+    /// Initial total size of the data files, in equal parts; default: that of the server's model
+    /// database.
     pub DATA_SIZE: Option<u64> =
         "target.data_size", Kind::Size { min: FILE_BYTES_MIN, max: FILE_BYTES_MAX };
-    /// By how much a data file grows when it is full; "0" keeps it as it is.
+    /// Growth increment of a full data file; "0" disables growth.
     pub DATA_GROWTH: Option<u64> = "target.data_growth", Kind::Size { min: 0, max: FILE_BYTES_MAX };
-    /// Where the data files are: with the catalog (primary), or in a filegroup without it (own).
+    /// Filegroup of the data files: with the catalog (primary), or separate from it (own).
     pub FILEGROUP: Option<String> = "target.filegroup", Kind::Choice(&["primary", "own"]) => Layout;
-    /// Folder for the log file, as the server sees it; default: the server's own.
+    /// Folder on the server for the log file; default: the server's default folder.
     pub LOG_PATH: Option<String> = "target.log_path", Kind::Text => LogPlace;
     /// Initial size of the log file.
     pub LOG_SIZE: Option<u64> =
         "target.log_size", Kind::Size { min: FILE_BYTES_MIN, max: FILE_BYTES_MAX };
-    /// By how much the log file grows when it is full.
+    /// Growth increment of a full log file.
     pub LOG_GROWTH: Option<u64> = "target.log_growth", Kind::Size { min: 0, max: FILE_BYTES_MAX };
-    /// Recovery model of the database; default: the server's (full). Without a backup, full
+    /// Recovery model of the database; default: the server's (full). Until the first backup, full
     /// truncates the log as simple does.
     pub RECOVERY: Option<String> =
         "target.recovery", Kind::Choice(&["full", "bulk-logged", "simple"]) => Durability;
-    /// How a page that was written in part is recognised.
+    /// Detection of partially written pages.
     pub PAGE_VERIFY: Option<String> =
         "target.page_verify", Kind::Choice(&["checksum", "torn-page-detection", "none"]);
-    /// Whether a commit returns before its log records are on disk: by no means, where a
-    /// transaction asks for it, always.
+    /// Let commits return before their log records are on disk: never (disabled), if the
+    /// transaction requests it (allowed), always (forced).
     pub DELAYED_DURABILITY: Option<String> =
         "target.delayed_durability", Kind::Choice(&["disabled", "allowed", "forced"]);
-    /// Whether readers under READ COMMITTED read versions of rows instead of waiting for writers.
+    /// Under READ COMMITTED, read row versions instead of waiting for writers.
     pub READ_COMMITTED_SNAPSHOT: Option<bool> = "target.read_committed_snapshot", Kind::Bool;
-    /// Whether transactions may ask for the isolation level SNAPSHOT.
+    /// Allow transactions to use the isolation level SNAPSHOT.
     pub SNAPSHOT_ISOLATION: Option<bool> = "target.snapshot_isolation", Kind::Bool;
-    /// How tables are compressed; columnstore makes the clustered index one of columns, and the key
-    /// a second one.
+    /// Table compression; columnstore creates a clustered columnstore index and makes the key a
+    /// second index.
     pub COMPRESSION: Option<String> =
         "target.compression", Kind::Choice(&["none", "row", "page", "columnstore"]);
-    /// Whether inserts at the end of the clustered index are let through in turns (SQL Server 2019
-    /// and up).
+    /// OPTIMIZE_FOR_SEQUENTIAL_KEY: schedules contending inserts at the end of the clustered index
+    /// (SQL Server 2019 and later).
     pub SEQUENTIAL_KEY: Option<bool> = "target.optimize_for_sequential_key", Kind::Bool;
-    /// Settings of the whole server, as sp_configure has them, with underscores:
-    /// max_degree_of_parallelism, cost_threshold_for_parallelism, max_server_memory_mb. They need
-    /// target.allow_server_settings, and are put back.
+    /// Server-wide settings of sp_configure, with underscores: max_degree_of_parallelism,
+    /// cost_threshold_for_parallelism, max_server_memory_mb. They need
+    /// target.allow_server_settings; Steelbench restores them.
     pub SERVER_SETTINGS: Option<Value> =
         "target.settings.*", Kind::Count { min: 0, max: 2_147_483_647 };
-    /// What of the tables is in the server's memory when measuring begins: nothing (cold), what
-    /// preparation left (warm), all of it (hot). Cold takes the pages of all databases from memory:
-    /// it needs target.allow_server_settings, and a server on which nobody else works.
+    /// Table pages in the buffer pool at the start of the measurement: none (cold), as preparation
+    /// left them (warm), all (hot). Cold clears the pages of all databases: it needs
+    /// target.allow_server_settings and a server without other users.
     pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm" => Cache;
-    /// Whether the measurement ends with a checkpoint of the database, so that no configuration
-    /// leaves work undone.
+    /// End the measurement with a checkpoint of the database, so that no configuration defers its
+    /// writes.
     pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "false" => Durability;
 }
 
@@ -88,23 +88,23 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
         }
     }
     if !server_settings(configuration).is_empty() && !is_permitted(configuration) {
-        let message = "target.settings change the server for all who use it; \
-                       target.allow_server_settings = true permits it";
+        let message = "target.settings affects all users of the server; set \
+                       target.allow_server_settings = true to permit it";
         invalid.push(Invalid::new(ALLOW_SERVER_SETTINGS.path(), message));
     }
     if configuration.get(CACHE) == CacheState::Cold && !is_permitted(configuration) {
-        let message = "cold caches take the pages of all databases from the server's memory; \
-                       target.allow_server_settings = true permits it";
+        let message = "cold caches clear the server's buffer pool for all databases; set \
+                       target.allow_server_settings = true to permit it";
         invalid.push(Invalid::new(CACHE.path(), message));
     }
     let files = u64::from(configuration.get(DATA_FILES));
     if configuration.get(DATA_SIZE).is_some_and(|bytes| bytes / files < FILE_BYTES_MIN as u64) {
-        let message = format!("less than 1 MiB for each of {files} data files");
+        let message = format!("too small: less than 1 MiB for each of {files} data files");
         invalid.push(Invalid::new(DATA_SIZE.path(), message));
     }
     let is_columns = configuration.get(COMPRESSION).as_deref() == Some("columnstore");
     if is_columns && configuration.get(SEQUENTIAL_KEY).is_some() {
-        let message = "the clustered index of columns has no order of keys";
+        let message = "a clustered columnstore index has no key order";
         invalid.push(Invalid::new(SEQUENTIAL_KEY.path(), message));
     }
     invalid

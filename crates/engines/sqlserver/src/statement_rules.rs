@@ -20,7 +20,7 @@ pub const RULES: Rules = Rules {
             "GoodEnoughPlanFound",
         ],
     },
-    sort_memory: "memory granted (better estimates, or the hint MIN_GRANT_PERCENT)",
+    sort_memory: "granted memory (better estimates, or the hint MIN_GRANT_PERCENT)",
     upkeep: Upkeep::BY_COLUMN,
     create_index,
     drop_index: drop_of_table,

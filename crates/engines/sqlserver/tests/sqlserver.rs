@@ -246,12 +246,12 @@ fn another_ones_database_is_not_touched() {
     let engine = testing::engine("sqlserver");
     for _ in 0..2 {
         let error = prepare(&url, &[], DataType::Uuid).err().unwrap().to_string();
-        assert!(error.contains("Steelbench did not make, and it is not touched"), "{error}");
+        assert!(error.contains("Steelbench did not create it"), "{error}");
         let own = configuration(&url, &[]);
         let need =
             Need { configuration: &own, connections: 4, footprint: engine::Footprint::default() };
         let found = engine.preflight(&[need], &folders(), &Cancel::new().stop());
-        assert!(found.missing.iter().any(|what| what.contains("did not make")), "{found:?}");
+        assert!(found.missing.iter().any(|what| what.contains("did not create")), "{found:?}");
     }
 }
 
@@ -297,8 +297,7 @@ with pytds.connect("127.0.0.1", **server) as connection:
     cursor.copy_to(data=[row], table_or_view="typed", columns=columns)
 "#;
 
-/// What our driver loads, a client that others wrote reads as it was meant, and the other way
-/// round.
+/// Another client reads the rows that our driver loads as intended, and vice versa.
 #[test]
 fn another_client_reads_our_rows_and_we_read_its() {
     let Some(url) = sql_server_stand_in(&[]) else { return };

@@ -24,7 +24,7 @@ pub struct BulkLoad;
 const SETTINGS: &[Declaration] =
     declarations![DATA, SCALE, ROWS, COLUMNS, ROWS_PER_PAGE, DATA_SEED];
 
-/// What the study tells the analysis of its runs.
+/// The study's part in the analysis of its runs.
 pub const STUDY: Study = Study {
     table: Some(TableUse { access: Access::Load, costs: COSTS }),
     ..Study::new("bulk-load")
@@ -83,13 +83,13 @@ impl Probe for BulkLoad {
         let load = loads
             .into_iter()
             .next()
-            .ok_or_else(|| EngineError::failed("loading", "no thread did it"))?;
+            .ok_or_else(|| EngineError::failed("loading", "no thread loaded the data"))?;
         let loaded = Loaded::read(context, &set, set.tables().first(), load.filled, &taken)?;
         Ok(observations(context, &loaded, &load, surroundings))
     }
 }
 
-/// What the thread that loads has seen.
+/// Observations of the loading thread.
 struct Load {
     elapsed_s: f64,
     used: ThreadUse,
@@ -132,7 +132,7 @@ fn observations(
     Observations { responses, facts: all, ..seen }
 }
 
-/// What the thread of an embedded engine waited for: rows, and whatever else it was suspended in.
+/// Waits of an embedded engine's thread: rows, and other suspended time.
 fn waits(load: &Load) -> Vec<Wait> {
     let ThreadUse { times, voluntary_switches, .. } = load.used;
     let (rows_s, count) = (load.filled.waited_s, voluntary_switches.max(1));

@@ -66,8 +66,8 @@ impl Answer {
         let small = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         if !name.chars().all(small) || OWN.contains(&name) {
             let key = if given("regex").is_some() { "regex" } else { "pointer" };
-            let message = "a response is named by small letters, digits and `_`, and not as one \
-                           that the probe has";
+            let message = "use lower-case letters, digits and `_`, and no name of the probe's \
+                           own responses";
             return objection(key, format!("`{name}`: {message}"));
         }
         let place = match (given("regex"), given("pointer")) {
@@ -92,7 +92,7 @@ impl Answer {
         let Some(better) = given("direction").and_then(|name| Better::from_name(&name)) else {
             return objection(
                 "direction",
-                "missing; say which way it is better: \"higher\" or \"lower\"".into(),
+                "missing; say which is better: \"higher\" or \"lower\"".into(),
             );
         };
         Ok(Self { name: name.to_owned(), unit: given("unit").unwrap_or_default(), better, place })

@@ -6,12 +6,11 @@ use clap::{Args, Parser};
 use command::arguments::{Quick, setting};
 use std::path::PathBuf;
 
-/// Measure how long commands take and what they use, and which is faster; takes hyperfine's
-/// options
+/// Measure and compare the run time and resource use of commands, with hyperfine's options
 #[derive(Debug, Parser)]
 #[command(name = "time")]
 pub struct Time {
-    /// Commands, run by the shell; they take turns in blocks, in random order
+    /// Commands, run by the shell, interleaved in blocks in random order
     #[arg(
         value_name = "COMMAND", required = true,
         value_parser = clap::builder::NonEmptyStringValueParser::new()
@@ -33,81 +32,80 @@ pub struct Time {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Runs")]
 pub struct Runs {
-    /// Runs that are not measured, at the beginning of each trial
+    /// Unmeasured runs at the beginning of each trial
     #[arg(short, long, value_name = "N")]
     pub warmup: Option<u64>,
-    /// Measured runs of each command [default: as many as 3 s take, at least 10]
+    /// Measured runs of each command [default: as many as fit in 3 s, at least 10]
     #[arg(
         short, long, value_name = "N", conflicts_with_all = ["min_runs", "max_runs"],
         value_parser = clap::value_parser!(u64).range(1..=1_000_000)
     )]
     pub runs: Option<u64>,
-    /// Measured runs of each command at least [default: 10]
+    /// Minimum number of measured runs of each command [default: 10]
     #[arg(
         short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000)
     )]
     pub min_runs: Option<u64>,
-    /// Measured runs of each command at most
+    /// Maximum number of measured runs of each command
     #[arg(
         short = 'M', long, value_name = "N",
         value_parser = clap::value_parser!(u64).range(1..=1_000_000)
     )]
     pub max_runs: Option<u64>,
-    /// Runs of a command at the same time [default: 1]
+    /// Parallel runs of a command [default: 1]
     #[arg(long, value_name = "N", value_parser = setting::<u32, _>(CONCURRENCY))]
     pub concurrency: Option<u32>,
-    /// Exit codes other than 0 are no failure: all, or those of a list, as in --ignore-failure=1,2
+    /// Accept exit codes other than 0: all, or a list, as in --ignore-failure=1,2
     #[arg(
         short, long, value_name = "CODES", num_args = 0..=1, default_missing_value = "true",
         require_equals = true, value_parser = ignored
     )]
     pub ignore_failure: Option<String>,
-    /// Sample which code the processor time goes to
+    /// Profile the CPU time by function
     #[arg(long)]
     pub profile: bool,
 }
 
-/// What is around the runs.
+/// Commands around the runs.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Around the runs")]
 pub struct Around {
-    /// Shell command before the runs; again where that of another command, with other parameters,
-    /// has run meanwhile
+    /// Shell command before the runs; repeated after runs of another command or other parameters
     #[arg(short, long, value_name = "COMMAND")]
     pub setup: Option<String>,
-    /// Shell command before each run; once for all commands, or once for each
+    /// Shell command before each run; once for all commands, or once per command
     #[arg(short, long, value_name = "COMMAND")]
     pub prepare: Vec<String>,
-    /// Shell command after each run; once for all commands, or once for each
+    /// Shell command after each run; once for all commands, or once per command
     #[arg(short = 'C', long, value_name = "COMMAND")]
     pub conclude: Vec<String>,
     /// Shell command after the runs
     #[arg(short, long, value_name = "COMMAND")]
     pub cleanup: Option<String>,
-    /// The shell, with its options: "bash --norc"; none: commands are split into words and
-    /// executed. The time that it takes to start is measured and subtracted [default: sh]
+    /// The shell, with options: "bash --norc"; none: commands are split into words and executed.
+    /// Its start-up time is measured and subtracted [default: sh]
     #[arg(short = 'S', long, value_name = "SHELL")]
     pub shell: Option<String>,
-    /// No shell, as --shell none
+    /// No shell, same as --shell none
     #[arg(short = 'N', conflicts_with = "shell")]
     pub no_shell: bool,
     /// Standard input of the commands: null or a file [default: null]
     #[arg(long, value_name = "WHERE")]
     pub input: Option<String>,
     /// Standard output of the commands: null, pipe, inherit or a file; once for all commands, or
-    /// once for each [default: null]
+    /// once per command [default: null]
     #[arg(long, value_name = "WHERE")]
     pub output: Vec<String>,
-    /// As --output inherit
+    /// Same as --output inherit
     #[arg(long, conflicts_with_all = ["output", "json"])]
     pub show_output: bool,
 }
 
-/// What is varied.
+/// Varied parameters.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Parameters: {NAME} in commands, and variables in their environment")]
 pub struct Parameters {
-    /// Name of a command, in their order
+    /// Name of a command, in the order of the commands
     #[arg(short = 'n', long, value_name = "NAME")]
     pub command_name: Vec<String>,
     /// Numbers from MIN to MAX
@@ -116,7 +114,7 @@ pub struct Parameters {
         allow_hyphen_values = true
     )]
     pub parameter_scan: Option<Vec<String>>,
-    /// Step from one number to the next [default: 1]
+    /// Step between the numbers [default: 1]
     #[arg(short = 'D', long, value_name = "STEP", requires = "parameter_scan")]
     pub parameter_step_size: Option<String>,
     /// Values, separated by commas; repeatable: every combination is measured
@@ -129,7 +127,7 @@ pub struct Parameters {
 
 /// Files in hyperfine's formats.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Files as hyperfine writes them")]
+#[command(next_help_heading = "Export files (as in hyperfine)")]
 pub struct Exports {
     /// Every run as JSON
     #[arg(long, value_name = "FILE")]

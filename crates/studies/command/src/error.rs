@@ -91,28 +91,28 @@ impl fmt::Display for CommandEnd {
 #[derive(Debug, thiserror::Error)]
 pub enum AnswerError {
     /// The expression matches nowhere.
-    #[error("nothing that was printed matches {regex}")]
+    #[error("no output matches {regex}")]
     NoMatch {
         /// The expression.
         regex: String,
     },
     /// The text at its place is not a number.
-    #[error("`{text}` is no number")]
+    #[error("`{text}` is not a number")]
     NoNumber {
         /// The beginning of the text.
         text: String,
     },
     /// Only a part of the output was kept.
     #[error(
-        "standard output is larger than {} MiB, too large to be read as JSON",
+        "standard output exceeds {} MiB, the limit for JSON",
         observe::child::KEPT_BYTES_MAX >> 20
     )]
     TooLarge,
     /// The output is not JSON.
-    #[error("standard output is no JSON document: {0}")]
+    #[error("standard output is not a JSON document: {0}")]
     Json(#[from] serde_json::Error),
     /// A list, an object or a truth value.
-    #[error("at {pointer} is neither a number nor a text")]
+    #[error("the value at {pointer} is neither a number nor a text")]
     Kind {
         /// The place.
         pointer: String,
@@ -126,7 +126,7 @@ pub enum AnswerError {
 }
 
 impl AnswerError {
-    /// The same with what `hide` leaves of texts that a command printed.
+    /// Returns the error with the printed texts reduced by `hide`.
     pub(crate) fn hidden(self, hide: impl Fn(&str) -> String) -> Self {
         match self {
             Self::NoNumber { text } => Self::NoNumber { text: hide(&text) },

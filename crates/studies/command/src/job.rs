@@ -1,4 +1,4 @@
-//! What a configuration runs, read from its settings.
+//! The command of a configuration, read from its settings.
 
 use crate::answer::Answer;
 use crate::template::{Parameters, Shell, WordsError, escaped, is_name, substituted, uses};
@@ -13,12 +13,12 @@ use std::process::ExitStatus;
 /// Where the settings of parameters lie.
 const PARAMETERS: &str = "workload.parameters.";
 
-/// What the trials of a configuration run.
+/// The command that a configuration's trials run.
 #[derive(Debug)]
 pub struct Job {
     /// The command, as it is executed.
     pub(super) words: Vec<String>,
-    /// The same as people write it, parameters in place.
+    /// The command line as typed, with parameters filled in.
     pub line: String,
     /// The shell that starts and ends, where its time is subtracted.
     pub(super) shell_alone: Option<Vec<String>>,
@@ -88,7 +88,7 @@ impl Accepted {
         }
     }
 
-    /// Whether a run may end so.
+    /// Returns whether a run may end with this status.
     pub fn takes(&self, status: ExitStatus) -> bool {
         let listed = |codes: &Vec<i32>| status.code().is_some_and(|code| codes.contains(&code));
         status.success()
@@ -118,7 +118,7 @@ struct Reader<'a> {
 }
 
 impl Job {
-    /// What a configuration runs.
+    /// Reads the command of a configuration.
     ///
     /// # Errors
     /// What is wrong with it, each with its setting.
@@ -151,7 +151,7 @@ impl Job {
         format!("{:?}", (&self.setup, &self.cleanup, &self.folder, parameters))
     }
 
-    /// Whether run `number`, from 0, begins at this second of the measurement.
+    /// Returns whether run `number`, from 0, starts at this second of the measurement.
     pub fn goes_on(&self, number: u64, elapsed_s: f64) -> bool {
         let Runs { min, max, duration_s } = self.runs;
         number < min || (number < max && elapsed_s < duration_s)
@@ -213,7 +213,7 @@ impl Reader<'_> {
         self.invalid.push(Invalid::new(setting.path(), message));
     }
 
-    /// What could be read, or an objection to its setting.
+    /// Returns the value, or an objection to its setting.
     fn taken<T: experiment::FromValue, V>(
         &mut self,
         setting: Setting<T>,
@@ -224,7 +224,7 @@ impl Reader<'_> {
 
     fn check_parameters(&mut self) {
         let wrong = self.parameters.keys().filter(|name| !is_name(name));
-        let message = "a parameter is named by letters, digits, `_` and `-`";
+        let message = "a parameter name consists of letters, digits, `_` and `-`";
         let wrong = wrong.map(|name| Invalid::new(format!("{PARAMETERS}{name}"), message));
         self.invalid.extend(wrong.collect::<Vec<_>>());
     }
@@ -241,8 +241,8 @@ impl Reader<'_> {
             |near| format!("a similar name is `{near}`"),
         );
         let message = format!(
-            "unknown parameter `{{{unknown}}}`; {near}, or write {{{{{unknown}}}}} for these \
-             characters"
+            "unknown parameter `{{{unknown}}}`; {near}, or write {{{{{unknown}}}}} for literal \
+             braces"
         );
         self.object(setting, message);
         String::new()
@@ -287,7 +287,11 @@ impl Reader<'_> {
         let Some(given) = self.configuration.get(IGNORE_FAILURE) else { return Accepted::Zero };
         let accepted = Accepted::parse(&given.to_string());
         if accepted.is_none() {
-            self.object(IGNORE_FAILURE, "true, false, or exit codes from 0 to 255: \"1,2\"");
+            self.object(
+                IGNORE_FAILURE,
+                "expected true, false, or exit codes from 0 to 255: \
+                                         \"1,2\"",
+            );
         }
         accepted.unwrap_or(Accepted::Zero)
     }
@@ -296,10 +300,7 @@ impl Reader<'_> {
         let default = if answers.is_empty() { Sink::Null } else { Sink::Pipe };
         let output = self.configuration.get(OUTPUT).map_or(default, |text| Sink::parse(&text));
         if !answers.is_empty() && output != Sink::Pipe {
-            self.object(
-                OUTPUT,
-                "responses are found in what the command prints: this has to be \"pipe\"",
-            );
+            self.object(OUTPUT, "must be \"pipe\": responses are read from the command's output");
         }
         output
     }
@@ -316,7 +317,7 @@ impl Reader<'_> {
             (_, Some(duration_s)) => {
                 let max = max.unwrap_or(u64::MAX);
                 if min.is_some_and(|min| min > max) {
-                    self.object(MIN_RUNS, "this is more than workload.max_runs");
+                    self.object(MIN_RUNS, "this exceeds workload.max_runs");
                 }
                 return Runs { min: min.unwrap_or(1), max, duration_s };
             }
@@ -326,7 +327,7 @@ impl Reader<'_> {
         Runs { min: runs, max: runs, duration_s: 0.0 }
     }
 
-    /// What is not there, unless a hook may make it.
+    /// Checks for missing programs, unless a hook may create them.
     fn check_machine(&mut self, job: &Job) {
         if !self.invalid.is_empty() || job.setup.is_some() || job.prepare.is_some() {
             return;
@@ -342,7 +343,7 @@ impl Reader<'_> {
             std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
         };
         if !found && !job.parameters.contains_key("PATH") {
-            let place = if is_path { "there is no such file" } else { "it is not in PATH" };
+            let place = if is_path { "no such file" } else { "not in PATH" };
             let message = format!("cannot find the program `{program}`: {place}");
             if is_text && self.shell != Shell::None {
                 self.object(SHELL, message);
@@ -351,10 +352,10 @@ impl Reader<'_> {
             }
         }
         if job.input.as_ref().is_some_and(|input| !input.exists()) {
-            self.object(INPUT, "there is no such file");
+            self.object(INPUT, "no such file");
         }
         if job.folder.as_ref().is_some_and(|folder| !folder.is_dir()) {
-            self.object(FOLDER, "there is no such folder");
+            self.object(FOLDER, "no such folder");
         }
     }
 }

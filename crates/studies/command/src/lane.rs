@@ -25,7 +25,7 @@ pub struct Run {
     pub left_group: bool,
 }
 
-/// What one thread did.
+/// Result of one thread.
 #[derive(Debug)]
 pub struct LaneOutcome {
     pub runs: Vec<Run>,

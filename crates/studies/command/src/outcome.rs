@@ -177,8 +177,8 @@ fn facts(runs: &[&Run], shell: Option<StartUp>) -> Vec<Fact> {
     shell.into_iter().chain(peak_bytes(runs).is_none().then(most)).collect()
 }
 
-/// What a session, which is one run after the other, did not do on a processor. Of a run that used
-/// several processors at once nothing is left of its elapsed time that could be told.
+/// Waits of a session, which is a sequence of runs: its time off the CPU. With several CPUs in use
+/// the rest of the elapsed time is unknown.
 fn waits(lanes: &[LaneOutcome], elapsed_s: f64) -> Vec<Wait> {
     let (mut queue_s, mut off_s, mut between_s) = (0.0, 0.0, 0.0);
     let (mut lost, mut left, mut runs) = (0, 0, 0);
@@ -211,15 +211,18 @@ fn left(runs: &[&Run], left_behind: &[String]) -> Option<Warning> {
     let groups = runs.iter().filter(|run| run.left_group).count();
     let mut parts = Vec::new();
     if groups > 0 {
-        parts.push(format!("{groups} of {} runs left processes of their group behind", runs.len()));
+        parts.push(format!(
+            "{groups} of {} runs left processes of their process group running",
+            runs.len()
+        ));
     }
     if !left_behind.is_empty() {
         let more = left_behind.len().saturating_sub(NAMED_MAX);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let named = left_behind[..left_behind.len().min(NAMED_MAX)].join(", ");
-        parts.push(format!("at the end of the trial there were still {named}{more}"));
+        parts.push(format!("still running at the end of the trial: {named}{more}"));
     }
     let detail =
-        format!("{}; they were killed, and what they used is not counted", parts.join("; "));
+        format!("{}; they were killed and their resource use is not counted", parts.join("; "));
     (!parts.is_empty()).then_some(Warning { kind: WarningKind::LeftBehind, detail })
 }

@@ -24,62 +24,60 @@ settings! {
     /// The command: a text for the shell, or a list of a program and its arguments, which needs no
     /// shell. `{NAME}` stands for the parameter NAME; `{{NAME}}` for `{NAME}` itself.
     pub COMMAND: Option<Value> = "workload.command", Kind::TextList, Given "\"sleep 0.1\"";
-    /// What runs texts: the name or path of a shell, with its options; it is given -c and the text.
-    /// `none`: the text is split into words and executed.
+    /// Shell that runs texts: its name or path, with options; it gets -c and the text. `none`: the
+    /// text is split into words and executed.
     pub SHELL: String = "workload.shell", Kind::Text, "sh";
-    /// Whether the time that the shell takes to start, which each trial measures, is subtracted
-    /// from the times of the command.
+    /// Subtract the shell's start-up time, measured in each trial, from the command's times.
     pub SUBTRACT_SHELL: bool = "workload.subtract_shell", Kind::Bool, "false";
     /// Parameters: `{NAME}` in the command and its hooks, and the variable NAME in their
     /// environment.
     pub PARAMETERS: Option<Value> = "workload.parameters.*", Kind::Scalar;
-    /// Runs of the command in a trial, those at the same time together. Default: 1, or as many as
-    /// workload.duration takes.
+    /// Runs of the command in a trial, including parallel ones. Default: 1, or as many as fit in
+    /// workload.duration.
     pub RUNS: Option<u64> = "workload.runs", RUNS_KIND => Measurement;
-    /// The command is run again until so much time has passed, hooks included. Give this or
+    /// The command is repeated until this time has passed, hooks included. Give this or
     /// workload.runs.
     pub DURATION: Option<f64> =
         "workload.duration", Kind::PositiveDuration => Measurement, Given "\"10 s\"";
-    /// With workload.duration: runs in a trial at least.
+    /// With workload.duration: minimum number of runs in a trial.
     pub MIN_RUNS: Option<u64> = "workload.min_runs", RUNS_KIND => Measurement;
-    /// With workload.duration: runs in a trial at most.
+    /// With workload.duration: maximum number of runs in a trial.
     pub MAX_RUNS: Option<u64> = "workload.max_runs", RUNS_KIND => Measurement;
-    /// Runs at the beginning of each trial that are not measured.
+    /// Unmeasured runs at the beginning of each trial.
     pub WARMUP_RUNS: u64 =
         "workload.warmup_runs", Kind::Count { min: 0, max: 1_000_000 }, "0" => Measurement;
-    /// Runs at the same time.
+    /// Runs in parallel.
     pub CONCURRENCY: u32 = "workload.concurrency", Kind::Count { min: 1, max: 1024 }, "1";
-    /// Command that runs before the first trial, and again before a trial whose setup and cleanup
-    /// commands are others than those of the trial before. On a database, which each trial begins
-    /// with anew: before each.
+    /// Command that runs before the first trial, and again before a trial whose setup or cleanup
+    /// command differs from the previous trial's. On a database, which is recreated for each trial:
+    /// before each trial.
     pub SETUP: Option<String> = "workload.setup", Kind::Text;
     /// Command that runs before each run, warm-ups included.
     pub PREPARE: Option<String> = "workload.prepare", Kind::Text;
     /// Command that runs after each run, warm-ups included.
     pub CONCLUDE: Option<String> = "workload.conclude", Kind::Text;
-    /// Command that ends what workload.setup has made: after the last trial that it serves, also
-    /// when that failed.
+    /// Command that undoes workload.setup: after the last trial that uses it, also after a failure.
     pub CLEANUP: Option<String> = "workload.cleanup", Kind::Text;
-    /// A setup, prepare, conclude or cleanup command that takes longer is killed and has failed.
+    /// A setup, prepare, conclude or cleanup command that takes longer is killed and counts as
+    /// failed.
     pub HOOK_TIMEOUT: f64 = "workload.hook_timeout", Kind::PositiveDuration, "10 min";
-    /// Whether a run may end in another way than with exit code 0: true, or the codes that it may
-    /// end with: "1,2".
+    /// Accept exit codes other than 0: true, or a list: "1,2".
     pub IGNORE_FAILURE: Option<Value> = "workload.ignore_failure", Kind::Scalar;
-    /// File that the command reads on its standard input. Default: /dev/null.
+    /// File for the command's standard input. Default: /dev/null.
     pub INPUT: Option<String> = "workload.input", Kind::Text;
-    /// Where the command's standard output goes: null, pipe (read and thrown away), inherit (where
-    /// that of steelbench goes) or a file. Default: null, or pipe where responses are found in it.
+    /// Destination of the command's standard output: null, pipe (read and discarded), inherit (that
+    /// of steelbench) or a file. Default: null, or pipe if responses are read from it.
     pub OUTPUT: Option<String> = "workload.output", Kind::Text;
-    /// The folder in which the command and its hooks run. Default: that of steelbench.
+    /// Folder in which the command and its hooks run. Default: that of steelbench.
     pub FOLDER: Option<String> = "workload.folder", Kind::Text;
-    /// Regular expression whose first group finds the response NAME in what a run prints; the last
-    /// match counts.
+    /// Regular expression for the response NAME in a run's output: its first group; the last match
+    /// counts.
     pub RESPONSE_REGEX: Option<String> = "workload.responses.*.regex", Kind::Text;
-    /// JSON Pointer to the response NAME in what a run prints: /results/0/tps.
+    /// JSON Pointer to the response NAME in a run's output: /results/0/tps.
     pub RESPONSE_POINTER: Option<String> = "workload.responses.*.pointer", Kind::MaybeEmptyText;
     /// Unit of the response NAME.
     pub RESPONSE_UNIT: Option<String> = "workload.responses.*.unit", Kind::MaybeEmptyText;
-    /// Which way the response NAME is better.
+    /// Direction in which values of the response NAME are better: higher or lower.
     pub RESPONSE_DIRECTION: Option<Better> = "workload.responses.*.direction", Better::KIND;
 }
 
@@ -101,7 +99,7 @@ impl Probe for CommandProbe {
         let has = |ability| target.abilities.contains(&ability);
         if (has(Ability::Tables) || has(Ability::Files)) && !has(Ability::Clients) {
             let message =
-                "this engine cannot tell a command how to reach it: set target.engine = \"none\"";
+                "this engine cannot pass its address to a command: set target.engine = \"none\"";
             invalid.push(Invalid::new(PROBE.path(), message));
         }
         invalid
@@ -147,8 +145,8 @@ impl Probe for CommandProbe {
     }
 }
 
-/// Whether each trial begins with another target, so that what a setup command makes on it is gone
-/// after the trial.
+/// Returns whether each trial starts with a new target, so that the effects of a setup command end
+/// with the trial.
 fn is_made_anew(target: &Target) -> bool {
     target.abilities.contains(&Ability::Clients)
 }

@@ -126,14 +126,14 @@ fn draft(arguments: &Time) -> Result<Draft, Failure> {
     Ok(draft)
 }
 
-/// Whether the one command is no factor beside its parameters.
+/// Returns whether the single command varies only by parameters.
 fn only_parameters_vary(arguments: &Time) -> bool {
     let given = &arguments.parameters;
     let varies = given.parameter_scan.is_some() || !given.parameter_list.is_empty();
     arguments.commands.len() == 1 && given.command_name.is_empty() && varies
 }
 
-/// What can be given once for each command: its setting, its option, the values.
+/// An option that can be given once per command: its setting, its option, the values.
 type Own<'a> = (Setting<Option<String>>, &'static str, &'a [String]);
 
 /// Adds each command as a level, with what it has of its own, or as all there is. `text` writes a
@@ -146,7 +146,7 @@ fn add_commands(
     let (commands, around, names) =
         (&arguments.commands, &arguments.around, &arguments.parameters.command_name);
     if names.len() > commands.len() {
-        return Err(Failure::usage("--command-name: there are more names than commands"));
+        return Err(Failure::usage("--command-name: more names than commands"));
     }
     let own: [Own<'_>; 3] = [
         (PREPARE, "--prepare", &around.prepare),
@@ -163,7 +163,7 @@ fn add_commands(
                 several if several == commands.len() => &given[position],
                 _ => {
                     return Err(Failure::usage(format!(
-                        "{option}: give it once, or once for each command"
+                        "{option}: give it once, or once per command"
                     )));
                 }
             };
@@ -300,7 +300,7 @@ fn scan(min: &str, max: &str, step: &str) -> Result<Vec<String>, String> {
     };
     let (first, last, by) = (units(min)?, units(max)?, units(step)?);
     if by <= 0 || first > last {
-        return Err("the numbers have to rise from MIN to MAX by a step above 0".into());
+        return Err("MAX must be at least MIN, and the step must be above 0".into());
     }
     let number = usize::try_from((last.abs_diff(first)) / by.unsigned_abs()).unwrap_or(usize::MAX);
     if number >= VALUES_MAX {
@@ -332,7 +332,7 @@ mod tests {
         Time::try_parse_from(["time"].iter().chain(line)).unwrap()
     }
 
-    /// What each configuration runs.
+    /// Lists the command of each configuration.
     fn lines(line: &[&str]) -> Vec<String> {
         let draft = draft(&arguments(line)).unwrap_or_else(|failure| panic!("{failure:?}"));
         let catalog = Catalog {

@@ -20,7 +20,7 @@ const SHELL_STARTS: u32 = 20;
 /// The variable that tells a command which run it is.
 const ITERATION: &str = "STEELBENCH_ITERATION";
 
-/// What the shell takes that the command runs in; nothing where that is not subtracted.
+/// Start time of the command's shell; zero if it is not subtracted.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StartUp {
     pub elapsed_s: f64,

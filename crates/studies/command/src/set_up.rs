@@ -7,9 +7,8 @@ use observe::Mark;
 use probe::{ProbeError, SetUp};
 use work::Cancel;
 
-/// What consecutive trials share: what the setup command has made, until the cleanup command. Two
-/// are equal when their commands are, parameters in place: then what one has made serves the trials
-/// of the other.
+/// Shared set-up of consecutive trials: the effect of the setup command, until the cleanup command.
+/// Two are equal if their commands are, with parameters filled in.
 #[derive(Debug)]
 pub struct CommandSetUp {
     job: Job,

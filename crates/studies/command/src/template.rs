@@ -10,14 +10,14 @@ pub type Parameters = BTreeMap<String, String>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WordsError {
     /// An open quote or a backslash at the end.
-    #[error("a quote is not closed, or the text ends with a backslash")]
+    #[error("unclosed quote, or a backslash at the end")]
     Unclosed,
     /// Nothing but blanks.
-    #[error("there is no word in it")]
+    #[error("the text has no words")]
     Empty,
 }
 
-/// What runs a text.
+/// Interpreter of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shell {
     /// Nothing: the text is split into words.
@@ -118,14 +118,14 @@ pub fn escaped(text: &str, is_parameter: impl Fn(&str) -> bool) -> String {
     out + rest
 }
 
-/// Whether a text uses a parameter: as `{NAME}`, or as a variable of the shell.
+/// Returns whether a text uses a parameter: as `{NAME}`, or as a shell variable.
 pub fn uses(text: &str, name: &str) -> bool {
     let variable = format!("${name}");
     let mut variables = text.match_indices(&variable).map(|(at, found)| &text[at + found.len()..]);
     text.contains(&format!("{{{name}}}")) || variables.any(|rest| !rest.starts_with(is_of_name))
 }
 
-/// Whether this can be the name of a parameter: letters, digits, `_` and `-`.
+/// Returns whether this can be a parameter's name: letters, digits, `_` and `-`.
 pub fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(is_of_name)
 }

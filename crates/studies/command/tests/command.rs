@@ -27,7 +27,7 @@ fn configuration(workload: &str) -> Configuration {
         .remove(0)
 }
 
-/// What the probe objects to, as `setting: message`.
+/// Returns the probe's objections, as `setting: message`.
 fn objections(workload: &str) -> Vec<String> {
     let configuration = configuration(workload);
     let target = Target::for_engine(&Nothing, &configuration);
@@ -271,16 +271,12 @@ fn responses_are_found_in_what_is_printed() {
         run(&format!("command = [\"echo\", '{{\"results\": [{{\"a/b\": 2.5e3}}]}}']\n{json}"));
     assert_eq!(seen.response("size"), Some(2500.0));
     for (command, response, cause) in [
-        (
-            "echo nothing",
-            tps,
-            "nothing that was printed matches tps = ([0-9.]+)\nits output ends with:\nnothing",
-        ),
-        ("echo tps = 1.2.3", tps, "`1.2.3` is no number"),
+        ("echo nothing", tps, "no output matches tps = ([0-9.]+)\nits output ends with:\nnothing"),
+        ("echo tps = 1.2.3", tps, "`1.2.3` is not a number"),
         ("echo '{}'", json, "has nothing at /results/0/a~1b"),
-        ("echo '{'", json, "is no JSON document"),
+        ("echo '{'", json, "is not a JSON document"),
         ("echo '{\"results\": [{\"a/b\": []}]}'", json, "is neither a number nor a text"),
-        ("head -c 9000000 /dev/zero", json, "larger than 4 MiB"),
+        ("head -c 9000000 /dev/zero", json, "exceeds 4 MiB"),
     ] {
         let failed = failure(&format!("command = {command:?}\n{response}"));
         assert!(failed.starts_with("response ") && failed.contains(cause), "{failed}");
@@ -384,7 +380,10 @@ fn what_a_command_leaves_behind_is_killed_and_told() {
         own.map(|warning| warning.detail.clone())
     };
     let group = left("command = \"sleep 1234.002 & exit 0\"\nruns = 2").unwrap();
-    assert!(group.starts_with("2 of 2 runs left processes of their group behind"), "{group}");
+    assert!(
+        group.starts_with("2 of 2 runs left processes of their process group running"),
+        "{group}"
+    );
     // A daemon: a session of its own, reparented, its streams closed.
     let daemon =
         left("command = \"(setsid sleep 1234.003 >/dev/null 2>&1 &) ; sleep 0.3\"").unwrap();
@@ -405,7 +404,7 @@ fn nonsense_is_refused_before_anything_runs() {
     let response = "responses.tps = { regex = \"x\", direction = \"higher\" }\n";
     for (workload, objection) in [
         ("runs = 1", "workload.command: missing"),
-        ("command = \"'\"\nshell = \"none\"", "workload.command: a quote is not closed"),
+        ("command = \"'\"\nshell = \"none\"", "workload.command: unclosed quote"),
         (
             "command = \"sleep {delay}\"",
             "workload.command: unknown parameter `{delay}`; set workload.parameters.delay",
@@ -414,9 +413,9 @@ fn nonsense_is_refused_before_anything_runs() {
         ("command = \"true\"\nprepare = \"echo {x}\"", "workload.prepare: unknown parameter `{x}`"),
         (
             "command = [\"no-such-program\"]",
-            "workload.command: cannot find the program `no-such-program`: it is not in PATH",
+            "workload.command: cannot find the program `no-such-program`: not in PATH",
         ),
-        ("command = [\"./none\"]", "there is no such file"),
+        ("command = [\"./none\"]", "no such file"),
         (
             "command = \"true\"\nshell = \"no-such-shell\"",
             "workload.shell: cannot find the program `no-such-shell`",
@@ -428,21 +427,18 @@ fn nonsense_is_refused_before_anything_runs() {
         ("command = \"true\"\nmax_runs = 1", "workload.max_runs: this needs workload.duration"),
         (
             "command = \"true\"\nduration = 1\nmin_runs = 3\nmax_runs = 1",
-            "workload.min_runs: this is more",
+            "workload.min_runs: this exceeds",
         ),
         (
             "command = \"true\"\nignore_failure = \"yes\"",
             "workload.ignore_failure: true, false, or exit codes",
         ),
         ("command = \"true\"\nignore_failure = \"1,256\"", "workload.ignore_failure"),
-        ("command = \"true\"\ninput = \"/no/such/file\"", "workload.input: there is no such file"),
-        (
-            "command = \"true\"\nfolder = \"/no/such/folder\"",
-            "workload.folder: there is no such folder",
-        ),
+        ("command = \"true\"\ninput = \"/no/such/file\"", "workload.input: no such file"),
+        ("command = \"true\"\nfolder = \"/no/such/folder\"", "workload.folder: no such folder"),
         (
             "command = \"true\"\nparameters.\"a b\" = 1",
-            "workload.parameters.a b: a parameter is named by",
+            "workload.parameters.a b: a parameter name consists of",
         ),
         (
             "command = \"true\"\nresponses.tps = { regex = \"(\", direction = \"higher\" }",
@@ -467,11 +463,11 @@ fn nonsense_is_refused_before_anything_runs() {
         ),
         (
             "command = \"true\"\nresponses.elapsed = { regex = \"x\", direction = \"lower\" }",
-            "not as one that the probe has",
+            "no name of the probe's own responses",
         ),
         (
             &format!("command = \"true\"\noutput = \"null\"\n{response}"),
-            "workload.output: responses are found",
+            "workload.output: must be \"pipe\"",
         ),
     ] {
         let objections = objections(workload);
@@ -487,7 +483,7 @@ fn parameters_are_levels_of_factors() {
     assert_eq!(CommandProbe.connections(&configuration), 1);
 }
 
-/// What is seen of a command that runs on a server.
+/// Runs a command on a server and returns its observations.
 fn run_on(server: &testing::pgbench::Server, workload: &str) -> Observations {
     let text = format!(
         "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \

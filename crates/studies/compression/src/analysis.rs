@@ -1,6 +1,6 @@
-//! What compression costs and saves (S2c): the levels of a factor of compression against the one
-//! that the others are compared with: size, and processor time and time of loads, scans, lookups
-//! and updates; where the processor time goes; and the disk below which compression pays.
+//! Costs and savings of compression (S2c): the levels of a compression factor against the reference
+//! level: size, and CPU time and elapsed time of loads, scans, lookups and updates; the code that
+//! uses the CPU time; and the disk bandwidth below which compression pays.
 
 mod break_even;
 
@@ -29,7 +29,7 @@ const STORED: [Role; 2] = [Role::Engine, Role::DataIdentity];
 /// Functions that are named of a change.
 const FUNCTIONS: usize = 3;
 
-/// What the levels of a factor of compression cost and save on the same data.
+/// Costs and savings of a compression factor's levels on the same data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compression {
     /// Name of the factor.
@@ -75,7 +75,7 @@ pub struct CompressionRow {
     pub level: String,
     /// Levels of the other factors: `work=cold scan`; empty of sizes, and when there is none.
     pub work: String,
-    /// What it is: `size`, `processor time`, `time`.
+    /// Name of the figure: `size`, `processor time`, `time`.
     pub figure: &'static str,
     /// Of the reference.
     pub reference: Estimate,
@@ -88,7 +88,7 @@ pub struct CompressionRow {
     pub functions: Vec<FunctionChange>,
 }
 
-/// What a function takes more or less of a processor, in the unit of its row.
+/// Change of a function's CPU time, in the unit of its row.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FunctionChange {
     /// Its name.
@@ -106,18 +106,17 @@ fn stored_mb(seen: &Observations) -> Option<f64> {
     Some(STORED_BYTES.read(seen)? / 1e6)
 }
 
-/// What a figure of a unit of work is called.
+/// Returns the name of a cost.
 fn name(kind: CostKind) -> &'static str {
     match kind {
-        CostKind::Processor => "processor time",
-        CostKind::Kernel => "of it the kernel's threads",
+        CostKind::Processor => "CPU time",
+        CostKind::Kernel => "of it kernel threads",
         CostKind::Time => "time",
         CostKind::LockHeld => "row lock held",
     }
 }
 
-/// What compression costs and saves, for each factor of compression and each data set or engine
-/// that it was tried on.
+/// Returns costs and savings for each compression factor and each data set or engine.
 pub fn compression(summary: &Summary) -> Vec<Compression> {
     let is_one = |name: &str| name.rsplit('.').next().is_some_and(|last| FACTORS.contains(&last));
     let factors = &summary.recording.factors;
@@ -125,7 +124,7 @@ pub fn compression(summary: &Summary) -> Vec<Compression> {
     layouts.flat_map(|layout| Tried { summary }.compressions(layout)).collect()
 }
 
-/// What a run tried.
+/// Levels that a run tried.
 struct Tried<'a> {
     summary: &'a Summary<'a>,
 }

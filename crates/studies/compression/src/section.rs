@@ -1,5 +1,5 @@
-//! What compression costs and saves: sizes, processor time and time, the functions behind it, and
-//! the break-even.
+//! Costs and savings of compression: sizes, CPU time and elapsed time, the functions behind them,
+//! and the break-even.
 
 use crate::analysis::{
     BreakEven, Compression, CompressionRow, FunctionChange, Pays, StoredAs, StoredColumn,
@@ -33,12 +33,12 @@ fn section(compression: &Compression) -> Section {
     section.table(table);
     compression.rows.iter().for_each(|row| functions(&mut section, row));
     section.note(format!(
-        "Ratio: how many times as much as {}; it is told apart from 1 where it is not grey (Holm \
-         over the table). Processor time is that of sessions and of what works for them{}.",
+        "Ratio: relative to {}; grey where it does not differ significantly from 1 (Holm over \
+         the table). CPU time covers sessions and the processes that work for them{}.",
         compression.reference,
         if compression.rows.iter().any(|row| row.figure.starts_with("of it")) {
-            ", and of all the kernel's threads meanwhile, in which a file system compresses and \
-             decompresses: what else they did is in it"
+            ", and all kernel threads during the trial, including work other than the file \
+             system's compression"
         } else {
             ""
         }
@@ -49,9 +49,9 @@ fn section(compression: &Compression) -> Section {
     }
     if !compression.break_even.is_empty() {
         section.note(
-            "Computed for one processor that scans: in turns a scan takes its bytes / bandwidth + \
-             its processor time, overlapped the longer of the two. Intervals are those of the \
-             processor time; sizes are taken as they are.",
+            "Computed for a scan on one CPU. In sequence: bytes / bandwidth plus CPU time; \
+             overlapped: the longer of the two. Intervals are those of the CPU time; sizes are \
+             assumed exact.",
         );
     }
     section
@@ -82,9 +82,9 @@ fn columns(section: &mut Section, all: &[StoredColumn]) {
     }
     section.table(table);
     section.note(
-        "Columns by the methods that the engine has compressed them by, most bytes first. Sizes \
-         of columns are estimates, from where segments begin in their blocks: room at the end of \
-         a block counts to the segment before it.",
+        "Columns with the engine's compression methods, most bytes first. Column sizes are \
+         estimated from where segments begin in their blocks: free space at the end of a block \
+         counts to the segment before it.",
     );
 }
 
@@ -99,10 +99,7 @@ fn functions(section: &mut Section, row: &CompressionRow) {
     };
     if !row.functions.is_empty() {
         let all = joined(row.functions.iter().map(function), "; ");
-        section.line(format!(
-            "{}: processor time changes most in {all}.",
-            place(&row.level, &row.work)
-        ));
+        section.line(format!("{}: CPU time changes most in {all}.", place(&row.level, &row.work)));
     }
 }
 
@@ -121,8 +118,8 @@ fn place(level: &str, work: &str) -> String {
 fn break_even(section: &mut Section, own: &BreakEven, reference: &str) {
     let [before, after] = own.read_mb.map(|mb| number::quantity(mb, "MB"));
     section.line(format!(
-        "{}: break-even of a scan, {after} instead of {before} to read and {} of processor time, \
-         {} than {reference}:",
+        "{}: break-even of a scan that reads {after} instead of {before} and takes {} of CPU \
+         time, {} than {reference}:",
         place(&own.level, &own.work),
         number::quantity(own.cpu_s, "s"),
         if own.more_cpu_s > 0.0 {
@@ -132,11 +129,11 @@ fn break_even(section: &mut Section, own: &BreakEven, reference: &str) {
         },
     ));
     section.detail(format!(
-        "reading and computing in turns: compression pays {}",
+        "reading and computing in sequence: compression pays off {}",
         pays(&own.in_turns)
     ));
     section.detail(format!(
-        "reading and computing overlapped: compression pays {}",
+        "reading and computing overlapped: compression pays off {}",
         pays(&own.overlapped)
     ));
 }
@@ -147,9 +144,9 @@ fn pays(own: &Pays) -> String {
     let mb_s = |value: f64| number::quantity(value, "MB/s");
     let Some(below) = own.below_mb_s else {
         return match own.low_mb_s {
-            Some(low) => format!("on any disk; for sure only below {}", mb_s(low)),
+            Some(low) => format!("on any disk; significant only below {}", mb_s(low)),
             None if own.has_interval => "on any disk".into(),
-            None => "on any disk, by a single block".into(),
+            None => "on any disk (one block only)".into(),
         };
     };
     match (own.low_mb_s, own.high_mb_s) {
@@ -158,11 +155,11 @@ fn pays(own: &Pays) -> String {
         }
         (Some(low), None) => {
             format!(
-                "below {}, for sure only below {}: it may cost no processor time",
+                "below {}, significant only below {}: the CPU cost may be zero",
                 mb_s(below),
                 mb_s(low)
             )
         }
-        _ => format!("below {}, by a single block", mb_s(below)),
+        _ => format!("below {} (one block only)", mb_s(below)),
     }
 }

@@ -1,4 +1,4 @@
-//! What the disk probe measured: figures of each configuration, Little's law, the knee.
+//! Results of the disk probe: figures of each configuration, Little's law, the knee.
 
 mod knee;
 mod knees;
@@ -26,7 +26,7 @@ use observations::{
 use probe::Probe;
 use serde::Serialize;
 
-/// What a report says of the configurations with the disk probe.
+/// Summary of the configurations with the disk probe.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DiskSummary {
     /// The configurations that have figures, in the order of the file.
@@ -37,7 +37,7 @@ pub struct DiskSummary {
     pub knees: Vec<Knee>,
 }
 
-/// What the disk probe measured; `None` when no configuration with it has a trial done.
+/// Summarises the disk probe; `None` without a completed trial.
 pub fn disk(summary: &Summary) -> Option<DiskSummary> {
     let recording = summary.recording;
     let rows: Vec<DiskRow> = settings::with_probe(recording, DiskProbe.name())
@@ -103,7 +103,7 @@ fn volume<'c>(roles: &Roles, configuration: &'c ConfigurationRecord) -> Option<&
     }
 }
 
-/// What a configuration with the disk probe did.
+/// Results of a configuration with the disk probe.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DiskRow {
     /// Its position in the recording.
@@ -120,7 +120,7 @@ pub struct DiskRow {
     pub all: DiskFigures,
     /// Each stream, where there are several.
     pub streams: Vec<StreamFigures>,
-    /// Whether depth, rate and latency fit each other.
+    /// Agreement of depth, rate and latency.
     pub little: Option<Little>,
 }
 
@@ -129,7 +129,7 @@ pub struct DiskRow {
 pub struct StreamFigures {
     /// Its name.
     pub name: String,
-    /// What it did.
+    /// Its figures.
     pub figures: DiskFigures,
 }
 
@@ -186,18 +186,17 @@ fn has_any(configuration: &ConfigurationRecord, paths: [&str; 2]) -> bool {
     paths.iter().any(|path| configuration.settings.contains_key(*path))
 }
 
-/// Whether streams with settings of their own are given instead of the flat ones.
+/// Returns whether streams with their own settings replace the flat ones.
 fn has_streams(configuration: &ConfigurationRecord) -> bool {
     has_any(configuration, [STREAMS.path(), MIX.path()])
 }
 
-/// Whether I/Os begin when they are due and not when there is room: the storage is then idle on
-/// purpose.
+/// Returns whether I/Os start on schedule, not when there is room: storage is then idle on purpose.
 fn is_paced(configuration: &ConfigurationRecord) -> bool {
     has_any(configuration, [RATE.path(), BURST.path()])
 }
 
-/// Whether all I/Os of a configuration are of the size that `workload.block_size` says.
+/// Returns whether all I/Os of a configuration have the size of `workload.block_size`.
 fn is_uniform(configuration: &ConfigurationRecord) -> bool {
     !has_streams(configuration) && !configuration.settings.contains_key(BLOCK_SIZE_MAX.path())
 }
@@ -226,7 +225,7 @@ fn count(observations: &Observations, latency: &str) -> u64 {
     observations.latency(latency).map_or(0, Histogram::len)
 }
 
-/// What the load itself did.
+/// Returns the load's own figures.
 fn load_figures(trials: &[&Observations]) -> DeviceFigures {
     let rate = |latency: &str, unit: &str| {
         let rates = trials.iter().map(|o| count(o, latency) as f64 / o.elapsed_s);
@@ -306,7 +305,7 @@ impl Little {
         Some(Self { depth, product, difference, trials: depths.len() })
     }
 
-    /// Whether the figures fit each other.
+    /// Returns whether the figures agree.
     pub fn holds(&self) -> bool {
         self.difference.abs() <= LITTLE_TOLERANCE
     }

@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 /// Stands for the files among the paths; no file has this name.
 const ALL: &str = "/";
 
-/// Measure how fast storage is for what databases do to it
+/// Measure storage performance with the I/O patterns of databases
 #[derive(Debug, Clone, Parser)]
 #[command(name = "disk")]
 pub struct Disk {
-    /// Directories (files are created in them and removed), existing files or block devices;
-    /// several are loaded together
+    /// Directories (files are created in them and removed), existing files or block devices; all
+    /// are loaded together
     #[arg(value_name = "PATH", required_unless_present = "fio")]
     pub paths: Vec<PathBuf>,
     /// Compare the paths, one at a time, instead of loading them together
@@ -38,9 +38,9 @@ pub struct Disk {
     pub quick: Quick,
 }
 
-/// What I/O is made. Lists with several values are varied: every combination is measured.
+/// The I/O load. Lists with several values are varied: every combination is measured.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Load (a LIST with several values is varied)")]
+#[command(next_help_heading = "Load (each value of a LIST is a level)")]
 pub struct Load {
     /// Pattern of I/O: random-read, random-write, random-mixed, sequential-read, sequential-write,
     /// sequential-mixed, or fio's name of it [default: random-read]
@@ -82,14 +82,14 @@ pub struct Load {
         value_delimiter = ',',
     )]
     pub depth: Vec<u32>,
-    /// I/Os that each thread begins and waits for together, as a program that reads ahead does
+    /// I/Os that each thread submits and waits for together, like a program that reads ahead
     /// [default: 1]
     #[arg(long, value_name = "N", value_parser = setting::<u32, _>(BATCH))]
     pub batch: Option<u32>,
     /// Share of reads in the mixed patterns, as in 70%
     #[arg(long, value_name = "PERCENT", value_parser = setting::<f64, _>(READS))]
     pub reads: Option<f64>,
-    /// Mix of streams that databases make: oltp, oltp-data, log, checkpoint, scan, backup
+    /// Named mix of database streams: oltp, oltp-data, log, checkpoint, scan, backup
     #[arg(
         long,
         value_name = "NAME",
@@ -101,28 +101,28 @@ pub struct Load {
     /// A stream: "NAME key=value ..."; several run together
     #[arg(long, value_name = "TEXT")]
     pub stream: Vec<String>,
-    /// I/Os a second, begun at random times whatever the storage does (open loop)
+    /// I/Os per second, started at random times regardless of completions (open loop)
     #[arg(long, value_name = "RATE", value_parser = setting::<f64, _>(RATE))]
     pub rate: Option<f64>,
-    /// Through the page cache, not direct
+    /// Use the page cache instead of direct I/O
     #[arg(long, conflicts_with = "direct")]
     pub buffered: bool,
-    /// As fio's: 0 is --buffered, 1 is what happens without it
+    /// Like fio's: 0 is --buffered, 1 is the default
     #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
     pub direct: Option<u8>,
     /// How writes are made durable: none, fdatasync, fsync, dsync
     #[arg(long, value_name = "HOW", value_parser = setting::<Durability, _>(SYNC))]
     pub sync: Option<Durability>,
-    /// Number of writes after which a sync follows
+    /// Number of writes between syncs
     #[arg(long, value_name = "N", value_parser = setting::<u32, _>(SYNC_EVERY))]
     pub sync_every: Option<u32>,
     /// Offsets are multiples of this [default: the block size]
     #[arg(long, value_name = "SIZE", value_parser = size::<u64, _>(ALIGN))]
     pub align: Option<u64>,
-    /// Only so much of each file is used
+    /// Bytes used of each file
     #[arg(long, value_name = "SIZE", value_parser = size::<u64, _>(WORKING_SET))]
     pub working_set: Option<u64>,
-    /// How I/O is requested from the system: auto, `io_uring`, pread
+    /// I/O interface: auto, `io_uring`, pread
     #[arg(
         long,
         visible_alias = "ioengine",
@@ -133,20 +133,20 @@ pub struct Load {
     pub io_engine: Option<IoEngine>,
 }
 
-/// What the I/O is made on.
+/// Files of the I/O.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Files")]
 pub struct Files {
     /// Size of each file that is created [default: 1 GiB]
     #[arg(long, value_name = "SIZE", value_parser = size::<u64, _>(FILE_SIZE))]
     pub size: Option<u64>,
-    /// Number of files that are created, spread over the directories [default: one a directory]
+    /// Number of files to create, spread over the directories [default: one per directory]
     #[arg(long, value_name = "N", value_parser = setting::<usize, _>(DATA_FILES))]
     pub files: Option<usize>,
     /// Directory, file or device of the log, for a mix or streams on=log [default: with the data]
     #[arg(long, value_name = "PATH")]
     pub log_on: Option<PathBuf>,
-    /// Directory, file or device that a backup is written to [default: with the data]
+    /// Directory, file or device for backups [default: with the data]
     #[arg(long, value_name = "PATH")]
     pub backup_on: Option<PathBuf>,
     /// Bytes to skip at the beginning of each file or device: a partition's offset
@@ -155,14 +155,14 @@ pub struct Files {
     /// Share of the data that a compressing drive or file system can remove
     #[arg(long, value_name = "PERCENT", value_parser = setting::<f64, _>(COMPRESS))]
     pub compress: Option<f64>,
-    /// Before measuring, overwrite at random until the throughput is steady; takes long and wears
-    /// a drive
+    /// Before measuring, overwrite at random until throughput is steady; takes long and wears the
+    /// drive
     #[arg(long)]
     pub precondition: bool,
-    /// This existing file may be written to; without a name: all that are among the paths
+    /// Permit writing to this existing file; without a value: to all existing files among the paths
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = ALL)]
     pub overwrite: Vec<PathBuf>,
-    /// This block device may be written to; everything on it is lost
+    /// Permit writing to this block device; everything on it is lost
     #[arg(long, value_name = "DEVICE")]
     pub destroy: Vec<PathBuf>,
 }
@@ -183,8 +183,8 @@ pub struct Measure {
     /// The load runs for this long before the measurement [default: 1 s]
     #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(WARMUP))]
     pub warmup: Option<f64>,
-    /// Search the threads and queue depth that saturate the storage: a coarse run, then a fine one
-    /// around the knee
+    /// Search for the threads and queue depth that saturate the storage: a coarse run, then a fine
+    /// one around the knee
     #[arg(
         long,
         conflicts_with_all = [
@@ -205,10 +205,10 @@ pub struct Exchange {
         "files", "log_on", "backup_on", "offset", "compress", "precondition",
     ])]
     pub fio: Option<PathBuf>,
-    /// Leave out job options that are not supported, instead of refusing the file
+    /// Ignore unsupported job options instead of rejecting the file
     #[arg(long, requires = "fio")]
     pub fio_ignore: bool,
-    /// Show how the paths are set up, with advice; runs nothing
+    /// Show the storage stack under the paths, with advice; runs nothing
     #[arg(long, conflicts_with_all = ["fio", "print", "find_max", "output"])]
     pub inspect: bool,
     /// Form of the results
@@ -219,12 +219,12 @@ pub struct Exchange {
 /// Forms of the results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Output {
-    /// The JSON that fio writes, for tools that read it
+    /// JSON in fio's format
     FioJson,
 }
 
 impl Files {
-    /// What may be written to; `paths` are those that a load could write to.
+    /// Returns the files that may be overwritten; `paths` are those that a load could write to.
     pub fn permits<'a>(&self, paths: impl Iterator<Item = &'a Path>) -> Permits {
         let all = self.overwrite.iter().any(|named| named == Path::new(ALL));
         let all_paths = paths.filter(|_| all).map(Path::to_owned);

@@ -100,9 +100,9 @@ impl Job<'_> {
 struct Stream {
     /// Its name; `None` where the trial has only one and nobody named it.
     name: Option<String>,
-    /// Whether the trial has several: their names stand before those of responses and latencies.
+    /// True if the trial has several: their names prefix those of responses and latencies.
     several: bool,
-    /// What it was asked for, in fio's words.
+    /// The job's options, in fio's terms.
     options: Map<String, Value>,
 }
 
@@ -166,7 +166,7 @@ impl Stream {
         Figures { failed, elapsed_s, read_bytes, write_bytes, reads, writes, syncs }
     }
 
-    /// What the figure is called among those of the trial.
+    /// Returns the name of the figure among those of the trial.
     fn named(&self, figure: &str, separator: &str) -> String {
         let stream = self.name.as_ref().filter(|_| self.several);
         stream.map_or_else(|| figure.to_owned(), |stream| format!("{stream}{separator}{figure}"))
@@ -179,7 +179,7 @@ impl Stream {
     }
 }
 
-/// What a stream did, or all streams of a group.
+/// Figures of a stream, or of all streams of a group.
 struct Figures {
     failed: bool,
     elapsed_s: f64,
@@ -280,7 +280,7 @@ fn stddev(histogram: &Histogram, mean: f64) -> f64 {
     if count > 1 { (squares / (count - 1) as f64).sqrt() } else { 0.0 }
 }
 
-/// What the devices did in all trials together.
+/// Use of the devices, summed over all trials.
 fn disk_util<'a>(trials: impl Iterator<Item = &'a Observations>) -> Vec<Value> {
     let mut devices: Vec<observations::DeviceUse> = Vec::new();
     for device in trials.flat_map(|observations| &observations.devices) {

@@ -29,7 +29,7 @@ pub use streams::StreamText;
 use self::analysis::{STORAGE, disk, findings};
 use ::analysis::Study;
 
-/// What the study tells the analysis of its runs, and of databases on the same storage.
+/// The study's part in the analysis of its runs, and of databases on the same storage.
 pub const STUDY: Study = Study {
     findings: Some(findings),
     storage: Some(STORAGE),

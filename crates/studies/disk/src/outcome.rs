@@ -14,7 +14,7 @@ use probe::ProbeError;
 use probe::load::add_intervals;
 use probe::measure::{Surroundings, connection_done, seconds};
 
-/// What was seen of a trial.
+/// Observations of a trial.
 pub struct Seen<'a> {
     pub configuration: &'a Configuration,
     pub streams: &'a [StreamPlan],
@@ -176,7 +176,7 @@ impl Seen<'_> {
         all
     }
 
-    /// Whether the kernel counted what we counted; it does where no page cache is in between.
+    /// Compares the kernel's counts with our own, where no page cache is between.
     fn device_warning(&self, all: &StreamOutcome, devices: &[DeviceUse]) -> Option<Warning> {
         let direct = self.streams.iter().all(|plan| plan.get(DIRECT));
         let ours = (all.reads.bytes, all.writes.bytes);
@@ -241,7 +241,7 @@ impl Seen<'_> {
     }
 }
 
-/// What was done to one kind of file in one direction.
+/// Use of one kind of file in one direction.
 struct FileUse {
     operation: Operation,
     class: WaitClass,
@@ -347,7 +347,7 @@ fn not_steady(iops: &Series, elapsed_s: f64) -> Option<Warning> {
         let window = &measured[measured.len().saturating_sub(disk_io::STEADY_ROUNDS)..];
         let window: Vec<String> = window.iter().map(|iops| format!("{iops:.0}")).collect();
         let detail =
-            format!("I/Os/s of the last intervals of {} s: {}", iops.interval_s, window.join(", "));
+            format!("IOPS in the last intervals of {} s: {}", iops.interval_s, window.join(", "));
         Warning { kind: WarningKind::NotSteady, detail }
     })
 }

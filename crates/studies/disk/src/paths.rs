@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 pub struct StoragePath {
     /// As it was given.
     pub path: String,
-    /// What it is; `Created`: a directory, in which Steelbench creates files.
+    /// Its kind; `Created`: a directory, in which Steelbench creates files.
     pub kind: Origin,
     /// A short name for a volume or a stream, unlike those of the other paths.
     pub name: String,
 }
 
-/// Whether a name means something in streams: no path gets it, because its stream would do what the
-/// name says.
+/// Returns whether a name is reserved in streams: such a path name would change its stream's
+/// meaning.
 fn is_taken(name: &str) -> bool {
     Mix::from_name(name).is_some() || pattern_settings(name).is_some()
 }
@@ -29,13 +29,13 @@ fn is_taken(name: &str) -> bool {
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
     /// Experiment files are UTF-8.
-    #[error("{}: a path has to be UTF-8", path.display())]
+    #[error("{}: path is not UTF-8", path.display())]
     NotUtf8 {
         /// The path.
         path: PathBuf,
     },
     /// The name would be recorded.
-    #[error("{shown}: a path that looks like a URL with a password; name it by a link without one")]
+    #[error("{shown}: path looks like a URL with a password; use a link without one")]
     Secret {
         /// The path without the password.
         shown: String,
@@ -49,7 +49,7 @@ pub enum PathError {
         source: io::Error,
     },
     /// A pipe, a socket or a terminal.
-    #[error("{}: neither a directory nor a file nor a block device", path.display())]
+    #[error("{}: not a directory, file or block device", path.display())]
     Kind {
         /// The path.
         path: PathBuf,

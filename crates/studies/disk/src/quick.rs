@@ -111,7 +111,7 @@ fn find_max(context: &Context, arguments: &Disk, name: &str) -> Result<ExitCode,
     if knees.is_empty() {
         session.show(context, &recording)?;
         return Err(Failure::failed(
-            "the coarse run measured too little to see where the storage saturates",
+            "the coarse run was too short to find where the storage saturates",
         ));
     }
     for knee in &knees {
@@ -192,29 +192,29 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// What cannot be asked for together, and what must not be written to.
+/// Rejects contradictory options, and paths that must not be written to.
 fn check(arguments: &Disk, paths: &[StoragePath]) -> Result<(), Failure> {
     let (load, files) = (&arguments.load, &arguments.files);
     let refuse = |message: String| Err(Failure::usage(message));
     let directories = paths.iter().filter(|path| path.kind == Origin::Created).count();
     if directories != 0 && directories != paths.len() {
         let message = "directories cannot be mixed with existing files or devices: measure them \
-                       one after the other";
+                       separately";
         return refuse(message.into());
     }
     let one_directory = directories == 1 && !arguments.compare;
     if files.files.is_some() && !one_directory && !has_streams(load) {
-        return refuse("--files is for one directory, or for --stream and --mix".into());
+        return refuse("--files needs one directory, or --stream or --mix".into());
     }
     let created = [("--size", files.size.is_some()), ("--files", files.files.is_some())];
     if let Some((option, _)) = created.iter().find(|(_, given)| *given && directories == 0) {
         return refuse(format!(
-            "{option} is for files that Steelbench creates: no PATH is a directory"
+            "{option} applies to files that Steelbench creates, but no PATH is a directory"
         ));
     }
     for (number, path) in arguments.paths.iter().enumerate() {
         if arguments.paths[..number].iter().any(|before| same(before, path)) {
-            return refuse(format!("{} is named twice", path.display()));
+            return refuse(format!("{} is given twice", path.display()));
         }
     }
     for device in &files.destroy {
@@ -226,7 +226,7 @@ fn check(arguments: &Disk, paths: &[StoragePath]) -> Result<(), Failure> {
             .any(|path| same(path, device))
         {
             return refuse(format!(
-                "--destroy {}: this is none of the paths to be loaded",
+                "--destroy {}: not one of the paths under load",
                 device.display()
             ));
         }
@@ -241,7 +241,7 @@ fn check(arguments: &Disk, paths: &[StoragePath]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether two paths, in whatever words, mean the same.
+/// Returns whether two paths are the same file.
 fn same(one: &Path, other: &Path) -> bool {
     one == other
         || one
@@ -304,7 +304,7 @@ fn workload(draft: &mut Draft, arguments: &Disk, paths: &[StoragePath]) {
     if !load.stream.is_empty() {
         draft.set(STREAMS, load.stream.clone());
     } else if load.mix.is_none() && paths.len() > 1 && !arguments.compare {
-        draft.comment("Each path is loaded by threads of its own.");
+        draft.comment("Each path has its own threads.");
         let numbered = paths.iter().zip(1_usize..);
         let stream = |(path, number): (&StoragePath, usize)| {
             StreamText::new(&path.name).with(FILE, number).0

@@ -1,4 +1,4 @@
-//! What the disk probe measured: charts, figures, Little's law, the knee.
+//! Results of the disk probe: charts, figures, Little's law, the knee.
 
 use crate::analysis::{
     DiskFigures, DiskRow, DiskSummary, Knee, KneeInterval, KneePoint, LITTLE_TOLERANCE,
@@ -48,7 +48,7 @@ fn little(section: &mut Section, rows: &[DiskRow]) {
         let (product, depth) = (number::figure(little.product), number::figure(little.depth));
         let text = format!(
             "Little's law does not hold for {}: IOPS x mean latency is {product}, but {depth} \
-             I/Os were in flight ({} of difference, {}).",
+             I/Os were in flight ({} difference, {}).",
             label(&row.label),
             number::percent(little.difference.abs(), 1),
             number::plural(little.trials, "trial"),
@@ -128,11 +128,11 @@ fn charts(section: &mut Section, summary: &Summary, disk: &DiskSummary) {
     let groups = chart_groups(disk);
     let drawn: usize = groups.iter().map(|(_, bars)| bars.len()).sum();
     if disk.groups.iter().any(|group| group.configurations.len() > 1) {
-        section.note("Lines are threads x queue depth of each.");
+        section.note("Labels are threads x queue depth per thread.");
     }
     if drawn < disk.rows.len() {
         let all = number::plural(disk.rows.len(), "configuration");
-        section.note(format!("Drawn are {drawn} of {all}; the table below has all."));
+        section.note(format!("The charts show {drawn} of {all}; the table below has all."));
     }
     let chart = |title: &str, unit: &str, bar: &dyn Fn(&DiskRow) -> Option<Bar>| Chart {
         title: title.into(),
@@ -262,37 +262,37 @@ fn open(knee: &Knee, from: &KneePoint) -> String {
     let (top, most) = (&knee.points[knee.maximum], knee.points.last().unwrap_or(from));
     if from.outstanding == most.outstanding {
         return format!(
-            "the knee was not reached: IOPS still rise at the most that was tried, {} at {}.",
+            "knee not reached: IOPS still rise at the largest load tried, {} at {}.",
             with_n(&top.iops),
             outstanding(top)
         );
     }
     let seen = knee.knee.map_or_else(String::new, |at| {
         format!(
-            " Of the means, the first within 5 % of the highest is at {}.",
+            " By the means, IOPS come within 5 % of the highest at {}.",
             outstanding(&knee.points[at])
         )
     });
     format!(
-        "where IOPS saturate cannot be told from {}: at {} outstanding or more.{seen} More blocks \
+        "{} are too few to locate the knee: it is at {} outstanding or more.{seen} More blocks \
          narrow this.",
         number::plural(top.iops.n, "block"),
         from.outstanding
     )
 }
 
-/// What a single block shows.
+/// Describes the knee of a single block.
 fn described(knee: &Knee) -> String {
     let top = &knee.points[knee.maximum];
     let seen = match knee.knee {
         Some(at) => format!("IOPS reach 95 % of the highest at {}", outstanding(&knee.points[at])),
         None => format!(
-            "IOPS still rise at the most that was tried, {} at {}",
+            "IOPS still rise at the largest load tried, {} at {}",
             with_n(&top.iops),
             outstanding(top)
         ),
     };
-    format!("{seen}; with one block this has no interval, and no knee is claimed.")
+    format!("{seen}; one block gives no interval, so no knee is reported.")
 }
 
 fn beyond(at: &KneePoint, last: &KneePoint, gain_max: Option<f64>) -> String {
@@ -310,11 +310,11 @@ fn beyond(at: &KneePoint, last: &KneePoint, gain_max: Option<f64>) -> String {
         format!("{name} {from} -> {to} at {}", last.outstanding)
     });
     match (gain, grown) {
-        (None, Some(grown)) => format!("; beyond, only latency grows: {grown}"),
+        (None, Some(grown)) => format!("; beyond that only latency grows: {grown}"),
         (Some(gain), Some(grown)) => {
-            format!("; beyond, IOPS gain at most {gain} while latency grows: {grown}")
+            format!("; beyond that IOPS gain at most {gain} while latency grows: {grown}")
         }
-        (Some(gain), None) => format!("; beyond, IOPS gain at most {gain}"),
+        (Some(gain), None) => format!("; beyond that IOPS gain at most {gain}"),
         (None, None) => String::new(),
     }
 }
@@ -332,7 +332,7 @@ fn knee_detail(knee: &Knee) -> String {
     parts.extend(top.latency_mean.as_ref().and_then(Estimate::mean_s).map(|mean| {
         let p99 = top.latency_p99.as_ref().and_then(Estimate::mean_s);
         let p99 = p99.map_or_else(String::new, |p99| format!(" (p99 {})", number::seconds(p99)));
-        format!("mean latency there {}{p99}", number::seconds(mean))
+        format!("mean latency at this point {}{p99}", number::seconds(mean))
     }));
     parts.extend(knee.asymptotic.map(|n| {
         format!(

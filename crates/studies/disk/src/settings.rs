@@ -8,7 +8,7 @@ const BLOCK: Kind = Kind::Size { min: 512, max: 64 << 20 };
 const COUNT: Kind = Kind::Count { min: 1, max: 1_000_000_000 };
 
 choice! {
-    /// What is read or written, and where.
+    /// Direction and order of the I/Os.
     pub enum Pattern {
         /// Reads anywhere.
         RandomRead = "random-read",
@@ -26,12 +26,12 @@ choice! {
 }
 
 impl Pattern {
-    /// Whether some of its I/Os are writes.
+    /// Returns whether some of its I/Os are writes.
     pub fn writes(self) -> bool {
         self.read_percent(0.0) == 0
     }
 
-    /// Whether it goes through its files from their beginning.
+    /// Returns whether it passes through its files from their start.
     pub fn is_sequential(self) -> bool {
         self.access() == Access::Sequential
     }
@@ -127,65 +127,64 @@ impl Mix {
 
 settings! {
     pub(super) const SETTINGS = [];
-    /// A named mix of streams: what a database does to storage. Give this, workload.streams or
+    /// A named mix of streams, like a database's storage load. Give this, workload.streams or
     /// neither.
     pub MIX: Option<Mix> = "workload.mix", Mix::KIND;
-    /// Streams that run together, each as `NAME key=value ...`: NAME may be a named pattern
-    /// (oltp-data, log, checkpoint, scan, backup-read, backup-write), the keys are those settings
-    /// of [workload] that belong to a stream. Without it there is one stream with the settings of
-    /// [workload].
+    /// Streams that run together, each as `NAME key=value ...`. NAME may be a named pattern
+    /// (oltp-data, log, checkpoint, scan, backup-read, backup-write); the keys are the settings of
+    /// [workload] that apply to a stream. Default: one stream with the settings of [workload].
     pub STREAMS: Vec<String> = "workload.streams", Kind::TextList;
-    /// What is read or written, and where.
+    /// Direction and order of the I/Os.
     pub PATTERN: Pattern = "workload.pattern", Pattern::KIND, "random-read";
     /// Share of reads in a mixed pattern.
     pub READS: f64 = "workload.reads", Kind::Share, "70%";
     /// Size of an I/O.
     pub BLOCK_SIZE: u32 = "workload.block_size", BLOCK, "8 KiB";
-    /// Sizes are drawn between workload.block_size and this, in steps of the sector that
-    /// workload.align gives (512 bytes if nothing is given).
+    /// Largest I/O size: sizes are random between workload.block_size and this, in steps of
+    /// workload.align (default 512 bytes).
     pub BLOCK_SIZE_MAX: Option<u32> = "workload.block_size_max", BLOCK;
     /// I/Os that each thread keeps in flight.
     pub QUEUE_DEPTH: u32 =
         "workload.queue_depth", Kind::Count { min: 1, max: 65_536 }, "1" => QueueDepth;
-    /// I/Os that each thread begins in one call and waits for together, as programs do that read
-    /// ahead in batches: costs less processor time; latency counts until the batch is seen. Not
-    /// with rate or burst.
+    /// I/Os that each thread submits in one call and waits for together, like programs that read
+    /// ahead in batches. Costs less CPU time; latency counts until the batch completes. Not with
+    /// rate or burst.
     pub BATCH: u32 = "workload.batch", Kind::Count { min: 1, max: 65_536 }, "1";
     /// Threads of each stream.
     pub THREADS: u32 = "workload.threads", Kind::Count { min: 1, max: 1024 }, "1" => Concurrency;
-    /// Past the page cache (O_DIRECT).
+    /// Bypass the page cache (O_DIRECT).
     pub DIRECT: bool = "workload.direct", Kind::Bool, "true";
-    /// How writes are made durable: by a call after workload.sync_every of them, or each by itself
-    /// (dsync).
+    /// How writes are made durable: by a sync call after workload.sync_every writes, or each write
+    /// by itself (dsync).
     pub SYNC: Sync = "workload.sync", Sync::KIND, "none" => Durability;
-    /// Writes of a thread before it calls fdatasync or fsync.
+    /// Writes of a thread between calls of fdatasync or fsync.
     pub SYNC_EVERY: u32 = "workload.sync_every", COUNT, "1" => Durability;
-    /// Open loop: I/Os a second of a stream, at random (Poisson) times; latency counts from the
-    /// intended start. Without it the next I/O begins when one has ended (closed loop).
+    /// Open loop: I/Os per second of a stream, at random (Poisson) times; latency counts from the
+    /// intended start. Default: the next I/O starts when one ends (closed loop).
     pub RATE: Option<f64> = "workload.rate", Kind::Rate => ArrivalRate;
-    /// I/Os of a burst: then none until the next burst is due.
+    /// I/Os in a burst; no I/O until the next burst.
     pub BURST: Option<u64> = "workload.burst", COUNT;
-    /// From one burst to the next.
+    /// Time between the starts of two bursts.
     pub BURST_EVERY: f64 = "workload.burst_every", Kind::PositiveDuration, "1 s";
     /// Offsets are multiples of this; the default is the block size.
     pub ALIGN: Option<u64> = "workload.align", Kind::Size { min: 512, max: 64 << 20 };
-    /// Only so many bytes of each file, from its beginning; the default is all.
+    /// Bytes used of each file, from its beginning; default: all.
     pub WORKING_SET: Option<u64> = "workload.working_set", Kind::Size { min: 512, max: 1 << 50 };
-    /// Which files of the target a stream works on.
+    /// The target files that a stream uses.
     pub ON: Role = "workload.on", Role::KIND, "data";
-    /// Only this one of them, from 1; the default is all.
+    /// Number of the only file used, from 1; default: all files.
     pub FILE: Option<usize> = "workload.file", Kind::Count { min: 1, max: 1024 };
-    /// Streams with a share are served by the same threads and queues, in these proportions; the
-    /// others have threads of their own.
+    /// Streams with a share use the same threads and queues, in these proportions; other streams
+    /// have their own threads.
     pub SHARE: Option<u32> = "workload.share", Kind::Count { min: 1, max: 1_000_000 };
-    /// A stream ends after so many bytes.
+    /// A stream ends after this number of bytes.
     pub BYTES: Option<u64> = "workload.bytes", Kind::Size { min: 512, max: 1 << 60 } => Measurement;
     /// Length of the measurement.
     pub DURATION: f64 = "workload.duration", Kind::PositiveDuration, "10 s" => Measurement;
     /// The load runs for this long before the measurement.
     pub WARMUP: f64 = "workload.warmup", Kind::Duration, "1 s" => Measurement;
-    /// How the system is asked: io_uring, or pread and pwrite with a thread for each I/O in flight;
-    /// auto takes io_uring where it is permitted.
+    /// I/O interface: io_uring, or pread and pwrite with a thread for each I/O in flight; auto uses
+    /// io_uring where it is permitted.
     pub IO_ENGINE: IoEngine = "workload.io_engine", IoEngine::KIND, "auto";
 }
 

@@ -53,7 +53,7 @@ pub fn streams(configuration: &Configuration) -> Result<Vec<StreamPlan>, Invalid
     let given = configuration.get(STREAMS);
     let (path, texts) = match (configuration.get(MIX), given.is_empty()) {
         (Some(_), false) => {
-            let message = "workload.streams is given too; give one of them";
+            let message = "conflicts with workload.streams; give one of them";
             return Err(Invalid::new(MIX.path(), message));
         }
         (Some(mix), true) => {
@@ -80,7 +80,7 @@ pub fn streams(configuration: &Configuration) -> Result<Vec<StreamPlan>, Invalid
     };
     let factors = configuration.levels.iter().map(|level| level.factor.as_str());
     if let Some(path) = factors.into_iter().find(no_effect) {
-        let message = "varying this changes nothing: every stream has a value of its own";
+        let message = "varying this has no effect: every stream has its own value";
         return Err(Invalid::new(path, message));
     }
     Ok(streams)
@@ -90,15 +90,15 @@ pub fn streams(configuration: &Configuration) -> Result<Vec<StreamPlan>, Invalid
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {
     /// A text that begins with a setting.
-    #[error("`{text}` does not begin with the name of the stream")]
+    #[error("`{text}` must begin with the name of the stream")]
     NoName {
         /// The text.
         text: String,
     },
     /// A name with other signs, or a long one.
     #[error(
-        "`{name}` cannot be the name of a stream; allowed are letters, digits, `-`, `_` and `/`, \
-         at most {NAME_LENGTH_MAX}"
+        "`{name}` cannot be a stream name; use at most {NAME_LENGTH_MAX} letters, digits, `-`, \
+         `_` and `/`"
     )]
     Name {
         /// The name.
@@ -106,8 +106,7 @@ pub enum StreamError {
     },
     /// A word that is not a setting.
     #[error(
-        "stream {name}: `{word}` is not of the form key=value; values have no blanks: \
-         block_size=8KiB"
+        "stream {name}: `{word}` is not key=value; write values without blanks: block_size=8KiB"
     )]
     Form {
         /// The stream.
@@ -129,7 +128,7 @@ pub enum StreamError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// A setting of all streams.
-    #[error("`{key}` applies to all streams together: give it in [workload]")]
+    #[error("`{key}` applies to all streams: give it in [workload]")]
     Common {
         /// Its key.
         key: String,
@@ -212,7 +211,7 @@ impl StreamPlan {
         self.configuration.get(setting)
     }
 
-    /// Whether it works as fast as it can.
+    /// Returns whether it runs as fast as it can.
     pub fn is_closed(&self) -> bool {
         self.arrivals() == Arrivals::Closed
     }
@@ -221,7 +220,7 @@ impl StreamPlan {
         self.get(PATTERN).read_percent(self.get(READS))
     }
 
-    /// Whether it writes.
+    /// Returns whether it writes.
     pub fn writes(&self) -> bool {
         self.read_percent() < 100
     }
@@ -256,32 +255,30 @@ impl StreamPlan {
         }
     }
 
-    /// What contradicts itself.
+    /// Returns a contradiction among the settings.
     pub fn objection(&self) -> Option<Invalid> {
         let BlockSize { min, max } = self.block();
         let (depth, batch) = (self.get(QUEUE_DEPTH), self.get(BATCH));
         let (path, message) = if max < min {
             (BLOCK_SIZE_MAX.path(), "smaller than the block size".into())
         } else if self.get(DIRECT) && min % 512 != 0 {
-            let message = format!(
-                "{min} bytes is not a multiple of 512, the smallest sector, which direct I/O needs"
-            );
+            let message =
+                format!("direct I/O needs a multiple of 512, the smallest sector, not {min} bytes");
             (BLOCK_SIZE.path(), message)
         } else if batch > depth {
-            (BATCH.path(), format!("more than the {depth} I/Os that a thread keeps in flight"))
+            (BATCH.path(), format!("more than the {depth} I/Os in flight of a thread"))
         } else if batch > 1 && !self.is_closed() {
-            let message =
-                "I/Os that begin by the clock, with rate or burst, are not gathered in batches";
+            let message = "I/Os timed by rate or burst cannot be submitted in batches";
             (BATCH.path(), message.into())
         } else if self.get(BURST).is_some() && self.get(RATE).is_some() {
-            (BURST.path(), "workload.rate is given too; give one of them".into())
+            (BURST.path(), "conflicts with workload.rate; give one of them".into())
         } else {
             return None;
         };
         Some(Invalid::new(path, format!("stream {}: {message}", self.name)))
     }
 
-    /// What the I/O engine runs for it on these files.
+    /// Returns its stream for the I/O engine on these files.
     fn stream(&self, set: &FileSet, compress_percent: u8) -> Result<Stream, ProbeError> {
         let unfit = |message: String| EngineError::Engine {
             doing: format!("stream {}", self.name),
@@ -301,7 +298,7 @@ impl StreamPlan {
                     || {
                         let path = file.path.display();
                         unfit(format!(
-                            "{path} has {} bytes: nothing is left behind target.offset = {}",
+                            "{path} has {} bytes: no space after target.offset = {}",
                             file.size, set.offset
                         ))
                     },
@@ -311,8 +308,7 @@ impl StreamPlan {
         }
         if regions.is_empty() {
             let (of_role, role) = (set.with_role(role).count(), role.name());
-            let message =
-                format!("there are {of_role} {role} files, none with the number that `file` gives");
+            let message = format!("`file` exceeds the number of {role} files, {of_role}");
             return Err(unfit(message).into());
         }
         Ok(Stream {

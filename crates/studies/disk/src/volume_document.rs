@@ -20,8 +20,8 @@ pub fn volume(facts: &VolumeFacts, advice: &[Advice]) -> Document {
     let mut sections = Vec::new();
     sections.extend(facts.mount.as_ref().map(mount));
     sections.push(devices(facts));
-    sections.push(advised(advice, "Nothing misaligned is known, and nothing else stands out."));
-    Document { title: format!("{}: what is under it", facts.path).into(), sections }
+    sections.push(advised(advice, "No misalignment or other problem found."));
+    Document { title: format!("{}: storage layers", facts.path).into(), sections }
 }
 
 fn mount(mount: &MountFacts) -> Section {
@@ -52,7 +52,7 @@ fn mount(mount: &MountFacts) -> Section {
 fn devices(facts: &VolumeFacts) -> Section {
     let mut section = Section::new("Devices");
     if facts.devices.is_empty() {
-        section.note("No block device: in memory, on a network, or made of other file systems.");
+        section.note("No block device: in memory, on a network, or stacked on other file systems.");
         return section;
     }
     // Devices are few and facts are many: a row for each fact. Where there is no room, the devices

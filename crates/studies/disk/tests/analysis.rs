@@ -41,7 +41,7 @@ fn the_knee_of_a_closed_network() {
     assert!(knee.points.iter().all(|point| point.little.unwrap().holds()));
 }
 
-/// What the search asks for stands first, and that a factor alone does nothing stands last.
+/// The search's own question comes first; a factor without effect comes last.
 #[test]
 fn the_findings_begin_with_the_knee() {
     let mut run = saturation(DEVICE, &["1", "2"], &["4", "8", "16", "32", "64"]);

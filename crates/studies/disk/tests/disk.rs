@@ -216,12 +216,12 @@ fn what_makes_no_sense_is_said_before_anything_runs() {
     for (target, workload, part) in [
         ("", "mix = \"oltp\"\nstreams = [\"log\"]", "give one of them"),
         ("", "streams = [\"a blok_size=8KiB\"]", "did you mean `block_size`?"),
-        ("", "streams = [\"a duration=3s\"]", "applies to all streams together"),
-        ("", "streams = [\"a block_size=3 KiB\"]", "not of the form key=value"),
+        ("", "streams = [\"a duration=3s\"]", "applies to all streams"),
+        ("", "streams = [\"a block_size=3 KiB\"]", "is not key=value"),
         ("", "streams = [\"a reads=170%\"]", "from 0 to 1"),
         ("", "streams = [\"a\", \"a\"]", "two streams have the name"),
-        ("", "streams = [\"a;b\"]", "cannot be the name of a stream"),
-        ("", "block_size = 1000", "not a multiple of 512"),
+        ("", "streams = [\"a;b\"]", "cannot be a stream name"),
+        ("", "block_size = 1000", "needs a multiple of 512"),
         ("", "block_size = \"8 KiB\"\nblock_size_max = \"4 KiB\"", "smaller than the block size"),
         ("", "rate = 100\nburst = 10", "give one of them"),
         ("cache = \"cold\"", "", "contradicts"),
@@ -230,14 +230,14 @@ fn what_makes_no_sense_is_said_before_anything_runs() {
         assert!(said.contains(part), "{workload}: {said}");
     }
     let offset = Files.validate(&configuration("offset = \"8 MiB\"", ""), 1);
-    assert!(offset[0].message.contains("nothing is left"), "{offset:?}");
+    assert!(offset[0].message.contains("must be smaller than target.file_size"), "{offset:?}");
     let factor = "[factors]\n\"workload.queue_depth\" = [1, 2]";
     let varied = experiment("", "mix = \"log\"", factor).configurations.remove(0);
     assert!(
         DiskProbe.plan(&varied, &Target::for_engine(&Files, &varied))[0]
             .message
-            .contains("changes nothing")
+            .contains("has no effect")
     );
     let missing = try_run(&configuration("", "streams = [\"a file=9\"]"), Vec::new()).unwrap_err();
-    assert!(missing.contains("there are 1 data files"), "{missing}");
+    assert!(missing.contains("exceeds the number of data files, 1"), "{missing}");
 }

@@ -38,30 +38,51 @@ fn the_grid_of_the_study_as_charts() {
     let document = document(&saturation(DEVICE, &["1", "2"], &["1", "4", "8"]));
     let expected = "
 Disk
-Means of 3 trials with 95 % intervals; MB/s are 10^6 bytes a second.
-Lines are threads x queue depth of each.
-IOPS, higher is better (I/Os/s)
+Means of 3 trials with 95 % intervals; MB/s are 10^6 bytes a \
+                    second.
+Labels are threads x queue depth per thread.
+IOPS, higher is better \
+                    (I/Os/s)
   1 x 1  ████████                                  10,000 ± 2.5 %
-  1 x 4  ████████████████████████████████          40,000 ± 2.5 %
-  1 x 8  ████████████████████████████████████████  50,000 ± 2.5 %
-  2 x 1  ████████████████                          20,000 ± 2.5 %
-  2 x 4  ████████████████████████████████████████  50,000 ± 2.5 %
-  2 x 8  ████████████████████████████████████████  50,000 ± 2.5 %
-Bandwidth, higher is better (MB/s)
-  1 x 1  ████████                                  81.9 ± 2.5 %
+  \
+                    1 x 4  ████████████████████████████████          40,000 ± 2.5 %
+  1 x 8  \
+                    ████████████████████████████████████████  50,000 ± 2.5 %
+  2 x 1  \
+                    ████████████████                          20,000 ± 2.5 %
+  2 x 4  \
+                    ████████████████████████████████████████  50,000 ± 2.5 %
+  2 x 8  \
+                    ████████████████████████████████████████  50,000 ± 2.5 %
+Bandwidth, higher \
+                    is better (MB/s)
+  1 x 1  ████████                                  81.9 ± \
+                    2.5 %
   1 x 4  ████████████████████████████████           328 ± 2.5 %
-  1 x 8  ████████████████████████████████████████   410 ± 2.5 %
-  2 x 1  ████████████████                           164 ± 2.5 %
-  2 x 4  ████████████████████████████████████████   410 ± 2.5 %
-  2 x 8  ████████████████████████████████████████   410 ± 2.5 %
-Mean latency, lower is better (us)
-  1 x 1  ████████████▌                             100 ± 2.5 %  p99 200 us
-  1 x 4  ████████████▌                             100 ± 2.5 %  p99 200 us
-  1 x 8  ████████████████████                      160 ± 2.5 %  p99 320 us
-  2 x 1  ████████████▌                             100 ± 2.5 %  p99 200 us
-  2 x 4  ████████████████████                      160 ± 2.5 %  p99 320 us
-  2 x 8  ████████████████████████████████████████  320 ± 2.5 %  p99 640 us
-Little's law holds: I/Os in flight and IOPS x mean latency agree within 0.0 %.
+  1 x \
+                    8  ████████████████████████████████████████   410 ± 2.5 %
+  2 x 1  \
+                    ████████████████                           164 ± 2.5 %
+  2 x 4  \
+                    ████████████████████████████████████████   410 ± 2.5 %
+  2 x 8  \
+                    ████████████████████████████████████████   410 ± 2.5 %
+Mean latency, lower \
+                    is better (us)
+  1 x 1  ████████████▌                             100 ± 2.5 \
+                    %  p99 200 us
+  1 x 4  ████████████▌                             100 ± 2.5 % \
+                     p99 200 us
+  1 x 8  ████████████████████                      160 ± 2.5 %  \
+                    p99 320 us
+  2 x 1  ████████████▌                             100 ± 2.5 %  \
+                    p99 200 us
+  2 x 4  ████████████████████                      160 ± 2.5 %  \
+                    p99 320 us
+  2 x 8  ████████████████████████████████████████  320 ± 2.5 %  \
+                    p99 640 us
+Little's law holds: I/Os in flight and IOPS x mean latency agree \
+                    within 0.0 %.
 ";
     assert_eq!(text(&document, "Disk", 80), expected);
     let expected = "
@@ -72,7 +93,7 @@ threads=1 queue_depth=1  3  10.0k ± 0.2k  81.9 ± 2.0  100 ± 2 us  200 ± 5 us
     let figures = text(&document, "Disk: figures", 80);
     assert!(
         figures.starts_with(expected)
-            && figures.ends_with("(left out at this width: CPU us/I/O)\n"),
+            && figures.ends_with("(columns hidden at this width: CPU us/I/O)\n"),
         "{figures}"
     );
 }
@@ -84,24 +105,25 @@ fn the_knee_in_sentences() {
     };
     let expected = "
 Knee
-saturates at 8 outstanding (1 thread x 8): 50,000 ± 2.5 % (n = 3) IOPS; beyond, only latency \
-                    grows: p99 320 us -> 1.28 ms at 32.
-  maximum 50,000 [48,770, 51,260] (n = 3) IOPS at 8 outstanding (1 thread x 8); mean latency there \
-                    160 us (p99 320 us); asymptotic knee N* = maximum IOPS x lowest latency = \
-                    5.00 [5.00, 5.00] outstanding; Little's law within 0.0 %.
+saturates at 8 outstanding (1 thread x 8): 50,000 ± 2.5 % (n = 3) \
+                    IOPS; beyond that only latency grows: p99 320 us -> 1.28 ms at 32.
+  maximum \
+                    50,000 [48,770, 51,260] (n = 3) IOPS at 8 outstanding (1 thread x 8); mean \
+                    latency at this point 160 us (p99 320 us); asymptotic knee N* = maximum IOPS \
+                    x lowest latency = 5.00 [5.00, 5.00] outstanding; Little's law within 0.0 %.
 ";
     assert_eq!(knee(&["1", "2"], &["1", "2", "4", "8", "16"]), expected);
     let rising = knee(&["1"], &["1", "2", "3", "4"]);
-    let says = "the knee was not reached: IOPS still rise at the most that was tried, 40,000 ± \
-                2.5 % (n = 3) at 4 outstanding (1 thread x 4).\n";
+    let says = "knee not reached: IOPS still rise at the largest load tried, 40,000 ± 2.5 % (n = \
+                3) at 4 outstanding (1 thread x 4).\n";
     assert!(rising.starts_with(&format!("\nKnee\n{says}")), "{rising}");
     // Where the blocks spread, an interval is said, or that nothing can be told.
     for (noise, says) in [
         (0.006, "saturates between 4 and 8 outstanding (1 thread x 8): 50,000 ± "),
         (
             0.05,
-            "where IOPS saturate cannot be told from 3 blocks: at 4 outstanding or more. Of the \
-             means, the first within 5 %",
+            "where IOPS saturate unknown from 3 blocks: at 4 outstanding or more. Of the means, \
+             the first within 5 %",
         ),
     ] {
         let mut run = saturation(
@@ -125,8 +147,7 @@ saturates at 8 outstanding (1 thread x 8): 50,000 ± 2.5 % (n = 3) IOPS; beyond,
     let said = text(&document(&one), "Knee", 300);
     assert!(
         said.contains(
-            "8 outstanding (1 thread x 8); with one block this has no interval, and no knee is \
-             claimed."
+            "8 outstanding (1 thread x 8); one block gives no interval, so no knee is reported."
         ),
         "{said}"
     );
@@ -157,7 +178,7 @@ fn other_factors_are_groups_and_too_many_bars_are_thinned() {
     }
     assert!(
         text(&document, "Disk", 80)
-            .contains("Drawn are 32 of 40 configurations; the table below has all.")
+            .contains("The charts show 32 of 40 configurations; the table below has all.")
     );
     let rows = text(&document, "Disk: figures", 80)
         .lines()
@@ -174,7 +195,7 @@ fn a_misfit_of_littles_law_is_said() {
     }
     let text = text(&document(&recording), "Disk", 200);
     let says = "Little's law does not hold for threads=1 queue_depth=4: IOPS x mean latency is \
-                4.00, but 3.20 I/Os were in flight (25.0 % of difference, 3 trials).";
+                4.00, but 3.20 I/Os were in flight (25.0 % difference, 3 trials).";
     assert!(text.contains(says), "{text}");
 }
 
@@ -214,18 +235,27 @@ fn the_head_to_head_chart_of_the_study() {
     // -167 %.
     let expected = "
 B against A
-Above 0 is better for every response: where lower is better (latency, time,
+Above 0 is better for every response: where lower is better \
+                    (latency, time,
 cost) the sign is turned. [ ]: 95 % intervals.
-Difference from A, + is better (%)
-  iops                                              │         0 [0, 0]
+Difference \
+                    from A (positive is better) (%)
+  iops                                       \
+                           │         0 [0, 0]
 data
-  iops                                              │██▊  +12.5 [+6.4, +18.9]
-  bandwidth                                         │██▊  +12.5 [+6.4, +18.9]
-  latency_mean                                      │██▍  +11.1 [+6.0, +15.9]
+  iops                                        \
+                          │██▊  +12.5 [+6.4, +18.9]
+  bandwidth                                  \
+                           │██▊  +12.5 [+6.4, +18.9]
+  latency_mean                              \
+                            │██▍  +11.1 [+6.0, +15.9]
 log
-  iops                                ▐█████████████│     -62.6 [-68.3, -55.8]
-  bandwidth                           ▐█████████████│     -62.6 [-68.3, -55.8]
-  latency_mean  ████████████████████████████████████│      -167 [-215, -126]
+  iops                                \
+                    ▐█████████████│     -62.6 [-68.3, -55.8]
+  bandwidth                         \
+                      ▐█████████████│     -62.6 [-68.3, -55.8]
+  latency_mean  \
+                    ████████████████████████████████████│      -167 [-215, -126]
 ";
     let text = text(&document, "B against A", 80);
     assert_eq!(text, expected);
@@ -261,10 +291,11 @@ fn the_share_of_the_ceiling_in_a_sentence() {
     );
     let expected = "
 Storage ceiling
-data_files=1: volume ssd (vdb) did 41 % (40-42 %) of the 8.00 KiB random write ceiling measured on \
-                    it (run 3 of disk-ssd, 52,300 IOPS ± 2.5 %).
-  21.4k ± 0.5k writes/s by the kernel's counters, 8.00 KiB each on average (n = 3); ceiling by \
-                    pattern=random-write (n = 3).
+data_files=1: volume ssd (vdb) did 41 % (40-42 %) of its \
+                    measured 8.00 KiB random write ceiling (run 3 of disk-ssd, 52,300 IOPS ± 2.5 \
+                    %).
+  21.4k ± 0.5k writes/s from the kernel's counters, 8.00 KiB each on \
+                    average (n = 3); ceiling by pattern=random-write (n = 3).
 ";
     assert_eq!(text(&document, "Storage ceiling", 200), expected);
     let expected = "
@@ -294,7 +325,7 @@ data_files=1   vdb (ssd)        0    21,440   176     -  500 us         80 %   4
         300,
     );
     assert!(
-        over.contains(" did 115 % (112-118 %) of ") && over.contains("more than the ceiling: "),
+        over.contains(" did 115 % (112-118 %) of ") && over.contains("above the ceiling, because "),
         "{over}"
     );
     database.environments[0].volumes[0].throttle =
@@ -315,16 +346,15 @@ data_files=1   vdb (ssd)        0    21,440   176     -  500 us         80 %   4
         )
     };
     let throttled = said([60_000.0, 60_000.0, 59_000.0]);
-    let expected =
-        " (vdb) did 98 % (95-100 %) of the 61,000 IOPS that its throttle allows for writes.\n";
+    let expected = " (vdb) did 98 % (95-100 %) of its throttle of 61,000 IOPS for writes.\n";
     assert!(throttled.contains(expected), "{throttled}");
     assert!(
-        throttled.contains("the disk probe has not measured it under this throttle."),
+        throttled.contains("the disk probe did not measure it under this throttle."),
         "{throttled}"
     );
     let little = said([2.0, 2.0, 60.0]);
     assert!(little.contains(" did less than 0.1 % of the 61,000 IOPS"), "{little}");
-    assert!(little.contains("The interval of the share is too wide to be printed."), "{little}");
+    assert!(little.contains("The interval of the share is too wide to print."), "{little}");
     database.environments[0].volumes[0].throttle = None;
     let none = report::run(
         &summarize_with(&database, STUDIES, Vec::new()),

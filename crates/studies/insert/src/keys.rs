@@ -56,7 +56,7 @@ impl Keys {
         Self { rows_before, stripe_rows, ..self }
     }
 
-    /// Whether keys count up.
+    /// Returns whether keys ascend.
     pub fn are_sequential(&self) -> bool {
         self.order == KeyOrder::Sequential
     }

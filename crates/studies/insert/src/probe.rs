@@ -59,20 +59,20 @@ settings! {
     /// Clustering key of the rows: random (version 4 UUID) or sequential (each one larger than all
     /// before).
     pub KEY: KeyOrder = "workload.key", KeyOrder::KIND, "random";
-    /// Columns of a row: the published MyBigTable (about 160 bytes), or a filler that gives each
-    /// row a page of its own.
+    /// Columns of a row: the published MyBigTable (about 160 bytes), or a filler so that each row
+    /// fills a page.
     pub SHAPE: Shape = "workload.shape", Shape::KIND, "mybigtable";
-    /// How rows are inserted: a prepared statement for each row, one by one (statements) or all of
-    /// a transaction sent ahead (pipelined); the engine's bulk load (copy); or a loop in a stored
-    /// procedure, which costs the client nothing (procedure).
+    /// How rows are inserted: a prepared statement for each row, one by one (statements) or sent
+    /// ahead for a whole transaction (pipelined); the engine's bulk load (copy); or a loop in a
+    /// stored procedure, without client cost (procedure).
     pub METHOD: InsertMethod = "workload.method", InsertMethod::KIND, "statements";
-    /// Rows to insert in the measurement, all connections together. Give this or workload.duration.
+    /// Rows inserted in the measurement by all connections. Give this or workload.duration.
     pub ROWS: Option<u64> =
         "workload.rows", Kind::Count { min: 1, max: ROWS_MAX } => Measurement, Given "\"100k\"";
-    /// Rows that a connection inserts before it commits. A transaction's rows go to one data file.
+    /// Rows per commit of a connection. A transaction's rows go to one data file.
     pub ROWS_PER_TRANSACTION: u64 =
         "workload.rows_per_transaction", Kind::Count { min: 1, max: 10_000_000 }, "1000";
-    /// Rows that are in the table before anything is measured.
+    /// Rows in the table before the measurement.
     pub INITIAL_ROWS: u64 = "workload.initial_rows", Kind::Count { min: 0, max: ROWS_MAX }, "0";
 }
 

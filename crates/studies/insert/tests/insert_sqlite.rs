@@ -338,7 +338,7 @@ fn nonsense_is_rejected_before_anything_runs() {
     let wrong = [
         ("target.settings.jurnal_mode", Value::Text("wal".into()), "did you mean `journal_mode`?"),
         ("target.settings.journal_mode", Value::Text("wall".into()), "did you mean `wal`?"),
-        ("target.settings.synchronous", Value::Bool(true), "allowed are off, normal, full, extra"),
+        ("target.settings.synchronous", Value::Bool(true), "expected off, normal, full, extra"),
         ("target.settings.cache_size", Value::Text("big".into()), "not a whole number"),
         ("target.settings.locking_mode", Value::Text("exclusive".into()), "connections = 1"),
     ];

@@ -23,7 +23,7 @@ use work::{Operation, Output, Request, Statement, Work};
 pub struct Lookup;
 
 choice! {
-    /// Who asks for the rows.
+    /// Requester of the rows.
     pub enum LookupMethod {
         /// A client, by a prepared statement for each.
         Statements = "statements",
@@ -38,18 +38,18 @@ settings! {
         CONNECTIONS, THREADS,
         DURATION, WARMUP, RATE
     ];
-    /// Lookups in the measurement, all connections together. Give this or workload.duration.
+    /// Lookups in the measurement by all connections. Give this or workload.duration.
     pub LOOKUPS: Option<u64> =
         "workload.lookups", Kind::Count { min: 1, max: 1_000_000_000_000 } => Measurement;
-    /// Who asks for the rows: clients, by a prepared statement for each (statements); or the
-    /// server, which joins a table of keys with the table by nested loops and without parallelism
-    /// and answers with one row (join).
+    /// How rows are looked up: clients execute a prepared statement for each (statements), or the
+    /// server joins a table of keys by nested loops, without parallelism, and returns one row
+    /// (join).
     pub METHOD: LookupMethod = "workload.method", LookupMethod::KIND, "statements";
-    /// Keys in the table that is joined: the lookups of one statement.
+    /// Keys in the joined table: the lookups of one statement.
     pub SAMPLE: u64 = "workload.sample", Kind::Count { min: 1, max: 100_000_000 }, "10k";
 }
 
-/// What the study tells the analysis of its runs.
+/// The study's part in the analysis of its runs.
 pub const STUDY: Study =
     Study { table: Some(TableUse { access: Access::Rows, costs: COSTS }), ..Study::new("lookup") };
 

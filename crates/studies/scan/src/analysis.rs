@@ -1,6 +1,6 @@
-//! What a scan costs (S3b): processor time as the sum of what each page, each row, each aggregated
-//! column and each page from storage costs, fitted to the trials of the scan probe, with how far
-//! the fit is off where it has not looked.
+//! Cost of a scan (S3b): CPU time as the sum of the costs of each page, row, aggregated column and
+//! page from storage, fitted to the trials of the scan probe, with the error on held-out
+//! configurations.
 
 mod access;
 mod fit;
@@ -95,7 +95,7 @@ const TERMS: [Term; 15] = [
         name: "row that lies apart, with any aggregated column, for each such doubling",
         count: |seen| rows_apart(seen) * any(seen, &[AGG_COLUMNS]) * doublings(seen),
     },
-    Term { name: "scan, whatever its size", count: |_| 1.0 },
+    Term { name: "scan (fixed cost)", count: |_| 1.0 },
 ];
 
 /// 1 where one of these facts is above 0.
@@ -131,7 +131,7 @@ fn rows_apart(seen: &Observations) -> f64 {
     if table_bytes(seen) < APART_BYTES * rows { 0.0 } else { rows }
 }
 
-/// What one of a term costs.
+/// Unit cost of a term.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CostTerm {
     /// `page`: what it is a cost of.
@@ -142,7 +142,7 @@ pub struct CostTerm {
     pub interval: Option<Interval>,
 }
 
-/// What a prediction has for a term.
+/// A term's part of a prediction.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CostPart {
     /// Name of the term.
@@ -158,16 +158,16 @@ pub struct CostRow {
     pub label: String,
     /// Processor time of a scan in ms.
     pub measured: Estimate,
-    /// The same by a model of the other configurations; `None` where these cannot tell all of its
-    /// terms.
+    /// The prediction by a model of the other configurations; `None` where these cannot determine
+    /// all of its terms.
     pub predicted_ms: Option<f64>,
-    /// What that is the sum of, without terms that cost nothing.
+    /// The parts of its sum, without terms of zero cost.
     pub parts: Vec<CostPart>,
     /// How far the prediction is off: 0.05 is 5 % too high.
     pub error: Option<f64>,
 }
 
-/// What a model says of a table that was not measured.
+/// A model's prediction for a table that was not measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CostPrediction {
     /// The table, and what is asked of it.
@@ -332,7 +332,7 @@ impl Costs<'_> {
     }
 }
 
-/// What a fit says of a table.
+/// Predicts the cost of a table.
 fn prediction(
     table: &UnmeasuredTable,
     fit: &Fit,

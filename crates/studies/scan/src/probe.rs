@@ -47,7 +47,7 @@ use work::{Operation, UserStatement};
 #[derive(Debug, Clone, Copy)]
 pub struct Scan;
 
-/// What [`QUERY`] accepts: aggregates that the other settings name, or [`datasets::NAMED_QUERIES`].
+/// Values of [`QUERY`]: aggregates of the other settings, or [`datasets::NAMED_QUERIES`].
 const QUERIES: &[&str] = &["aggregates", "tpch-q1", "tpch-q6"];
 
 settings! {
@@ -56,8 +56,8 @@ settings! {
         WARMUP,
         CONNECTIONS, SCANS, AGGREGATES, AGGREGATED_COLUMNS, FILTER, GROUP_BY
     ];
-    /// What is asked: the aggregates of the settings below, or a query of TPC-H on LINEITEM:
-    /// tpch-q1, tpch-q6.
+    /// The query: the aggregates of the settings below, or a TPC-H query on LINEITEM: tpch-q1,
+    /// tpch-q6.
     pub QUERY: String = "workload.query", Kind::Choice(QUERIES), "aggregates";
 }
 
@@ -66,7 +66,7 @@ pub const SCANS_DONE: FactName = FactName::new("scans", "");
 /// Processors that one statement may use, where [`DEGREE`] is given.
 pub const DEGREE_GIVEN: FactName = FactName::new("degree", "");
 
-/// What the study tells the analysis of its runs.
+/// The study's part in the analysis of its runs.
 pub const STUDY: Study =
     Study { table: Some(TableUse { access: Access::Scan, costs: COSTS }), ..Study::new("scan") };
 
@@ -113,7 +113,7 @@ impl Probe for Scan {
         }
         let parallel = target.abilities.contains(&Ability::Parallel);
         if configuration.get(DEGREE).is_some_and(|degree| degree > 1) && !parallel {
-            object(DEGREE.path(), "this engine runs a statement on one processor; use 1");
+            object(DEGREE.path(), "this engine runs a statement on one CPU; use 1");
         }
         if target.cache == CacheState::Cold && configuration.get(SCANS) != Some(1) {
             object(
@@ -151,7 +151,7 @@ impl Probe for Scan {
     }
 }
 
-/// What is asked of the table.
+/// The query on the table.
 enum Question {
     Aggregates(Aggregates),
     /// A query that has a name.

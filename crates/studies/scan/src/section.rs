@@ -1,4 +1,4 @@
-//! What a scan costs, by page, row and column, and how far such a model is off.
+//! Cost of a scan by page, row and column, and the error of the model.
 
 use crate::analysis::{CostModel, CostRow};
 use analysis::{Interval, Summary};
@@ -27,7 +27,7 @@ fn section(model: &CostModel) -> Section {
     };
     let mut section = Section::new(heading);
     let unit = number::plural(model.rows.len(), "configuration");
-    section.line(format!("Processor time of a scan by a model fitted to {unit}:"));
+    section.line(format!("CPU time of a scan, by a model fitted to {unit}:"));
     let mut terms = Columns::for_rows(&model.terms);
     terms.name("for each", |term| term.name);
     terms.left("us", |term| {
@@ -48,44 +48,38 @@ fn section(model: &CostModel) -> Section {
     section.table(rows);
     predictions(model, &mut section);
     section.note(
-        "Costs are not below 0 and are fitted by relative least squares; intervals are over \
-         blocks, they say how well a cost is measured and not whether costs add up as the model \
-         says. That is what the errors say: each configuration is predicted by a model of the \
-         others, as a table that was not measured would be.",
+        "Costs are at least 0 and fitted by relative least squares. Intervals come from the \
+         blocks: they cover the measurement of a cost, not the assumption that costs add up. The \
+         errors test that assumption: the model of the other configurations predicts each \
+         configuration like an unmeasured table.",
     );
     if !model.not_told.is_empty() {
         section.note(format!(
-            "Cannot be told apart from the terms above, because it was not varied on its own or \
-             there are too few configurations: {}.",
+            "Not separable from the terms above (not varied on their own, or too few \
+             configurations): {}.",
             joined(model.not_told.iter().copied(), ", ")
         ));
     }
     if model.access.is_some() {
         section.note(
-            "Scans whose plans read the table in different ways are different work: each way has \
-             a model of its own.",
+            "Plans that read the table in different ways do different work: each way has its own \
+             model.",
         );
     }
     for other in &model.apart {
         let labels = joined(other.labels.iter().map(|own| label(own)), ", ");
-        let access = if other.access.is_empty() {
-            "in a way that the plan does not tell"
-        } else {
-            &other.access
-        };
-        section.note(format!(
-            "Not in the model, and too few for one of their own ({access}): {labels}."
-        ));
+        let access = if other.access.is_empty() { "unknown access path" } else { &other.access };
+        section.note(format!("Omitted, too few for their own model ({access}): {labels}."));
     }
     section
 }
 
-/// What the model says of tables that were not measured.
+/// Predictions of the model for tables that were not measured.
 fn predictions(model: &CostModel, section: &mut Section) {
     if model.predictions.is_empty() {
         return;
     }
-    section.line("Estimates of the model for tables that were not measured:");
+    section.line("Estimates of the model for unmeasured tables:");
     let mut tables = Columns::for_rows(&model.predictions);
     tables.name("table", |own| label(&own.table.name));
     tables.left("rows", |own| number::grouped(own.table.rows as f64));
@@ -102,19 +96,18 @@ fn predictions(model: &CostModel, section: &mut Section) {
         let name = label(&own.table.name);
         if !own.lacks.is_empty() {
             let lacks = joined(own.lacks.iter().copied(), ", ");
-            section.note(format!(
-                "{name} cannot be estimated: the model cannot tell the cost of: {lacks}."
-            ));
+            section
+                .note(format!("{name} cannot be estimated: the model lacks the cost of: {lacks}."));
         }
         if let Some((low, high)) = own.outside {
             let [low, high] = [low, high].map(number::figure);
             section.note(format!(
-                "{name} lies outside of what was measured: {low} to {high} rows a page."
+                "{name} is outside the measured range: {low} to {high} rows a page."
             ));
         }
         if let Some(largest) = own.larger_than_bytes {
             let largest = number::bytes(largest as u64);
-            section.note(format!("{name} is larger than any table that was measured ({largest})."));
+            section.note(format!("{name} is larger than any measured table ({largest})."));
         }
     }
 }
@@ -137,11 +130,14 @@ fn error(model: &CostModel) -> Option<String> {
     let median = model.error_median?;
     let worst: &CostRow = &model.rows[model.worst?];
     let largest = worst.error?;
-    let misfit =
-        if largest.abs() > MISFIT { " Costs do not add up there as the model says." } else { "" };
+    let misfit = if largest.abs() > MISFIT {
+        " Costs do not add up as the model assumes there."
+    } else {
+        ""
+    };
     Some(format!(
-        "The model is off by {} (median), {} at worst ({}), when it predicts a configuration from \
-         the others.{misfit}",
+        "Prediction error of the model for a configuration left out of its fit: {} (median), {} \
+         at worst ({}).{misfit}",
         number::short_percent(median),
         number::short_percent(largest.abs()),
         label(&worst.label),

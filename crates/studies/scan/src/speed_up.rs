@@ -1,5 +1,5 @@
-//! What several processors make of a scan: its time and its processor time by the degree of
-//! parallelism (S3b: whether the rate is linear in cores must be measured).
+//! Speed-up of a scan by several CPUs: its elapsed time and CPU time by the degree of parallelism
+//! (S3b: measure whether the rate is linear in cores).
 
 use crate::Scan;
 use analysis::grid::Figures;

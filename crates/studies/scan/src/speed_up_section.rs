@@ -1,4 +1,4 @@
-//! What several processors make of a scan.
+//! Speed-up of a scan by several CPUs.
 
 use crate::speed_up::SpeedUp;
 use analysis::Summary;
@@ -27,18 +27,18 @@ fn section(own: &SpeedUp) -> Section {
         row.efficiency.map(|share| efficiency(share, row.efficiency_interval))
     });
     table.left("scaling", |row| row.between.map(class));
-    table.left("processors busy", |row| row.busy.as_ref().map(Cell::estimate_without_unit));
-    table.left("processor time", |row| {
+    table.left("CPUs busy", |row| row.busy.as_ref().map(Cell::estimate_without_unit));
+    table.left("CPU time", |row| {
         row.processor_time.as_ref().map(|own| number::comparison(own, "us/row"))
     });
     section.table(table);
     let (flat, linear) = (number::percent(FLAT_SHARE, 0), number::percent(LINEAR_EFFICIENCY, 0));
     section.note(format!(
-        "Speed-up and processor time are relative to degree {first}. Efficiency is the speed-up \
-         divided by how many times the degree is: linear from {linear} on; flat: the time changes \
-         by no more than {flat}. Processors busy: processor time of all workers divided by the \
-         time of the scan; below the degree, the engine did not use all of it, its workers \
-         waited, or other programs had the processors."
+        "Speed-up and CPU time are relative to degree {first}. Efficiency is the speed-up \
+         divided by the relative degree. Linear: efficiency from {linear} up; flat: the time \
+         changes by at most {flat}. CPUs busy: CPU time of all workers divided by the scan time. \
+         If it is below the degree, the engine did not use the full degree, its workers waited, \
+         or other programs used the CPUs."
     ));
     section
 }

@@ -181,7 +181,7 @@ fn a_table_that_was_not_measured_is_predicted_or_said_not_to_be() {
     assert!((low - 1.0).abs() < 1e-9 && (high - 323.0).abs() < 1e-9);
 }
 
-/// What a prediction's interval promises: it holds what the table costs, as often as it says.
+/// Prediction intervals cover the true cost at the stated rate.
 #[test]
 fn predictions_have_intervals_that_hold() {
     const EXPERIMENTS: usize = 200;

@@ -7,16 +7,16 @@ use command::arguments::{Psql, Quick, ServerNameError, pair, positive, setting};
 use datasets::sysbench::Distribution;
 use probe::load::{CONNECTIONS, DURATION, RATE, THREADS, WARMUP};
 
-/// Run pgbench's load, or your own scripts, by pgbench's options
+/// Run pgbench's load or your own scripts, with pgbench's options
 #[derive(Debug, Parser)]
 #[command(name = "pg", disable_help_flag = true)]
 pub struct Pg {
     /// Print this help
     #[arg(long, action = ArgAction::Help)]
     pub help: Option<bool>,
-    /// A setting to vary, with its levels, as in `connections=1,4,16` and
-    /// `shared_buffers=128MB,1GB`: connections, scale, protocol, threads, rate, any other
-    /// setting by its path or the last part of it, else a setting of the server; repeatable
+    /// Setting to vary, with its levels, such as `connections=1,4,16` or
+    /// `shared_buffers=128MB,1GB`: connections, scale, protocol, threads, rate, any other setting
+    /// by its path or the last part of it, otherwise a server setting; repeatable
     #[arg(long, value_name = "SETTING=LEVELS", value_parser = variation)]
     pub vary: Vec<Variation>,
     /// The engine that runs the scripts
@@ -29,8 +29,8 @@ pub struct Pg {
     /// Database, URL or connection string
     #[arg(value_name = "DATABASE")]
     pub database: Option<String>,
-    /// Start a private server whatever the PG* variables say; without it that is so when neither
-    /// they nor options name one
+    /// Start a private server and ignore the PG* variables; this is the default if neither they nor
+    /// options name a server
     #[arg(long, conflicts_with_all = ["host", "port", "username", "dbname", "database"])]
     pub private: bool,
     #[command(flatten)]
@@ -39,9 +39,9 @@ pub struct Pg {
     pub quick: Quick,
 }
 
-/// What transactions are run, on which tables.
+/// Scripts and tables of the transactions.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Scripts, as of pgbench")]
+#[command(next_help_heading = "Scripts (as in pgbench)")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Scripts {
     /// Built-in script: tpcb-like, simple-update, select-only, or sysbench's `oltp_point_select`,
@@ -51,10 +51,10 @@ pub struct Scripts {
     /// A script of your own; repeatable
     #[arg(short, long, value_name = "FILE[@WEIGHT]")]
     pub file: Vec<String>,
-    /// The same as -b select-only
+    /// Same as -b select-only
     #[arg(short = 'S', long)]
     pub select_only: bool,
-    /// The same as -b simple-update
+    /// Same as -b simple-update
     #[arg(short = 'N', long)]
     pub skip_some_updates: bool,
     /// A variable for scripts
@@ -63,11 +63,12 @@ pub struct Scripts {
     /// Size of pgbench's tables, in 100,000 accounts
     #[arg(short, long, value_name = "N", value_parser = setting::<u32, _>(SCALE))]
     pub scale: Option<u32>,
-    /// Make and fill pgbench's tables before each trial. That happens without asking for built-in
-    /// scripts, and for scripts that name these tables unless a server is named
+    /// Create and fill pgbench's tables before each trial. This is the default for built-in
+    /// scripts, and for scripts that use these tables unless a server is given
     #[arg(short, long, conflicts_with = "existing_tables")]
     pub initialize: bool,
-    /// Use pgbench's tables that the database has, instead of making some in a schema of our own
+    /// Use the existing pgbench tables of the database instead of creating them in a separate
+    /// schema
     #[arg(long)]
     pub existing_tables: bool,
     /// Number of sysbench's tables [default: 1]
@@ -79,17 +80,17 @@ pub struct Scripts {
     /// How sysbench's scripts choose rows: special, uniform, pareto [default: special]
     #[arg(long, value_name = "NAME", value_parser = setting::<Distribution, _>(RAND_TYPE))]
     pub rand_type: Option<Distribution>,
-    /// Accepted as pgbench's: no vacuum runs before a load
+    /// Accepted for compatibility with pgbench: no vacuum runs before a load
     #[arg(short, long)]
     pub no_vacuum: bool,
-    /// Accepted as pgbench's: latencies of statements are always recorded
+    /// Accepted for compatibility with pgbench: statement latencies are always recorded
     #[arg(short, long, alias = "report-latencies")]
     pub report_per_command: bool,
 }
 
 /// How the load is made.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Load, as of pgbench")]
+#[command(next_help_heading = "Load (as in pgbench)")]
 pub struct PgLoad {
     /// Number of connections [default: 1]
     #[arg(short, long, value_name = "N", value_parser = setting::<u32, _>(CONNECTIONS))]
@@ -114,14 +115,15 @@ pub struct PgLoad {
     /// How statements are sent: simple, prepared [default: simple]
     #[arg(short = 'M', long, value_name = "NAME", value_parser = setting::<Protocol, _>(PROTOCOL))]
     pub protocol: Option<Protocol>,
-    /// Transactions a second, all connections together (open loop)
+    /// Transactions per second of all connections (open loop)
     #[arg(short = 'R', long, value_name = "N", value_parser = setting::<f64, _>(RATE))]
     pub rate: Option<f64>,
-    /// Count transactions that take longer; with --rate, skip those that would
+    /// Count transactions above this latency; with --rate, skip transactions that start later than
+    /// this
     #[arg(short = 'L', long, value_name = "MILLISECONDS", value_parser = positive::<86_400_000>)]
     pub latency_limit: Option<f64>,
-    /// How often a transaction is tried that ends in a deadlock or a serialization failure
-    /// [default: 1]
+    /// Maximum number of tries of a transaction after deadlocks or serialization failures [default:
+    /// 1]
     #[arg(long, value_name = "N", value_parser = setting::<u64, _>(MAX_TRIES))]
     pub max_tries: Option<u64>,
     /// Length of the intervals of the series; progress is always shown
@@ -156,9 +158,9 @@ pub struct Variation {
 /// A variation that cannot be read.
 #[derive(Debug, thiserror::Error)]
 enum VariationError {
-    #[error("it is SETTING=LEVEL,LEVEL")]
+    #[error("expected SETTING=LEVEL,LEVEL")]
     NoLevels,
-    #[error("a name or a level is empty")]
+    #[error("empty name or level")]
     Empty,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Body {
     pub statements: Vec<Statement>,
 }
 
-/// What a command does. Conditional blocks have become jumps, all of them forward.
+/// A compiled command. Conditional blocks have become forward jumps.
 #[derive(Debug)]
 pub(super) enum Action {
     /// Asks the server: the position in the list of statements.
@@ -221,7 +221,7 @@ impl Compiler<'_> {
         words.nothing_more()?;
         self.names.note_prefix(prefix);
         let Some(statement) = self.body.statements.last_mut().filter(|_| self.after_sql) else {
-            return Err(Located::new(backslash, "\\gset and \\aset have to follow a SQL command"));
+            return Err(Located::new(backslash, "\\gset and \\aset must follow a SQL command"));
         };
         statement.keep = Some(Keep { prefix: prefix.to_owned(), each });
         Ok(())
@@ -263,12 +263,12 @@ fn line_end(text: &str, backslash: usize) -> usize {
 fn refusal(name: &str) -> String {
     match name {
         "shell" | "setshell" => format!(
-            "\\{name} is not supported: a program started in a transaction would be measured with \
-             it; run it before the trial, in the experiment's hooks"
+            "\\{name} is not supported: a program started in a transaction would be part of the \
+             measurement; run it in the experiment's hooks"
         ),
         "startpipeline" | "endpipeline" | "syncpipeline" => format!(
-            "\\{name} is not supported: a script's statements are sent one by one; `\\;` joins \
-             several to one in the simple protocol"
+            "\\{name} is not supported: a script sends its statements one by one; `\\;` combines \
+             several in the simple protocol"
         ),
         _ => experiment::unknown_name("meta command", name, KNOWN),
     }
@@ -340,7 +340,7 @@ impl<'a> Words<'a> {
         match self.next() {
             None => Ok(()),
             Some((word, offset)) => {
-                Err(Located::new(offset, format!("`{word}` is one argument too many")))
+                Err(Located::new(offset, format!("unexpected argument `{word}`")))
             }
         }
     }

@@ -55,8 +55,8 @@ pub enum MixError {
     },
     /// The part after `@` is not a weight.
     #[error(
-        "`{argument}`: the weight after `@` is to be a whole number from 0 to {most}; a file whose \
-         name has an `@` is given with a weight: `a@b.sql@1`"
+        "`{argument}`: the weight after `@` must be a whole number from 0 to {most}; a file name \
+         with `@` needs a weight: `a@b.sql@1`"
     )]
     Weight {
         /// File and weight.
@@ -83,7 +83,8 @@ pub enum Fault {
     },
     /// A name with other signs.
     #[error(
-        "`{name}` is not a variable's name: letters, digits and underscores, the first no digit"
+        "`{name}` is not a variable name: letters, digits and underscores, not starting with a \
+         digit"
     )]
     NotAName {
         /// The name.
@@ -91,7 +92,7 @@ pub enum Fault {
     },
     /// A variable in quotes, which a prepared statement cannot replace.
     #[error(
-        "variable `{name}` in quotes: a prepared statement has no place for a value there; write \
+        "variable `{name}` in quotes: a prepared statement cannot take a value there; write \
          `'...' || :{name}`, or use the simple protocol"
     )]
     Quoted {
@@ -100,7 +101,7 @@ pub enum Fault {
     },
     /// No command of any script sets the variable.
     #[error(
-        "{}; where none is meant, put a space after the colon",
+        "{}; if it is not a variable, put a space after the colon",
         experiment::unknown_name("variable", name, &known.iter().map(String::as_str).collect::<Vec<_>>())
     )]
     NeverSet {
@@ -132,7 +133,7 @@ pub enum Fault {
         value: String,
     },
     /// A value of another type.
-    #[error("a {wanted} is needed where there is {found}")]
+    #[error("expected a {wanted}, found {found}")]
     Type {
         /// The type that is needed.
         wanted: &'static str,
@@ -155,7 +156,7 @@ pub enum Fault {
     #[error("division by zero")]
     DivisionByZero,
     /// A permutation of no numbers.
-    #[error("permute: the size has to be above 0, not {size}")]
+    #[error("permute: the size must be above 0, not {size}")]
     PermuteSize {
         /// The size.
         size: i64,
@@ -191,7 +192,7 @@ pub enum Fault {
         parameter: f64,
     },
     /// Too few or too many digits.
-    #[error("random_digits: {groups} groups of {digits} digits are not 1 to {most} digits")]
+    #[error("random_digits: {groups} groups of {digits} digits are outside 1 to {most} digits")]
     Digits {
         /// Groups of digits.
         groups: i64,
@@ -201,7 +202,7 @@ pub enum Fault {
         most: i64,
     },
     /// A `\gset` after a query without exactly one row.
-    #[error("\\gset takes the columns of one row, but the query returned {rows} rows")]
+    #[error("\\gset needs exactly one row, but the query returned {rows} rows")]
     Rows {
         /// Rows of the query.
         rows: u64,
@@ -246,7 +247,7 @@ impl Located {
         Self { offset, fault: Fault::Syntax { message: message.into() } }
     }
 
-    /// The same with its place in a script of this name and text.
+    /// Returns the error with its place in a script of this name and text.
     pub fn in_script(self, name: &str, text: &str) -> ScriptError {
         let (line, column) = line_and_column(text, self.offset);
         ScriptError { script: name.to_owned(), line, column, fault: self.fault }

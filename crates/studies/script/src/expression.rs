@@ -10,7 +10,7 @@ pub(super) enum Expression {
     Constant(Value),
     Variable(Slot),
     Not(Box<Self>),
-    /// Whether the operand is this very constant: NULL, TRUE or FALSE.
+    /// Test of the operand for this constant: NULL, TRUE or FALSE.
     Is(Box<Self>, Value),
     Binary(Operator, Box<[Self; 2]>),
     Call(&'static Function, Vec<Self>),
@@ -61,8 +61,8 @@ const SUM: u8 = 7;
 const PRODUCT: u8 = 8;
 const UNARY: u8 = 9;
 
-/// What signs and words between two operands mean, and how tightly they bind. Two characters first:
-/// the longest sign that fits is meant.
+/// Binary operators with their binding strength. Two characters first: the longest operator
+/// matches.
 const OPERATORS: &[(&str, u8, Operator)] = &[
     ("or", OR, Operator::Or),
     ("and", AND, Operator::And),
@@ -119,7 +119,7 @@ impl<'a> Parser<'a, '_> {
         Ok(std::mem::replace(&mut self.token, token))
     }
 
-    /// Whether this word or sign is next.
+    /// Returns whether this word or sign is next.
     fn at(&self, text: &str) -> bool {
         matches!(self.token,
             Token::Word(next) | Token::Sign(next) if next.eq_ignore_ascii_case(text))
@@ -148,14 +148,14 @@ impl<'a> Parser<'a, '_> {
             Token::Word(word) | Token::Sign(word) => format!("`{word}`"),
             Token::End => "the end".to_owned(),
         };
-        Located::new(self.offset, format!("{wanted} is expected in the expression, not {found}"))
+        Located::new(self.offset, format!("{wanted} expected in the expression, found {found}"))
     }
 
     /// An operand and the operators that bind at least as tightly as `least`.
     fn expression(&mut self, least: u8) -> Result<Expression, Located> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            let message = format!("an expression is nested at most {DEPTH_MAX} deep");
+            let message = format!("an expression can be nested at most {DEPTH_MAX} deep");
             return Err(Located::new(self.offset, message));
         }
         let expression = self.operators(least);
@@ -218,7 +218,7 @@ impl<'a> Parser<'a, '_> {
     fn operand(&mut self) -> Result<Expression, Located> {
         self.operands += 1;
         if self.operands > OPERANDS_MAX {
-            let message = format!("an expression has at most {OPERANDS_MAX} operands");
+            let message = format!("an expression can have at most {OPERANDS_MAX} operands");
             return Err(Located::new(self.offset, message));
         }
         if let Some(constant) = self.constant()? {
@@ -257,7 +257,7 @@ impl<'a> Parser<'a, '_> {
         Ok(Expression::Constant(value))
     }
 
-    /// What follows a sign before a value: `-x` is `0 - x`, `~x` is `-1 # x`.
+    /// Parses the value after a sign: `-x` is `0 - x`, `~x` is `-1 # x`.
     fn signed(&mut self, sign: &str) -> Result<Expression, Located> {
         let (operator, left, power) = match sign {
             "~" => (Operator::BitXor, -1, BITWISE + 1),
@@ -312,11 +312,8 @@ impl<'a> Parser<'a, '_> {
                 (least, most) if least < most => format!("{least} or {most}"),
                 (least, _) => least.to_string(),
             };
-            let message = format!(
-                "{} takes {wanted} arguments, but here are {}",
-                function.name,
-                arguments.len()
-            );
+            let message =
+                format!("{} takes {wanted} arguments, found {}", function.name, arguments.len());
             return Err(Located::new(start, message));
         }
         if most < usize::MAX && arguments.len() < most {
@@ -372,10 +369,7 @@ impl<'a> Lexer<'a> {
             (Token::Sign(sign), sign.len())
         } else {
             let unknown = rest.chars().next().unwrap_or_default();
-            return Err(Located::new(
-                start,
-                format!("`{unknown}` has no meaning in an expression"),
-            ));
+            return Err(Located::new(start, format!("`{unknown}` is not valid in an expression")));
         };
         self.at += length;
         Ok((token, start))

@@ -66,8 +66,8 @@ impl Interpreter {
         interpreter
     }
 
-    /// The same for transactions that are tried once: [`repeat`](Self::repeat) is not to be called.
-    /// Remembering how a transaction began costs time.
+    /// Disables restarts, for transactions that are tried once: [`repeat`](Self::repeat) must not
+    /// be called. Remembering the start of a transaction costs time.
     #[must_use]
     pub fn without_restarts(self) -> Self {
         Self { before: None, ..self }
@@ -135,7 +135,7 @@ impl Interpreter {
         Ok(())
     }
 
-    /// What `debug()` has said since this was last asked; no more than 1,000 values.
+    /// Returns the output of `debug()` since the last call; at most 1,000 values.
     pub fn take_debug(&mut self) -> Vec<String> {
         std::mem::take(&mut self.debug)
     }

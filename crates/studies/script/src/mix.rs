@@ -20,7 +20,7 @@ choice! {
     }
 }
 
-/// What scripts can rely on before they run.
+/// Presets that scripts can rely on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Presets {
     /// `:scale`.
@@ -175,7 +175,7 @@ impl Source {
 }
 
 impl Source {
-    /// Whether it is one of sysbench's scripts.
+    /// Returns whether it is one of sysbench's scripts.
     pub fn is_of_sysbench(&self) -> bool {
         sysbench::NAMES.contains(&self.name.as_str())
     }

@@ -10,7 +10,7 @@ pub(super) type Slot = usize;
 pub(super) struct Names {
     names: Vec<String>,
     slots: HashMap<String, Slot>,
-    /// Whether something is known to set the variable.
+    /// True if some command is known to set the variable.
     assigned: Vec<bool>,
     /// Prefixes of `\gset` and `\aset`: any variable that begins so may be set by them.
     prefixes: BTreeSet<String>,
@@ -65,7 +65,7 @@ impl Names {
         self.prefixes.insert(prefix.to_owned());
     }
 
-    /// Whether `\gset` or `\aset` may set it: some beginning of its name is one of their prefixes.
+    /// Returns whether `\gset` or `\aset` may set it: one of their prefixes starts its name.
     fn has_prefix(&self, name: &str) -> bool {
         let ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
         !self.prefixes.is_empty()
@@ -123,18 +123,18 @@ impl Names {
     }
 }
 
-/// Whether this can be a variable's name: letters of any language, digits and underscores, the
-/// first no digit.
+/// Returns whether this can be a variable's name: letters of any language, digits and underscores,
+/// the first not a digit.
 pub(super) fn is_name(text: &str) -> bool {
     text.bytes().next().is_some_and(begins_name) && text.bytes().all(continues_name)
 }
 
-/// Whether a name can begin with this byte.
+/// Returns whether a name can start with this byte.
 pub(super) fn begins_name(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || !byte.is_ascii()
 }
 
-/// Whether a name can go on with this byte.
+/// Returns whether a name can continue with this byte.
 pub(super) fn continues_name(byte: u8) -> bool {
     begins_name(byte) || byte.is_ascii_digit()
 }

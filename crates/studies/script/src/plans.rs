@@ -21,7 +21,7 @@ const TRANSACTIONS_MAX: usize = 1_000;
 /// Requests of these transactions together, however long a script is.
 const REQUESTS_MAX: usize = 100_000;
 
-/// What begins and ends transactions, and has no plan that anybody would look for.
+/// Keywords of transaction control, which has no plan of interest.
 const CONTROL: [&str; 9] =
     ["BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "SET"];
 

@@ -23,37 +23,37 @@ pub struct ScriptProbe;
 
 settings! {
     const SETTINGS = [CONNECTIONS, THREADS, DURATION, WARMUP, RATE, LATENCY_LIMIT];
-    /// Script (or list of scripts) in pgbench's language; a weight can follow: "mine.sql@3". Paths
-    /// count from the folder of the experiment file.
+    /// Script (or list of scripts) in pgbench's language; a weight can follow: "mine.sql@3".
+    /// Relative paths start at the folder of the experiment file.
     pub SCRIPT: Vec<String> = "workload.script", Kind::TextList;
-    /// Built-in script (or list of them), as pgbench has them: tpcb-like, simple-update,
-    /// select-only; or sysbench: oltp_point_select, oltp_read_only, oltp_write_only,
-    /// oltp_read_write; a weight can follow.
+    /// Built-in script (or list of them): pgbench's tpcb-like, simple-update, select-only; or
+    /// sysbench's oltp_point_select, oltp_read_only, oltp_write_only, oltp_read_write; a weight can
+    /// follow.
     pub BUILTIN: Vec<String> = "workload.builtin", Kind::TextList, Given "\"tpcb-like\"";
     /// Size of pgbench's tables, in 100,000 accounts; `:scale` in scripts.
     pub SCALE: u32 = "workload.scale", Kind::Count { min: 1, max: 100_000 }, "1" => DataIdentity;
-    /// Number of sysbench's tables sbtest1, sbtest2, ... (default 1), as its --tables.
+    /// Number of sysbench's tables sbtest1, sbtest2, ... (default 1), like its --tables.
     pub TABLES: Option<u64> =
         "workload.tables", Kind::Count { min: 1, max: TABLES_MAX } => DataIdentity;
-    /// Rows of each of sysbench's tables (default 10000), as its --table-size.
+    /// Rows of each of sysbench's tables (default 10000), like its --table-size.
     pub TABLE_SIZE: Option<u64> =
         "workload.table_size", Kind::Count { min: 1, max: 2_000_000_000 } => DataIdentity;
-    /// How sysbench's scripts choose rows (default special), as its --rand-type: special, uniform,
-    /// pareto.
+    /// How sysbench's scripts choose rows (default special), like its --rand-type: special,
+    /// uniform, pareto.
     pub RAND_TYPE: Option<Distribution> = "workload.rand_type", Distribution::KIND;
-    /// Whether the tables are created and filled for each trial, pgbench's and, for its scripts or
-    /// where their size is given, sysbench's; default: when a built-in script runs. Without it
-    /// scripts find the tables that the database has.
+    /// Create and fill tables for each trial: pgbench's and, for its scripts or where their size is
+    /// given, sysbench's. Default: if a built-in script runs. Without it, scripts use the existing
+    /// tables of the database.
     pub INITIALIZE: Option<bool> = "workload.initialize", Kind::Bool;
     /// How statements are sent: prepared once with variables as parameters, or as text each time.
     pub PROTOCOL: Protocol = "workload.protocol", Protocol::KIND, "prepared";
-    /// Variables for scripts, as pgbench's --define.
+    /// Variables for scripts, like pgbench's --define.
     pub VARIABLES: Option<Value> = "workload.variables.*", Kind::Scalar;
-    /// Transactions in the measurement, all connections together. Give this or workload.duration.
+    /// Transactions in the measurement by all connections. Give this or workload.duration.
     pub TRANSACTIONS: Option<u64> =
         "workload.transactions", Kind::Count { min: 1, max: 1_000_000_000_000 } => Measurement;
-    /// How often a transaction is tried that ends in a deadlock or a serialization failure, before
-    /// it counts as failed.
+    /// Maximum number of tries of a transaction after deadlocks or serialization failures; then it
+    /// counts as failed.
     pub MAX_TRIES: u64 = "workload.max_tries", Kind::Count { min: 1, max: 1_000_000 }, "1";
 }
 
@@ -93,7 +93,7 @@ impl Probe for ScriptProbe {
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = LoadPlan::objections(configuration, target, TRANSACTIONS);
         if !target.abilities.contains(&Ability::Statements) {
-            let message = "this engine runs no statements of the user's; scripts need a database";
+            let message = "this engine cannot run user statements; scripts need a database";
             invalid.push(Invalid::new(PROBE.path(), message));
         }
         invalid.extend(mix(configuration, 0).err());
@@ -149,7 +149,7 @@ fn data_sets(configuration: &Configuration) -> Vec<DataSet> {
     sets.into_iter().flatten().collect()
 }
 
-/// What sysbench's scripts work on.
+/// Returns the tables of sysbench's scripts.
 fn sysbench_of(configuration: &Configuration) -> Sysbench {
     let default = Sysbench::default();
     Sysbench {
@@ -159,7 +159,7 @@ fn sysbench_of(configuration: &Configuration) -> Sysbench {
     }
 }
 
-/// What is recorded of a statement of a script.
+/// Returns the record of a script's statement.
 fn recorded((script, text): (&str, &str)) -> ScriptStatement {
     ScriptStatement {
         script: script.to_owned(),
@@ -189,7 +189,7 @@ fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
     if sources.is_empty() {
         return Err(Invalid::new(
             SCRIPT.path(),
-            "missing; name a script in pgbench's language, or a built-in one: builtin = \
+            "missing; give a script in pgbench's language or a built-in one: builtin = \
              \"tpcb-like\"",
         ));
     }

@@ -32,7 +32,7 @@ enum PgError {
     Server(#[from] ServerNameError),
     #[error(transparent)]
     Level(#[from] ArgumentError),
-    #[error("a server is named, but --engine is {0}")]
+    #[error("a server is given, but --engine is {0}")]
     NotPostgres(String),
 }
 

@@ -17,7 +17,7 @@ const ZIPFIAN_MAX: f64 = 1_000.0;
 /// The integers from `least` to `most`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// Who draws from them.
+    /// The drawing function.
     function: &'static str,
     least: i64,
     most: i64,

@@ -39,15 +39,15 @@ fn section(own: &ConfigurationScripts) -> Section {
         let others = number::percent(others.max(0.0), 1);
         let left_out = number::plural(left_out, "statement");
         section.note(format!(
-            "{left_out} more took {others} of the time; `export` and JSON have all."
+            "{left_out} more took {others} of the time; see `export` or JSON for all."
         ));
         let all = Block::Table(statements(own, own.statements.iter().collect()));
         section.blocks.push(Block::Fold("All statements".into(), vec![all]));
     }
     section.note(
-        "Latency: means of trials ± 95 % intervals; of a statement from sending it to its whole \
-         answer, failed ones apart. Share: of the time in all statements. Failed: the transaction \
-         was given up; retried: it was tried again.",
+        "Latency: mean of trials ± 95 % CI, from sending a statement to its complete answer, \
+         without failed ones. Share: of the time in all statements. Failed: the transaction was \
+         given up; retried: it was repeated.",
     );
     section
 }

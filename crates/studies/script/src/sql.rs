@@ -8,7 +8,7 @@ use sql::{Kind, Syntax, tokens};
 use std::ops::Range;
 use work::UserStatement;
 
-/// What a part of a command is to SQL.
+/// Kind of a part of a command in SQL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Region {
     Code,
@@ -26,7 +26,7 @@ pub(super) struct Command {
     pub joint: Option<usize>,
 }
 
-/// What ends a command.
+/// End of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     Semicolon,
@@ -119,8 +119,7 @@ pub(super) struct Statement {
     /// Position in the mix's list of statements to be prepared; `None`: it is sent as text with
     /// the values filled in.
     pub prepared: Option<usize>,
-    /// What it is made of: a text, then a variable and a text for each variable. None of a
-    /// prepared one.
+    /// Its parts: a text, then a variable and a text for each variable. Empty for a prepared one.
     pub texts: Vec<String>,
     pub slots: Vec<Slot>,
     pub keep: Option<Keep>,

@@ -18,9 +18,8 @@ pub fn sections(_: &Summary, gains: &[StatementGain]) -> Vec<Section> {
     if let Some(last) = sections.last_mut() {
         let family = number::plural(gains.len(), "comparison");
         last.note(format!(
-            "Gain: how many times as fast the statement is, with its 95 % interval over paired \
-             blocks; below 1x it is slower. Faster and slower are said of all statements together \
-             (Holm over {family})."
+            "Gain: speed-up of the statement (below 1x: slower), 95 % CI, paired by block; \
+             verdict Holm-adjusted for {family}."
         ));
     }
     sections
@@ -43,7 +42,7 @@ fn section(gains: &[StatementGain]) -> Section {
     table.left("latency", |gain| gain.latency.as_ref());
     table.left("gain", |gain| Cell::comparison(&gain.gain, "ms"));
     table.left("at 95 %", |gain| match gain.gain.supported() {
-        false => "not told apart",
+        false => "not significant",
         true if gain.gain.is_better() => "faster",
         true => "slower",
     });

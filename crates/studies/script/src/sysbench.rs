@@ -12,7 +12,7 @@ pub const NAMES: [&str; 4] =
 const POINT_SELECTS: usize = 10;
 const RANGE_ROWS: u32 = 100;
 
-/// What the scripts work on.
+/// Tables of the scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sysbench {
     /// Number of tables, each chosen with the same probability for each kind of statement.
@@ -88,7 +88,7 @@ impl Sysbench {
         }
     }
 
-    /// The same commands for whichever table is drawn: a prepared statement has its table in it.
+    /// Writes the commands for each table that may be drawn: a prepared statement names its table.
     fn on_a_table(self, text: &mut String, commands: &str) {
         if self.tables == 1 {
             return text.push_str(&commands.replace('#', "1"));

@@ -27,9 +27,8 @@ pub enum Value {
 }
 
 impl Value {
-    /// What a text means in an expression: NULL, a boolean (also `t`, `yes`, `off`...: any
-    /// beginning that is not ambiguous), an integer or a double. `None` when it is none of
-    /// these.
+    /// Parses a text as a value of an expression: NULL, a boolean (also `t`, `yes`, `off`...: any
+    /// unambiguous beginning), an integer or a double. Else `None`.
     pub fn typed(&self) -> Option<Self> {
         let Self::Text(text) = self else { return Some(self.clone()) };
         let lower = text.to_ascii_lowercase();
@@ -44,7 +43,7 @@ impl Value {
         }
     }
 
-    /// What it says about conditions: a number other than 0 is true, NULL is false.
+    /// Returns its truth value: a number other than 0 is true, NULL is false.
     pub(super) fn is_truthy(&self) -> bool {
         match self {
             Self::Bool(truth) => *truth,
@@ -209,7 +208,8 @@ fn integers(operator: Operator, left: i64, right: i64) -> Result<Value, Fault> {
     Ok(Value::Integer(result))
 }
 
-/// What a comparison says of this order; `None` is that of not-a-number, which only differs.
+/// Returns the result of a comparison for this order; `None` is that of not-a-number, which only
+/// differs.
 fn compares(operator: Operator, order: Option<Ordering>) -> bool {
     match operator {
         Operator::Equal => order == Some(Ordering::Equal),
@@ -300,12 +300,12 @@ impl Function {
     }
 }
 
-/// What an expression can see and change.
+/// Variables that an expression can read and change.
 pub(super) struct Scope<'a> {
     pub variables: &'a [Option<Value>],
     pub names: &'a Names,
     pub random: &'a mut Xoshiro256PlusPlus,
-    /// What `debug()` has said.
+    /// Output of `debug()`.
     pub debug: &'a mut Vec<String>,
 }
 

@@ -61,26 +61,26 @@ fn row(columns: &[&str], values: &[Option<&str>]) -> Results {
 fn mistakes_are_told_with_their_place() {
     let simple = [
         ("\\set a 1\n  \\sett b 2\n", "2:3: unknown meta command `sett`; did you mean `set`?"),
-        ("select 1;\n\\set é 1 +\n", "2:11: a value is expected in the expression, not the end"),
+        ("select 1;\n\\set é 1 +\n", "2:11: a value expected in the expression, found the end"),
         ("\\set a randm(1, 2)\n", "1:8: unknown function `randm`; did you mean `random`?"),
-        ("\\set a random(1)\n", "1:8: random takes 2 arguments, but here are 1"),
+        ("\\set a random(1)\n", "1:8: random takes 2 arguments, found 1"),
         ("\\set a 1 < 2 < 3\n", "1:14: no second comparison"),
-        ("\\set a 5 $ 3\n", "1:10: `$` has no meaning in an expression"),
+        ("\\set a 5 $ 3\n", "1:10: `$` is not valid in an expression"),
         ("\\set a :\n", "1:8: a variable's name is missing"),
         ("\\set a \\\n  :totla\n", "2:3: unknown variable `totla`"),
         ("\\set a 99999999999999999999\n", "1:8: `99999999999999999999` is too large"),
-        ("\\set 1a 5\n", "1:6: `1a` is not a variable's name"),
+        ("\\set 1a 5\n", "1:6: `1a` is not a variable name"),
         ("\\sleep 5 min\n", "1:10: `min` is not a unit of time"),
         ("\\sleep soon\n", "1:8: `soon` is not a time"),
         ("select 1;\n\\if true\nselect 2;\n", "2:1: \\if without \\endif"),
         ("\\endif\n", "1:1: \\endif without \\if"),
-        ("\\set a 1\n\\gset\n", "2:1: \\gset and \\aset have to follow a SQL command"),
+        ("\\set a 1\n\\gset\n", "2:1: \\gset and \\aset must follow a SQL command"),
         ("select 'it;\n", "1:8: the closing ' is missing"),
         ("\\shell ls\n", "1:1: \\shell is not supported: a program started in a transaction"),
         ("\\setshell a ls\n", "1:1: \\setshell is not supported"),
         (
             "\\syncpipeline\n",
-            "1:1: \\syncpipeline is not supported: a script's statements are sent one by one",
+            "1:1: \\syncpipeline is not supported: a script sends its statements one by one",
         ),
         ("-- nothing\n", "1:1: the script has no commands"),
     ];
@@ -142,10 +142,7 @@ fn results_become_variables() {
     text(&mut interpreter);
     let many = Results { rows: 2, ..row(&["a"], &[Some("1")]) };
     let error = interpreter.answer(&[many]).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "test.sql:2:1: \\gset takes the columns of one row, but the query returned 2 rows"
-    );
+    assert_eq!(error, "test.sql:2:1: \\gset needs exactly one row, but the query returned 2 rows");
     assert!(interpreter.answer(&[]).is_err());
 }
 
@@ -226,7 +223,7 @@ fn failures_name_the_command() {
         ),
         (
             "\\if 1\n\\elif 2\n\\endif\n\\set a 1 and true\n",
-            "test.sql:4:1: a boolean is needed where there is an integer",
+            "test.sql:4:1: expected a boolean, found an integer",
         ),
         ("\\set a random(2, 1)\n", "test.sql:1:1: random: the range from 2 to 1 is empty"),
     ];

@@ -1,4 +1,4 @@
-//! What scripts compute is part of what is measured: it takes no memory from the allocator.
+//! Scripts compute inside the measurement, so they must not allocate memory.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 

@@ -41,7 +41,7 @@ fn mix(text: &str, protocol: Protocol, variables: &[(&str, &str)]) -> Result<Arc
     Mix::parse(&[source], protocol, &presets).map(Arc::new).map_err(|error| error.to_string())
 }
 
-/// What `debug()` says in one transaction of a script that asks nothing of the server.
+/// Returns the output of `debug()` in one transaction of a script without server requests.
 fn our_debug(text: &str, variables: &[(&str, &str)]) -> Result<Vec<String>, String> {
     let mut interpreter = Interpreter::new(mix(text, Protocol::Simple, variables)?, 0);
     match interpreter.advance() {
@@ -488,7 +488,7 @@ fn built_in_scripts_are_pgbenchs(server: &Server) {
     }
 }
 
-/// What a database says of pgbench's tables: columns, storage, keys, rows, vacuumed pages.
+/// Query that describes pgbench's tables: columns, storage, keys, rows, vacuumed pages.
 const DESCRIPTION: &str = "
 select c.relname, c.reloptions, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull
   from pg_class c join pg_attribute a on a.attrelid = c.oid

@@ -37,7 +37,7 @@ pub struct SortOrders {
     pub rank_correlation: Option<f64>,
 }
 
-/// What one order takes and costs.
+/// Size and cost of one order.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SortOrderRow {
     /// The level: `none`, `advise:2`, `l_shipdate,l_returnflag`.
@@ -62,15 +62,15 @@ pub struct SortOrderRow {
     pub cpu: Option<Estimate>,
     /// How many times less that is than for the rows as generated.
     pub cpu_gain: Option<Comparison>,
-    /// The same of a scan with the filter.
+    /// CPU time of a scan with the filter.
     pub filtered_cpu: Option<Estimate>,
     /// Row groups that the filter needs not read, of how many; `None` without a filter.
     pub skipped: Option<(f64, f64)>,
-    /// What each column takes, in the order of the table.
+    /// Size of each column, in the order of the table.
     pub by_column: Vec<ColumnBytes>,
 }
 
-/// What a column takes in an order.
+/// Size of a column in an order.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ColumnBytes {
     /// Its name.
@@ -81,8 +81,8 @@ pub struct ColumnBytes {
     pub predicted: Option<f64>,
 }
 
-/// What the sort-order probe found, a group for each set of other levels; none with fewer than two
-/// orders.
+/// Returns the results of the sort-order probe, a group for each set of other levels; none with
+/// fewer than two orders.
 pub fn sort_orders(summary: &Summary) -> Vec<SortOrders> {
     let groups = groups(summary.recording, SortOrder.name(), |path| path == ORDER.path());
     let orders = Orders { summary };

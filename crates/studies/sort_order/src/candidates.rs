@@ -62,7 +62,7 @@ pub fn candidates(table: &Coded) -> Vec<Candidate> {
     found
 }
 
-/// Whether a column has runs to gain.
+/// Returns whether a column can gain from runs.
 fn is_usable(sample: &Coded, at: usize) -> bool {
     let distinct = sample.columns[at].distinct;
     distinct > 1 && distinct * RUN_ROWS_MIN <= sample.rows
@@ -83,8 +83,7 @@ fn without_determined(sample: &Coded, key: &[usize]) -> Vec<usize> {
     kept
 }
 
-/// Whether a column has one value in all rows that are equal in a key, by which the rows are
-/// sorted.
+/// Returns whether a column is constant within rows of equal sort key.
 fn is_constant_within(sample: &Coded, key: &[usize], at: usize, rows: &[u32]) -> bool {
     let same = |column: usize, pair: &[u32]| {
         let codes = &sample.columns[column].codes;

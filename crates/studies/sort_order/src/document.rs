@@ -8,7 +8,7 @@ use report::number;
 use report::text::joined;
 use report::{Columns, Document, Section};
 
-/// What orders are expected to take, and where the gain comes from.
+/// Returns the expected sizes of orders, and the source of the gain.
 pub fn sort_order(advised: &Advised) -> Document {
     let mut sections = vec![orders(advised)];
     sections.extend(measured(advised));
@@ -17,7 +17,7 @@ pub fn sort_order(advised: &Advised) -> Document {
 }
 
 fn words(order: &AdvisedOrder) -> String {
-    if order.columns.is_empty() { "as the rows lie".into() } else { joined(&order.columns, ", ") }
+    if order.columns.is_empty() { "current order".into() } else { joined(&order.columns, ", ") }
 }
 
 fn ends(interval: Option<Interval>) -> Option<(f64, f64)> {
@@ -43,7 +43,7 @@ fn orders(advised: &Advised) -> Section {
     let mut table = Columns::for_rows(all);
     table.name("order by", |order| words(order));
     table.left("predicted MB", |order| predicted(order));
-    table.right("against as it lies", move |order| {
+    table.right("vs. current", move |order| {
         (generated > 0.0 && !order.columns.is_empty())
             .then(|| signed(order.predicted.bytes / generated - 1.0))
     });
@@ -51,49 +51,49 @@ fn orders(advised: &Advised) -> Section {
     section.table(table);
     let predicted = &advised.generated.predicted;
     section.note(format!(
-        "Predicted: an estimate of the bytes of all columns as Parquet with dictionaries and \
-         Snappy, from {} of {} that were sorted and written; [95 % t intervals over row groups]. \
-         It is no figure of another writer or engine.",
+        "Predicted: estimated size of all columns as Parquet with dictionaries and Snappy, from \
+         {} of {}, sorted and written; [95 % t intervals over row groups]. Other writers and \
+         engines give other sizes.",
         number::plural(predicted.groups, "row group"),
         predicted.groups_all,
     ));
     if advised.rows < advised.rows_all {
         section.note(format!(
-            "{} of {} rows were looked at: sorted, all rows have longer runs, so that sizes are \
-             rather too high; --rows looks at more.",
+            "{} of {} rows sampled. All rows sorted have longer runs, so the sizes tend to be \
+             too high; raise --rows.",
             number::count(advised.rows),
             number::count(advised.rows_all)
         ));
     }
     if !advised.left_out.is_empty() {
         section.note(format!(
-            "Left out, because they hold lists or records: {}.",
+            "Omitted columns with lists or records: {}.",
             joined(&advised.left_out, ", ")
         ));
     }
     section
 }
 
-/// What may be said of the best order.
+/// States the best order.
 fn verdict(advised: &Advised) -> String {
     let generated = &advised.generated.predicted;
     let Some(best) = advised.orders.first().filter(|own| own.predicted.bytes < generated.bytes)
     else {
-        return "No order is expected to take less than the rows as they lie.".into();
+        return "No order is expected to be smaller than the current one.".into();
     };
     let share = number::short_percent(1.0 - best.predicted.bytes / generated.bytes);
     let overlap = match (best.predicted.interval, generated.interval) {
         (Some(best), Some(generated)) if best.high < generated.low => "",
         (Some(_), Some(_)) => " The intervals overlap: measure it.",
-        _ => " With fewer than two row groups looked at, how sure that is cannot be said.",
+        _ => " Fewer than two row groups sampled: no interval.",
     };
     format!(
-        "ORDER BY {} is expected to take {share} less than the rows as they lie.{overlap}",
+        "ORDER BY {} is expected to take {share} less than the current order.{overlap}",
         words(best)
     )
 }
 
-/// What was measured, beside the predictions.
+/// Lists measurements next to the predictions.
 fn measured(advised: &Advised) -> Option<Section> {
     let all = [&advised.generated].into_iter().chain(&advised.orders);
     let measured: Vec<(&AdvisedOrder, &Measured)> =
@@ -103,11 +103,7 @@ fn measured(advised: &Advised) -> Option<Section> {
     let mut section = Section::new("Measured");
     let predicted_best =
         measured.get(1).is_some_and(|(order, _)| order.columns == smallest.columns);
-    let as_foreseen = if predicted_best {
-        ", as predicted"
-    } else {
-        ", which is not the order that was predicted"
-    };
+    let as_foreseen = if predicted_best { ", as predicted" } else { ", not the predicted order" };
     section.line(format!(
         "Smallest: {}, {}{as_foreseen}.",
         words(smallest),
@@ -121,7 +117,7 @@ fn measured(advised: &Advised) -> Option<Section> {
         let mb = own.bytes as f64 / 1e6;
         Cell::from(mb).shown(number::figure(mb))
     });
-    table.right("predicted off by", move |(order, own)| {
+    table.right("prediction error", move |(order, own)| {
         (own.bytes > 0).then(|| signed(order.predicted.bytes * share / own.bytes as f64 - 1.0))
     });
     table.right("write s", |(_, own)| Cell::from(own.write_s).shown(number::figure(own.write_s)));
@@ -132,8 +128,8 @@ fn measured(advised: &Advised) -> Option<Section> {
     });
     section.table(table);
     section.note(format!(
-        "Of {} rows. Writing is of sorted rows, once; reading decodes all values on one \
-         processor, {rounds} rounds in turns (± 95 % t intervals).",
+        "{} rows. Writing: sorted rows, once. Reading: decodes all values on one CPU, {rounds} \
+         interleaved rounds (± 95 % t intervals).",
         number::count(advised.rows)
     ));
     Some(section)
@@ -153,18 +149,18 @@ fn by_column(advised: &Advised) -> Option<Section> {
     let mut table = Columns::for_rows(rows);
     table.name("column", |((column, _), _)| column.0.as_str());
     table.right("values", |((column, _), _)| Cell::count(column.1 as u64));
-    table.right("as it lies MB", move |((_, lies), _)| mb(**lies));
+    table.right("current MB", move |((_, lies), _)| mb(**lies));
     table.right("best order MB", move |(_, best)| mb(**best));
     table.right("change MB", |((_, lies), best)| {
         let change = (**best - **lies) / 1e6;
         Cell::from(change).shown(number::signed(change, 3))
     });
     section.table(table);
-    section.note("values: different ones in the rows that were looked at. Sizes are predicted.");
+    section.note("values: distinct values in the sampled rows. Sizes are predicted.");
     Some(section)
 }
 
-/// The same for programs.
+/// Returns the advice as JSON.
 pub fn json(advised: &Advised) -> serde_json::Result<serde_json::Value> {
     report::json::object("sort_order", advised, serde_json::json!({}))
 }

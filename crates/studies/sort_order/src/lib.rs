@@ -39,7 +39,7 @@ pub use quick::COMMAND;
 use self::analysis::sort_orders;
 use ::analysis::Study;
 
-/// What the study tells the analysis of its runs: what they keep as plans are orders of rows.
+/// The study's part in the analysis of its runs: their recorded plans are orders of rows.
 pub const STUDY: Study = Study { explains_statements: false, ..Study::new("sort-order") };
 
 report::sections! {

@@ -32,7 +32,7 @@ pub const ROW_GROUPS: FactName = FactName::new("row_groups", "");
 /// Row groups that [`FILTER`](probe::scans::FILTER) does not need to read.
 pub const ROW_GROUPS_SKIPPED: FactName = FactName::new("row_groups_skipped", "");
 
-/// What `workload.order` says.
+/// Value of `workload.order`.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Wanted {
     Generated,
@@ -47,7 +47,7 @@ pub enum Wanted {
 pub enum OrderError {
     /// `advise:0`
     #[error(
-        "`{text}` names no place of the advice; write advise:1 for the best order, advise:2 for \
+        "`{text}` is not a rank of the advice; write advise:1 for the best order, advise:2 for \
          the next"
     )]
     Place {
@@ -56,7 +56,7 @@ pub enum OrderError {
     },
     /// The table has no such column, or one that has no order.
     #[error(
-        "{}; none, random and advise are orders too",
+        "{}; none, random or advise are orders too",
         experiment::unknown_name(&format!("column of table {table}"), name, known)
     )]
     UnknownColumn {
@@ -68,7 +68,7 @@ pub enum OrderError {
         known: Vec<&'static str>,
     },
     /// A column that is named twice.
-    #[error("column {column} stands there twice")]
+    #[error("column {column} is given twice")]
     Twice {
         /// The column.
         column: &'static str,
@@ -212,11 +212,11 @@ mod tests {
         );
         assert_eq!(of("l_shipdate, l_tax"), Ok(Wanted::By(vec!["l_shipdate", "l_tax"])));
         for (text, words) in [
-            ("advise:0", "names no place"),
-            ("advise:x", "names no place"),
+            ("advise:0", "is not a rank"),
+            ("advise:x", "is not a rank"),
             ("l_shipdat", "l_shipdate"),
             ("l_tax,l_tax", "twice"),
-            ("", "none, random and advise"),
+            ("", "none, random or advise"),
         ] {
             let message = of(text).unwrap_err().to_string();
             assert!(message.contains(words), "{text}: {message}");

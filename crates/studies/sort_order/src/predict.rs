@@ -1,4 +1,4 @@
-//! What an order will take, from some of its row groups.
+//! Predicts the size of an order from some of its row groups.
 
 use crate::{Candidate, Coded, Order, candidates};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -24,7 +24,7 @@ pub struct Layout {
     pub seed: u64,
 }
 
-/// What the columns of a table are expected to take in an order: an estimate.
+/// Expected size of a table's columns in an order: an estimate.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Prediction {
     /// Bytes of each column.
@@ -45,12 +45,12 @@ pub struct Prediction {
 pub struct Advice {
     /// The order and what proposes it.
     pub candidate: Candidate,
-    /// What it is expected to take.
+    /// The expected size.
     pub prediction: Prediction,
 }
 
-/// What a store takes for some whole row groups of rows (and the last one): bytes of each column by
-/// row group.
+/// Measures the size of some whole row groups (and the last one): bytes of each column by row
+/// group.
 pub type Store<'a, E> = dyn FnMut(Vec<u32>) -> Result<Vec<Vec<u64>>, E> + 'a;
 
 /// Predicts an order: its rows are sorted, some row groups chosen at random, and what `store` says
@@ -154,7 +154,7 @@ fn modelled_bytes(table: &Coded, candidate: &Candidate, layout: Layout) -> f64 {
     table.columns.iter().map(column_bytes).sum()
 }
 
-/// What the length of a run takes: 2 bytes in `DuckDB`, 1 or 2 in Parquet.
+/// Bytes of a run's length: 2 in `DuckDB`, 1 or 2 in Parquet.
 const RUN_LENGTH_BYTES: f64 = 2.0;
 
 #[cfg(test)]

@@ -45,11 +45,11 @@ settings! {
         WARMUP, FILTER
     ];
     /// Order of the rows: none (as generated), random (shuffled), columns
-    /// ("l_shipdate,l_returnflag"), advise (the order that is predicted to take the least) or
-    /// advise:2, advise:3 and so on (the next best).
+    /// ("l_shipdate,l_returnflag"), advise (the smallest predicted size) or advise:2, advise:3 and
+    /// so on (the next best).
     pub ORDER: String = "workload.order", Kind::Text, "none";
-    /// What the rows are kept in: table (the engine's own), or parquet (a file that Steelbench
-    /// writes and the engine reads).
+    /// Storage of the rows: table (the engine's own), or parquet (a file that Steelbench writes and
+    /// the engine reads).
     pub FORMAT: TableFormat = "workload.format", TableFormat::KIND, "table";
 }
 
@@ -101,7 +101,7 @@ impl Probe for SortOrder {
         table.storage.format = configuration.get(FORMAT);
         let filter = filter(configuration, &table)?;
         let step = |text: &str| (context.progress)(Event::Step { text: text.into() });
-        step(&format!("making the rows of {}", set.name()));
+        step(&format!("generating the rows of {}", set.name()));
         let rows = Arc::new(rows_of(&table, set.fills().remove(0), set.row_bytes(), context)?);
         step("ordering the rows");
         let ordered = Ordered::from_settings(configuration, &rows, &table, store)?;
@@ -150,8 +150,8 @@ fn rows_of(
     if needed > available || rows > InMemory::ROWS_MAX {
         let [needed, available] = [needed, available].map(observations::number::bytes);
         let message = format!(
-            "about {needed} of memory are needed and {available} are available; use a smaller \
-             workload.scale or fewer rows"
+            "needs about {needed} of memory, {available} available; use a smaller workload.scale \
+             or fewer rows"
         );
         return Err(EngineError::failed("ordering the rows in memory", message));
     }
@@ -183,7 +183,7 @@ fn work(
     }
 }
 
-/// What scans cost.
+/// Cost of scans.
 struct Scanned {
     seen: Observations,
     /// Milliseconds of one.
@@ -239,7 +239,7 @@ fn add(scanned: Scanned, filtered: Option<Scanned>, stored: &Stored, load_s: f64
     seen
 }
 
-/// Whether a column has a place in an order: one that only fills pages has no values of its own.
+/// Returns whether a column can be part of an order: one that only fills pages has no values.
 pub(crate) fn is_ordered(data_type: DataType) -> bool {
     !matches!(data_type, DataType::PageFiller { .. })
 }

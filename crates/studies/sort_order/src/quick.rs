@@ -14,22 +14,22 @@ use work::Stop;
 /// The command of this study.
 pub const COMMAND: Command = Command::new::<SortOrder>(Chapter::Layouts);
 
-/// In which order the rows of a Parquet file, or of a DuckDB table, would take the least
+/// Find the sort order that makes a Parquet file or a database table smallest
 #[derive(Debug, Parser)]
 #[command(name = "sort-order")]
 pub struct SortOrder {
-    /// A Parquet file, or with the table named behind it a DuckDB or SQLite database, or the URL
-    /// of a PostgreSQL server
+    /// A Parquet file; or, followed by a table, a DuckDB or SQLite database or the URL of a
+    /// PostgreSQL server
     #[arg(value_name = "FILE|URL")]
     pub file: PathBuf,
     /// The table; libduckdb is found as by `run`
     pub table: Option<String>,
-    /// Rows to look at, at most: whole row groups, blocks or pages that are spread over the table.
+    /// Maximum number of rows to sample: whole row groups, blocks or pages spread over the table.
     /// They are kept in memory
     #[arg(long, value_name = "N", default_value = "1M", value_parser = setting::<u64, _>(ROWS))]
     pub rows: u64,
-    /// Write these rows as they lie and in the best orders, to temporary files, and measure size
-    /// and reading
+    /// Write these rows in the current and the best orders to temporary files, and measure size and
+    /// reading
     #[arg(long)]
     pub measure: bool,
     /// Orders to show, and to measure with --measure

@@ -1,4 +1,4 @@
-//! What orders of a table's rows take and cost in a column store, and how good the advice was.
+//! Size and cost of row orders in a column store, and the quality of the advice.
 
 use crate::analysis::{ColumnBytes, SortOrderRow, SortOrders};
 use analysis::{Interval, Summary};
@@ -28,11 +28,10 @@ fn section(orders: &SortOrders) -> Section {
         format!(" from {} of {all}", number::plural(some as usize, "row group"))
     });
     section.note(format!(
-        "Size: of the compressed columns. Predicted: an estimate{looked_at}, which were sorted \
-         and stored apart before the table was loaded; its interval says how much row groups \
-         differ. Load: of rows that are sorted already. CPU: of a scan that reads all columns, \
-         for each row of the table. Gains are against the rows as generated (none); above 1 is \
-         better."
+        "Size: compressed columns. Predicted: an estimate{looked_at}, sorted and stored \
+         separately before the load; its interval covers the variation between row groups. Load: \
+         rows already sorted. CPU: a scan of all columns, per row of the table. Gains are \
+         relative to the rows as generated (none); above 1 is better."
     ));
     if let Some(generated) = orders.generated.filter(|generated| *generated != orders.smallest) {
         by_column(&mut section, &orders.rows[generated], &orders.rows[orders.smallest]);
@@ -58,21 +57,21 @@ fn smallest(orders: &SortOrders) -> String {
         0 => String::new(),
         _ => format!(
             "; {} the same",
-            if same == 1 { "one more takes".into() } else { format!("{same} more take") }
+            if same == 1 { "one more is".into() } else { format!("{same} more are") }
         ),
     };
     match orders.generated.map(|own| &orders.rows[own]) {
         Some(generated) if generated.order == best.order => {
-            format!("No order takes less than the rows as generated: {size}.")
+            format!("No order is smaller than the rows as generated: {size}.")
         }
         Some(generated) => {
             let share = number::short_percent(1.0 - best.size.mean / generated.size.mean);
             format!(
-                "{} takes least: {size}, {share} less than the rows as generated{others}.",
+                "{} is the smallest: {size}, {share} less than the rows as generated{others}.",
                 name(best)
             )
         }
-        None => format!("{} takes least: {size}{others}.", name(best)),
+        None => format!("{} is the smallest: {size}{others}.", name(best)),
     }
 }
 
@@ -86,7 +85,7 @@ fn advice(orders: &SortOrders) -> Option<String> {
     }
     let more = number::short_percent(row.size.mean / best.size.mean - 1.0);
     Some(format!(
-        "The advice, {}, was number {place} of {all} orders: {more} larger than the best.",
+        "The advice, {}, ranks {place} of {all} orders: {more} larger than the best.",
         name(row)
     ))
 }
@@ -98,13 +97,13 @@ fn predictions(orders: &SortOrders) -> Option<String> {
         [worst.predicted_mb?, worst.size.mean].map(|mb| number::quantity(mb, "MB"));
     let ranks = orders.rank_correlation.map_or_else(String::new, |ranks| {
         format!(
-            " Spearman's rank correlation of the sizes is {} (1: in the order that was predicted).",
+            " Spearman's rank correlation of the sizes is {} (1: same order as predicted).",
             number::fixed(ranks, 2)
         )
     });
     Some(format!(
-        "Predicted against measured: off by {} (median), {} % at worst ({}: predicted \
-         {predicted}, measured {measured}).{ranks}",
+        "Prediction error: {} (median), {} % at worst ({}: predicted {predicted}, measured \
+         {measured}).{ranks}",
         number::short_percent(median),
         number::signed(100.0 * worst.error?, 1),
         name(worst),
@@ -165,7 +164,7 @@ fn by_column(section: &mut Section, generated: &SortOrderRow, best: &SortOrderRo
     both.sort_by(|a, b| change(b).abs().total_cmp(&change(a).abs()));
     let left_out = both.len().saturating_sub(COLUMNS_SHOWN);
     both.truncate(COLUMNS_SHOWN);
-    section.line(format!("Where the difference between none and {} comes from:", name(best)));
+    section.line(format!("Columns that differ most between none and {}:", name(best)));
     let mut table = Columns::for_rows(&both);
     table.name("column", |(from, _)| from.column.as_str());
     table.right("none MB", |(from, _)| megabytes(from.bytes));
@@ -177,10 +176,8 @@ fn by_column(section: &mut Section, generated: &SortOrderRow, best: &SortOrderRo
     table.right("predicted MB", |(_, to)| to.predicted.map(megabytes));
     section.table(table);
     if left_out > 0 {
-        section.note(format!(
-            "{} with smaller changes are not shown.",
-            number::plural(left_out, "column")
-        ));
+        section
+            .note(format!("{} with smaller changes omitted.", number::plural(left_out, "column")));
     }
 }
 

@@ -177,5 +177,5 @@ fn a_page_that_asks_for_too_much_memory_is_refused() {
     bytes[7..12].copy_from_slice(&[0xFE, 0xFF, 0xFF, 0xFF, 0x0F]);
     std::fs::write(&path, &bytes).unwrap();
     let error = ParquetFile::read(&path, 1_000_000).err().unwrap().to_string();
-    assert!(error.contains("column number: ") && error.contains("a page has 2047 MiB"), "{error}");
+    assert!(error.contains("column number: ") && error.contains("a page of 2047 MiB"), "{error}");
 }

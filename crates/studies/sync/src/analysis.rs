@@ -17,7 +17,7 @@ use observations::{Environment, FactName, Observations, Recording};
 use probe::Probe;
 use serde::Serialize;
 
-/// What a report says of the configurations with the sync probe.
+/// Summary of the configurations with the sync probe.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScalingSummary {
     /// In the order of the file.
@@ -33,7 +33,7 @@ pub struct SharedLine {
     pub configuration: usize,
     /// Its short label.
     pub label: String,
-    /// What guards the line.
+    /// The primitive that guards the line.
     pub primitive: String,
     /// Threads.
     pub threads: u64,
@@ -78,8 +78,8 @@ pub struct ScalingPoint {
 /// Where threads are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Placement {
-    /// Whether they were pinned there. If not, this is the fewest that they fit on, a thread on
-    /// each processor.
+    /// True if they were pinned there. Otherwise this is the smallest place that fits them, with a
+    /// thread on each CPU.
     pub pinned: bool,
     /// Processors.
     pub processors: u64,
@@ -94,15 +94,15 @@ pub struct Placement {
 /// Where a curve leaves something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Edge {
-    /// What.
+    /// Its kind.
     pub kind: EdgeKind,
     /// Position in `points` of the first one beyond.
     pub at: usize,
-    /// Whether this is known; if not, it is there at the latest.
+    /// True if the place is known; otherwise it is the latest possible one.
     pub pinned: bool,
 }
 
-/// What a curve leaves.
+/// Boundary that a curve crosses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeKind {
@@ -254,7 +254,7 @@ fn fewest(threads: u64, environment: &Environment) -> Option<Placement> {
 impl EdgeKind {
     const ALL: [Self; 4] = [Self::Core, Self::Node, Self::Socket, Self::Processors];
 
-    /// Whether a point is still inside.
+    /// Returns whether a point is still inside.
     fn holds(self, point: &ScalingPoint, place: &Placement) -> bool {
         match self {
             Self::Core => place.cores <= 1,

@@ -19,24 +19,22 @@ pub struct SyncProbe;
 
 settings! {
     const SETTINGS = [];
-    /// What guards or replaces the counters: a hash map under one lock (mutex-map, rwlock-map) or
-    /// under locks over its parts (concurrent-map), an array with a lock for each member
-    /// (mutex-array, spin-tas, spin-ttas, spin-ticket, spin-mcs), an array without locks (racy:
-    /// updates get lost; atomic; cas), one counter for all (atomic-shared), a copy for each
-    /// processor or thread (per-core, per-thread).
+    /// Protection of the counters: a hash map under one lock (mutex-map, rwlock-map) or with a lock
+    /// per part (concurrent-map); an array with a lock for each member (mutex-array, spin-tas,
+    /// spin-ttas, spin-ticket, spin-mcs); an array without locks (racy: updates get lost; atomic;
+    /// cas); one shared counter (atomic-shared); a copy per CPU or thread (per-core, per-thread).
     pub PRIMITIVE: Primitive = "workload.primitive", Primitive::KIND, "atomic-shared";
-    /// Threads that add to the counters.
+    /// Threads that increment the counters.
     pub THREADS: u32 = "workload.threads", Kind::Count { min: 1, max: 4096 }, "1" => Concurrency;
-    /// Number of counters; each operation takes one at random.
+    /// Number of counters; each operation picks one at random.
     pub MEMBERS: u32 = "workload.members", Kind::Count { min: 1, max: MEMBERS_MAX as i64 }, "8";
-    /// How far apart the members of an array lie: one after the other, each in a cache line (64
-    /// bytes), each in two.
+    /// Distance between the members of an array: none, one cache line (64 bytes) each, or two.
     pub PADDING: Padding = "workload.padding", Padding::KIND, "none";
-    /// Where threads run: where the scheduler likes; all on one processor; on all hardware threads
-    /// of a core before the next core; on one hardware thread of each core, socket after socket; on
-    /// the sockets in turn.
+    /// Placement of threads: by the scheduler; all on one CPU; on all hardware threads of a core
+    /// before the next core; on one hardware thread of each core, socket after socket; on the
+    /// sockets alternately.
     pub PINNING: Pinning = "workload.pinning", Pinning::KIND, "none";
-    /// Share of operations that read instead of adding.
+    /// Share of operations that read instead of incrementing.
     pub READS: f64 = "workload.reads", Kind::Share, "0%";
     /// Length of the measurement.
     pub DURATION: f64 = "workload.duration", Kind::PositiveDuration, "1 s" => Measurement;
@@ -66,9 +64,8 @@ impl Probe for SyncProbe {
         let primitive = configuration.get(PRIMITIVE);
         if configuration.get(PADDING) != Padding::None && !primitive.pads() {
             let name = primitive.name();
-            let message = format!(
-                "this changes nothing for {name}, whose members cannot be kept apart or are always"
-            );
+            let message =
+                format!("no effect for {name}: its members cannot be padded or always are");
             invalid.push(Invalid::new(PADDING.path(), message));
         }
         let topology = Topology::of_this_machine();

@@ -20,9 +20,9 @@ const PRINTED: &str = "steelbench sync --print";
 #[derive(Debug, Parser)]
 #[command(name = "sync")]
 pub struct Sync {
-    /// What guards or replaces the counters: mutex-map, rwlock-map, concurrent-map, mutex-array,
-    /// spin-tas, spin-ttas, spin-ticket, spin-mcs, racy, atomic-shared, atomic, cas, per-core,
-    /// per-thread [default: all]
+    /// Protection of the counters: mutex-map, rwlock-map, concurrent-map, mutex-array, spin-tas,
+    /// spin-ttas, spin-ticket, spin-mcs, racy, atomic-shared, atomic, cas, per-core, per-thread
+    /// [default: all]
     #[arg(
         long,
         value_name = "LIST",
@@ -31,7 +31,7 @@ pub struct Sync {
         value_delimiter = ',',
     )]
     pub primitive: Vec<Primitive>,
-    /// Number of threads [default: 1, 2, 4, ... up to the number of processors]
+    /// Number of threads [default: 1, 2, 4, ... up to the number of CPUs]
     #[arg(
         long,
         value_name = "LIST",
@@ -49,8 +49,8 @@ pub struct Sync {
         value_delimiter = ',',
     )]
     pub members: Vec<u32>,
-    /// Distance between them, for primitives where it can be chosen: none, line, two-lines
-    /// [default: none]
+    /// Distance between counters, for primitives that support it: none, line, two-lines [default:
+    /// none]
     #[arg(
         long,
         value_name = "LIST",
@@ -59,7 +59,7 @@ pub struct Sync {
         value_delimiter = ',',
     )]
     pub padding: Vec<Padding>,
-    /// Where threads run: none, same-core, smt-sibling, other-core, other-socket [default: none]
+    /// Placement of threads: none, same-core, smt-sibling, other-core, other-socket [default: none]
     #[arg(
         long,
         value_name = "LIST",

@@ -23,7 +23,7 @@ pub fn section(_: &Summary, scaling: Option<&ScalingSummary>) -> Option<Section>
     let drawn: Vec<&Curve> = scaling.curves.iter().filter(|curve| curve.points.len() > 1).collect();
     if drawn.len() > CURVES_MAX {
         let text = format!(
-            "Drawn are {CURVES_MAX} of {}; the table has all.",
+            "The chart shows {CURVES_MAX} of {}; the table has all.",
             number::plural(drawn.len(), "curve")
         );
         section.note(text);
@@ -37,10 +37,9 @@ pub fn section(_: &Summary, scaling: Option<&ScalingSummary>) -> Option<Section>
 fn legend() -> String {
     let (flat, linear) = (number::percent(FLAT_SHARE, 0), number::percent(LINEAR_EFFICIENCY, 0));
     format!(
-        "From the fewest threads to the most that each have a processor. Linear: the speed-up is \
-         at least {linear} of the number of threads; flat: throughput changes by no more than \
-         {flat}; sub-linear between them; negative below. Two names: the 95 % interval reaches \
-         from one to the other."
+        "From the fewest threads to the most with one CPU each. Linear: the speed-up is at least \
+         {linear} of the ratio of thread counts; flat: throughput changes by at most {flat}; \
+         sub-linear: in between; negative: below. Two names: the 95 % interval covers both."
     )
 }
 
@@ -51,8 +50,8 @@ fn shared_line(section: &mut Section, line: &SharedLine, curves: &[Curve]) {
     let ends = line.throughput.interval.filter(|own| own.low > 0.0);
     let ends = ends.map_or_else(String::new, |own| format!(" [{}, {}]", ns(own.high), ns(own.low)));
     section.line(format!(
-        "One shared cache line tops out at {} ops/ms ({}, {} threads): {}{ends} ns for each \
-         addition, however many threads there are.",
+        "One shared cache line is limited to {} ops/ms ({}, {} threads): {}{ends} ns per \
+         addition, at any number of threads.",
         number::estimate_without_unit(&line.throughput),
         line.primitive,
         line.threads,
@@ -62,7 +61,7 @@ fn shared_line(section: &mut Section, line: &SharedLine, curves: &[Curve]) {
         let curve = &curves[*curve];
         let peak = &curve.points[curve.peak];
         section.detail(format!(
-            "The most of all is {} ops/ms, {} of that: {} with {}.",
+            "The maximum is {} ops/ms, {} of that: {} with {}.",
             number::estimate_without_unit(&peak.throughput),
             number::comparison(comparison, "ops/ms"),
             named(curve),
@@ -72,7 +71,7 @@ fn shared_line(section: &mut Section, line: &SharedLine, curves: &[Curve]) {
 }
 
 fn named(curve: &Curve) -> &str {
-    if curve.group.is_empty() { "the only one" } else { &curve.group }
+    if curve.group.is_empty() { "single curve" } else { &curve.group }
 }
 
 fn table(curves: &[Curve]) -> Columns<'_, &Curve> {
@@ -128,9 +127,9 @@ fn leaves(curve: &Curve, edge: &Edge) -> String {
 fn what(kind: EdgeKind) -> &'static str {
     match kind {
         EdgeKind::Core => "the core",
-        EdgeKind::Node => "the memory node",
+        EdgeKind::Node => "the NUMA node",
         EdgeKind::Socket => "the socket",
-        EdgeKind::Processors => "a processor each",
+        EdgeKind::Processors => "one CPU per thread",
     }
 }
 

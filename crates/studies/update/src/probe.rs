@@ -28,7 +28,7 @@ use work::{DataType, Filter, Operation, Request, SharedTables, Statement};
 pub struct Update;
 
 choice! {
-    /// Whether connections change the same rows.
+    /// Sharing of rows between connections.
     pub enum Sharing {
         /// All of them draw from the same keys.
         Shared = "shared",
@@ -43,18 +43,18 @@ settings! {
         CONNECTIONS, THREADS,
         DURATION, WARMUP, RATE
     ];
-    /// Updates in the measurement, all connections together. Give this or workload.duration.
+    /// Updates in the measurement by all connections. Give this or workload.duration.
     pub UPDATES: Option<u64> =
         "workload.updates", Kind::Count { min: 1, max: 1_000_000_000_000 } => Measurement;
-    /// Whether connections change the same rows: all draw from the same keys (shared), or each has
-    /// a part of them for itself (disjoint).
+    /// Sharing of rows: all connections use the same keys (shared), or each has its own part
+    /// (disjoint).
     pub SHARING: Sharing = "workload.sharing", Sharing::KIND, "shared";
-    /// How often an update is tried that ends in a deadlock or a serialization failure, before it
+    /// Maximum number of tries of an update after deadlocks or serialization failures; then it
     /// counts as failed.
     pub MAX_TRIES: u64 = "workload.max_tries", Kind::Count { min: 1, max: 1_000_000 }, "100";
 }
 
-/// What the study tells the analysis of its runs.
+/// The study's part in the analysis of its runs.
 pub const STUDY: Study =
     Study { table: Some(TableUse { access: Access::Rows, costs: COSTS }), ..Study::new("update") };
 
@@ -148,8 +148,7 @@ fn column_to_change(set: &DataSet) -> Result<&'static str, Invalid> {
     let whole = |data_type| matches!(data_type, DataType::Int | DataType::BigInt);
     let mut columns = table.columns.iter();
     let found = columns.find(|column| whole(column.data_type) && !table.key.contains(&column.name));
-    let message =
-        || format!("table {} has no column of whole numbers outside of its key", table.name);
+    let message = || format!("table {} has no integer column outside its key", table.name);
     found.map(|column| column.name).ok_or_else(|| Invalid::new(DATA.path(), message()))
 }
 

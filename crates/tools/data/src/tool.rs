@@ -13,8 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use work::{Fill, Table};
 
-/// Write a data set as files, a table each: TPC-H, pgbench's tables, those of the published
-/// studies
+/// Write a data set as one file per table: TPC-H, pgbench, or the published studies
 #[derive(Debug, Parser)]
 #[command(name = "data")]
 pub struct Data {
@@ -41,8 +40,7 @@ pub struct Data {
     /// Format of the files
     #[arg(long, value_enum, default_value = "csv")]
     format: DataFormat,
-    /// Folder for the files, one a table, which must not be there yet; "-" writes the only table
-    /// as CSV to standard output
+    /// New folder for the files, one per table; "-" writes the only table as CSV to standard output
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     output: PathBuf,
 }
@@ -93,9 +91,7 @@ fn to_standard_output(format: DataFormat, mut fills: Vec<Fill>) -> Result<ExitCo
                 _ => Ok(ExitCode::Ok),
             }
         }
-        _ => Err(Failure::usage(
-            "only one table at a time can be written to standard output, as CSV",
-        )),
+        _ => Err(Failure::usage("standard output can hold only one table, as CSV")),
     }
 }
 
@@ -126,7 +122,7 @@ fn to_file(
     {
         let there = there.display();
         return Err(Failure::usage(format!(
-            "{there} is there already; remove it, or name another folder: --output"
+            "{there} already exists; remove it or choose another folder with --output"
         )));
     }
     let (asked, heard) = (stop.clone(), || stop.load(Ordering::Relaxed));
@@ -146,7 +142,7 @@ fn to_file(
         let _ = std::fs::remove_file(&unfinished);
         let place = path.display();
         if heard() {
-            Failure::interrupted(format!("interrupted: {place} is not written"))
+            Failure::interrupted(format!("interrupted: {place} was not written"))
         } else {
             Failure::failed(format!("writing {place}: {error}"))
         }

@@ -10,18 +10,18 @@ use serde_json::{Value, json};
 use std::io::Read;
 use std::path::PathBuf;
 
-/// Explain plans in files: SQL Server's ShowPlan XML, EXPLAIN of PostgreSQL, MariaDB and MySQL;
-/// needs no server
+/// Explain plan files: SQL Server's ShowPlan XML, EXPLAIN of PostgreSQL, MariaDB and MySQL; needs
+/// no server
 #[derive(Debug, Parser)]
 #[command(name = "plan")]
 pub struct Plan {
     /// Files with plans, or folders of them; - for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Show the operators of so many statements, the dearest first
+    /// Number of statements to show operators for, most expensive first
     #[arg(long, value_name = "N", default_value = "5")]
     limit: usize,
-    /// Show constants of statements and conditions, which may be data of users
+    /// Show literal values in statements and conditions (may contain personal data)
     #[arg(long)]
     literals: bool,
     #[command(flatten)]
@@ -44,7 +44,7 @@ impl Tool for Plan {
         }
         found.complain();
         if found.plans.is_empty() {
-            return Err(Failure::usage("no plan was found"));
+            return Err(Failure::usage("no plan found"));
         }
         for one in &mut found.plans {
             for_show(one, self.literals);

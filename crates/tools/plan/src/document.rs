@@ -61,19 +61,19 @@ fn statements(all: &[(usize, &PlanOf)], without: usize) -> Section {
     columns
         .right("operators", |one| Some(Cell::count(one.1.plan()?.operators().len() as u64)))
         .optional = 2;
-    columns.right("to look at", |one| {
+    columns.right("remarks", |one| {
         Some(Cell::count(remarks(one.1.plan()?, &one.1.rules.terms).len() as u64))
     });
     columns.name("file", |one| one.1.file.as_str()).optional = 3;
     section.table(columns);
     section.note(
-        "cost: the optimizer's estimate, in the engine's own unit. ms: of the run that the plan \
-         records.",
+        "cost: the optimizer's estimate, in the engine's own unit. ms: measured in the recorded \
+         run.",
     );
     if without > 0 {
         let those = number::plural(without, "statement");
         section.note(format!(
-            "{those} without a plan, such as SET and DECLARE, are left out; --json has them."
+            "Omitted: {those} without a plan, such as SET and DECLARE; --json lists them."
         ));
     }
     section
@@ -108,15 +108,13 @@ fn missing(all: &[(usize, &PlanOf)]) -> Section {
         joined(index.equality.iter().chain(&index.inequality), ", ")
     });
     columns.name("included", |(_, index)| joined(&index.included, ", ")).optional = 1;
-    columns.right("saves of the cost", |(_, index)| {
-        index.impact.map(|impact| Cell::percent(impact, 0))
-    });
+    columns.right("cost saving", |(_, index)| index.impact.map(|impact| Cell::percent(impact, 0)));
     columns.right("statement", |(at, _)| Cell::count(*at as u64));
     section.table(columns);
     section.note(
-        "By the optimizer of each statement for itself: an estimate, which counts neither what \
-         the index costs in writes and space nor indexes that are nearly the same. Columns that \
-         are compared with = come first; their order is not said.",
+        "Estimated by the optimizer for each statement separately. The write cost and size of \
+         the index and similar existing indexes are not considered. Columns compared with = come \
+         first; the optimizer does not specify their order.",
     );
     section
 }
@@ -151,8 +149,8 @@ fn indexes(sorted: &[&PlanOf]) -> Section {
     });
     section.table(columns);
     section.note(
-        "Operators of the plans above, not executions. What is not named here is used by none of \
-         these statements, which says nothing of others.",
+        "Counts operators in the plans above, not executions. Indexes not listed are unused by \
+         these statements; other statements may use them.",
     );
     section
 }

@@ -89,10 +89,7 @@ impl<'a> Found<'a> {
             output::complain(&format!("error: {more} more plans could not be read"));
         }
         if self.others > 0 {
-            output::complain(&format!(
-                "note: {} of the folders without a plan",
-                files(self.others)
-            ));
+            output::complain(&format!("note: skipped {} without a plan", files(self.others)));
         }
     }
 }

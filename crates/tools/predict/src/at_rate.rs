@@ -7,10 +7,10 @@ use models::network;
 use observations::Observations;
 
 /// The law, as predictions name it.
-pub const LAW: &str = "open loop, starts at random: all connections are one server that does as \
-                       much as the model says with 1, 2, .. transactions in progress \
-                       (flow-equivalent); who finds none free waits in line, the shorter the more \
-                       evenly the others end";
+pub const LAW: &str = "open loop with random arrivals: the connections form one flow-equivalent \
+                       server with the modelled throughput at 1, 2, ... transactions in \
+                       progress; arrivals that find no free connection queue, and waits shorten \
+                       as service times become more regular";
 
 /// An open loop.
 pub struct AtRate {

@@ -9,8 +9,8 @@ use models::network::{Class, Service, several_classes};
 use statistics::non_negative;
 
 /// The law of connections that run one script only.
-const APART: &str = "several classes, by approximate mean value analysis (Schweitzer; Bard): each \
-                     script has connections of its own";
+const APART: &str = "several classes, approximate mean value analysis (Schweitzer; Bard): each \
+                     script has its own connections";
 
 /// Scripts of which each connection draws the next one.
 struct Mix {
@@ -153,9 +153,8 @@ impl Mix {
         (names.len() > 1).then(|| Self::fit(names, levels, model.network()?))?
     }
 
-    /// What a transaction of a script takes is the sum of what it takes at each station, and there
-    /// it waits as many times as long as it is served as all others do: the demands that come
-    /// closest to the levels, by relative errors.
+    /// Fits the demands of each script at each station by relative errors, with the same stretch by
+    /// queueing for all scripts.
     fn fit(names: Vec<String>, levels: Vec<MixLevel>, network: Bottlenecks) -> Option<Self> {
         let residences: Vec<[f64; 3]> = levels
             .iter()

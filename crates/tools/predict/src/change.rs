@@ -52,19 +52,27 @@ impl Change {
         let amount = Amount::read(value);
         let wrong = |wanted| WhatIfError::Value { change: change.into(), wanted };
         if name == "cpus" {
-            let cpus =
-                amount.ok_or_else(|| wrong("give a number, as in 8, or a factor, as in 2x"))?;
+            let cpus = amount.ok_or_else(|| {
+                wrong(
+                    "give a number, for example 8, or a factor, for \
+                                            example 2x",
+                )
+            })?;
             return Ok(Some(Self::Processors(cpus)));
         }
-        let times =
-            amount.and_then(Amount::times).ok_or_else(|| wrong("give a factor, as in 0.5x, or 0"));
+        let times = amount.and_then(Amount::times).ok_or_else(|| {
+            wrong(
+                "give a factor, for example 0.5x, \
+                                                                or 0",
+            )
+        });
         if let Some(wait) = name.strip_prefix("waits.") {
             return Ok(Some(Self::Wait(wait.to_owned(), times?)));
         }
         match name.strip_prefix("device.").map(|rest| rest.strip_suffix(".latency")) {
             Some(Some(device)) => Ok(Some(Self::Device(device.to_owned(), times?))),
             Some(None) => {
-                Err(wrong("of a device only the latency can be changed: device.NAME.latency=0.5x"))
+                Err(wrong("only the latency of a device can be changed: device.NAME.latency=0.5x"))
             }
             None => Ok(None),
         }
@@ -117,7 +125,7 @@ impl Question<'_> {
             let mut next = self.changed(text, change, &variants)?;
             let now = next.variants[0].processors;
             if f64::from(now.max(before) / now.min(before).max(1)) > FAR {
-                next.law = format!("{}; beyond {FAR}x of what was measured", next.law);
+                next.law = format!("{}; beyond {FAR}x of the measured range", next.law);
             }
             variants = next.variants;
             applied.push(Applied { change: (*text).clone(), law: next.law });
@@ -153,8 +161,7 @@ impl Question<'_> {
             {
                 Ok(Changed::all(
                     variants,
-                    "queueing network: all time of an I/O but that of the processors is the \
-                     device's",
+                    "queueing network: the device takes all time of an I/O except CPU time",
                     |own| {
                         own.serial_s *= times;
                         own.delay_s *= times;
@@ -167,8 +174,7 @@ impl Question<'_> {
             {
                 Ok(Changed::all(
                     variants,
-                    "queueing network: all time at the device changes so, at each depth of its \
-                     queue",
+                    "queueing network: all time at the device is scaled, at each queue depth",
                     |own| own.serial_s *= times,
                 ))
             }
@@ -196,10 +202,10 @@ impl Question<'_> {
             Amount::Times(times) => times * f64::from(now),
         };
         if cpus < 1.0 || cpus.fract() != 0.0 || cpus > 65_536.0 {
-            let wanted = "that is no whole number of processors from 1 on";
+            let wanted = "expected a whole number of CPUs, at least 1";
             return Err(WhatIfError::Value { change: text.into(), wanted });
         }
-        let law = format!("queueing network: {now} processors become {cpus}, each as fast as now");
+        let law = format!("queueing network: {cpus} CPUs in place of {now}, each as fast as now");
         Ok(Changed::all(variants, law, |own| own.processors = cpus as u32))
     }
 
@@ -270,7 +276,7 @@ struct Changed {
 }
 
 impl Changed {
-    /// The same change in all networks.
+    /// Applies a change in all networks.
     fn all(
         variants: &[Bottlenecks],
         law: impl Into<String>,
@@ -284,8 +290,8 @@ impl Changed {
 
 /// So much of the serial section becomes parallel, and takes as long.
 fn unlocked(variants: &[Bottlenecks], times: f64) -> Changed {
-    let law = "queueing network: so much of what is done one at a time is done side by side, and \
-               takes as long";
+    let law = "queueing network: this share of the serial section runs in parallel and takes as \
+               long";
     Changed::all(variants, law, |own| {
         own.delay_s += own.serial_s * (1.0 - times.min(1.0));
         own.serial_s *= times;
@@ -311,8 +317,8 @@ fn shortened(variants: &[Bottlenecks], by_s: f64) -> Changed {
         delay_s: last.delay_s - rest,
         ..last.clone()
     };
-    let law = "queueing network: that much less time for a unit of work; the interval holds both \
-               that it is waited for one at a time and that it is waited for side by side";
+    let law = "queueing network: this much less time per unit of work; the interval covers both \
+               serial and parallel waiting";
     Changed { variants: vec![delay_first, serial_first], law: law.to_owned() }
 }
 

@@ -39,7 +39,7 @@ pub fn prediction(experiment: &str, own: &WhatIf) -> Document {
     }
     let (covered, all) = own.covered;
     section.line(format!(
-        "error of this model on {} that it had not seen: {} (median); its 95 % intervals held \
+        "prediction error on {} held out of the fit: {} (median); 95 % intervals covered \
          {covered} of {all}",
         number::plural(all, "level"),
         number::short_percent(own.error_median)
@@ -67,12 +67,12 @@ fn by_script(section: &mut Section, own: &ByScript) {
     section.table(scripts);
     let error = own.error_median.map_or_else(String::new, |error| {
         format!(
-            " At levels that the model had not seen the latencies were off by {} (median).",
+            " On held-out levels the median latency error was {}.",
             number::short_percent(error)
         )
     });
     section.note(format!(
-        "By script (estimates): what a script needs of the processors and of what is not done \
-         side by side is fitted to its latencies at all levels.{error}"
+        "By script (estimates): each script's CPU time and serial section are fitted to its \
+         latencies at all levels.{error}"
     ));
 }

@@ -21,16 +21,16 @@ use command::{Context, ExitCode, Failure, Tool, results};
 use report::json::object;
 use serde_json::Value;
 
-/// Say what a recorded run would do with other connections, processors or devices, with the
-/// error of the model
+/// Predict the effect of other connections, CPUs or devices from a recorded run, with the model's
+/// error
 #[derive(Debug, Parser)]
 #[command(name = "predict")]
 pub struct Predict {
     #[command(flatten)]
     recorded: Recorded,
-    /// What is different: connections=64 (or threads, `queue_depth`), a measured level of another
+    /// Changed condition: connections=64 (or threads, `queue_depth`), a measured level of another
     /// factor, cpus=8, device.NAME.latency=0.5x, waits.NAME=0, rate=2000 (an open loop),
-    /// connections.SCRIPT=4 (scripts with connections of their own); repeatable
+    /// connections.SCRIPT=4 (scripts with their own connections); repeatable
     #[arg(long, value_name = "NAME=VALUE", required = true)]
     set: Vec<String>,
     #[command(flatten)]

@@ -27,7 +27,7 @@ pub struct WhatIf {
     pub latency_s: Option<f64>,
     /// Its interval; `None` too where the rate is more than the lower end of the throughput.
     pub latency_interval: Option<Interval>,
-    /// The same by script, where there are several and nothing else is asked.
+    /// The prediction by script, where several ran and nothing else was changed.
     pub by_script: Option<ByScript>,
     /// The nearest level that was measured, and its throughput.
     pub nearest: (f64, Estimate),
@@ -81,7 +81,7 @@ pub struct ScriptPrediction {
 pub enum WhatIfError {
     /// No change in that form.
     #[error(
-        "{0:?} is no change: write NAME=VALUE, as in connections=64, cpus=8, \
+        "{0:?} is not a change: write NAME=VALUE, for example connections=64, cpus=8, \
          device.vda.latency=0.5x or waits.WRITER_LOCK=0"
     )]
     Form(String),
@@ -94,7 +94,7 @@ pub enum WhatIfError {
         wanted: &'static str,
     },
     /// Nothing of that name was measured.
-    #[error("{change}: there is no evidence for it: {missing}")]
+    #[error("{change}: not supported by the recording: {missing}")]
     NoEvidence {
         /// As it was given.
         change: String,
@@ -102,7 +102,7 @@ pub enum WhatIfError {
         missing: Missing,
     },
     /// A rate above the throughput.
-    #[error("{change} cannot be kept up: {most}")]
+    #[error("{change} cannot be sustained: {most}")]
     Saturated {
         /// As it was given.
         change: String,
@@ -111,7 +111,7 @@ pub enum WhatIfError {
     },
     /// Connections by script and something else.
     #[error(
-        "connections by script are predicted alone: take the other changes out, and connections=N"
+        "connections by script are predicted alone: remove the other changes and connections=N"
     )]
     Apart,
     /// No factor that a model goes along.
@@ -126,7 +126,7 @@ pub enum WhatIfError {
         levels_min: usize,
     },
     /// Trials that no model describes.
-    #[error("there is no model of this run: {why}")]
+    #[error("this run has no model: {why}")]
     Refused {
         /// The reason that the analysis gives.
         why: String,
@@ -141,7 +141,7 @@ pub enum WhatIfError {
 pub enum Missing {
     /// A setting that was no factor.
     #[error(
-        "{name} was not varied; varied were: {}; and there are cpus, device.NAME.latency and \
+        "{name} was not varied; varied: {}; also available: cpus, device.NAME.latency and \
          waits.NAME", .varied.join(", ")
     )]
     Factor {
@@ -152,8 +152,7 @@ pub enum Missing {
     },
     /// A level that was not measured.
     #[error(
-        "this level was not measured, and no model says how throughput goes with {name}; \
-         measured: {}", .measured.join(", ")
+        "this level was not measured, and no model relates throughput to {name}; measured: {}", .measured.join(", ")
     )]
     Level {
         /// The factor.
@@ -162,37 +161,37 @@ pub enum Missing {
         measured: Vec<String>,
     },
     /// The processor time of the target.
-    #[error("the processor time of the target was not recorded")]
+    #[error("the target's CPU time was not recorded")]
     ProcessorTime,
     /// A wait type that was not seen.
-    #[error("no such wait was recorded; recorded were: {}", .recorded.join(", "))]
+    #[error("this wait was not recorded; recorded waits: {}", .recorded.join(", "))]
     Wait {
         /// Wait types that were seen.
         recorded: Vec<String>,
     },
     /// Time that is not the target's.
-    #[error("this is time of the client, not of the target")]
+    #[error("this is client time, not time of the target")]
     ClientTime,
     /// The run queue, which other changes shorten.
-    #[error("who waits for a processor needs more of them: --set cpus=N")]
+    #[error("CPU queueing: add CPUs with --set cpus=N")]
     RunQueue,
     /// Counters of devices.
     #[error(
-        "no counters of any device were recorded: the target is remote, or its storage is none \
-         that the kernel counts"
+        "no device counters were recorded: the target is remote, or the kernel keeps no counters \
+         for its storage"
     )]
     Counters,
     /// A device that was not used.
-    #[error("no such device or volume; recorded were: {}", .recorded.join(", "))]
+    #[error("unknown device or volume; recorded: {}", .recorded.join(", "))]
     Device {
         /// Devices and volumes that were used.
         recorded: Vec<String>,
     },
     /// Several scripts.
-    #[error("the run had no mix of several scripts")]
+    #[error("the run did not mix several scripts")]
     Mix,
     /// A script that did not run.
-    #[error("no such script ran; there were: {}", .ran.join(", "))]
+    #[error("this script did not run; scripts of the run: {}", .ran.join(", "))]
     Script {
         /// Scripts that ran.
         ran: Vec<String>,
@@ -217,8 +216,8 @@ impl fmt::Display for MostDone {
         let in_progress = self.in_progress;
         write!(
             f,
-            "with {in_progress} in progress {rate} a second are done at most (estimate, {low} to \
-             {high}), and latency grows without end where more arrive"
+            "{in_progress} connections complete at most {rate} a second (estimate, {low} to \
+             {high}); with more arrivals latency grows without bound"
         )
     }
 }

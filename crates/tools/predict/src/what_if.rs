@@ -46,7 +46,7 @@ impl Run<'_> {
             if let Some(other) = Change::read(change, name, value)? {
                 others.push((change, other));
             } else if self.is_setting(name, &[Role::ArrivalRate]) {
-                rate = Some(number.ok_or_else(|| wrong("give transactions a second, above 0"))?);
+                rate = Some(number.ok_or_else(|| wrong("give transactions per second, above 0"))?);
             } else if let Some(script) = name.strip_prefix("connections.") {
                 apart.push((script, whole?));
             } else if usable.iter().any(|own| is_factor(&own.factor.name, name)) {
@@ -163,7 +163,7 @@ impl Run<'_> {
                 if latency_s.is_none() {
                     return Err(WhatIfError::Saturated { change, most });
                 }
-                warnings.push(format!("{change} may be too much: {most}"));
+                warnings.push(format!("{change} may be too large: {most}"));
             }
             applied.push(Applied { change, law: at_rate::LAW.into() });
         }
@@ -236,7 +236,7 @@ fn limit(
     let name = match (&network.service, &model.device) {
         _ if serial <= processors => "the processors".to_owned(),
         (Service::Rates(_), Some(own)) => format!("device {}", own.device),
-        _ => "what is done one at a time".to_owned(),
+        _ => "the serial section".to_owned(),
     };
     Some((name, processors.max(serial).min(1.0)))
 }
@@ -249,8 +249,7 @@ fn warnings(
     let mut warnings = Vec::new();
     if prediction.distance > FAR {
         warnings.push(format!(
-            "this is {} times as far as anything that was measured ({} to {}): no such prediction \
-             has been tested",
+            "this is {} times beyond the measured range ({} to {}), where no prediction was tested",
             wording::figure(prediction.distance),
             wording::whole(model.levels[0].n),
             wording::whole(model.levels[model.levels.len() - 1].n)
@@ -259,8 +258,8 @@ fn warnings(
     let best = &model.candidates[0];
     if best.error_median > 0.1 {
         warnings.push(format!(
-            "the model misses levels that it has not seen by {} (median): it does not describe \
-             this target well",
+            "the model's median error on held-out levels is {}: it does not describe this target \
+             well",
             wording::percent(best.error_median)
         ));
     }
@@ -269,8 +268,8 @@ fn warnings(
     let disturbed = trials.iter().filter(others).count();
     if disturbed > 0 {
         warnings.push(format!(
-            "other processes used the machine in {disturbed} of {} trials at the nearest level: \
-             the model takes what they did for the target's",
+            "other processes used the machine in {disturbed} of {} trials at the nearest level, \
+             and the model attributes their use to the target",
             trials.len()
         ));
     }

@@ -113,12 +113,12 @@ fn scripts_with_connections_of_their_own() {
     let error = |changes: &[&str]| what_if(&summary, &sets(changes)).unwrap_err().to_string();
     assert!(
         error(&["connections.other=4"])
-            .contains("no such script ran; there were: short.sql, long.sql")
+            .contains("this script did not run; scripts of the run: short.sql, long.sql")
     );
     assert!(error(&["connections.long.sql=0.5"]).contains("a whole number above 0"));
     assert!(error(&["connections.long.sql=4", "cpus=4"]).contains("are predicted alone"));
     let one = network();
     let error =
         what_if(&summarize(&one), &sets(&["connections.long.sql=4"])).unwrap_err().to_string();
-    assert!(error.contains("the run had no mix of several scripts"), "{error}");
+    assert!(error.contains("the run did not mix several scripts"), "{error}");
 }

@@ -25,14 +25,14 @@ pub struct ProfileComparison {
     pub functions: Vec<Change>,
 }
 
-/// What changed from the first profile to the second, in the module or function itself.
+/// A change from the first profile to the second, in the module or function itself.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
     /// The module, by the last part of its path: versions may lie in different folders.
     pub module: String,
     /// The function; `None`: the whole module.
     pub function: Option<String>,
-    /// Whether it is of the kernel.
+    /// True for kernel code.
     pub kernel: bool,
     /// In the first profile.
     pub a: Sampled,
@@ -53,7 +53,7 @@ pub struct Difference {
     pub interval: Interval,
     /// Exact p-value after Holm's correction over the table.
     pub adjusted_p: f64,
-    /// Whether it is beyond the error of sampling at 95 %.
+    /// True if it exceeds the sampling error at 95 %.
     pub is_beyond: bool,
 }
 

@@ -23,29 +23,29 @@ pub fn profile_document(summary: &ProfileSummary) -> Document {
         sections.extend([by_module(summary), by_function(summary), stacks(summary)]);
     }
     sections.extend(missing(&summary.missing));
-    Document { title: format!("{}: processor time", summary.target).into(), sections }
+    Document { title: format!("{}: CPU time", summary.target).into(), sections }
 }
 
 fn overview(summary: &ProfileSummary) -> Section {
     let mut section = Section::new("");
     if summary.all.samples == 0 {
         section.line(format!(
-            "Nothing was found running in {}: waiting threads leave no sample.",
+            "No samples in {}: waiting threads are not sampled.",
             number::seconds(summary.elapsed_s)
         ));
         return section;
     }
     section.line(used(summary));
     section.note(format!(
-        "A sample is taken after each {} that a thread is on a processor; waiting leaves none. \
-         Collecting them took {} of processor time besides ({} of what was sampled).",
+        "Each thread is sampled after every {} of CPU time; waiting is not sampled. Collecting \
+         the samples took another {} of CPU time ({} of the sampled time).",
         number::seconds(1.0 / summary.hz),
         number::seconds(summary.profiler_cpu_s),
         number::percent(summary.profiler_cpu_s / summary.all.seconds, 2),
     ));
     if summary.lost > 0 {
         let records = number::plural(summary.lost as usize, "record");
-        section.warn(format!("{records} found no room and are lost: shares may be off."));
+        section.warn(format!("{records} lost (buffer full): shares may be off."));
     }
     section
 }
@@ -80,10 +80,7 @@ fn stacks(summary: &ProfileSummary) -> Section {
             section.detail(format!("< {}{rest}", callers.join(" < ")));
         }
     }
-    section.note(
-        "Callers are known where programs keep frame pointers; where they do not, the stack ends \
-         early.",
-    );
+    section.note("Stacks end early in programs compiled without frame pointers.");
     section
 }
 
@@ -107,20 +104,19 @@ pub fn folded(profile: &Profile) -> String {
     lines
 }
 
-/// What changed from one profile to another: by module, then by function.
+/// Returns the changes from one profile to another: by module, then by function.
 pub fn profile_comparison(compared: &ProfileComparison, from: &str, to: &str) -> Document {
     let mut section = Section::new("");
     section.line(format!("A: {from} ({}): {}", compared.a.target, used(&compared.a)));
     section.line(format!("B: {to} ({}): {}", compared.b.target, used(&compared.b)));
     section.note(
-        "Differences are B less A, in percent points of each profile's own samples and in \
-         processor seconds, with 95 % intervals from the number of samples. \"Beyond error\" says \
-         which of the two sampling alone does not explain (exact tests, corrected by Holm over \
-         the table); what varies from run to run comes on top.",
+        "Differences are B minus A, in percentage points of each profile's own samples and in \
+         CPU seconds. The 95 % intervals follow from the number of samples. \"Beyond error\" \
+         names the differences (time, share) that sampling error alone does not explain (exact \
+         tests, adjusted by Holm over the table). Variation from run to run is not included.",
     );
     if compared.a.hz.to_bits() != compared.b.hz.to_bits() {
-        section
-            .note("The profiles were sampled at different rates; seconds take that into account.");
+        section.note("The profiles have different sampling rates; the seconds account for this.");
     }
     let mut sections = vec![section];
     sections.extend([
@@ -129,17 +125,17 @@ pub fn profile_comparison(compared: &ProfileComparison, from: &str, to: &str) ->
     ]);
     for (label, side) in [("A", &compared.a), ("B", &compared.b)] {
         if let Some(mut section) = missing(&side.missing) {
-            section.heading = format!("What could not be seen in {label}").into();
+            section.heading = format!("Not visible in {label}").into();
             sections.push(section);
         }
     }
-    Document { title: format!("{from} against {to}: processor time").into(), sections }
+    Document { title: format!("{from} against {to}: CPU time").into(), sections }
 }
 
 fn changes(heading: &str, changes: &[Change], compared: &ProfileComparison) -> Section {
     let mut section = Section::new(heading);
     if changes.is_empty() {
-        section.note("Neither profile has a sample.");
+        section.note("Neither profile has samples.");
         return section;
     }
     let by_module = heading == "By module";
@@ -173,7 +169,7 @@ fn changes(heading: &str, changes: &[Change], compared: &ProfileComparison) -> S
     section.table(table);
     more(&mut section, changes.len().saturating_sub(ROWS_MAX));
     let total = compared.b.all.seconds - compared.a.all.seconds;
-    section.note(format!("All together: {} s.", number::signed(total, 2)));
+    section.note(format!("Total: {} s.", number::signed(total, 2)));
     section
 }
 

@@ -24,14 +24,14 @@ const FILE_BYTES_MAX: u64 = 256 << 20;
 /// How soon a signal, or its end, ends the sampling of a command.
 const NAP: Duration = Duration::from_millis(50);
 
-/// Sample where processes or a command spend their processor time; compare two such profiles
+/// Profile the CPU time of processes or a command; compare two profiles
 #[derive(Debug, Parser)]
 #[command(name = "profile")]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct ProfileTool {
     #[command(subcommand)]
     command: Option<ProfileCommand>,
-    /// A process to sample with all its threads and the processes below it; repeatable
+    /// Process to sample, with all its threads and child processes; repeatable
     #[arg(
         short,
         long,
@@ -40,7 +40,7 @@ pub struct ProfileTool {
         required_unless_present = "words",
     )]
     pid: Vec<i32>,
-    /// How long to sample processes; Ctrl-C ends it earlier and shows what was seen
+    /// How long to sample processes; Ctrl-C stops earlier and shows the results so far
     #[arg(
         long,
         value_name = "N",
@@ -49,7 +49,7 @@ pub struct ProfileTool {
         conflicts_with = "words",
     )]
     seconds: f64,
-    /// Samples for each second on a processor
+    /// Samples per second of CPU time
     #[arg(
         long,
         value_name = "HZ",
@@ -69,14 +69,14 @@ pub struct ProfileTool {
     words: Vec<std::ffi::OsString>,
 }
 
-/// What can be done with profiles that were saved.
+/// Commands on saved profiles.
 #[derive(Debug, Subcommand)]
 pub enum ProfileCommand {
-    /// Show two profiles side by side, and which differences are beyond the error of sampling
+    /// Compare two profiles and mark the differences that exceed sampling error
     Compare {
-        /// A file that `profile --output` wrote as JSON
+        /// JSON file written by `profile --output`
         a: PathBuf,
-        /// The one that it is compared with
+        /// The profile to compare it with
         b: PathBuf,
         /// The form of the page.
         #[command(flatten)]
@@ -135,7 +135,7 @@ fn sample_command(
             ExitCode::Failed
         }
         None => {
-            output::complain("warning: the command goes on");
+            output::complain("warning: the command is still running");
             ExitCode::Interrupted
         }
     };
@@ -164,7 +164,7 @@ fn compare(a: &Path, b: &Path, form: Form) -> Result<ExitCode, Failure> {
     output::show(form, || object("profile_comparison", &compared, Value::Null), document)
 }
 
-/// What is not there is a wrong argument.
+/// Converts an error; a missing item is a wrong argument.
 fn failure(error: ProfileError) -> Failure {
     match error {
         ProfileError::NoProcess(_) | ProfileError::Command { .. } => Failure::usage(error),
@@ -197,13 +197,13 @@ fn read(path: &Path) -> Result<Profile, Failure> {
     let value: serde_json::Value =
         serde_json::from_str(&text).map_err(|error| foreign(&error.to_string()))?;
     if value["kind"] != SAMPLES {
-        return Err(foreign("its kind is another one"));
+        return Err(foreign("the file is of another kind"));
     }
     let profile: Profile =
         serde_json::from_value(value).map_err(|error| foreign(&error.to_string()))?;
     if profile.is_consistent() {
         Ok(profile)
     } else {
-        Err(foreign("its stacks point to no function"))
+        Err(foreign("its stacks refer to missing functions"))
     }
 }

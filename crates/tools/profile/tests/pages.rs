@@ -33,10 +33,10 @@ fn sample(copies: u64) -> Profile {
 fn a_profile_says_how_much_where_how_sure_and_what_is_missing() {
     let text = terminal(&profile_document(&profile(&sample(200))), 120, Style::Plain);
     for part in [
-        "8.00 s on processors in 10.0 s: 800 samples of 2 threads, 25.0 % of them in the kernel.",
+        "8.00 s of CPU samples in 10.0 s: 800 samples of 2 threads, 25.0 % in the kernel.",
         "after each 10.0 ms",
-        "of processor time besides (0.06 % of what was sampled)",
-        "3 records found no room and are lost",
+        "of CPU time (0.06 % of the sampled time)",
+        "3 records lost (buffer full)",
         "By module",
         "By function",
         // Wilson's interval of 200 of 800.
@@ -50,7 +50,7 @@ fn a_profile_says_how_much_where_how_sure_and_what_is_missing() {
     assert!(!text.contains('\u{1b}'), "{text}");
     let empty = Profile { stacks: Vec::new(), ..sample(1) };
     let text = terminal(&profile_document(&profile(&empty)), 120, Style::Plain);
-    assert!(text.contains("Nothing was found running in 10.0 s"), "{text}");
+    assert!(text.contains("No samples in 10.0 s"), "{text}");
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_comparison_says_what_changed_and_what_may_be_chance() {
     assert!(kernel.contains("+3.00 [2.48, 3.52] s") && kernel.contains("time, share"), "{text}");
     let push = row("Vec<T>::push");
     assert!(push.contains("0.00 [-0.68, 0.68] s") && push.contains(" share "), "{text}");
-    assert!(text.contains("All together: +3.00 s."), "{text}");
+    assert!(text.contains("Total: +3.00 s."), "{text}");
 }
 
 #[test]
@@ -84,5 +84,5 @@ fn a_flame_graph_is_drawn_to_scale_without_markup_from_names() {
     let page = report::flame::section(&flame(&sample(200)));
     assert!(page.contains("<figcaption>") && page.contains("<svg"));
     let empty = Profile { stacks: Vec::new(), ..sample(1) };
-    assert!(report::flame::section(&flame(&empty)).contains("Nothing was found running"));
+    assert!(report::flame::section(&flame(&empty)).contains("No samples"));
 }

@@ -7,8 +7,8 @@ use command::output::Form;
 use probe::load::DURATION;
 use std::path::PathBuf;
 
-/// Show which statements of a server cost what, their plans, and which indexes earn their keep;
-/// changes nothing on it
+/// Show a server's most expensive statements, their plans, and unused indexes; changes nothing on
+/// the server
 #[derive(Debug, Parser)]
 #[command(name = "queries")]
 #[command(disable_help_flag = true, args_conflicts_with_subcommands = true)]
@@ -18,23 +18,22 @@ pub struct QueriesTool {
     #[command(subcommand)]
     pub(crate) command: Option<QueriesCommand>,
     /// The server: postgres://, mariadb:// or mssql://user@host:port/database, keyword=value pairs
-    /// or the name of a database [default: PG* variables]; or a results file that --every
-    /// wrote, or a file that `capture` wrote; or a SQLite database with --sql
+    /// or a database name [default: PG* variables]; or a results file written with --every, a file
+    /// written by `capture`, or an SQLite database with --sql
     pub(crate) server: Option<String>,
     /// A later capture of the same server: count what ran between the two
     pub(crate) later: Option<String>,
-    /// Of a capture: count what ran while it was taken
+    /// For a capture: count what ran during the capture
     #[arg(long, conflicts_with = "later")]
     pub(crate) interval: bool,
-    /// Of a SQLite database: the statements, which are explained; those that only read are run
-    /// once; repeatable
+    /// For an SQLite database: a file of statements to explain; read-only ones run once; repeatable
     #[arg(long, value_name = "FILE")]
     pub(crate) sql: Vec<PathBuf>,
-    /// Count what runs in the next so many seconds; without it all since the server began to count
+    /// Count what runs in the next N seconds; default: everything since the counters started
     #[arg(long, value_name = "N", value_parser = positive::<86_400>)]
     pub(crate) seconds: Option<f64>,
-    /// Record what runs in each interval of this length, `60s`, with the plans at its end, until
-    /// Ctrl-C
+    /// Record the statements of each interval of this length, such as `60s`, with the plans at its
+    /// end, until Ctrl-C
     #[arg(
         long,
         value_name = "TIME",
@@ -43,11 +42,10 @@ pub struct QueriesTool {
         requires = "output",
     )]
     pub(crate) every: Option<f64>,
-    /// Of SQL Server: record the intervals that the Query Store of the database has kept and
-    /// --output does not have yet
+    /// For SQL Server: record the intervals in the database's Query Store that --output lacks
     #[arg(long, requires = "output")]
     pub(crate) query_store: bool,
-    /// End after so many intervals
+    /// Stop after this number of intervals
     #[arg(
         long,
         value_name = "N",
@@ -55,28 +53,28 @@ pub struct QueriesTool {
         requires = "every",
     )]
     pub(crate) count: Option<u32>,
-    /// The results file that --every and --query-store write; what it holds is kept. `history
-    /// FILE` shows what changed, `queries FILE` what ran
+    /// Results file for --every and --query-store; existing content is kept. `history FILE` shows
+    /// changes, `queries FILE` the statements
     #[arg(short, long, value_name = "FILE", requires = "recorded")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) between: Between,
-    /// Keep so many statements, those that took most time
+    /// Number of statements to keep, by total time
     #[arg(long, value_name = "N", default_value = "100")]
     pub(crate) statements: usize,
     #[command(flatten)]
     pub(crate) limits: Limits,
-    /// Also use the plans that `auto_explain` wrote to this log of the server; repeatable
+    /// Also use the plans that `auto_explain` wrote to this server log; repeatable
     #[arg(long, value_name = "FILE")]
     pub(crate) auto_explain: Vec<PathBuf>,
-    /// Show constants of statements and conditions, which may be data of users
+    /// Show literal values in statements and conditions (may contain personal data)
     #[arg(long)]
     pub(crate) literals: bool,
     /// Also write the page with all statements, plans and indexes to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Also write a workbook (XLSX) with a sheet each: statements, plans, operators, indexes,
-    /// index use, advice
+    /// Also write a workbook (XLSX) with sheets for statements, plans, operators, indexes, index
+    /// use and advice
     #[arg(long, value_name = "FILE")]
     pub(crate) workbook: Option<PathBuf>,
     #[command(flatten)]
@@ -93,10 +91,10 @@ pub struct QueriesTool {
 /// How much a server is asked about its statements.
 #[derive(Debug, Args)]
 pub struct Limits {
-    /// Have the server make so many plans, for those statements that took most time; none is run
+    /// Number of statements to explain, by total time; none of them is executed
     #[arg(long, value_name = "N", default_value = "50")]
     pub(crate) plans: usize,
-    /// Read tables and indexes of so many databases, those with most time
+    /// Number of databases whose tables and indexes are read, by total time
     #[arg(long, value_name = "N", default_value = "10")]
     pub(crate) databases: usize,
 }
@@ -110,7 +108,7 @@ impl From<&Limits> for engine::QueryLimits {
 /// Actions on statements.
 #[derive(Debug, Subcommand)]
 pub enum QueriesCommand {
-    /// Try an index, the drop of one or a setting on a copy of a database: what each statement
-    /// gains or loses
+    /// Try an index, an index drop or a setting on a copy of a database: the gain or loss of each
+    /// statement
     Try(Box<Try>),
 }

@@ -12,24 +12,24 @@ use statements::{Captured, CapturedTexts, Snapshot};
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Write what a server is, what its sessions wait for and what it counts of statements and
-/// indexes as one file, which `waits`, `queries` and `survey merge` read
+/// Write a server's configuration, waits and statement and index statistics to one file for
+/// `waits`, `queries` and `survey merge`
 #[derive(Debug, Parser)]
 #[command(name = "capture")]
 pub struct Capture {
     /// The server: postgres:// or mssql://user@host:port/database, or a connection string
     #[arg(value_name = "URL")]
     server: String,
-    /// The file to write. It holds no password, and no statement unless that is asked for
+    /// The file to write. It contains no password, and no statement texts unless requested
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// How long to watch
+    /// How long to observe
     #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = positive::<86_400>)]
     seconds: f64,
-    /// Also write the texts of statements, without the constants in them
+    /// Also write statement texts, without literal values
     #[arg(long)]
     statements: bool,
-    /// Leave the constants in these texts, which may be anybody's data
+    /// Keep literal values (may contain personal data)
     #[arg(long, requires = "statements")]
     literals: bool,
     #[command(flatten)]
@@ -61,7 +61,7 @@ impl Tool for Capture {
         let queries = counters.and_then(|(first, reader)| self.counted(context, first, reader));
         if let Err(error) = &queries {
             let what = format!("statements, plans and indexes of {server}");
-            output::complain(&format!("warning: {what} are not in the capture: {error}"));
+            output::complain(&format!("warning: the capture lacks {what}: {error}"));
             unread.push(Unread { what, why: error.to_string() });
         }
         if !self.statements {

@@ -37,7 +37,7 @@ impl Tool for QueriesTool {
         }
         if self.between.is_given() {
             return Err(Failure::usage(
-                "--from and --to are for a results file that --every wrote; name one",
+                "--from and --to need a results file written with --every; name one",
             ));
         }
         if self.output.is_some() {
@@ -66,8 +66,8 @@ fn of_server(
     context: &Context,
 ) -> Result<(Box<dyn QueryReader>, Snapshot), Failure> {
     if arguments.later.is_some() || arguments.interval {
-        let message = "--interval and a second capture are for files that `capture` wrote; of a \
-                       server --seconds N counts what runs";
+        let message = "--interval and a second capture need files written by `capture`; for a \
+                       server, --seconds N counts what runs";
         return Err(Failure::usage(message));
     }
     ask(arguments, context, |_, mut reader, stop, failure| {
@@ -130,7 +130,10 @@ fn of_file(
     let Database { path, queries, rules } = *database;
     let shown = path.display();
     if arguments.sql.is_empty() {
-        let message = format!("{shown} counts no statements: give them with --sql FILE");
+        let message = format!(
+            "{shown} has no statement counters; give the statements with --sql \
+                               FILE"
+        );
         return Err(Failure::usage(message));
     }
     let mut given = Vec::new();
@@ -155,11 +158,12 @@ fn of_captures(
 ) -> Result<(Box<dyn QueryReader>, Snapshot), Failure> {
     if arguments.seconds.is_some() {
         let message =
-            "--seconds is for servers; of a capture --interval shows what ran while it was taken";
+            "--seconds needs a server; for a capture, --interval shows what ran during the capture";
         return Err(Failure::usage(message));
     }
     let counted = |captured: Capture, name: &str| {
-        let said = "it holds no statements: an older version wrote it, or they could not be read";
+        let said = "no statements in this capture: an older version wrote it, or reading them \
+                    failed";
         captured.queries.ok_or_else(|| Failure::usage(format!("{name}: {said}")))
     };
     let name = arguments.server.as_deref().unwrap_or_default();
@@ -175,15 +179,13 @@ fn of_captures(
         captures::read(later).unwrap_or_else(|| Err(said("a capture is a file NAME.json")))?;
     if second.observation.address != address {
         return Err(said(&format!(
-            "it is of {}, and {name} is of {address}",
+            "captured from {}, but {name} from {address}",
             second.observation.address
         )));
     }
     let second = counted(second, later)?;
     if second.last.span.to_ms <= first.last.span.to_ms {
-        return Err(said(&format!(
-            "it was not taken after {name}; name the earlier capture first"
-        )));
+        return Err(said(&format!("not captured after {name}; name the earlier capture first")));
     }
     let snapshot = between(&first.last, second.last.clone());
     Ok((Box::new(second), snapshot))

@@ -41,13 +41,10 @@ fn overview(all: &Queries) -> Section {
     let length = span.from_ms.map(|from| duration(span.to_ms.saturating_sub(from) as f64 / 1e3));
     section.line(match (span.is_interval, span.from_ms) {
         (true, _) => {
-            format!("Statements in {} up to {}.", length.unwrap_or_default(), utc(span.to_ms))
+            format!("Statements over {} up to {}.", length.unwrap_or_default(), utc(span.to_ms))
         }
         _ if !all.rules.keeps_statistics => {
-            format!(
-                "Statements that were given; those that only read were run now, {}.",
-                utc(span.to_ms)
-            )
+            format!("The given statements; the read-only ones ran now, {}.", utc(span.to_ms))
         }
         (false, Some(from)) => {
             format!(
@@ -58,7 +55,7 @@ fn overview(all: &Queries) -> Section {
             )
         }
         (false, None) => {
-            format!("Statements since the server began to count, up to {}.", utc(span.to_ms))
+            format!("Statements since the server's counters started, up to {}.", utc(span.to_ms))
         }
     });
     let indexes: usize = snapshot.tables.iter().map(|table| table.indexes.len()).sum();
@@ -70,16 +67,15 @@ fn overview(all: &Queries) -> Section {
         number::plural(snapshot.tables.len(), "table"),
         if indexes == 1 { "1 index".into() } else { format!("{indexes} indexes") },
         match all.advice.len() {
-            0 => "Nothing was found to look at".into(),
-            1 => "There is 1 thing to look at".into(),
-            n => format!("There are {n} things to look at"),
+            0 => "No findings".into(),
+            1 => "1 finding".into(),
+            n => format!("{n} findings"),
         }
     ));
     if let Some(evicted) = snapshot.evictions.filter(|evicted| *evicted > 0) {
         section.warn(format!(
-            "The server forgot statements to make room for others ({} times): what they did is \
-             not in these figures. pg_stat_statements.max or performance_schema_digests_size is \
-             too small.",
+            "The server evicted statements ({} times); these figures lack their work. Increase \
+             pg_stat_statements.max or performance_schema_digests_size.",
             number::count(evicted)
         ));
     }
@@ -108,7 +104,7 @@ fn time_s(statement: &Statement) -> f64 {
 
 /// A statement's text; where we may not see it, that.
 pub fn said(statement: &Statement) -> &str {
-    if statement.text.is_empty() { "(its text is hidden from this role)" } else { &statement.text }
+    if statement.text.is_empty() { "(text hidden from this role)" } else { &statement.text }
 }
 
 fn statements(all: &Queries, rows: usize) -> Option<Section> {
@@ -138,7 +134,7 @@ fn statements(all: &Queries, rows: usize) -> Option<Section> {
     section.table(columns);
     left_out(&mut section, all.snapshot.statements.len(), rows);
     if all.snapshot.statements.iter().any(|one| one.is_partial) {
-        section.note("Some count only from when the server began to count them anew.");
+        section.note("Some counters were reset during the interval.");
     }
     Some(section)
 }
@@ -149,7 +145,7 @@ fn figure(value: f64) -> Cell {
 
 pub fn left_out(section: &mut Section, all: usize, rows: usize) {
     if let Some(more) = all.checked_sub(rows).filter(|more| *more > 0) {
-        section.note(format!("{more} more: --html, --workbook and --json have them."));
+        section.note(format!("{more} more in --html, --workbook and --json."));
     }
 }
 
@@ -158,7 +154,7 @@ fn advice(all: &Queries, rows: usize) -> Option<Section> {
         return None;
     }
     let databases: BTreeSet<&str> = all.advice.iter().map(|one| one.database.as_str()).collect();
-    let mut section = Section::new("What to look at");
+    let mut section = Section::new("Findings");
     for (at, one) in (1..).zip(&all.advice).take(rows) {
         let database = if databases.len() > 1 {
             format!(" in database {}", one.database)
@@ -179,9 +175,9 @@ fn advice(all: &Queries, rows: usize) -> Option<Section> {
     }
     left_out(&mut section, all.advice.len(), rows);
     section.note(
-        "Counted: by the server's counters and definitions. Estimated: by its optimizer, or as \
-         the text says. Possible: the counters fit, and something else may be the reason. \
-         `steelbench queries try` measures what an index gains and costs.",
+        "Counted: from the server's counters and definitions. Estimated: by its optimizer, or as \
+         stated. Possible: consistent with the counters, not proven. `steelbench queries try` \
+         measures the gain and cost of an index.",
     );
     Some(section)
 }
@@ -198,7 +194,7 @@ fn lines(one: &Advice) -> Vec<String> {
         Some(one.evidence.clone()),
         Some(one.change.clone()),
         hypothetical,
-        Some(format!("Price: {}", one.price)),
+        Some(format!("Cost: {}", one.price)),
     ]
     .into_iter()
     .flatten()
@@ -248,9 +244,9 @@ fn indexes(all: &Queries, rows: usize) -> Option<Section> {
     section.table(columns);
     left_out(&mut section, count, rows);
     section.note(
-        "reads: since the server began to count, of MariaDB of entries. changes: of rows of the \
-         table, which every index of it had to follow at most. used by: in the plans below, which \
-         are those of some statements only.",
+        "reads: index reads since the counters started (entries read for MariaDB). changes: \
+         changed rows of the table, an upper bound of the index's updates. used by: only in the \
+         plans below, which cover some of the statements.",
     );
     Some(section)
 }
@@ -268,8 +264,8 @@ fn plans(all: &Queries) -> Section {
     }
     if !section.blocks.is_empty() {
         section.note(
-            "A plan that was made anew is what the planner chooses now, in our session; it is not \
-             what ran, and was not run.",
+            "Re-explained plans show the planner's current choice for this session, not the \
+             executed plan.",
         );
     }
     section

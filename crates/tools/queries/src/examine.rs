@@ -1,4 +1,4 @@
-//! What follows from the counters of a server: the indexes that plans use, and advice.
+//! Findings from the counters of a server: the indexes that plans use, and advice.
 
 use crate::advice::advice;
 use crate::cross::{IndexUse, index_uses};
@@ -37,7 +37,7 @@ pub fn keep(snapshot: &mut Snapshot, statements: usize) {
     if !left_out.is_empty() {
         let share = sum(&left_out) as f64 / all.max(1) as f64;
         snapshot.notes.push(format!(
-            "{} more statements took {} of the time; --statements keeps more.",
+            "{} more statements took {} of the time; raise --statements to list more.",
             left_out.len(),
             short_percent(share)
         ));

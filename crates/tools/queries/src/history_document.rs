@@ -36,15 +36,17 @@ fn introduction(history: &StatementHistory) -> Section {
     }
     let unobserved_s = history.unobserved_s();
     if unobserved_s > 0.0 {
-        section.warn(format!("Between them {} were not observed.", number::seconds(unobserved_s)));
+        section.warn(format!(
+            "{} between the intervals were not observed.",
+            number::seconds(unobserved_s)
+        ));
     }
     let evicted: u64 =
         history.intervals.iter().filter_map(|one| one.evictions).fold(0, u64::saturating_add);
     if evicted > 0 {
         let times = number::count(evicted);
         section.warn(format!(
-            "The server forgot statements to make room for others ({times} times): what they did \
-             is not in these figures."
+            "The server evicted statements ({times} times); these figures lack their work."
         ));
     }
     let notes =
@@ -54,33 +56,33 @@ fn introduction(history: &StatementHistory) -> Section {
         section.note(format!("{}: {note}", utc_second(interval.from_ms)));
     }
     if more > 0 {
-        section.note(format!("{more} more notes: --json has them."));
+        section.note(format!("{more} more notes in --json."));
     }
     section
 }
 
 fn changes(history: &StatementHistory, rows: usize) -> Section {
-    let mut section = Section::new("What changed");
+    let mut section = Section::new("Changes");
     for change in history.changes.iter().take(rows) {
         said(&mut section, history, change);
     }
     left_out(&mut section, history.changes.len(), rows);
     if history.changes.is_empty() {
-        section.line("No plan, and no time by 10 % or more that can be told from chance.");
+        section.line("No plan changed, and no time changed significantly by 10 % or more.");
     }
     if history.intervals.len() < 8 {
         section.note(
-            "With fewer than 8 intervals no change of time without one of plan can be told from \
-             chance.",
+            "Too few intervals (fewer than 8) to detect a change in time unless the plan changed \
+             too.",
         );
     }
     section.note(
-        "Plans were made anew at the end of each interval; they are not what ran. The time before \
-         and since a change of plan is compared without the interval in which it changed. Other \
-         changes of time are found by E-divisive over the means of intervals, and named if they \
-         are 10 % or more and, of all places in all statements together, chance shows one in at \
-         most 5 % of histories. Above 1x is better; [low, high]: 95 % interval. A change that \
-         most statements share is one of the machine or its load.",
+        "Statements are re-explained at the end of each interval; these plans are not the \
+         executed ones. The times before and after a plan change are compared without the \
+         interval of the change. E-divisive finds other time changes in the interval means. They \
+         are listed if they reach 10 % and are significant: at most 5 % of histories show one by \
+         chance in any statement. Above 1x is better; [low, high]: 95 % interval. A change \
+         shared by most statements comes from the machine or its load.",
     );
     section
 }
@@ -97,8 +99,8 @@ fn said(section: &mut Section, history: &StatementHistory, change: &StatementCha
     section.toned(format!("{what}: {}", one_line(&statement.text, TEXT)), tone_of(change));
     let (before, after) = change.mean_s;
     let word = match change.verdict {
-        Verdict::NotSeen => ", no difference of time that can be seen",
-        Verdict::Unknown => ", too few intervals to tell whether the time did",
+        Verdict::NotSeen => ", no significant difference in time",
+        Verdict::Unknown => ", too few intervals to compare the times",
         _ => "",
     };
     let figure = change.comparison.as_ref().filter(|one| one.interval.is_some());
@@ -160,7 +162,10 @@ fn statements(history: &StatementHistory, rows: usize) -> Option<Section> {
     columns.name("statement", |(_, one)| joined(one.text.split_whitespace(), " "));
     section.table(columns);
     left_out(&mut section, history.statements.len(), rows);
-    section.note("mean over time: of a run, from the smallest to the largest, not from zero.");
+    section.note(
+        "mean over time: mean time of a run; the scale spans the smallest to the \
+                  largest value, not from zero.",
+    );
     Some(section).filter(|_| !history.statements.is_empty())
 }
 

@@ -1,4 +1,4 @@
-//! What two snapshots say of the time between them.
+//! Differences of two snapshots.
 
 use observations::number::plural;
 use statements::{Counter, Snapshot, Spread, Statement, Table};
@@ -43,29 +43,28 @@ pub fn between(first: &Snapshot, mut last: Snapshot) -> Snapshot {
     }
     if was_reset {
         last.notes.push(
-            "The statistics of statements were reset during the interval: the figures count from \
-             then on."
+            "Statement statistics were reset during the interval: figures count from the reset."
                 .into(),
         );
     }
     if partial > 0 {
         last.notes.push(format!(
-            "{}: the server forgot or reset it during the interval, and it came back; its figures \
-             count from then on.",
+            "{}: evicted or reset during the interval and then counted again; its figures start \
+             there.",
             plural(partial, "statement")
         ));
     }
     if aged > 0 {
         last.notes.push(format!(
-            "{}: the Query Store has removed old runs of it meanwhile; what it did in between is \
-             not known.",
+            "{}: the Query Store removed its old runs during the interval; its work in the \
+             interval is unknown.",
             plural(aged, "statement")
         ));
     }
     let gone = before.len() - still_there;
     if gone > 0 {
         last.notes.push(format!(
-            "{}: there at the beginning and gone at the end; what it did in between is not known.",
+            "{}: counted at the beginning, gone at the end; its work in the interval is unknown.",
             plural(gone, "statement")
         ));
     }

@@ -63,7 +63,7 @@ pub fn attach_logged(snapshot: &mut Snapshot, logged: Vec<plans::Statement>, rul
         if let Some(damage) = one.damage.take() {
             damaged += 1;
             if damaged <= DAMAGED_MAX {
-                snapshot.notes.push(format!("A plan of the log could not be read: {damage}."));
+                snapshot.notes.push(format!("Unreadable plan in the log: {damage}."));
             }
             continue;
         }
@@ -87,12 +87,12 @@ pub fn attach_logged(snapshot: &mut Snapshot, logged: Vec<plans::Statement>, rul
     }
     if damaged > DAMAGED_MAX {
         let more = plural(damaged - DAMAGED_MAX, "more plan");
-        snapshot.notes.push(format!("{more} of the log could not be read."));
+        snapshot.notes.push(format!("{more} in the log unreadable."));
     }
     if unknown > 0 {
         snapshot
             .notes
-            .push(format!("{} of the log: of none of these statements.", plural(unknown, "plan")));
+            .push(format!("{} in the log: not of these statements.", plural(unknown, "plan")));
     }
 }
 

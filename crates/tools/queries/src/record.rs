@@ -72,7 +72,7 @@ pub fn joined(intervals: impl IntoIterator<Item = QueryInterval>) -> Option<Snap
         let unobserved = seconds(unobserved_ms as f64 / 1e3);
         snapshot
             .notes
-            .insert(0, format!("Between the recorded intervals {unobserved} were not observed."));
+            .insert(0, format!("{unobserved} between the recorded intervals were not observed."));
     }
     joined
 }
@@ -105,7 +105,8 @@ fn add(
     }
 }
 
-const NO_PLAN: &str = "of recorded intervals `history` shows the plans that changed";
+const NO_PLAN: &str = "recorded intervals have no plans here; `history` shows the plans that \
+                       changed";
 /// Notes of joined intervals.
 const NOTES_MAX: usize = 20;
 

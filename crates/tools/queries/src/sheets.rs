@@ -1,4 +1,4 @@
-//! The same as tables for spreadsheets, a sheet each: every figure a number.
+//! Spreadsheet tables, a sheet each: every figure is a number.
 
 use crate::Queries;
 use crate::document::{Used, said, used};
@@ -53,7 +53,7 @@ fn statements(all: &Queries) -> Table<'_> {
     columns.add("rows each", "", |one| one.1.by_call(Counter::Rows));
     columns.add("plans known", "", |one| one.1.plans.len());
     columns.add("why no plan", "", |one| one.1.not_explained.as_deref()).wrapped = true;
-    columns.add("counted anew", "", |one| one.1.is_partial);
+    columns.add("counters reset", "", |one| one.1.is_partial);
     columns.named("statements")
 }
 
@@ -80,7 +80,7 @@ fn plans(all: &Queries) -> Table<'_> {
     columns.add("time", "ms", |one| one.2.plan.elapsed_ms);
     columns.add("planning", "ms", |one| one.2.plan.planning_ms);
     columns.add("operators", "", |one| one.2.plan.operators().len());
-    columns.add("to look at", "", |one| remarks(&one.2.plan, &all.rules.terms).len());
+    columns.add("remarks", "", |one| remarks(&one.2.plan, &all.rules.terms).len());
     columns.add("indexes", "", |one| {
         let operators = one.2.plan.operators();
         let indexes =

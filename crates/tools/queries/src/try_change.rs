@@ -32,7 +32,7 @@ settings! {
 #[derive(Debug, thiserror::Error)]
 pub enum TryError {
     /// The statement of an index makes something else.
-    #[error("--index takes a statement that begins with CREATE, not `{statement}`")]
+    #[error("--index needs a statement that begins with CREATE, not `{statement}`")]
     NoCreate {
         /// The statement.
         statement: String,
@@ -47,7 +47,7 @@ pub enum TryError {
     #[error(transparent)]
     Url(ServerError),
     /// Logs have nothing to run.
-    #[error("the logs have no statement whose values are known")]
+    #[error("the logs have no statement with known values")]
     NoStatement,
 }
 
@@ -59,26 +59,26 @@ pub enum TryError {
     group = ArgGroup::new("data").args(["source", "dump", "sql"]).multiple(true).required(true),
 )]
 pub struct Try {
-    /// PostgreSQL database to measure on a copy of: `pg_dump` reads it once, and nothing is
-    /// changed there. The dump is kept as NAME.dump
+    /// PostgreSQL database to copy and measure: `pg_dump` reads it once and changes nothing. The
+    /// dump is kept as NAME.dump
     #[arg(value_name = "URL", conflicts_with = "dump")]
     pub(crate) source: Option<String>,
-    /// Dump to begin with, in place of a URL: of `pg_dump` or mariadb-dump, or a SQLite database
+    /// Dump to start from, instead of a URL: from `pg_dump` or mariadb-dump, or an SQLite database
     #[arg(long, value_name = "FILE")]
     pub(crate) dump: Option<String>,
-    /// SQL that runs then in both levels; repeatable
+    /// SQL to run next, in both levels; repeatable
     #[arg(long, value_name = "FILE")]
     pub(crate) sql: Vec<String>,
     /// Index to try: "CREATE INDEX ON orders (customer)"; repeatable
     #[arg(long, value_name = "SQL")]
     pub(crate) index: Vec<String>,
-    /// Index to try without, by its name or a DROP INDEX; for MariaDB "NAME ON TABLE"; repeatable
+    /// Index to drop, by its name or a DROP INDEX; for MariaDB "NAME ON TABLE"; repeatable
     #[arg(long, value_name = "NAME")]
     pub(crate) drop: Vec<String>,
     /// Setting to try: `enable_seqscan=off`, `work_mem=64MB`; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub(crate) set: Vec<(String, String)>,
-    /// The statements, a script in pgbench's language, writes included; a weight can follow;
+    /// The statements as a script in pgbench's language, writes included; a weight can follow;
     /// repeatable
     #[arg(
         short,
@@ -88,16 +88,15 @@ pub struct Try {
         required_unless_present = "auto_explain"
     )]
     pub(crate) file: Vec<String>,
-    /// Statements that `auto_explain` wrote to this log of PostgreSQL, each once with the values
-    /// of its first run: they become a script, NAME.statements.sql, with these constants in
-    /// it; repeatable
+    /// Statements that `auto_explain` wrote to this PostgreSQL log, each once with the values of
+    /// its first run. They become a script, NAME.statements.sql, with these values; repeatable
     #[arg(long, value_name = "FILE")]
     pub(crate) auto_explain: Vec<PathBuf>,
     /// Engine [default: postgres, mariadb for mysql:// and mariadb://]
     #[arg(long, value_name = "NAME")]
     pub(crate) engine: Option<String>,
-    /// Test server to work on, in databases of our own that are dropped at the end, in place of a
-    /// private server
+    /// Test server to use instead of a private server; databases created for the test are dropped
+    /// at the end
     #[arg(long, value_name = "URL")]
     pub(crate) test_server: Option<String>,
     /// Number of connections [default: 1]
@@ -176,7 +175,7 @@ pub fn try_change(arguments: &Try, context: &Context) -> Result<ExitCode, Failur
     write(&written.experiment, &draft.source())?;
     let path = written.experiment.display();
     output::complain(&format!(
-        "Experiment: {path}; edit it and run it again with `steelbench run {path}`."
+        "Experiment: {path}; edit it and rerun it with `steelbench run {path}`."
     ));
     let session = Session::quick(&arguments.quick, arguments.name(), Permits::default());
     let end = session.conduct(context, &experiment)?;
@@ -188,7 +187,7 @@ pub fn try_change(arguments: &Try, context: &Context) -> Result<ExitCode, Failur
 fn logged_script(context: &Context, logged: &[plans::Statement]) -> Result<String, Failure> {
     let mut known = HashSet::new();
     let (mut script, mut left_out) =
-        (format!("-- {MADE} from a log; constants are those of single runs.\n"), 0);
+        (format!("-- {MADE} from a log; constants come from single runs.\n"), 0);
     for one in logged {
         let verb = first_word(&one.text).to_ascii_uppercase();
         let rules = context.statement_rules(&one.engine)?;
@@ -204,8 +203,8 @@ fn logged_script(context: &Context, logged: &[plans::Statement]) -> Result<Strin
     if left_out > 0 {
         let what = observations::number::plural(left_out, "statement");
         output::complain(&format!(
-            "note: {what} of the log left out: values are not known, or would be variables of a \
-             script"
+            "note: skipped {what} of the log: values unknown, or they would be read as script \
+             variables"
         ));
     }
     if script.lines().count() > 1 { Ok(script) } else { Err(Failure::usage(TryError::NoStatement)) }
@@ -248,8 +247,10 @@ fn draft(arguments: &Try, engine: &str) -> Result<Draft, TryError> {
     let settings = arguments.set.iter().map(|(name, value)| format!("{name} = {value}"));
     let what: Vec<String> = statements(arguments).chain(settings).collect();
     let what = what.join("; ");
-    let mut draft =
-        Draft::new(arguments.name(), &format!("What does each statement gain or lose by {what}?"));
+    let mut draft = Draft::new(
+        arguments.name(),
+        &format!("How does {what} change the time of each statement?"),
+    );
     draft.comment(&format!("{MADE}. Level `with`: {what}."));
     draft.set(ENGINE, engine.to_owned());
     if let Some(server) = server {
@@ -315,7 +316,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Ok(_) => {
             let message =
-                format!("{shown} is there already, and is not ours; choose another --name");
+                format!("{shown} exists and was not written by Steelbench; choose another --name");
             return Err(Failure::usage(message));
         }
         Err(error) => return Err(Failure::usage(format!("{shown}: {error}"))),
@@ -328,8 +329,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 fn dump(dumps: &dyn Dumps, url: &str, file: &str) -> Result<(), Failure> {
     if Path::new(file).exists() {
         let message = format!(
-            "{file} is there already: try it with --dump {file}, or remove it, or choose another \
-             --name"
+            "{file} already exists: use it with --dump {file}, remove it, or choose another --name"
         );
         return Err(Failure::usage(message));
     }

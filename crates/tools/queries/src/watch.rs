@@ -73,7 +73,7 @@ pub fn watch(
         arguments.output.as_ref().ok_or_else(|| Failure::usage("--every needs --output FILE"))?;
     let every_s = arguments.every.unwrap_or(EVERY_S_MIN);
     if every_s < EVERY_S_MIN {
-        return Err(Failure::usage("--every: 200 ms at least"));
+        return Err(Failure::usage("--every: at least 200 ms"));
     }
     if arguments.query_store {
         return kept(arguments, context, server, file, reader, stop);
@@ -119,8 +119,8 @@ fn kept(
     let mut after_ms = known.iter().map(|interval| interval.to_ms).max().unwrap_or(0);
     let mut next = reader.kept(after_ms).map_err(failure)?;
     if next.is_none() && known.is_empty() {
-        let why = "the server has kept no interval that has ended: of SQL Server a Query Store \
-                   does that, in databases where it is on";
+        let why = "the server has no completed interval; on SQL Server, the Query Store must be \
+                   on for the database";
         return Err(failure(ServerError::new(why)));
     }
     let store = store.map_or_else(|| Store::create_or_open(file), Ok)?;
@@ -184,11 +184,11 @@ pub fn recorded(
     all.retain(|(_, interval)| interval.address == address);
     if all.len() < others {
         let others = plural(others - all.len(), "interval");
-        output::complain(&format!("note: {others} of other servers than {address} are not shown"));
+        output::complain(&format!("note: skipped {others} of servers other than {address}"));
     }
     all.retain(|(_, interval)| span.covers(interval.from_ms, interval.to_ms));
     if all.is_empty() {
-        return Err(Failure::usage("no whole interval lies between --from and --to"));
+        return Err(Failure::usage("no complete interval between --from and --to"));
     }
     Ok(Some(all))
 }
@@ -199,8 +199,8 @@ pub fn joined(context: &Context, file: &str, span: &Between) -> Result<Snapshot,
     let none = || {
         let file = stores[0].path().display();
         Failure::usage(format!(
-            "{file}: no statements were recorded; `steelbench queries URL --every 60s -o FILE` \
-             does that"
+            "{file}: no recorded statements; record them with `steelbench queries URL --every \
+             60s -o FILE`"
         ))
     };
     let intervals = recorded(&stores, span)?.ok_or_else(none)?;

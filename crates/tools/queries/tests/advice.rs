@@ -1,4 +1,4 @@
-//! What is claimed of indexes, by definitions that are next to each other.
+//! Advice on indexes whose definitions are close to each other.
 
 use plans::{Access, Object, Operator, Plan};
 use postgres::statement_rules::RULES;

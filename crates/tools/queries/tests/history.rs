@@ -1,4 +1,4 @@
-//! What is said of statements over many intervals, of series of which it is known what changed.
+//! Findings about statements over many intervals, on series with known changes.
 
 use analysis::runs::Verdict;
 use observations::{CountedStatement, QueryInterval};

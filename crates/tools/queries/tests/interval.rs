@@ -58,7 +58,7 @@ fn a_reset_and_statements_that_went_and_came_back_are_told() {
     let back = between(&first, snapshot(0, 3_000, vec![statement("a", 4, 1.0)]));
     assert_eq!(calls(&back), [("a", 4, true)]);
     let notes = back.notes.join("\n");
-    assert!(notes.contains("1 statement: the server forgot or reset it"), "{notes}");
+    assert!(notes.contains("1 statement: evicted or reset"), "{notes}");
     assert!(notes.contains("gone at the end"), "{notes}");
 }
 
@@ -119,7 +119,7 @@ fn recorded_intervals_put_together_are_the_whole_interval() {
     assert!(whole.notes.is_empty());
     let gap = joined([recorded[0].clone(), recorded[2].clone()]).unwrap();
     assert_eq!(calls(&gap), [("a", 3, false), ("b", large + 1, false)]);
-    assert_eq!(gap.notes, ["Between the recorded intervals 1.00 s were not observed."]);
+    assert_eq!(gap.notes, ["1.00 s between the recorded intervals were not observed."]);
     assert!(joined([]).is_none());
 }
 
@@ -145,7 +145,7 @@ fn what_the_query_store_forgets_by_age_is_not_what_ran_in_between() {
     let found = between(&first, snapshot(0, 3_000, vec![stored(7), statement("b", 2, 2.0)]));
     assert_eq!(calls(&found), [("b", 1, false)]);
     assert!(
-        found.notes[0].contains("1 statement: the Query Store has removed old runs"),
+        found.notes[0].contains("1 statement: the Query Store removed its old runs"),
         "{:?}",
         found.notes
     );

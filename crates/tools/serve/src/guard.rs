@@ -24,11 +24,10 @@ const HEADERS: [(&str, &str); 4] = [
 /// headers to every answer.
 pub async fn guard(State(ours): State<IpAddr>, request: Request, next: Next) -> Response {
     let mut response = if !is_ours(request.headers(), ours) {
-        let said = "This address is not one of this server's: open it by the address that \
-                    `steelbench serve` has printed.";
+        let said = "Unknown host name: open the address that `steelbench serve` printed.";
         Refusal::new(StatusCode::MISDIRECTED_REQUEST, said).into_response()
     } else if is_used_by_others(request.headers()) {
-        let said = "Pages of other sites may link to this one, and not load it.";
+        let said = "Other sites may link to this page but not load it.";
         Refusal::new(StatusCode::FORBIDDEN, said).into_response()
     } else {
         next.run(request).await
@@ -39,9 +38,9 @@ pub async fn guard(State(ours): State<IpAddr>, request: Request, next: Next) -> 
     response
 }
 
-/// Whether a page of another site loads this as a part of itself, as browsers say
-/// (<https://www.w3.org/TR/fetch-metadata/>): it could not read the answer, but have us build pages
-/// again and again and measure how long we take. Another port of this machine is the same site.
+/// Returns whether a page of another site embeds this one, as browsers report
+/// (<https://www.w3.org/TR/fetch-metadata/>): it could not read the answer, but could make the
+/// server build pages repeatedly and time it. Another port of this machine is the same site.
 fn is_used_by_others(headers: &HeaderMap) -> bool {
     let is = |name: &str, values: &[&str]| {
         headers
@@ -52,9 +51,9 @@ fn is_used_by_others(headers: &HeaderMap) -> bool {
     is("sec-fetch-site", &["cross-site", "same-site"]) && !is("sec-fetch-mode", &["navigate"])
 }
 
-/// Whether a request names us. Another site's page can make its own name mean this machine (DNS
-/// rebinding) and would then be allowed to read our pages; but it cannot make the browser say
-/// another name.
+/// Returns whether a request names this server. Another site's page can resolve its own name to
+/// this machine (DNS rebinding) and would then be allowed to read our pages; but it cannot make the
+/// browser send another name.
 fn is_ours(headers: &HeaderMap, ours: IpAddr) -> bool {
     let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else {
         return false;

@@ -33,7 +33,7 @@ pub struct File {
 }
 
 impl Library {
-    /// What a name, a file or a folder means; without one, the usual folder.
+    /// Resolves a name, a file or a folder; without one, the usual folder.
     pub fn open(name: Option<&str>) -> Result<Self, Failure> {
         let folder = name.map_or(Path::new(results::FOLDER), Path::new);
         let is_folder = name.is_none() || folder.is_dir();
@@ -57,7 +57,7 @@ impl Library {
     pub fn file(&self, name: &str) -> Result<File, Refusal> {
         let found = self.files().into_iter().find(|file| file.name == name);
         found.ok_or_else(|| {
-            Refusal::new(StatusCode::NOT_FOUND, format!("There is no results file {name} here."))
+            Refusal::new(StatusCode::NOT_FOUND, format!("No results file {name} here."))
         })
     }
 }
@@ -106,11 +106,11 @@ pub fn version(files: &[File]) -> String {
 /// Builds a kind of page.
 pub type Build = fn(&Site, &Query) -> Result<Page, Refusal>;
 
-/// What pages are made of.
+/// Resources of the pages.
 pub struct Site {
     pub library: Library,
     pub context: Context,
-    /// What the list says of runs that have not changed since.
+    /// List entries of runs that have not changed since.
     pub lines: Mutex<Lines>,
     /// Held while files are read: a run that is being measured shares the machine with one page at
     /// most.
@@ -148,7 +148,7 @@ pub fn read(
     let Some(latest) = store.latest_run()?.map(|run| run.id) else {
         return Err(Refusal::new(
             StatusCode::NOT_FOUND,
-            format!("{}: no run was recorded yet.", file.name),
+            format!("{}: no recorded run.", file.name),
         ));
     };
     read_run(context, file, &store, run.unwrap_or(latest), latest, read)
@@ -187,14 +187,14 @@ fn said(context: &Context, file: &File, recording: &Recording, latest: bool) -> 
         }
         Some(Outlook { tally: Tally { done, failed: 1.., planned, .. }, complete: true }) => {
             let again =
-                if latest { ", `steelbench run --retry-failed` runs the others again" } else { "" };
+                if latest { ", `steelbench run --retry-failed` repeats the others" } else { "" };
             format!("ended: {done} of {} done{again}", trials(planned))
         }
         Some(Outlook { tally: Tally { done, planned, .. }, complete: true }) => {
             format!("complete: {}", trials(done.min(planned)))
         }
         Some(Outlook { tally, .. }) => {
-            let resumable = if latest { ", `steelbench run` goes on" } else { "" };
+            let resumable = if latest { ", resume with `steelbench run`" } else { "" };
             format!(
                 "stopped: {} of {}{resumable}",
                 tally.done + tally.failed,

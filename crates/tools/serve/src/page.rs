@@ -1,5 +1,5 @@
-//! What all pages have: the frame, the version of what they show, refusals in plain words, and
-//! addresses. Everything that a page depends on is in its address.
+//! Common parts of all pages: the frame, the version of the content, error pages, and addresses.
+//! The address of a page determines its content.
 
 use super::library::{self, File};
 use axum::http::StatusCode;
@@ -13,8 +13,8 @@ use store::{Fault, StoreError};
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 
-/// What pages load, all of it part of this program: name, media type and content. Scripts and
-/// styles are in the order in which pages load them.
+/// Assets of the pages, all part of this program: name, media type and content. Scripts and styles
+/// are in the order in which pages load them.
 pub static ASSETS: [(&str, &str, &str); 8] = [
     ("report.css", STYLE, web::STYLE),
     ("serve.css", STYLE, include_str!("assets/serve.css")),
@@ -76,9 +76,9 @@ impl Refusal {
     /// A page that says so.
     pub fn page(&self) -> String {
         let title = match self.status {
-            StatusCode::NOT_FOUND => "Nothing here",
-            StatusCode::INTERNAL_SERVER_ERROR => "This cannot be shown",
-            _ => "This cannot be answered",
+            StatusCode::NOT_FOUND => "Not found",
+            StatusCode::INTERNAL_SERVER_ERROR => "Internal error",
+            _ => "Bad request",
         };
         let line = |line| format!("<p>{}</p>\n", text(line));
         let lines: String = self.message.lines().map(line).collect();
@@ -181,14 +181,13 @@ impl Query {
     /// A parameter without which there is no answer; `what` says in words what is missing.
     pub fn need(&self, name: &str, what: &str) -> Result<&str, Refusal> {
         self.get(name)
-            .ok_or_else(|| Refusal::wrong(format!("The address does not say {what} (`{name}=`).")))
+            .ok_or_else(|| Refusal::wrong(format!("The address lacks {what} (`{name}=`).")))
     }
 
     /// The number of a run; `None` means the latest.
     pub fn run(&self) -> Result<Option<i64>, Refusal> {
         let number = |text: &str| {
-            text.parse()
-                .map_err(|_| Refusal::wrong(format!("`run={text}` is not the number of a run.")))
+            text.parse().map_err(|_| Refusal::wrong(format!("`run={text}` is not a run number.")))
         };
         self.get("run").map(number).transpose()
     }
@@ -198,14 +197,12 @@ impl Query {
         self.need(name, what)?;
         let run = |text| {
             RunName::parse(text).ok_or_else(|| {
-                Refusal::wrong(format!(
-                    "`{name}={text}` does not name a run: a name, @ and its number."
-                ))
+                Refusal::wrong(format!("`{name}={text}` is not a run; expected NAME@NUMBER."))
             })
         };
         let runs: Vec<RunName<'_>> = self.all(name).map(run).collect::<Result<_, _>>()?;
         if runs.len() > RUNS_MAX {
-            return Err(Refusal::wrong(format!("A side has at most {RUNS_MAX} runs.")));
+            return Err(Refusal::wrong(format!("A side can have at most {RUNS_MAX} runs.")));
         }
         Ok(runs)
     }

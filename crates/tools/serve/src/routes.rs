@@ -25,7 +25,7 @@ pub fn router(site: Site, ours: IpAddr) -> Router {
         .route("/assets/{name}", get(asset))
         .fallback(async || no_page())
         .method_not_allowed_fallback(async || {
-            let said = "Pages can only be read (GET); nothing can be changed here.";
+            let said = "Pages are read-only (GET).";
             Refusal::new(StatusCode::METHOD_NOT_ALLOWED, said)
         })
         .with_state(Arc::new(site))
@@ -37,7 +37,7 @@ fn page(build: Build) -> MethodRouter<Arc<Site>> {
     get(async move |State(site): State<Arc<Site>>, RawQuery(query): RawQuery| {
         let built = spawn_blocking(move || site.build(build, &query.unwrap_or_default())).await;
         built
-            .unwrap_or_else(|_| Err(failed("Building this page has failed.")))
+            .unwrap_or_else(|_| Err(failed("Building this page failed.")))
             .map(|html| ([HTML, NO_STORE], html))
     })
 }
@@ -56,14 +56,14 @@ async fn version(
         Ok(serde_json::json!({ "version": library::version(&files) }).to_string())
     };
     let looked = spawn_blocking(look).await;
-    let json = looked.unwrap_or_else(|_| Err(failed("Looking at the files has failed.")))?;
+    let json = looked.unwrap_or_else(|_| Err(failed("Reading the files failed.")))?;
     Ok(([(header::CONTENT_TYPE, "application/json"), NO_STORE], json).into_response())
 }
 
 const HTML: (header::HeaderName, &str) = (header::CONTENT_TYPE, "text/html; charset=utf-8");
 const NO_STORE: (header::HeaderName, &str) = (header::CACHE_CONTROL, "no-store");
 
-/// What pages load. Their addresses change with the content, so that it can be kept.
+/// Assets of the pages. Their addresses change with the content, so browsers may cache them.
 async fn asset(Path(name): Path<String>) -> Result<Response, Refusal> {
     let (_, kind, content) =
         page::ASSETS.iter().find(|(known, ..)| *known == name).ok_or_else(no_page)?;
@@ -72,7 +72,7 @@ async fn asset(Path(name): Path<String>) -> Result<Response, Refusal> {
 }
 
 fn no_page() -> Refusal {
-    Refusal::new(StatusCode::NOT_FOUND, "There is no such page.")
+    Refusal::new(StatusCode::NOT_FOUND, "Page not found.")
 }
 
 fn failed(said: &str) -> Refusal {

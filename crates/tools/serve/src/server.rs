@@ -32,10 +32,16 @@ pub fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
                  another with --port"
             ),
             ErrorKind::AddrNotAvailable => {
-                format!("{ip} is no address of this machine; name one of its own with --listen")
+                format!(
+                    "{ip} is not an address of this machine; give one of its addresses with \
+                         --listen"
+                )
             }
             ErrorKind::PermissionDenied => {
-                format!("port {port} of {ip} may not be used; choose one from 1024 on with --port")
+                format!(
+                    "no permission to use port {port} of {ip}; choose one from 1024 up with \
+                         --port"
+                )
             }
             _ => format!("cannot listen on {address}: {error}"),
         })

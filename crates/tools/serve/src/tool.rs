@@ -10,16 +10,16 @@ use std::net::{IpAddr, SocketAddr};
 /// others wait in line.
 const PAGES_WAITING: usize = 8;
 
-/// Show recorded runs in the browser, also while they go on
+/// Show recorded runs in the browser, also while they are running
 #[derive(Debug, Parser)]
 #[command(name = "serve")]
 pub struct Serve {
     /// Name of an experiment, a results file, or a folder with results files [default: results/]
     name: Option<String>,
-    /// Port to listen on; 0 takes one that is free
+    /// Port to listen on; 0 picks a free one
     #[arg(long, value_name = "N", default_value_t = 8421)]
     port: u16,
-    /// Address to listen on. There is no password: whoever can connect to this address can read
+    /// Address to listen on. There is no password: anyone who can connect to this address can read
     /// the results
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     listen: IpAddr,
@@ -32,10 +32,13 @@ impl Tool for Serve {
         let address = listener.local_addr().map_err(Failure::failed)?;
         if !address.ip().is_loopback() {
             output::complain(&format!(
-                "warning: there is no password; whoever reaches {address} can read these results"
+                "warning: no password is set; anyone who can reach {address} can read these \
+                 results"
             ));
         }
-        output::print_wrapped(&format!("http://{address}/ shows {library}; Ctrl-C stops\n"))?;
+        output::print_wrapped(&format!(
+            "http://{address}/ shows {library}; press Ctrl-C to stop\n"
+        ))?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .max_blocking_threads(PAGES_WAITING)
@@ -44,7 +47,7 @@ impl Tool for Serve {
         let result = runtime.block_on(answer(listener, Site::new(library, *context)));
         // Nothing is written, so that a page that is being built need not be finished.
         runtime.shutdown_background();
-        result.map_err(|error| Failure::failed(format!("the server has failed: {error}")))?;
+        result.map_err(|error| Failure::failed(format!("the server failed: {error}")))?;
         Ok(ExitCode::Ok)
     }
 }

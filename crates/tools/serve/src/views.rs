@@ -15,10 +15,10 @@ use std::slice;
 use std::sync::PoisonError;
 use store::Store;
 
-/// What the list says of the runs of each file, by its name.
+/// List entries of each file's runs, by its name.
 pub type Lines = HashMap<String, Listed>;
 
-/// What the list says of a file.
+/// List entry of a file.
 #[derive(Debug)]
 pub struct Listed {
     /// Version of the file that was read.
@@ -26,8 +26,8 @@ pub struct Listed {
     lines: Result<Vec<(Key, String)>, Refusal>,
 }
 
-/// What makes a run's row another one: its start and number, its recorded trials, whether it is the
-/// latest of its file, and whether one is in progress.
+/// Key of a run's row: start, number, recorded trials, whether it is the latest of its file, and
+/// whether it is in progress.
 type Key = (i64, i64, usize, bool, bool);
 
 /// `/`: all runs of all files, the newest first, two of which can be picked to compare
@@ -50,7 +50,7 @@ pub fn list(site: &Site, _: &Query) -> Result<Page, Refusal> {
     let unreadable: String = files.iter().filter_map(unreadable).collect();
     let listed = if lines.is_empty() {
         let library = text(&site.library.to_string());
-        format!("<p>There is no run in {library} yet; this page will show the first one.</p>\n")
+        format!("<p>No run in {library} yet; this page will show the first one.</p>\n")
     } else {
         let rows: String = lines.iter().map(|(_, row)| row.as_str()).collect();
         format!(include_str!("assets/runs.html"), rows = rows)
@@ -145,7 +145,7 @@ fn row(
 
 /// `/run?file=NAME&run=3&only=data_files=4`
 pub fn run(site: &Site, query: &Query) -> Result<Page, Refusal> {
-    let file = site.library.file(query.need("file", "which results file to show")?)?;
+    let file = site.library.file(query.need("file", "the results file")?)?;
     let live = live(slice::from_ref(&file));
     let mut read = library::read(&site.context, &file, query.run()?, Store::read)?;
     let recording = &mut read.recording;
@@ -174,18 +174,16 @@ pub fn run(site: &Site, query: &Query) -> Result<Page, Refusal> {
 /// `/compare?file=NAME&run=3&a=data_files=1&b=data_files=4`: two configurations, or two levels over
 /// those of the other factors
 pub fn configurations(site: &Site, query: &Query) -> Result<Page, Refusal> {
-    let file = site.library.file(query.need("file", "which results file to show")?)?;
-    let a = query.need("a", "which configuration to compare")?;
-    let b = query.need("b", "which configuration to compare with")?;
+    let file = site.library.file(query.need("file", "the results file")?)?;
+    let a = query.need("a", "the configuration to compare")?;
+    let b = query.need("b", "the configuration to compare with")?;
     let live = live(slice::from_ref(&file));
     let Read { recording, said } =
         library::read(&site.context, &file, query.run()?, Store::read_figures)?;
     let (cells, [a, b]) =
         cells(&recording, configuration(&recording, a), configuration(&recording, b))?;
     let compared = analysis::compare_over(&recording, &cells).ok_or_else(|| {
-        Refusal::wrong(
-            "Neither configuration has a trial that was measured to the end; try again later.",
-        )
+        Refusal::wrong("Neither configuration has a completed trial; try again later.")
     })?;
     let run = recording.run.id;
     let swapped = [("file", file.name.as_str()), ("run", &run.to_string()), ("a", &b), ("b", &a)];
@@ -206,13 +204,13 @@ pub fn configurations(site: &Site, query: &Query) -> Result<Page, Refusal> {
 /// `/runs?from=NAME@1&to=NAME@2`, `from` and `to` repeatable, with `all=1` every response, with
 /// `response=NAME` another one
 pub fn runs(site: &Site, query: &Query) -> Result<Page, Refusal> {
-    let from = query.run_names("from", "which run to compare")?;
-    let to = query.run_names("to", "which run to compare with")?;
+    let from = query.run_names("from", "the run to compare")?;
+    let to = query.run_names("to", "the run to compare with")?;
     let named: Vec<RunName<'_>> = from.iter().chain(&to).copied().collect();
     if let Some(run) =
         (1..named.len()).find(|at| named[..*at].contains(&named[*at])).map(|at| named[at])
     {
-        return Err(Refusal::wrong(format!("{run} is named twice; pick different runs.")));
+        return Err(Refusal::wrong(format!("{run} is given twice; pick different runs.")));
     }
     let mut files: Vec<File> = Vec::new();
     for name in named {
@@ -254,8 +252,7 @@ fn run_links(from: &[RunName<'_>], to: &[RunName<'_>], all: bool) -> Vec<(String
     let run = |side: &str, name: &RunName<'_>| {
         (run_address(name.file, name.run), format!("{side}: {name}"))
     };
-    let other =
-        if all { "Only the response on which the first run compares" } else { "Every response" };
+    let other = if all { "Only the primary response of the first run" } else { "Every response" };
     let runs = from.iter().map(|name| run("A", name)).chain(to.iter().map(|name| run("B", name)));
     runs.chain([(with(to, from, all), SWAPPED.into()), (with(from, to, !all), other.into())])
         .collect()

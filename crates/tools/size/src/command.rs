@@ -10,15 +10,14 @@ use serde_json::json;
 use std::path::PathBuf;
 use store::Store;
 
-/// Say how many disks, links and processors a demand needs, which link is the narrowest, and
-/// the price
+/// Calculate how many disks, links and CPUs a demand needs, the bottleneck, and the price
 #[derive(Debug, Parser)]
 #[command(name = "size")]
 pub struct Size {
     /// The plan: a demand, parts, and chains of parts to compare
     #[arg(required_unless_present = "example")]
     file: Option<PathBuf>,
-    /// Print a commented plan to start from
+    /// Print a commented plan as a starting point
     #[arg(long, exclusive = true)]
     example: bool,
     /// Also write the page with figures to this file
@@ -54,8 +53,8 @@ impl Tool for Size {
     }
 }
 
-/// What a recorded configuration needed: `NAME data_files=16`, the name of an experiment or results
-/// file and levels.
+/// Returns the demands of a recorded configuration: `NAME data_files=16`, the name of an experiment
+/// or results file and levels.
 fn recorded(context: &Context, from: &str) -> Result<Vec<(&'static str, f64)>, Failure> {
     let (name, levels) = from.trim().split_once(' ').unwrap_or((from.trim(), ""));
     let recording =
@@ -63,7 +62,7 @@ fn recorded(context: &Context, from: &str) -> Result<Vec<(&'static str, f64)>, F
     let configuration = select::one(&recording, levels)?;
     analysis::model::recorded(&recording, configuration).ok_or_else(|| {
         Failure::usage(format!(
-            "{from}: no transaction was done there, so that nothing can be said of one"
+            "{from}: no transactions recorded, so demand per transaction is unknown"
         ))
     })
 }

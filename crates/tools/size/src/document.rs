@@ -7,7 +7,7 @@ use report::number;
 /// Seconds of an hour.
 const HOUR_S: f64 = 3600.0;
 
-/// What a plan comes to.
+/// Returns the result of a plan.
 pub fn sizing(plan: &Plan, sizing: &Sizing) -> Document {
     let mut sections = vec![overview(plan, sizing)];
     sections.extend(sizing.alternatives.iter().map(|one| chain(plan, one)));
@@ -20,15 +20,17 @@ fn overview(plan: &Plan, sizing: &Sizing) -> Section {
     section.line(demand(plan, sizing));
     match sizing.alternatives.first() {
         Some(first) if first.is_within_targets => {
-            section
-                .toned(format!("The cheapest within the targets is {}.", first.name), Tone::Good);
+            section.toned(
+                format!("Cheapest alternative within the targets: {}.", first.name),
+                Tone::Good,
+            );
         }
-        _ => section.warn("No alternative carries the demand within the targets."),
+        _ => section.warn("No alternative meets the targets."),
     }
     let prices = sizing.alternatives.iter().any(|one| one.price > 0.0);
     let mut columns = Columns::for_rows(&sizing.alternatives);
     columns.name("alternative", |one| one.name.as_str());
-    columns.left("narrowest link", |one| one.narrowest.map(|at| part(plan, &one.links[at])));
+    columns.left("bottleneck", |one| one.narrowest.map(|at| part(plan, &one.links[at])));
     columns.right("carries", |one| {
         one.carries.map(|times| Cell::from(times).shown(format!("{}x", number::ratio(times))))
     });
@@ -52,14 +54,17 @@ fn overview(plan: &Plan, sizing: &Sizing) -> Section {
     section.table(columns);
     let monthly = plan.parts.iter().any(|part| part.price_per_month > 0.0);
     section.note(format!(
-        "carries: times the demand, its space apart, until the narrowest link is saturated. \
-         Targets: at most {} of the time, {} of the space. Times are estimates by queueing models \
-         (M/M/c for devices and processors, M/D/1 for links) from what the plan says of its \
-         parts; nothing was measured.{}",
+        "carries: multiple of the demand, without space, that saturates the bottleneck. Targets: \
+         at most {} of the time, {} of the space. Times are estimates by queueing models (M/M/c \
+         for devices and CPUs, M/D/1 for links) from the figures in the plan; nothing was \
+         measured.{}",
         number::short_percent(plan.targets.utilisation),
         number::short_percent(plan.targets.space),
         if monthly {
-            format!(" Monthly prices count for {} months.", number::whole(plan.targets.months))
+            format!(
+                " Prices include {} months of monthly prices.",
+                number::whole(plan.targets.months)
+            )
         } else {
             String::new()
         },
@@ -75,13 +80,13 @@ fn demand(plan: &Plan, sizing: &Sizing) -> String {
         demand.transactions.map(|rate| format!("{} transactions/s", number::grouped(rate))),
         sizing
             .in_flight
-            .map(|n| format!("{} of them in flight (rate x response time)", number::grouped(n))),
+            .map(|n| format!("{} in flight (rate x response time)", number::grouped(n))),
         some(demand.reads, &|rate| format!("{} reads/s", number::grouped(rate))),
         some(demand.writes, &|rate| format!("{} writes/s", number::grouped(rate))),
-        some(demand.sequential_reads, &|rate| format!("{} read in sequence", megabytes(rate))),
-        some(demand.sequential_writes, &|rate| format!("{} written in sequence", megabytes(rate))),
-        some(demand.bytes, &|bytes| format!("{} to hold", terabytes(bytes))),
-        some(demand.processors, &|busy| format!("{} processors busy", number::figure(busy))),
+        some(demand.sequential_reads, &|rate| format!("{} sequential reads", megabytes(rate))),
+        some(demand.sequential_writes, &|rate| format!("{} sequential writes", megabytes(rate))),
+        some(demand.bytes, &|bytes| format!("{} stored", terabytes(bytes))),
+        some(demand.processors, &|busy| format!("{} CPUs busy", number::figure(busy))),
     ];
     format!("Demand: {}.", said.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
@@ -164,7 +169,7 @@ fn chart(plan: &Plan, one: &Sized) -> Chart {
         })
     });
     Chart {
-        title: "Utilisation of each link, from the disks on: what is used most".into(),
+        title: "Utilisation of each link, from the disks up: its most used resource".into(),
         unit: "%".into(),
         kind: ChartKind::Bars,
         groups: vec![BarGroup { bars: bars.collect(), ..BarGroup::default() }],
@@ -179,22 +184,21 @@ fn hours(time_s: f64) -> String {
     }
 }
 
-/// What a failure, wear and bursts mean for a link.
+/// Returns remarks on failure, wear and bursts of a link.
 fn remarks(plan: &Plan, link: &LinkLoad) -> Vec<String> {
     let name = part(plan, link);
     let failure = link.degraded.map(|degraded| {
         let busy = number::short_percent(degraded.utilisation);
-        let saturated = if degraded.utilisation >= 1.0 { ", which is saturated" } else { "" };
+        let saturated = if degraded.utilisation >= 1.0 { " (saturated)" } else { "" };
         let rebuilt = degraded.while_rebuilt.zip(degraded.rebuild_s).map(|(busy, time)| {
             format!(
-                "; {} while it is rebuilt, which takes {}",
+                "; {} during the rebuild, which takes {}",
                 number::short_percent(busy),
                 hours(time)
             )
         });
         format!(
-            "{name}: with one failed, the others of its group are busy {busy} of the \
-             time{saturated}{}.",
+            "{name}: with one disk failed, the rest of its group is {busy} busy{saturated}{}.",
             rebuilt.unwrap_or_default()
         )
     });
@@ -203,7 +207,7 @@ fn remarks(plan: &Plan, link: &LinkLoad) -> Vec<String> {
         .map(|years| format!("{name}: worn out after {} years.", number::figure(years)));
     let burst = link.burst_s.map(|time| {
         if time.is_infinite() {
-            format!("{name}: the base rate is enough; no burst credits are used.")
+            format!("{name}: the base rate suffices; no burst credits used.")
         } else {
             format!("{name}: burst credits last for {}.", hours(time))
         }

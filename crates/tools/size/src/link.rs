@@ -6,7 +6,7 @@ use crate::plan::{Demand, Link, Part, Targets, YEAR_S};
 use models::queue;
 use serde::Serialize;
 
-/// What a link can run out of.
+/// A resource of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
@@ -29,18 +29,18 @@ impl Resource {
             Self::Io => "I/Os",
             Self::Bandwidth => "bandwidth",
             Self::Space => "space",
-            Self::Processor => "processor time",
+            Self::Processor => "CPU time",
             Self::Places => "places",
         }
     }
 }
 
-/// What a link uses of a resource.
+/// A link's use of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Use {
     /// Which.
     pub resource: Resource,
-    /// What is demanded of all pieces: I/Os a second, bytes a second, bytes, processors, pieces.
+    /// Demand on all pieces: I/Os per second, bytes per second, bytes, CPUs, pieces.
     pub demand: f64,
     /// The share in use: above 1 it does not fit.
     pub utilisation: f64,
@@ -51,7 +51,7 @@ pub struct Use {
 pub struct Degraded {
     /// Share of the time that the disks of that group are busy.
     pub utilisation: f64,
-    /// The same while it is rebuilt, where the rate of the rebuild is given.
+    /// The demand during a rebuild, where the rebuild rate is given.
     pub while_rebuilt: Option<f64>,
     /// How long a rebuild takes.
     pub rebuild_s: Option<f64>,
@@ -64,7 +64,7 @@ pub struct LinkLoad {
     pub part: usize,
     /// Pieces.
     pub count: u64,
-    /// Whether the count was computed.
+    /// True if the count was computed.
     pub is_computed: bool,
     /// By resource, in the order of [`Resource`].
     pub uses: Vec<Use>,
@@ -149,7 +149,7 @@ impl Carried {
         (self.reads + self.writes) * self.io_bytes + self.sequential_reads + self.sequential_writes
     }
 
-    /// What one piece would use of each resource if it carried all.
+    /// Returns one piece's use of each resource if it carried the whole load.
     fn uses(&self, part: &Part, before: u64) -> Vec<Use> {
         let device = part.read_iops.is_some() || part.write_iops.is_some();
         let shares = [

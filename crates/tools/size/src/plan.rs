@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Seconds of a year.
 pub(crate) const YEAR_S: f64 = 365.25 * 86_400.0;
 
-/// What the work demands.
+/// Demands of the work.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Demand {
     /// Transactions a second.
@@ -46,7 +46,7 @@ pub struct Targets {
     pub months: f64,
 }
 
-/// What one piece can do. What is not given is not limited by it.
+/// Capacity of one piece. Unset figures are unlimited.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Part {
     /// Its name in the file.
@@ -60,7 +60,7 @@ pub struct Part {
     pub read_bandwidth: Option<f64>,
     /// Bytes a second out.
     pub write_bandwidth: Option<f64>,
-    /// Whether both directions share one bandwidth.
+    /// True if both directions share one bandwidth.
     pub half_duplex: bool,
     /// Time of one small read with nobody before it.
     pub latency_s: Option<f64>,
@@ -89,7 +89,7 @@ pub struct Link {
     pub part: usize,
     /// Pieces; `None`: as many as are needed.
     pub count: Option<u64>,
-    /// What it and the links before it make of the host's I/Os.
+    /// Amplification of the host's I/Os by it and the links before it.
     pub raid: Option<Raid>,
     /// Disks of a group that is protected together.
     pub group: u64,
@@ -106,16 +106,16 @@ pub struct Alternative {
     pub chain: Vec<Link>,
 }
 
-/// What is to be sized.
+/// A plan to size.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Plan {
-    /// What the work demands.
+    /// Demands of the work.
     pub demand: Demand,
     /// How full links may be.
     pub targets: Targets,
-    /// What prices are in.
+    /// Currency of prices.
     pub currency: String,
-    /// What chains are made of.
+    /// Parts of the chains.
     pub parts: Vec<Part>,
     /// The chains.
     pub alternatives: Vec<Alternative>,
@@ -182,7 +182,7 @@ const LINK: &[Field] = &[
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoDemand {
     /// The plan is read where there are no recordings.
-    #[error("no recording can be read here")]
+    #[error("reading a recording is not possible here")]
     NoRecordings,
     /// The recording cannot be read, or lacks the configuration.
     #[error("{message}")]
@@ -192,7 +192,7 @@ pub enum NoDemand {
     },
 }
 
-/// What a recorded configuration needed, by what `demand.from` names.
+/// Returns the demands of the recorded configuration that `demand.from` names.
 pub type Recorded<'a> = &'a dyn Fn(&str) -> Result<Vec<(&'static str, f64)>, NoDemand>;
 
 impl Plan {
@@ -204,9 +204,8 @@ impl Plan {
         Self::read_with(source, &|_| Err(NoDemand::NoRecordings))
     }
 
-    /// The same with `demand.from`, of which `recorded` says what a configuration needed: keys of
-    /// `[demand]` with their values, or what is wrong. What the plan gives itself takes the
-    /// place of what was recorded.
+    /// Reads a plan with `demand.from`: `recorded` returns a configuration's demands (keys of
+    /// `[demand]` with their values), or an error. Values of the plan override recorded ones.
     ///
     /// # Errors
     /// Everything that is wrong in it, each with its position.
@@ -258,11 +257,11 @@ fn demand(form: &mut Form, recorded: Recorded) -> Demand {
                 form.wrong(
                     &fields,
                     of_transaction,
-                    format!("stands beside {each}; give one of them"),
+                    format!("conflicts with {each}; give one of them"),
                 );
             }
             (None, Some(_), None) => {
-                form.wrong(&fields, of_transaction, "needs the rate of transactions: transactions");
+                form.wrong(&fields, of_transaction, "needs the transaction rate: transactions");
             }
             (Some(rate), None, _) => return rate,
             (None, _, transactions) => {
@@ -275,7 +274,7 @@ fn demand(form: &mut Form, recorded: Recorded) -> Demand {
     let writes = rate("writes", "writes_per_transaction");
     for key in ["cpu_per_transaction", "response_time", "serial_reads"] {
         if fields.number(key).is_some() && transactions.is_none() {
-            form.wrong(&fields, key, "needs the rate of transactions: transactions");
+            form.wrong(&fields, key, "needs the transaction rate: transactions");
         }
     }
     let growth = 1.0 + fields.number("growth").unwrap_or(0.0);
@@ -302,7 +301,7 @@ fn demand(form: &mut Form, recorded: Recorded) -> Demand {
         form.wrong(
             &fields,
             "",
-            "[demand] says nothing to size for: reads, writes, sequential_reads, size, \
+            "[demand] is empty; give at least one of reads, writes, sequential_reads, size, \
              cpu_per_transaction ...",
         );
     }
@@ -321,7 +320,7 @@ fn part(form: &mut Form, fields: &Fields) -> Part {
             form.wrong(
                 fields,
                 one,
-                format!("stands beside {both}, which holds for reads and writes"),
+                format!("conflicts with {both}, which covers reads and writes"),
             );
         }
     }
@@ -330,13 +329,14 @@ fn part(form: &mut Form, fields: &Fields) -> Part {
         form.wrong(
             fields,
             "",
-            "burst_iops and burst_credits go together: how fast, and for how many I/Os",
+            "burst_iops and burst_credits require each other: the burst rate, and the number of \
+             I/Os it lasts",
         );
     }
     let (read_iops, write_iops) =
         (number("read_iops").or(number("iops")), number("write_iops").or(number("iops")));
     if burst.is_some_and(|(burst, _)| read_iops.is_some_and(|base| burst <= base)) {
-        form.wrong(fields, "burst_iops", "is not above the base rate");
+        form.wrong(fields, "burst_iops", "must be above the base rate");
     }
     let usable = 1.0 - number("over_provisioning").unwrap_or(0.0);
     let part = Part {
@@ -365,11 +365,7 @@ fn part(form: &mut Form, fields: &Fields) -> Part {
         part.cores,
     ];
     if limits.iter().all(Option::is_none) && part.holds.is_none() {
-        form.wrong(
-            fields,
-            "",
-            "says nothing that it can do: iops, bandwidth, capacity, cores or holds",
-        );
+        form.wrong(fields, "", "no capability given: iops, bandwidth, capacity, cores or holds");
     }
     part
 }
@@ -383,8 +379,7 @@ fn alternative(form: &mut Form, fields: &Fields, links: &[Fields], parts: &[Part
         form.wrong(
             fields,
             "chain",
-            "a chain needs links: chain = [{ part = \"disk\" }, ...], from the disks to the \
-             processors",
+            "a chain needs links: chain = [{ part = \"disk\" }, ...], from the disks to the CPUs",
         );
     }
     let mut chain: Vec<Link> = Vec::new();
@@ -393,11 +388,7 @@ fn alternative(form: &mut Form, fields: &Fields, links: &[Fields], parts: &[Part
         let needs_count =
             parts[link.part].holds.is_some() && chain.is_empty() && link.count.is_none();
         if needs_count {
-            form.wrong(
-                own,
-                "count",
-                "is the first link, so there is nothing for it to hold: give its count",
-            );
+            form.wrong(own, "count", "is the first link and has nothing to hold: give its count");
         }
         chain.push(link);
     }
@@ -420,7 +411,7 @@ fn link(form: &mut Form, fields: &Fields, parts: &[Part]) -> Option<Link> {
     let level = raid.unwrap_or(Raid::Stripes);
     let group = match group {
         Some(_) if matches!(level, Raid::Stripes | Raid::Mirrors) => {
-            form.wrong(fields, "group", "is for RAID 5 and 6: RAID 10 is made of pairs");
+            form.wrong(fields, "group", "applies to RAID 5 and 6 only: RAID 10 consists of pairs");
             level.usual_group()
         }
         Some(group) if group < level.smallest_group() => {
@@ -439,7 +430,7 @@ fn link(form: &mut Form, fields: &Fields, parts: &[Part]) -> Option<Link> {
     if let Some(count) = count
         && !count.is_multiple_of(group)
     {
-        form.wrong(fields, "count", format!("is no multiple of the {group} disks of a group"));
+        form.wrong(fields, "count", format!("must be a multiple of the {group} disks in a group"));
     }
     let rebuild = fields.number("rebuild");
     if rebuild.is_some() && raid.is_none_or(|raid| raid == Raid::Stripes) {

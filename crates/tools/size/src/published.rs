@@ -28,13 +28,13 @@ pub struct Entry {
     /// TPC-H at one scale factor is a benchmark, at another one another: results of different
     /// sizes are not comparable.
     pub benchmark: String,
-    /// What was measured.
+    /// The measured system.
     pub system: String,
     /// `tpmC`, `tpsE`, `QphH`, or any other.
     pub score: f64,
     /// Its unit.
     pub unit: String,
-    /// Whether less is better: seconds.
+    /// True if lower is better: seconds.
     pub lower_is_better: bool,
     /// Of TPC-H: the geometric mean of single queries, as a rate.
     pub power: Option<f64>,
@@ -61,7 +61,7 @@ pub struct Row {
     pub entry: Entry,
     /// How many times as good it is as the first.
     pub ratio: f64,
-    /// The same for each core, disk and unit of money; `None` where either does not say.
+    /// The ratio per core, disk and unit of money; `None` where either lacks it.
     pub ratio_per_core: Option<f64>,
     /// For each disk.
     pub ratio_per_disk: Option<f64>,
@@ -87,8 +87,8 @@ pub struct Queries {
     /// By how much power, and the mean, change when one of them, whichever, takes a tenth of the
     /// time.
     pub ten_times: f64,
-    /// The same of a score that is the geometric mean of power and throughput, of which the second
-    /// is left as it is.
+    /// The ratio for a tenfold score that is the geometric mean of power and throughput, with
+    /// unchanged throughput.
     pub ten_times_score: f64,
     /// Each of them.
     pub each: Vec<Query>,
@@ -116,11 +116,9 @@ pub enum ReadError {
     #[error("{0}")]
     Csv(#[from] csv::Error),
     /// No such column.
-    #[error(
-        "there is no column {wanted:?}{of}; there are: {there}; name it with --columns {key}=NAME"
-    )]
+    #[error("no column {wanted:?}{of}; the file has: {there}; map it with --columns {key}=NAME")]
     Column {
-        /// What it is for.
+        /// Its key.
         key: String,
         /// Its name.
         wanted: String,
@@ -130,7 +128,7 @@ pub enum ReadError {
         there: String,
     },
     /// A name that is none of ours.
-    #[error("{0:?} is no column of ours; there are: {known}, and queries as q1=NAME",
+    #[error("unknown column {0:?}; known: {known}, and queries as q1=NAME",
         known = COLUMNS.join(", "))]
     Key(String),
     /// A value that is none.
@@ -140,15 +138,15 @@ pub enum ReadError {
         line: u64,
         /// Its column.
         column: String,
-        /// What stands there.
+        /// The text found.
         text: String,
-        /// What is wrong with it.
+        /// The error.
         why: &'static str,
     },
     /// A score that does not follow from its parts.
     #[error(
-        "line {line}: the score {score} is not the geometric mean of power and throughput, \
-         {mean:.1}: they are in different units, or of different results"
+        "line {line}: score {score} is not the geometric mean of power and throughput, \
+         {mean:.1}: the units or the results differ"
     )]
     Score {
         /// Line of the file.
@@ -159,7 +157,7 @@ pub enum ReadError {
         mean: f64,
     },
     /// Nothing in it.
-    #[error("it has no result")]
+    #[error("no result in the file")]
     Empty,
 }
 
@@ -214,7 +212,7 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
     let place =
         |key: &str| places.iter().find(|(own, _)| *own == key).and_then(|(_, place)| *place);
     if place("system").is_none() {
-        let of = ", which says what was measured";
+        let of = " (names the measured system)";
         return Err(ReadError::Column {
             key: "system".into(),
             wanted: "system".into(),
@@ -253,7 +251,7 @@ fn repeated(entries: Vec<Entry>) -> Vec<Entry> {
 }
 
 impl Entry {
-    /// Whether the scores are of one benchmark, in one unit.
+    /// Returns whether both scores belong to one benchmark and have one unit.
     fn is_comparable(&self, other: &Self) -> bool {
         self.benchmark == other.benchmark
             && self.unit == other.unit
@@ -278,11 +276,7 @@ fn entry(
         _ if text.is_empty() => Ok(None),
         Some(number) if number > 0.0 => Ok(Some(number)),
         Some(_) => Err(wrong(column, text, "not above 0")),
-        None => Err(wrong(
-            column,
-            text,
-            "no number; all values of a column are plain numbers in one unit",
-        )),
+        None => Err(wrong(column, text, "not a number; a column has plain numbers in one unit")),
     };
     let named = |key: &str| number(key, text(key));
     let (power, throughput) = (named("power")?, named("throughput")?);
@@ -299,7 +293,7 @@ fn entry(
     let lower_is_better = match text("better") {
         "" | "higher" => false,
         "lower" => true,
-        other => return Err(wrong("better", other, "neither higher nor lower")),
+        other => return Err(wrong("better", other, "not higher or lower")),
     };
     let mut own = Vec::new();
     for (name, at) in queries {

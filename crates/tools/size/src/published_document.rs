@@ -18,8 +18,8 @@ fn sections(rows: &[Row]) -> Vec<Section> {
     let mut section = Section::new(heading(first));
     section.table(scores(rows));
     section.note(format!(
-        "Ratios are against {}, above 1 better. These are figures of others, as the file gives \
-         them; nothing was measured here.",
+        "Ratios are relative to {}; above 1 is better. Figures are published results from the \
+         file, not measurements.",
         first.entry.system
     ));
     let mut all = vec![section];
@@ -61,7 +61,7 @@ fn scores(rows: &[Row]) -> Columns<'_, &Row> {
     }
     if any(|row| row.entry.price.is_some()) {
         table.right("price", |row| row.entry.price.map(number::grouped));
-        table.right("price of a unit of score", |row| row.price_per_score.map(number::figure));
+        table.right("price per score", |row| row.price_per_score.map(number::figure));
         table.right("ratio per price", |row| ratio(row.ratio_per_price));
     }
     if any(|row| row.power_to_throughput.is_some()) {
@@ -72,12 +72,12 @@ fn scores(rows: &[Row]) -> Columns<'_, &Row> {
     table
 }
 
-/// What each query weighs.
+/// Weight of each query.
 fn queries(row: &Row, queries: &Queries) -> Section {
     let mut section = Section::new(format!("Queries of {}", row.entry.system));
     section.line(format!(
-        "Geometric mean {}; each of {} weighs {} in it. One of them, whichever, at a tenth of its \
-         time raises the power by {}, and a score that is the geometric mean of power and \
+        "Geometric mean {}; each of {} has weight {}. Any one query at a tenth of its time \
+         raises the power by {}; it raises a score that is the geometric mean of power and \
          throughput by {}.",
         number::seconds(queries.geometric_mean_s),
         number::plural(queries.each.len(), "query").replace("querys", "queries"),
@@ -89,8 +89,8 @@ fn queries(row: &Row, queries: &Queries) -> Section {
     table.name("query", |query| query.name.as_str());
     table.right("time", |query| Cell::seconds(query.seconds));
     table.right("ratio", |query| ratio(query.ratio));
-    table.right("share of the time of all", |query| Cell::percent(query.share_of_time, 1));
-    table.right("time of all at 10x", |query| {
+    table.right("share of total time", |query| Cell::percent(query.share_of_time, 1));
+    table.right("total time if 10x faster", |query| {
         Cell::percent(-query.ten_times_total, 1)
             .shown(format!("{} %", number::signed(-100.0 * query.ten_times_total, 1)))
     });

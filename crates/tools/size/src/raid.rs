@@ -1,4 +1,4 @@
-//! What an array of disks makes of the small random I/Os of its host.
+//! Amplification of a host's small random I/Os by an array of disks.
 //!
 //! Counts of I/Os by level: P. Chen, E. Lee, G. Gibson, R. Katz, D. Patterson, "RAID:
 //! High-Performance, Reliable Secondary Storage", ACM Computing Surveys 26 (1994), section 3. A

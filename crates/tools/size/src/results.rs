@@ -12,15 +12,15 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "results")]
 pub struct Results {
-    /// CSV files with a line for each result
+    /// CSV files with one line per result
     #[arg(required_unless_present = "example")]
     files: Vec<PathBuf>,
-    /// What a column is called in the files: score=tpmC. Known are benchmark, system, score, unit,
-    /// better (higher or lower), power, throughput, cores, `memory_gb`, disks, price, and q1,
-    /// q2, .. for seconds of queries
+    /// Column name in the files: score=tpmC. Known columns: benchmark, system, score, unit, better
+    /// (higher or lower), power, throughput, cores, `memory_gb`, disks, price, and q1, q2, .. for
+    /// query times in seconds
     #[arg(long, value_name = "OURS=THEIRS", value_delimiter = ',', value_parser = column)]
     columns: Vec<(String, String)>,
-    /// Print a file with figures of published studies to start from
+    /// Print a file with figures of published studies as a starting point
     #[arg(long, exclusive = true)]
     example: bool,
     #[command(flatten)]
@@ -52,7 +52,7 @@ impl Tool for Results {
 
 /// A column without its name in the file.
 #[derive(Debug, thiserror::Error)]
-#[error("write OURS=THEIRS, as in score=tpmC")]
+#[error("expected COLUMN=NAME, as in score=tpmC")]
 struct ColumnError;
 
 /// Reads a column by our name and theirs.

@@ -6,7 +6,7 @@ use crate::{Raid, Resource};
 use models::queue;
 use serde::Serialize;
 
-/// What a plan comes to.
+/// Result of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sizing {
     /// Transactions in flight, by Little's Law.
@@ -27,9 +27,9 @@ pub struct Sized {
     pub narrowest: Option<usize>,
     /// How many times the demand it carries before the narrowest link is saturated.
     pub carries: Option<f64>,
-    /// Whether every link is within its target.
+    /// True if every link is within its target.
     pub is_within_targets: bool,
-    /// Whether every link carries its load.
+    /// True if every link carries its load.
     pub fits: bool,
     /// Time of a small read through the chain; `None` when a link is saturated.
     pub read_s: Option<f64>,
@@ -126,8 +126,8 @@ fn readable(plan: &Plan, alternative: &Alternative, links: &[LinkLoad]) -> Optio
         .reduce(f64::min)
 }
 
-/// What of a transaction's time the chain explains: its serial reads and its processor time, each
-/// with waiting.
+/// Returns the part of a transaction's time that the chain explains: its serial reads and its CPU
+/// time, each with queueing.
 fn transaction_s(plan: &Plan, links: &[LinkLoad], read_s: f64) -> Option<f64> {
     let demand = &plan.demand;
     let processors = links.iter().find_map(|link| {

@@ -161,9 +161,9 @@ fn what_is_wrong_is_said_with_its_place() {
             &["line 3, column 1", "unknown key `red`", "no alternative"][..],
         ),
         ("[demand]\nreads = -5\n", &["line 2, column 9", "above 0"]),
-        ("[demand]\nreads_per_transaction = 5\n", &["needs the rate of transactions"]),
+        ("[demand]\nreads_per_transaction = 5\n", &["needs the transaction rate"]),
         ("[demand]\nsize = \"4 parsecs\"\n", &["`4 parsecs` is not allowed"]),
-        ("[parts.disk]\nprice = 5\n", &["says nothing that it can do", "says nothing to size for"]),
+        ("[parts.disk]\nprice = 5\n", &["no capability given", "[demand] is empty"]),
         (
             "[demand]\nreads = 5\n[parts.disk]\niops = 200\n[[alternative]]\nname = \"a\"\nchain \
              = [{ part = \"disc\" }]\n",
@@ -172,7 +172,7 @@ fn what_is_wrong_is_said_with_its_place() {
         (
             "[demand]\nreads = 5\n[parts.disk]\niops = 200\n[[alternative]]\nname = \"a\"\nchain \
              = [{ part = \"disk\", count = 5, raid = \"10\" }]\n",
-            &["no multiple of the 2 disks"],
+            &["must be a multiple of the 2 disks"],
         ),
         (
             "[demand]\nreads = 5\n[parts.disk]\niops = 200\n[[alternative]]\nname = \"a\"\nchain \
@@ -194,7 +194,7 @@ fn a_saturated_chain_has_no_latency() {
     close(sized.carries.expect("a rate"), 0.8);
 }
 
-/// What a recorded configuration needed takes the place of what the plan does not give.
+/// Recorded demands fill in for values that the plan omits.
 #[test]
 fn a_demand_from_a_recording() {
     let plan = |demand: &str| {

@@ -88,19 +88,18 @@ fn what_is_wrong_is_said_with_its_place() {
     let unit = error("system,score,memory_gb\na,100,64 GB\n", &[]);
     assert_eq!(
         unit,
-        "line 2, memory_gb: \"64 GB\" is no number; all values of a column are plain numbers in \
-         one unit"
+        "line 2, memory_gb: \"64 GB\" is not a number; a column has plain numbers in one unit"
     );
     assert!(error("system,score\na,-5\n", &[]).contains("line 2, score: \"-5\" is not above 0"));
-    assert!(error("name,score\na,5\n", &[]).contains("there is no column \"system\""));
+    assert!(error("name,score\na,5\n", &[]).contains("no column \"system\""));
     assert!(
-        error("system,score\na,5\n", &[("score", "tpmC")]).contains("there are: system, score")
+        error("system,score\na,5\n", &[("score", "tpmC")]).contains("the file has: system, score")
     );
-    assert!(error("system,score\na,5\n", &[("scoer", "score")]).contains("no column of ours"));
-    assert!(error("system,score,better\na,5,less\n", &[]).contains("neither higher nor lower"));
+    assert!(error("system,score\na,5\n", &[("scoer", "score")]).contains("unknown column"));
+    assert!(error("system,score,better\na,5,less\n", &[]).contains("not higher or lower"));
     assert!(error("system,power\na,5\n", &[]).contains("missing"));
     assert!(error("system,score\na,1,000\n", &[]).contains("line: 2"));
-    assert!(error("system,score\na,\"1,00\"\n", &[]).contains("no number"));
+    assert!(error("system,score\na,\"1,00\"\n", &[]).contains("not a number"));
     // Units that do not fit: QphH is no geometric mean of a power in thousands.
     let score = error("system,score,power,throughput\na,20000,40,10000\n", &[]);
     assert!(score.contains("not the geometric mean of power and throughput, 632.5"), "{score}");

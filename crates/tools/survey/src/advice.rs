@@ -35,7 +35,7 @@ pub fn advice(survey: &Survey, of_servers: Vec<Advice>) -> Vec<Advice> {
 /// Above this, memory of programs is swapped before the page cache has given much: SQL Server on
 /// Linux asks for 1, the kernel's default is 60.
 const SWAPPINESS_MAX: u32 = 10;
-/// What storage of today takes a second or so to write: our choice.
+/// About one second of writes of present storage (our choice).
 const UNWRITTEN_BYTES_MAX: f64 = (1_u64 << 30) as f64;
 /// Time given to others above this share of all time was not a moment's: our choice.
 const STEAL_SHARE_MAX: f64 = 0.01;
@@ -54,46 +54,45 @@ type Rule =
 const RULES: [Rule; 13] = [
     (Problem, "zone-reclaim", "vm.zone_reclaim_mode",
         "set it to 0",
-        "a node that gives up its own cache before it takes memory of another reads from storage \
-         what could have stayed; the kernel's documentation wants it off where caching matters \
-         more than locality (sysctl/vm.rst)",
+        "a node drops its own page cache before using another node's memory, so data is read \
+         from storage again; the kernel's documentation advises 0 where caching matters more \
+         than locality (sysctl/vm.rst)",
         |survey| not_zero_with_nodes(survey, "vm.zone_reclaim_mode")),
     (Problem, "clock-source", "clocksource",
-        "choose tsc, or the hypervisor's own, if it is available; the kernel's log says why it \
-         was not chosen",
-        "each reading of this clock accesses a chip and takes about a microsecond instead of tens \
-         of nanoseconds; servers that time their work read it very often (PostgreSQL: \
-         pg_test_timing, track_io_timing)",
+        "choose tsc or the hypervisor's clock if available; the kernel log says why it was not \
+         chosen",
+        "each reading of this clock takes about a microsecond instead of tens of nanoseconds, \
+         and servers that time their work read it very often (PostgreSQL: pg_test_timing, \
+         track_io_timing)",
         clock_source),
     (Note, "governor", "cpufreq.governor",
-        "set the governor, and the energy preference where there is one, to performance, and \
-         compare",
-        "a processor that is slowed down to save energy is slow when a request comes, and \
-         measurements depend on what ran before; vendors recommend performance (Microsoft: \
-         Performance best practices for SQL Server on Linux; \
-         Documentation/admin-guide/pm/cpufreq.rst)",
+        "set the governor and the energy preference (if present) to performance, and compare",
+        "a CPU at a reduced frequency is slow when a request arrives, and measurements depend on \
+         earlier load; vendors recommend performance (Microsoft: Performance best practices for \
+         SQL Server on Linux; Documentation/admin-guide/pm/cpufreq.rst)",
         governor),
     (Problem, "aio-limit", "fs.aio-max-nr",
-        "raise it, for example to 1048576",
-        "a server that finds no asynchronous I/Os left does not start, or falls back to \
-         synchronous ones (MySQL: innodb_use_native_aio)",
+        "increase it, for example to 1048576",
+        "without free asynchronous I/Os a server fails to start or falls back to synchronous I/O \
+         (MySQL: innodb_use_native_aio)",
         aio_limit),
     (Note, "swappiness", "vm.swappiness",
-        "set it to 1 (swap only before memory runs out) to 10; 0 can end processes earlier",
-        "memory of a server that was swapped out costs reads in the middle of requests; with a \
-         large page cache, as databases have it, the kernel's default of 60 swaps early \
-         (sysctl/vm.rst; Microsoft: Performance best practices for SQL Server on Linux has 1)",
+        "set it between 1 (swap only when memory runs out) and 10; with 0 the kernel may kill \
+         processes earlier",
+        "swapped-out server memory causes reads during requests; with a large page cache, usual \
+         for databases, the kernel's default of 60 swaps early (sysctl/vm.rst; Microsoft \
+         recommends 1: Performance best practices for SQL Server on Linux)",
         |survey| {
             let value = number(survey, "vm.swappiness")
                 .filter(|value: &u32| *value > SWAPPINESS_MAX)?;
             survey.machine.memory.swap_bytes.filter(|bytes| *bytes > 0)?;
-            Some(format!("is {value}, and there is swap"))
+            Some(format!("is {value}, and swap is configured"))
         }),
     (Note, "transparent-huge-pages", "transparent_hugepage.enabled",
         "choose by the engine: madvise or never for PostgreSQL, always for SQL Server",
-        "a process that touches memory waits while the kernel makes a huge page of it. PostgreSQL \
-         discourages them (runtime configuration, huge_pages), SQL Server wants them (Performance \
-         best practices for SQL Server on Linux): it is one or the other",
+        "a process stalls while the kernel builds a huge page. PostgreSQL discourages them \
+         (runtime configuration, huge_pages); SQL Server recommends them (Performance best \
+         practices for SQL Server on Linux)",
         |survey| is_always(survey, "transparent_hugepage.enabled")),
     (Note, "huge-page-defrag", "transparent_hugepage.defrag",
         "set it to madvise or defer+madvise",
@@ -105,51 +104,50 @@ const RULES: [Rule; 13] = [
         }),
     (Note, "numa-balancing", "kernel.numa_balancing",
         "set it to 0, and compare",
-        "pages are unmapped from time to time to see who uses them, which costs faults; memory \
-         that all processors share, as a database's, has no right place (sysctl/kernel.rst; \
-         Microsoft: Performance best practices for SQL Server on Linux)",
+        "the kernel unmaps pages periodically to see which CPUs use them, which causes faults; a \
+         database's memory is shared by all CPUs, so moving it has no benefit \
+         (sysctl/kernel.rst; Microsoft: Performance best practices for SQL Server on Linux)",
         |survey| not_zero_with_nodes(survey, "kernel.numa_balancing")),
     (Note, "unwritten-data", "vm.dirty_background_*",
-        "set vm.dirty_background_bytes to what the storage writes in about a second, and \
-         vm.dirty_bytes to some times that",
-        "the kernel collects this much before it begins to write; a checkpoint that syncs waits \
-         for all of it, and so do commits behind it (PostgreSQL: checkpoint_flush_after)",
+        "set vm.dirty_background_bytes to about one second of storage writes, and vm.dirty_bytes \
+         to a few times that",
+        "the kernel collects this much dirty data before writing; a checkpoint's sync waits for \
+         all of it, and so do commits behind it (PostgreSQL: checkpoint_flush_after)",
         unwritten_data),
     (Note, "memory-limit", "this control group",
-        "size servers in it by the limit",
-        "what is sized by the memory of the machine is too large here: the group is stopped at \
-         its limit (cgroup-v2.rst)",
+        "size its servers by this limit",
+        "settings sized by the machine's memory are too large here: the kernel stops the group \
+         at its limit (cgroup-v2.rst)",
         |survey| {
             let limit = survey.machine.limits.memory_bytes?;
             let total = survey.machine.memory.total_bytes?;
             (limit < total)
-                .then(|| format!("may use {} of {} of memory", bytes(limit), bytes(total)))
+                .then(|| format!("may use {} of {} memory", bytes(limit), bytes(total)))
         }),
     (Note, "processor-limit", "this control group",
-        "size servers in it by the limit",
-        "what is sized by the number of processors is too large here: when the group's time is \
-         used up, all its threads stop until the next period (cgroup-v2.rst)",
+        "size its servers by this limit",
+        "settings sized by the number of CPUs are too large here: when the group's quota is used \
+         up, all its threads stop until the next period (cgroup-v2.rst)",
         |survey| {
             let (limit, online) = (survey.machine.limits.cpus?, survey.machine.processors.logical?);
-            (limit < f64::from(online)).then(|| format!("may use the time of {limit} of {online} \
-                processors"))
+            (limit < f64::from(online)).then(|| format!("may use {limit} of {online} CPUs"))
         }),
     (Note, "stolen-time", "this virtual machine",
-        "measure on a host without neighbours, or repeat at other times of day",
-        "the hypervisor gave the processors to other guests while work was waiting here: \
-         measurements vary with what those do (proc(5), steal)",
+        "measure on a dedicated host, or repeat at other times of day",
+        "the hypervisor ran other guests while work was waiting here, so measurements vary with \
+         their load (proc(5), steal)",
         |survey| {
             let share = survey.machine.steal_share.filter(|share| *share > STEAL_SHARE_MAX)?;
-            Some(format!("lost {} of all processor time since boot", percent(share)))
+            Some(format!("lost {} of its CPU time to steal since boot", percent(share)))
         }),
     (Note, "clock-synchronized", "the clock",
         "run chrony, systemd-timesyncd or ptp4l, or check the hypervisor's clock",
-        "no time service reports to the kernel: times of several machines cannot be compared, and \
-         certificates and replicas may fail (adjtimex(2)). Some hypervisors keep the clock right \
-         without reporting it",
+        "no time service reports to the kernel: times of several machines are not comparable, \
+         and certificates and replicas may fail (adjtimex(2)). Some hypervisors keep the clock \
+         right without reporting it",
         |survey| {
             survey.machine.clock_synchronized.filter(|is_synchronized| !is_synchronized)?;
-            Some("is not known to be synchronized".to_owned())
+            Some("is not reported as synchronized".to_owned())
         }),
 ];
 
@@ -169,7 +167,7 @@ fn not_zero_with_nodes(survey: &Survey, name: &str) -> Option<String> {
 fn clock_source(survey: &Survey) -> Option<String> {
     let clock =
         survey.setting("clocksource.current").filter(|clock| SLOW_CLOCKS.contains(clock))?;
-    let others = survey.setting("clocksource.available").unwrap_or("no other known");
+    let others = survey.setting("clocksource.available").unwrap_or("no other listed");
     Some(format!("is {clock} (available: {others})"))
 }
 
@@ -186,7 +184,7 @@ fn governor(survey: &Survey) -> Option<String> {
 fn aio_limit(survey: &Survey) -> Option<String> {
     let (used, most): (f64, f64) = (number(survey, "fs.aio-nr")?, number(survey, "fs.aio-max-nr")?);
     (most > 0.0 && used >= AIO_SHARE_MAX * most)
-        .then(|| format!("is {most}, of which {used} are taken"))
+        .then(|| format!("is {most}, of which {used} are in use"))
 }
 
 fn unwritten_data(survey: &Survey) -> Option<String> {
@@ -199,7 +197,7 @@ fn unwritten_data(survey: &Survey) -> Option<String> {
     };
     let unwritten = fixed.or_else(of_memory).filter(|bytes| *bytes > UNWRITTEN_BYTES_MAX)?;
     Some(format!(
-        "allow {} of unwritten data before the kernel begins to write",
+        "allow {} of dirty data before background writing starts",
         bytes(unwritten as u64)
     ))
 }

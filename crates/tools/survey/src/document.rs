@@ -13,7 +13,7 @@ use report::{advised, number, text, yes};
 pub fn page(survey: &Survey, advice: &[Advice]) -> Document {
     let host = survey.machine.host.as_deref().unwrap_or("this machine");
     // What should be looked at comes before what is there.
-    let mut sections = vec![advised(advice, "None of the rules finds anything that stands out.")];
+    let mut sections = vec![advised(advice, "No findings.")];
     sections.push(about(survey));
     sections.extend(nodes(&survey.machine.nodes));
     sections.extend(wanted_settings(&survey.settings));
@@ -25,12 +25,12 @@ pub fn page(survey: &Survey, advice: &[Advice]) -> Document {
 }
 
 fn unread(survey: &Survey) -> Option<Section> {
-    let mut section = Section::new("What could not be read");
+    let mut section = Section::new("Unreadable");
     // Of files that are not there the names are enough.
     let (absent, failed): (Vec<_>, Vec<_>) =
         survey.unread.iter().partition(|one| one.why == "not there");
     if let Some(names) = listed(absent.iter().map(|one| &one.what)) {
-        section.note(format!("Not there: {names}."));
+        section.note(format!("Missing: {names}."));
     }
     for one in failed {
         section.warn(format!("{}: {}", one.what, one.why));
@@ -43,12 +43,12 @@ fn facts<const N: usize>(section: &mut Section, facts: [(&str, Option<String>); 
     for (name, value) in facts {
         match value {
             Some(value) => section.line(format!("{name}: {value}")),
-            None => section.note(format!("{name}: not known")),
+            None => section.note(format!("{name}: unknown")),
         }
     }
 }
 
-/// What the machine is.
+/// Describes the machine.
 fn about(survey: &Survey) -> Section {
     let machine = &survey.machine;
     let system = [&machine.kernel, &machine.architecture, &machine.distribution];
@@ -61,7 +61,7 @@ fn about(survey: &Survey) -> Section {
         [
             ("System", listed(system.into_iter().flatten())),
             ("Runs in", machine.virtualization.clone()),
-            ("Processor", machine.processors.model.clone()),
+            ("CPU model", machine.processors.model.clone()),
             ("Topology", topology(&machine.processors)),
             ("Caches", caches(&machine.processors.caches)),
             (
@@ -70,10 +70,10 @@ fn about(survey: &Survey) -> Section {
             ),
             ("Memory", memory(&machine.memory)),
             ("Huge pages", huge_pages(&machine.memory)),
-            ("Given to other guests", steal),
+            ("CPU steal", steal),
             ("Clock", machine.clock_synchronized.map(clock)),
-            ("Limits of this process", Some(limits(&machine.limits))),
-            ("Flaws of the processor", Some(mitigations(&machine.mitigations))),
+            ("Process limits", Some(limits(&machine.limits))),
+            ("CPU vulnerabilities", Some(mitigations(&machine.mitigations))),
         ],
     );
     section
@@ -84,7 +84,7 @@ fn clock(is_synchronized: bool) -> String {
 }
 
 fn topology(cpus: &Processors) -> Option<String> {
-    let logical = number::plural(cpus.logical? as usize, "logical processor");
+    let logical = number::plural(cpus.logical? as usize, "logical CPU");
     let cores = cpus.cores.map(|cores| format!(" on {}", number::plural(cores as usize, "core")));
     let sockets =
         cpus.sockets.map(|sockets| format!(" in {}", number::plural(sockets as usize, "socket")));
@@ -131,7 +131,7 @@ fn memory(memory: &Memory) -> Option<String> {
 fn huge_pages(memory: &Memory) -> Option<String> {
     let size = number::bytes(memory.huge_page_bytes?);
     match memory.huge_pages? {
-        0 => Some(format!("none set aside (of {size})")),
+        0 => Some(format!("none reserved (of {size})")),
         pages => {
             let free = memory.huge_pages_free.map(|free| format!(", {} free", number::count(free)));
             Some(format!("{} of {size}{}", number::count(pages), free.unwrap_or_default()))
@@ -141,23 +141,23 @@ fn huge_pages(memory: &Memory) -> Option<String> {
 
 fn limits(limits: &Limits) -> String {
     let amount =
-        |bytes: u64| if bytes == u64::MAX { "any amount".to_owned() } else { number::bytes(bytes) };
+        |bytes: u64| if bytes == u64::MAX { "unlimited".to_owned() } else { number::bytes(bytes) };
     let parts = [
         limits
             .allowed_cpus
             .map(|cpus| format!("runs on {}", number::plural(cpus as usize, "processor"))),
-        limits.cpus.map(|cpus| format!("time of {} processors", number::figure(cpus))),
+        limits.cpus.map(|cpus| format!("time of {} CPUs", number::figure(cpus))),
         limits.memory_bytes.map(|bytes| format!("{} of memory", number::bytes(bytes))),
         limits.open_files.map(|files| match files {
-            u64::MAX => "any number of open files".to_owned(),
+            u64::MAX => "unlimited open files".to_owned(),
             files => format!("{} open files", number::count(files)),
         }),
-        limits.locked_bytes.map(|bytes| format!("{} of locked memory", amount(bytes))),
+        limits.locked_bytes.map(|bytes| format!("locked memory: {}", amount(bytes))),
     ];
     listed(parts.into_iter().flatten()).unwrap_or_else(|| "none known".to_owned())
 }
 
-/// What is done about a flaw costs time; what is not done about it is a choice to know of.
+/// Lists mitigations, which cost time, and vulnerabilities without one.
 fn mitigations(all: &[Mitigation]) -> String {
     let names = |is_open: bool| {
         let of_kind = all.iter().filter(|one| one.state.starts_with("Vulnerable") == is_open);
@@ -176,7 +176,7 @@ fn nodes(nodes: &[NumaNode]) -> Option<Section> {
     let mut section = Section::new("NUMA nodes");
     let mut table = Columns::for_rows(nodes);
     table.right("node", |node| node.node);
-    table.right("processors", |node| Cell::count(node.cpu_count.into()));
+    table.right("CPUs", |node| Cell::count(node.cpu_count.into()));
     table.name("which", |node| Some(&node.cpus).filter(|cpus| !cpus.is_empty())).optional(1);
     table.right("memory", |node| node.memory_bytes.map(Cell::bytes));
     table.left("distances", |node| joined(&node.distances, " ")).optional(2);
@@ -186,7 +186,7 @@ fn nodes(nodes: &[NumaNode]) -> Option<Section> {
 
 /// The settings that matter to databases: what they are, what they decide, what is recommended.
 fn wanted_settings(settings: &[SystemSetting]) -> Option<Section> {
-    let mut section = Section::new("System settings that matter to databases");
+    let mut section = Section::new("System settings relevant to databases");
     for setting in settings {
         let known = known(&setting.name).filter(|known| !known.wanted.is_empty());
         if let (Some(known), Some(value)) = (known, &setting.value) {
@@ -212,7 +212,7 @@ fn other_settings(settings: &[SystemSetting]) -> Option<Section> {
     }
     let missing = settings.iter().filter(|setting| setting.value.is_none());
     if let Some(names) = listed(missing.map(|setting| &setting.name)) {
-        section.note(format!("Not to be read here: {names}."));
+        section.note(format!("Unreadable here: {names}."));
     }
     section.unless_empty()
 }
@@ -257,7 +257,7 @@ fn device(volume: &VolumeFacts) -> Option<&DeviceFacts> {
 /// Databases that are listed.
 const DATABASES: usize = 20;
 
-/// What a server says of itself, and how it is set.
+/// Describes a server and its settings.
 fn about_server(server: &SurveyedServer) -> Vec<Section> {
     let mut about = Section::new(format!("{} at {}", server.version, server.address));
     let extension = |one: &Extension| format!("{} {}", one.name, one.version);
@@ -279,15 +279,13 @@ fn about_server(server: &SurveyedServer) -> Vec<Section> {
     let others =
         server.settings.iter().filter(|setting| !setting.is_changed && !setting.pending_restart);
     let mut sections = vec![about];
-    sections
-        .extend(server_settings("Settings that somebody changed", &changed.collect::<Vec<_>>()));
-    sections.extend(server_settings("Settings as they come", &others.collect::<Vec<_>>()));
+    sections.extend(server_settings("Changed settings", &changed.collect::<Vec<_>>()));
+    sections.extend(server_settings("Default settings", &others.collect::<Vec<_>>()));
     sections
 }
 
 fn databases(server: &SurveyedServer) -> Option<String> {
-    let size =
-        |bytes: Option<u64>| bytes.map_or("size not permitted to read".to_owned(), number::bytes);
+    let size = |bytes: Option<u64>| bytes.map_or("size not permitted".to_owned(), number::bytes);
     let one =
         |database: &observations::Database| format!("{} {}", database.name, size(database.bytes));
     let rest = server.databases.len().saturating_sub(DATABASES);
@@ -304,7 +302,7 @@ fn server_settings(heading: &str, settings: &[&ServerSetting]) -> Option<Section
     table.left("setting", |setting| &setting.name);
     table.left("is", |setting| match &setting.value {
         Some(value) => shown(setting, value).into(),
-        None => Cell::new("a text, not recorded", Tone::Muted),
+        None => Cell::new("text, not recorded", Tone::Muted),
     });
     table.left("default", |setting| setting.default.as_deref().map(|value| shown(setting, value)));
     table
@@ -312,7 +310,7 @@ fn server_settings(heading: &str, settings: &[&ServerSetting]) -> Option<Section
             let file = setting.file.as_ref().map_or_else(String::new, |file| format!(" {file}"));
             let source = format!("{}{file}", setting.source);
             if setting.pending_restart {
-                return Cell::new(format!("{source}; waits for a restart"), Tone::Warning);
+                return Cell::new(format!("{source}; needs a restart"), Tone::Warning);
             }
             source.into()
         })

@@ -28,7 +28,7 @@ pub struct Merged {
     pub machines: Vec<MachineRow>,
     /// Parallelism against cores and NUMA nodes.
     pub parallelism: Parallelism,
-    /// What stands apart from what most machines have, the rarest first.
+    /// Machines that differ from most others, the rarest first.
     pub odd: Vec<OddOne>,
     /// All that is not the same everywhere.
     pub differences: Vec<Difference>,
@@ -62,7 +62,7 @@ pub struct MachineRow {
 pub struct ServerRow {
     /// Its version.
     pub version: String,
-    /// Whether it runs on the machine itself.
+    /// True if it runs on the machine itself.
     pub is_local: bool,
     /// Processes that one part of a query may have beside its own.
     pub parallel_workers_per_gather: Option<i64>,
@@ -86,7 +86,7 @@ pub struct Held {
 /// Something that is not the same everywhere.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
-    /// What: `vm.swappiness`, `postgres work_mem`, `cores`.
+    /// Name of the property: `vm.swappiness`, `postgres work_mem`, `cores`.
     pub what: String,
     /// How many tell it.
     pub of: usize,
@@ -97,7 +97,7 @@ pub struct Difference {
 /// A rare value of something of which most have the same.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OddOne {
-    /// What.
+    /// Name of the property.
     pub what: String,
     /// The rare value and who has it.
     pub held: Held,
@@ -134,8 +134,8 @@ pub fn merge(surveys: &[Survey]) -> Merged {
     }
 }
 
-/// What servers have that do not tell a setting which others of their version tell: an inventory
-/// has all that are changed.
+/// Value of servers without an entry for a setting that other servers of their version list: an
+/// inventory lists all changed settings.
 const DEFAULT: &str = "default";
 
 /// Settings that servers do not tell though others of their version do, and who does not.

@@ -57,8 +57,7 @@ fn table(machines: &[MachineRow]) -> Section {
     section.table(table);
     section.detail(
         "per gather: max_parallel_workers_per_gather; workers: max_parallel_workers; buffers: \
-         shared_buffers, or innodb_buffer_pool_size. A server elsewhere than on the machine is \
-         marked (remote).",
+         shared_buffers or innodb_buffer_pool_size. (remote): the server is not on this machine.",
     );
     section
 }
@@ -88,19 +87,17 @@ fn parallelism(found: &Parallelism) -> Option<Section> {
     if found.servers == 0 {
         return None;
     }
-    let mut section = Section::new("Parallelism against cores and NUMA nodes");
+    let mut section = Section::new("Parallelism by cores and NUMA nodes");
     let at_default = number::percent(found.at_default as f64 / found.servers as f64, 0);
     section.line(format!(
-        "{} is at its default on {} of {} ({at_default}).",
+        "{} has its default on {} of {} ({at_default}).",
         found.setting,
         number::count(found.at_default as u64),
         number::plural(found.servers, "server"),
     ));
     if found.unplaced > 0 {
         let servers = number::plural(found.unplaced, "server");
-        section.note(format!(
-            "{servers} left out: not on the surveyed machine, or its cores are not known."
-        ));
+        section.note(format!("Omitted: {servers}, remote or with an unknown number of cores."));
     }
     let groups = found.groups.iter().map(|group| BarGroup {
         label: format!(
@@ -133,9 +130,9 @@ fn chart(title: &str, unit: &str, groups: Vec<BarGroup>) -> Chart {
 }
 
 fn odd(merged: &Merged) -> Section {
-    let mut section = Section::new("What stands apart");
+    let mut section = Section::new("Outliers");
     if merged.odd.is_empty() {
-        section.note("Nothing: no value is rare where most machines share another.");
+        section.note("None: no rare value of a setting that most machines share.");
     }
     for one in &merged.odd {
         let OddOne { what, held, of, usual, usual_count } = one;
@@ -153,11 +150,11 @@ fn differences(differences: &[Difference]) -> Option<Section> {
     if differences.is_empty() {
         return None;
     }
-    let mut section = Section::new("What differs");
+    let mut section = Section::new("Differences");
     let mut table = Columns::for_rows(differences);
     table.left("what", |difference| &difference.what);
     table.right("of", |difference| Cell::count(difference.of as u64));
-    table.name("values and how many have them", |difference| {
+    table.name("values (machines)", |difference| {
         let one =
             |held: &Held| format!("{} ({})", held.value, number::count(held.holders.len() as u64));
         first(difference.values.iter().map(one), VALUES)

@@ -74,7 +74,7 @@ fn change(server: &mut SurveyedServer, name: &str, value: &str) {
     setting.value = Some(value.into());
 }
 
-/// What is found with the advice of the servers' engines.
+/// Returns the findings with the advice of the servers' engines.
 fn advice(survey: &Survey) -> Vec<Advice> {
     crate::advice(survey, engine::server::advice(testing::ENGINES, survey))
 }

@@ -16,19 +16,20 @@ use work::Stop;
 /// No inventory comes near to this size.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// Take the inventory of this machine and of servers; merge the inventories of many machines
+/// Take an inventory of this machine and of servers; merge the inventories of many machines
 #[derive(Debug, Parser)]
 #[command(name = "survey")]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct SurveyTool {
     #[command(subcommand)]
     command: Option<SurveyCommand>,
-    /// Also ask this server what it is and how it is set: postgres://, mariadb:// or
-    /// mssql://user@host:port/database, or keyword=value pairs; repeatable. Nothing is
-    /// changed, no table is read, no password recorded
+    /// Also include this server's version and settings: postgres://, mariadb:// or
+    /// mssql://user@host:port/database, or keyword=value pairs; repeatable. Changes nothing, reads
+    /// no table, records no password
     #[arg(long, value_name = "URL")]
     server: Vec<String>,
-    /// The storage under this directory, file or device; repeatable [default: all mounted volumes]
+    /// Include the storage under this directory, file or device; repeatable [default: all mounted
+    /// volumes]
     #[arg(long, value_name = "PATH")]
     volume: Vec<PathBuf>,
     /// Print as JSON
@@ -39,15 +40,15 @@ pub struct SurveyTool {
     output: Option<PathBuf>,
 }
 
-/// What can be done with inventories that were taken.
+/// Commands on saved inventories.
 #[derive(Debug, Subcommand)]
 pub enum SurveyCommand {
-    /// Lay the inventories of many machines side by side: what differs, and what stands apart
+    /// Compare the inventories of many machines: differences and outliers
     Merge {
-        /// Files that `survey --output` or `capture` wrote
+        /// Files written by `survey --output` or `capture`
         #[arg(required = true)]
         files: Vec<PathBuf>,
-        /// Numbers instead of names of machines
+        /// Show numbers instead of machine names
         #[arg(long)]
         anonymous: bool,
         /// The form of the page.
@@ -104,7 +105,7 @@ fn machine(arguments: &SurveyTool) -> Result<Survey, Failure> {
     })
 }
 
-/// What a server says, and what of it could not be read; or why it says nothing.
+/// Reads a server's survey and its unreadable items, or the reason for failure.
 fn ask(server: &dyn Server, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), Unread> {
     let (surveyed, mut unread) = server.survey(stop).map_err(|error| {
         let advice = error.advice.map(|advice| format!(". {advice}")).unwrap_or_default();
@@ -143,7 +144,7 @@ fn merge_files(files: &[PathBuf], is_anonymous: bool, form: Form) -> Result<Exit
         }
     }
     if surveys.is_empty() {
-        return Err(Failure::usage("none of the files is an inventory"));
+        return Err(Failure::usage("no file is an inventory"));
     }
     if is_anonymous {
         merge::anonymous(&mut surveys);

@@ -44,7 +44,7 @@ impl ActivityView {
     }
 }
 
-/// What a server's sessions waited for in an interval; `record` says which server, and when.
+/// Returns the waits of a server's sessions in an interval; `record` names server and time.
 pub fn activity(
     record: &ActivityRecord,
     summary: &ActivitySummary,
@@ -80,13 +80,13 @@ fn overview(record: &ActivityRecord, summary: &ActivitySummary) -> Section {
     if let Some(why) = &summary.seen.ended {
         let elapsed = number::seconds(summary.seen.elapsed_s);
         section.warn(format!(
-            "The server was lost after {elapsed}: {why}. What follows was seen until then."
+            "The connection was lost after {elapsed}: {why}. The figures end there."
         ));
     }
     if let Some(source) = &summary.seen.counted_in {
         section.line(format!(
-            "Waits are counted and timed by the server in {source}, for all its sessions; the \
-             figures are what it counted in the interval. A wait counts when it ends."
+            "The server counts and times waits in {source} for all its sessions; the figures \
+             cover the interval. A wait counts when it ends."
         ));
     }
     if sampling.polls > 0 {
@@ -95,31 +95,31 @@ fn overview(record: &ActivityRecord, summary: &ActivitySummary) -> Section {
     let states =
         summary.states.iter().map(|(state, mean)| format!("{} {state}", number::figure(*mean)));
     if let Some(states) = listed(states) {
-        section.line(format!("Client sessions as the server reports them, on average: {states}."));
+        section.line(format!("Client sessions by state, mean: {states}."));
     }
     if summary.accounting.session_s > 0.0 {
         section.line(format!("While busy: {}", accounting(&summary.accounting)));
         let source = if sampling.hides_waits && summary.seen.time_is_exact {
-            "Busy is a session that has something to do, as samples say. CPU and run queue \
-             (signal) are the kernel's figures; waits are what the server counts, or what samples \
-             show where it does not."
+            "A session is busy when it has work, according to samples. CPU and run queue \
+             (signal) are the kernel's figures. Waits are counted by the server, or sampled \
+             where it does not count them."
         } else if sampling.hides_waits {
-            "Busy is a session that has something to do, as samples say. CPU is not known; waits \
-             are what the server counts, or what samples show where it does not."
+            "A session is busy when it has work, according to samples. CPU time is unknown. \
+             Waits are counted by the server, or sampled where it does not count them."
         } else if summary.seen.time_is_exact {
-            "Busy is a session that has something to do, also while it is ready and waits for a \
-             processor. CPU and run queue (signal) are the kernel's figures; samples divide the \
-             rest among the waits."
+            "A session is busy when it has work, including when it is ready to run and waits for \
+             a CPU. CPU and run queue (signal) are the kernel's figures; samples divide the rest \
+             among the waits."
         } else {
-            "CPU is time without a wait event, run queue included: the kernel of the server was \
-             not asked."
+            "CPU is time without a wait event, including the run queue: kernel CPU times were \
+             not available."
         };
         section.note(source);
         if let Some(check) = accounting_check(&summary.accounting) {
             section.note(check);
         }
     } else if summary.seen.counted_in.is_none() {
-        section.line("No session had anything to do.");
+        section.line("All sessions were idle.");
     }
     section
 }
@@ -127,10 +127,10 @@ fn overview(record: &ActivityRecord, summary: &ActivitySummary) -> Section {
 fn samples(sampling: &Sampling) -> String {
     let missed = match sampling.missed {
         0 => String::new(),
-        missed => format!("; {} more were due but not taken", number::count(missed)),
+        missed => format!("; {} samples missed", number::count(missed)),
     };
     format!(
-        "{} of each process from {}, {} a second{missed}.",
+        "{} of each process from {}, {} per second{missed}.",
         number::plural(sampling.polls as usize, "sample"),
         sampling.source,
         number::figure(sampling.hz)
@@ -146,7 +146,7 @@ fn table(summary: &ActivitySummary) -> Section {
     };
     let mut section = Section::new(heading);
     if summary.table.rows.is_empty() {
-        section.note("Nothing was waited for.");
+        section.note("No waits.");
     } else {
         section.table(wait_table(&summary.table));
     }
@@ -159,11 +159,10 @@ fn table(summary: &ActivitySummary) -> Section {
     let which = if summary.seen.sampling.hides_waits {
         "Waits without a count are sampled"
     } else {
-        "Waits are sampled: they have no count and no average"
+        "Waits are sampled: there is no count and no average"
     };
     section.note(format!(
-        "{which}. Their shares of the samples of busy sessions, with about the 95 % interval that \
-         the number of samples allows:"
+        "{which}. Their shares of the samples of busy sessions, with approximate 95 % intervals:"
     ));
     let mut shares = Columns::for_rows(&summary.shares);
     shares.name("Wait type", |row| &row.wait_type);
@@ -187,11 +186,8 @@ fn groups(summary: &ActivitySummary, view: ActivityView) -> Vec<Section> {
         return Vec::new();
     }
     let mut classes = Columns::for_rows(&summary.classes);
-    let without = if summary.seen.sampling.hides_waits {
-        "CPU, or a wait not shown"
-    } else {
-        "CPU or run queue"
-    };
+    let without =
+        if summary.seen.sampling.hides_waits { "CPU or a hidden wait" } else { "CPU or run queue" };
     classes.left("Class", move |(class, _)| class.map_or(without, |class| class.name()));
     classes.right("Time", |(_, seconds)| Cell::seconds(*seconds));
     classes.right("Share", |(_, seconds)| Cell::percent(seconds / busy_s, 1));
@@ -214,17 +210,17 @@ fn groups(summary: &ActivitySummary, view: ActivityView) -> Vec<Section> {
     ]
 }
 
-/// What a statement is shown as.
+/// Returns the printed form of a statement.
 fn statement(summary: &ActivitySummary, id: Option<i64>, view: ActivityView) -> String {
     match id.map(|id| summary.seen.texts.get(&id)) {
-        None => "(not numbered)".to_owned(),
-        Some(None) => "(text not seen)".to_owned(),
+        None => "(no query id)".to_owned(),
+        Some(None) => "(text unknown)".to_owned(),
         Some(Some(text)) => view.statement(text),
     }
 }
 
 fn statement_waits(summary: &ActivitySummary, view: ActivityView) -> Section {
-    let mut section = Section::new("Which statements wait for what");
+    let mut section = Section::new("Waits by statement");
     let mut table = Columns::for_rows(summary.statement_waits.iter().take(view.rows()));
     table.right("Of samples", |row| {
         let share =
@@ -243,7 +239,7 @@ fn statement_waits(summary: &ActivitySummary, view: ActivityView) -> Section {
 
 /// The whole texts, in the order of the busy time.
 fn texts(summary: &ActivitySummary) -> Option<Section> {
-    let mut section = Section::new("Texts of the statements");
+    let mut section = Section::new("Statement texts");
     for id in summary.statements.iter().filter_map(|group| group.key) {
         if let Some(text) = summary.seen.texts.get(&id) {
             section.line(format!("Query id {id}:"));
@@ -253,7 +249,7 @@ fn texts(summary: &ActivitySummary) -> Option<Section> {
     section.unless_empty()
 }
 
-/// What is said of every group, before what names it.
+/// Adds the columns common to all groups, before their names.
 fn group_columns<K>(
     groups: &[ActivityGroup<K>],
     busy_s: f64,
@@ -263,7 +259,7 @@ fn group_columns<K>(
     table.right("Busy", |group| Cell::seconds(group.busy_s));
     table.right("Share", move |group| Cell::percent(group.busy_s / busy_s, 1));
     table.right("No wait", |group| Cell::seconds(group.running_s)).optional(2);
-    table.name("Most waited for", |group| most(&group.waits, group.busy_s, 2));
+    table.name("Main waits", |group| most(&group.waits, group.busy_s, 2));
     table
 }
 
@@ -284,7 +280,7 @@ fn background(summary: &ActivitySummary) -> Option<Section> {
     if summary.background.is_empty() {
         return None;
     }
-    let mut section = Section::new("Processes of the server itself, not in the figures above");
+    let mut section = Section::new("Server processes (not included above)");
     let waited_s =
         |process: &BackgroundProcess| process.waits.iter().map(|(_, seconds)| seconds).sum();
     let mut table = Columns::for_rows(&summary.background);
@@ -318,10 +314,10 @@ fn counted(summary: &ActivitySummary) -> Option<Section> {
     });
     section.table(table);
     section.note(if summary.seen.sampling.hides_waits {
-        "All threads of the server together, calls that the system's page cache served included."
+        "All threads of the server, including calls served by the operating system's page cache."
     } else {
-        "All processes together, calls that the system's page cache served included. Sessions \
-         report once a second at most; times need track_io_timing and track_wal_io_timing."
+        "All processes, including calls served by the operating system's page cache. Sessions \
+         report at most once per second; times need track_io_timing and track_wal_io_timing."
     });
     Some(section)
 }
@@ -330,7 +326,7 @@ fn meanings(summary: &ActivitySummary) -> Option<Section> {
     if summary.seen.meanings.is_empty() {
         return None;
     }
-    let mut section = Section::new("What these waits are");
+    let mut section = Section::new("Meaning of these waits");
     for row in summary.table.top() {
         if let Some(meaning) = summary.seen.meanings.get(&row.wait_type) {
             section.line(format!("{}: {meaning}.", row.wait_type));
@@ -341,7 +337,7 @@ fn meanings(summary: &ActivitySummary) -> Option<Section> {
 
 /// A sentence for each kind of things, with what it rests on; `None` where sessions met at nothing.
 fn hot(summary: &ActivitySummary) -> Option<Section> {
-    let mut section = Section::new("Where sessions met");
+    let mut section = Section::new("Contention");
     hot_resources(&mut section, &summary.hot);
     section.unless_empty()
 }

@@ -47,7 +47,10 @@ impl Records for Observations {
             return Ok(None);
         };
         if (from.id, from.started_ms) == (to.id, to.started_ms) {
-            return Err(Failure::usage(format!("both are observation {}; compare two", from.id)));
+            return Err(Failure::usage(format!(
+                "both are observation {}; choose two different ones",
+                from.id
+            )));
         }
         let compared = compare_activities(&from, &to);
         let document = || compared_activities(&compared);
@@ -74,7 +77,7 @@ pub fn read(store: &Store, which: Which) -> Result<ActivityRecord, Failure> {
         Which::Previous => latest_first.nth(1).or(numbers.last().copied()),
         Which::Number(number) => Some(number),
     };
-    let none = "no server was observed into it; `steelbench waits URL --output FILE` does that";
+    let none = "no recorded observation; record one with `steelbench waits URL --output FILE`";
     let number =
         number.ok_or_else(|| Failure::usage(format!("{}: {none}", store.path().display())))?;
     Ok(store.activity(number)?)

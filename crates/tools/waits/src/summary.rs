@@ -22,13 +22,13 @@ use std::collections::{BTreeMap, BTreeSet};
 /// and the meanings of the wait types in the table only; and what that comes to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ActivitySummary {
-    /// What was seen.
+    /// The recorded activity.
     #[serde(flatten)]
     pub seen: ServerActivity,
     /// Where the time of the clients' sessions went while they had something to do; its
     /// `connections` is how many were busy on average.
     pub accounting: Accounting,
-    /// What they waited for, clients included.
+    /// Waits of the sessions, clients included.
     pub table: WaitTable,
     /// How sure the rows of the top 95 % are.
     pub shares: Vec<SampledShare>,
@@ -86,13 +86,13 @@ pub struct StatementWait {
 /// Busy time of sessions that have something in common.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ActivityGroup<K> {
-    /// What they have in common.
+    /// Their common key.
     pub key: K,
     /// Seconds in which they had something to do.
     pub busy_s: f64,
     /// Seconds of it without a wait: on a processor, or ready for one.
     pub running_s: f64,
-    /// What else they did, most first: wait types with their seconds.
+    /// Their other waits, most first: wait types with their seconds.
     pub waits: Vec<(String, f64)>,
 }
 
@@ -105,7 +105,7 @@ pub struct BackgroundProcess {
     pub time: Option<ProcessUse>,
     /// Seconds in which it was sampled without a wait.
     pub running_s: f64,
-    /// What it waited for while it had something to do, most first.
+    /// Waits during its busy time, most first.
     pub waits: Vec<(String, f64)>,
 }
 

@@ -13,40 +13,40 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use store::Store;
 
-/// Show what the sessions of a server wait for, and who blocks whom; changes nothing on it
+/// Show what a server's sessions wait for and which sessions block others; changes nothing on the
+/// server
 #[derive(Debug, Parser)]
 #[command(name = "waits")]
 #[command(disable_help_flag = true)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub struct Waits {
     /// The server: postgres://, mariadb:// or mssql://user@host:port/database, keyword=value pairs
-    /// or the name of a database [default: PG* variables]; or a results file that --output
-    /// wrote, of several observations in it `FILE@2`; or a file of `capture`
+    /// or a database name [default: PG* variables]; or a results file written with --output
+    /// (`FILE@2` for its second observation), or a file written by `capture`
     server: Option<String>,
-    /// How long to watch; Ctrl-C ends it earlier and shows what was seen
+    /// How long to observe; Ctrl-C stops earlier and shows the results so far
     #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = positive::<86_400>)]
     seconds: f64,
-    /// Show each interval of so many seconds by itself
+    /// Show each interval of this many seconds separately
     #[arg(long, value_name = "N", value_parser = positive::<86_400>)]
     interval: Option<f64>,
-    /// Samples a second; of SQL Server 20 at most
+    /// Samples per second; at most 20 for SQL Server
     #[arg(long, value_name = "HZ", default_value_t = 100.0, value_parser = positive::<1000>)]
     rate: f64,
-    /// Also show who waits, but for nobody, when the time is over
+    /// Also list waiting tasks without a blocker at the end
     #[arg(long)]
     tasks: bool,
-    /// Also show the whole texts of statements, without the constants in them
+    /// Also show full statement texts, without literal values
     #[arg(long)]
     statements: bool,
-    /// Leave the constants in statements, which may be anybody's data, in what is shown and
-    /// recorded
+    /// Keep literal values in statements, shown and recorded (may contain personal data)
     #[arg(long)]
     literals: bool,
-    /// Also record what was seen in this results file, for `waits FILE`, `show`, `report` and
-    /// `compare`; what it holds is kept
+    /// Also record the observation in this results file, for `waits FILE`, `show`, `report` and
+    /// `compare`; existing content is kept
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Watch on the whole screen, a new picture each second
+    /// Full-screen view, refreshed every second
     #[arg(
         long,
         conflicts_with_all = ["json", "md", "tasks", "statements", "seconds", "interval", "output"],

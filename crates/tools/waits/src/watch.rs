@@ -22,7 +22,7 @@ const REFRESH: Duration = Duration::from_secs(1);
 const NAP: Duration = Duration::from_millis(100);
 /// Seconds of history: as many as a wide terminal has columns.
 const HISTORY: usize = 240;
-/// What the lower part of the screen can show, in the order of the keys from 1.
+/// Tabs of the lower part of the screen, in the order of the keys from 1.
 const TABS: [&str; 4] = ["Waits", "Statements", "Sessions", "Tasks"];
 /// Lines for states and the warning below them.
 const SAID_MAX: u16 = 5;
@@ -38,9 +38,7 @@ pub fn run(
     failure: impl Fn(ServerError) -> Failure,
 ) -> Result<ExitCode, Failure> {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
-        return Err(Failure::usage(
-            "--watch needs a terminal; without it the waits are printed once",
-        ));
+        return Err(Failure::usage("--watch needs a terminal; omit it to print the waits once"));
     }
     // What can go wrong with the server should be told before the screen is taken.
     let mut observer = connect().map_err(&failure)?;
@@ -83,7 +81,7 @@ fn screen(error: std::io::Error) -> Failure {
     Failure::failed(format!("cannot use the terminal: {error}"))
 }
 
-/// What is on the screen.
+/// State of the screen.
 #[derive(Debug, Default)]
 struct State {
     /// The lower part: position in [`TABS`].
@@ -158,13 +156,15 @@ impl State {
         let keys_line = "q quit   p pause   1 waits   2 statements   3 sessions   4 tasks";
         Line::from(keys_line.dim()).render(keys, buffer);
         let Some(summary) = &self.latest else {
-            Line::from("Watching the first second ...").render(header, buffer);
+            Line::from("Observing the first second ...").render(header, buffer);
             return;
         };
         let paused = if self.paused { "   PAUSED" } else { "" };
         let sampling = &summary.seen.sampling;
-        let title =
-            format!("{}   {} a second from {}", summary.seen.server, sampling.hz, sampling.source);
+        let title = format!(
+            "{}   {} per second from {}",
+            summary.seen.server, sampling.hz, sampling.source
+        );
         Line::from(vec![Span::from(safe(&title)).bold(), Span::from(paused).yellow()])
             .render(header, buffer);
         Paragraph::new(said).render(sessions, buffer);
@@ -197,7 +197,7 @@ fn said(summary: &ActivitySummary, width: usize) -> Vec<Line<'static>> {
         let victims = number::plural(victims.len(), "session");
         let what = if session.process == "connection" { "connection" } else { "pid" };
         format!(
-            "{what} {} ({}) blocks {victims}, {waited_s:.1} s together",
+            "{what} {} ({}) blocks {victims}, {waited_s:.1} s in total",
             session.pid, session.state
         )
     });
@@ -273,14 +273,14 @@ fn groups<K>(
     let columns = [
         ("Sessions", Length(8)),
         ("No wait", Length(8)),
-        ("Most waited for", Length(32)),
+        ("Main waits", Length(32)),
         ("Who", Min(20)),
     ];
     table(columns, rows)
 }
 
 fn statement(summary: &ActivitySummary, id: Option<i64>) -> String {
-    let Some(id) = id else { return "(not numbered)".to_owned() };
+    let Some(id) = id else { return "(no query id)".to_owned() };
     summary.seen.texts.get(&id).map_or_else(|| format!("query {id}"), |text| one_line(text))
 }
 
@@ -450,13 +450,13 @@ mod tests {
     #[test]
     fn the_screen_shows_states_curves_and_the_chosen_table() {
         let mut state = State::default();
-        assert!(screen(&state, 80, 20)[0].starts_with("Watching the first second"));
+        assert!(screen(&state, 80, 20)[0].starts_with("Observing the first second"));
         state.hear(summarize(second()));
         state.hear(summarize(second()));
         let lines = screen(&state, 80, 20);
-        assert_eq!(lines[0], "PostgreSQL 18.6   100 a second from pg_stat_activity");
+        assert_eq!(lines[0], "PostgreSQL 18.6   100 per second from pg_stat_activity");
         assert_eq!(lines[1], "Sessions: 4.0 active");
-        assert_eq!(lines[2], "pid 9 (idle in transaction) blocks 1 session, 2.5 s together");
+        assert_eq!(lines[2], "pid 9 (idle in transaction) blocks 1 session, 2.5 s in total");
         // One scale: 3 sessions fill the line, 1 fills two of its eight parts.
         assert_eq!(lines[3], "lock                3.0 ██");
         assert_eq!(lines[4], "CPU or run queue    1.0 ▂▂");
@@ -472,8 +472,8 @@ mod tests {
     /// Nothing is cut off what is said, and no name that differs from another one at its end alone.
     #[test]
     fn long_texts_fit_80_columns() {
-        let what = "Which statements waited: the server does not number them. Set \
-                    compute_query_id = on there, or load pg_stat_statements.";
+        let what = "Waits by statement: the server does not compute query identifiers. Set \
+                    compute_query_id = on, or load pg_stat_statements.";
         let name = "wait/synch/cond/sql/MDL_context::COND_one";
         let mut long = ServerActivity { lost: vec![what.to_owned()], tasks: None, ..second() };
         long.waits[0].wait_type = name.to_owned();

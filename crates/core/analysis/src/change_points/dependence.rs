@@ -75,8 +75,8 @@ fn ratio(values: &[f64], few: &[usize], all: &[usize]) -> f64 {
     squares(few) / squares(all)
 }
 
-/// What is new in each value but the first, in a process around the means of pieces, by least
-/// squares.
+/// Innovations of each value but the first, in an autoregressive process around the means of the
+/// pieces, by least squares.
 fn innovations(values: &[f64], cuts: &[usize]) -> Vec<f64> {
     let mut around = values.to_vec();
     for span in spans(values.len(), cuts) {

@@ -15,11 +15,11 @@ pub struct WaitShape {
     pub wait_type: String,
     /// Waits in the first, in as much work as [`crate::Decomposition::work`].
     pub from_count: f64,
-    /// The same in the second.
+    /// Number of waits on the second side.
     pub to_count: f64,
     /// Seconds of a wait in the first, resource and signal together: its `AvgWait_S`.
     pub from_each_s: f64,
-    /// The same in the second.
+    /// Seconds per wait on the second side.
     pub to_each_s: f64,
     /// Two-sided p-value of "as many waits" (t of log ratios over blocks), not corrected; `None`
     /// where a block has none.
@@ -31,8 +31,8 @@ pub struct WaitShape {
 }
 
 impl WaitShape {
-    /// Whether there are fewer waits, each longer, or more, each shorter: opposite changes, of
-    /// which the time alone shows only what is left.
+    /// Returns whether count and length changed in opposite directions: fewer and longer waits, or
+    /// more and shorter ones. The total time then shows only the net effect.
     pub fn is_opposite(&self) -> bool {
         (self.to_count < self.from_count) == (self.to_each_s > self.from_each_s)
             && self.to_count.total_cmp(&self.from_count).is_ne()

@@ -5,7 +5,7 @@ use crate::{ConfigurationRow, Failure, Summary, WarningCount, health, wording};
 use observations::{Observations, number};
 use std::collections::HashSet;
 
-/// What limits the conclusions.
+/// Finds what limits the conclusions.
 pub fn find(summary: &Summary, largest: Option<&Claim>) -> Vec<Finding> {
     let caveats = [
         synthetic(summary),
@@ -27,7 +27,8 @@ pub fn find(summary: &Summary, largest: Option<&Claim>) -> Vec<Finding> {
 type Caveat = Option<(String, String)>;
 
 fn synthetic(summary: &Summary) -> Caveat {
-    let text = "The figures are synthetic: they come from a scripted engine and measure nothing.";
+    let text = "These figures are synthetic: a scripted engine produced them, and they measure \
+                nothing.";
     summary.overview().synthetic.then(|| (text.to_owned(), String::new()))
 }
 
@@ -35,7 +36,7 @@ fn missing_response(summary: &Summary) -> Caveat {
     let response = summary.response.as_ref()?;
     let missing = response.missing.as_ref()?;
     let text = format!(
-        "No trial has the response {missing:?}; configurations are compared on {}.",
+        "No trial recorded the response {missing:?}; configurations are compared on {}.",
         response.name
     );
     Some((text, String::new()))
@@ -57,13 +58,13 @@ fn failed(summary: &Summary) -> Caveat {
     let attempts = wording::count(summary.failed() - summary.timeouts(), "attempt");
     let lost: usize = summary.configurations.iter().map(|row| row.lost_blocks).sum();
     let lost = match lost {
-        0 => "; a retry of each succeeded".to_owned(),
+        0 => "; each succeeded on retry".to_owned(),
         n => format!(
             "; {} missing from the figures",
             are(n, "block of a configuration", "blocks of configurations")
         ),
     };
-    let most = if failures.len() == 1 { "the cause" } else { "the most frequent cause" };
+    let most = if failures.len() == 1 { "cause" } else { "most frequent cause" };
     let configurations = first.configurations.join(", ");
     // An only configuration has no name.
     let of =
@@ -85,13 +86,13 @@ fn timed_out(summary: &Summary) -> Caveat {
     let named: Vec<String> = rows.iter().map(label).collect();
     let bound = rows.iter().filter_map(|row| row.response.as_ref()).any(|own| own.bound.is_some());
     let figures = if bound {
-        "each counts with the time until then, so that figures with \"at least\" are lower bounds"
+        "each counts as the time until then, so figures marked \"at least\" are lower bounds"
     } else {
-        "of the response nothing is known of them, so that figures are those of the other trials"
+        "they have no value of this response, so figures are those of the other trials"
     };
     let text = format!(
-        "limits.trial_time stopped {}: {figures}. No configuration with such trials is called \
-         better than one without.",
+        "limits.trial_time stopped {}: {figures}. A configuration with stopped trials is never \
+         called better than one without.",
         wording::list(&named)
     );
     (!rows.is_empty()).then(|| (text, String::new()))
@@ -126,7 +127,10 @@ fn warned(summary: &Summary, largest: Option<&Claim>) -> Caveat {
     let kinds: Vec<String> = counts.iter().map(said).collect();
     let (verb, all) =
         (if carry == 1 { "carries" } else { "carry" }, wording::count(trials.len(), "trial"));
-    Some((format!("{carry} of these {all} {verb} a warning: {}.", wording::list(&kinds)), example))
+    Some((
+        format!("{carry} of the {all} compared {verb} a warning: {}.", wording::list(&kinds)),
+        example,
+    ))
 }
 
 /// An open loop that asked for more than was done, with the configurations.
@@ -141,14 +145,14 @@ fn overloaded(summary: &Summary) -> Caveat {
     let of_them =
         if labels.is_empty() { String::new() } else { format!(" of {}", wording::list(&labels)) };
     let text = format!(
-        "In {trials} of {} {of_them} more was asked for than was done: latencies from the \
-         intended start then only measure how long the trial was. They are left out, and nothing \
-         is concluded from them.",
+        "In {trials} of {} {of_them} the load could not keep the requested rate. Latency from \
+         the intended start then only grows with the length of the trial, so these latencies are \
+         left out.",
         wording::count(of, "trial")
     );
     let rate = |rate: f64| number::grouped(rate);
     let evidence = format!(
-        "{}asked {} transactions/s, done {}/s",
+        "{}requested {} transactions/s, achieved {}/s",
         if first.label.is_empty() { String::new() } else { format!("{}: ", first.label) },
         rate(first.asked),
         rate(first.done)
@@ -163,9 +167,9 @@ fn drift(summary: &Summary) -> Caveat {
         (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
     let (low, high) = (wording::percent(low), wording::percent(high));
     let text = format!(
-        "Blocks differ in {} (from {low} to {high} of the mean): the machine changed during the \
-         run, or the data that each block draws anew; comparisons are made within blocks and \
-         remain valid, but means vary more.",
+        "Blocks differ in {} ({low} to {high} of the mean): the machine, or the data regenerated \
+         in each block, changed during the run. Comparisons are within blocks and stay valid; \
+         means vary more.",
         drift.response
     );
     let (f, p) = (wording::figure(drift.f), wording::p_value(drift.p_value));
@@ -192,15 +196,14 @@ fn rests_on_few(summary: &Summary) -> Caveat {
             let [with, without] =
                 [with, without].map(|mean| number::quantity(mean, summary.unit()));
             format!(
-                "the mean{label} on {few} of {} ({with}, without {without})",
+                "the mean{label} depends on {few} of {} ({with}; without: {without})",
                 wording::count(all, "trial")
             )
         })
     };
     let rows: Vec<String> = summary.configurations.iter().filter_map(row).collect();
     let text = format!(
-        "Means rest on few trials that stand apart: {}. How often such trials occur cannot be \
-         told, and intervals do not hold it: compare medians.",
+        "A few outliers dominate: {}. The intervals do not account for them; compare medians.",
         wording::list(&rows)
     );
     (!rows.is_empty()).then(|| (text, String::new()))
@@ -210,18 +213,19 @@ fn rests_on_few(summary: &Summary) -> Caveat {
 fn adaptive(summary: &Summary) -> Caveat {
     let adaptive = summary.recording.run.adaptive.filter(|_| summary.done() > 0)?;
     let text = format!(
-        "Repeats were adaptive: the spread within the first {} decided how many there were, {} at \
-         most, so that every 95 % interval is within {} of its mean.",
+        "Repeats were adaptive: the spread within the first {} set their number (at most {}), so \
+         that each 95 % interval is within {} of its mean.",
         wording::count(adaptive.min as usize, "block"),
         adaptive.max,
         wording::percent(adaptive.until)
     );
-    let evidence = "Stein's two stages: intervals and tests use the spread of the first stage";
+    let evidence = "Stein's two-stage procedure: intervals and tests use the spread of the first \
+                    stage";
     Some((text, evidence.to_owned()))
 }
 
 fn environments(summary: &Summary) -> Caveat {
-    let text = "The run was resumed in another environment: trials before and after may not be \
-                comparable.";
+    let text = "The run was resumed in a different environment: trials before and after may not \
+                be comparable.";
     (summary.recording.environments.len() > 1).then(|| (text.to_owned(), String::new()))
 }

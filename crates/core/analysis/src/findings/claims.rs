@@ -1,4 +1,4 @@
-//! What may be said of factors, the largest effect first, and between which configurations it is.
+//! Claims about factors, the largest effect first, and the configurations between which they hold.
 
 use super::verdict;
 use crate::grid::Matched;
@@ -17,7 +17,7 @@ const ALL_NAMED: usize = 50;
 pub enum Claim<'s> {
     /// The levels of a factor differ: its position, and the levels between which it is told.
     Factor { factor: usize, effect: &'s FactorEffect, from: usize, to: usize },
-    /// What a factor does depends on another one.
+    /// The effect of one factor depends on another.
     Interaction(&'s Interaction),
 }
 

@@ -6,7 +6,7 @@ use crate::{
 };
 use observations::Direction;
 
-/// What an effect is, and how the response goes along its factor where that is ordered.
+/// States an effect and, for an ordered factor, the course of the response along its levels.
 ///
 /// Only of a supported effect: without it a step that stands out by chance would be a finding.
 pub fn told(summary: &Summary, claim: &Claim) -> Vec<Finding> {
@@ -26,7 +26,7 @@ fn shape_of(summary: &Summary, effect: &FactorEffect) -> Option<Finding> {
     let segments = effects::segments(&effect.steps);
     let text = if segments.iter().all(|segment| segment.trend == Trend::Flat) {
         format!(
-            "Neighbouring levels of {name} do not differ at 95 % confidence: only levels further \
+            "Neighbouring levels of {name} do not differ significantly; only levels further \
              apart do."
         )
     } else {
@@ -46,7 +46,7 @@ fn shape_of(summary: &Summary, effect: &FactorEffect) -> Option<Finding> {
     });
     let steps: Vec<String> = steps.collect();
     let family = wording::count(effect.steps.len(), "step");
-    let evidence = format!("Holm over {family}; {}", steps.join(", "));
+    let evidence = format!("Holm-adjusted for {family}; {}", steps.join(", "));
     Some(Finding::new(FindingKind::Factors, text, evidence))
 }
 
@@ -54,7 +54,7 @@ fn shape_of(summary: &Summary, effect: &FactorEffect) -> Option<Finding> {
 fn part(effect: &FactorEffect, segment: Segment, direction: Direction, first: bool) -> String {
     let verb =
         match (segment.trend, direction) {
-            (Trend::Flat, _) => "shows no supported change",
+            (Trend::Flat, _) => "does not change significantly",
             (Trend::Better, Direction::HigherIsBetter)
             | (Trend::Worse, Direction::LowerIsBetter) => "rises",
             (Trend::Better, Direction::LowerIsBetter)
@@ -66,7 +66,7 @@ fn part(effect: &FactorEffect, segment: Segment, direction: Direction, first: bo
     format!("{verb} from {name}{from} to {to}")
 }
 
-/// What two factors do together.
+/// States the interaction of two factors.
 fn together(summary: &Summary, interaction: &Interaction) -> Option<Finding> {
     let (factor, by) =
         (&summary.factors.effects[interaction.factor], &summary.factors.effects[interaction.by]);
@@ -75,8 +75,8 @@ fn together(summary: &Summary, interaction: &Interaction) -> Option<Finding> {
     let family = wording::count(summary.factors.family, "test");
     let size = wording::comparison(&interaction.size, unit);
     let evidence = format!(
-        "F({}, {}) = {} over {}, {} (Holm over {family}); the gains differ by {size}, the largest \
-         such difference; intervals of the gains hold for all of them at once",
+        "F({}, {}) = {} over {}, {} (Holm-adjusted for {family}); largest difference between \
+         gains: {size}; intervals of the gains are simultaneous",
         degrees(interaction.df.0),
         degrees(interaction.df.1),
         wording::figure(interaction.f),
@@ -91,7 +91,7 @@ fn degrees(df: f64) -> String {
     format!("{}", (df * 10.0).round() / 10.0)
 }
 
-/// What the level gains where it gains most and where it gains least.
+/// States the largest and the smallest gain of the level.
 fn sentence(
     interaction: &Interaction,
     factor: &FactorEffect,
@@ -113,18 +113,18 @@ fn sentence(
     let winners = interaction.gains.iter().flatten().filter(|gain| wins(gain)).count();
     Some(if wins(most) && loses(least) {
         format!(
-            "{name}={to} is better than {from} with {by_name}={best} ({most_said}) but worse with \
-             {worst} ({least_said})."
+            "{name}={to} is better than {from} with {by_name}={best} ({most_said}), but worse \
+             with {worst} ({least_said})."
         )
     } else if wins(most) && winners == 1 && !least.supported() {
         format!(
             "{name}={to} is better than {from} only with {by_name}={best} ({most_said}); with \
-             {worst} no difference is supported ({least_said})."
+             {worst} there is no significant difference ({least_said})."
         )
     } else {
         format!(
-            "The gain of {name}={to} over {from} depends on {by_name}: {most_said} with {best}, \
-             {least_said} with {worst}."
+            "The effect of {name}={to} against {from} depends on {by_name}: {most_said} with \
+             {best}, {least_said} with {worst}."
         )
     })
 }

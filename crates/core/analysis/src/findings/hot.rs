@@ -1,4 +1,4 @@
-//! What sessions that waited were sampled to meet at.
+//! Hot resources found by sampling waiting sessions.
 
 use super::{Finding, FindingKind};
 use crate::hot::HotResources;
@@ -33,7 +33,7 @@ fn finding(share: f64, own: &ConfigurationRow, hot: &HotResources) -> Finding {
     let of = if own.label.is_empty() { String::new() } else { format!("With {}, ", own.label) };
     let text = format!("{of}{}.", hot.finding());
     let evidence = format!(
-        "{}; {} is {} of the waits of {}",
+        "{}; {} makes up {} of the waits of {}",
         hot.evidence(),
         hot.wait_type,
         wording::percent(share),

@@ -49,7 +49,7 @@ struct Sides<'s> {
     /// The configurations at these levels.
     before: Vec<usize>,
     after: Vec<usize>,
-    /// What differs from the baseline in the level alone.
+    /// The configuration that differs from the baseline in this level only.
     sibling: Option<usize>,
 }
 
@@ -106,7 +106,7 @@ impl<'s> Sides<'s> {
         changed.truncate(NAMED);
         if let Some((_, last)) = changed.last_mut().filter(|_| others > 0) {
             last.text = format!(
-                "{} Those of {} more have changed too.",
+                "{} The plans of {} more changed, too.",
                 last.text,
                 wording::count(others, "statement")
             );
@@ -128,7 +128,7 @@ impl<'s> Sides<'s> {
         let name = wording::short_name(&self.effect.factor);
         let (from, to) = (&self.effect.levels[self.from].level, &self.effect.levels[self.to].level);
         let change = change(&first.operators, &second.operators)
-            .unwrap_or_else(|| "the same operators with other conditions".to_owned());
+            .unwrap_or_else(|| "same operators, different conditions".to_owned());
         let text = format!(
             "The plan of {} changes from {name}={from} to {to}: {change}; {}.",
             shortened(&own.statement),
@@ -143,7 +143,7 @@ impl<'s> Sides<'s> {
             )
         };
         let holm = if gain.is_some() {
-            "; latencies by paired blocks, Holm over all statements"
+            "; latency: paired by block, Holm-adjusted for all statements"
         } else {
             ""
         };
@@ -151,20 +151,17 @@ impl<'s> Sides<'s> {
         Some(Finding::new(FindingKind::Plan, text, evidence))
     }
 
-    /// What is known of the statement itself, else of the configurations.
+    /// Effect on the statement itself if known, else on the configurations.
     fn effect_on(&self, summary: &Summary, gain: Option<&Comparison>) -> String {
         match gain {
             Some(gain) if gain.supported() => {
                 format!("the statement is {}", wording::speed(gain))
             }
-            Some(_) => "its latency does not differ at 95 % confidence".to_owned(),
+            Some(_) => "its latency does not differ significantly".to_owned(),
             None => {
                 let level = self.effect.levels[self.to].comparison.as_ref();
                 let figure = level.map(|level| wording::change(level, summary.response.as_ref()));
-                format!(
-                    "with the new plan the configurations are {} (above 1x is better)",
-                    figure.unwrap_or_default()
-                )
+                format!("with the new plan the configurations are {}", figure.unwrap_or_default())
             }
         }
     }

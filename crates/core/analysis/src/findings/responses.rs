@@ -68,10 +68,9 @@ fn finding(effect: &FactorEffect, level: usize, told: &[&Change], family: usize)
         format!("{} {figure}", change.response.name)
     };
     let told = wording::list(&told.iter().map(say).collect::<Vec<_>>());
-    let text = format!(
-        "Other responses that differ at {name}={to} against {from} (above 1x is better): {told}."
-    );
-    let evidence = format!("Holm over {} of other responses", wording::count(family, "comparison"));
+    let text = format!("Other responses at {name}={to} against {from}: {told}.");
+    let evidence =
+        format!("Holm-adjusted for {} of other responses", wording::count(family, "comparison"));
     Finding::new(FindingKind::Responses, text, evidence)
 }
 

@@ -18,8 +18,7 @@ fn worst(effect: &FactorEffect) -> Option<usize> {
     values.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
 }
 
-/// What the levels of a factor do, of which `level` is told; `None` where it has no supported
-/// effect.
+/// States the effect of a factor at `level`; `None` without a significant effect.
 pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<Finding> {
     let comparison = effect.told(level, summary.factors.family)?;
     let text = match effect.winner() {
@@ -55,17 +54,17 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
     let rows = &summary.configurations;
     let without = rows.iter().filter(|row| row.done > 0 && row.response.is_none()).count();
     let text = match measured[..] {
-        [] => format!("No level of {name} has a figure to compare."),
+        [] => format!("No level of {name} has a value to compare."),
         [only] => {
-            format!("Only {name}={} has figures: there is nothing to compare it with.", only.level)
+            format!("Only {name}={} has values: nothing to compare.", only.level)
         }
         _ if effect.other_work => {
-            format!("The levels of {name} are different work and are not compared with each other.")
+            format!("The levels of {name} do different work and are not compared.")
         }
         _ if effect.set_up_once => {
             format!(
-                "{name}: set-up and level cannot be told apart; repeat the set-up (repeats.setups \
-                 = 3)."
+                "Each level of {name} was set up only once, so set-up effects cannot be \
+                 excluded; repeat the set-up (repeats.setups = 3)."
             )
         }
         _ if effect.levels.iter().any(tested) => {
@@ -78,14 +77,14 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
         _ if without > 0 => {
             let all = rows.len();
             format!(
-                "The levels of {name} cannot be compared: there are no figures of {without} of \
-                 the {all} configurations."
+                "The levels of {name} cannot be compared: {without} of the {all} configurations \
+                 have no values."
             )
         }
         _ => {
             format!(
-                "One block is not enough to compare the levels of {name}: run at least two, \
-                 better five."
+                "One block cannot compare the levels of {name}: run at least two blocks, better \
+                 five."
             )
         }
     };
@@ -103,7 +102,7 @@ fn sweet_spot(
     // do not.
     let what = match effect.best {
         Some(told) if told != best => {
-            format!("The best level of {name} that differs at 95 % confidence is")
+            format!("The best significantly different level of {name} is")
         }
         _ if effect.ordered => format!("The sweet spot of {name} is"),
         _ => format!("The best level of {name} is"),
@@ -124,7 +123,7 @@ fn sweet_spot(
     let others = others.map_or_else(String::new, |others| format!("; {others}"));
     let beyond = edge(effect, best).filter(|_| others.is_empty());
     let beyond = beyond.map_or_else(String::new, |edge| {
-        format!(" It is the {edge} level tried: the best may lie beyond it.")
+        format!(" It is the {edge} level tested; the optimum may lie beyond it.")
     });
     format!(
         "{what} {}: {figure} than {reference}{means}{others}.{beyond}",
@@ -132,8 +131,8 @@ fn sweet_spot(
     )
 }
 
-/// Whether a level is the smallest or the largest of an ordered factor: a sweet spot at the edge of
-/// what was tried is none yet.
+/// Returns the end of an ordered factor at which the level lies: a sweet spot at the edge of the
+/// tested range may not be the optimum.
 fn edge(effect: &FactorEffect, level: usize) -> Option<&'static str> {
     let value = effect.levels[level].numeric?;
     let values = || effect.levels.iter().filter_map(|level| level.numeric);
@@ -170,7 +169,7 @@ fn nothing_beats(
     )
 }
 
-/// What repeats a comparison of its levels.
+/// The unit that repeats a comparison of its levels.
 fn unit(effect: &FactorEffect) -> &'static str {
     if effect.hard_to_change { "set-up" } else { "block" }
 }
@@ -180,23 +179,20 @@ fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> S
     let power = effect.detectable.map_or_else(String::new, |detectable| {
         let blocks = wording::count(detectable.blocks, unit(effect));
         if detectable.relative > RELATIVE_MAX {
-            return format!("; {blocks} are too few to detect any but a very large difference");
+            return format!("; {blocks} can detect only a very large difference");
         }
         // No difference is printed finer than this.
         let size = wording::percent(detectable.relative.max(0.001));
-        format!("; {blocks} detect a difference of about {size} or more with 80 % power (estimate)")
+        format!("; {blocks} detect a difference of {size} with 80 % power (estimate)")
     });
     let reference = reference(summary, effect);
     let timed_out = labels(effect.levels.iter().filter(|level| timed_out(level)));
     let unknown = match timed_out.len() {
         0 => String::new(),
-        _ => format!(
-            " Nothing can be said of {}, of which trials timed out.",
-            wording::list(&timed_out)
-        ),
+        _ => format!(" Not compared, because trials timed out: {}.", wording::list(&timed_out)),
     };
     let differs =
-        format!("o level of {name} differs from {reference} at 95 % confidence{power}.{unknown}");
+        format!("o level of {name} differs significantly from {reference}{power}.{unknown}");
     // Opposite effects at the levels of another factor can be none on average.
     let other = |interaction: &&Interaction| {
         interaction.supported() && [interaction.factor, interaction.by].contains(&factor)
@@ -205,13 +201,13 @@ fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> S
         summary.factors.interactions.iter().find(other).map(|it| it.factor + it.by - factor);
     match depends.map(|other| wording::short_name(&summary.factors.effects[other].factor)) {
         Some(other) => {
-            format!("On average over {other}, n{differs} What {name} does depends on {other}.")
+            format!("On average over {other}, n{differs} The effect of {name} depends on {other}.")
         }
         None => format!("N{differs}"),
     }
 }
 
-/// Whether trials of a level timed out.
+/// Returns whether trials of the level timed out.
 fn timed_out(level: &LevelEffect) -> bool {
     level.response.as_ref().is_some_and(|own| own.timeouts > 0)
 }
@@ -258,7 +254,7 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
     let (equivalent, unclear) = (others(Standing::Equivalent), others(Standing::NotDistinguished));
     let said = [
         (equivalent, format!("within {}", wording::plain_percent(summary.margin()))),
-        (unclear, "cannot be told apart from it".to_owned()),
+        (unclear, "not significantly different".to_owned()),
     ];
     let said: Vec<String> = said
         .into_iter()
@@ -285,9 +281,8 @@ fn labels<'a>(levels: impl Iterator<Item = &'a LevelEffect>) -> Vec<String> {
     levels.map(label).collect()
 }
 
-/// What is not worse, as far as it is known: `4 is equivalent within 5 %`, `8 cannot be told apart:
-/// a difference of up to 12 % is possible`, `16 cannot be told apart: 2 blocks do not bound the
-/// difference`.
+/// Levels that are not worse: `4 is equivalent within 5 %`; `not significantly different: 8; the
+/// true difference could be up to 12 %`.
 fn not_worse(
     levels: &[(&LevelEffect, &Comparison)],
     summary: &Summary,
@@ -312,13 +307,16 @@ fn not_worse(
         let largest =
             unclear.iter().map(|(_, own)| *own).max_by(|a, b| possible(a).total_cmp(&possible(b)));
         let possible = largest.map_or_else(String::new, |own| match own.possible(summary.unit()) {
-            Some(size) => format!(": a difference of up to {size} is possible"),
+            Some(size) => format!("; the true difference could be up to {size}"),
             None if own.blocks > 1 => {
-                format!(": {} do not bound the difference", wording::count(own.blocks, unit))
+                format!("; {} do not bound the difference", wording::count(own.blocks, unit))
             }
             None => String::new(),
         });
-        said.push(format!("{} cannot be told apart{possible}", wording::list(&names(&unclear))));
+        said.push(format!(
+            "not significantly different: {}{possible}",
+            wording::list(&names(&unclear))
+        ));
     }
     (!said.is_empty()).then(|| said.join("; "))
 }
@@ -342,8 +340,7 @@ fn means(best: &LevelEffect, reference: &LevelEffect) -> String {
     format!(" ({} against {} {})", figure(best), figure(reference), best.unit)
 }
 
-/// What the levels of factors are tested together with: each other, and interactions where there
-/// are any.
+/// The family of tests to which the levels of factors belong, interactions included.
 fn family(summary: &Summary) -> String {
     let what = if summary.factors.interactions.is_empty() { "comparison" } else { "test" };
     wording::count(summary.factors.family, what)
@@ -356,20 +353,17 @@ fn statistics(comparison: &Comparison, family: &str, unit: &str) -> String {
         Method::Point => "a single value",
     };
     let p = comparison.adjusted_p.or(comparison.p_value).map(wording::p_value);
-    let p = p.map_or_else(String::new, |p| format!(", {p} (Holm over {family})"));
-    let chosen = if comparison.interval.is_some() {
-        ", interval corrected for the choice of what is told"
-    } else {
-        ""
-    };
-    format!("{method} over {}{p}{chosen}", wording::count(comparison.blocks, unit))
+    let p = p.map_or_else(String::new, |p| format!(", {p} (Holm-adjusted for {family})"));
+    let chosen =
+        if comparison.interval.is_some() { ", interval adjusted for selection" } else { "" };
+    format!("{method}, {}{p}{chosen}", wording::count(comparison.blocks, unit))
 }
 
 fn spread(effect: &FactorEffect, unit: &str) -> String {
     effect.detectable.map_or_else(String::new, |detectable| {
         let sd = wording::percent(detectable.sd_log_ratio);
         format!(
-            "standard deviation of the ratios between {unit}s: {sd}, over {}",
+            "standard deviation of the ratio between {unit}s: {sd}, {}",
             wording::count(detectable.blocks, unit)
         )
     })

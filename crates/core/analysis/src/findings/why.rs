@@ -17,8 +17,8 @@ const GONE: f64 = 0.01;
 /// supported.
 const AS_MANY: f64 = 0.05;
 
-/// What the difference consists of, the code behind it, and waits whose number and length went
-/// opposite ways.
+/// Explains the difference: its parts, the code behind it, and waits with opposite changes in count
+/// and length.
 pub fn find(explanation: &Explanation) -> Vec<Finding> {
     let waits = parts(explanation).into_iter().chain(shapes(&explanation.decomposition));
     waits.chain(code(explanation)).collect()
@@ -27,9 +27,8 @@ pub fn find(explanation: &Explanation) -> Vec<Finding> {
 /// A wait below this share of the session time is not worth the sentence.
 const WORTH_SAYING: f64 = 0.2;
 
-/// What the second side would gain at most without its largest wait: by Little's Law, with
-/// everything else as it is. What takes the wait's place, another queue or a processor, makes it
-/// less.
+/// Upper bound of the gain from removing the second side's largest wait: Little's law with
+/// everything else unchanged. Another saturated resource makes the gain smaller.
 pub fn gain(explanation: &Explanation) -> Option<Finding> {
     let decomposition = &explanation.decomposition;
     let session_s = decomposition.total.to_s;
@@ -44,14 +43,14 @@ pub fn gain(explanation: &Explanation) -> Option<Finding> {
         return None;
     }
     let text = format!(
-        "Without the {wait} wait, {} of the session time of {}, throughput there would be at most \
-         {}x (estimate).",
+        "{wait} waits take {} of the session time with {}; removing them would raise throughput \
+         at most {}x (estimate).",
         wording::percent(share),
         explanation.to,
         wording::ratio(1.0 / (1.0 - share))
     );
-    let evidence = "Little's Law with everything else unchanged; a resource that is busy before \
-                    makes it less"
+    let evidence = "Little's law with everything else unchanged; less if another resource \
+                    saturates first"
         .to_owned();
     Some(Finding::new(FindingKind::Gain, text, evidence))
 }
@@ -72,8 +71,8 @@ fn parts(explanation: &Explanation) -> Option<Finding> {
         [format!("From {}, {}.", explanation.sides(), said.change())].into_iter().chain(causes);
     let blocks = wording::count(decomposition.blocks, "block");
     let evidence = format!(
-        "[ ]: t intervals over {blocks}; of the causes named at most 5 % are expected to be wrong \
-         (Benjamini and Hochberg)"
+        "[ ]: 95 % t intervals, {blocks}; false discovery rate of the named causes at most 5 % \
+         (Benjamini-Hochberg)"
     );
     Some(Finding::new(FindingKind::Waits, text.collect::<Vec<_>>().join(" "), evidence))
 }
@@ -114,7 +113,7 @@ impl<'d> Said<'d> {
             format!("session time {verb} from {from_s} to {to_s} {unit} per {work}")
         } else {
             format!(
-                "session time per {work} does not differ at 95 % confidence ({from_s} and {to_s} \
+                "session time per {work} does not differ significantly ({from_s} and {to_s} \
                  {unit})"
             )
         };
@@ -122,8 +121,8 @@ impl<'d> Said<'d> {
             return changes;
         }
         format!(
-            "throughput is {}x: {}x the sessions ({} to {}), divided by {}x the session time of \
-             the same work; {changes}",
+            "throughput changes {}x: {}x the sessions ({} to {}) divided by {}x the session time \
+             per unit of work; {changes}",
             wording::ratio(self.decomposition.throughput_ratio()),
             wording::ratio(to / from),
             wording::whole(*from),
@@ -153,7 +152,7 @@ impl<'d> Said<'d> {
             let changes: Vec<String> =
                 supported.map(|part| format!("{} {}", self.seconds(part), phrase(part))).collect();
             let but = (!changes.is_empty())
-                .then(|| format!("Its parts do: {}.", wording::list(&changes)));
+                .then(|| format!("Parts that changed: {}.", wording::list(&changes)));
             return but.into_iter().collect();
         }
         let (same, opposite): (Vec<&Part>, Vec<&Part>) =
@@ -176,13 +175,12 @@ impl<'d> Said<'d> {
         let unsure = [named(&same, false), named(&opposite, false)].concat();
         let mut said = vec![match named(&same, true) {
             supported if supported.is_empty() => {
-                format!("No part of this {what} is supported by itself{offset}.")
+                format!("No single part of this {what} is significant{offset}.")
             }
             supported => format!("{begin}: {}{offset}.", wording::list(&supported)),
         }];
         said.extend(
-            (!unsure.is_empty())
-                .then(|| format!("Not told apart from no change: {}.", wording::list(&unsure))),
+            (!unsure.is_empty()).then(|| format!("Not significant: {}.", wording::list(&unsure))),
         );
         let idle = client.iter().map(|part| format!("{} {}", size(part), phrase(part)));
         let idle: Vec<String> = idle.collect();
@@ -221,7 +219,7 @@ fn phrase(part: &Part) -> String {
     let what = subject(part);
     let is_wait = matches!(part.kind, PartKind::WaitType(_) | PartKind::ClientWait(_));
     match (part.from_s, part.to_s) {
-        (from, to) if is_wait && to < GONE * from => format!("{what} that is gone"),
+        (from, to) if is_wait && to < GONE * from => format!("{what} eliminated"),
         (from, to) if is_wait && from < GONE * to => format!("new {what}"),
         (from, to) if to < from => format!("less {what}"),
         _ => format!("more {what}"),
@@ -270,7 +268,8 @@ fn shapes(decomposition: &Decomposition) -> Option<Finding> {
         .collect();
     let (texts, evidence): (Vec<String>, Vec<String>) = told.into_iter().unzip();
     let blocks = wording::count(decomposition.blocks, "block");
-    let evidence = format!("t of log ratios over {blocks}, Holm: {}", evidence.join("; "));
+    let evidence =
+        format!("t test of log ratios, {blocks}, Holm-adjusted: {}", evidence.join("; "));
     (!texts.is_empty())
         .then(|| Finding::new(FindingKind::Waits, format!("{}.", texts.join("; ")), evidence))
 }
@@ -283,13 +282,13 @@ fn tell(shape: &WaitShape, count_p: Option<f64>, each_p: f64) -> Option<(String,
             Some(p) if p < SUPPORTED && shape.is_opposite() => {
                 if shape.to_count < shape.from_count { "fewer waits" } else { "more waits" }
             }
-            _ if close => "as many waits",
+            _ if close => "equally many waits",
             _ => return None,
         };
     let each = if shape.to_each_s > shape.from_each_s { "longer" } else { "shorter" };
     let name = &shape.wait_type;
     let text = format!("{name}: {count}, each {each}: {}", wording::shape(shape));
-    let count_p = count_p.map_or_else(String::new, |p| format!("number {}, ", wording::p_value(p)));
+    let count_p = count_p.map_or_else(String::new, |p| format!("count {}, ", wording::p_value(p)));
     Some((text, format!("{name} {count_p}length {}", wording::p_value(each_p))))
 }
 
@@ -317,8 +316,7 @@ fn code(explanation: &Explanation) -> Option<Finding> {
         format!("{function} ({module}) from {from} to {to} {unit}")
     };
     let text = format!(
-        "From {}, processor time per {units} goes from {} to {} {unit} in the profiles; by \
-         function: {}.",
+        "From {}, profiled CPU time per {units} changes from {} to {} {unit}; by function: {}.",
         explanation.sides(),
         time(code.total.from_s),
         time(code.total.to_s),
@@ -327,8 +325,8 @@ fn code(explanation: &Explanation) -> Option<Finding> {
     let [from, to] = code.samples;
     let blocks = wording::count(decomposition.blocks, "block");
     let evidence = format!(
-        "{from} and {to} samples, t over {blocks}; of the functions named at most 5 % are \
-         expected to be wrong (Benjamini and Hochberg)"
+        "{from} and {to} samples, 95 % t intervals, {blocks}; false discovery rate of the named \
+         functions at most 5 % (Benjamini-Hochberg)"
     );
     Some(Finding::new(FindingKind::Code, text, evidence))
 }

@@ -1,4 +1,4 @@
-//! What a transaction needs of each resource, from what its trials recorded.
+//! Resource demands of a transaction, from the recorded trials.
 
 use crate::grid::Grid;
 use models::demands::{AGREES, Counted, DemandError, Demands, Kind, Measured};
@@ -15,18 +15,18 @@ pub struct LevelDemands {
     pub n: f64,
     /// The unit of work that they are of: `transaction`, `I/O`.
     pub unit: String,
-    /// What it needs; `None` where the counters make no sense.
+    /// The demands; `None` where the counters are inconsistent.
     pub demands: Option<Demands>,
     /// Why there are none.
     pub error: Option<String>,
-    /// What was not recorded, so that it is missing above.
+    /// Demands that were not recorded.
     pub missing: Vec<&'static str>,
     /// Of each kind of log sync: transactions that one made durable on average (group commit).
     pub batches: Vec<(String, f64)>,
 }
 
-/// What a transaction of a configuration needed, as sizing plans give it: seconds, I/Os, bytes;
-/// `None` where it has no transactions done.
+/// Returns a transaction's demands as sizing plans take them (seconds, I/Os, bytes); `None` without
+/// completed transactions.
 pub fn recorded(recording: &Recording, configuration: usize) -> Option<Vec<(&'static str, f64)>> {
     let grid = Grid::new(recording);
     let trials = grid.trials(configuration);
@@ -61,12 +61,12 @@ impl LevelDemands {
         let mut missing = Vec::new();
         if trials.iter().any(|seen| seen.devices.is_empty()) {
             missing.push(
-                "device counters (the target is remote, or its storage is none that the kernel \
-                 counts)",
+                "device counters (the target is remote, or the kernel keeps no counters for its \
+                 storage)",
             );
         }
         if trials.iter().any(|seen| seen.machine.own_s <= 0.0) {
-            missing.push("processor time of the load and its target");
+            missing.push("CPU time of the load and its target");
         }
         Self {
             n,
@@ -137,10 +137,10 @@ fn processor_time(trials: &[&Observations], processors: Option<u32>) -> Vec<Coun
     };
     let mut parts = vec![counted("processors: sessions", sessions)];
     if let Some(user) = user {
-        parts.push(counted("of these in the kernel", (sessions - user).max(0.0)));
+        parts.push(counted("of which in the kernel", (sessions - user).max(0.0)));
     }
     if own > sessions * (1.0 + SHARE_MIN) {
-        parts.push(counted("processors: load and background of the server", own - sessions));
+        parts.push(counted("CPUs: load and background work of the server", own - sessions));
     }
     parts
 }

@@ -36,7 +36,7 @@ fn lines(plan: &str) -> Vec<String> {
     plan.lines().enumerate().filter_map(operator).collect()
 }
 
-/// What DuckDB draws: an operator's name is in capitals, and stands in a box of its own.
+/// Operators in the boxes that DuckDB draws: each box holds a name in capitals.
 fn boxes(plan: &str) -> Vec<String> {
     let cells = plan.lines().flat_map(|line| line.split('│')).map(str::trim);
     let is_name =
@@ -66,8 +66,8 @@ fn tables(json: &Value, all: &mut Vec<String>) {
     }
 }
 
-/// What one plan has and the other has not, of both: `Seq Scan on t -> Index Scan using i on t`.
-/// All operators where only their order differs; `None` where operators do not differ.
+/// Operators that only one of two plans has: `Seq Scan on t -> Index Scan using i on t`. All
+/// operators where only their order differs; `None` where they are equal.
 pub fn change(from: &[String], to: &[String]) -> Option<String> {
     let without = |of: &[String], other: &[String]| {
         let mut other = other.to_vec();

@@ -14,11 +14,11 @@ pub struct Match {
     pub from: usize,
     /// Position in the second run.
     pub to: usize,
-    /// What they have in common.
+    /// The criterion of the match.
     pub by: MatchedBy,
 }
 
-/// What makes two configurations of different runs the same.
+/// Criterion by which configurations of different runs match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MatchedBy {
@@ -60,7 +60,7 @@ pub struct FactorChange {
     pub to: Option<Vec<String>>,
 }
 
-/// What differs between two machines, by the names of the recorded environment.
+/// Returns the differences between two machines, by the names of the recorded environment.
 pub(super) fn environment(from: Option<&Environment>, to: Option<&Environment>) -> Vec<Change> {
     let (from, to) = (facts(from), facts(to));
     let names: BTreeSet<&String> = from.keys().chain(to.keys()).collect();
@@ -102,7 +102,7 @@ fn flatten(name: &str, value: &Value, facts: &mut BTreeMap<String, String>) {
     }
 }
 
-/// What differs in the settings of matched configurations, and in the seed.
+/// Returns the differences in settings of matched configurations, and in the seed.
 pub(super) fn settings(from: &Recording, to: &Recording, matches: &[Match]) -> Vec<SettingChange> {
     let mut found: Vec<SettingChange> = Vec::new();
     for own in matches {

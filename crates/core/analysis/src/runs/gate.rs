@@ -45,7 +45,7 @@ pub enum Way {
 /// A limit that is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is not a limit; it is `slower:3%`, `faster:3%`, or a response with a change: \
+    "`{0}` is not a limit; expected `slower:3%`, `faster:3%`, or a response and a change: \
      `latency_p99:+5%`, `iops:-3%`"
 )]
 pub struct LimitError(String);
@@ -127,7 +127,7 @@ pub struct LimitJudged {
     pub limit: Limit,
     /// The response that it is on.
     pub response: ResponseChoice,
-    /// Whether it limits a rise of the response; else a fall.
+    /// True if it limits a rise of the response; else a fall.
     pub rise: bool,
     /// The worst of all configurations.
     pub decision: Decision,
@@ -140,7 +140,7 @@ pub struct LimitJudged {
 pub struct Judged {
     /// Label in the first run.
     pub label: String,
-    /// Whether it is kept.
+    /// The decision.
     pub decision: Decision,
     /// Relative change of the response, as it is: 0.04 is 4 % more. `None` where it cannot be
     /// told.
@@ -151,7 +151,7 @@ pub struct Judged {
     pub adjusted_p: Option<f64>,
 }
 
-/// Whether a limit is kept; what is worse is greater.
+/// Decision about a limit, in order of severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
@@ -163,8 +163,8 @@ pub enum Decision {
     Broken,
 }
 
-/// Whether the second run keeps to the limits. A limit without a response of its own is on the one
-/// that `which` names; of several on the primary one.
+/// Judges the second run against the limits. A limit without its own response applies to the one
+/// that `which` names, by default the primary one.
 ///
 /// # Errors
 /// As [`super::compare_runs`].
@@ -177,7 +177,7 @@ pub fn judge(
     judge_sides(std::slice::from_ref(from), std::slice::from_ref(to), which, limits)
 }
 
-/// The same of several runs a side, of which each counts once.
+/// Judges several runs per side; each run counts once.
 ///
 /// # Errors
 /// As [`super::compare_sides`].

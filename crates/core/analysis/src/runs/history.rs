@@ -12,7 +12,7 @@ use observations::{Observations, Recording};
 use serde::Serialize;
 use std::collections::HashSet;
 
-/// What an experiment measured, run after run.
+/// An experiment's results, run after run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct History {
     /// The response shown.
@@ -30,11 +30,11 @@ pub struct History {
 pub struct HistoryRun {
     /// Which one.
     pub run: RunName,
-    /// What differs in machine and software.
+    /// Differences in machine and software.
     pub environment: Vec<Change>,
-    /// What differs in the settings.
+    /// Differences in settings.
     pub settings: Vec<SettingChange>,
-    /// What its models predicted of the levels that were held out, and what was measured.
+    /// Predictions of its models for held-out levels, with the measurements.
     pub models: Vec<ModelRecord>,
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Samples {
 /// to change, by set-up; of several runs by run.
 pub(super) struct Side {
     values: BTreeMap<u32, f64>,
-    /// Whether trials timed out: values are larger than is known.
+    /// True if trials timed out: true values are larger.
     pub timed_out: bool,
     first: usize,
     resolution: f64,

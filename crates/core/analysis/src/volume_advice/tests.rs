@@ -78,7 +78,7 @@ fn a_partition_begins_at_a_physical_sector() {
     // Sector 63, where old tools began, on a drive with 4 KiB sectors.
     let advice = only(partition(63 * 512, |_| {}));
     assert_eq!((advice.rule, advice.weight), ("partition-sector", Weight::Problem));
-    assert_eq!(advice.fact, "begins at 32256 B, not at a boundary of its 4 KiB sectors");
+    assert_eq!(advice.fact, "starts at 32256 B, not on a boundary of its 4 KiB sectors");
     let on_512 = partition(63 * 512, |device| {
         (device.physical_sector_bytes, device.minimum_io_bytes) = (Some(512), Some(512));
         device.logical_sector_bytes = Some(512);
@@ -100,22 +100,19 @@ fn a_partition_begins_at_a_stripe_unit() {
         |start_bytes| partition(start_bytes, |device| device.minimum_io_bytes = Some(64 * KIB));
     let advice = only(stripe(32 * KIB));
     assert_eq!((advice.rule, advice.weight), ("partition-stripe", Weight::Problem));
-    assert_eq!(advice.fact, "begins at 32 KiB, not at a boundary of its 64 KiB stripe unit");
+    assert_eq!(advice.fact, "starts at 32 KiB, not on a boundary of its 64 KiB stripe unit");
     assert!(
         advice.reason.contains("+11 %") && advice.reason.contains("+5.7 %"),
         "{}",
         advice.reason
     );
-    assert_eq!(advice.action, "make the partition anew, beginning at 1 MiB or a multiple of it");
+    assert_eq!(advice.action, "recreate the partition, starting at 1 MiB or a multiple");
     assert_eq!(rules(&stripe(64 * KIB)), ["partition-mib"], "aligned, but not to a MiB");
     assert_eq!(rules(&stripe(MIB)), Vec::<&str>::new());
 
     // A chunk that a MiB is no multiple of.
     let odd = partition(MIB, |device| device.minimum_io_bytes = Some(768 * KIB));
-    assert_eq!(
-        only(odd).action,
-        "make the partition anew, beginning at 1536 KiB or a multiple of it"
-    );
+    assert_eq!(only(odd).action, "recreate the partition, starting at 1536 KiB or a multiple");
     // The chunk of an array that is partitioned.
     let array =
         ArrayFacts { level: "raid0".into(), chunk_bytes: Some(2 * MIB), ..ArrayFacts::default() };
@@ -127,7 +124,7 @@ fn a_partition_begins_at_a_stripe_unit() {
 fn a_partition_begins_at_a_whole_mib() {
     let advice = only(partition(MIB + 4 * KIB, |_| {}));
     assert_eq!((advice.rule, advice.weight), ("partition-mib", Weight::Note));
-    assert_eq!(advice.fact, "begins at 1028 KiB, not at a whole MiB");
+    assert_eq!(advice.fact, "starts at 1028 KiB, not at a whole MiB");
     assert_eq!(partition(3 * MIB, |_| {}), []);
 }
 
@@ -152,8 +149,8 @@ fn a_file_system_knows_the_stripes_of_its_array() {
     assert_eq!((advice.rule, advice.weight), ("file-system-stripe", Weight::Problem));
     assert_eq!(
         advice.fact,
-        "has xfs made for stripe unit none, stripe width none; the array (raid5) has chunks of 64 \
-         KiB and stripes of 192 KiB"
+        "has xfs formatted for stripe unit none, stripe width none; the array (raid5) has chunks \
+         of 64 KiB and stripes of 192 KiB"
     );
     assert_eq!(advice.action, "mkfs.xfs -d su=64k,sw=3, or mount with sunit=128,swidth=384");
     let made_for = |unit: u64, width: u64| {
@@ -185,7 +182,7 @@ fn a_file_system_knows_the_stripes_of_its_array() {
 fn blocks_are_no_smaller_than_sectors() {
     let advice = only(mount(|mount| mount.block_bytes = Some(1024)));
     assert_eq!((advice.rule, advice.subject.as_str()), ("block-size", "/data"));
-    assert_eq!(advice.fact, "has blocks of 1 KiB on physical sectors of 4 KiB");
+    assert_eq!(advice.fact, "has 1 KiB blocks on 4 KiB physical sectors");
     assert_eq!(mount(|mount| mount.block_bytes = Some(16_384)), []);
 }
 
@@ -232,7 +229,7 @@ fn a_loop_device_bypasses_the_cache_of_its_file() {
     };
     let advice = only(of(Some(false)));
     assert_eq!((advice.rule, advice.weight), ("loop-cache", Weight::Problem));
-    assert_eq!(advice.fact, "is the file /images/a without direct I/O");
+    assert_eq!(advice.fact, "is backed by the file /images/a without direct I/O");
     assert_eq!((of(Some(true)), of(None)), (vec![], vec![]));
 }
 

@@ -6,15 +6,15 @@ use std::fmt::Write;
 /// to both. What they leave open comes from `~/.my.cnf` and the `MYSQL_*` variables, and the
 /// password from `~/.my.cnf` or `MYSQL_PWD`.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Server, as of mariadb")]
+#[command(next_help_heading = "Server (as in mariadb)")]
 pub struct MariaDb {
-    /// Port of a server of MariaDB or MySQL
+    /// Port of a MariaDB or MySQL server
     #[arg(short = 'P', id = "mariadb_port", value_name = "PORT")]
     pub port: Option<u16>,
-    /// User to log in as there; the password comes from ~/.my.cnf or `MYSQL_PWD`
+    /// User on that server; the password comes from ~/.my.cnf or `MYSQL_PWD`
     #[arg(short = 'u', id = "mariadb_user", value_name = "USER")]
     pub user: Option<String>,
-    /// Database there
+    /// Database on that server
     #[arg(short = 'D', id = "mariadb_database", value_name = "DATABASE")]
     pub database: Option<String>,
     /// Its unix socket
@@ -113,7 +113,7 @@ mod tests {
             url(&user, &psql("h"), Some("mariadb://x/"))
                 .unwrap_err()
                 .to_string()
-                .contains("beside a URL")
+                .contains("with a URL")
         );
     }
 }

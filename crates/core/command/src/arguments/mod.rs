@@ -24,10 +24,10 @@ pub struct Recorded {
 /// The part of a recording over time that lies between two times as a whole.
 #[derive(Debug, Default, Args)]
 pub struct Between {
-    /// Of what was recorded, only what began at this time or later: `2026-11-23 02:40`, UTC
+    /// Only records that began at this time or later: `2026-11-23 02:40`, UTC
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub from: Option<i64>,
-    /// Only what ended at this time or before
+    /// Only records that ended at this time or before
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub to: Option<i64>,
 }
@@ -57,7 +57,7 @@ pub enum ArgumentError {
     #[error("not a time such as `2026-11-23 02:40` or `2026-11-23`, UTC")]
     NotTime,
     /// A name with a value.
-    #[error("it is NAME=VALUE")]
+    #[error("expected NAME=VALUE")]
     NotPair,
 }
 
@@ -68,15 +68,13 @@ pub enum ServerNameError {
     #[error("the database is given twice; name it once")]
     DatabaseTwice,
     /// This part of a URL.
-    #[error("the {0} is given beside a URL: put it into the URL")]
+    #[error("the {0} conflicts with a URL: put it into the URL")]
     BesideUrl(&'static str),
     /// Options of MariaDB's client.
-    #[error("-P, -u, -D and -S are given beside a URL: put them into the URL")]
+    #[error("-P, -u, -D and -S conflict with a URL: put them into the URL")]
     MariaDbBesideUrl,
     /// Options of two clients.
-    #[error(
-        "-P, -u, -D and -S name a server of MariaDB, -p, -U and -d one of PostgreSQL: use either"
-    )]
+    #[error("-P, -u, -D and -S are for MariaDB, -p, -U and -d for PostgreSQL: use either")]
     TwoClients,
 }
 

@@ -4,7 +4,7 @@ use clap::Args;
 /// The server that psql's options name. What they leave open comes from the PG* variables, and the
 /// password from `PGPASSWORD` or `~/.pgpass`.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Server, as of psql")]
+#[command(next_help_heading = "Server (as in psql)")]
 pub struct Psql {
     /// Host name, or folder of the unix socket
     #[arg(short = 'h', long, value_name = "HOST")]

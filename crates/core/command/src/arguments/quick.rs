@@ -5,11 +5,11 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Experiment")]
 pub struct Quick {
-    /// How often each configuration is measured [default: 3; of a fio job file: 1; of `time`: 10,
-    /// 5 with a warm-up or setup]
+    /// Number of measurements of each configuration [default: 3; with a fio job file: 1; with
+    /// `time`: 10, 5 with a warm-up or setup]
     #[arg(long, value_name = "N")]
     pub blocks: Option<u32>,
-    /// Seed of what is drawn and of the order of trials [default: 1]
+    /// Seed of random data and of the trial order [default: 1]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Print the experiment file instead of running it
@@ -18,13 +18,13 @@ pub struct Quick {
     /// Name of the experiment [default: that of the command, or of the fio job file]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// What the run is called in comparisons and histories: "after patch"
+    /// Label of the run in comparisons and histories: "after patch"
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
     /// The results file [default: results/NAME.steelbench]
     #[arg(long, value_name = "FILE")]
     pub results: Option<PathBuf>,
-    /// Print events and the summary as JSON, one object a line
+    /// Print events and the summary as JSON, one object per line
     #[arg(long)]
     pub json: bool,
 }

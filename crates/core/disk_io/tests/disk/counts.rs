@@ -1,4 +1,4 @@
-//! What is said to have been done was done.
+//! Reported I/Os were really done.
 
 use crate::support::{LoopDevice, MIB, Told, file, folder, go, load, stream, whole};
 use conductor::LoadError;

@@ -1,4 +1,4 @@
-//! What can go wrong is said, and stays where it is.
+//! Failures are reported and stay local.
 
 use crate::support::{LoopDevice, MIB, Mounted, file, folder, go, go_with, load, stream, whole};
 use conductor::LoadProgress;
@@ -104,8 +104,11 @@ fn settings_that_do_not_fit_are_refused_with_advice() {
     let folder = folder();
     let path = file(&folder, "data", MIB);
     let reads = |length| stream(vec![whole(&path, length)]);
-    refused(&load(1, 1, vec![reads(2 * MIB)]), &["data", "it has 1048576 bytes", "larger"]);
-    refused(&load(1, 1, vec![reads(4096)]), &["a block of 8192 bytes", "4096 bytes to work on"]);
+    refused(&load(1, 1, vec![reads(2 * MIB)]), &["data", "its size is 1048576 bytes", "larger"]);
+    refused(
+        &load(1, 1, vec![reads(4096)]),
+        &["the block size of 8192 bytes", "the region of 4096 bytes"],
+    );
     let mut odd = reads(MIB);
     odd.align = Some(100);
     refused(&load(1, 1, vec![odd.clone()]), &["the alignment is 100", "multiple"]);
@@ -117,7 +120,7 @@ fn settings_that_do_not_fit_are_refused_with_advice() {
     refused(&load(1, 40_000, vec![reads(MIB)]), &["40000", "32768", "more threads"]);
     let mut endless = load(1, 1, vec![reads(MIB)]);
     endless.duration = None;
-    refused(&endless, &["neither a time nor bytes"]);
+    refused(&endless, &["needs a duration or a number of bytes"]);
     let missing = stream(vec![whole(&folder.path().join("missing"), MIB)]);
     let error = go(&load(1, 1, vec![missing])).unwrap_err();
     assert!(

@@ -74,7 +74,7 @@ fn permission_denied_is_said_with_advice() {
         .unwrap();
     assert!(!output.status.success());
     let text = text(&output);
-    assert!(text.contains("PermissionDenied") && text.contains("as a user who may"), "{text}");
+    assert!(text.contains("PermissionDenied") && text.contains("as a user with access"), "{text}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What comes before measuring.
+//! Preparation before a measurement.
 
 use crate::support::{MIB, Mounted, file, folder, whole};
 use conductor::LoadError;

@@ -92,7 +92,7 @@ pub fn go_with(load: &Load, mut progress: impl FnMut(LoadProgress)) -> Result<Ou
     )
 }
 
-/// Whether a command succeeds.
+/// Returns whether a command succeeds.
 pub fn command(line: &str) -> bool {
     Command::new("sh").args(["-c", line]).output().is_ok_and(|output| output.status.success())
 }
@@ -125,7 +125,7 @@ impl LoopDevice {
         [all[0], all[2], all[4], all[6], all[15]]
     }
 
-    /// What the counters have gone up by.
+    /// Returns the increase of the counters.
     pub fn since(&self, before: [u64; 5]) -> [u64; 5] {
         let now = self.counters();
         std::array::from_fn(|i| now[i] - before[i])

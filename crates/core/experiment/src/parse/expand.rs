@@ -41,11 +41,7 @@ impl Reader<'_> {
             }
         }
         for (rule, ..) in rules.iter().filter(|(.., used)| *used && kept.is_empty()) {
-            self.errors.add(
-                &rule.span,
-                "exclude",
-                "nothing is left: every configuration is excluded",
-            );
+            self.errors.add(&rule.span, "exclude", "every configuration is excluded");
         }
         self.check_owners(&kept);
         if !own.misfits.is_empty() {
@@ -70,7 +66,7 @@ impl Reader<'_> {
             product.map_or_else(|| "more than 10^38".into(), |product| product.to_string());
         let counts: Vec<String> = levels().map(|levels| levels.to_string()).collect();
         let message = format!(
-            "{} = {number} configurations; at most {CONFIGURATIONS_MAX} are possible: use fewer \
+            "{} = {number} configurations; the maximum is {CONFIGURATIONS_MAX}: use fewer \
              factors or levels",
             counts.join(" x ")
         );
@@ -87,7 +83,7 @@ impl Reader<'_> {
     fn exclusion(&mut self, rule: &Node, factors: &[Factor]) -> Option<Condition> {
         let condition = self.condition(rule, "exclude", factors)?;
         if condition.is_empty() {
-            let message = "this names no factor; give the levels whose combination is left out";
+            let message = "no factor given; name the levels whose combination is omitted";
             self.errors.add(&rule.span, "exclude", message);
             return None;
         }
@@ -103,7 +99,7 @@ impl Reader<'_> {
             let given = configurations.iter().any(|some| some.value(path).is_some());
             let Some(missing) = missing.filter(|_| given) else { continue };
             let message = format!(
-                "missing in configuration {}: neither its levels nor the section give it",
+                "missing in configuration {}: give it in its levels or in the section",
                 missing.label()
             );
             let section = path.split('.').next().unwrap_or_default();
@@ -125,7 +121,7 @@ impl Reader<'_> {
         let condition = self.condition(node, path, factors)?;
         if let Some((factor, _)) = condition.iter().find(|(_, levels)| levels.len() != 1) {
             let message =
-                format!("one level of {} is the baseline, not several", factors[*factor].name);
+                format!("give one level of {} as the baseline, not several", factors[*factor].name);
             self.errors.add(&node.span, path, message);
             return None;
         }

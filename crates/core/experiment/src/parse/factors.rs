@@ -40,11 +40,7 @@ impl Reader<'_> {
         let settings = self.lookup(leaf);
         match &leaf.node.content {
             Content::List(nodes) if nodes.is_empty() => {
-                self.errors.add(
-                    &leaf.node.span,
-                    path,
-                    "the factor is empty; it needs at least one level",
-                );
+                self.errors.add(&leaf.node.span, path, "the factor needs at least one level");
             }
             Content::List(_) => {}
             _ => self.errors.add(
@@ -101,8 +97,8 @@ impl Reader<'_> {
         });
         if position < plain {
             let message = format!(
-                "`{name}` has its levels in [factors]; give the linked levels a factor name of \
-                 their own"
+                "`{name}` has its levels in [factors]; use another factor name for the linked \
+                 levels"
             );
             self.errors.add(&node.span_at("factor"), LEVEL_FACTOR.path(), message);
             return;
@@ -110,7 +106,7 @@ impl Reader<'_> {
         let set = self.linked_settings(node, &name, varied);
         let levels = &mut factors[position].levels;
         if levels.iter().any(|level| level.label == label) {
-            let message = format!("factor `{name}` has two levels with the name `{label}`");
+            let message = format!("factor `{name}` has two levels named `{label}`");
             self.errors.add(&node.span_at("name"), LEVEL_NAME.path(), message);
         }
         levels.push(FactorLevel { label, set, if_installed: LEVEL_IF_INSTALLED.value_in(&values) });
@@ -135,8 +131,8 @@ impl Reader<'_> {
             let owner = varied.entry(leaf.path.clone()).or_insert_with(|| factor.to_owned());
             if owner != factor {
                 let message = format!(
-                    "factor `{owner}` and factor `{factor}` both set this; one setting belongs to \
-                     one factor"
+                    "factors `{owner}` and `{factor}` both set this; a setting can belong to one \
+                     factor only"
                 );
                 self.errors.add(&leaf.key_span, &leaf.path, message);
             }
@@ -180,7 +176,7 @@ impl Reader<'_> {
                 _ if name.is_empty() => continue,
                 None => Fault::unknown("factor", &name, &known),
                 Some(factor) if factors[factor].manual.is_some() => {
-                    format!("there are two manual steps for `{name}`").into()
+                    format!("two manual steps for `{name}`").into()
                 }
                 Some(factor) => {
                     factors[factor].manual = Some(MANUAL_TEXT.value_in(&values));

@@ -1,5 +1,4 @@
-//! What surrounds the trials: declared volumes and the settings that name them, and how often each
-//! configuration is run.
+//! Surroundings of the trials: declared volumes with the settings that name them, and repeats.
 
 use super::{Reader, Values};
 use crate::configuration::names_volume;
@@ -49,7 +48,7 @@ impl Reader<'_> {
         for text in HOLD_OUT.value_in(core) {
             let Some(rule) = HoldOut::read(&text) else {
                 let message = format!(
-                    "`{text}` names no levels; write a factor, >, >=, <, <= or =, and a number"
+                    "`{text}` is not a condition; write a factor, >, >=, <, <= or =, and a number"
                 );
                 let help = "as in \"workload.connections > 8\"";
                 self.errors.add(&span, HOLD_OUT.path(), Fault::with_help(message, help));
@@ -67,7 +66,7 @@ impl Reader<'_> {
                     );
                 }
                 Some(levels) if !levels.iter().any(|level| rule.holds(*level)) => {
-                    let message = format!("`{text}` holds for no level of {}", rule.factor);
+                    let message = format!("`{text}` matches no level of {}", rule.factor);
                     self.errors.add(&span, HOLD_OUT.path(), message);
                 }
                 Some(_) => rules.push(rule),
@@ -85,7 +84,7 @@ impl Reader<'_> {
                 continue;
             }
             if volumes.iter().any(|other| other.name == name) {
-                let message = format!("there are two volumes with the name `{name}`");
+                let message = format!("two volumes have the name `{name}`");
                 self.errors.add(&node.span_at("name"), VOLUME_NAME.path(), message);
                 continue;
             }
@@ -144,9 +143,8 @@ impl Reader<'_> {
     pub fn check_setups(&mut self, repeats: &Repeats, hard_to_change: &[usize]) {
         let message = match repeats.blocks {
             _ if repeats.setups == 1 => return,
-            _ if hard_to_change.is_empty() => "no factor is hard to change, so that there is \
-                                               nothing to set up; list the factor in \
-                                               order.hard_to_change"
+            _ if hard_to_change.is_empty() => "there is no hard-to-change factor to set up; list \
+                                               one in order.hard_to_change"
                 .to_owned(),
             Blocks::Adaptive { .. } => "adaptive repeats cannot be divided among set-ups; give \
                                         repeats.blocks as a number"
@@ -169,7 +167,7 @@ impl Reader<'_> {
         missing.retain(|part| table.get(part).is_none());
         if !missing.is_empty() {
             let message = format!(
-                "{} missing; adaptive repeats are written {{ min = 3, max = 20, until = \"2%\" }}",
+                "{} missing; write adaptive repeats as {{ min = 3, max = 20, until = \"2%\" }}",
                 missing.join(", ")
             );
             self.errors.add(&table.span, BLOCKS.path(), message);
@@ -178,11 +176,11 @@ impl Reader<'_> {
         let (min, max, until) =
             (BLOCKS_MIN.value_in(core)?, BLOCKS_MAX.value_in(core)?, BLOCKS_UNTIL.value_in(core)?);
         if min > max {
-            let message = format!("{min} is more than max, which is {max}");
+            let message = format!("{min} is above max ({max})");
             self.errors.add(&table.span_at("min"), BLOCKS_MIN.path(), message);
         }
         if until <= 0.0 {
-            let message = "no interval is that narrow; allowed are shares above 0, as \"2%\"";
+            let message = "must be a share above 0, such as \"2%\"";
             self.errors.add(&table.span_at("until"), BLOCKS_UNTIL.path(), message);
         }
         Some(Blocks::Adaptive { min, max, until })
@@ -193,8 +191,8 @@ impl Reader<'_> {
         let trials = u64::from(blocks) * configurations as u64;
         if trials > TRIALS_MAX {
             let message = format!(
-                "{configurations} configurations in {blocks} blocks are {trials} trials; at most \
-                 {TRIALS_MAX} are possible"
+                "{configurations} configurations in {blocks} blocks are {trials} trials; the \
+                 maximum is {TRIALS_MAX}"
             );
             let number = self.root.at(BLOCKS_MAX.path()).or_else(|| self.root.at(BLOCKS.path()));
             self.errors.add(&number.map_or(0..0, |node| node.span.clone()), BLOCKS.path(), message);

@@ -30,7 +30,7 @@ pub struct Packed {
     len: u64,
 }
 
-/// What was recorded in one slot.
+/// Values recorded in one slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slot {
     at: usize,
@@ -49,7 +49,7 @@ impl Slot {
         equivalent(lowest(self.at))
     }
 
-    /// Whether its values are lower than those of another.
+    /// Returns whether its values are lower than those of another.
     pub fn is_below(self, other: Self) -> bool {
         self.at < other.at
     }

@@ -89,7 +89,7 @@ impl Start {
     }
 }
 
-/// What is done in the new process before it executes the program.
+/// Actions of the new process before it executes the program.
 struct Actions(libc::posix_spawn_file_actions_t);
 
 impl Actions {

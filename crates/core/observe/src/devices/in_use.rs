@@ -1,4 +1,4 @@
-//! Whether a block device may be overwritten.
+//! Checks before overwriting a block device.
 
 use super::{Device, DeviceError, btrfs_folder, listed_in};
 use crate::{mounts, sysfs};
@@ -21,7 +21,7 @@ const ENDS_BYTES: u64 = 1 << 20;
 /// # Errors
 /// When the path is not a block device, or the device or what the kernel says of it cannot be read.
 pub fn in_use(path: &Path) -> Result<Option<String>, DeviceError> {
-    path.metadata().map_err(unreadable(path, "look at it"))?;
+    path.metadata().map_err(unreadable(path, "inspect it"))?;
     let device = Device::at(path).ok_or_else(|| DeviceError::NotBlock { path: path.into() })?;
     let partitions = partitions(device);
     for (part, subject) in parts(device, &partitions) {
@@ -35,9 +35,7 @@ pub fn in_use(path: &Path) -> Result<Option<String>, DeviceError> {
     }
     let file = match OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(path) {
         Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
-            return Ok(Some(
-                "it is open exclusively: a program or the kernel works with it".into(),
-            ));
+            return Ok(Some("it is open exclusively by a program or the kernel".into()));
         }
         opened => opened.map_err(unreadable(path, "open it"))?,
     };
@@ -52,7 +50,7 @@ pub fn in_use(path: &Path) -> Result<Option<String>, DeviceError> {
 /// # Errors
 /// When the file cannot be looked at.
 pub fn file_in_use(path: &Path) -> Result<Option<String>, DeviceError> {
-    let file = path.metadata().map_err(unreadable(path, "look at it"))?;
+    let file = path.metadata().map_err(unreadable(path, "inspect it"))?;
     let is_it = |backing: &Path| {
         backing.metadata().is_ok_and(|other| (other.dev(), other.ino()) == (file.dev(), file.ino()))
     };
@@ -66,7 +64,7 @@ fn unreadable(path: &Path, action: &'static str) -> impl Fn(io::Error) -> Device
     move |source| DeviceError::Unreadable { path: path.into(), action, source }
 }
 
-/// What is looked at, and how a sentence about it begins.
+/// Devices to check, with the start of a sentence about each.
 fn parts(device: Device, partitions: &[Device]) -> Vec<(Device, String)> {
     let mut parts = vec![(device, "it".to_owned())];
     if device.is_partition() {
@@ -156,14 +154,14 @@ const FOUND: i32 = 0;
 const NOTHING_FOUND: i32 = 2;
 const AMBIVALENT: i32 = 8;
 
-/// What is on a device, in words that follow its name; `None` when it bears no known signature.
-/// When that cannot be told, the reason for it.
+/// Describes the content of a device, in words that follow its name; `None` without a known
+/// signature. Returns the reason if it cannot be read.
 fn signature(programs: &[&str], path: &Path) -> Option<String> {
     let output = match probe(programs, path) {
         Ok(output) => output,
         Err(error) => {
             return Some(format!(
-                "cannot be looked at for signatures: cannot run blkid: {error}; install util-linux"
+                "cannot be checked for signatures: cannot run blkid: {error}; install util-linux"
             ));
         }
     };
@@ -171,13 +169,11 @@ fn signature(programs: &[&str], path: &Path) -> Option<String> {
     match output.status.code() {
         Some(NOTHING_FOUND) if found.trim().is_empty() => None,
         Some(FOUND) => described(&found),
-        Some(AMBIVALENT) => {
-            Some("it bears several signatures that contradict each other (see wipefs)".into())
-        }
+        Some(AMBIVALENT) => Some("it has contradictory signatures (see wipefs)".into()),
         _ => {
             let errors = String::from_utf8_lossy(&output.stderr);
             Some(format!(
-                "cannot be looked at for signatures: blkid: {} {}",
+                "cannot be checked for signatures: blkid: {} {}",
                 output.status,
                 errors.trim()
             ))
@@ -209,9 +205,9 @@ fn described(found: &str) -> Option<String> {
     }
     let label = value("LABEL").map(|label| format!(", label {label}")).unwrap_or_default();
     Some(match (value("TYPE"), value("PTTYPE")) {
-        (Some(kind), _) => format!("it bears the signature of {kind}{label}"),
-        (None, Some(table)) => format!("it has a table of partitions ({table})"),
-        (None, None) => format!("it bears a signature: {}={}", pairs[0].0, pairs[0].1),
+        (Some(kind), _) => format!("it has the signature of {kind}{label}"),
+        (None, Some(table)) => format!("it has a partition table ({table})"),
+        (None, None) => format!("it has a signature: {}={}", pairs[0].0, pairs[0].1),
     })
 }
 
@@ -237,7 +233,7 @@ mod tests {
         }
         let message = in_use(Path::new("/no/such/device")).unwrap_err().to_string();
         assert!(
-            message.starts_with("/no/such/device: cannot look at it: No such file"),
+            message.starts_with("/no/such/device: cannot inspect it: No such file"),
             "{message}"
         );
     }
@@ -250,7 +246,7 @@ mod tests {
         // A program that fails without a word.
         let failed = signature(&["false"], Path::new("/dev/null")).unwrap();
         assert!(
-            failed.starts_with("cannot be looked at for signatures: blkid: exit status: 1"),
+            failed.starts_with("cannot be checked for signatures: blkid: exit status: 1"),
             "{failed}"
         );
     }
@@ -259,14 +255,14 @@ mod tests {
     fn says_what_blkid_has_found() {
         let ext4 = "DEVNAME=/dev/loop0\nLABEL=my\\ \
                     data\nUUID=0-1\nBLOCK_SIZE=4096\nTYPE=ext4\nUSAGE=filesystem\n";
-        assert_eq!(described(ext4).unwrap(), "it bears the signature of ext4, label my\\ data");
+        assert_eq!(described(ext4).unwrap(), "it has the signature of ext4, label my\\ data");
         assert_eq!(
             described("DEVNAME=/dev/loop0\nPTUUID=1\nPTTYPE=gpt\n").unwrap(),
-            "it has a table of partitions (gpt)"
+            "it has a partition table (gpt)"
         );
         assert_eq!(
             described("DEVNAME=/dev/x\nNEW=thing\n").unwrap(),
-            "it bears a signature: NEW=thing"
+            "it has a signature: NEW=thing"
         );
     }
 

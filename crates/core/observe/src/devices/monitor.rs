@@ -104,7 +104,7 @@ impl Counters {
         (read >= 11).then_some(Self(fields))
     }
 
-    /// What was counted between two readings.
+    /// Returns the difference of two readings.
     fn since(self, start: Self) -> DeviceUse {
         // The kernel's times are of 32 bits and begin anew at 49 days of I/O.
         let delta = |field: usize| self.0[field].saturating_sub(start.0[field]);

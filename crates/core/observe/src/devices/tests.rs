@@ -21,7 +21,7 @@ fn reason(path: impl AsRef<Path>) -> Option<String> {
 #[test]
 fn a_file_system_in_memory_has_no_device() {
     let cause = devices_of(Path::new("/proc")).unwrap_err().to_string();
-    assert_eq!(cause, "it is on proc, which has no block device of its own");
+    assert_eq!(cause, "it is on proc, which has no block device");
     assert!(devices_of(Path::new("/no/such/directory")).is_err());
     let watched =
         DeviceMonitor::find(&[("none".into(), "/proc".into()), ("gone".into(), "/no/such".into())]);
@@ -124,10 +124,10 @@ fn an_empty_device_is_free() {
 #[test]
 fn signatures_are_found() {
     let commands = [
-        ("mkfs.ext4 -q -L data", 16, "it bears the signature of ext4, label data"),
-        ("mkfs.xfs -q", 320, "it bears the signature of xfs"),
-        ("mkfs.btrfs -q", 128, "it bears the signature of btrfs"),
-        ("mkswap", 16, "it bears the signature of swap"),
+        ("mkfs.ext4 -q -L data", 16, "it has the signature of ext4, label data"),
+        ("mkfs.xfs -q", 320, "it has the signature of xfs"),
+        ("mkfs.btrfs -q", 128, "it has the signature of btrfs"),
+        ("mkswap", 16, "it has the signature of swap"),
     ];
     for (command, mib, expected) in commands {
         let Some(disk) = LoopDevices::make(1, mib) else { return };
@@ -148,7 +148,7 @@ fn signatures_that_contradict_each_other_are_found() {
     let keep = format!("dd if={device} of={kept} bs=64K skip=1 count=1 status=none");
     let put_back = format!("dd if={kept} of={device} bs=64K seek=1 conv=notrunc,fsync status=none");
     shell(&format!("{keep}; mkfs.ext4 -q -F {device}; {put_back}")).unwrap();
-    let expected = "it bears several signatures that contradict each other (see wipefs)";
+    let expected = "it has contradictory signatures (see wipefs)";
     assert_eq!(reason(device).as_deref(), Some(expected));
 }
 
@@ -187,7 +187,7 @@ fn partitions_guard_their_disk() {
     shell(&format!("printf '{entry}' | dd of={device} bs=1 seek=446 conv=notrunc")).unwrap();
     shell(&format!(r"printf '\125\252' | dd of={device} bs=1 seek=510 conv=notrunc,fsync"))
         .unwrap();
-    assert_eq!(reason(&device).as_deref(), Some("it has a table of partitions (dos)"));
+    assert_eq!(reason(&device).as_deref(), Some("it has a partition table (dos)"));
 
     shell(&format!("addpart {device} 1 2048 65536")).unwrap();
     let part = format!("{device}p1");
@@ -195,7 +195,7 @@ fn partitions_guard_their_disk() {
     assert_eq!(reason(&part), None, "an empty partition may be overwritten");
 
     shell(&format!("mkfs.ext4 -q {part}")).unwrap();
-    assert_eq!(reason(&part).as_deref(), Some("it bears the signature of ext4"));
+    assert_eq!(reason(&part).as_deref(), Some("it has the signature of ext4"));
     let Some(folder) = disk.mount(&part, "rw") else { return };
     let at = format!("is mounted at {}", folder.display());
     assert_eq!(reason(&part).unwrap(), format!("it {at}"));
@@ -239,7 +239,7 @@ fn a_device_that_is_open_exclusively_is_found() {
     let Some(disk) = LoopDevices::make(1, 16) else { return };
     let mut exclusive = std::fs::OpenOptions::new();
     let open = exclusive.read(true).custom_flags(libc::O_EXCL).open(disk.path(0)).unwrap();
-    let expected = "it is open exclusively: a program or the kernel works with it";
+    let expected = "it is open exclusively by a program or the kernel";
     assert_eq!(reason(disk.path(0)).as_deref(), Some(expected));
     drop(open);
     assert_eq!(reason(disk.path(0)), None);

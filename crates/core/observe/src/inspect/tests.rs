@@ -12,7 +12,7 @@ fn mount_of(path: &Path) -> MountFacts {
 #[test]
 fn a_path_that_is_not_there_is_an_error() {
     let message = volume(Path::new("/no/such/volume")).unwrap_err().to_string();
-    assert!(message.starts_with("/no/such/volume: cannot look at it: No such file"), "{message}");
+    assert!(message.starts_with("/no/such/volume: cannot inspect it: No such file"), "{message}");
 }
 
 #[test]

@@ -208,7 +208,7 @@ fn an_empty_folder_is_no_machine_and_no_failure() {
     assert!(taken.unread.iter().any(|one| one.what == "/proc/meminfo" && one.why == "not there"));
 }
 
-/// What a tool prints, in the C locale.
+/// Returns a tool's output, in the C locale.
 fn printed(command: &str) -> Option<String> {
     let mut parts = command.split(' ');
     let output = Command::new(parts.next()?).args(parts).env("LC_ALL", "C").output();

@@ -1,4 +1,4 @@
-//! What one load thread does: connect, warm up, go, run transactions, flush, report.
+//! The life of a load thread: connect, warm up, go, run transactions, flush, report.
 
 use super::outcome::ClientReport;
 use super::plan::{Arrivals, LoadPlan, Started, Step, Turns, Workload};
@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use work::Request;
 
-/// What a thread hands over: what it saw, and its connections, still open.
+/// A finished thread's report and its open connections.
 pub type Finished = (ClientReport, Box<dyn ConnectionSet>);
 
 /// Where one connection of a thread stands. Times are in nanoseconds after "go".
@@ -38,7 +38,7 @@ struct Lane<W> {
     rolling_back: bool,
 }
 
-/// What a connection is doing.
+/// State of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Waiting for the next intended start.
@@ -89,7 +89,7 @@ pub struct Client<'a, W> {
     go_ns: u64,
     /// No transaction begins after this.
     deadline_ns: u64,
-    /// Whether what happens now is measured.
+    /// True during the measurement.
     measuring: bool,
     clock: Clock,
     thread: ThreadClock,
@@ -208,7 +208,7 @@ impl<'a, W: Workload> Client<'a, W> {
         Ok(())
     }
 
-    /// Whether to go on.
+    /// Checks whether to continue.
     #[inline]
     fn check(&self) -> Result<(), EngineError> {
         if self.context.cancel.is_cancelled() || self.stage.is_stopped() {

@@ -35,7 +35,7 @@ pub fn drive<W: Workload>(
     drive_counting(context, plan, workload).map(|(observations, _)| observations)
 }
 
-/// The same, with what the load used of the engine.
+/// Drives the load and counts its use of the engine.
 ///
 /// # Errors
 /// As [`drive`].

@@ -1,4 +1,4 @@
-//! What one thread of a load records, and what the threads saw together.
+//! Records of a load's threads, and their sum.
 
 use super::client::Finished;
 use super::plan::{LoadPlan, Started, TRANSACTION};
@@ -13,18 +13,17 @@ use observe::{ThreadTimes, ThreadUse};
 /// Transactions that an open loop did not begin because of the latency limit.
 pub const SKIPPED: FactName = FactName::new("skipped", "transactions");
 
-/// What one thread records in the measurement, and hands over when it is done. Others see only what
-/// readers of its recorders show.
+/// Records of one thread during the measurement. Other threads see only readers of its recorders.
 #[derive(Debug, Default)]
 pub struct ClientReport {
-    /// What it took to connect.
+    /// Time to connect.
     pub connect_ns: u64,
     /// The measurement of this thread, on the load's common clock.
     pub start_ns: u64,
     pub end_ns: u64,
     /// When its last transaction ended, before the flush.
     pub done_ns: u64,
-    /// What the thread used of processors in its measurement.
+    /// CPU use of the thread during its measurement.
     pub used: ThreadUse,
     /// Waiting for the next intended start.
     pub arrival: ClientWait,

@@ -1,4 +1,4 @@
-//! What a load is: its size and speed, and the transactions of each connection.
+//! A load: its size, its rate and the transactions of each connection.
 
 use crate::{ProbeError, Target, TrialContext};
 use engine::{CacheState, Results};
@@ -12,28 +12,28 @@ use std::time::Duration;
 use work::Request;
 
 settings! {
-    /// Number of connections. To an embedded engine each has a thread of its own.
+    /// Number of connections. On an embedded engine each has its own thread.
     pub CONNECTIONS: u32 =
         "workload.connections", Kind::Count { min: 1, max: 4096 }, "16" => Concurrency;
     /// Threads of the load generator, which drive the connections to a server.
     pub THREADS: u32 = "workload.threads", Kind::Count { min: 1, max: 1024 }, "1" => Concurrency;
     /// The load runs for this long before the measurement.
     pub WARMUP: f64 = "workload.warmup", Kind::Duration, "0" => Measurement;
-    /// Open loop: transactions a second, all connections together, at random (Poisson) times, the
-    /// same ones for all configurations of a block. A connection that is free takes the next one;
-    /// latency counts from the intended start. Without it each connection starts its next
-    /// transaction at once (closed loop).
+    /// Open loop: transactions per second of all connections, at random (Poisson) times that are
+    /// the same for all configurations of a block. A free connection takes the next transaction;
+    /// latency counts from the intended start. Default: each connection starts its next transaction
+    /// immediately (closed loop).
     pub RATE: Option<f64> = "workload.rate", Kind::Rate => ArrivalRate;
-    /// Transactions that take longer are counted: `over_limit`, in percent. In an open loop latency
-    /// counts from the intended start, and a transaction that is late by more than this before it
-    /// has begun is skipped, and counted too.
+    /// Latency limit: transactions that take longer are counted as `over_limit`, in percent. In an
+    /// open loop latency counts from the intended start; a transaction that starts later than this
+    /// is skipped and counted too.
     pub LATENCY_LIMIT: Option<f64> = "workload.latency_limit", Kind::PositiveDuration;
     /// Length of the measurement.
     pub DURATION: Option<f64> =
         "workload.duration", Kind::PositiveDuration => Measurement, Given "\"10 s\"";
 }
 
-/// What a load is, apart from its transactions.
+/// A load without its transactions.
 #[derive(Debug, Clone)]
 pub struct LoadPlan {
     /// Connections that the load opens.
@@ -54,18 +54,17 @@ pub struct LoadPlan {
     pub warmup_s: f64,
     /// Of the time series.
     pub interval_s: f64,
-    /// Whether the latency of each transaction is recorded.
+    /// True if the latency of each transaction is recorded.
     pub latencies: bool,
     /// Unit of the work in the singular.
     pub unit: &'static str,
     /// Unit of its rate: `rows/s`.
     pub rate_unit: &'static str,
-    /// What the client times: `transaction`, or `call` where one stands for many.
+    /// Unit that the client times: `transaction`, or `call` where one stands for many.
     pub timed: &'static str,
     /// Names of the kinds of transactions.
     pub kinds: Vec<String>,
-    /// What is recorded of the statements of transactions, with nothing recorded yet: a workload
-    /// names them by position.
+    /// Empty records of the transactions' statements, which a workload names by position.
     pub statements: Vec<ScriptStatement>,
     /// How often a transaction that the engine asks to repeat is tried before it counts as failed.
     pub tries_max: u64,
@@ -77,8 +76,8 @@ pub struct LoadPlan {
 pub const TRANSACTION: &str = "transaction";
 
 impl LoadPlan {
-    /// What every load reads alike from its configuration, with `units` for the fixed amount: a
-    /// load that counts transactions and tries each once. What differs is up to the probe.
+    /// Reads the settings common to all loads, with `units` for the fixed amount: a load that
+    /// counts transactions and tries each once. The probe sets the rest.
     pub fn from_context(context: &TrialContext<'_>, units: Setting<Option<u64>>) -> Self {
         let configuration = context.configuration;
         Self {
@@ -111,13 +110,13 @@ impl LoadPlan {
         let key = units.path().trim_start_matches("workload.");
         let amount = match (configuration.get(units), configuration.get(DURATION)) {
             (Some(_), Some(_)) => {
-                Some((DURATION.path(), format!("workload.{key} is given too; give one of them")))
+                Some((DURATION.path(), format!("conflicts with workload.{key}; give one of them")))
             }
             (None, None) => Some((
                 units.path(),
                 format!(
-                    "missing; say how many {key} ({key} = \"100k\") or for how long (duration = \
-                     \"10 s\")"
+                    "missing; give the number of {key} ({key} = \"100k\") or the time (duration \
+                     = \"10 s\")"
                 ),
             )),
             _ => None,
@@ -157,7 +156,7 @@ pub fn no_warmup_of_cold(
 pub trait Workload: Send {
     /// Begins the next transaction, of at most so many units of work.
     fn start(&mut self, most: u64) -> Started;
-    /// What the transaction does next.
+    /// Returns the transaction's next step.
     ///
     /// # Errors
     /// When it cannot be told: a script divides by zero.

@@ -1,4 +1,4 @@
-//! The same program, sampled by perf.
+//! Compares with samples of the same program by perf.
 
 use crate::support::*;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! What the kernel does not permit, in words.
+//! Explains refusals of the kernel.
 
 use crate::support::*;
 use std::process::Command;
@@ -50,7 +50,7 @@ fn an_own_process_is_sampled_in_user_mode_only_and_that_is_said() {
     }
     let Some(said) = as_nobody("refused::of_itself") else { return };
     assert!(
-        said.contains("Time in the kernel is not in this profile: kernel.perf_event_paranoid is 2"),
+        said.contains("This profile lacks kernel time: kernel.perf_event_paranoid is 2"),
         "{said}"
     );
     assert!(said.contains("kernel samples: 0"), "{said}");

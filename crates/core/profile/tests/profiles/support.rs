@@ -52,7 +52,7 @@ pub fn profile_of(command: Command, hz: u32) -> Option<Profile> {
     Some(sound(profiler.stop().unwrap().named()))
 }
 
-/// What is not permitted is left out.
+/// Skips tests that are not permitted.
 pub fn permitted<T>(result: Result<T, ProfileError>) -> Option<T> {
     match result {
         Err(error @ (ProfileError::NotPermitted(_) | ProfileError::NotSupported)) => {
@@ -63,7 +63,7 @@ pub fn permitted<T>(result: Result<T, ProfileError>) -> Option<T> {
     }
 }
 
-/// What holds for every profile.
+/// Checks the invariants of every profile.
 pub fn sound(profile: Profile) -> Profile {
     assert!(profile.is_consistent(), "{profile:#?}");
     let own: u64 = profile.self_and_total().iter().map(|(own, _)| own).sum();

@@ -7,12 +7,12 @@ use analysis::{ConfigurationRow, Detectable, Estimate, Outlier, Standing, Summar
 use observations::Direction;
 
 /// Said once below a table that has the column `best`.
-const LEGEND: &str = "best: the best mean; within: equivalent to it, a larger difference is \
-                      excluded; up to: cannot be told apart from it, the difference may be so \
-                      large (95 %, Holm). ± and [ ]: 95 % intervals.";
+const LEGEND: &str = "best: best mean; within: equivalent to it (a larger difference is \
+                      excluded); up to: not significantly different, upper bound of the \
+                      difference (95 %, Holm-adjusted). ± and [ ]: 95 % CI.";
 /// And where a difference has no bound that says anything.
 const UNBOUNDED: &str =
-    "unclear: cannot be told apart from it, and so few repeats do not bound the difference.";
+    "unclear: not significantly different, and too few repeats to bound the difference.";
 
 /// Responses beside each other in a text.
 const RESPONSES_BESIDE: usize = 3;
@@ -25,7 +25,7 @@ const OUTLIERS_SHOWN: usize = 12;
 pub(crate) fn section(summary: &Summary, rows: &[ConfigurationRow]) -> [Section; 1] {
     let mut section = Section::new("Configurations");
     if rows.is_empty() {
-        section.note("There is no configuration.");
+        section.note("No configuration.");
     } else {
         section.table(table(summary, rows));
         section.note(LEGEND);
@@ -105,8 +105,8 @@ pub(crate) fn power(_: &Summary, detectable: Option<&Detectable>) -> Option<Sect
     let size = number::relative(planned.relative.max(0.001));
     let mut section = Section::default();
     let text = format!(
-        "Power: {} detect a difference of about {size} between two configurations with 80 % power \
-         (estimate, corrected for {}).",
+        "Power: {} detect a difference of {size} between two configurations with 80 % power \
+         (estimate, Holm-adjusted for {}).",
         number::plural(planned.blocks, "block"),
         number::plural(planned.comparisons, "comparison"),
     );
@@ -119,7 +119,7 @@ pub(crate) fn outliers(_: &Summary, outliers: &[Outlier]) -> Option<Section> {
     let mut section = Section::default();
     for outlier in outliers.iter().take(OUTLIERS_SHOWN) {
         let text = format!(
-            "Outlier, kept in all figures: {} in block {}: {}, expected {} (modified z {}).",
+            "Outlier (included in all figures): {} in block {}: {}, expected {} (modified z {}).",
             text::label(&outlier.label),
             outlier.block,
             number::quantity(outlier.value, &outlier.unit),
@@ -147,8 +147,7 @@ fn occurrences(n: usize, tone: Tone) -> Cell {
     if n == 0 { "".into() } else { Cell::from(n).toned(tone) }
 }
 
-const SPREAD_LEGEND: &str =
-    "CV: standard deviation relative to the mean; ± and [ ]: 95 % intervals.";
+const SPREAD_LEGEND: &str = "CV: standard deviation relative to the mean; ± and [ ]: 95 % CI.";
 
 /// On pages all, in texts what there is room for.
 pub(crate) fn responses(summary: &Summary) -> Vec<Section> {

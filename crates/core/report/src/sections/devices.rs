@@ -1,4 +1,4 @@
-//! What the kernel counted of the block devices, beside what the load did.
+//! The kernel's counters of the block devices, next to the figures of the load.
 
 use crate::model::{Cell, Columns, Section};
 use crate::{number, text};
@@ -17,8 +17,8 @@ pub(crate) fn section(summary: &Summary, devices: &[ConfigurationDevices]) -> Op
     section.table(table(&shown));
     let trials = shown.iter().map(|own| own.trials).max().unwrap_or(0);
     let mut notes = vec![format!(
-        "Means of {}, by the kernel's counters: for all that use the device, after merging; MB/s \
-         are 10^6 bytes a second; utilisation: share of the time with I/O in flight; queue: I/Os \
+        "Means of {}, from the kernel's counters of all users of the device, after merging. \
+         MB/s: 10^6 bytes per second; utilisation: share of time with I/O in flight; queue: I/Os \
          in flight.",
         number::plural(trials, "trial")
     )];
@@ -28,7 +28,7 @@ pub(crate) fn section(summary: &Summary, devices: &[ConfigurationDevices]) -> Op
     notes.extend(shown.iter().filter_map(|own| {
         let label = if own.label.is_empty() { "the load".to_owned() } else { own.label.clone() };
         own.write_copies.map(|n| {
-            format!("{label}: the devices wrote {n} times what the load wrote, as mirrors do.")
+            format!("{label}: the devices wrote {n} times as much as the load, as mirrors do.")
         })
     }));
     for note in notes {
@@ -129,13 +129,13 @@ fn sentence(ceiling: &Ceiling) -> String {
 /// A share below this would be printed as 0.
 const SHARE_MIN: f64 = 0.001;
 
-/// What the load is held against, and what it means to be above it.
+/// The limit that the load is compared with, and a remark for loads above it.
 fn limit(ceiling: &Ceiling) -> (String, &'static str) {
     match &ceiling.ceiling {
         Limit::Measured(measured) => {
             let interval = number::interval(&measured.iops);
             let limit = format!(
-                "the {} {} {} ceiling measured on it (run {} of {}, {} IOPS{interval})",
+                "its measured {} {} {} ceiling (run {} of {}, {} IOPS{interval})",
                 number::bytes(measured.block_bytes),
                 if measured.random { "random" } else { "sequential" },
                 ceiling.way.name(),
@@ -143,8 +143,8 @@ fn limit(ceiling: &Ceiling) -> (String, &'static str) {
                 measured.experiment,
                 number::grouped(measured.iops.mean),
             );
-            let over = "; more than the ceiling: its I/Os are smaller or closer together than the \
-                        measured ones, or more were in flight than were tried";
+            let over = "; above the ceiling, because its I/Os are smaller or closer together, or \
+                        more were in flight than in the measurement";
             (limit, over)
         }
         Limit::Throttle { throttle, unit } => {
@@ -154,12 +154,11 @@ fn limit(ceiling: &Ceiling) -> (String, &'static str) {
                 number::figure(throttle / 1e6)
             };
             let unit = if unit == "IOPS" { unit } else { "MB/s" };
-            let limit =
-                format!("the {amount} {unit} that its throttle allows for {}s", ceiling.way.name());
+            let limit = format!("its throttle of {amount} {unit} for {}s", ceiling.way.name());
             (
                 limit,
-                "; more than the limit: the kernel counts for all that use the device, the \
-                 throttle is the load's",
+                "; above the limit, because the kernel counts all users of the device and the \
+                 throttle only the load",
             )
         }
     }
@@ -176,16 +175,16 @@ fn evidence(ceiling: &Ceiling) -> String {
             format!("ceiling{by} (n = {})", measured.iops.n)
         }
         Limit::Throttle { .. } => {
-            "the disk probe has not measured it under this throttle".to_owned()
+            "the disk probe did not measure it under this throttle".to_owned()
         }
     };
     let vague = if ceiling.interval.is_none() && ceiling.rate.n > 1 {
-        " The interval of the share is too wide to be printed."
+        " The interval of the share is too wide to print."
     } else {
         ""
     };
     format!(
-        "{} by the kernel's counters, {} each on average (n = {}); {held}.{vague}",
+        "{} from the kernel's counters, {} each on average (n = {}); {held}.{vague}",
         number::estimate(&ceiling.rate),
         number::bytes(ceiling.mean_bytes as u64),
         ceiling.rate.n,

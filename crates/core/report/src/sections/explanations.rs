@@ -33,14 +33,14 @@ pub(crate) fn legend(decomposition: &Decomposition) -> String {
     let sessions =
         if from == to { format!("{from} on both sides") } else { format!("{from} and {to}") };
     format!(
-        "Session time is sessions x elapsed; throughput = sessions ({sessions}) / session time of \
-         a unit of work. The changes add up; %: share of the whole change. [ ]: t intervals over \
-         {blocks}. A change is solid where its interval does not hold 0: of those at most 5 % are \
-         expected to be wrong. Time of the client is no cause."
+        "Session time = sessions x elapsed; throughput = sessions ({sessions}) / session time \
+         per unit of work. The changes add up; %: share of the total change. [ ]: 95 % t \
+         intervals, {blocks}. Solid bars are significant (false discovery rate 5 %). Client time \
+         is not counted as a cause."
     )
 }
 
-/// The same in words; `None` when nothing is supported.
+/// The explanation in words; `None` if nothing is significant.
 pub(crate) fn sentences(findings: &[Finding]) -> Option<Section> {
     let mut section = Section::new("Why");
     for finding in findings {
@@ -83,7 +83,7 @@ pub(crate) fn waterfall(decomposition: &Decomposition, from: &str, to: &str) -> 
     let start = [whole(from, total.from_s)];
     let bars = start.into_iter().chain(changes).chain([whole(to, total.to_s)]);
     Chart {
-        title: format!("Session time for {}", scale.name).into(),
+        title: format!("Session time per {}", scale.name).into(),
         unit: unit_name.into(),
         kind: ChartKind::Waterfall,
         groups: vec![BarGroup { label: Text::default(), bars: that_add_up(bars.collect()) }],

@@ -1,4 +1,4 @@
-//! What factors do: their levels over those of the others, and the tables that studies print.
+//! Effects of factors: levels averaged over the other factors, and tables of studies.
 
 use crate::model::{Cell, Columns, NOTHING, Section, Tone};
 use crate::{number, text};
@@ -47,8 +47,8 @@ fn effect_section(summary: &Summary, factor: &FactorEffect) -> Section {
     section.table(table);
     if factor.left_out > 0 {
         section.note(format!(
-            "Means are over the blocks and levels of the other factors in which every level has a \
-             figure; {} left out.",
+            "Means cover the blocks and levels of the other factors where every level has a \
+             value; {} left out.",
             match factor.left_out {
                 1 => "1 trial is".to_owned(),
                 n => format!("{} are", number::plural(n, "trial")),
@@ -78,12 +78,12 @@ fn gain_section(summary: &Summary, table: &GainTable) -> Section {
         (&summary.factors.effects[table.rows], &summary.factors.effects[table.factor]);
     let (main_name, factor_name) = (name(summary, main), name(summary, factor));
     let from = level(factor, table.from);
-    let mut section =
-        Section::new(format!("Gain over {factor_name} = {from}, for each {main_name}"));
+    let mut section = Section::new(format!("Gain over {factor_name} = {from}, by {main_name}"));
     let has_averages = table.columns.iter().any(|column| column.average.is_some());
     if has_averages {
         section.note(
-            "How many times better; average: arithmetic mean over everything else that was varied.",
+            "Gain: factor by which the response is better; average: arithmetic mean over all \
+             other factors.",
         );
     }
     // The last row has the averages.
@@ -123,7 +123,10 @@ fn average(gain: &Estimate) -> Cell {
 
 /// Which gains depend on another factor; `None` where nothing can be tested.
 fn interaction_section(summary: &Summary) -> Option<Section> {
-    let mut section = Section::new("Interactions: does what a factor gains depend on another one?");
+    let mut section = Section::new(
+        "Interactions: does the gain of a factor depend on another \
+                                    factor?",
+    );
     let factor = |position: usize| &summary.factors.effects[position];
     let at = |own: &&Interaction, position: usize| {
         let gain = own.gains.get(position).and_then(Option::as_ref);
@@ -150,7 +153,7 @@ fn interaction_section(summary: &Summary) -> Option<Section> {
     });
     section.table(table);
     section.note(format!(
-        "p: that gains are the same with every level (F test over blocks, Holm over {}).",
+        "p: F test of equal gains at every level, over blocks, Holm-adjusted for {}.",
         number::plural(summary.factors.family, "test")
     ));
     (!summary.factors.interactions.is_empty()).then_some(section)

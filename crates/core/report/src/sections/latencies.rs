@@ -45,8 +45,8 @@ fn section(summary: &Summary, kind: &Latencies) -> Section {
     if lines.is_empty() {
         let most = number::count(curves.iter().map(|curve| curve.recorded).max().unwrap_or(0));
         let why = format!(
-            "No configuration has recorded more than {most} latencies of {name}: too few for a \
-             curve of percentiles."
+            "No configuration recorded more than {most} latencies of {name}: too few for a \
+             percentile curve."
         );
         section.note(why);
         return section;
@@ -64,8 +64,8 @@ fn section(summary: &Summary, kind: &Latencies) -> Section {
             "lines": lines,
         }),
         caption: format!(
-            "Latency of {name} by percentile, all trials of a configuration together; both axes \
-             are logarithmic. A curve ends where fewer than {TAIL_MIN} slower ones are left.{}",
+            "Latency of {name} by percentile, all trials of a configuration merged; both axes \
+             are logarithmic. A curve ends where fewer than {TAIL_MIN} slower values remain.{}",
             if curves.len() > CURVES_MAX {
                 format!(
                     " Drawn: the first {CURVES_MAX} of {} configurations.",

@@ -17,8 +17,8 @@ pub(crate) fn sections(summary: &Summary, models: &[ModelSummary]) -> Vec<Sectio
     if let Some(last) = sections.last_mut().filter(|_| left_out > 0) {
         let others = number::plural(left_out, "other combination");
         last.note(format!(
-            "{others} of levels would have a model too: see `show --only`; `steelbench predict` \
-             models the one that is asked for."
+            "{others} of levels can be modelled too: select one with `show --only` or \
+             `steelbench predict`."
         ));
     }
     sections
@@ -48,8 +48,8 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
     let covered = best.tested.iter().filter(|own| own.covered).count();
     let all = best.tested.len();
     let line = format!(
-        "The {} that was fitted to the other levels of {name} misses {} by {} (median); its 95 % \
-         intervals hold {covered} of {all}.",
+        "The {}, fitted to the other levels of {name}, predicts {} with a median error of {}; \
+         its 95 % intervals contain {covered} of {all}.",
         best.model.name(),
         number::plural(all, "level"),
         number::short_percent(best.error_median),
@@ -64,16 +64,16 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
         level.tested.as_ref().map(|own| predicted(own, &unit))
     });
     levels.right("error", |level| level.tested.as_ref().map(|own| signed(own.error)));
-    levels.left("held by the interval", |level| {
+    levels.left("within the interval", |level| {
         level.tested.as_ref().map(|own| if own.covered { "yes" } else { "no" })
     });
     section.table(levels);
     let others = best_of(model);
     section.note(format!(
-        "Levels without a prediction are those that the model is fitted to. {others} An interval \
-         holds what the fit changes by when one level is left out, by how much the model misses \
-         levels, more with each doubling beyond them, and the spread of trials. `steelbench \
-         predict` asks it for other levels; beyond {FAR}x of what was measured it warns."
+        "The model is fitted to the levels without a prediction. {others} Intervals include the \
+         change of the fit when one level is left out, the error on held-out levels (growing \
+         with each doubling beyond them) and the spread of trials. `steelbench predict` predicts \
+         other levels and warns beyond {FAR}x of the measured range."
     ));
 }
 
@@ -86,8 +86,8 @@ fn best_of(model: &ModelSummary) -> String {
                 format!("{} by {}", own.model.name(), number::short_percent(own.error_median))
             };
             format!(
-                "Of {} models it misses these levels least, which flatters it a little; the \
-                 others miss them: {}.",
+                "Of {} models it has the lowest error here (optimistic: it was chosen on the \
+                 same levels); errors of the others: {}.",
                 model.candidates.len(),
                 joined(others.iter().map(one), ", ")
             )
@@ -117,8 +117,8 @@ fn scalability(section: &mut Section, name: &str, model: &ModelSummary, law: &Sc
     };
     let gamma = law.intervals[0].map(|own| (own.low, own.high));
     section.line(format!(
-        "Universal Scalability Law over all levels: {} at {name}=1, contention {}, coherency {}; \
-         residuals of {}.",
+        "Universal Scalability Law, all levels: {} at {name}=1, contention {}, coherency {}, \
+         residuals {}.",
         number::difference(law.law.gamma, gamma, &model.unit),
         figure(law.law.contention, law.intervals[1]),
         figure(law.law.coherency, law.intervals[2]),
@@ -126,31 +126,35 @@ fn scalability(section: &mut Section, name: &str, model: &ModelSummary, law: &Sc
     ));
     let last = model.levels.last().map_or(1.0, |level| level.n);
     let limit = law.law.limit().map_or_else(String::new, |limit| {
-        format!(" Contention alone would limit it to {}.", number::quantity(limit, &model.unit))
+        format!(
+            " Contention alone would limit throughput to {}.",
+            number::quantity(limit, &model.unit)
+        )
     });
     let text = match (law.peak, law.peak_interval) {
         (Some(peak), Some(own)) => {
-            let beyond = if peak > last { ", beyond what was measured," } else { "" };
+            let beyond = if peak > last { ", beyond the measured range," } else { "" };
             format!(
-                "Throughput is highest at {} [{}, {}]{beyond} and falls from there: coherency, \
-                 what each pair costs.{limit}",
+                "Throughput peaks at {} [{}, {}]{beyond} and then falls, because of coherency \
+                 (the cost of each pair).{limit}",
                 number::figure(peak),
                 number::figure(own.low),
                 number::figure(own.high)
             )
         }
         _ if law.contends => format!(
-            "The levels show contention but no fall: whether there is coherency, and where \
-             throughput is highest, cannot be told. More levels above {} would show it.{limit}",
+            "The levels show contention but no fall, so coherency and the peak are unknown. Add \
+             levels above {} to find them.{limit}",
             number::whole(last)
         ),
-        _ => "The levels tell neither contention nor coherency from 0: add levels, or repeats."
+        _ => "Neither contention nor coherency differs significantly from 0: add levels or \
+              repeats."
             .to_owned(),
     };
     section.line(text);
 }
 
-/// What a transaction needs at both ends.
+/// Demands of a transaction at the lowest and the highest level.
 fn demands(section: &mut Section, name: &str, model: &ModelSummary) {
     for own in &model.demands {
         if let Some(error) = &own.error {
@@ -193,9 +197,8 @@ fn demands(section: &mut Section, name: &str, model: &ModelSummary) {
     }
     section.table(table);
     section.note(
-        "By the Utilisation Law, busy is the share of the time that a resource works, of a device \
-         that any I/O is in flight; of waits it is the number of sessions that wait on average \
-         (Little's Law).",
+        "Busy: share of time that a resource works (utilisation law); for a device, that any I/O \
+         is in flight; for waits, the mean number of waiting sessions (Little's law).",
     );
 }
 
@@ -208,13 +211,13 @@ fn checked(section: &mut Section, name: &str, own: &LevelDemands) {
         let says =
             if demands.agrees() == Some(true) { "agrees with" } else { "does not agree with" };
         parts.push(format!(
-            "throughput x response time is {} sessions, which {says} {} (Little's Law)",
+            "throughput x response time is {} sessions, which {says} {} (Little's law)",
             number::figure(little),
             number::figure(demands.customers)
         ));
     }
     for (sync, transactions) in &own.batches {
-        parts.push(format!("{} transactions for each {sync}", number::figure(*transactions)));
+        parts.push(format!("{} transactions per {sync}", number::figure(*transactions)));
     }
     for missing in &own.missing {
         parts.push(format!("not recorded: {missing}"));
@@ -276,9 +279,9 @@ fn figure(name: &str, model: &ModelSummary) -> Figure {
             "peak": peak.map_or(Value::Null, coordinate),
             "heldOut": held,
         }),
-        caption: "Dots: measured means with 95 % intervals, hollow where the model has not seen \
-                  them. Line with a band: the model with its 95 % intervals. Dashed: the \
-                  Universal Scalability Law over all levels; a vertical line marks its peak."
+        caption: "Dots: measured means with 95 % CIs; hollow: held out from the model. Line with \
+                  band: the model with its 95 % intervals. Dashed: the Universal Scalability Law \
+                  over all levels; a vertical line marks its peak."
             .into(),
         alternative: format!(
             "Throughput against {name}: {}.",
@@ -286,7 +289,7 @@ fn figure(name: &str, model: &ModelSummary) -> Figure {
         )
         .into(),
         data: data(name, model),
-        data_heading: "What the model says of levels between".into(),
+        data_heading: "Predictions between the levels".into(),
         chart: None,
     }
 }

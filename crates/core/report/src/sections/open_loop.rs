@@ -26,11 +26,10 @@ pub(crate) fn section(_: &Summary, loops: &[OpenLoop]) -> Option<Section> {
     section.table(table);
     section.note(
         "Late: started more than 1 ms after the intended time because every connection was busy; \
-         latency counts from the intended time, so it is in there. Missed: started as late by the \
-         load generator itself though a connection was free; longest: the worst of these. \
-         Overloaded: no connection was free for any start of the second half of the schedule; \
-         latencies of such trials only measure how long the trial was and are left out of \
-         estimates and comparisons.",
+         latency includes this delay. Missed: started late although a connection was free (delay \
+         of the load generator); longest: the worst delay. Overloaded: no free connection for \
+         any start in the second half of the schedule; estimates and comparisons leave out \
+         latencies of such trials.",
     );
     Some(section)
 }

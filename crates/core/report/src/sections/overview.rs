@@ -1,4 +1,4 @@
-//! What was asked, what was found, what failed, and where it ran.
+//! Question, findings, failures and environment.
 
 use crate::model::{Section, Tone};
 use crate::text::{joined, listed};

@@ -51,8 +51,8 @@ pub(crate) fn section(summary: &Summary, all: &[StatementPlans]) -> Option<Secti
         own.plans.iter().any(|plan| plan.estimated_cost.is_some() || plan.estimated_rows.is_some())
     }) {
         section.note(
-            "Rows and cost are the optimizer's estimates for the whole statement, cost in its own \
-             unit; the plans were asked for beside the measurement.",
+            "Rows and cost are the optimizer's estimates for the whole statement, cost in the \
+             engine's unit. Plans are read outside the measured part.",
         );
     }
     let listings: Vec<Block> =

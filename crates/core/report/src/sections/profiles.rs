@@ -26,7 +26,7 @@ pub(crate) fn sections(summary: &Summary, profiles: &[ConfigurationProfile]) -> 
     sections.extend(shown.iter().map(|profile| section(profile)));
     if let Some(last) = sections.last_mut().filter(|_| left_out > 0) {
         let others = number::plural(left_out, "other configuration");
-        last.note(format!("{others} were profiled too: `compare` and `export` show them."));
+        last.note(format!("{others} also have profiles: see `compare` and `export`."));
     }
     sections.extend(shown.into_iter().filter_map(|profile| flame(summary, profile)));
     sections
@@ -59,7 +59,7 @@ fn section(configuration: &ConfigurationProfile) -> Section {
     let mut section = Section::new(format!("Code: {}", label(&configuration.label)));
     let profile = &configuration.profile;
     if profile.all.samples == 0 {
-        section.line("Nothing was found running: waiting threads leave no sample.");
+        section.line("No samples: no thread was running (waiting threads are not sampled).");
         return section;
     }
     section.line(used(profile));
@@ -79,7 +79,7 @@ pub(crate) fn changes(
     let code = decomposition.code.as_ref()?;
     let scale = WorkScale::for_decomposition(decomposition);
     let mut section = Section::new(format!(
-        "Code that changed most, {between}: processor seconds for {}",
+        "Code with the largest change, {between}: CPU seconds per {}",
         scale.name
     ));
     let largest = code.total.from_s.max(code.total.to_s);
@@ -88,8 +88,8 @@ pub(crate) fn changes(
     section.table(scale.table("function", sides, shown, largest));
     let [from, to] = code.samples;
     section.note(format!(
-        "{} and {} samples of processor time, user mode and kernel, of all processes of the load \
-         and of a server on this machine. Other code: functions with less than 1 % on both sides.",
+        "{} and {} samples of CPU time (user and kernel) of the load's processes and of a server \
+         on this machine. Other code: functions below 1 % on both sides.",
         number::count(from),
         number::count(to)
     ));

@@ -1,5 +1,5 @@
-//! What was recorded, for pages: every trial, the experiment file, environments in full, the output
-//! of hooks.
+//! The record for pages: every trial, the experiment file, complete environments, the output of
+//! hooks.
 
 use crate::model::{Block, Column, Columns, Line, Section, Table, Tone};
 use crate::text::short_name;
@@ -47,7 +47,7 @@ fn trials(summary: &Summary) -> Section {
 fn experiment(summary: &Summary) -> Section {
     let mut section = Section::page("Experiment file and environment");
     match summary.recording.run.source.as_str() {
-        "" => section.note("It was not recorded."),
+        "" => section.note("Not recorded."),
         source => section.blocks.push(listing(source)),
     }
     for file in &summary.recording.files {
@@ -56,8 +56,8 @@ fn experiment(summary: &Summary) -> Section {
     }
     for (i, environment) in summary.recording.environments.iter().enumerate() {
         let when = match i {
-            0 => "when the run started".to_owned(),
-            _ => format!("found when the run was resumed, number {i}"),
+            0 => "at the start of the run".to_owned(),
+            _ => format!("at resume {i}"),
         };
         let facts =
             recording::facts(environment).into_iter().filter(|(_, value)| !value.text().is_empty());
@@ -109,13 +109,13 @@ fn printed(output: &HookOutput) -> Vec<Block> {
         output.exit_code.map_or_else(|| "killed".to_owned(), |code| format!("exit code {code}"));
     let said = |text: String| Block::Line(Line { text: text.into(), tone: Tone::Muted, indent: 0 });
     if tail.trim().is_empty() {
-        return vec![said(format!("The last one: {code}; it printed nothing."))];
+        return vec![said(format!("Last failure: {code}, no output."))];
     }
     let left_out = match skipped {
         0 => String::new(),
         n => format!("; the first {} characters are left out", number::count(n as u64)),
     };
-    vec![said(format!("The last one: {code}{left_out}.")), listing(&tail)]
+    vec![said(format!("Last failure: {code}{left_out}.")), listing(&tail)]
 }
 
 /// Lines as they are; tabs become blanks.

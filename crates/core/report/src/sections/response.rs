@@ -26,7 +26,7 @@ type Measured<'s> = (&'s ConfigurationRow, &'s Estimate);
 pub(crate) fn section(summary: &Summary) -> [Section; 1] {
     let Some(response) = &summary.response else {
         let mut section = Section::page("Figures");
-        section.note("No trial was done: there is nothing to draw.");
+        section.note("No completed trial to draw.");
         return [section];
     };
     let rows = summary.configurations.iter();
@@ -103,11 +103,11 @@ fn mark(position: Position, tip: &str, estimate: &Estimate) -> Value {
 fn alone(measured: &[Measured]) -> String {
     match measured {
         [(_, estimate)] => format!(
-            "One configuration has figures: {} over {}. There is nothing to draw it against.",
+            "Only one configuration has values: {} over {}.",
             number::estimate(estimate),
             number::plural(estimate.n, "block")
         ),
-        _ => "No configuration has figures to draw.".to_owned(),
+        _ => "No configuration has values to draw.".to_owned(),
     }
 }
 
@@ -118,12 +118,12 @@ fn caption(panels: &Panels, response: &ResponseChoice, trials: usize) -> String 
     };
     let points = match trials {
         ..=POINTS_MAX => "small marks are single trials".to_owned(),
-        _ => format!("the {} single trials are too many to draw", number::count(trials as u64)),
+        _ => format!("the {} single trials are not drawn", number::count(trials as u64)),
     };
     let shared = if panels.titles.len() > 1 { " All panels share their axes." } else { "" };
     format!(
-        "Mean {} against {}{series}; vertical lines are 95 % intervals over blocks, {points}. A \
-         {} value is better. The vertical axis begins at zero, where intervals are cut.{shared}",
+        "Mean {} against {}{series}; vertical lines are 95 % CIs over blocks, {points}. A {} \
+         value is better. The vertical axis starts at zero and cuts intervals there.{shared}",
         response.name,
         panels.factor,
         better(response.direction),
@@ -172,8 +172,7 @@ fn chart(
         ..=LEVELS_MAX => String::new(),
         all => format!(", the first {LEVELS_MAX} of {} levels", number::count(all as u64)),
     };
-    let title =
-        format!("Means{over} ± 95 % intervals, {} is better{some}", better(response.direction));
+    let title = format!("Means{over} ± 95 % CI, {} is better{some}", better(response.direction));
     Chart { title: title.into(), unit: unit.into(), kind: ChartKind::Bars, groups }
 }
 

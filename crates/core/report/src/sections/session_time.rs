@@ -15,9 +15,9 @@ const SAID: usize = 12;
 type Measured<'s> = (&'s ConfigurationRow, &'s Accounting);
 /// Time ready to run without a processor: the signal wait of all wait types.
 pub(crate) const RUN_QUEUE: &str = "run queue";
-/// What closes the sum.
+/// Name of the part that completes the sum.
 const UNACCOUNTED: &str = "unaccounted";
-/// What was taken off sampled waits.
+/// Name of the time subtracted from sampled waits.
 const CORRECTION: &str = "correction";
 
 /// Share and seconds of CPU, each class of waits, and what is unaccounted for, stacked; for pages.
@@ -29,7 +29,7 @@ pub(crate) fn section(summary: &Summary) -> Option<Section> {
         .filter_map(|row| Some((row, row.accounting.as_ref().filter(|own| own.session_s > 0.0)?)))
         .collect();
     let panels = Panels::without_series(summary).filter(|_| measured.len() > 1)?;
-    let mut section = Section::page("Time: where it went");
+    let mut section = Section::page("Where the time went");
     section.figure(figure(&measured, &panels));
     Some(section)
 }
@@ -51,21 +51,21 @@ fn figure(measured: &[Measured], panels: &Panels) -> Figure {
             "unit": string("s"),
         }),
         caption: format!(
-            "Use of the sessions' time (sessions x elapsed, mean of a trial) against {}: above as \
-             a share, below in seconds. Waits are time suspended; run queue is time ready to run, \
-             waiting for a processor. Unaccounted time closes the sum and may be negative; the \
-             correction is what was taken off sampled waits.",
+            "Session time (sessions x elapsed, mean per trial) against {}: above as a share, \
+             below in seconds. Waits: suspended; run queue: ready to run, waiting for a CPU. \
+             Unaccounted: the rest to the sum, may be negative; correction: subtracted from \
+             sampled waits.",
             panels.factor
         )
         .into(),
         alternative: format!(
-            "Stacked bars of the sessions' time against {}. {}.",
+            "Stacked bars of session time against {}. {}.",
             panels.factor,
             joined(measured.iter().take(SAID).map(largest), "; ")
         )
         .into(),
         data: data(measured, &names),
-        data_heading: "Seconds of each part".into(),
+        data_heading: "Seconds by part".into(),
         chart: None,
     }
 }
@@ -153,21 +153,21 @@ pub fn accounting(own: &Accounting) -> String {
     format!("{sessions} session{plural} x {elapsed} = {}", joined(terms, " + "))
 }
 
-/// What samples and kernel say independently of each other, and what was done about the difference:
-/// `Samples without a wait event: 5.0 % of the time; processor and run-queue time by the kernel:
+/// Describes the independent figures of samples and kernel and the correction between them:
+/// `Samples without a wait event: 5.0 % of session time; CPU and run-queue time from the kernel:
 /// 47.0 %.`
 pub fn check(own: &Accounting) -> Option<String> {
     let check = own.check?;
     let percent = |seconds: f64| number::percent(own.share(seconds), 1);
     let both = format!(
-        "Samples without a wait event: {} of the sessions' time; processor and run-queue time by \
-         the kernel: {}. Unaccounted is what they disagree on.",
+        "Samples without a wait event: {} of session time; CPU and run-queue time from the \
+         kernel: {}. Unaccounted time is their difference.",
         percent(check.samples_s),
         percent(check.kernel_s)
     );
     let corrected = format!(
-        " The sampled waits were shortened by {} of the time (the correction), to leave room for \
-         the kernel's figure.",
+        " Sampled waits were reduced by {} of the time (the correction) to match the kernel's \
+         figure.",
         percent(own.corrected_s)
     );
     Some(if own.corrected_s > 0.0 { both + &corrected } else { both })

@@ -57,7 +57,7 @@ fn drawn(timelines: &[Timeline]) -> Option<Section> {
         groups: shown.iter().map(|timeline| group(timeline)).collect(),
     });
     if shown.iter().any(|timeline| timeline.warm_up() > 0) {
-        section.note("Warm-up is left of the bar.");
+        section.note("The warm-up is to the left of the bar.");
     }
     for stalls in shown.into_iter().filter_map(stalls) {
         section.warn(stalls);
@@ -86,7 +86,7 @@ fn stalls(timeline: &Timeline) -> Option<String> {
     let first = stalled.next()? as f64 * timeline.series.interval_s;
     let intervals = number::plural(1 + stalled.count(), "interval");
     Some(format!(
-        "{} stalled: {intervals} of {} had less than a tenth of the mean, the first after {}.",
+        "{} stalled: {intervals} of {} reached less than a tenth of the mean, the first after {}.",
         timeline.configuration,
         number::count(measured.len() as u64),
         number::seconds(first)
@@ -143,7 +143,7 @@ fn recorded(summary: &Summary) -> Vec<Section> {
         .collect();
     if all.iter().all(|shown| shown.values.len() < 2) {
         let mut section = Section::page("Over time");
-        section.note("No trial was longer than one interval: there is nothing to see over time.");
+        section.note("No trial lasted longer than one interval, so there is no course over time.");
         return vec![section];
     }
     // A thinned point is three numbers.
@@ -187,28 +187,27 @@ fn figure(summary: &Summary, name: &str, recorded: &[Shown], points: usize) -> F
         }),
         caption: caption(name, unit, recorded, points).into(),
         alternative: format!(
-            "Lines of {name} over time for one configuration; means are in the table below."
+            "Lines of {name} over time for one configuration; the table below lists means."
         )
         .into(),
         data: data(&rows),
-        data_heading: "Mean, smallest and largest interval of the measurement".into(),
+        data_heading: "Mean, smallest and largest interval".into(),
         chart: None,
     }
 }
 
 fn caption(name: &str, unit: &str, recorded: &[Shown], points: usize) -> String {
-    let mut caption = format!("{name} ({unit}) over the seconds of a trial, one line a block.");
+    let mut caption = format!("{name} ({unit}) over the seconds of a trial, one line per block.");
     if recorded.iter().any(|shown| shown.series.start_s < 0.0) {
-        caption += " The measurement begins at second 0; warm-up is before it.";
+        caption += " The measurement starts at second 0, after the warm-up.";
     }
     if recorded.iter().any(|shown| shown.values.len() < shown.series.values.len()) {
-        caption +=
-            " A last interval that the end of the trial has cut to less than a tenth is left out.";
+        caption += " A last interval shorter than a tenth is left out.";
     }
     if let Some(thinned @ 2..) = recorded.iter().map(|shown| bucket(shown, points)).max() {
         let note = format!(
-            " Thinned: a line is the mean of up to {thinned} intervals, the band around it their \
-             smallest and largest."
+            " Thinned: each point is the mean of up to {thinned} intervals; the band spans the \
+             smallest to the largest."
         );
         caption += &note;
     }

@@ -75,12 +75,12 @@ pub fn table(waits: &WaitTable) -> Table<'static> {
     table
 }
 
-/// What the table does not show, and how far it can be trusted.
+/// Notes on omissions and precision of the table.
 fn notes(waits: &WaitTable) -> Vec<String> {
     let mut notes = Vec::new();
     if waits.trials > 1 {
         let trials = number::plural(waits.trials, "trial");
-        notes.push(format!("Seconds and counts are means of {trials}, summed over connections."));
+        notes.push(format!("Seconds and counts: means of {trials}, summed over connections."));
     }
     let sampled = waits.top().iter().filter_map(|row| match &row.source {
         WaitSource::Sampled { hz, samples: Some(samples), .. } => {
@@ -100,11 +100,11 @@ fn notes(waits: &WaitTable) -> Vec<String> {
     notes
         .extend(listed(timed).map(|timed| format!("Timed by the server's own counters: {timed}.")));
     if waits.top().iter().any(|row| row.error_s.is_some()) {
-        notes.push("± is the standard error that comes from sampling.".to_owned());
+        notes.push("±: standard error of sampling.".to_owned());
     }
     if waits.client_s > 0.0 {
         let seconds = number::seconds(waits.client_s);
-        notes.push(format!("Waits for the client, {seconds}, are not among these waits."));
+        notes.push(format!("Waits for the client ({seconds}) are not included."));
     }
     notes.extend(left_out(waits));
     notes
@@ -113,5 +113,5 @@ fn notes(waits: &WaitTable) -> Vec<String> {
 /// The waits that are not in the table because they say nothing about a load.
 pub fn left_out(waits: &WaitTable) -> Option<String> {
     let (seconds, types) = (number::seconds(waits.filtered_s), waits.filtered.join(", "));
-    (waits.filtered_s > 0.0).then(|| format!("Left out as idle or benign: {seconds} ({types})."))
+    (waits.filtered_s > 0.0).then(|| format!("Excluded as idle or benign: {seconds} ({types})."))
 }

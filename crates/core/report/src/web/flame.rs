@@ -16,13 +16,12 @@ const NARROWEST: f64 = WIDTH / 1000.0;
 /// A flame graph for a page: the picture and its caption.
 pub fn section(root: &FlameNode) -> String {
     if root.samples == 0 {
-        return "<p class=\"muted\">Nothing was found running.</p>\n".to_owned();
+        return "<p class=\"muted\">No samples.</p>\n".to_owned();
     }
     format!(
-        "<figure>\n{}<figcaption>Width is processor time, of a function and all that it called; \
-         what stands beside each other is in the order of names. Orange: user mode; blue: the \
-         kernel. What is narrower than 0.1 % is left out. Point at a box for its \
-         figures.</figcaption>\n</figure>\n",
+        "<figure>\n{}<figcaption>Width: CPU time of a function and its callees, neighbours \
+         sorted by name. Orange: user mode; blue: kernel. Boxes below 0.1 % are left out. Point \
+         at a box for its figures.</figcaption>\n</figure>\n",
         svg(root)
     )
 }

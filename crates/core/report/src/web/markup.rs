@@ -13,7 +13,7 @@ pub fn lines(raw: &str) -> String {
     raw.lines().map(|line| text(&line.replace('\t', "    "))).collect::<Vec<_>>().join("\n")
 }
 
-/// What is a [`Text`] already: for element content and for attributes in double quotes.
+/// Escapes a [`Text`] for element content and for attributes in double quotes.
 pub fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {

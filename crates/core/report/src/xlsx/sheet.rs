@@ -29,7 +29,7 @@ pub fn lines(sheet: &mut Worksheet, lines: &[Text]) -> Result<u32, XlsxError> {
     Ok(if lines.is_empty() { 0 } else { lines.len() as u32 + 1 })
 }
 
-/// What has to be known of all rows before the first is written.
+/// Facts about all rows that are needed before the first is written.
 pub struct Survey {
     pub rows: u64,
     columns: Vec<WrittenColumn>,
@@ -49,7 +49,7 @@ struct WrittenColumn {
     longest: usize,
 }
 
-/// What of a cell is written.
+/// The written part of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Value,
@@ -58,14 +58,14 @@ enum Part {
     Unit,
 }
 
-/// What the cells of a column are like.
+/// Properties of a column's cells.
 #[derive(Debug, Clone, Default)]
 struct Seen {
     has_value: bool,
     has_interval: bool,
     /// The units in the cells; what they are is told only of the first two.
     units: Vec<String>,
-    /// Whether a count is too large for a number.
+    /// True if a count is too large for a number.
     large: bool,
     most: f64,
     /// How the first value is shown.
@@ -237,7 +237,7 @@ fn table_column(heading: &str) -> TableColumn {
     }
 }
 
-/// Whether a spreadsheet would take this for a formula if somebody typed it.
+/// Returns whether a spreadsheet would take the text for a formula.
 fn like_formula(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@'])
 }
@@ -305,7 +305,7 @@ const REPORT_WIDTHS: (u32, u32) = (40, 14);
 /// The last column of which the width is set.
 const REPORT_COLUMNS: u16 = 30;
 
-/// What a page of the report says, but for what has a sheet of its own.
+/// Writes the content of the report page, except parts with their own sheet.
 pub fn report(book: &mut Workbook, document: &Document) -> Result<(), XlsxError> {
     let sheet = book.add_worksheet_with_low_memory()?;
     sheet.set_name("Report")?;
@@ -338,7 +338,7 @@ pub fn report(book: &mut Workbook, document: &Document) -> Result<(), XlsxError>
     Ok(())
 }
 
-/// Whether a block is a sentence or a table that is not a sheet already.
+/// Returns whether a block is a sentence, or a table without its own sheet.
 fn is_written(block: &Block) -> bool {
     match block {
         Block::Line(_) | Block::Chart(_) | Block::Figure(_) => true,
@@ -389,7 +389,7 @@ enum Shown {
     Quoted,
 }
 
-/// Whether it is a whole number that is written as text, because a number would not be exact.
+/// Returns whether a whole number is written as text, because a number would be inexact.
 fn is_large(datum: &Datum) -> bool {
     match datum {
         Datum::Count(count) => *count > EXACT_MAX,
@@ -398,7 +398,7 @@ fn is_large(datum: &Datum) -> bool {
     }
 }
 
-/// What is not a finite number has no cell.
+/// Returns the written form; a number that is not finite has no cell.
 fn written(datum: &Datum) -> Written {
     let number = |number: f64, shown| {
         if number.is_finite() { Written::Number(number, shown) } else { Written::Empty }

@@ -1,4 +1,4 @@
-//! What the kernel does with our limits, on loop devices. Needs root.
+//! Effects of limits on loop devices in the kernel. Needs root.
 
 use super::{ControlGroup, Device, Hierarchy, Mount, Version, devices_of, remove_orphans};
 use experiment::{Throttle, Volume};
@@ -109,7 +109,7 @@ impl Drop for Disk {
     }
 }
 
-/// Whether groups can be made here; a word about it where not.
+/// Returns whether control groups can be made here; prints a note otherwise.
 fn groups() -> bool {
     ControlGroup::empty().inspect_err(|error| println!("SKIPPED: {error}")).is_ok()
 }

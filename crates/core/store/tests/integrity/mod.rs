@@ -1,4 +1,4 @@
-//! Whether a results file is whole, as SQLite sees it.
+//! Integrity of a results file, by SQLite's check.
 
 use std::path::Path;
 

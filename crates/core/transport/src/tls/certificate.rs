@@ -1,4 +1,4 @@
-//! What a server's certificate is checked for, and what it says that `rustls` does not tell.
+//! Checks of a server's certificate, and facts that `rustls` does not report.
 
 use ring::digest::{self, Algorithm};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -20,7 +20,7 @@ use x509_cert::time::Time;
 #[derive(Debug)]
 pub struct TrustedRoots {
     pub store: RootCertStore,
-    /// The same, as they are in the file: a server may show one of them itself.
+    /// The certificates as in the file: a server may present one of them itself.
     pub certificates: Vec<CertificateDer<'static>>,
 }
 
@@ -147,7 +147,7 @@ fn public_key(der: &[u8]) -> Option<Vec<u8>> {
     Certificate::from_der(der).ok()?.tbs_certificate.subject_public_key_info.to_der().ok()
 }
 
-/// Whether a certificate is valid at a time.
+/// Returns whether a certificate is valid at a time.
 fn is_valid_at(der: &[u8], unix_s: u64) -> bool {
     Certificate::from_der(der).is_ok_and(|certificate| {
         let validity = certificate.tbs_certificate.validity;
@@ -156,8 +156,8 @@ fn is_valid_at(der: &[u8], unix_s: u64) -> bool {
     })
 }
 
-/// Whether a certificate without alternative names is made out to a host by its common name; with
-/// them, the common name does not count (RFC 6125, and libpq).
+/// Returns whether a certificate without alternative names has a host as its common name; with
+/// alternative names the common name does not count (RFC 6125, and libpq).
 fn common_name_is(der: &[u8], host: &str) -> bool {
     let Ok(certificate) = Certificate::from_der(der) else { return false };
     let subject = certificate.tbs_certificate;

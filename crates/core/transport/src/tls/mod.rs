@@ -1,5 +1,5 @@
-//! What TLS takes, whatever the protocol around it: trusted certificates, a client's certificate,
-//! and how much of the server's is verified.
+//! TLS options of any protocol: trusted certificates, a client's certificate, and the degree of
+//! verification.
 
 mod certificate;
 
@@ -35,13 +35,13 @@ pub enum Roots {
 /// How to encrypt a connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TlsOptions {
-    /// Whether the server's certificate is verified, and with which.
+    /// Verification of the server's certificate, and the trusted roots.
     pub roots: Roots,
-    /// Whether it must be that of the host.
+    /// True if the certificate must match the host.
     pub verifies_host: bool,
     /// The host that is meant.
     pub host: String,
-    /// Whether the server is not told which host is meant.
+    /// True if the server name is not sent.
     pub hides_host: bool,
     /// Files of the client's certificate and of its private key.
     pub certificate: Option<(PathBuf, PathBuf)>,
@@ -60,7 +60,7 @@ pub struct Tls {
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// No certificate can name the host.
-    #[error("`{host}` is not a name that certificates can have")]
+    #[error("`{host}` is not a valid host name for a certificate")]
     HostName {
         /// The host that is meant.
         host: String,
@@ -81,7 +81,7 @@ pub enum TlsError {
     },
     /// The platform has no root certificates.
     #[error(
-        "the platform has no root certificates: {}",
+        "the system has no root certificates: {}",
         errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
     )]
     NoSystemRoots {
@@ -165,7 +165,7 @@ impl Tls {
     }
 }
 
-/// What went wrong in a handshake, and what to do about it.
+/// Explains a failed handshake and its remedy.
 pub fn explained(error: &io::Error) -> String {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
     let Some(rustls::Error::InvalidCertificate(problem)) = cause else { return error.to_string() };
@@ -174,8 +174,8 @@ pub fn explained(error: &io::Error) -> String {
             "the server's certificate is not signed by a trusted root certificate".to_owned()
         }
         CertificateError::Other(_) | CertificateError::BadEncoding => format!(
-            "the server's certificate cannot be verified: {problem}; it must be of X.509 version \
-             3, which openssl x509 -req makes with -extfile"
+            "the server's certificate cannot be verified: {problem}; it must be an X.509 version \
+             3 certificate (openssl x509 -req creates one with -extfile)"
         ),
         _ => format!("the server's certificate: {problem}"),
     }
@@ -254,7 +254,7 @@ fn check_key_file(path: &Path) -> io::Result<()> {
     let metadata = fs::metadata(path)?;
     let forbidden = if metadata.uid() == 0 { 0o027 } else { 0o077 };
     if metadata.permissions().mode() & forbidden != 0 {
-        return Err(io::Error::other("others have access to it; run chmod 0600 on it"));
+        return Err(io::Error::other("other users can access it; run chmod 0600 on it"));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use libloading::os::unix::Library as Loaded;
 use std::ffi::{c_char, c_void};
 
-/// What points to something of DuckDB's: its handles are all opaque.
+/// A pointer to a DuckDB object: all handles are opaque.
 pub type Handle = *mut c_void;
 
 /// `duckdb_result`: its fields are deprecated, and only its size matters.

@@ -19,7 +19,7 @@ const READ_BYTES: usize = 64 << 10;
 /// Most bytes of one packet, and of all of an answer, with what it takes to keep it: what a server
 /// sends must not fill our memory.
 const RECEIVED_BYTES_MAX: usize = 64 << 20;
-/// What keeping a packet, and a cell of a row, takes besides its bytes.
+/// Memory of a packet, and of a cell of a row, in addition to its bytes.
 const PACKET_COST: usize = 32;
 const CELL_COST: usize = size_of::<Option<String>>();
 
@@ -41,7 +41,7 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// Whether nobody else can read what is sent.
+    /// Returns whether the connection is private: encrypted or local.
     pub fn is_private(&self) -> bool {
         self.is_unix || self.is_tls()
     }
@@ -53,7 +53,7 @@ impl Channel {
     /// Encrypts from here on. What came before is not taken for what comes encrypted.
     pub fn encrypt(&mut self, tls: &Tls) -> io::Result<()> {
         if self.taken < self.input.len() {
-            return Err(io::Error::other("the server has sent something before encryption began"));
+            return Err(io::Error::other("the server sent data before encryption was established"));
         }
         tls.start(&mut self.stream)
     }
@@ -243,12 +243,12 @@ impl Client {
         &self.greeting.version
     }
 
-    /// Whether it is MariaDB, not MySQL.
+    /// Returns whether it is MariaDB, not MySQL.
     pub fn is_mariadb(&self) -> bool {
         self.greeting.is_mariadb()
     }
 
-    /// Whether the connection is encrypted.
+    /// Returns whether the connection is encrypted.
     pub fn is_tls(&self) -> bool {
         self.channel.is_tls()
     }
@@ -258,12 +258,12 @@ impl Client {
         self.greeting.connection_id
     }
 
-    /// Whether results come without the description of columns that the client has.
+    /// Returns whether results omit column descriptions that the client has.
     pub fn caches_metadata(&self) -> bool {
         self.greeting.caches_metadata()
     }
 
-    /// Whether one statement can be run for many rows of parameters.
+    /// Returns whether one statement can run for many rows of parameters.
     pub fn has_bulk(&self) -> bool {
         self.greeting.has_bulk()
     }
@@ -273,7 +273,7 @@ impl Client {
         self.channel.answer_timeout = timeout;
     }
 
-    /// Who may end the waiting for answers.
+    /// Sets the stop that ends waiting for answers.
     pub fn set_stop(&mut self, stop: Stop) {
         self.channel.stream.patience.stop = Some((stop, Duration::ZERO));
     }
@@ -294,7 +294,7 @@ fn open(config: &Config, patience: Patience) -> io::Result<Stream> {
         }
         Place::Tcp { host, port } => (host.as_str(), *port),
     };
-    let mut result = Err(io::Error::new(ErrorKind::NotFound, "the name has no address"));
+    let mut result = Err(io::Error::new(ErrorKind::NotFound, "the host name has no address"));
     for address in (host, port).to_socket_addrs()? {
         result = Stream::connect(&address.into(), command::QUIT, patience.clone());
         if let Ok(stream) = &result {

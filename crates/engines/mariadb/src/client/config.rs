@@ -50,7 +50,7 @@ pub struct Config {
     /// How long connecting may take; `None`: as long as the system lets it.
     pub connect_timeout: Option<Duration>,
     pub(crate) stop: Option<Stop>,
-    /// What is doubtful, one sentence each.
+    /// Doubts about the URL, one sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -117,7 +117,7 @@ impl Config {
         Self::parse_in(url, &Environment::of_process())
     }
 
-    /// The same in another environment.
+    /// Parses a URL in another environment.
     pub fn parse_in(url: &str, environment: &Environment) -> Result<Self, ConfigError> {
         let url = Url::parse(url)?;
         let (file, warning) = option_file(environment);
@@ -143,7 +143,7 @@ impl Config {
         let port = match port.map(|port| port.parse::<u16>()) {
             None => PORT,
             Some(Ok(port)) if port > 0 => port,
-            Some(_) => return Err(ConfigError("the port is not a number from 1 to 65535".into())),
+            Some(_) => return Err(ConfigError("the port must be a number from 1 to 65535".into())),
         };
         let local = host.as_deref().is_none_or(|host| host == "localhost");
         let place = match (host, url.parameter("socket"), socket) {
@@ -155,7 +155,9 @@ impl Config {
         let timeout = url.parameter("connect-timeout").map(|seconds| seconds.parse::<u64>());
         let connect_timeout = match timeout.transpose() {
             Ok(seconds) => seconds.filter(|seconds| *seconds > 0).map(Duration::from_secs),
-            Err(_) => return Err(ConfigError("connect-timeout is not a number of seconds".into())),
+            Err(_) => {
+                return Err(ConfigError("connect-timeout must be a number of seconds".into()));
+            }
         };
         let either = |name: &str| url.parameter(name).or_else(|| option(name));
         let (tls, server_key) = (TlsSettings::take(either)?, ServerKey::take(either)?);
@@ -220,13 +222,13 @@ impl Config {
         self.place.to_string()
     }
 
-    /// Whether a password is known.
+    /// Returns whether a password is known.
     pub fn has_password(&self) -> bool {
         self.password.is_some()
     }
 
-    /// Whether the server is reached over a unix socket or the loopback interface, and so most
-    /// likely shares our kernel.
+    /// Returns whether the server is reached over a unix socket or the loopback interface, and so
+    /// most likely shares our kernel.
     pub fn is_local(&self) -> bool {
         match &self.place {
             Place::Unix(_) => true,
@@ -315,8 +317,8 @@ mod tests {
     #[test]
     fn what_cannot_be_meant_is_refused() {
         for (url, why) in [
-            ("postgres://me@db", "a URL is mariadb://"),
-            ("mariadb://db:port", "the port is not a number"),
+            ("postgres://me@db", "expected mariadb://"),
+            ("mariadb://db:port", "the port must be a number"),
             ("mariadb://db?sockets=/s", "did you mean `socket`?"),
             ("mariadb://%2", "two hexadecimal digits"),
             ("mariadb://me:a?b@db", "write / as %2F"),

@@ -1,4 +1,4 @@
-//! What can go wrong, and what the server says about it.
+//! Errors of the client and of the server.
 
 use crate::client::Reader;
 use std::io;
@@ -29,13 +29,13 @@ pub enum Error {
     /// Somebody asked to stop before the server had answered. The connection cannot be used on.
     #[error("{0}")]
     Stopped(#[source] io::Error),
-    /// What arrived is not the protocol of MariaDB and MySQL.
+    /// Bytes outside the protocol of MariaDB and MySQL.
     #[error("{0}")]
     Protocol(String),
 }
 
 impl Error {
-    /// What the server said, when it said something.
+    /// Returns the server's error, if it sent one.
     pub fn server_error(&self) -> Option<&ServerError> {
         if let Self::Server(error) = self { Some(error) } else { None }
     }
@@ -45,7 +45,7 @@ impl Error {
         self.server_error().map(|error| error.code)
     }
 
-    /// Whether somebody asked to stop.
+    /// Returns whether a stop was requested.
     pub fn is_stopped(&self) -> bool {
         match self {
             Self::Stopped(_) => true,
@@ -65,9 +65,7 @@ impl Error {
 
     /// Of a packet that ends too early.
     pub(crate) fn malformed() -> Self {
-        Self::Protocol(
-            "malformed packet: the server does not speak the protocol of MariaDB and MySQL".into(),
-        )
+        Self::Protocol("malformed packet; is this a MariaDB or MySQL server?".into())
     }
 }
 
@@ -79,7 +77,7 @@ pub struct ServerError {
     pub code: u16,
     /// SQLSTATE.
     pub state: String,
-    /// What happened.
+    /// The message.
     pub message: String,
 }
 

@@ -16,7 +16,7 @@ use crate::client::{Error, Reader, ServerError};
 use std::io;
 use transport::tls::explained;
 
-/// What a connection can do, as bits of the handshake
+/// Capabilities of a connection, as bits of the handshake
 /// (<https://mariadb.com/kb/en/connection/#capabilities>).
 mod capability {
     /// Of a server: it is MySQL, or a MariaDB older than 10.2.
@@ -38,7 +38,7 @@ mod capability {
     pub const STMT_BULK: u64 = 1 << 34;
     /// and results without the description of columns that the client has.
     pub const CACHE_METADATA: u64 = 1 << 36;
-    /// What is asked for where the server has it.
+    /// Requested where the server has it.
     pub const WANTED: u64 = LOCAL_FILES
         | PROTOCOL_41
         | TRANSACTIONS
@@ -51,7 +51,7 @@ mod capability {
         | DEPRECATE_EOF
         | STMT_BULK
         | CACHE_METADATA;
-    /// What this client cannot do without.
+    /// Required by this client.
     pub const NEEDED: u64 = PROTOCOL_41 | SECURE_CONNECTION | PLUGIN_AUTH | DEPRECATE_EOF;
 }
 
@@ -61,7 +61,7 @@ const CHARSET: u8 = 45;
 const PACKET_BYTES_MAX: u32 = 64 << 20;
 const PROTOCOL: u8 = 10;
 
-/// What the first answers of the server's exchange mean.
+/// First bytes of the server's answers during login.
 const OK: u8 = 0x00;
 const MORE: u8 = 0x01;
 const SWITCH: u8 = 0xFE;
@@ -71,7 +71,7 @@ const ERROR: u8 = 0xFF;
 const FAST: u8 = 3;
 const FULL: u8 = 4;
 
-/// What the server said of itself.
+/// The server's greeting.
 #[derive(Debug, Clone, Default)]
 pub struct Greeting {
     pub version: String,
@@ -81,7 +81,7 @@ pub struct Greeting {
 }
 
 impl Greeting {
-    /// Whether it is MariaDB, not MySQL.
+    /// Returns whether it is MariaDB, not MySQL.
     pub fn is_mariadb(&self) -> bool {
         self.version.contains("MariaDB")
     }
@@ -108,9 +108,8 @@ pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> 
     let (mut greeting, mut challenge, name) = greeting(&packet).ok_or_else(Error::malformed)?;
     if greeting.capabilities & capability::NEEDED != capability::NEEDED {
         let version = &greeting.version;
-        let why = format!(
-            "server {version} is too old; MariaDB from 10.2 and MySQL from 5.7 can be used"
-        );
+        let why =
+            format!("server {version} is too old; MariaDB 10.2 or MySQL 5.7 or later is required");
         return Err(refused(why));
     }
     let is_encrypted =
@@ -146,7 +145,7 @@ pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> 
             MORE if asked_for_key => {
                 let key = PublicKey::from_pem(rest);
                 let key =
-                    key.ok_or_else(|| refused("what the server sent is no RSA key".into()))?;
+                    key.ok_or_else(|| refused("the server did not send an RSA key".into()))?;
                 plugin.encrypted(config, &key, &challenge)
             }
             _ => return Err(Error::malformed()),
@@ -155,17 +154,17 @@ pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> 
         asked_for_key = plugin.key_request().is_some_and(|request| reply == [request]);
         channel.send(|out| out.extend_from_slice(&reply))?;
     }
-    Err(refused("the server does not come to an end with the login".into()))
+    Err(refused("the server did not complete the login".into()))
 }
 
-/// Whether this connection is to be encrypted; an error in words when it cannot be.
+/// Decides whether to encrypt this connection; an error in words when it cannot be encrypted.
 fn wants_tls(config: &Config, server_can: bool) -> Result<bool, String> {
     let is_unix = matches!(config.place, Place::Unix(_));
     match (config.tls.mode, server_can) {
         (TlsMode::Disabled, _) => Ok(false),
         (TlsMode::Preferred, _) if !config.tls.verifies() => Ok(server_can && !is_unix),
         (_, true) => Ok(true),
-        (_, false) => Err("the server does not encrypt, and ssl-mode asks for it".into()),
+        (_, false) => Err("the server does not support TLS, but ssl-mode requires it".into()),
     }
 }
 
@@ -184,7 +183,7 @@ fn encrypt(channel: &mut Channel, config: &Config, head: &[u8]) -> Result<(), Er
     })
 }
 
-/// What the server greets with: itself, a challenge, and the plugin that it begins with.
+/// Parses the greeting: server, challenge, and first plugin.
 fn greeting(packet: &[u8]) -> Option<(Greeting, Vec<u8>, String)> {
     let mut reader = Reader(packet);
     if reader.u8()? != PROTOCOL {

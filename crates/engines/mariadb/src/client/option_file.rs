@@ -19,7 +19,7 @@ pub fn option_file(environment: &Environment) -> (Vec<(String, String)>, Option<
         Ok(read) => read,
         Err(error) if error.kind() == ErrorKind::NotFound => return (Vec::new(), None),
         Err(error) => {
-            return (Vec::new(), Some(format!("{} is not used: {error}", path.display())));
+            return (Vec::new(), Some(format!("{} ignored: {error}", path.display())));
         }
     };
     let mut options = options(&String::from_utf8_lossy(&bytes));
@@ -32,7 +32,7 @@ pub fn option_file(environment: &Environment) -> (Vec<(String, String)>, Option<
     (
         options,
         Some(format!(
-            "the password in {path} is not used: others may read the file; chmod 600 {path}"
+            "password in {path} ignored: other users can read the file; run chmod 600 {path}"
         )),
     )
 }

@@ -41,8 +41,8 @@ impl Plugin {
         let known = PLUGINS.map(|(known, _)| known).join(", ");
         found.map(|(_, plugin)| *plugin).ok_or_else(|| {
             format!(
-                "the account wants authentication plugin {name}, which this client does not have; \
-                 it has {known}"
+                "the account uses authentication plugin {name}, which this client does not \
+                 support; supported: {known}"
             )
         })
     }
@@ -51,8 +51,8 @@ impl Plugin {
         PLUGINS.iter().find(|(_, plugin)| *plugin == self).map_or("", |(name, _)| name)
     }
 
-    /// What goes with the answer to the greeting, before the server has said which plugin the
-    /// account has: nothing that is more than an answer to its challenge.
+    /// Returns the proof in the answer to the greeting, before the account's plugin is known: only
+    /// an answer to its challenge.
     pub fn first_proof(self, config: &Config, challenge: &[u8]) -> Vec<u8> {
         let password = config.password.as_deref().unwrap_or_default().as_bytes();
         match self {
@@ -63,7 +63,7 @@ impl Plugin {
         }
     }
 
-    /// What answers a challenge of the account's plugin; an error in words where it is not sent.
+    /// Answers a challenge of the account's plugin; an error in words where the client refuses.
     pub fn proof(
         self,
         config: &Config,
@@ -97,9 +97,10 @@ impl Plugin {
                 ServerKey::Unused if channel.is_private() => None,
                 key => key.known().map_err(|how| {
                     format!(
-                        "{name} asks for the password, and the connection is not encrypted; \
-                         encrypt it (ssl-mode=REQUIRED), connect over the unix socket, or have \
-                         the password encrypted for the server: {how}"
+                        "{name} requires the password and the connection is not encrypted. \
+                         Encrypt the connection (ssl-mode=REQUIRED), connect over the unix \
+                         socket, or let the client encrypt the password with the server's key: \
+                         {how}"
                     )
                 })?,
             };
@@ -107,20 +108,21 @@ impl Plugin {
         }
         if !channel.is_private() {
             return Err(format!(
-                "{name} asks for the password as it is, which is not sent over a connection that \
-                 is not encrypted; encrypt it (ssl-mode=REQUIRED), or connect over the unix socket"
+                "{name} requires the password in cleartext, which is not sent because the \
+                 connection is not encrypted; encrypt it (ssl-mode=REQUIRED), or connect over \
+                 the unix socket"
             ));
         }
         if self == Self::Clear && channel.is_tls() && !config.tls.verifies() {
             return Err(format!(
-                "{name} asks for the password as it is, which is not sent to a server whose \
-                 certificate is not verified; use ssl-mode=VERIFY_CA or VERIFY_IDENTITY and ssl-ca"
+                "{name} requires the password in cleartext, which is not sent to a server with \
+                 an unverified certificate; use ssl-mode=VERIFY_CA or VERIFY_IDENTITY and ssl-ca"
             ));
         }
         Ok([config.password.as_deref().unwrap_or_default().as_bytes(), &[0]].concat())
     }
 
-    /// What asks the server for its key, of plugins for which a password can be encrypted.
+    /// Returns the request for the server's key, for plugins that encrypt passwords.
     pub fn key_request(self) -> Option<u8> {
         match self {
             Self::CachingSha2 => Some(2),

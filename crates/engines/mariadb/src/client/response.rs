@@ -1,4 +1,4 @@
-//! What a server answers to one command, packet by packet
+//! Parser of a server's response to one command, packet by packet
 //! (<https://mariadb.com/kb/en/4-server-response-packets/>,
 //! <https://mariadb.com/kb/en/result-set-packets/>).
 //!
@@ -16,7 +16,7 @@ const END_BYTES_MAX: usize = 0xFF_FFFF;
 /// `SERVER_MORE_RESULTS_EXISTS`.
 const MORE_RESULTS: u16 = 8;
 
-/// What a command is answered with.
+/// Kind of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Results of statements, if they have any.
@@ -52,7 +52,7 @@ pub struct ColumnType {
     is_unsigned: bool,
 }
 
-/// What a packet says.
+/// Content of a packet.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// Nothing that needs an action.
@@ -61,7 +61,7 @@ pub enum Event<'a> {
     Result {
         /// Their number.
         columns: u64,
-        /// Whether they follow; if not, they are as when the statement was prepared.
+        /// True if they follow; else they are as prepared.
         described: bool,
     },
     /// A column of it, or of a statement that is prepared: what [`Column::parse`] reads.
@@ -70,7 +70,7 @@ pub enum Event<'a> {
     Row(&'a [u8]),
     /// The server wants the rows of `LOAD DATA LOCAL INFILE`.
     LocalFile,
-    /// What was asked to be prepared is.
+    /// The statement is prepared.
     Prepared(Prepared),
     /// The response has ended.
     End(Result<(), ServerError>),
@@ -98,8 +98,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// What comes after a command; `caches_metadata`: on a connection where the server leaves out
-    /// what the client knows.
+    /// Starts a response; `caches_metadata`: the server omits descriptions that the client has.
     pub fn new(kind: Kind, caches_metadata: bool) -> Self {
         Self { kind, stage: Stage::First, caches_metadata }
     }
@@ -132,8 +131,8 @@ impl Response {
         }
     }
 
-    /// Whether a response to a statement that was prepared is over with [`Event::Prepared`] or a
-    /// column: it has no end of its own.
+    /// Returns whether a response to a prepare ends with [`Event::Prepared`] or a column: it has no
+    /// terminator.
     pub fn is_over(&self) -> bool {
         self.kind == Kind::Prepared && matches!(self.stage, Stage::Definitions { left: 0, .. })
     }

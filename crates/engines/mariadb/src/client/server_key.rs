@@ -29,7 +29,9 @@ impl ServerKey {
             (Some(path), _) => Self::File(path.into()),
             (None, Some("" | "1" | "on" | "ON" | "true")) => Self::OfServer,
             (None, None | Some("0" | "off" | "OFF" | "false")) => Self::Unused,
-            (None, Some(_)) => return Err(ConfigError("get-server-public-key is 0 or 1".into())),
+            (None, Some(_)) => {
+                return Err(ConfigError("get-server-public-key must be 0 or 1".into()));
+            }
         })
     }
 
@@ -37,8 +39,8 @@ impl ServerKey {
     /// be used, or is none.
     pub fn known(&self) -> Result<Option<PublicKey>, String> {
         match self {
-            Self::Unused => Err("name its key (server-public-key-path, or \
-                                 get-server-public-key=1 where nobody can be in between)"
+            Self::Unused => Err("set server-public-key-path, or get-server-public-key=1 on a \
+                                 trusted network"
                 .into()),
             Self::OfServer => Ok(None),
             Self::File(path) => {
@@ -48,8 +50,8 @@ impl ServerKey {
                 let key = PublicKey::from_pem(&pem);
                 key.map(Some).ok_or_else(|| {
                     format!(
-                        "server-public-key-path: {place} holds no RSA key in PEM format (BEGIN \
-                         PUBLIC KEY)"
+                        "server-public-key-path: {place} does not contain an RSA key in PEM \
+                         format (BEGIN PUBLIC KEY)"
                     )
                 })
             }
@@ -81,8 +83,8 @@ mod tests {
     use super::PublicKey;
     use std::process::Command;
 
-    /// What openssl decrypts with the private key, for keys whose numbers begin differently, and
-    /// what is no key.
+    /// OpenSSL decrypts the encrypted password, for keys with different leading bits; other data is
+    /// not a key.
     #[test]
     fn what_is_encrypted_is_what_openssl_decrypts() {
         let folder = tempfile::tempdir().unwrap();

@@ -30,7 +30,7 @@ const MODES: [(&str, TlsMode); 5] = [
     ("VERIFY_IDENTITY", TlsMode::VerifyIdentity),
 ];
 
-/// What a configuration says about encryption.
+/// Encryption settings of a configuration.
 #[derive(Debug, Clone, Default)]
 pub struct TlsSettings {
     pub mode: TlsMode,
@@ -49,9 +49,7 @@ impl TlsSettings {
             (None, None) => None,
             (Some(certificate), Some(key)) => Some((certificate.into(), key.into())),
             _ => {
-                return Err(ConfigError(
-                    "ssl-cert and ssl-key are given together or not at all".into(),
-                ));
+                return Err(ConfigError("ssl-cert and ssl-key must be given together".into()));
             }
         };
         let is_on = |name: &str| option(name).map(|value| !is_off(&value));
@@ -68,12 +66,13 @@ impl TlsSettings {
         Ok(Self { mode, ca, certificate, ready: Arc::default() })
     }
 
-    /// Whether the server proves who it is: a root certificate that is given is used in every mode.
+    /// Returns whether the server's identity is verified: a given root certificate is used in every
+    /// mode.
     pub fn verifies(&self) -> bool {
         self.mode >= TlsMode::VerifyCa || self.ca.is_some()
     }
 
-    /// The same as options of MariaDB's programs.
+    /// Returns the settings as options of MariaDB's programs.
     pub fn client_options(&self) -> Vec<String> {
         let mode = match self.mode {
             TlsMode::Disabled => Some("--skip-ssl"),
@@ -93,7 +92,7 @@ impl TlsSettings {
         mode.map(str::to_owned).into_iter().chain(files).collect()
     }
 
-    /// What connections to this host are encrypted with.
+    /// Prepares TLS for connections to this host.
     pub fn ready(&self, host: &str) -> Result<Tls, String> {
         let make = || {
             Tls::new(&TlsOptions {
@@ -118,7 +117,10 @@ fn mode(name: &str) -> Result<TlsMode, ConfigError> {
     let known = MODES.map(|(known, _)| known);
     let unknown = || {
         let near = nearest(&name.to_uppercase(), &known);
-        ConfigError(format!("unknown ssl-mode `{name}`{near}; known are {}", known.join(", ")))
+        ConfigError(format!(
+            "unknown ssl-mode `{name}`{near}; expected one of {}",
+            known.join(", ")
+        ))
     };
     found.map(|(_, mode)| *mode).ok_or_else(unknown)
 }

@@ -2,7 +2,7 @@
 
 use crate::client::ConfigError;
 
-/// What a URL can say behind `?`.
+/// Parameters of a URL after `?`.
 const PARAMETERS: [&str; 10] = [
     "socket",
     "connect-timeout",
@@ -30,8 +30,13 @@ pub struct Url {
 impl Url {
     pub fn parse(url: &str) -> Result<Self, ConfigError> {
         let rest = ["mariadb://", "mysql://"].iter().find_map(|scheme| url.strip_prefix(scheme));
-        let malformed =
-            || ConfigError("a URL is mariadb://user@host:port/database or mysql://...".into());
+        let malformed = || {
+            ConfigError(
+                "malformed URL; expected mariadb://user@host:port/database or \
+                            mysql://..."
+                    .into(),
+            )
+        };
         let rest = rest.ok_or_else(malformed)?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
@@ -39,8 +44,7 @@ impl Url {
         // and is not told.
         if database.contains('@') || query.contains('@') {
             return Err(ConfigError(
-                "write / as %2F, ? as %3F and @ as %40 where they are part of a name or password"
-                    .into(),
+                "in a user name or password, write / as %2F, ? as %3F and @ as %40".into(),
             ));
         }
         let (login, place) = authority.rsplit_once('@').unwrap_or(("", authority));
@@ -58,7 +62,7 @@ impl Url {
             // What was meant as a URL: a password may be in it, which is not repeated.
             text if text.contains('=') || (text.contains(':') && text.contains(['/', '@'])) => {
                 Err(ConfigError(
-                    "the name of a user or a database looks like a URL, a login or a connection \
+                    "the user, host or database name looks like a URL, a login or a connection \
                      string"
                         .into(),
                 ))
@@ -83,7 +87,7 @@ impl Url {
         })
     }
 
-    /// What stands behind `?` under this name.
+    /// Returns the parameter of this name.
     pub fn parameter(&self, name: &str) -> Option<String> {
         self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
     }
@@ -91,7 +95,7 @@ impl Url {
 
 fn unknown(name: &str) -> ConfigError {
     let (near, known) = (nearest(name, &PARAMETERS), PARAMETERS.join(", "));
-    ConfigError(format!("unknown connection parameter `{name}`{near}; known are {known}"))
+    ConfigError(format!("unknown connection parameter `{name}`{near}; expected one of {known}"))
 }
 
 /// `; did you mean ...?` when one of these is near.
@@ -113,8 +117,12 @@ fn decoded(text: &str) -> Result<String, ConfigError> {
         let mut digit = || rest.next().and_then(|digit| (digit as char).to_digit(16));
         let value = digit().zip(digit()).map(|(high, low)| (high * 16 + low) as u8);
         bytes.push(value.ok_or_else(|| {
-            ConfigError("a % in a URL is followed by two hexadecimal digits".into())
+            ConfigError(
+                "`%` in a URL must be followed by two hexadecimal digits; write a \
+                         literal `%` as %25"
+                    .into(),
+            )
         })?);
     }
-    String::from_utf8(bytes).map_err(|_| ConfigError("the URL is not UTF-8".into()))
+    String::from_utf8(bytes).map_err(|_| ConfigError("the URL is not valid UTF-8".into()))
 }

@@ -100,11 +100,10 @@ impl Reader {
             });
         }
         if others > 0 {
-            let why =
-                "there was no room for their digests: performance_schema_digests_size".to_owned();
+            let why = "the digest table is full (performance_schema_digests_size)".to_owned();
             snapshot
                 .unread
-                .push(Unread { what: format!("{others} runs of other statements"), why });
+                .push(Unread { what: format!("{others} executions of other statements"), why });
         }
         let lost = self.rows::<2>(&format!(
             "SELECT variable_value AS {MARK}, '' FROM performance_schema.global_status WHERE \
@@ -114,7 +113,7 @@ impl Reader {
         Ok(())
     }
 
-    /// What sessions run now, and what they ran last where the server keeps that.
+    /// Reads the running statement of each session, and the last one where the server keeps it.
     pub(super) fn look_at_sessions(&mut self) -> Result<(), Error> {
         let running = self.rows::<1>(&format!(
             "SELECT left(info, {TEXT_MAX}) AS {MARK} FROM information_schema.processlist WHERE \

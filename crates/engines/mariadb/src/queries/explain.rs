@@ -11,17 +11,17 @@ use engine::query_reader::{MARK, explain_each};
 use plans::Plan;
 use statements::{Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names};
 
-const NO_SAMPLE: &str = "no text with values is known, and the server plans for values only: the \
-     server keeps such texts while the consumers events_statements_history and \
-     events_statements_current are on (performance_schema.setup_consumers), or run this with \
-     --seconds while the statement runs";
+const NO_SAMPLE: &str = "no statement text with values is available, which the server needs to \
+                         make a plan. Enable the consumers events_statements_history and \
+                         events_statements_current (performance_schema.setup_consumers), or use \
+                         --seconds while the statement runs";
 
 /// `ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION`.
 const READ_ONLY: u16 = 1792;
-const NOT_OF_CHANGES: &str = "the server plans such a change only in a session that may make it, \
-                              and this one may change nothing";
-const CUT_OFF: &str = "the server does not understand the text that it kept: it cuts texts off at \
-                       performance_schema_max_sql_text_length";
+const NOT_OF_CHANGES: &str = "the server explains data changes only in read-write sessions, and \
+                              this session is read-only";
+const CUT_OFF: &str = "the server truncated the statement text \
+                       (performance_schema_max_sql_text_length), so it cannot be parsed";
 
 /// Makes a plan for each statement that can have one, in their order.
 pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {

@@ -34,7 +34,7 @@ impl Reader {
         let limit = self.limits.databases.max(1);
         if schemas.len() > limit {
             let what = format!("tables and indexes of {} more databases", schemas.len() - limit);
-            snapshot.unread.push(Unread { what, why: "--databases limits them".into() });
+            snapshot.unread.push(Unread { what, why: "excluded by --databases".into() });
             schemas.truncate(limit);
         }
         if schemas.is_empty() {
@@ -54,7 +54,7 @@ impl Reader {
         if let Err(error) = self.sizes(&names, &places, &mut snapshot.tables, snapshot.block_bytes)
         {
             snapshot.unread.push(unread(
-                "sizes of indexes",
+                "index sizes",
                 format!("{error} (SELECT on mysql.innodb_index_stats)"),
             ));
         }
@@ -63,9 +63,9 @@ impl Reader {
             if is_counted { self.usage(&names, &places, &mut snapshot.tables) } else { Ok(None) };
         match counted {
             Ok(None) => {}
-            Ok(Some(why)) => snapshot.unread.push(unread("how often indexes are read", why.into())),
+            Ok(Some(why)) => snapshot.unread.push(unread("index usage", why.into())),
             Err(error) => {
-                snapshot.unread.push(unread("how often indexes are read", error.to_string()));
+                snapshot.unread.push(unread("index usage", error.to_string()));
             }
         }
         Ok(())
@@ -173,8 +173,8 @@ impl Reader {
         Ok(())
     }
 
-    /// What was read and changed since the server started; tables that nothing has touched have no
-    /// row. Says why it is not counted.
+    /// Reads and writes since the server started; untouched tables have no row. Returns the reason
+    /// where they are not counted.
     fn usage(
         &mut self,
         names: &str,

@@ -20,7 +20,7 @@ use statements::{Snapshot, Span};
 use std::collections::HashMap;
 use work::Stop;
 
-/// What `performance_schema = OFF` leaves unknown, and how to have it.
+/// Facts hidden by `performance_schema = OFF`, and the remedy.
 const OFF: &str =
     "the Performance Schema is off: set performance_schema = ON and restart the server";
 
@@ -32,7 +32,7 @@ pub(super) struct Reader {
     /// Texts with values that sessions were seen to run, by what statements with other values have
     /// in common.
     running: HashMap<String, String>,
-    /// The same by the server's number of the statement.
+    /// The samples by the server's statement number.
     sampled: HashMap<String, String>,
 }
 
@@ -50,7 +50,7 @@ impl Reader {
         };
         client
             .run(&format!("SET SESSION {limit}"))
-            .map_err(while_doing("limiting the time of statements"))?;
+            .map_err(while_doing("limiting statement times"))?;
         one_format(&mut client);
         Ok(Self {
             client,
@@ -73,14 +73,14 @@ impl QueryReader for Reader {
             "SELECT round(unix_timestamp(now(3)) * 1000), @@innodb_page_size, \
              @@performance_schema AS {MARK}"
         );
-        let rows = self.rows(&sql).map_err(while_doing("asking for the time"))?;
+        let rows = self.rows(&sql).map_err(while_doing("reading the server's time"))?;
         let [now, page, instruments] = rows.into_iter().next().unwrap_or_default();
         let server = format!("{} {}", product(&self.client), self.client.version());
         let span = Span { to_ms: now.parse::<f64>().unwrap_or(0.0) as i64, ..Span::default() };
         let mut snapshot = Snapshot::new(ENGINE, server, span, page.parse().unwrap_or(16_384));
         let is_on = instruments == "1";
         if !is_on {
-            let what = "statements, and how often indexes are read".to_owned();
+            let what = "statements and index usage".to_owned();
             snapshot.unread.push(Unread { what, why: OFF.into() });
         } else if let Err(error) = self.statements(&mut snapshot) {
             snapshot.unread.push(Unread { what: "statements".into(), why: error.to_string() });
@@ -97,7 +97,7 @@ impl QueryReader for Reader {
     }
 
     fn look(&mut self) -> Result<(), ServerError> {
-        self.look_at_sessions().map_err(while_doing("looking who runs what"))
+        self.look_at_sessions().map_err(while_doing("reading running statements"))
     }
 
     fn explain(&mut self, snapshot: &mut Snapshot) {

@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// The server's program, of MariaDB and of MySQL; packages of MariaDB have both.
 pub const PROGRAMS: [&str; 2] = ["mariadbd", "mysqld"];
-/// What makes a data directory of MariaDB.
+/// MariaDB's program that makes data directories.
 const INSTALLER: &str = "mariadb-install-db";
 
 /// Where packages put the server: Debian, Red Hat, sources, Homebrew (both).
@@ -87,7 +87,7 @@ impl Installation {
         Some(Self { server, installer, version })
     }
 
-    /// Whether it is MySQL's.
+    /// Returns whether it is MySQL's.
     pub fn is_mysql(&self) -> bool {
         self.installer.is_none()
     }
@@ -103,12 +103,12 @@ impl Installation {
         self.version.split('.').map_while(|part| part.parse().ok()).collect()
     }
 
-    /// Whether algorithms of compression are plugins of their own: from 10.7 on.
+    /// Returns whether compression algorithms are separate plugins: from 10.7 on.
     pub fn has_provider_plugins(&self) -> bool {
         self.numbers() >= vec![10, 7]
     }
 
-    /// Whether this is what `10.11` or `10.11.6` asks for.
+    /// Returns whether the version matches `10.11` or `10.11.6`.
     fn is(&self, wanted: &str) -> bool {
         self.version
             .strip_prefix(wanted)
@@ -141,7 +141,7 @@ fn not_found(version: Option<&str>, bindirs: &[PathBuf], all: &[Installation]) -
     let shown = |one: &Installation| format!("{one} ({})", one.server.display());
     let found: Vec<String> = all.iter().map(shown).collect();
     let found = if found.is_empty() {
-        "no MariaDB from 10.6 up and no MySQL from 9.0 up".into()
+        "no MariaDB 10.6 or later and no MySQL 9.0 or later".into()
     } else {
         found.join(", ")
     };
@@ -151,13 +151,13 @@ fn not_found(version: Option<&str>, bindirs: &[PathBuf], all: &[Installation]) -
     let empty: Vec<String> = bindirs
         .iter()
         .filter(lacks)
-        .map(|place| format!("; {} has none of them", place.display()))
+        .map(|place| format!("; {} contains no supported server", place.display()))
         .collect();
     EngineError::failed(
         format!("looking for MariaDB or MySQL{wanted}"),
         format!(
-            "found {found}{}; install a server (Debian: mariadb-server, Red Hat: mariadb-server) \
-             or name the folder of its programs in target.bindir",
+            "found {found}{}; install a server (Debian: mariadb-server, Red Hat: \
+             mariadb-server), or set target.bindir to the folder of its programs",
             empty.concat()
         ),
     )
@@ -186,7 +186,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("mysqld"), "").unwrap();
         let error = Installation::find(&[folder.path().to_owned()], None).unwrap_err().to_string();
-        assert!(error.contains("has none of them") && error.contains("target.bindir"), "{error}");
+        assert!(
+            error.contains("contains no supported server") && error.contains("target.bindir"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -26,13 +26,13 @@ pub struct MariaProduct {
     pub table_directories: Vec<PathBuf>,
     /// Bytes of a page, as the file has them; `None`: the version's default.
     pub page_bytes: Option<String>,
-    /// Whether its instruments of waits are on.
+    /// True if the wait instruments are on.
     pub instruments: bool,
 }
 
 /// A private server.
 pub type PrivateServer = Server<MariaProduct>;
-/// What it is made with.
+/// Options of the server.
 pub type ServerOptions = Options<MariaProduct>;
 
 /// The superuser of private servers.

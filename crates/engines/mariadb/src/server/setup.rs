@@ -50,12 +50,12 @@ pub(crate) fn validate(setup: &Setup) -> Result<(), (&'static str, String)> {
     let about = |message: &str| Err((SETUP_DUMP.path(), format!("{}: {message}", dump.path)));
     match first_bytes(&dump.place()).as_slice() {
         _ if dump.place().is_dir() => {
-            about("a folder; a dump is one file of SQL, as mariadb-dump writes it")
+            about("is a folder; expected one SQL file written by mariadb-dump")
         }
         [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => {
             about("it is compressed; decompress it first")
         }
-        bytes if bytes.contains(&0) => about("no dump of mariadb-dump"),
+        bytes if bytes.contains(&0) => about("not a mariadb-dump file"),
         _ => Ok(()),
     }
 }

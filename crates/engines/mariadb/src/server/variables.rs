@@ -12,7 +12,7 @@ use std::time::Duration;
 use work::Cancel;
 
 #[rustfmt::skip]
-/// What no experiment may decide: else we would not find the server or its files, or not only we.
+/// Variables that experiments may not set: they locate and protect the private server.
 const OURS: &[&str] = &[
     "basedir", "bind_address", "datadir", "innodb_data_home_dir", "innodb_log_group_home_dir",
     "local_infile", "log_error",
@@ -31,12 +31,11 @@ pub fn path(name: &str) -> String {
 pub fn objection(name: &str, value: &str) -> Option<String> {
     if OURS.contains(&name) {
         return Some(
-            "Steelbench decides this, or the server would not be found any more; leave it out"
-                .into(),
+            "Steelbench sets this itself, to be able to reach the server; remove it".into(),
         );
     }
     if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-        return Some("names of MariaDB's variables have letters, digits and underscores".into());
+        return Some("variable names contain only letters, digits and underscores".into());
     }
     value.contains(['\n', '\r', '\0']).then(|| "a value cannot have several lines".into())
 }
@@ -55,7 +54,7 @@ pub fn log_bin(value: &str, folder: &Path) -> String {
     }
 }
 
-/// The same for an option file whose server keeps its binary log where it has it.
+/// Returns the line of an option file, for a server with its own binary-log location.
 pub fn option_line(name: &str, value: &str) -> String {
     match boolean(value).filter(|_| name == "log_bin") {
         Some(true) => "log_bin\n".into(),
@@ -144,7 +143,7 @@ fn set_global(
     Ok(true)
 }
 
-/// Whether a variable is what was asked for.
+/// Returns whether a variable has the wanted value.
 pub fn is_in_force(name: &str, wanted: &str, got: &Variable) -> bool {
     // Of the binary log it says whether there is one.
     let is_log =
@@ -183,14 +182,14 @@ pub struct Variable {
     value: String,
     /// `BOOLEAN`, `INT UNSIGNED`, `ENUM`, `SET`, `FLAGSET`, `VARCHAR`, ...
     kind: String,
-    /// What an ENUM can be, in order.
+    /// Values of an ENUM, in order.
     choices: String,
-    /// Whether SET GLOBAL takes it. MySQL does not tell, and refuses those that it does not take:
-    /// there it is so of all.
+    /// True if SET GLOBAL accepts it. MySQL does not report this and refuses at run time; there it
+    /// is true for all.
     is_dynamic: bool,
-    /// Whether sessions have values of their own, which they can set.
+    /// True if sessions have their own values.
     is_of_sessions: bool,
-    /// Whether its value comes from SET GLOBAL.
+    /// True if its value comes from SET GLOBAL.
     is_set_by_sql: bool,
 }
 
@@ -257,22 +256,22 @@ impl Variable {
         &self.value
     }
 
-    /// Whether it can be set while the server runs.
+    /// Returns whether it can be set while the server runs.
     pub fn is_dynamic(&self) -> bool {
         self.is_dynamic
     }
 
-    /// Whether it was set while the server runs.
+    /// Returns whether it was set while the server runs.
     pub fn is_set_by_sql(&self) -> bool {
         self.is_set_by_sql
     }
 
-    /// Whether no session can set it.
+    /// Returns whether sessions cannot set it.
     pub fn is_global(&self) -> bool {
         !self.is_of_sessions
     }
 
-    /// The same variable with the value of a session.
+    /// Returns the variable with a session's value.
     #[must_use]
     pub fn with_value(&self, value: String) -> Self {
         Self { value, ..self.clone() }
@@ -293,7 +292,7 @@ impl Variable {
         }
     }
 
-    /// Whether the value in force is the one that was asked for.
+    /// Returns whether the value in force is the wanted one.
     pub fn is(&self, wanted: &str) -> bool {
         let parts = |text: &str| -> Vec<String> {
             text.to_lowercase()

@@ -1,5 +1,5 @@
-//! What a server is and how it is set: `steelbench survey --server`. Nothing is changed, no table
-//! is read.
+//! A server's identity and settings: `steelbench survey --server`. Changes nothing and reads no
+//! table.
 
 pub(super) mod rules;
 
@@ -78,7 +78,7 @@ pub(super) fn survey(
 ) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
     let mut client = connect_to_observe(config, stop)?;
     let sql = if client.is_mariadb() { OF_MARIADB } else { OF_MYSQL };
-    let rows = client.query(sql).map_err(while_doing("asking for its settings"))?.rows;
+    let rows = client.query(sql).map_err(while_doing("reading its settings"))?.rows;
     let settings: Vec<ServerSetting> = rows.into_iter().filter_map(setting).collect();
     let mut unread = Vec::new();
     let mut ask = |client: &mut Client, what: &str, sql: &str| match client.query(sql) {
@@ -106,7 +106,7 @@ pub(super) fn survey(
         if client.is_mariadb() { "SHOW ALL SLAVES STATUS" } else { "SHOW REPLICA STATUS" };
     let is_replica = client.query(replication).map(|rows| !rows.rows.is_empty());
     if let Err(error) = &is_replica {
-        unread.push(Unread { what: "state of replication".into(), why: error.to_string() });
+        unread.push(Unread { what: "replication state".into(), why: error.to_string() });
     }
     let server = SurveyedServer {
         engine: "mariadb".into(),

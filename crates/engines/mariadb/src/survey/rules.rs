@@ -21,7 +21,7 @@ const REDO_BYTES_SMALL: u64 = 96 << 20;
 /// 1.
 const SWAPPINESS_MAX: u32 = 10;
 
-/// What the rules find about a server.
+/// Returns the rules' advice on a server.
 pub fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
     survey_rules::advice(&RULES, server, survey)
 }
@@ -29,20 +29,20 @@ pub fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
 #[rustfmt::skip]
 const RULES: [Rule; 13] = [
     (Problem, "mariadb-doublewrite",
-        "set innodb_doublewrite = ON, unless the storage never tears a page",
-        "a crash of the machine can leave pages that are half old, half new, which the redo log \
+        "set innodb_doublewrite = ON, unless the storage guarantees atomic page writes",
+        "a crash of the operating system can leave torn (half-written) pages, which the redo log \
          cannot repair (innodb_doublewrite)",
         |place| has(place, "innodb_doublewrite", &["OFF", "0"])),
     (Problem, "mariadb-flush-log",
-        "set innodb_flush_log_at_trx_commit = 1, unless the last second of transactions may be \
-         lost",
-        "with 2 a crash of the machine, with 0 also one of the server, loses transactions that \
-         clients believe to be committed, up to a second of them (innodb_flush_log_at_trx_commit)",
+        "set innodb_flush_log_at_trx_commit = 1, unless losing the last second of transactions \
+         is acceptable",
+        "an operating system crash (with 0 also a server crash) can lose about a second of \
+         committed transactions (innodb_flush_log_at_trx_commit)",
         |place| has(place, "innodb_flush_log_at_trx_commit", &["0", "2"])),
     (Problem, "mariadb-sync-binlog",
-        "set sync_binlog = 1 where replicas or restores need the binary log",
-        "after a crash of the machine the binary log can lack transactions that InnoDB has \
-         committed: replicas and restores to a point in time then differ from the server \
+        "set sync_binlog = 1 if replication or point-in-time recovery uses the binary log",
+        "after an operating system crash, the binary log can lack transactions that InnoDB has \
+         committed; replicas and point-in-time recovery then diverge from the server \
          (sync_binlog)",
         |place| {
             let is_written = place.server.setting("log_bin")?.value.as_deref()? == "ON";
@@ -50,41 +50,42 @@ const RULES: [Rule; 13] = [
         }),
     (Problem, "mariadb-memory",
         "lower innodb_buffer_pool_size, or move the server to a machine with more memory",
-        "what does not fit is swapped, or the kernel kills the server (innodb_buffer_pool_size: \
-         up to 80 % of memory on a server of its own)",
+        "if memory runs out, the kernel swaps or kills the server (innodb_buffer_pool_size: up \
+         to 80 % of the memory of a dedicated machine)",
         |place| place.share_of_memory("innodb_buffer_pool_size", |share| share > POOL_SHARE_MAX)),
     (Note, "mariadb-buffer-pool-small",
-        "try half of the memory and more, if the machine is for this server alone",
-        "pages that are not in the buffer pool are read from disk; the default of 128 MiB is made \
-         for any machine (innodb_buffer_pool_size)",
+        "try half of the memory or more, if this machine is dedicated to the server",
+        "InnoDB reads pages outside the buffer pool from disk; the default of 128 MiB must work \
+         on any machine (innodb_buffer_pool_size)",
         |place| place.share_of_memory("innodb_buffer_pool_size", |share| share < POOL_SHARE_MIN)),
     (Note, "mariadb-redo-log-small",
-        "for many changes try a redo log of a quarter of the buffer pool and more, and compare",
-        "before the redo log can be written again, the pages that it is about must be; a small \
-         one makes them be written often. A larger one makes recovery after a crash longer \
+        "for write-heavy loads, try a redo log of a quarter of the buffer pool or more, and \
+         measure",
+        "before InnoDB can reuse redo log space, it must flush the pages that the space covers; \
+         a small log causes frequent flushing. A larger log lengthens crash recovery \
          (innodb_log_file_size; MySQL: innodb_redo_log_capacity)",
         redo_log),
     (Note, "mariadb-flush-method",
-        "compare with innodb_flush_method = O_DIRECT",
-        "without it pages are in the buffer pool and in the page cache of the system too \
+        "test innodb_flush_method = O_DIRECT",
+        "without it, pages are cached twice: in the buffer pool and in the page cache \
          (innodb_flush_method; from MariaDB 11.0 on innodb_data_file_buffering)",
         |place| has(place, "innodb_flush_method", &["fsync", "O_DSYNC", "littlesync", "nosync"])),
     (Note, "mariadb-flush-neighbors",
         "set innodb_flush_neighbors = 0",
-        "with a page the pages beside it are written too, which saves seeks on drives that rotate \
-         and is work for nothing on others (innodb_flush_neighbors)",
+        "InnoDB also writes the dirty neighbors of a page, which saves seeks on rotating drives \
+         but only adds writes on others (innodb_flush_neighbors)",
         |place| {
             has(place, "innodb_flush_neighbors", &["1", "2"]).filter(|_| place.has_ssd())
         }),
     (Note, "mariadb-session-memory",
-        "lower the buffers of sessions or max_connections",
-        "each session may take these buffers, join_buffer_size several times in one query \
+        "lower the session buffers or max_connections",
+        "each session can allocate these buffers, join_buffer_size several times in one query \
          (https://mariadb.com/kb/en/mariadb-memory-allocation/)",
         session_memory),
     (Note, "mariadb-swappiness",
-        "set vm.swappiness = 1 on a machine for servers",
-        "the kernel may swap the buffer pool out for page cache; reading it back is slower than \
-         reading the page anew (https://mariadb.com/kb/en/configuring-swappiness/)",
+        "set vm.swappiness = 1 on a database server",
+        "the kernel may swap out parts of the buffer pool in favor of page cache; swapping in is \
+         slower than reading the page again (https://mariadb.com/kb/en/configuring-swappiness/)",
         |place| {
             place.memory_bytes()?;
             let has_swap = place.survey.machine.memory.swap_bytes.is_some_and(|bytes| bytes > 0);
@@ -93,14 +94,14 @@ const RULES: [Rule; 13] = [
                 = {value}"))
         }),
     (Note, "mariadb-performance-schema",
-        "set performance_schema = ON with performance_schema_instrument = 'wait/%=ON' where waits \
-         are to be known, and measure what it costs",
-        "without it the server does not count what sessions wait for; only the states of the \
-         process list can be sampled (https://mariadb.com/kb/en/performance-schema-overview/)",
+        "to measure waits, set performance_schema = ON and performance_schema_instrument = \
+         'wait/%=ON', and measure the overhead",
+        "without it, the server does not count waits; only the states in the process list can be \
+         sampled (https://mariadb.com/kb/en/performance-schema-overview/)",
         |place| has(place, "performance_schema", &["OFF", "0"])),
     (Note, "mariadb-query-cache",
-        "set query_cache_type = OFF and query_cache_size = 0, and compare",
-        "all sessions share one lock of the query cache: it does not scale with many processors \
+        "set query_cache_type = OFF and query_cache_size = 0, and measure",
+        "all sessions share one lock on the query cache, which does not scale to many CPUs \
          (https://mariadb.com/kb/en/query-cache/)",
         |place| {
             let bytes_of = place.server.bytes("query_cache_size").filter(|bytes| *bytes > 0)?;
@@ -109,13 +110,13 @@ const RULES: [Rule; 13] = [
             Some(format!("has a query cache of {}", bytes(bytes_of)))
         }),
     (Note, "mariadb-temporary-tables",
-        "set both to the smaller amount that queries need",
-        "temporary tables in memory are limited by the smaller of the two (tmp_table_size, \
+        "set both to the same value, the size that queries need",
+        "the smaller of the two limits in-memory temporary tables (tmp_table_size, \
          max_heap_table_size)",
         |place| {
             let of = |name| place.server.bytes(name);
             let (table, heap) = (of("tmp_table_size")?, of("max_heap_table_size")?);
-            let fact = || format!("has tmp_table_size of {}, but max_heap_table_size of {}",
+            let fact = || format!("has tmp_table_size = {}, but max_heap_table_size = {}",
                 bytes(table), bytes(heap));
             (table != heap).then(fact)
         }),
@@ -135,7 +136,7 @@ fn redo_log(place: &OnMachine<'_>) -> Option<String> {
         .map(|log| ("innodb_redo_log_capacity", log))
         .or_else(|| Some(("innodb_log_file_size", of("innodb_log_file_size")?)))?;
     let is_small = log < REDO_BYTES_SMALL || (log as f64) < REDO_SHARE_MIN * pool as f64;
-    is_small.then(|| format!("has {name} of {}, with a buffer pool of {}", bytes(log), bytes(pool)))
+    is_small.then(|| format!("has {name} = {} for a buffer pool of {}", bytes(log), bytes(pool)))
 }
 
 fn session_memory(place: &OnMachine<'_>) -> Option<String> {
@@ -149,8 +150,9 @@ fn session_memory(place: &OnMachine<'_>) -> Option<String> {
     let [shown, session, memory_shown] = [all, session, memory].map(bytes);
     (all > memory).then(|| {
         format!(
-            "could take {shown} with sort_buffer_size and join_buffer_size ({session}) in each of \
-             {connections} connections, above the memory of {memory_shown}"
+            "could use {shown}, more than the memory of {memory_shown}: the buffer pool plus \
+             sort_buffer_size and join_buffer_size ({session}) for each of {connections} \
+             connections"
         )
     })
 }

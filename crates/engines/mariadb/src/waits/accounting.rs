@@ -7,7 +7,7 @@ use observations::{TimeUse, Wait, WaitClass, WaitSource};
 use observe::ThreadTimes;
 use std::collections::BTreeMap;
 
-/// What of a measurement was counted, summed over sessions.
+/// Counters of a measurement, summed over sessions.
 #[derive(Debug, Clone, Default)]
 pub struct Counted {
     /// Sessions x interval.
@@ -18,7 +18,7 @@ pub struct Counted {
     pub row_locks: (u64, f64),
     /// Of the sessions' threads, where the kernel tells us.
     pub times: Option<ThreadTimes>,
-    /// What the server times.
+    /// Waits that the server times.
     pub instruments: Instruments,
 }
 
@@ -40,7 +40,7 @@ pub struct Instruments {
 }
 
 impl Instruments {
-    /// Whether it times what the process list shows as this wait.
+    /// Returns whether it times this wait of the process list.
     fn have(self, wait: &str) -> bool {
         match WaitType::class_of(WAIT_TYPES, wait) {
             _ if wait == IDLE => self.idle,
@@ -68,7 +68,7 @@ impl SessionTimes {
         Some(Self(sum))
     }
 
-    /// What was used since an earlier reading of the same threads.
+    /// Returns the use since an earlier reading of the same threads.
     pub fn since(self, earlier: Self) -> ThreadTimes {
         self.0.since(earlier.0)
     }
@@ -122,7 +122,7 @@ impl Counted {
         (waits, time)
     }
 
-    /// What the server has timed, as it has.
+    /// Returns the waits that the server timed.
     fn timed(&self) -> impl Iterator<Item = Wait> {
         let row_locks = (ROW_LOCK, self.row_locks);
         let timed =
@@ -132,7 +132,7 @@ impl Counted {
         })
     }
 
-    /// What the process list shows and the server does not time.
+    /// Returns the waits of the process list that the server does not time.
     fn sampled(&self, samples: &Samples) -> impl Iterator<Item = Wait> {
         let is_counted = |state: &str| {
             COMMITTING.contains(&state)

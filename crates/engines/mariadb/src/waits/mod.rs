@@ -1,4 +1,4 @@
-//! What sessions wait for.
+//! Waits of the sessions.
 //!
 //! The Performance Schema counts and times the waits of each session's thread
 //!
@@ -96,7 +96,7 @@ impl WaitCollector for MariaCollector {
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
         let not_started =
-            || EngineError::failed("observing the server's waits", "nothing was started");
+            || EngineError::failed("observing the server's waits", "the observer is not running");
         let Running { mut client, sampler, before, pid } =
             self.running.take().ok_or_else(not_started)?;
         let samples = sampler.stop()?;
@@ -143,12 +143,12 @@ fn number(text: &str) -> u64 {
     text.parse().unwrap_or(0)
 }
 
-/// What this server times, and what it does not let us observe.
+/// Returns the timed waits of this server, and the limits of the observation.
 fn instrumented(
     client: &mut Client,
     sees_threads: bool,
 ) -> Result<(Instruments, Vec<String>), EngineError> {
-    let doing = || failed_at("asking what is instrumented");
+    let doing = || failed_at("reading the enabled instruments");
     let mut lost = Vec::new();
     let mut instruments = Instruments::default();
     if client.cell("SELECT @@performance_schema").map_err(doing())?.as_deref() == Some("1") {
@@ -168,23 +168,22 @@ fn instrumented(
         };
         if on < all {
             lost.push(format!(
-                "Waits whose instruments are off: {} of {all} of \
-                 performance_schema.setup_instruments are not enabled and timed. Of these the \
-                 states in the process list are sampled.",
+                "Waits of disabled instruments: {} of {all} in \
+                 performance_schema.setup_instruments are not both enabled and timed. Steelbench \
+                 samples the process list for them.",
                 all - on
             ));
         }
     } else {
         lost.push(
-            "Waits for files and latches: performance_schema is off there. Row locks are counted; \
-             the rest is what the states in the process list tell, sampled."
+            "File and latch waits: performance_schema is off. Row locks are counted; other waits \
+             come from sampled process list states."
                 .to_owned(),
         );
     }
     if !sees_threads {
         lost.push(
-            "The processor time of the sessions: the server's threads cannot be seen from here."
-                .into(),
+            "CPU time of sessions: the server's threads are not visible from this machine.".into(),
         );
     }
     Ok((instruments, lost))

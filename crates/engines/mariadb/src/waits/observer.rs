@@ -59,7 +59,7 @@ impl MariaObserver {
         Ok(Self { sampler, client, own, before, earlier: None, literals: options.literals })
     }
 
-    /// What the server has counted since the last time, and what it does not tell.
+    /// Returns the server's counts since the last call, and the missing ones.
     fn counted(
         &mut self,
         window: &Window,
@@ -73,8 +73,7 @@ impl MariaObserver {
             self.client.cell("SELECT count(*) FROM information_schema.innodb_trx").is_ok();
         if !may_see {
             lost.push(
-                "Sessions of other users, and who waits for row locks: this user lacks the \
-                 privilege PROCESS."
+                "Other users' sessions and row lock waits: this user lacks the PROCESS privilege."
                     .into(),
             );
         }
@@ -102,7 +101,7 @@ impl LiveObserver for MariaObserver {
         };
         let (counted, operations, lost) = self.counted(&window).unwrap_or_else(|error| {
             let error = error.to_string();
-            let lost = vec![format!("What the server counts itself: {error}.")];
+            let lost = vec![format!("The server's own counters: {error}.")];
             ended.get_or_insert(error);
             (Counted::default(), Vec::new(), lost)
         });
@@ -168,7 +167,7 @@ fn busy_samples(window: &Window) -> Samples {
     samples
 }
 
-/// What the threads of clients' sessions used, where the kernel tells.
+/// Returns the CPU use of the clients' threads, where the kernel tells.
 fn times(window: &Window) -> Option<ThreadTimes> {
     let of_clients = window
         .kernel

@@ -1,4 +1,4 @@
-//! What server and kernel have counted until a moment.
+//! Counters of server and kernel at a moment.
 
 use super::accounting::SessionTimes;
 use super::{PICOSECONDS, cells, list, number};
@@ -157,9 +157,9 @@ impl Reading {
         Ok(Self { at, events, idle_s, status, operations, sessions, server })
     }
 
-    /// What waits of these sessions have been counted since: by name of the event, how often, and
-    /// wall seconds. A session waits for its next statement from one reading to another too,
-    /// before and after which there is one event.
+    /// Returns the waits of these sessions since an earlier reading: event name, count and wall
+    /// seconds. A session also waits for its next statement across readings, which adds one event
+    /// on each side.
     pub fn events_since(&self, before: &Self, scope: Scope<'_>) -> BTreeMap<String, (u64, f64)> {
         let mut sums: BTreeMap<String, (u64, f64)> = BTreeMap::new();
         for ((session, name), (count, time)) in &self.events {
@@ -245,10 +245,9 @@ fn event(row: Vec<Option<String>>) -> ((u32, String), (u64, u64)) {
     ((number(&session) as u32, name), (number(&count), number(&time)))
 }
 
-/// What `InnoDB` counts of itself, with its status variables
-/// (<https://mariadb.com/kb/en/innodb-status-variables/>) for how often, bytes, and milliseconds,
-/// where there are any; and whether the Performance Schema counts it by file, where it counts
-/// files.
+/// `InnoDB`'s own counters: status variables (<https://mariadb.com/kb/en/innodb-status-variables/>)
+/// of the count, bytes and milliseconds, if any; and whether the Performance Schema counts it by
+/// file, where it counts files.
 #[rustfmt::skip]
 const OF_INNODB: [(&str, [&str; 3], bool); 8] = [
     ("InnoDB row lock wait", ["innodb_row_lock_waits", "", "innodb_row_lock_time"], false),

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// What was seen.
+/// Samples of the sessions.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Samples {
     /// Looks a second.

@@ -45,8 +45,9 @@ impl MariaSource {
         own: &[u32],
         pid: Option<i32>,
     ) -> Result<Self, ServerError> {
-        let is_on =
-            client.cell("SELECT @@performance_schema").map_err(while_doing("asking the server"))?;
+        let is_on = client
+            .cell("SELECT @@performance_schema")
+            .map_err(while_doing("querying the server"))?;
         let mut roster = Roster::default();
         roster.observers.extend(own.iter().map(|own| *own as i32));
         Ok(Self {

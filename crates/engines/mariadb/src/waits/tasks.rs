@@ -1,4 +1,4 @@
-//! Who waits for whom.
+//! Waiting sessions and their blockers.
 
 use super::reading::sessions;
 use super::types::{self, ROW_LOCK};
@@ -13,7 +13,7 @@ use sql::Syntax;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-const DOING: &str = "asking who waits for whom";
+const DOING: &str = "reading blocking sessions";
 
 /// A session with what it waits for.
 struct Seen {
@@ -31,8 +31,8 @@ struct Wanted {
     blocked_by: Vec<i32>,
 }
 
-/// Who waits for what at this moment, the longest wait first; constants are in the statements only
-/// if `literals` are wanted. `own`: connections of ours.
+/// Returns the waiting sessions now, the longest wait first; statements contain constants only with
+/// `literals`. `own`: our connections.
 pub fn waiting_tasks(
     client: &mut Client,
     own: &[u32],
@@ -271,8 +271,8 @@ const CONFLICTS: [(&str, u16); 9] = [
     ("EXCLUSIVE", 0b1_1111_1111),
 ];
 
-/// Whether two modes conflict. Of one that is not in the matrix, as those of a backup, it is taken
-/// that it does.
+/// Returns whether two modes conflict; modes outside the matrix, such as those of a backup, count
+/// as conflicting.
 fn conflict(wanted: &str, held: &str) -> bool {
     let held = CONFLICTS.iter().position(|(mode, _)| *mode == held);
     let conflicts =

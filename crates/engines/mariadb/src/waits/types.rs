@@ -21,8 +21,8 @@ pub const IDLE: &str = "idle";
 /// The states of a session that commits, in the process lists of MariaDB and of MySQL.
 pub const COMMITTING: [&str; 2] = ["Commit", "waiting for handler commit"];
 
-/// What a session waits for by its state in the process list; `None`: it works, or waits for
-/// something that the list does not tell.
+/// Returns the wait of a state in the process list; `None`: the session works, or its wait is not
+/// visible there.
 pub fn of_state(state: &str) -> Option<&'static WaitType> {
     WaitType::find(WAIT_TYPES, state).filter(|_| !state.is_empty())
 }
@@ -30,80 +30,68 @@ pub fn of_state(state: &str) -> Option<&'static WaitType> {
 /// Names of events begin with `wait/`; those behind them are states of the process list, for what
 /// is not instrumented (<https://mariadb.com/kb/en/general-thread-states/>).
 pub const WAIT_TYPES: &[WaitType] = &[
-    wait(CPU_QUEUE, CpuQueue, "runnable, waiting for a processor"),
-    wait(ROW_LOCK, Lock, "waiting for a row lock of InnoDB"),
-    wait(REDO_LOG, Log, "committing, until InnoDB's redo log was written and durable"),
-    wait("idle", Client, "waiting for the next statement of its client"),
-    wait("wait/io/socket/*", Client, "receiving from its client or sending to it"),
+    wait(CPU_QUEUE, CpuQueue, "runnable, waiting for a CPU"),
+    wait(ROW_LOCK, Lock, "waiting for an InnoDB row lock"),
+    wait(REDO_LOG, Log, "committing: waiting until InnoDB's redo log is written and durable"),
+    wait("idle", Client, "waiting for the client's next statement"),
+    wait("wait/io/socket/*", Client, "receiving from the client or sending to it"),
     wait(
         "wait/io/file/innodb/innodb_data_file",
         DataRead,
-        "reading a page of a data file, or writing one to make room",
+        "reading a data page, or writing one to free a buffer",
     ),
-    wait("wait/io/file/innodb/innodb_log_file", Log, "writing the redo log or making it durable"),
+    wait("wait/io/file/innodb/innodb_log_file", Log, "writing or syncing the redo log"),
     wait(
         "wait/io/file/innodb/innodb_temp_file",
         DataWrite,
-        "reading or writing a temporary file of InnoDB",
+        "reading or writing an InnoDB temporary file",
     ),
     wait(
         "wait/io/file/innodb/innodb_dblwr_file",
         DataWrite,
         "writing pages to MySQL's doublewrite file",
     ),
-    wait("wait/io/file/sql/binlog*", Log, "writing the binary log or making it durable"),
+    wait("wait/io/file/sql/binlog*", Log, "writing or syncing the binary log"),
     wait("wait/io/file/*", Other, "in another file operation"),
     wait("wait/synch/mutex/sql/*LOCK_log", Log, "waiting for its turn to write the binary log"),
     wait(
         "wait/synch/mutex/sql/*LOCK_commit_ordered",
         Log,
-        "waiting for its turn to commit in the order of the binary log",
+        "waiting for its turn to commit in binary log order",
     ),
     wait(
         "wait/synch/cond/sql/*COND_wakeup_ready",
         Log,
-        "waiting until the leader of its group had written the binary log for it",
+        "waiting for its group's leader to write the binary log",
     ),
-    wait(
-        "wait/synch/cond/sql/*COND_queue_busy",
-        Log,
-        "waiting until the group before had committed",
-    ),
-    wait(
-        "wait/synch/cond/sql/MYSQL_BIN_LOG::*",
-        Log,
-        "waiting until its group had committed, as MySQL calls it",
-    ),
+    wait("wait/synch/cond/sql/*COND_queue_busy", Log, "waiting for the previous group to commit"),
+    wait("wait/synch/cond/sql/MYSQL_BIN_LOG::*", Log, "waiting for its group to commit (MySQL)"),
     wait(
         "wait/synch/mutex/sql/MYSQL_BIN_LOG::*",
         Log,
-        "waiting for its turn in the binary log, as MySQL calls it",
+        "waiting for its turn in the binary log (MySQL)",
     ),
     wait(
         "wait/synch/cond/sql/MDL_context*",
         Lock,
-        "waiting for a metadata lock, such as that of a table whose definition changes",
+        "waiting for a metadata lock, for example during ALTER TABLE",
     ),
     wait("wait/lock/metadata/*", Lock, "waiting for a metadata lock"),
-    wait(
-        "wait/synch/*",
-        Latch,
-        "waiting for a mutex, a condition or a read-write lock of the server",
-    ),
+    wait("wait/synch/*", Latch, "waiting for a mutex, condition or read-write lock of the server"),
     wait("wait/*", Other, "in another instrumented wait"),
     wait(
         "Commit",
         Log,
-        "committing: writing the binary log and the redo log, or waiting until they were durable",
+        "committing: writing the binary log and the redo log, or waiting until they are durable",
     ),
-    wait("waiting for handler commit", Log, "committing, as MySQL calls it"),
-    wait("Waiting for*ACK*", Log, "committing, until a replica had acknowledged it"),
-    wait("Waiting for*lock", Lock, "waiting for a lock of the kind that the name says"),
-    wait("User lock", Lock, "waiting for a lock of GET_LOCK()"),
-    wait("Waiting for*", Other, "waiting for what the name says"),
-    wait("Reading from net", Client, "receiving from its client"),
-    wait("Receiving from client", Client, "receiving from its client, as MySQL calls it"),
-    wait("Writing to net", Client, "sending to its client"),
-    wait("Sending to client", Client, "sending to its client, as MySQL calls it"),
+    wait("waiting for handler commit", Log, "committing (MySQL)"),
+    wait("Waiting for*ACK*", Log, "committing: waiting for a replica to acknowledge"),
+    wait("Waiting for*lock", Lock, "waiting for the named kind of lock"),
+    wait("User lock", Lock, "waiting for a lock taken with GET_LOCK()"),
+    wait("Waiting for*", Other, "waiting for the named resource"),
+    wait("Reading from net", Client, "receiving from the client"),
+    wait("Receiving from client", Client, "receiving from the client (MySQL)"),
+    wait("Writing to net", Client, "sending to the client"),
+    wait("Sending to client", Client, "sending to the client (MySQL)"),
     wait("User sleep", Client, "sleeping because a statement called SLEEP()"),
 ];

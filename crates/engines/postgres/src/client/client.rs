@@ -153,13 +153,13 @@ impl Client {
         self.messages.parameters.get(name).map(String::as_str)
     }
 
-    /// Whether the server is reached over a unix socket or the loopback interface, and so most
-    /// likely shares our kernel.
+    /// Returns whether the server is reached over a unix socket or the loopback interface, and so
+    /// most likely shares our kernel.
     pub fn is_local(&self) -> bool {
         self.canceller.address.is_local()
     }
 
-    /// Whether the connection is encrypted.
+    /// Returns whether the connection is encrypted.
     pub fn is_tls(&self) -> bool {
         self.messages.stream.is_tls()
     }
@@ -180,7 +180,7 @@ impl Client {
         self.messages.answer_timeout = timeout;
     }
 
-    /// Who may end the waiting for answers, and how long it then goes on.
+    /// Sets the stop that ends waiting for answers, and the grace time.
     pub fn set_stop(&mut self, stop: Stop, goes_on: Duration) {
         self.messages.stream.patience.stop = Some((stop, goes_on));
     }
@@ -360,7 +360,7 @@ impl Drop for CopyIn<'_> {
         if !self.is_over {
             // The answer is taken before the next request.
             let told =
-                frontend::copy_fail("given up by the client", &mut self.client.messages.output);
+                frontend::copy_fail("cancelled by the client", &mut self.client.messages.output);
             let _ = told.map(|()| self.client.send());
         }
     }

@@ -27,7 +27,7 @@ pub enum Address {
 }
 
 impl Address {
-    /// Whether the server shares our kernel: a unix socket or the loopback interface.
+    /// Returns whether the server shares our kernel: a unix socket or the loopback interface.
     pub fn is_local(&self) -> bool {
         match self {
             Self::Unix(_) => true,
@@ -79,7 +79,7 @@ fn all(mut errors: Vec<Error>) -> Error {
     if errors.len() > 1 {
         return Error::Attempts(errors);
     }
-    errors.pop().unwrap_or_else(|| Error::Protocol("no host to connect to".to_owned()))
+    errors.pop().unwrap_or_else(|| Error::Protocol("the host name has no address".to_owned()))
 }
 
 fn addresses(host: &Host) -> Result<Vec<Address>, Error> {

@@ -1,4 +1,4 @@
-//! What can go wrong, and what the server says about it.
+//! Errors of the client and of the server.
 
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::ErrorFields;
@@ -38,7 +38,7 @@ pub enum Error {
     /// [`Error::Timeout`].
     #[error("{0}")]
     Stopped(#[source] io::Error),
-    /// What arrived is not PostgreSQL's protocol, or was asked for in a way that it does not have.
+    /// Bytes outside PostgreSQL's protocol, or a request that it does not have.
     #[error("{0}")]
     Protocol(String),
 }
@@ -49,7 +49,7 @@ impl Error {
         self.server_error().map(|error| error.code.as_str())
     }
 
-    /// What the server said, when it said something.
+    /// Returns the server's error, if it sent one.
     pub fn server_error(&self) -> Option<&ServerError> {
         match self {
             Self::Server(error) | Self::Login(_, LoginError::Server(error)) => Some(error),
@@ -58,7 +58,7 @@ impl Error {
         }
     }
 
-    /// Whether somebody asked to stop.
+    /// Returns whether a stop was requested.
     pub fn is_stopped(&self) -> bool {
         match self {
             Self::Stopped(_) => true,
@@ -93,15 +93,15 @@ pub enum LoginError {
     Server(Box<ServerError>),
     /// It wants a password and none is known.
     #[error(
-        "the server asks for a password and none is known for it: give one in the connection \
-         string, in PGPASSWORD or in the password file"
+        "the server requires a password; set it in the connection string, in PGPASSWORD or in \
+         the password file"
     )]
     NoPassword,
     /// It wants a way to log in that this client does not have, or that was ruled out.
     #[error("{0}")]
     Method(String),
     /// SCRAM: the server could not prove that it knows the password.
-    #[error("the server failed to prove that it knows the password: {0}")]
+    #[error("the server could not prove that it knows the password: {0}")]
     Scram(#[source] io::Error),
 }
 
@@ -114,11 +114,11 @@ pub struct ServerError {
     pub severity: String,
     /// SQLSTATE.
     pub code: String,
-    /// What happened.
+    /// The message.
     pub message: String,
     /// More of it.
     pub detail: Option<String>,
-    /// What to do.
+    /// The hint.
     pub hint: Option<String>,
 }
 
@@ -146,7 +146,7 @@ impl ServerError {
     fn set(&mut self, kind: u8, text: &[u8]) {
         let kept = String::from_utf8_lossy(&text[..text.len().min(TEXT_BYTES_MAX)]);
         let text = match text.len() {
-            bytes if bytes > TEXT_BYTES_MAX => format!("{kept}... ({bytes} bytes in all)"),
+            bytes if bytes > TEXT_BYTES_MAX => format!("{kept}... ({bytes} bytes in total)"),
             _ => kept.into_owned(),
         };
         match kind {
@@ -160,7 +160,7 @@ impl ServerError {
         }
     }
 
-    /// Whether the server closes the connection after it.
+    /// Returns whether the server closes the connection after it.
     pub fn is_fatal(&self) -> bool {
         matches!(self.severity.as_str(), "FATAL" | "PANIC")
     }

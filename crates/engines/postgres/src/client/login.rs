@@ -70,7 +70,7 @@ impl<'a> Exchange<'a> {
                     key = BackendKey { process: body.process_id(), secret: body.secret_key() };
                 }
                 Message::ReadyForQuery(_) => return Ok(key),
-                _ => return Err(self.method("an unexpected message after the login")),
+                _ => return Err(self.method("unexpected message after login")),
             }
         }
     }
@@ -79,7 +79,10 @@ impl<'a> Exchange<'a> {
         let must_bind = self.config.channel_binding == ChannelBindingMode::Require;
         let request = self.receive()?;
         if must_bind && !matches!(request, Message::AuthenticationSasl(_)) {
-            return Err(self.method("channel_binding=require, and the server logs in without it"));
+            return Err(self.method(
+                "channel_binding=require, but the server does not use channel \
+                                    binding",
+            ));
         }
         self.require(match request {
             Message::AuthenticationOk => AuthMethod::None,
@@ -88,8 +91,8 @@ impl<'a> Exchange<'a> {
             Message::AuthenticationSasl(_) => AuthMethod::Scram,
             _ => {
                 return Err(self.method(
-                    "the server asks for a way to log in that this client does not have; it has \
-                     trust, peer, cert, password, md5 and scram-sha-256",
+                    "the server requires an authentication method that this client does not \
+                     support; supported: trust, peer, cert, password, md5 and scram-sha-256",
                 ));
             }
         })?;
@@ -110,7 +113,7 @@ impl<'a> Exchange<'a> {
         self.messages.flush()?;
         match self.receive()? {
             Message::AuthenticationOk => Ok(()),
-            _ => Err(self.method("an unexpected message instead of the end of the login")),
+            _ => Err(self.method("unexpected message at the end of login")),
         }
     }
 
@@ -120,16 +123,17 @@ impl<'a> Exchange<'a> {
     fn require(&self, asked: AuthMethod) -> Result<(), Error> {
         let required = &self.config.required_auth;
         if !required.permits(asked) {
-            return Err(
-                self.method(&format!("{required}, and the server asks for another way to log in"))
-            );
+            return Err(self.method(&format!(
+                "{required}, but the server requires another authentication \
+                                      method"
+            )));
         }
         let is_private = self.messages.stream.is_tls() || self.address.is_local();
         if asked == AuthMethod::Password && !is_private && !required.names(asked) {
             return Err(self.method(
-                "the server asks for the password in clear, and the connection is not encrypted: \
-                 it is not sent. Encrypt the connection with sslmode=require, or permit it with \
-                 require_auth=password",
+                "the server requires the password in cleartext and the connection is not \
+                 encrypted, so the password was not sent. Encrypt the connection with \
+                 sslmode=require, or allow cleartext with require_auth=password",
             ));
         }
         Ok(())
@@ -148,7 +152,7 @@ impl<'a> Exchange<'a> {
                 self.limit_iterations(body.data())?;
                 scram.update(body.data()).map_err(|error| self.failed(LoginError::Scram(error)))?;
             }
-            _ => return Err(self.method("an unexpected message in SCRAM")),
+            _ => return Err(self.method("unexpected message during SCRAM authentication")),
         }
         frontend::sasl_response(scram.message(), &mut self.messages.output)
             .map_err(Error::malformed)?;
@@ -157,7 +161,7 @@ impl<'a> Exchange<'a> {
             Message::AuthenticationSaslFinal(body) => {
                 scram.finish(body.data()).map_err(|error| self.failed(LoginError::Scram(error)))
             }
-            _ => Err(self.method("an unexpected message in SCRAM")),
+            _ => Err(self.method("unexpected message during SCRAM authentication")),
         }
     }
 
@@ -168,8 +172,8 @@ impl<'a> Exchange<'a> {
             text.split(',').find_map(|part| part.strip_prefix("i=")?.parse::<u64>().ok());
         match iterations.filter(|iterations| *iterations > SCRAM_ITERATIONS_MAX) {
             Some(iterations) => Err(self.method(&format!(
-                "the server asks for {iterations} iterations of SCRAM; no more than \
-                 {SCRAM_ITERATIONS_MAX} are done"
+                "the server requires {iterations} SCRAM iterations; the limit is \
+                 {SCRAM_ITERATIONS_MAX}"
             ))),
             None => Ok(()),
         }
@@ -185,11 +189,12 @@ impl<'a> Exchange<'a> {
             Some(hash) if binds => {
                 Ok((SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(hash)))
             }
-            _ if mode == ChannelBindingMode::Require => {
-                Err(self.method("channel_binding=require, and this connection cannot be bound"))
-            }
+            _ if mode == ChannelBindingMode::Require => Err(self.method(
+                "channel_binding=require, but channel binding is not available \
+                                 on this connection",
+            )),
             _ if !offered.contains(&SCRAM_SHA_256) => {
-                Err(self.method("the server offers no SCRAM mechanism that this client has"))
+                Err(self.method("the server offers no SCRAM mechanism that this client supports"))
             }
             // Lets a server notice that its offer to bind was removed on the way.
             Some(_) => Ok((SCRAM_SHA_256, ChannelBinding::unrequested())),

@@ -28,9 +28,9 @@ pub struct Messages {
     landing: Box<[u8]>,
     /// Messages to send with the next [`flush`](Self::flush).
     pub output: BytesMut,
-    /// What the server reports by itself.
+    /// Parameters reported by the server.
     pub parameters: BTreeMap<String, String>,
-    /// Whether the other end may still be no PostgreSQL server.
+    /// True while the other end may not be a PostgreSQL server.
     pub is_login: bool,
     /// How long the server may take to answer a request.
     pub answer_timeout: Option<Duration>,
@@ -96,9 +96,7 @@ impl Messages {
                     let bytes =
                         self.parameters.iter().map(|(name, value)| name.len() + value.len() + 64);
                     if bytes.sum::<usize>() > PARAMETER_BYTES_MAX {
-                        return Err(
-                            self.too_much(PARAMETER_BYTES_MAX, "as parameters of the session")
-                        );
+                        return Err(self.too_much(PARAMETER_BYTES_MAX, "of session parameters"));
                     }
                 }
                 Some(Message::NoticeResponse(_) | Message::NotificationResponse(_)) => {}
@@ -123,7 +121,7 @@ impl Messages {
     fn limit_message(&mut self) -> Result<(), Error> {
         match Header::parse(&self.input).map_err(Error::malformed)? {
             Some(header) if header.len() as usize > ANSWER_BYTES_MAX => {
-                Err(self.too_much(ANSWER_BYTES_MAX, "as one message"))
+                Err(self.too_much(ANSWER_BYTES_MAX, "in one message"))
             }
             _ => Ok(()),
         }
@@ -134,12 +132,12 @@ impl Messages {
         self.input.clear();
         let _ = self.stream.socket().shutdown(Shutdown::Both);
         Error::Protocol(format!(
-            "the server sends more than {} KiB {what}; the connection is closed",
+            "the server sent more than {} KiB {what}; connection closed",
             limit >> 10
         ))
     }
 
-    /// Whether the server has already refused what is still being sent.
+    /// Returns whether the server already refused the data being sent.
     pub fn has_refused(&mut self) -> Result<bool, Error> {
         self.read(false)?;
         Ok(self.input.first() == Some(&backend::ERROR_RESPONSE_TAG))
@@ -160,9 +158,9 @@ impl Messages {
             Ok(count) => {
                 self.received += count;
                 let (limit, what) = if self.is_login {
-                    (LOGIN_BYTES_MAX, "before the login is done")
+                    (LOGIN_BYTES_MAX, "before login completed")
                 } else {
-                    (ANSWER_BYTES_MAX, "in answer to one request")
+                    (ANSWER_BYTES_MAX, "in response to one request")
                 };
                 // Of a COPY what comes is looked at in the end.
                 if self.received.max(self.input.len() + count) > limit {

@@ -26,7 +26,7 @@ impl Rows {
         self.row_count
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.row_count == 0
     }
@@ -65,7 +65,7 @@ impl Rows {
         if count != self.columns.len() {
             let said = self.columns.len();
             return Err(Error::Protocol(format!(
-                "a row has {count} columns, {said} were announced"
+                "a row has {count} columns, but the server announced {said}"
             )));
         }
         self.row_count += 1;

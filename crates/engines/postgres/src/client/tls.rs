@@ -46,7 +46,7 @@ pub enum Roots {
     System,
 }
 
-/// What a configuration says about encryption.
+/// Encryption settings of a configuration.
 #[derive(Debug, Clone, Default)]
 pub struct TlsSettings {
     pub mode: TlsMode,
@@ -54,9 +54,9 @@ pub struct TlsSettings {
     /// The one that was given, or the one at home when it exists.
     pub certificate: Option<PathBuf>,
     pub key: Option<PathBuf>,
-    /// Whether the server is not told which host is meant.
+    /// True if the server name is not sent.
     pub hides_host: bool,
-    /// Whether TLS begins at once, without asking (`sslnegotiation=direct`, servers from 17 on).
+    /// True if TLS starts without a request (`sslnegotiation=direct`, servers from 17 on).
     pub is_direct: bool,
 }
 
@@ -95,10 +95,10 @@ impl TlsSettings {
         let hides_host = settings.choice("sslsni", &[("1", false), ("0", true)], false)?;
         let too_weak = |reason: &str| Err(ConfigError::Value("sslmode", reason.to_owned()));
         if roots == Roots::System && mode != TlsMode::VerifyFull {
-            return too_weak("sslrootcert=system needs sslmode=verify-full");
+            return too_weak("sslrootcert=system requires sslmode=verify-full");
         }
         if is_direct && mode < TlsMode::Require {
-            return too_weak("sslnegotiation=direct needs sslmode=require or stronger");
+            return too_weak("sslnegotiation=direct requires sslmode=require or stronger");
         }
         Ok(Self { mode, roots, certificate, key, hides_host, is_direct })
     }
@@ -147,15 +147,17 @@ impl Encryption {
             (0, _) => Err(connect::failed(address, io::ErrorKind::UnexpectedEof.into())),
             (_, b'S') => Ok(true),
             (_, b'N') => Ok(false),
-            _ => {
-                Err(failed(address, "the answer to the request for encryption is not PostgreSQL's"))
-            }
+            _ => Err(failed(
+                address,
+                "unexpected response to the TLS request; is this a \
+                                     PostgreSQL server?",
+            )),
         }
     }
 
     /// Of a server that does not encrypt.
     pub fn declined(address: &Address) -> Error {
-        failed(address, "the server does not encrypt, and sslmode asks for it")
+        failed(address, "the server does not support TLS, but sslmode requires it")
     }
 }
 
@@ -168,7 +170,10 @@ fn options(settings: &TlsSettings, host: String) -> Result<TlsOptions, String> {
         (None, _) => None,
         (Some(path), Some(key)) => Some((path.clone(), key.clone())),
         (Some(path), None) => {
-            return Err(format!("{}: no private key is known for it: set sslkey", path.display()));
+            return Err(format!(
+                "{}: no private key for this certificate; set sslkey",
+                path.display()
+            ));
         }
     };
     Ok(TlsOptions {
@@ -188,8 +193,8 @@ fn trusted_roots(settings: &TlsSettings) -> Result<tls::Roots, String> {
         Roots::File(Some(path)) if path.exists() => Ok(tls::Roots::File(path.clone())),
         Roots::File(_) if settings.mode < TlsMode::VerifyCa => Ok(tls::Roots::Unverified),
         Roots::File(path) => Err(format!(
-            "root certificate file {} does not exist: provide it, use the platform's with \
-             sslrootcert=system, or verify nothing with sslmode=require",
+            "root certificate file {} does not exist. Create it, use the system's certificates \
+             with sslrootcert=system, or disable verification with sslmode=require",
             path.as_deref().unwrap_or(Path::new("~/.postgresql/root.crt")).display()
         )),
     }

@@ -36,14 +36,14 @@ const COLUMNS: [(Counter, &[&str], u32); 22] = [
 ];
 
 const WHAT: &str = "statements";
-const NOT_INSTALLED: &str = "the extension pg_stat_statements is in none of the databases that \
-                             were looked into. To install it: add pg_stat_statements to \
-                             shared_preload_libraries, restart the server, then CREATE EXTENSION \
-                             pg_stat_statements";
+const NOT_INSTALLED: &str = "the extension pg_stat_statements was not found in any database that \
+                             Steelbench read. To install it, add pg_stat_statements to \
+                             shared_preload_libraries, restart the server, then run CREATE \
+                             EXTENSION pg_stat_statements";
 const NOT_LOADED: &str =
-    "pg_stat_statements is not loaded: add it to shared_preload_libraries and restart the server";
-const OLDER: &str = "this pg_stat_statements is older than version 1.8: ALTER EXTENSION \
-                     pg_stat_statements UPDATE, or name a server of PostgreSQL 14 or later";
+    "pg_stat_statements is not loaded; add it to shared_preload_libraries and restart the server";
+const OLDER: &str = "this pg_stat_statements is older than version 1.8; run ALTER EXTENSION \
+                     pg_stat_statements UPDATE, or use PostgreSQL 14 or later";
 
 impl Reader {
     /// Reads the statements; why there are none is said.
@@ -153,7 +153,7 @@ fn columns(client: &mut Client, schema: &str) -> Result<Vec<String>, Error> {
     Ok(client.query(&sql, &[])?.iter().map(|row| row.text(0)).collect())
 }
 
-/// What a counter is selected by.
+/// Returns the select expression of a counter.
 fn sum(columns: &[&str], there: &[String], scale: u32) -> Option<String> {
     let known: Vec<String> = columns
         .iter()

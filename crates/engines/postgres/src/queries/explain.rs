@@ -42,14 +42,14 @@ fn plan(client: &mut Client, text: &str) -> Result<Plan, NoPlan> {
             // "undefined table", "undefined function"
             Some("42P01" | "42883") => {
                 format!(
-                    "{error}: it is gone, temporary, or in a schema that is not in this session's \
-                 search_path"
+                    "{error}: it was dropped, is temporary, or is in a schema outside this \
+                     session's search_path"
                 )
             }
             // "syntax error", "indeterminate datatype", "ambiguous function"
             Some("42601" | "42P18" | "42725") => {
                 format!(
-                    "{}: without its values it has another meaning or none",
+                    "{}: it cannot be planned without parameter values",
                     error.to_string().trim_end_matches('.')
                 )
             }

@@ -153,7 +153,7 @@ fn texts(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// What the planner knows of columns; of tables that we may not read it does not say.
+/// Reads the planner's statistics of columns; unreadable tables have none.
 fn columns(client: &mut Client, tables: &mut [Table]) -> Result<(), Error> {
     let sql = format!(
         "SELECT /* {MARK} */ schemaname, tablename, pg_catalog.quote_ident(attname), avg_width, \

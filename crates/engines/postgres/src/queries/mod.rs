@@ -113,7 +113,7 @@ impl QueryReader for Reader {
             "SELECT /* {MARK} */ (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000)::int8, \
              pg_catalog.current_setting('block_size')"
         );
-        let rows = client.query(&now, &[]).map_err(while_doing("asking for the time"))?;
+        let rows = client.query(&now, &[]).map_err(while_doing("reading the server's time"))?;
         let server = format!("PostgreSQL {}.{}", version / 10_000, version % 10_000);
         let now_ms = rows.first().and_then(|row| row.parse(0)).unwrap_or(0);
         let page = rows.first().and_then(|row| row.parse(1)).unwrap_or(8192);
@@ -136,7 +136,7 @@ impl QueryReader for Reader {
             }
         }
         if left_out > 0 {
-            let why = "--databases limits them".to_owned();
+            let why = "excluded by --databases".to_owned();
             snapshot.unread.push(Unread {
                 what: format!("tables and indexes of {left_out} more databases"),
                 why,
@@ -154,7 +154,7 @@ impl QueryReader for Reader {
         let rows = self
             .home()
             .and_then(|client| client.query(&sql, &[]))
-            .map_err(while_doing("looking who runs what"))?;
+            .map_err(while_doing("reading running statements"))?;
         let seen = rows.iter().filter_map(|row| Some((row.parse(0)?, row.parse(1)?)));
         remember(&mut self.running, seen.filter(|(_, text): &(_, String)| !text.contains('$')));
         Ok(())

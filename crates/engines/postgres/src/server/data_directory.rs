@@ -9,11 +9,11 @@ use servers::template::Unfinished;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// What is decided when a data directory is initialised. The encoding is UTF-8, the order of
-/// strings that of their bytes (`--locale=C`): the same on every machine and version.
+/// Options fixed by initdb. The encoding is UTF-8 and strings sort by bytes (`--locale=C`): the
+/// same on every machine and version.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DataOptions {
-    /// Whether pages have checksums; `None`: as the version does it (since 18 they have).
+    /// True for pages with checksums; `None`: the version's default (on since 18).
     pub checksums: Option<bool>,
     /// Size of a file of the log in MB, a power of two from 1 to 1024; `None`: the version's (16).
     pub wal_segment_mb: Option<u32>,

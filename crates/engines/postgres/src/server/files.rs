@@ -9,7 +9,7 @@ pub(super) const BASELINE_FILE: &str = "steelbench.conf";
 /// Name of the file with the settings of the experiment, in the data directory.
 pub(super) const SETTINGS_FILE: &str = "steelbench.settings.conf";
 
-/// What `postmaster.pid` says: process, start, port, shared memory, state
+/// Content of `postmaster.pid`: process, start, port, shared memory, state
 /// (<https://www.postgresql.org/docs/current/storage-file-layout.html>; lines as in `pidfile.h`).
 #[derive(Debug, Clone, Default)]
 pub(super) struct Postmaster {

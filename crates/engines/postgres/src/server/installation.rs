@@ -56,7 +56,7 @@ impl Version {
         Some(Self { major: major.parse().ok()?, minor: minor.unwrap_or(0) })
     }
 
-    /// Whether this is what `15` or `15.18` asks for.
+    /// Returns whether the version matches `15` or `15.18`.
     fn is(self, wanted: &str) -> bool {
         wanted == self.major.to_string() || wanted == self.to_string()
     }
@@ -158,18 +158,18 @@ fn not_found(version: Option<&str>, bindirs: &[PathBuf], all: &[Installation]) -
     let wanted = version.map_or("PostgreSQL".to_owned(), |version| format!("PostgreSQL {version}"));
     let found: Vec<String> =
         all.iter().map(|one| format!("{} in {}", one.version, one.bindir.display())).collect();
-    let found = if found.is_empty() { "no version from 14 up".into() } else { found.join(", ") };
+    let found = if found.is_empty() { "no version 14 or later".into() } else { found.join(", ") };
     let empty: Vec<String> = bindirs
         .iter()
         .filter(|place| !place.join("postgres").exists() || !place.join("initdb").exists())
-        .map(|place| format!("; {} does not hold postgres and initdb", place.display()))
+        .map(|place| format!("; {} does not contain postgres and initdb", place.display()))
         .collect();
     let major = version.map_or("VERSION", |version| version.split('.').next().unwrap_or(version));
     EngineError::failed(
         format!("looking for {wanted}"),
         format!(
             "found {found}{}; install a server (Debian: postgresql-{major}, Red Hat: \
-             postgresql{major}-server) or name the folder of its programs in target.bindir",
+             postgresql{major}-server), or set target.bindir to the folder of its programs",
             empty.concat()
         ),
     )

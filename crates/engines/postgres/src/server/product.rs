@@ -29,7 +29,7 @@ pub struct PostgresProduct {
 
 /// A private server.
 pub type PrivateServer = Server<PostgresProduct>;
-/// What it is made with.
+/// Options of the server.
 pub type ServerOptions = Options<PostgresProduct>;
 
 /// The superuser of private servers.

@@ -18,7 +18,7 @@ const RELOAD: Duration = Duration::from_secs(30);
 const RELOADS: Signal = Signal::HUP;
 
 #[rustfmt::skip]
-/// What no experiment may decide: else we would not find the server, or not only we.
+/// Settings that experiments may not change: they locate and protect the private server.
 const OURS: &[&str] = &[
     "config_file", "data_directory", "external_pid_file", "hba_file", "ident_file",
     "listen_addresses", "port",
@@ -86,7 +86,7 @@ fn load(
         Ok((load_time(&mut client)? != before).then_some(client))
     })?;
     let Some(mut client) = loaded else {
-        let message = format!("the server does not load them: {}", server.log_since(log_before));
+        let message = format!("the server did not load them: {}", server.log_since(log_before));
         return Err(EngineError::failed("loading target.settings", message));
     };
     refused(wanted, &mut client, || server.log_since(log_before))?;
@@ -118,7 +118,7 @@ pub(super) fn path(name: &str) -> String {
 /// When a session's files were loaded, in microseconds.
 pub(crate) fn load_time(client: &mut Client) -> Result<String, EngineError> {
     let time = client.cell("SELECT extract(epoch FROM pg_conf_load_time())::text");
-    Ok(time.map_err(failed_at("reading when settings were loaded"))?.unwrap_or_default())
+    Ok(time.map_err(failed_at("reading the configuration load time"))?.unwrap_or_default())
 }
 
 /// Objections that need no attempt.
@@ -129,8 +129,7 @@ pub(crate) fn check(
 ) -> Result<(), EngineError> {
     for (name, value) in wanted {
         if OURS.contains(&name.as_str()) {
-            let message =
-                "Steelbench decides this, or the server would not be found any more; leave it out";
+            let message = "Steelbench sets this itself, to be able to reach the server; remove it";
             return Err(EngineError::failed(path(name), message));
         }
         if value.contains(['\n', '\r', '\0']) {
@@ -157,7 +156,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Whether it is a name as modules give their settings.
+/// Returns whether the name has the form of a module's setting.
 pub fn is_of_module(name: &str) -> bool {
     name.split('.').count() == 2
         && name.split('.').all(|part| {
@@ -184,7 +183,7 @@ fn refused(
     Err(EngineError::failed(format!("{} = {value}", path(name)), said))
 }
 
-/// What the log says about a setting, with the hints after it.
+/// Returns the log's objection to a setting, with its hints.
 pub(super) fn objection(log: &str, name: &str) -> Option<String> {
     let quoted = format!("\"{}\"", name.to_lowercase());
     let mut lines = log.lines().skip_while(|line| !line.to_lowercase().contains(&quoted));
@@ -202,7 +201,7 @@ pub(crate) fn read_back(
 ) -> Result<(), EngineError> {
     for (name, value) in wanted {
         let Some(got) = known.get(name) else {
-            let message = "no module that is loaded has this setting; name its module in \
+            let message = "no loaded module has this setting; add its module to \
                            target.settings.shared_preload_libraries";
             return Err(EngineError::failed(path(name), message));
         };
@@ -230,9 +229,9 @@ pub(crate) struct Known {
     boot_val: Option<String>,
     /// Where the value comes from: `default`, `configuration file`, `override`, ...
     source: String,
-    /// Whether it comes from the file that we write, or have written.
+    /// True if it comes from the file that we write.
     from_our_file: bool,
-    /// What it takes to change it.
+    /// Context in which it can change.
     pub(crate) context: String,
     /// Changed in a file, but not in force before a restart.
     pub(crate) pending_restart: bool,
@@ -271,7 +270,7 @@ impl Known {
         }
     }
 
-    /// Whether the value in force is the one that was asked for.
+    /// Returns whether the value in force is the wanted one.
     fn took(&self, wanted: &str) -> bool {
         let is_text = matches!(self.vartype.as_str(), "string" | "enum");
         self.is(wanted, &self.setting)
@@ -350,7 +349,7 @@ fn number(text: &str, unit: Option<&str>) -> Option<(f64, f64)> {
     Some((value * units[index].1 / base, if value.fract() == 0.0 { 0.0 } else { smaller / base }))
 }
 
-/// Whether a server that was told this may have that: rounded to a whole number.
+/// Returns whether a server may have rounded the wanted value to this one.
 fn may_become((wanted, rounding): (f64, f64), got: f64) -> bool {
     let to_whole = if wanted.fract() != 0.0 && got.fract() == 0.0 { 0.5 } else { 0.0 };
     (wanted - got).abs() <= rounding + to_whole + (1e-6 * wanted.abs()).min(1e-6)

@@ -69,7 +69,7 @@ fn format(place: &Path) -> Result<Format, &'static str> {
         return if known {
             Ok(Format::Archive { parallel: true })
         } else {
-            Err("a folder without a dump (toc.dat)")
+            Err("not a dump: the folder has no toc.dat")
         };
     }
     match first.as_slice() {
@@ -78,7 +78,7 @@ fn format(place: &Path) -> Result<Format, &'static str> {
             Err("it is compressed; decompress it first")
         }
         _ if first.starts_with(b"toc.dat\0") => Ok(Format::Archive { parallel: false }),
-        _ if first.contains(&0) => Err("no dump of pg_dump"),
+        _ if first.contains(&0) => Err("not a pg_dump file"),
         _ => Ok(Format::Plain),
     }
 }
@@ -117,7 +117,7 @@ pub(crate) fn fill(
 /// file then.
 pub fn dump(url: &str, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
     let failed =
-        |error: String| EngineError::failed("reading the URL of the database to dump", error);
+        |error: String| EngineError::failed("parsing the URL of the database to dump", error);
     let config = Config::parse(url).map_err(|error| failed(error.to_string()))?;
     let bindir = installed_programs();
     let filler = Filler { config: &config, bindir: bindir.as_deref(), cancel };
@@ -132,7 +132,7 @@ pub fn dump(url: &str, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
     dumped
 }
 
-/// What fills a database, or reads it.
+/// Program that fills or reads a database.
 struct Filler<'a> {
     config: &'a Config,
     bindir: Option<&'a Path>,

@@ -6,8 +6,8 @@ use experiment::Invalid;
 use servers::account::command;
 use std::collections::BTreeMap;
 
-/// What a version of PostgreSQL objects to in these settings. What only a running server notices is
-/// not found here.
+/// Returns a version's objections to these settings. Objections of a running server only are not
+/// found here.
 pub fn objections(
     installation: &Installation,
     settings: &BTreeMap<String, String>,

@@ -1,5 +1,5 @@
-//! What a server is and how it is set: `steelbench survey --server`. Nothing is changed, no table
-//! is read.
+//! A server's identity and settings: `steelbench survey --server`. Changes nothing and reads no
+//! table.
 
 pub(super) mod rules;
 
@@ -14,8 +14,8 @@ use work::Stop;
 /// does not show.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What is asked of each setting, in this order. Settings that this session changed itself
-/// (`client`, `session`) tell nothing of the server.
+/// Columns read for each setting, in this order. Settings that this session changed itself
+/// (`client`, `session`) tell nothing about the server.
 const SETTINGS: &str = "SELECT /* steelbench_queries */ name, setting, boot_val, unit, vartype, \
                         source, pg_catalog.regexp_replace(sourcefile, '.*/', ''), \
                         pending_restart, context, category FROM pg_catalog.pg_settings WHERE \
@@ -71,7 +71,7 @@ pub(super) fn survey(
     client.set_stop(stop.clone(), Duration::ZERO);
     // Settings first: what we set for the session below would hide what the server gives to
     // sessions.
-    let rows = client.query(SETTINGS, &[]).map_err(while_doing("asking for its settings"))?;
+    let rows = client.query(SETTINGS, &[]).map_err(while_doing("reading its settings"))?;
     let settings: Vec<ServerSetting> = rows.iter().filter_map(|row| setting(&row)).collect();
     super::leave_no_statistics(&mut client);
     let session = "SET default_transaction_read_only = on; SET statement_timeout = '30s'; SET \
@@ -90,7 +90,7 @@ pub(super) fn survey(
     let extensions = ask(&mut client, "extensions", EXTENSIONS);
     let state = ask(
         &mut client,
-        "state of replication",
+        "replication state",
         "SELECT pg_catalog.pg_is_in_recovery(), pg_catalog.pg_has_role('pg_read_all_settings', \
          'MEMBER')",
     );
@@ -118,7 +118,7 @@ pub(super) fn survey(
     if is_true(1) == Some(false) {
         let why = "this role is not a member of pg_read_all_settings".to_owned();
         unread.push(Unread {
-            what: "settings that only superusers see, and files of settings".into(),
+            what: "settings visible to superusers only, and the files of settings".into(),
             why,
         });
     }
@@ -157,7 +157,7 @@ fn setting(row: &Row<'_>) -> Option<ServerSetting> {
     })
 }
 
-/// What the rows are that could be read.
+/// Converts the readable rows.
 fn listed<T>(rows: Option<&Rows>, of: impl Fn(Row<'_>) -> Option<T>) -> Vec<T> {
     rows.into_iter().flat_map(Rows::iter).filter_map(of).collect()
 }

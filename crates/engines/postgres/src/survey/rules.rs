@@ -20,7 +20,7 @@ const BYTES_AN_ENTRY_MAPS: f64 = 512.0;
 const TRANSPARENT_HUGE_PAGES: &str = "transparent-huge-pages";
 const TRANSPARENT_HUGE_PAGES_SETTING: &str = "transparent_hugepage.enabled";
 
-/// What the rules find about a server.
+/// Returns the rules' advice on a server.
 pub(crate) fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
     let mut found = survey_rules::advice(&RULES, server, survey);
     let of_machine = found.iter_mut().filter(|advice| advice.rule == TRANSPARENT_HUGE_PAGES);
@@ -31,79 +31,78 @@ pub(crate) fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
 #[rustfmt::skip]
 const RULES: [Rule; 14] = [
     (Problem, "postgres-fsync",
-        "set fsync = on, unless all of its data may be lost",
-        "a crash of the machine can leave a database that cannot be repaired (fsync)",
+        "set fsync = on, unless losing all data is acceptable",
+        "a crash of the operating system or a power failure can corrupt the database beyond \
+         repair (fsync)",
         |place| is_off(place, "fsync")),
     (Problem, "postgres-full-page-writes",
-        "set full_page_writes = on, unless the file system is one that copies on write",
-        "a crash of the machine can leave pages that are half old, half new, unless the file \
-         system never tears them (full_page_writes)",
+        "set full_page_writes = on, unless the file system prevents torn pages (copy on write)",
+        "a crash of the operating system can leave torn (half-written) pages, unless the file \
+         system prevents them (full_page_writes)",
         |place| is_off(place, "full_page_writes")),
     (Problem, "postgres-parallel-limit",
-        "raise the limit, or lower what is above it",
-        "parallel workers are taken from those of max_parallel_workers, and these from the \
-         processes of max_worker_processes: what is above the next limit has no effect \
-         (max_parallel_workers)",
+        "raise the limit, or lower the setting that exceeds it",
+        "max_parallel_workers caps max_parallel_workers_per_gather, and max_worker_processes \
+         caps both; a value above the next limit has no effect (max_parallel_workers)",
         parallel_limit),
     (Problem, "postgres-pending-restart",
         "restart the server when convenient, or revert the changes",
-        "the configuration file and the running server differ: the next restart changes how the \
-         server behaves (pg_settings.pending_restart)",
+        "the configuration file and the running server differ; the next restart will change the \
+         server's behavior (pg_settings.pending_restart)",
         |place| {
             let waiting = place.server.settings.iter().filter(|setting| setting.pending_restart);
             let names: Vec<&str> = waiting.map(|setting| setting.name.as_str()).collect();
-            let fact = || format!("waits for a restart to take new values of {}", names.join(", "));
+            let fact = || format!("needs a restart to apply new values of {}", names.join(", "));
             (!names.is_empty()).then(fact)
         }),
     (Note, TRANSPARENT_HUGE_PAGES,
-        "set it to madvise or never for this PostgreSQL server, and give it explicit huge pages",
-        "a process that touches memory waits while the kernel makes a huge page of it. PostgreSQL \
-         discourages them (huge_pages)",
+        "set it to madvise or never for this PostgreSQL server, and configure explicit huge pages",
+        "processes stall while the kernel assembles huge pages. The PostgreSQL documentation \
+         discourages transparent huge pages (huge_pages)",
         |place| {
             let value = place.survey.setting(TRANSPARENT_HUGE_PAGES_SETTING)
                 .filter(|_| place.server.is_local)?;
             (value == "always").then(|| "is always".into())
         }),
     (Note, "postgres-shared-buffers-small",
-        "try a quarter of the memory, if the machine is for this server alone",
-        "on a dedicated machine a quarter of the memory is a reasonable starting value; the \
-         default is made for any machine (shared_buffers)",
+        "try a quarter of the memory, if this machine is dedicated to the server",
+        "on a dedicated machine, a quarter of the memory is a reasonable starting value; the \
+         default must work on any machine (shared_buffers)",
         |place| place.share_of_memory("shared_buffers", |share| share < SHARED_SHARE_MIN)),
     (Note, "postgres-shared-buffers-large",
-        "compare with less, down to a quarter of the memory",
-        "PostgreSQL reads through the operating system's cache too, so pages are in memory twice; \
-         more than 40 % is unlikely to work better (shared_buffers)",
+        "test smaller values, down to a quarter of the memory",
+        "PostgreSQL also relies on the page cache, so pages are cached twice; more than 40 % is \
+         unlikely to work better than less (shared_buffers)",
         |place| place.share_of_memory("shared_buffers", |share| share > SHARED_SHARE_MAX)),
     (Note, "postgres-cache-size",
-        "set it to what shared_buffers and the page cache have together",
-        "the planner assumes that this much of an index is in memory, and prefers index scans \
-         accordingly (effective_cache_size)",
+        "set it to the sum of shared_buffers and the expected page cache",
+        "the planner assumes a cache of this size; a high value favors index scans \
+         (effective_cache_size)",
         |place| {
             let cache = place.server.bytes("effective_cache_size")?;
             let memory = place.memory_bytes()?;
             let shown = (bytes(cache), bytes(memory));
-            let fact = || format!("has effective_cache_size of {}, above the memory of {}",
+            let fact = || format!("has effective_cache_size = {}, more than the memory of {}",
                 shown.0, shown.1);
             (cache > memory).then(fact)
         }),
     (Note, "postgres-session-memory",
         "lower work_mem or max_connections, or put a connection pool in front of the server",
-        "each sort and hash of each session may use this much, several at once in one query; when \
-         many sessions do, the kernel may kill processes (work_mem)",
+        "each sort or hash operation may use this much memory, and one query can run several; \
+         with many sessions the kernel may kill processes (work_mem)",
         session_memory),
     (Note, "postgres-huge-pages",
-        "set vm.nr_hugepages to what `postgres -C shared_memory_size_in_huge_pages` says, then \
-         huge_pages = on",
-        "each session has page tables of its own for the shared memory: 8 bytes for each 4 KiB it \
-         has touched. Huge pages need 512 times less, and fewer misses of the TLB (Managing \
-         Kernel Resources, Linux Huge Pages)",
+        "set vm.nr_hugepages to the output of `postgres -C shared_memory_size_in_huge_pages`, \
+         then set huge_pages = on",
+        "each session has its own page tables: 8 bytes per 4 KiB of shared memory that it has \
+         touched. Huge pages need 1/512 of that and cause fewer TLB misses (Managing Kernel \
+         Resources, Linux Huge Pages)",
         huge_pages),
     (Note, "postgres-overcommit",
-        "on a machine for servers alone set vm.overcommit_memory = 2 with a fitting \
-         vm.overcommit_ratio, or shield the postmaster with OOMScoreAdjust",
-        "the kernel promises more memory than there is, and when it runs out may kill the whole \
-         server, not only the session that asked (Managing Kernel Resources, Linux Memory \
-         Overcommit)",
+        "on a dedicated machine, set vm.overcommit_memory = 2 and a suitable \
+         vm.overcommit_ratio, or protect the postmaster with OOMScoreAdjust",
+        "the kernel grants more memory than it has; when memory runs out, it may kill the \
+         postmaster and with it all sessions (Managing Kernel Resources, Linux Memory Overcommit)",
         |place| {
             place.memory_bytes()?;
             let mode = place.survey.setting("vm.overcommit_memory").filter(|mode| *mode != "2")?;
@@ -111,25 +110,25 @@ const RULES: [Rule; 14] = [
         }),
     (Note, "postgres-workers",
         "for large queries, raise it and max_worker_processes towards the number of cores, and \
-         compare",
-        "large queries run in no more processes than this, however many cores the machine has \
-         (max_parallel_workers). For many short transactions that is no loss",
+         measure",
+        "it limits the parallel workers of all queries together, whatever the number of cores \
+         (max_parallel_workers). Short transactions do not need more",
         workers),
     (Note, "postgres-io-concurrency",
         "try 16 (the default from version 18 on) to 200",
-        "bitmap scans ask for one page ahead; SSDs and arrays serve many at once \
+        "bitmap scans prefetch at most one page; SSDs and arrays serve many requests in parallel \
          (effective_io_concurrency)",
         |place| {
             let value = place.server.number("effective_io_concurrency")
                 .filter(|value| *value <= 1)?;
-            let fact = || format!("has effective_io_concurrency = {value}, and there are drives \
-                that do not rotate (SSDs, arrays)");
+            let fact = || format!("has effective_io_concurrency = {value} on a machine with \
+                                   non-rotational drives (SSDs, arrays)");
             place.has_ssd().then(fact)
         }),
     (Note, "postgres-io-timing",
-        "run pg_test_timing, and turn it on if reading the clock takes tens of nanoseconds",
-        "without it the server's statistics cannot tell how long reads and writes take; \
-         pg_test_timing tells what it costs here (track_io_timing)",
+        "run pg_test_timing; turn it on if one clock reading takes at most tens of nanoseconds",
+        "without it, the server's statistics do not include the time of reads and writes; \
+         pg_test_timing measures its overhead (track_io_timing)",
         |place| is_off(place, "track_io_timing")),
 ];
 
@@ -157,8 +156,8 @@ fn session_memory(place: &OnMachine<'_>) -> Option<String> {
     let [all_shown, work, memory_shown] = [all as u64, work, memory].map(bytes);
     (all > memory as f64).then(|| {
         format!(
-            "could take {all_shown} with one work_mem ({work}) in each of {connections} \
-             connections, above the memory of {memory_shown}"
+            "could use {all_shown}, more than the memory of {memory_shown}: shared_buffers plus \
+             one work_mem ({work}) for each of {connections} connections"
         )
     })
 }
@@ -170,8 +169,12 @@ fn huge_pages(place: &OnMachine<'_>) -> Option<String> {
     let connections = place.server.number("max_connections")?;
     let tables = connections as f64 * shared / BYTES_AN_ENTRY_MAPS;
     let shown = bytes(tables as u64);
-    let fact =
-        || format!("uses no huge pages: page tables of {connections} connections can take {shown}");
+    let fact = || {
+        format!(
+            "does not use huge pages; the page tables of {connections} connections can \
+                    take {shown}"
+        )
+    };
     (tables > PAGE_TABLES_SHARE_MAX * memory).then(fact)
 }
 

@@ -6,7 +6,7 @@ use observe::ProcessTimes;
 use servers::activity::{Process, Window};
 use std::collections::BTreeMap;
 
-/// What samples and the kernel say about the same sessions in the same time.
+/// Samples and kernel times of the same sessions in the same interval.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SessionSamples {
     /// Sessions x interval, in seconds.
@@ -47,8 +47,8 @@ pub(super) struct KernelTime {
 }
 
 impl SessionSamples {
-    /// What a window has of chosen processes. Time in which they were idle is the wait `idle`, if
-    /// one is given.
+    /// Selects the chosen processes of a window. Their idle time becomes the wait `idle`, if one is
+    /// given.
     pub(super) fn of(window: &Window, is_chosen: impl Fn(i32) -> bool, idle: Option<&str>) -> Self {
         let mut running = 0;
         let mut waits: BTreeMap<&str, WaitSamples> = BTreeMap::new();
@@ -294,7 +294,7 @@ mod tests {
         assert!((all - 40.0).abs() < 1e-9, "{all}");
     }
 
-    /// What is left of the sessions' time, and what was taken off the waits.
+    /// Returns the rest of the sessions' time, and the reduction of the waits.
     fn rest(cpu_s: f64, run_queue_s: f64, counted: ServerCounts) -> (f64, f64) {
         let kernel = KernelTime { cpu_s, cpu_user_s: 0.0, run_queue_s };
         let (waits, time) = sessions(Some(kernel)).account(counted);

@@ -14,7 +14,7 @@ pub const FLUSH_OWN_COUNTERS: &str = "SELECT pg_stat_force_next_flush()";
 /// Before 15 a process of its own collected what sessions sent, and wrote it twice a second.
 const COLLECTOR_DELAY: Duration = Duration::from_millis(600);
 
-/// What the server counts and times itself, all processes together.
+/// The server's own counters and times, over all processes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Counters {
     counted: BTreeMap<String, Counted>,
@@ -112,9 +112,8 @@ impl Counters {
         CounterReadings::from_rows(views.join(", "), ["name", "count", "bytes", "ms"], rows)
     }
 
-    /// What was counted since an earlier reading. All calls of these operations are in it, also
-    /// those that the system's page cache served.
-    /// Fails when a view was reset in between.
+    /// Returns the counts since an earlier reading, including calls that the system's page cache
+    /// served. Fails when a view was reset in between.
     pub(super) fn since(&self, before: &Self) -> Result<Vec<Operation>, ServerError> {
         if let Some((view, _)) =
             self.resets.iter().find(|(view, time)| before.resets.get(*view) != Some(*time))
@@ -150,7 +149,7 @@ pub(super) struct Timed {
     pub wall_s: f64,
 }
 
-/// What a server has counted and timed in an interval.
+/// A server's counts and times over an interval.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ServerCounts<'a> {
     pub operations: &'a [Operation],
@@ -177,7 +176,7 @@ const TIMED: [TimedWait; 9] = [
 ];
 
 impl ServerCounts<'_> {
-    /// What the server has timed of a wait event; `None` when it has not, or was told not to.
+    /// Returns the server's time of a wait event; `None` if it is not timed.
     pub(super) fn timed(&self, wait: &str) -> Option<Timed> {
         let is_it = |(event, versions, _): &&TimedWait| {
             event.eq_ignore_ascii_case(wait) && versions.contains(&self.version)
@@ -199,7 +198,7 @@ impl ServerCounts<'_> {
 /// The server's counters cannot be subtracted.
 pub(super) fn reset(view: &str) -> ServerError {
     ServerError::new(format!(
-        "the statistics of {view} were reset while they were watched; measure again, and keep \
+        "the statistics of {view} were reset during the measurement; measure again, and keep \
          others from calling pg_stat_reset meanwhile"
     ))
 }
@@ -224,7 +223,7 @@ mod tests {
         assert!(reading(500, "a").since(&reading(500, "a")).unwrap().is_empty());
         for wrong in [reading(1500, "b"), reading(499, "a")] {
             let error = wrong.since(&reading(500, "a")).unwrap_err();
-            assert!(error.to_string().contains("were reset while they were watched"), "{error}");
+            assert!(error.to_string().contains("were reset during the measurement"), "{error}");
         }
     }
 }

@@ -37,7 +37,7 @@ use std::time::Duration;
 use used::Used;
 use work::{Cancel, Stop};
 
-/// What our connections call themselves; they are left out of what they report.
+/// Application name of observing connections, which are left out of their reports.
 pub const OBSERVER: &str = "steelbench observer";
 
 /// A server that needs longer to answer a question about its state has a problem that waits do not
@@ -56,8 +56,10 @@ fn connect(config: &Config, stop: Option<(&Stop, Duration)>) -> Result<Client, S
     }
     let major = client.server_version() / 10_000;
     if major < 14 {
-        let what =
-            format!("the server is PostgreSQL {major}; waits can be observed from version 14 on");
+        let what = format!(
+            "the server is PostgreSQL {major}; observing waits requires version 14 or \
+                     later"
+        );
         return Err(ServerError::new(what));
     }
     super::leave_no_statistics(&mut client);
@@ -71,7 +73,7 @@ fn connect(config: &Config, stop: Option<(&Stop, Duration)>) -> Result<Client, S
     Ok(client)
 }
 
-/// What observes a server: samples, and the server's own counters.
+/// Observation of a server: samples, and the server's own counters.
 #[derive(Debug)]
 struct Watch {
     sampler: Sampler,
@@ -114,11 +116,11 @@ impl Watch {
     }
 }
 
-/// What was seen in a window.
+/// Observations of a window.
 struct Watched {
-    /// What was sampled.
+    /// The samples.
     window: Window,
-    /// What the server has counted, unless its counters were reset.
+    /// The server's counts, unless its counters were reset.
     operations: Result<Vec<Operation>, ServerError>,
     /// Why it could not be asked any more.
     lost: Option<ServerError>,
@@ -144,7 +146,7 @@ pub struct PostgresCollector {
     sessions: Arc<Mutex<Vec<i32>>>,
     cancel: Cancel,
     running: Option<Watch>,
-    /// What had been used at the start.
+    /// Use at the start.
     before: Used,
 }
 
@@ -160,7 +162,7 @@ impl PostgresCollector {
         Self { config, options, sessions, cancel, running: None, before: Used::default() }
     }
 
-    /// Whether it is a session of another program in our database.
+    /// Returns whether it is a session of another program in our database.
     fn is_of_others(&self, window: &Window, pid: i32) -> bool {
         window.processes.get(&pid).is_some_and(|process| {
             process.kind == "client backend"
@@ -190,7 +192,7 @@ impl WaitCollector for PostgresCollector {
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
         let mut watch =
-            self.running.take().ok_or_else(|| ServerError::new("nothing was started"))?;
+            self.running.take().ok_or_else(|| ServerError::new("the observer is not running"))?;
         let version = watch.client.server_version() / 10_000;
         let mut finish = || {
             let Watched { window, operations, lost } = watch.window()?;
@@ -224,27 +226,30 @@ impl WaitCollector for PostgresCollector {
     }
 }
 
-/// What could not be seen of the processes, in words.
+/// Describes the hidden parts of processes.
 fn hidden(window: &Window) -> Vec<String> {
     let hidden = window.processes.values().filter(|process| process.hidden).count();
     let hidden = (hidden > 0).then(|| {
         format!(
-            "What {hidden} of {} processes waited for: they belong to other roles. GRANT \
-             pg_monitor TO this role (or pg_read_all_stats) to see them.",
+            "Waits of {hidden} of {} processes: other roles own them. GRANT pg_monitor (or \
+             pg_read_all_stats) TO this role to see them.",
             window.processes.len()
         )
     });
     let kernel = window.without_kernel().map(|why| {
-        format!("Exact CPU and run-queue time: {why}. Time without a wait event is shown as CPU.")
+        format!(
+            "Exact CPU and run-queue time: {why}. Time without a wait event is shown as CPU \
+                 time."
+        )
     });
     hidden.into_iter().chain(kernel).collect()
 }
 
-/// What the server could time and does not; asking for it is as good as not knowing.
+/// Names timing that the server could do and does not; a failed query counts as unknown.
 fn untimed(client: &mut Client) -> Option<String> {
     (client.cell("SHOW track_io_timing").ok()?? == "off").then(|| {
-        "How long the server's reads and writes took: it counts but does not time them. Set \
-         track_io_timing = on there."
+        "Duration of the server's reads and writes: the server counts them but does not time \
+         them. Set track_io_timing = on."
             .to_owned()
     })
 }

@@ -21,7 +21,7 @@ const LAST_ANSWERS: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct PostgresObserver {
     watch: Watch,
-    /// What the server itself says of its wait events, `Type:Event` in lower case.
+    /// The server's own meanings of its wait events, by `Type:Event` in lower case.
     meanings: HashMap<String, String>,
     options: ObserveOptions,
 }
@@ -38,7 +38,7 @@ impl LiveObserver for PostgresObserver {
         });
         let mut lost = lost(&window, &cells);
         let operations = operations.unwrap_or_else(|error| {
-            lost.push(format!("What the server counts itself: {error}."));
+            lost.push(format!("The server's own counters: {error}."));
             Vec::new()
         });
         let version = self.watch.client.server_version();
@@ -130,7 +130,7 @@ impl PostgresObserver {
     }
 }
 
-/// What the server says its wait events mean, from 17 on.
+/// Reads the server's meanings of wait events, from 17 on.
 fn meanings(client: &mut Client) -> Result<HashMap<String, String>, ServerError> {
     if client.server_version() < 170_000 {
         return Ok(HashMap::new());
@@ -140,7 +140,7 @@ fn meanings(client: &mut Client) -> Result<HashMap<String, String>, ServerError>
     Ok(rows.iter().filter_map(|row| Some((row.parse(0)?, row.parse(1)?))).collect())
 }
 
-/// What could not be seen, in words.
+/// Describes the limits of the observation.
 fn lost(window: &Window, cells: &[ActivityCell]) -> Vec<String> {
     let mut lost = hidden(window);
     let working = |cell: &ActivityCell| {
@@ -148,15 +148,15 @@ fn lost(window: &Window, cells: &[ActivityCell]) -> Vec<String> {
     };
     if cells.iter().any(working) && cells.iter().all(|cell| cell.query_id.is_none()) {
         lost.push(
-            "Which statements waited: the server does not number them. Set compute_query_id = on \
-             there, or load pg_stat_statements."
+            "Waits by statement: the server does not compute query identifiers. Set \
+             compute_query_id = on, or load pg_stat_statements."
                 .to_owned(),
         );
     }
     if window.source == PROFILE {
         lost.push(
-            "Clients that leave a transaction open: the profile of pg_wait_sampling does not tell \
-             this from idle time."
+            "Sessions idle in transaction: the profile of pg_wait_sampling does not distinguish \
+             them from idle sessions."
                 .to_owned(),
         );
     }
@@ -209,7 +209,7 @@ impl ClientSamples {
     }
 }
 
-/// Whether a process used a processor, as far as that is known.
+/// Returns whether a process used CPU time, as far as known.
 fn has_worked(window: &Window, pid: i32) -> bool {
     window
         .kernel

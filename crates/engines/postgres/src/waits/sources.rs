@@ -44,7 +44,7 @@ pub fn sampler(config: &Config, options: ObserveOptions) -> Result<Sampler, Serv
     sampler_on(connect(config, None)?, options, servers::activity::ROSTER_PERIOD)
 }
 
-/// The same on a connection for observing.
+/// Creates a sampler on an observing connection.
 pub(super) fn sampler_on(
     mut client: Client,
     options: ObserveOptions,
@@ -57,7 +57,8 @@ pub(super) fn sampler_on(
         "SELECT pid, backend_type, application_name, usename, datname, query_id, {text} AS query, \
          query = '<insufficient privilege>' AS hidden FROM pg_stat_activity"
     );
-    let user = client.cell("SELECT session_user").map_err(while_doing("asking who we are"))?;
+    let user =
+        client.cell("SELECT session_user").map_err(while_doing("identifying this session"))?;
     // `of` fails where the kernel does not keep the time of the run queue.
     let is_local = is_local(&client, &user.unwrap_or_default())
         && ProcessTimes::read(client.backend_pid()).is_some();
@@ -187,7 +188,7 @@ impl Profile {
         Some(profile)
     }
 
-    /// What was counted since the last call.
+    /// Returns the counts since the last call.
     fn advance(&mut self, client: &mut Client) -> Result<HashMap<Sample, u64>, ServerError> {
         let doing = "reading pg_wait_sampling's profile";
         let rows = client.query_prepared(&self.read, &[]).map_err(while_doing(doing))?;

@@ -6,10 +6,10 @@ use observations::{TaskSession, WaitingTask, redacted};
 use sql::Syntax;
 use std::collections::HashMap;
 
-const DOING: &str = "asking who waits for whom";
+const DOING: &str = "reading blocking sessions";
 
-/// Who waits for what at this moment, the longest wait first; constants are in the statements only
-/// if `literals` are wanted.
+/// Returns the waiting sessions now, the longest wait first; statements contain constants only with
+/// `literals`.
 ///
 /// Of a row lock the server says only for whose transaction a session waits. The row is known all
 /// the same: the first who waits for it has locked its place in the queue, the `tuple` lock.
@@ -83,8 +83,8 @@ struct PreparedLock {
     holder: TaskSession,
 }
 
-/// What sessions wait for and prepared transactions have. Their locks have no process: which are of
-/// one transaction is told by the lock that each has on its own number.
+/// Returns the lock waits of sessions and the locks of prepared transactions. Their locks have no
+/// process; the lock on its own number identifies each transaction.
 fn prepared(client: &mut Client) -> Result<Vec<PreparedLock>, ServerError> {
     let sql = "WITH locks AS MATERIALIZED (SELECT * FROM pg_locks) SELECT w.pid, w.mode, h.mode, \
                p.gid, p.owner, p.database, extract(epoch FROM clock_timestamp() - p.prepared) \
@@ -170,7 +170,7 @@ fn task(
     }
 }
 
-/// What a lock is on, in names.
+/// Names the object of a lock.
 fn resource(kind: &str, [relation, page, tuple, other]: [Option<&str>; 4]) -> String {
     let (relation, other) = (relation.unwrap_or("an unknown relation"), other.unwrap_or("?"));
     match (kind, page, tuple) {

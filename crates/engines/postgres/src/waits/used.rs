@@ -1,4 +1,4 @@
-//! What a load has used of pages, of processors beside those of its sessions, and of storage.
+//! A load's use of pages, of CPUs outside its sessions, and of storage.
 
 use crate::admin::SCHEMA;
 use crate::client::Client;
@@ -31,7 +31,7 @@ impl Used {
         })
     }
 
-    /// What has been used since an earlier reading.
+    /// Returns the use since an earlier reading.
     pub(super) fn since(self, earlier: &Self) -> EngineUse {
         let both = self.0.pages.zip(earlier.0.pages);
         let bytes = self.0.disk_read_bytes.zip(earlier.0.disk_read_bytes);

@@ -73,8 +73,7 @@ pub fn process_use(window: &Window) -> Vec<ProcessUse> {
     kinds.into_values().collect()
 }
 
-/// What the waits of these names mean: in the server's own words where it has any and ours are
-/// general.
+/// Returns the meanings of these waits: the server's own where ours are general.
 pub fn meanings<'a>(
     types: &'static [WaitType],
     theirs: impl Fn(&str) -> Option<String>,

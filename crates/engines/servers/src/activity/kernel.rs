@@ -7,7 +7,7 @@ use std::collections::HashMap;
 #[derive(Debug, Default)]
 pub struct KernelWatch {
     last: HashMap<i32, ProcessTimes>,
-    /// What each process has used in this window, by its number.
+    /// CPU use of each process in this window, by number.
     used: HashMap<i32, ProcessTimes>,
     begun: bool,
 }

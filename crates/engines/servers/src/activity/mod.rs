@@ -1,5 +1,4 @@
-//! What the sessions of a server were seen to do, whichever engine it is of: an engine's [`Source`]
-//! lists and samples them.
+//! Activity of a server's sessions, for any engine: its [`Source`] lists and samples them.
 //!
 //! - [`Sampler`]: asks a source at a fixed rate, on a thread of its own
 //! - [`Window`]: what it saw of sessions in an interval
@@ -22,7 +21,7 @@ use std::fmt::Debug;
 
 /// Where samples come from: a server, asked on a connection that nobody else uses.
 pub trait Source: Debug + Send {
-    /// What samples are taken from, in the server's own words.
+    /// Returns the source of samples, in the server's terms.
     fn name(&self) -> &'static str;
     /// One look at what sessions do. A session that is not in it was idle.
     ///
@@ -34,21 +33,21 @@ pub trait Source: Debug + Send {
     /// # Errors
     /// When the server fails.
     fn list(&mut self) -> Result<(), ServerError>;
-    /// Who was connected when that was last read.
+    /// Returns the sessions of the last reading.
     fn roster(&self) -> &Roster;
-    /// What a session used of processors since it began; `None` when it has ended, or the kernel is
-    /// not ours.
+    /// Returns a session's CPU time since its start; `None` when it has ended, or runs on another
+    /// kernel.
     fn times(&self, session: i32) -> Option<ProcessTimes>;
-    /// Whether the sessions are processes or threads of this machine.
+    /// Returns whether sessions are processes or threads of this machine.
     fn is_local(&self) -> bool;
-    /// What the sample of a session says that had nothing to do.
+    /// Returns the sample of an idle session.
     fn idle(&self) -> Idle;
     /// The samples a second of a server that takes them itself; [`Source::sample`] is not asked
     /// then.
     fn own_hz(&self) -> Option<f64> {
         None
     }
-    /// What such a server has sampled since the last call.
+    /// Returns the samples that the server itself took since the last call.
     ///
     /// # Errors
     /// When the server fails.
@@ -57,7 +56,7 @@ pub trait Source: Debug + Send {
     }
 }
 
-/// Who is connected: read about once a second, because it costs more than a sample.
+/// Connected sessions: read about once a second, because this costs more than a sample.
 #[derive(Debug, Default)]
 pub struct Roster {
     /// The sessions and processes there are, without our own.

@@ -46,8 +46,9 @@ impl Sampler {
         let thread = std::thread::Builder::new()
             .name("wait sampler".to_owned())
             .spawn(move || work(&watched));
-        let failed =
-            |error| ServerError::new(format!("cannot start a thread that samples waits: {error}"));
+        let failed = |error| {
+            ServerError::new(format!("cannot start the thread that samples waits: {error}"))
+        };
         Ok(Self { watcher: Some(watcher), thread: Some(thread.map_err(failed)?), disconnect })
     }
 
@@ -57,7 +58,7 @@ impl Sampler {
     /// When the server has failed meanwhile.
     pub fn window(&self) -> Result<Window, ServerError> {
         let watcher =
-            self.watcher.as_ref().ok_or_else(|| ServerError::new("nothing is sampled any more"))?;
+            self.watcher.as_ref().ok_or_else(|| ServerError::new("sampling has ended"))?;
         let mut watcher = lock(watcher);
         watcher.state.clone()?;
         let window = watcher.finish();
@@ -65,14 +66,13 @@ impl Sampler {
         window
     }
 
-    /// What was seen until the server was lost: `None` when nothing was, or all of it was returned
-    /// before.
+    /// Returns the samples up to the loss of the server; `None` if there are none left.
     pub fn rest(&self) -> Option<Window> {
         let mut watcher = lock(self.watcher.as_ref()?);
         (watcher.state.is_err() && watcher.window.polls > 0).then(|| watcher.cut())
     }
 
-    /// Whether the server is known to be lost. Does not wait.
+    /// Returns whether the server is known to be lost, without waiting.
     pub fn is_lost(&self) -> bool {
         // While a sample is taken, nothing is known.
         let watcher = self.watcher.as_ref().map(|watcher| watcher.try_lock());
@@ -117,7 +117,7 @@ fn work(watcher: &Weak<Mutex<Watcher>>) {
     }
 }
 
-/// What the lock protects.
+/// State behind the lock.
 #[derive(Debug)]
 struct Watcher {
     source: Box<dyn Source>,

@@ -6,14 +6,14 @@ use std::time::Duration;
 /// The kind of a session that is a thread of its server and has no other name there.
 pub const CONNECTION: &str = "connection";
 
-/// What is said of those who had nothing to do.
+/// Wait names of idle sessions.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Idle {
     /// The state of a session of a client.
     pub state: &'static str,
-    /// What it waits for.
+    /// Wait of an idle client session.
     pub client: &'static str,
-    /// What a process of the server itself waits for.
+    /// Wait of an idle background process.
     pub background: &'static str,
 }
 
@@ -22,13 +22,13 @@ pub struct Idle {
 pub struct Process {
     /// Its kind: `client backend`, `checkpointer`.
     pub kind: String,
-    /// What its client calls itself.
+    /// Application name of the client.
     pub application: String,
-    /// Who is logged in.
+    /// User of the session.
     pub user: String,
     /// The database.
     pub database: String,
-    /// What it does is not shown to our role.
+    /// True if our role may not see its activity.
     pub hidden: bool,
 }
 
@@ -39,18 +39,19 @@ impl Process {
         texts.iter().map(|text| text.len()).sum::<usize>() + size_of::<Self>()
     }
 
-    /// Whether it is the session of a client.
+    /// Returns whether it is a client's session.
     fn is_session(&self) -> bool {
         self.for_client() && self.kind != "parallel worker"
     }
 
-    /// Whether it works for a client: the client's own process or thread, or a worker of its query.
+    /// Returns whether it works for a client: the client's process or thread, or a worker of its
+    /// query.
     pub fn for_client(&self) -> bool {
         matches!(self.kind.as_str(), "client backend" | "parallel worker" | CONNECTION)
     }
 }
 
-/// What a process was seen to do.
+/// A sample of a process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Sample {
     /// The process.
@@ -72,8 +73,7 @@ impl Sample {
     }
 }
 
-/// What processes that worked for clients were found to do in a part of a window: waiting for what,
-/// for which statement.
+/// Samples of clients' processes in a part of a window, by wait and statement.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Part {
     /// Samples taken of each process.
@@ -91,7 +91,7 @@ const PART: Duration = Duration::from_secs(1);
 /// a server says must not fill our memory.
 const WINDOW_BYTES_MAX: usize = 64 << 20;
 
-/// What was seen from one reading of a [`super::Sampler`] to the next.
+/// Samples from one reading of a [`super::Sampler`] to the next.
 #[derive(Debug, Clone, Default)]
 pub struct Window {
     /// How long.
@@ -109,7 +109,7 @@ pub struct Window {
     /// Of each wait of processes that work for clients: the sum over polls of the squares of how
     /// often it was seen.
     pub squares: HashMap<String, u64>,
-    /// The same samples in consecutive parts of the window; none of a profile.
+    /// The samples in consecutive parts of the window; empty for a profile.
     pub parts: Vec<Part>,
     /// How often parts were joined in pairs.
     pub halvings: u32,
@@ -117,7 +117,7 @@ pub struct Window {
     pub is_cut: bool,
     /// Seconds in which a process was there.
     pub present_s: HashMap<i32, f64>,
-    /// Who the processes are, also those that have ended.
+    /// All processes of the window, including those that have ended.
     pub processes: HashMap<i32, Process>,
     /// Time that each process used in the window; `None` when the kernel of the server is not
     /// ours.
@@ -166,8 +166,7 @@ impl Window {
     pub fn keep(&mut self, bytes: usize) -> Result<(), ServerError> {
         self.bytes += bytes;
         if self.bytes > WINDOW_BYTES_MAX {
-            let what =
-                "the server shows so many different sessions and waits that they take more than";
+            let what = "too many different sessions and waits: they take more than";
             return Err(ServerError::new(format!("{what} {} MiB", WINDOW_BYTES_MAX >> 20)));
         }
         Ok(())
@@ -224,9 +223,9 @@ impl Window {
     /// Why the kernel's figures are missing, if they are.
     pub fn without_kernel(&self) -> Option<&'static str> {
         self.kernel.is_none().then_some(if self.is_cut {
-            "the server was lost before its processes could be read a last time"
+            "the connection was lost before the final reading of the server's processes"
         } else {
-            "the server's processes are not processes of this machine, or not visible here"
+            "the server's processes are not on this machine or not visible to Steelbench"
         })
     }
 }

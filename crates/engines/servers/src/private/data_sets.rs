@@ -55,8 +55,8 @@ impl<P: Product> Server<P> {
         Ok(Some(kept))
     }
 
-    /// Whether data sets of so many bytes can be kept: in the cache there is room, and the log is
-    /// where the data is.
+    /// Returns whether data sets of this size can be kept: the cache has room, and the log is with
+    /// the data.
     fn keeps(&self, bytes: u64) -> Result<bool, EngineError> {
         let cache = cache_folder::<P>(&self.options.account)?;
         let plain = self.options.log_directory.is_none() && self.options.setup.is_none();

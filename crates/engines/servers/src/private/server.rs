@@ -24,7 +24,7 @@ use work::Cancel;
 /// Settings of a server by their names.
 pub type Settings = BTreeMap<String, String>;
 
-/// What server products differ in: their programs, and how their servers are made, set and asked.
+/// A server product: its programs, and how its servers are made, configured and queried.
 pub trait Product: Debug + Clone + PartialEq + Send + Sized + 'static {
     /// How to reach a server.
     type Config: Clone;
@@ -58,7 +58,7 @@ pub trait Product: Debug + Clone + PartialEq + Send + Sized + 'static {
     fn write_settings(server: &Server<Self>, settings: &Settings) -> Result<(), EngineError>;
     /// Returns the command that starts a server.
     fn command(server: &Server<Self>) -> Command;
-    /// Whether a server that was started accepts connections.
+    /// Returns whether a started server accepts connections.
     fn is_ready(server: &Server<Self>, cancel: &Cancel) -> bool;
     /// Brings the settings of a server to exactly these, and reads each back. Returns whether the
     /// server was restarted.
@@ -81,7 +81,7 @@ pub trait Product: Debug + Clone + PartialEq + Send + Sized + 'static {
     fn more_folders(_data: &Path) -> Result<Vec<PathBuf>, EngineError> {
         Ok(Vec::new())
     }
-    /// Whether a folder is a data directory.
+    /// Returns whether a folder is a data directory.
     fn is_data_directory(folder: &Path) -> bool;
     /// Asks a server that another run left to end. Returns its first process, where the data
     /// directory names it.
@@ -130,7 +130,7 @@ pub struct TemplateNames {
     pub data_set: &'static str,
 }
 
-/// What a server is made with.
+/// Options of a new server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options<P> {
     /// The programs, and what only this product decides when a server is made.
@@ -170,7 +170,7 @@ pub enum Stop {
 /// A private server. Dropping it stops the server and removes all of it.
 #[derive(Debug)]
 pub struct Server<P: Product> {
-    /// What it was made with. Folders of its tables must belong to its account.
+    /// Its options. Folders of its tables must belong to its account.
     pub options: Options<P>,
     /// The places of its files.
     pub layout: Layout,
@@ -339,7 +339,7 @@ impl<P: Product> Server<P> {
         if gone {
             Ok(())
         } else {
-            Err(EngineError::failed(data.display().to_string(), "the server cannot be killed"))
+            Err(EngineError::failed(data.display().to_string(), "cannot kill the server"))
         }
     }
 
@@ -361,12 +361,12 @@ impl<P: Product> Server<P> {
         self.process.as_ref().map(Process::pid)
     }
 
-    /// Whether the server's first process lives.
+    /// Returns whether the server's first process is alive.
     pub fn is_running(&self) -> bool {
         self.process.as_ref().is_some_and(|process| process.ended().is_none())
     }
 
-    /// Whether the server has ended by itself: one that was stopped is as it was left.
+    /// Returns whether the server ended by itself; not if it was stopped.
     pub fn has_died(&self) -> bool {
         self.process.as_ref().is_some_and(|process| process.ended().is_some())
     }
@@ -446,7 +446,7 @@ pub fn reclaim<P: Product>(directory: &Path) -> Result<(), EngineError> {
     for data in &data_directories(directory, P::is_data_directory) {
         let first = P::ask_to_end(data);
         if !kill_programs::<P>(data, first) {
-            let message = "a server that an earlier run left cannot be killed";
+            let message = "cannot kill a server left by an earlier run";
             return Err(EngineError::failed(data.display().to_string(), message));
         }
         P::free(data);

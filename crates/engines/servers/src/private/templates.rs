@@ -86,7 +86,7 @@ struct Making<'a, P> {
     options: &'a Options<P>,
     /// How its name begins.
     kind: &'a str,
-    /// What it depends on in addition to the server's options.
+    /// Its identity in addition to the server's options.
     content: &'a str,
 }
 
@@ -108,7 +108,7 @@ impl<P: Product> Making<'_, P> {
         Template::find_or_make(&recipe, cancel, make)
     }
 
-    /// What it depends on: it is made again when one of these changes.
+    /// Returns its identity: a change recreates it.
     fn identity(&self) -> Result<String, EngineError> {
         let Options { product, account, .. } = self.options;
         let program = product.program();

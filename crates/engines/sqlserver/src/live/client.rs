@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use work::Stop;
 
-/// What sessions call themselves that watch, by which they are left out of what is observed.
+/// Application name of observing sessions, by which they are excluded.
 pub const APPLICATION: &str = "steelbench observer";
 /// How often somebody who waits looks whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -46,12 +46,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the connection is of no use any more.
+    /// Returns whether the connection is unusable.
     pub fn is_lost(&self) -> bool {
         !matches!(self, Self::Server { .. })
     }
 
-    /// What to do about it. The numbers are those of
+    /// Returns the remedy. The numbers are those of
     ///
     ///
     ///
@@ -61,22 +61,22 @@ impl Error {
     pub fn advice(&self) -> Option<&'static str> {
         match self {
             Self::Server { number: 18456, .. } => Some(
-                "The login failed: give the user in the URL, and the password in SQLCMDPASSWORD \
-                 or by PasswordFile=, a file of mode 0600.",
+                "Login failed: set the user in the URL, and the password in SQLCMDPASSWORD or in \
+                 the file given by PasswordFile= (mode 0600).",
             ),
             Self::Server { number: 4060 | 911, .. } => {
-                Some("Name a database that exists: mssql://user@host/master.")
+                Some("The database does not exist; one that always does: mssql://user@host/master.")
             }
             Self::Server { number: 297 | 300 | 371, .. } => Some(
-                "GRANT VIEW SERVER STATE TO this login (from SQL Server 2022 on VIEW SERVER \
+                "GRANT VIEW SERVER STATE TO this login (from SQL Server 2022 on, VIEW SERVER \
                  PERFORMANCE STATE is enough).",
             ),
             Self::Connection(what) if what.contains("TLS") || what.contains("ertificate") => Some(
-                "See Encrypt (strict, mandatory, optional), TrustServerCertificate, \
+                "Check Encrypt (strict, mandatory, optional), TrustServerCertificate, \
                  HostNameInCertificate and ServerCertificate.",
             ),
             Self::Connection(_) => Some(
-                "Is the server running there, and does it listen on TCP? Name it by URL: \
+                "Is the server running and listening on TCP? Give its address as a URL: \
                  mssql://user@host:port/database.",
             ),
             Self::Server { .. } | Self::Stopped => None,
@@ -111,7 +111,7 @@ impl Client {
         Ok(Self { runtime, client, stop: stop.clone(), linger, asked: None, patience: PATIENCE })
     }
 
-    /// The same with statements that may take so long.
+    /// Sets the time limit of its statements.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
@@ -165,7 +165,7 @@ impl Client {
     }
 }
 
-/// What drives connections in one thread.
+/// Creates the runtime of connections in one thread.
 pub fn runtime() -> Result<Runtime, Error> {
     let runtime = Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| Error::Connection(format!("starting the driver: {error}")))
@@ -220,7 +220,10 @@ async fn answer(
         result = client.advance().await?;
     }
     if result == StatementResult::End {
-        return Ok(Err(Error::Server { number: 0, message: "the server sent no result".into() }));
+        return Ok(Err(Error::Server {
+            number: 0,
+            message: "the server returned no result".into(),
+        }));
     }
     let columns = client.get_metadata().iter().map(|column| column.column_name.clone()).collect();
     let mut rows = Rows { columns, rows: Vec::new() };
@@ -230,7 +233,7 @@ async fn answer(
         bytes += row.iter().flatten().map(String::len).sum::<usize>() + 24 * row.len();
         if bytes > ANSWER_BYTES_MAX {
             client.cancel_query(ATTENTION_S).await?;
-            let message = format!("the answer is longer than {} MiB", ANSWER_BYTES_MAX >> 20);
+            let message = format!("the result exceeds {} MiB", ANSWER_BYTES_MAX >> 20);
             return Ok(Err(Error::Server { number: 0, message }));
         }
         rows.rows.push(row);
@@ -277,8 +280,8 @@ fn data_source(config: &Config) -> String {
     format!("tcp:{host}{instance}{port}")
 }
 
-/// What the driver is told. A connection that is lost stays lost: one that was made anew in silence
-/// would hide a restart of the server.
+/// Settings of the driver. A lost connection stays lost: a silent reconnect would hide a restart of
+/// the server.
 fn context(config: &Config, source: &str, application: &str) -> Result<ClientContext, Error> {
     let mut context = ClientContext::with_data_source(source);
     context.application_name = application.into();

@@ -25,7 +25,7 @@ pub enum Encryption {
     Optional,
 }
 
-/// Who logs in.
+/// Login method.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Login {
     /// A login of the server with its password.
@@ -46,13 +46,13 @@ pub struct Config {
     pub port: Option<u16>,
     /// A named instance.
     pub instance: Option<String>,
-    /// Who logs in.
+    /// Login method.
     pub login: Login,
     /// The database to connect to; empty: the login's own.
     pub database: String,
     /// How the connection is encrypted.
     pub encryption: Encryption,
-    /// Whether a certificate is taken unverified.
+    /// True if the certificate is accepted unverified.
     pub trusts_certificate: bool,
     /// The name that the certificate has to bear, if not the host's.
     pub certificate_host: Option<String>,
@@ -60,11 +60,11 @@ pub struct Config {
     pub certificate: Option<PathBuf>,
     /// Seconds that connecting may take.
     pub connect_timeout_s: u32,
-    /// Whether a secondary replica will do.
+    /// True if a secondary replica suffices.
     pub reads_only: bool,
-    /// Whether all addresses of the host are tried at once.
+    /// True if all addresses of the host are tried in parallel.
     pub multi_subnet: bool,
-    /// What is doubtful, one sentence each.
+    /// Doubts about the URL, one sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -100,7 +100,7 @@ fn wrong<T>(what: impl Into<String>) -> Result<T, ConfigError> {
     Err(ConfigError(what.into()))
 }
 
-/// What was given, piece by piece, before it is understood.
+/// The raw parts of a connection string.
 #[derive(Default)]
 struct Given {
     /// By keyword, as [`keyword`] names it.
@@ -118,7 +118,7 @@ impl Given {
             None => Ok(None),
             Some("true" | "yes" | "1" | "sspi") => Ok(Some(true)),
             Some("false" | "no" | "0") => Ok(Some(false)),
-            Some(_) => wrong(format!("{keyword} takes yes or no")),
+            Some(_) => wrong(format!("{keyword} must be yes or no")),
         }
     }
 }
@@ -152,7 +152,7 @@ impl Config {
         Self::parse_in(text, |name| std::env::var(name).ok())
     }
 
-    /// The same in another environment.
+    /// Parses a text in another environment.
     pub fn parse_in(
         text: &str,
         variable: impl Fn(&str) -> Option<String>,
@@ -165,7 +165,7 @@ impl Config {
             } else if !KNOWN.iter().any(|names| names[0] == name) {
                 // A password with unquoted signs reads like a keyword: it is not repeated.
                 return wrong(format!(
-                    "the connection string's part {} begins with an unknown keyword",
+                    "part {} of the connection string starts with an unknown keyword",
                     at + 1
                 ));
             }
@@ -189,7 +189,7 @@ impl Config {
                 None => 15,
                 Some(Ok(seconds)) if seconds > 0 => seconds,
                 Some(_) => {
-                    return wrong("the connect timeout is not a number of seconds from 1 up");
+                    return wrong("the connect timeout must be a number of seconds, at least 1");
                 }
             },
             reads_only: given
@@ -208,7 +208,7 @@ fn given(text: &str) -> Result<Given, ConfigError> {
     }
 }
 
-/// Whether a URL or a connection string has a password in it.
+/// Returns whether a URL or a connection string contains a password.
 pub fn holds_password(text: &str) -> bool {
     given(text).is_ok_and(|given| given.get("password").is_some())
 }
@@ -274,14 +274,14 @@ fn decoded(text: &str) -> Result<String, ConfigError> {
             Some(code) => bytes.push(code),
             None => {
                 return wrong(
-                    "a % in the URL is not followed by two hexadecimal digits: write %25 for it",
+                    "`%` in the URL must be followed by two hexadecimal digits; write a literal \
+                     `%` as %25",
                 );
             }
         }
         rest = &after[2..];
     }
-    String::from_utf8(bytes)
-        .or_else(|_| wrong("the URL is not UTF-8 once percent-encoding is undone"))
+    String::from_utf8(bytes).or_else(|_| wrong("the URL is not valid UTF-8 after percent-decoding"))
 }
 
 /// `name=value;name=value`, values in quotes or braces where they hold semicolons.
@@ -294,7 +294,7 @@ fn keywords(text: &str) -> Result<Vec<(String, String)>, ConfigError> {
             continue;
         }
         let Some((name, value)) = rest.split_once('=') else {
-            return wrong("the connection string has a keyword without a value");
+            return wrong("the connection string contains a keyword without a value");
         };
         let (value, after) = keyword_value(value.trim_start())?;
         values.push((keyword(name), value));
@@ -328,18 +328,18 @@ fn keyword_value(text: &str) -> Result<(String, &str), ConfigError> {
             return if ends {
                 Ok((value, rest))
             } else {
-                wrong("something follows a value that has ended")
+                wrong("unexpected text after a value that has ended")
             };
         }
     }
-    wrong(format!("the connection string has a value without its closing {end}"))
+    wrong(format!("the connection string has a value without a closing {end}"))
 }
 
 /// Host, instance and port: `tcp:host,1433`, `host\instance`, `host:1433`, `[::1]:1433`.
 fn place(given: &Given) -> Result<(String, Option<String>, Option<u16>), ConfigError> {
     let server = given.get("server").unwrap_or("localhost").trim();
     if server.starts_with("np:") || server.starts_with("lpc:") || server.starts_with(r"\\") {
-        return wrong("only TCP is supported: name the server as host or host,port");
+        return wrong("only TCP is supported; give the server as host or host,port");
     }
     let server = server.strip_prefix("tcp:").unwrap_or(server);
     let (server, port) = match server.rsplit_once([',', ':']) {
@@ -359,7 +359,7 @@ fn place(given: &Given) -> Result<(String, Option<String>, Option<u16>), ConfigE
     let port = match port.map(str::trim).or_else(|| given.get("port")).map(str::parse::<u16>) {
         None => None,
         Some(Ok(port)) if port > 0 => Some(port),
-        Some(_) => return wrong("the port is not a number from 1 to 65535"),
+        Some(_) => return wrong("the port must be a number from 1 to 65535"),
     };
     let instance = instance
         .or_else(|| given.get("instance"))
@@ -372,12 +372,12 @@ fn login(given: &Given, variable: impl Fn(&str) -> Option<String>) -> Result<Log
     let in_place = |keyword: &str| {
         let of_password =
             ["user", "password", "passwordfile"].iter().any(|own| given.get(own).is_some());
-        let text = format!("{keyword} stands in place of user and password: leave them out");
+        let text = format!("{keyword} replaces user and password: leave them out");
         if of_password { wrong(text) } else { Ok(()) }
     };
     if let Some(file) = given.get("accesstokenfile") {
         if encryption(given)? == Encryption::Optional {
-            return wrong("an access token is sent encrypted only: leave out Encrypt=optional");
+            return wrong("an access token requires encryption; remove Encrypt=optional");
         }
         in_place("AccessTokenFile=")?;
         access_token(Path::new(file))?;
@@ -390,7 +390,7 @@ fn login(given: &Given, variable: impl Fn(&str) -> Option<String>) -> Result<Log
     let named = || variable("SQLCMDUSER").filter(|user| !user.is_empty());
     let Some(user) = given.get("user").map(str::to_owned).or_else(named) else {
         return wrong(
-            "no user is named: put it into the URL (mssql://user@host/) or SQLCMDUSER, ask for \
+            "no user given: put it into the URL (mssql://user@host/) or SQLCMDUSER, ask for \
              Kerberos by Trusted_Connection=yes, or name a file with an access token of Entra ID \
              by AccessTokenFile=",
         );
@@ -406,7 +406,7 @@ fn login(given: &Given, variable: impl Fn(&str) -> Option<String>) -> Result<Log
 pub fn access_token(path: &Path) -> Result<String, ConfigError> {
     let token = secret_from(path, "access token", TOKEN_MAX)?;
     if token.is_empty() {
-        return wrong(format!("the file with the access token, {}, is empty", path.display()));
+        return wrong(format!("access token file {} is empty", path.display()));
     }
     Ok(token)
 }
@@ -414,14 +414,15 @@ pub fn access_token(path: &Path) -> Result<String, ConfigError> {
 /// The first line of a file that nobody else may read.
 fn secret_from(path: &Path, what: &str, bytes_max: u64) -> Result<String, ConfigError> {
     let name = path.display();
-    let failed =
-        |error: std::io::Error| ConfigError(format!("the file with the {what}, {name}: {error}"));
+    let failed = |error: std::io::Error| ConfigError(format!("{what} file {name}: {error}"));
     let metadata = path.metadata().map_err(failed)?;
     if metadata.permissions().mode() & 0o077 != 0 {
-        return wrong(format!("others may read the file with the {what}, {name}: chmod 600 it"));
+        return wrong(format!(
+            "{what} file {name}: other users can access it; run chmod 600 on it"
+        ));
     }
     if metadata.len() > bytes_max {
-        return wrong(format!("{name} is too long for a file with the {what}"));
+        return wrong(format!("{what} file {name} is too large"));
     }
     let text = std::fs::read_to_string(path).map_err(failed)?;
     Ok(text.lines().next().unwrap_or_default().to_owned())
@@ -509,10 +510,7 @@ mod tests {
             Login::Kerberos
         ));
         let both = parsed("Server=h;User ID=sa;Trusted_Connection=yes").unwrap_err().to_string();
-        assert!(
-            both.contains("Trusted_Connection=yes stands in place of user and password"),
-            "{both}"
-        );
+        assert!(both.contains("Trusted_Connection=yes replaces user and password"), "{both}");
     }
 
     #[test]
@@ -551,7 +549,7 @@ mod tests {
         };
         set(0o640);
         let error = parsed(&text).unwrap_err().to_string();
-        assert!(error.starts_with("others may read the file with the password, "), "{error}");
+        assert!(error.starts_with("password file "), "{error}");
         set(0o600);
         assert_eq!(password(&parsed(&text).unwrap()), "S3c ret");
     }
@@ -559,13 +557,17 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_without_the_password() {
         for (text, part) in [
-            ("mssql://h/", "no user is named"),
-            ("mssql://a:S3c@h:99999/", "the port is not a number"),
+            ("mssql://h/", "no user given"),
+            ("mssql://a:S3c@h:99999/", "the port must be a number"),
             ("mssql://a:S3c%4@h/", "two hexadecimal digits"),
             ("Server=h;Uid=a;Pwd=S3c;Encrypt=maybe", "expected strict, mandatory or optional"),
             ("Server=h;Uid=a;Pwd='S3c", "closing '"),
-            ("Server=h;Uid=a;Pwd='S3c'x", "something follows"),
-            ("Server=h;Uid=a;Pwd=S3c;Colour=red", "part 4 begins with an unknown keyword"),
+            ("Server=h;Uid=a;Pwd='S3c'x", "unexpected text after"),
+            (
+                "Server=h;Uid=a;Pwd=S3c;Colour=red",
+                "part 4 of the connection string starts with \
+                                                   an unknown keyword",
+            ),
             ("Server=h;Uid=a;Pwd=S3c;Connect Timeout=soon", "connect timeout"),
             ("Server=np:h;Uid=a;Pwd=S3c", "only TCP"),
             ("Server=h;S3c", "without a value"),

@@ -6,7 +6,7 @@ use crate::class;
 use observations::{Wait, WaitSource};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was waited for between two readings.
+/// Waits between two readings.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Delta {
     /// Wait types that changed.
@@ -29,7 +29,7 @@ pub enum DeltaError {
     /// A counter fell.
     #[error(
         "the wait statistics were reset between the snapshots: {wait_type} {counter} fell from \
-         {before} to {now}; discard this interval; measure again"
+         {before} to {now}; discard this interval and measure again"
     )]
     Reset {
         /// The type of wait.
@@ -52,8 +52,8 @@ type Counters = BTreeMap<String, [u64; 3]>;
 
 const NAMES: [&str; 3] = ["count", "wait time", "signal time"];
 
-/// What was waited for between two readings, of when the server started and of
-/// [`super::views::WAITS`]. A wait type that is new started at 0.
+/// Returns the waits between two readings, of the server's start time and of
+/// [`super::views::WAITS`]. A new wait type started at 0.
 ///
 /// # Errors
 /// When a counter decreased, a wait type vanished, or the server was restarted: then there is no
@@ -90,10 +90,10 @@ pub fn delta(started: [&Answer; 2], waits: [&Rows; 2]) -> Result<Delta, DeltaErr
             continue;
         }
         if signal > wait {
-            let how = "more signal wait than wait; all of it is taken as signal wait";
+            let how = "signal wait time exceeds wait time; all wait time is counted as signal wait";
             delta.doubtful.push(format!("{wait_type}: {how}"));
         } else if count == 0 && wait > 0 {
-            delta.doubtful.push(format!("{wait_type}: time but no waits; it has no averages"));
+            delta.doubtful.push(format!("{wait_type}: has wait time but no waits, so no averages"));
         }
         let seconds = |ms: u64| ms as f64 / 1e3;
         let (resource_s, signal_s) =

@@ -66,7 +66,7 @@ impl Server for Config {
     }
 }
 
-/// What a server says that it is.
+/// Identity of a server.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Identity {
     version: String,
@@ -76,10 +76,10 @@ pub(super) struct Identity {
 
 impl Identity {
     pub fn read(client: &mut Client) -> Result<Self, ServerError> {
-        let rows =
-            client.query(views::IDENTITY.sql).map_err(while_doing("asking for its version"))?;
-        let row =
-            rows.first().ok_or_else(|| ServerError::new("the server does not tell its version"))?;
+        let rows = client.query(views::IDENTITY.sql).map_err(while_doing("reading its version"))?;
+        let row = rows
+            .first()
+            .ok_or_else(|| ServerError::new("the server does not report its version"))?;
         // The lines below are the build's date, copyright and operating system.
         let version = row.text("version").lines().next().unwrap_or_default().trim().to_owned();
         Ok(Self {
@@ -117,7 +117,7 @@ fn asked(
     end: &str,
     unread: &mut Vec<Unread>,
 ) -> Result<Option<Rows>, ServerError> {
-    let answer = ask_with(client, view, end).map_err(while_doing("asking for its statistics"))?;
+    let answer = ask_with(client, view, end).map_err(while_doing("reading its statistics"))?;
     Ok(answer.map_err(|why| unread.push(Unread { what: what.into(), why: why.to_string() })).ok())
 }
 

@@ -32,7 +32,7 @@ pub struct SqlServerObserver {
     /// That of the interval before, and the interval was seen to its end.
     earlier: Option<Reading>,
     sampler: Sampler,
-    /// Who waited when the interval before ended.
+    /// Waiting sessions at the end of the previous interval.
     tasks: Option<Vec<WaitingTask>>,
     options: ObserveOptions,
 }
@@ -58,8 +58,7 @@ impl SqlServerObserver {
         Ok(Self { client, identity, waits, before, earlier: None, sampler, tasks: None, options })
     }
 
-    /// What the server was seen to do in an interval; nothing is counted in one in which it was
-    /// lost.
+    /// Returns the server's activity in an interval; empty if the server was lost.
     fn activity(&mut self, after: Result<Reading, Error>) -> ServerActivity {
         let samples = self.sampler.take();
         let (at, ended) = match &after {
@@ -71,9 +70,7 @@ impl SqlServerObserver {
         self.earlier = after.ok().map(|after| std::mem::replace(&mut self.before, after));
         let cells = samples.cells(elapsed_s);
         let mut lost = counted.lost;
-        lost.extend(
-            samples.failed.as_ref().map(|why| format!("What sessions do, by sample: {why}.")),
-        );
+        lost.extend(samples.failed.as_ref().map(|why| format!("Sampled session activity: {why}.")));
         let mut activity = ServerActivity {
             server: self.identity.shown(),
             elapsed_s,
@@ -117,8 +114,8 @@ impl SqlServerObserver {
         let sessions = ask(&mut self.client, &views::SESSIONS)?;
         let mut lost = |what: &str, why| activity.lost.push(format!("{what}: {why}."));
         let sessions =
-            sessions.map_err(|why| lost("Who sessions are that wait", why)).unwrap_or_default();
-        let tasks = tasks.map_err(|why| lost("Who waits for whom", why)).ok();
+            sessions.map_err(|why| lost("Details of waiting sessions", why)).unwrap_or_default();
+        let tasks = tasks.map_err(|why| lost("Blocking sessions", why)).ok();
         self.tasks = tasks.map(|tasks| tasks::waiting(&tasks, &sessions, self.options.literals));
         Ok(())
     }
@@ -145,9 +142,7 @@ impl SqlServerObserver {
                 activity.texts = rows.iter().filter_map(text).collect();
             }
             Err(error) => {
-                activity
-                    .lost
-                    .push(format!("Texts of statements: sys.dm_exec_query_stats: {error}."));
+                activity.lost.push(format!("Statement texts: sys.dm_exec_query_stats: {error}."));
             }
         }
     }
@@ -160,7 +155,7 @@ impl LiveObserver for SqlServerObserver {
         if activity.ended.is_none()
             && let Err(error) = self.waiting(&mut activity)
         {
-            activity.ended = Some(format!("asking who waits for whom: {error}"));
+            activity.ended = Some(format!("reading blocking sessions: {error}"));
         }
         Ok(activity)
     }

@@ -1,4 +1,4 @@
-//! What a server has counted until a moment, and what it counted between two.
+//! A server's counters at a moment, and their differences.
 
 use super::client::{Client, Error};
 use super::delta::delta;
@@ -25,7 +25,7 @@ pub struct NotShown {
 /// The rows of a view, or why there are none.
 pub type Answer = Result<Rows, NotShown>;
 
-/// What a server has counted until a moment.
+/// A server's counters at a moment.
 #[derive(Debug, Clone)]
 pub struct Reading {
     /// When.
@@ -38,14 +38,14 @@ pub struct Reading {
     pub counters: Vec<Answer>,
 }
 
-/// What was counted between two readings.
+/// Counts between two readings.
 #[derive(Debug, Default, PartialEq)]
 pub struct Counted {
     /// The waits; benign ones are of class idle.
     pub waits: Vec<Wait>,
     /// The further counters.
     pub counters: Vec<CounterTable>,
-    /// What could not be seen, one sentence each.
+    /// Limits of the observation, one sentence each.
     pub lost: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ pub fn ask(client: &mut Client, view: &View) -> Result<Answer, Error> {
     ask_with(client, view, "")
 }
 
-/// The same of a view whose statement goes on so; fails as [`ask`] does.
+/// Runs a view's query with this ending; fails as [`ask`] does.
 pub fn ask_with(client: &mut Client, view: &View, end: &str) -> Result<Answer, Error> {
     let newest = ask_of(client, view.name, &format!("{}{end}", view.sql))?;
     if let (Err(_), Some(older)) = (&newest, view.older)
@@ -117,11 +117,11 @@ impl Reading {
         views.zip(pairs).filter_map(of_view).collect()
     }
 
-    /// What was counted from this reading to `after`.
+    /// Returns the counts from this reading to `after`.
     pub fn until(&self, after: &Self) -> Counted {
         let mut counted = Counted::default();
         if let Err(why) = &self.started {
-            counted.lost.push(format!("Whether the server was restarted: {why}."));
+            counted.lost.push(format!("Server restarts: {why}."));
         }
         match (&self.waits, &after.waits) {
             (Ok(before), Ok(now)) => match delta([&self.started, &after.started], [before, now]) {
@@ -129,10 +129,10 @@ impl Reading {
                     counted.lost.extend(delta.doubtful);
                     counted.waits = delta.waits.into_iter().map(without_benign).collect();
                 }
-                Err(error) => counted.lost.push(format!("The waits of this interval: {error}.")),
+                Err(error) => counted.lost.push(format!("Waits of this interval: {error}.")),
             },
             (Err(why), _) | (_, Err(why)) => {
-                counted.lost.push(format!("The waits of the server: {why}."));
+                counted.lost.push(format!("Server-wide waits: {why}."));
             }
         }
         for (view, (before, now)) in COUNTERS.iter().zip(self.counters.iter().zip(&after.counters))
@@ -142,7 +142,7 @@ impl Reading {
                     Some(table) => counted.counters.push(table),
                     None => {
                         counted.lost.push(format!(
-                            "{} of this interval: they were reset in it.",
+                            "{} of this interval: the counters were reset during it.",
                             view.title
                         ));
                     }
@@ -164,7 +164,7 @@ pub fn without_benign(mut wait: Wait) -> Wait {
     wait
 }
 
-/// What counters rose by; `None` when one fell.
+/// Returns the increase of counters; `None` when one fell.
 fn table(view: &CounterView, before: &Rows, now: &Rows) -> Option<CounterTable> {
     let read: Vec<(&str, &str)> = view
         .headings

@@ -37,7 +37,7 @@ impl<'a> Row<'a> {
         self.values.get(at)?.as_deref()
     }
 
-    /// The same, empty for NULL.
+    /// Returns the text, empty for NULL.
     pub fn text(self, column: &str) -> String {
         self.get(column).unwrap_or_default().to_owned()
     }

@@ -56,7 +56,7 @@ impl Sampler {
         std::mem::replace(&mut samples, next)
     }
 
-    /// Whether its connection was lost.
+    /// Returns whether its connection was lost.
     pub fn is_lost(&self) -> bool {
         self.shared.is_lost.load(Ordering::Relaxed)
     }

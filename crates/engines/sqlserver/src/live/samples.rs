@@ -1,4 +1,4 @@
-//! What sessions were seen doing, sample by sample.
+//! Activity of sessions, sample by sample.
 
 use super::client::Client;
 use super::reading::ask_of;
@@ -15,10 +15,10 @@ const RESOURCES_MAX: usize = 50_000;
 const RESOURCES_KEPT: usize = 200;
 /// Hot pages whose table is asked for.
 const OWNERS_MAX: usize = 5;
-/// What processes are called that work for clients.
+/// Kind of processes that work for clients.
 const SESSION: &str = "session";
 
-/// What tells sessions apart in the samples.
+/// Key of a session's samples.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Doing {
     wait_type: Option<String>,
@@ -100,7 +100,7 @@ impl Samples {
         doing.into_iter().map(cell).collect()
     }
 
-    /// What was waited for, the most samples first.
+    /// Returns the awaited resources, most samples first.
     pub fn resources(&self) -> Vec<WaitedResource> {
         let one = |((wait_type, resource), (samples, most)): (&(String, String), &(u64, u64))| {
             let page =
@@ -139,7 +139,7 @@ pub fn name_pages(client: &mut Client, resources: &mut [WaitedResource]) -> Opti
             Ok(Err(why)) => why.to_string(),
             Err(why) => why.to_string(),
         };
-        return Some(format!("Which tables hot pages belong to: {why}."));
+        return Some(format!("Tables of hot pages: {why}."));
     }
     None
 }

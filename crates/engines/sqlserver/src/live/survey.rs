@@ -1,4 +1,4 @@
-//! What a server is and how it is set: `steelbench survey --server`.
+//! A server's identity and settings: `steelbench survey --server`.
 
 use super::config::Config;
 use super::rows::{Row, Rows};
@@ -32,7 +32,7 @@ const OF_EVERY_SERVER: &[(&str, Option<&str>)] = &[
     ("recovery interval (min)", Some("0")), ("tempdb metadata memory-optimized", Some("0")),
 ];
 
-/// What is asked of the machine, as settings that nobody can change.
+/// Facts about the machine, shown as read-only settings.
 const MACHINE: &[(&str, Option<&str>)] = &[
     ("cpu_count", None),
     ("scheduler_count", None),
@@ -56,7 +56,7 @@ pub fn survey(config: &Config, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
         Ok(asked(&mut client, what, view, "", &mut unread)?.unwrap_or_default())
     };
     let configured = ask("settings", &views::CONFIGURATIONS)?;
-    let machine = ask("processors and memory", &views::MACHINE)?;
+    let machine = ask("CPUs and memory", &views::MACHINE)?;
     let databases = ask("databases", &views::DATABASES)?;
     let machine = machine.first().into_iter().flat_map(of_machine);
     let server = SurveyedServer {

@@ -1,4 +1,4 @@
-//! Who waits for whom.
+//! Waiting sessions and their blockers.
 
 use super::rows::{Row, Rows};
 use crate::PageId;
@@ -9,13 +9,12 @@ use std::collections::BTreeMap;
 
 /// Characters of a resource's description that are kept.
 const RESOURCE_MAX: usize = 300;
-/// What stands for the owner of a distributed transaction without a session, in
-/// `blocking_session_id`.
+/// Value of `blocking_session_id` for a distributed transaction without a session.
 const ORPHANED: i32 = -2;
 
-/// Who waits for what, the longest wait first: of the rows of [`super::views::TASKS`] and
-/// [`super::views::SESSIONS`]. A session whose query runs in parallel has several tasks: the one
-/// that another session blocks counts, else the one that has waited longest.
+/// Returns the waiting sessions, the longest wait first, from the rows of [`super::views::TASKS`]
+/// and [`super::views::SESSIONS`]. Of a parallel query's tasks the blocked one counts, else the one
+/// that has waited longest.
 pub fn waiting(tasks: &Rows, sessions: &Rows, literals: bool) -> Vec<WaitingTask> {
     let known: BTreeMap<i32, TaskSession> = sessions
         .iter()
@@ -80,7 +79,7 @@ fn session(row: Row<'_>, literals: bool) -> Option<TaskSession> {
     })
 }
 
-/// What is waited for, with what a page is for.
+/// Describes the awaited resource, with the kind of a page.
 fn resource(description: &str) -> String {
     match description.parse::<PageId>() {
         Ok(page) => format!("page {page}, a {} page", page.kind().name),

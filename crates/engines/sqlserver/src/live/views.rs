@@ -1,12 +1,11 @@
-//! What a server is asked, as statements. Every column is cast, so that its type is the same in all
-//! versions. A statement that the server refuses because a column or a table is newer than it is
-//! has an older form, which is tried then: what a server has is asked of it, never inferred from
-//! its version.
+//! Queries on a server. Every column is cast, so that its type is the same in all versions. A query
+//! that the server rejects because a column or table is too new has an older form, which is tried
+//! next: features are queried, never inferred from the version.
 
 /// A statement, and what is asked where it fails because of something that is not there.
 #[derive(Debug, Clone, Copy)]
 pub struct View {
-    /// What it reads, to name what could not be read.
+    /// Its subject, for messages about unreadable items.
     pub name: &'static str,
     /// The statement.
     pub sql: &'static str,
@@ -22,7 +21,7 @@ pub(super) const fn view(name: &'static str, sql: &'static str) -> View {
 pub const SESSION: &str = "SET NOCOUNT ON; SET LOCK_TIMEOUT 1000; SET TRANSACTION ISOLATION LEVEL \
                            READ UNCOMMITTED; SELECT 1 AS ready";
 
-/// What the server is.
+/// Identity of the server.
 pub const IDENTITY: View = view(
     "the server's properties",
     "SELECT CAST(@@VERSION AS nvarchar(300)) AS version, CAST(SERVERPROPERTY('ProductVersion') AS \
@@ -64,7 +63,7 @@ pub const DATABASE_WAITS: View = waits!("sys.dm_db_wait_stats");
 pub struct CounterView {
     /// Its title in the report.
     pub title: &'static str,
-    /// What its rows are.
+    /// Name of its rows.
     pub rows_are: &'static str,
     /// How it is read.
     pub view: View,
@@ -189,12 +188,12 @@ pub const REQUESTS: View = view(
      r.session_id <> @@SPID AND COALESCE(s.program_name, N'') <> N'steelbench observer'",
 );
 
-/// The same of these sessions alone.
+/// Returns the query for these sessions only.
 pub fn requests_of(sessions: &str) -> String {
     format!("{} AND r.session_id IN ({sessions})", REQUESTS.sql)
 }
 
-/// Who waits for what and whom now, with the statement of each.
+/// Waiting tasks, their blockers and the statement of each.
 pub const TASKS: View = view(
     "sys.dm_os_waiting_tasks",
     "SELECT TOP (1000) t.session_id AS session_id, t.exec_context_id AS exec_context_id, \
@@ -250,7 +249,7 @@ pub const CONFIGURATIONS: View = view(
      sys.configurations ORDER BY name",
 );
 
-/// What the server sees of its machine.
+/// The machine as the server sees it.
 pub const MACHINE: View = View {
     name: "sys.dm_os_sys_info",
     sql: "SELECT cpu_count, scheduler_count, CAST(physical_memory_kb AS bigint) AS \
@@ -292,14 +291,14 @@ pub const OWN_FILES: View = view(
      growth_pages, CAST(is_percent_growth AS int) AS is_percent FROM sys.database_files",
 );
 
-/// Whether data files are allocated without being written (instant file initialization).
+/// Instant file initialization: data files are allocated without being written.
 pub const INSTANT_FILES: View = view(
     "sys.dm_server_services",
     "SELECT CAST(instant_file_initialization_enabled AS nvarchar(1)) AS instant FROM \
      sys.dm_server_services WHERE servicename LIKE N'SQL Server (%'",
 );
 
-/// What the tables of the database that the session is in take.
+/// Space of the tables in the session's database.
 pub const OWN_TABLES: View = view(
     "sys.dm_db_partition_stats",
     "SELECT CAST(t.name AS nvarchar(128)) AS name, p.index_id AS index_id, \
@@ -311,7 +310,7 @@ pub const OWN_TABLES: View = view(
 /// Bytes of a page.
 pub const PAGE_BYTES: u64 = 8192;
 
-/// What of the database that the session is in is in the server's memory.
+/// Pages of the session's database in the server's memory.
 pub const OWN_BUFFERS: View = view(
     "sys.dm_os_buffer_descriptors",
     "SELECT CAST(COUNT_BIG(*) AS bigint) * 8192 AS bytes FROM sys.dm_os_buffer_descriptors WHERE \
@@ -336,8 +335,7 @@ pub const OWN_COMPRESSION: View = view(
      p.index_id < 2",
 );
 
-/// Whether inserts at the end of the tables' clustered indexes are let through in turns; from SQL
-/// Server 2019 on.
+/// OPTIMIZE_FOR_SEQUENTIAL_KEY of the tables' clustered indexes; from SQL Server 2019 on.
 pub const OWN_SEQUENTIAL_KEYS: View = view(
     "sys.indexes",
     "SELECT CAST(t.name AS nvarchar(128)) AS name, CAST(CAST(i.optimize_for_sequential_key AS \
@@ -363,7 +361,7 @@ pub fn session_waits(sessions: &str) -> String {
     )
 }
 
-/// What sessions have used, together.
+/// Returns the query for the sessions' total use.
 pub fn session_use(sessions: &str) -> String {
     format!(
         "SELECT CAST(SUM(CAST(cpu_time AS bigint)) AS bigint) AS cpu_ms, CAST(SUM(reads) AS \
@@ -372,7 +370,7 @@ pub fn session_use(sessions: &str) -> String {
     )
 }
 
-/// What was read and written in the files of our database, by their kind.
+/// Reads and writes of our database's files, by kind.
 pub const OWN_IO: View = view(
     "sys.dm_io_virtual_file_stats",
     "SELECT CAST(f.type_desc AS nvarchar(60)) AS kind, CAST(SUM(s.num_of_reads) AS bigint) AS \

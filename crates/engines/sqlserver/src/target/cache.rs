@@ -1,4 +1,4 @@
-//! What of our database is in the server's memory when the measurement begins.
+//! Pages of our database in the server's memory when the measurement starts.
 
 use super::database::Database;
 use super::failed_at;
@@ -19,14 +19,14 @@ pub fn settle(database: &Database, cache: CacheState) -> Result<CacheReport, Eng
     if cache == CacheState::Warm {
         return Ok(CacheReport { resident_bytes: None, ..CacheReport::NO_FILES });
     }
-    let tables = database.look("Pages of the tables", &views::OWN_TABLES)?.unwrap_or_default();
+    let tables = database.look("Table pages", &views::OWN_TABLES)?.unwrap_or_default();
     database.ask(|client| match cache {
         CacheState::Cold => drop_pages(client),
         // A scan of the table would read one of its indexes.
         _ => tables.iter().try_for_each(|row| {
             let (name, index) = (quote_name(&row.text("name")), row.text("index_id"));
             let sql = format!("SELECT COUNT_BIG(*) AS n FROM {name} WITH (INDEX({index}))");
-            client.cell(&sql).map(drop).map_err(failed_at("reading the tables into memory"))
+            client.cell(&sql).map(drop).map_err(failed_at("loading the tables into memory"))
         }),
     })?;
     let resident = database.look("Pages in memory", &views::OWN_BUFFERS)?;
@@ -46,8 +46,8 @@ fn drop_pages(client: &mut Client) -> Result<(), EngineError> {
     let others = client.query(views::OTHERS.sql).map_err(failed_at(&doing))?;
     if let Some(other) = others.first() {
         let message = format!(
-            "DBCC DROPCLEANBUFFERS would take the pages of all databases from memory, and session \
-             {} ({}, {}) works in database {}; use a server of your own",
+            "DBCC DROPCLEANBUFFERS would clear cached pages of all databases, but session {} \
+             ({}, {}) is using database {}; use a dedicated server",
             other.text("session_id"),
             other.text("program_name"),
             other.text("login_name"),

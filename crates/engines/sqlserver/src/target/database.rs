@@ -39,12 +39,12 @@ pub struct Database {
     config: Config,
     master: Mutex<Client>,
     inside: Mutex<Option<Client>>,
-    /// What could not be read, and why.
+    /// Unreadable items with their reasons.
     unseen: Mutex<BTreeSet<String>>,
     cancel: Cancel,
 }
 
-/// What a database is made as.
+/// Properties of a new database.
 pub struct Wanted<'a> {
     pub layout: &'a Layout,
     pub options: Vec<DatabaseOption>,
@@ -74,7 +74,7 @@ impl Database {
         if let Err(error) = note(&mut master, MARK, "dropped with everything in it") {
             // It was made just now; without its mark nobody would ever drop it.
             let _ = drop_database(&mut master);
-            return Err(failed_at("marking our database")(error));
+            return Err(failed_at("marking Steelbench's database")(error));
         }
         let made = Self {
             config: config.clone(),
@@ -131,7 +131,13 @@ impl Database {
         if self.cancel.is_cancelled() {
             return Err(EngineError::Cancelled);
         }
-        let gone = || EngineError::failed("asking the server", "our database has been dropped");
+        let gone = || {
+            EngineError::failed(
+                "querying the server",
+                "Steelbench's database has been \
+                                                                dropped",
+            )
+        };
         work(lock(&self.inside).as_mut().ok_or_else(gone)?)
     }
 
@@ -154,7 +160,7 @@ impl Database {
             .ok())
     }
 
-    /// What could not be read until now, and why: one sentence each.
+    /// Returns the unreadable items so far with their reasons, one sentence each.
     pub fn unseen(&self) -> impl Iterator<Item = String> {
         std::mem::take(&mut *lock(&self.unseen)).into_iter()
     }
@@ -201,8 +207,8 @@ fn creating() -> String {
 }
 
 /// Why a database of that name is in the way.
-pub const IS_FOREIGN: &str = "there is one that Steelbench did not make, and it is not touched; \
-                              rename it, or use another server";
+pub const IS_FOREIGN: &str = "it already exists and Steelbench did not create it; rename it, or \
+                              use another server";
 
 /// Connects for administration, to a database.
 fn connect(
@@ -218,19 +224,19 @@ fn connect(
 
 /// Takes the lock for this session: two runs cannot measure on one server.
 fn hold(master: &mut Client) -> Result<(), EngineError> {
-    let doing = "taking our database";
+    let doing = "locking Steelbench's database";
     let sql = format!(
         "DECLARE @got int; EXEC @got = sp_getapplock @Resource = N'{DATABASE}', @LockMode = \
          N'Exclusive', @LockOwner = N'Session', @LockTimeout = {HELD_MAX_MS}; SELECT @got AS got"
     );
     let got = master.cell(&sql).map_err(failed_at(doing))?.and_then(|got| got.parse::<i32>().ok());
-    let held = "another run works on this server; wait for it, or use another server";
+    let held = "another run is using this server; wait for it to end, or use another server";
     if got.is_some_and(|got| got >= 0) { Ok(()) } else { Err(EngineError::failed(doing, held)) }
 }
 
-/// Whether there is a database of that name, and if so, whether we made it.
+/// Returns whether a database of that name exists, and whether it bears our mark.
 pub fn is_marked(master: &mut Client) -> Result<Option<bool>, EngineError> {
-    let doing = "looking for our database";
+    let doing = "looking up Steelbench's database";
     let sql = format!("SELECT CAST(DB_ID({}) AS int) AS id", quote_literal(DATABASE));
     if master.cell(&sql).map_err(failed_at(doing))?.is_none() {
         return Ok(None);
@@ -243,7 +249,8 @@ pub fn is_marked(master: &mut Client) -> Result<Option<bool>, EngineError> {
 fn folders(master: &mut Client) -> Result<[String; 2], EngineError> {
     let mut folder = |property: &str| {
         let sql = format!("SELECT CAST(SERVERPROPERTY(N'{property}') AS nvarchar(260)) AS folder");
-        let folder = master.cell(&sql).map_err(failed_at("asking for the server's folders"))?;
+        let folder =
+            master.cell(&sql).map_err(failed_at("reading the server's default folders"))?;
         Ok::<_, EngineError>(folder.unwrap_or_default())
     };
     Ok([folder("InstanceDefaultDataPath")?, folder("InstanceDefaultLogPath")?])

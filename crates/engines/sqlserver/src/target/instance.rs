@@ -1,4 +1,4 @@
-//! What a trial works on: our database on a server.
+//! The subject of a trial: our database on a server.
 
 use super::bulk::fill;
 use super::cache::settle;
@@ -107,9 +107,9 @@ impl MssqlInstance {
         Ok(())
     }
 
-    /// What tables and their indexes take, where the server tells.
+    /// Returns the space of tables and their indexes, where the server tells.
     fn tables(&self) -> Result<Option<Rows>, EngineError> {
-        self.database.look("Pages of the tables", &views::OWN_TABLES)
+        self.database.look("Table pages", &views::OWN_TABLES)
     }
 
     /// The plan of an operation whose parameters, if it has any, are a key.
@@ -242,7 +242,7 @@ impl ServerProcess for MssqlInstance {
     fn server_process(&self) -> Result<Option<i32>, EngineError> {
         Err(EngineError::Unsupported {
             engine: "SQL Server by URL",
-            what: "seeing the server's processes",
+            what: "access to its processes",
         })
     }
 

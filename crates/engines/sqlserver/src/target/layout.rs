@@ -18,7 +18,7 @@ pub const DATABASE: &str = "steelbench";
 /// first one others than the rest, and it fills files in proportion to what is free in them.
 const FILE_BYTES: u64 = 64 << 20;
 
-/// What the files of a trial's database are to be.
+/// Planned files of a trial's database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     data_files: u32,
@@ -47,7 +47,7 @@ pub struct FileSpec {
 pub struct DatabaseOption {
     /// The setting that asks for it.
     pub setting: &'static str,
-    /// What follows `ALTER DATABASE ... SET`.
+    /// Clause after `ALTER DATABASE ... SET`.
     pub clause: String,
     /// Column of `sys.databases`.
     pub column: &'static str,
@@ -56,7 +56,7 @@ pub struct DatabaseOption {
 }
 
 impl Layout {
-    /// What a configuration asks for.
+    /// Reads the layout of a configuration.
     pub fn of(configuration: &Configuration) -> Self {
         let data_files = configuration.get(DATA_FILES);
         let several = (data_files > 1).then_some(FILE_BYTES);
@@ -87,7 +87,7 @@ impl Layout {
         self.log_path.is_some() || self.log_bytes.is_some() || self.log_growth.is_some()
     }
 
-    /// Whether files have to be named, so that the server's own folders are to be known.
+    /// Returns whether files need names, which requires the server's own folders.
     pub fn names_files(&self) -> bool {
         self.names_data() || self.names_log()
     }
@@ -303,7 +303,7 @@ mod tests {
         let log = "1 | steelbench_log | /l/steelbench.ldf | 2048 | 8192 | 0\n";
         assert_eq!(have(&format!("{head}{first}{second}{log}")), Ok(()));
         for (files, setting) in [
-            (format!("{first}{log}"), "target.data_files = 2 did not take: the engine has 1"),
+            (format!("{first}{log}"), "target.data_files = 2 had no effect: the engine reports 1"),
             (
                 format!("{first}{}{log}", second.replace("| 8192 | 8192", "| 8200 | 8192")),
                 "target.data_size",

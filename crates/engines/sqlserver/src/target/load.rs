@@ -25,7 +25,7 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 use work::{Cancel, Key, Parameter, Request, Statement};
 
-/// What our sessions call themselves.
+/// Application name of our sessions.
 const APPLICATION: &str = "steelbench";
 
 /// How long a thread waits at most before it looks whether it is to stop.
@@ -37,8 +37,8 @@ const RESULTS_MAX: usize = 1000;
 /// Most characters of a text parameter that is not of type `nvarchar(max)`.
 const TEXT_MAX: usize = 4000;
 
-/// What sessions are set to first: an error ends and rolls back the whole transaction, so that what
-/// was sent behind a statement that failed is not committed by itself; no message is sent for each
+/// Initial settings of sessions: an error ends and rolls back the whole transaction, so that
+/// statements sent after a failed one are not committed by themselves; no message is sent for each
 /// row.
 const SESSION: &str = "SET XACT_ABORT ON; SET NOCOUNT ON; SELECT CAST(@@SPID AS int) AS session_id";
 
@@ -74,7 +74,7 @@ pub struct MssqlConnections {
     cancel: CancelHandle,
     sessions: Arc<Sessions>,
     ours: Vec<i32>,
-    /// Who makes a checkpoint at the end of the measurement, where that is wanted.
+    /// The connection that makes a checkpoint at the end of the measurement, if requested.
     checkpoints: Option<Arc<Database>>,
 }
 
@@ -154,7 +154,7 @@ impl MssqlConnections {
 
 impl ConnectionSet for MssqlConnections {
     fn send(&mut self, number: usize, request: &Request<'_>) -> Result<(), EngineError> {
-        let lost = || EngineError::failed("sending a request", "its connection is lost");
+        let lost = || EngineError::failed("sending a request", "the connection was lost");
         let mut connection = self.idle.get_mut(number).and_then(Option::take).ok_or_else(lost)?;
         connection.take_up(request);
         let (sessions, sent) = (Arc::clone(&self.sessions), Instant::now());
@@ -198,7 +198,7 @@ impl ConnectionSet for MssqlConnections {
 }
 
 impl Drop for MssqlConnections {
-    /// What is still running is cancelled by attention, before the connections are closed.
+    /// Cancels running statements by attention before the connections close.
     fn drop(&mut self) {
         self.cancel.cancel();
         let running = &mut self.running;
@@ -323,7 +323,7 @@ impl Connection {
 
     async fn run_bulk(&mut self, number: usize) -> TdsResult<Done> {
         let statement = &self.statements[number];
-        let no_insert = || DriverError::UsageError("this operation inserts no rows".into());
+        let no_insert = || DriverError::UsageError("this operation does not insert rows".into());
         let (table, key) = statement.target.as_ref().ok_or_else(no_insert)?;
         let is_integer = statement.integer_key;
         let rows =

@@ -118,7 +118,7 @@ mod tests {
     use std::process::Command;
     use work::{Column, DataType, Operation, Storage, Table, Work};
 
-    /// What makes databases, tables and procedures, with all that can be asked of them.
+    /// Returns the definitions of databases, tables and procedures with all options.
     fn definitions() -> Vec<String> {
         let table = |data_type| {
             let columns = vec![

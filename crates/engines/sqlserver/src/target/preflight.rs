@@ -1,5 +1,4 @@
-//! What stands in the way of trials on a server: asked before the first of them, without changing
-//! anything.
+//! Preflight of a server: checks before the first trial that change nothing.
 
 use super::database::{IS_FOREIGN, is_marked};
 use super::layout::DATABASE;
@@ -17,7 +16,7 @@ use work::Stop;
 /// waits.
 const OWN_CONNECTIONS: u32 = 4;
 
-/// What stands in the way of these needs.
+/// Returns the preflight problems of these needs.
 pub fn preflight(needs: &[Need<'_>], stop: &Stop) -> Preflight {
     let mut found = Preflight::default();
     let mut by_url = BTreeMap::<String, Vec<&Need<'_>>>::new();
@@ -37,7 +36,7 @@ fn ask(needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight) -> Result<(), En
     let mut master =
         Client::connect(&config, stop, Duration::ZERO).map_err(failed_at("connecting"))?;
     let mut number = |sql: &str| -> Result<Option<u32>, EngineError> {
-        let cell = master.cell(sql).map_err(failed_at("asking the server"))?;
+        let cell = master.cell(sql).map_err(failed_at("querying the server"))?;
         Ok(cell.and_then(|cell| cell.parse().ok()))
     };
     let url = URL.path();
@@ -45,7 +44,7 @@ fn ask(needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight) -> Result<(), En
     let most = number("SELECT CAST(@@MAX_CONNECTIONS AS int) AS most")?;
     if let Some(most) = most.filter(|most| *most > 0 && *most < connections + OWN_CONNECTIONS) {
         found.misses(format!(
-            "{url}: the server admits {most} connections (user connections); the load opens \
+            "{url}: the server allows {most} connections (user connections); the load needs \
              {connections} and Steelbench {OWN_CONNECTIONS} more"
         ));
     }
@@ -58,22 +57,22 @@ fn ask(needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight) -> Result<(), En
         || may("NULL, NULL", "CREATE ANY DATABASE")?;
     if !may_create {
         found.misses(format!(
-            "{url}: the login may not make a database, which each trial works in: GRANT CREATE \
-             ANY DATABASE, or add it to the role dbcreator"
+            "{url}: the login cannot create the database that trials use; GRANT CREATE ANY \
+             DATABASE, or add the login to the role dbcreator"
         ));
     }
     let settings: BTreeMap<String, i64> =
         needs.iter().flat_map(|need| server_settings(need.configuration)).collect();
     if !settings.is_empty() && !may("NULL, NULL", "ALTER SETTINGS")? {
         found.misses(format!(
-            "{url}: the login may not change settings of the server: GRANT ALTER SETTINGS"
+            "{url}: the login cannot change server settings; GRANT ALTER SETTINGS"
         ));
     }
     let is_cold = needs.iter().any(|need| need.configuration.get(CACHE) == CacheState::Cold);
     if is_cold && !may("NULL, NULL", "ALTER SERVER STATE")? {
         let path = CACHE.path();
         found.misses(format!(
-            "{path}: the login may not drop pages from memory: GRANT ALTER SERVER STATE"
+            "{path}: the login cannot clear the buffer pool; GRANT ALTER SERVER STATE"
         ));
     }
     if is_marked(&mut master)? == Some(false) {
@@ -84,7 +83,7 @@ fn ask(needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight) -> Result<(), En
         let names: Vec<&str> = known.keys().map(String::as_str).collect();
         let unknown = settings.keys().filter(|name| !known.contains_key(*name));
         found.invalid.extend(unknown.map(|name| {
-            let message = experiment::unknown_name("setting of the server", name, &names);
+            let message = experiment::unknown_name("server setting", name, &names);
             Invalid::new(format!("target.settings.{name}"), message)
         }));
     }

@@ -55,7 +55,7 @@ pub fn apply(master: &mut Client, wanted: &BTreeMap<String, i64>) -> Result<(), 
     changes.retain(|(_, now, value)| now != value);
     for (name, now, _) in &changes {
         note(master, &format!("{WAS}{name}"), &now.to_string())
-            .map_err(failed_at("recording the server's settings"))?;
+            .map_err(failed_at("saving the server's settings"))?;
     }
     for (name, _, value) in &changes {
         configure(master, name, *value)?;
@@ -77,7 +77,7 @@ pub fn apply(master: &mut Client, wanted: &BTreeMap<String, i64>) -> Result<(), 
 
 /// Puts back what the records in our database say.
 pub fn put_back(master: &mut Client) -> Result<(), EngineError> {
-    let doing = "putting back the server's settings";
+    let doing = "restoring the server's settings";
     let marks = master.query(views::MARKS.sql).map_err(failed_at(doing))?;
     let was = |row: crate::live::rows::Row<'_>| {
         Some((row.get("name")?.strip_prefix(WAS)?.to_owned(), row.parse::<i64>("value")?))
@@ -90,7 +90,7 @@ pub fn put_back(master: &mut Client) -> Result<(), EngineError> {
 
 fn configure(master: &mut Client, name: &str, value: i64) -> Result<(), EngineError> {
     let sql = format!("EXEC sys.sp_configure {}, {value}; RECONFIGURE", quote_literal(name));
-    master.run(&sql).map_err(failed_at(&format!("setting {name} = {value} of the server")))
+    master.run(&sql).map_err(failed_at(&format!("setting {name} = {value} on the server")))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
-//! What the sessions of a trial wait for: differences of the server's own counters of these
-//! sessions (`sys.dm_exec_session_wait_stats`), and, where it does not have those, of the whole
-//! server; and by sample what they met at.
+//! Waits of a trial's sessions: differences of the server's own counters of these sessions
+//! (`sys.dm_exec_session_wait_stats`), or without those of the whole server; and sampled resources.
 
 use super::database::Database;
 use super::failed_at;
@@ -23,7 +22,7 @@ use std::time::Instant;
 /// them.
 const HZ: f64 = 5.0;
 
-/// What is being done when the server fails.
+/// The operation, for errors of the server.
 const DOING: &str = "observing the server's waits";
 
 /// Takes the differences of the server's counters over a measurement, and samples what its sessions
@@ -34,7 +33,7 @@ pub struct MssqlCollector {
     running: Option<(Client, Reading, Sampler)>,
 }
 
-/// What the server has counted until a moment.
+/// The server's counters at a moment.
 struct Reading {
     at: Instant,
     in_flight_ns: u64,
@@ -101,7 +100,7 @@ impl WaitCollector for MssqlCollector {
     }
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
-        let not_started = || EngineError::failed(DOING, "nothing was started");
+        let not_started = || EngineError::failed(DOING, "the observer is not running");
         let (mut client, before, sampler) = self.running.take().ok_or_else(not_started)?;
         let (after, samples) = (self.read(&mut client)?, sampler.take());
         let mut collected = before.until(&after, lock(&self.sessions.ids).len());
@@ -114,18 +113,17 @@ impl WaitCollector for MssqlCollector {
 /// Adds what the sessions were sampled to wait for.
 fn met(client: &mut Client, samples: &Samples, collected: &mut Collected) {
     collected.resources = samples.resources();
-    let unseen =
-        samples.failed.as_ref().map(|why| format!("What sessions wait for, by sample: {why}."));
+    let unseen = samples.failed.as_ref().map(|why| format!("Sampled waits of sessions: {why}."));
     collected.lost.extend(unseen);
     collected.lost.extend(name_pages(client, &mut collected.resources));
 }
 
 impl Reading {
-    /// What so many sessions waited for and used from this reading to `after`.
+    /// Returns the waits and use of the sessions from this reading to `after`.
     fn until(&self, after: &Self, sessions: usize) -> Collected {
         let mut collected = Collected::default();
         if let Err(why) = &self.started {
-            collected.lost.push(format!("Whether the server was restarted: {why}."));
+            collected.lost.push(format!("Server restarts: {why}."));
         }
         self.waits(after, &mut collected);
         let session_s = sessions as f64 * after.at.duration_since(self.at).as_secs_f64();
@@ -139,9 +137,9 @@ impl Reading {
                 if let Some(cpu_ms) = rise(before.first(), now.first(), "cpu_ms") {
                     time.cpu_s = cpu_ms as f64 / 1e3;
                 } else {
-                    collected.lost.push(
-                        "The processor time of the sessions: the server does not count it.".into(),
-                    );
+                    collected
+                        .lost
+                        .push("CPU time of sessions: the server does not count it.".into());
                 }
                 let pages = |column| rise(before.first(), now.first(), column);
                 let pages = pages("logical_reads").zip(pages("page_reads"));
@@ -150,14 +148,14 @@ impl Reading {
                 collected.used = EngineUse { pages, ..EngineUse::default() };
             }
             (Err(why), _) | (_, Err(why)) => {
-                collected.lost.push(format!("The processor time of the sessions: {why}."));
+                collected.lost.push(format!("CPU time of sessions: {why}."));
             }
         }
         collected.time = Some(time);
         match (&self.files, &after.files) {
             (Ok(before), Ok(now)) => collected.operations = operations(before, now),
             (Err(why), _) | (_, Err(why)) => {
-                collected.lost.push(format!("Reads and writes of the database's files: {why}."));
+                collected.lost.push(format!("Reads and writes of database files: {why}."));
             }
         }
         collected
@@ -177,19 +175,19 @@ impl Reading {
                 collected.waits = delta.waits;
                 return;
             }
-            Err(why) => collected.lost.push(format!("The waits of the sessions: {why}.")),
+            Err(why) => collected.lost.push(format!("Session waits: {why}.")),
         }
         let (Some(before), Some(now)) = (&self.of_server, &after.of_server) else { return };
         match difference(before, now) {
             Ok(delta) => {
                 let all = delta.waits.into_iter().map(without_benign);
                 collected.waits = all.filter(|wait| wait.class != WaitClass::Idle).collect();
-                let whose = "What is shown in their place are the waits of all sessions of the \
-                             server (sys.dm_os_wait_stats) without benign ones, also of those \
-                             that are not of this load.";
+                let whose = "What is shown in their place are the waits of server-wide waits \
+                             (sys.dm_os_wait_stats) without benign ones, also of those that are \
+                             not of this load.";
                 collected.lost.push(whose.to_owned());
             }
-            Err(why) => collected.lost.push(format!("The waits of the server: {why}.")),
+            Err(why) => collected.lost.push(format!("Server-wide waits: {why}.")),
         }
     }
 }
@@ -302,7 +300,7 @@ mod tests {
         );
         assert!(
             collected.lost[0].contains("error 208")
-                && collected.lost[1].contains("all sessions of the server")
+                && collected.lost[1].contains("server-wide waits")
         );
         assert!(collected.lost[2].contains("does not count it"), "{:?}", collected.lost);
         assert_eq!(collected.time.unwrap().cpu_s, 0.0);

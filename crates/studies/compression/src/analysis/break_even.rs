@@ -14,7 +14,7 @@ pub struct BreakEven {
     pub read_mb: [f64; 2],
     /// Processor seconds of a scan of the level.
     pub cpu_s: f64,
-    /// What these are more than those of the reference; negative: less.
+    /// The difference from the reference; negative: less.
     pub more_cpu_s: f64,
     /// Where reading and computing take turns: a scan takes bytes / bandwidth + processor time.
     pub in_turns: Pays,
@@ -32,7 +32,7 @@ pub struct Pays {
     pub low_mb_s: Option<f64>,
     /// Upper end; `None`: it may pay on any disk, or is not known.
     pub high_mb_s: Option<f64>,
-    /// Whether there is an interval.
+    /// True if there is an interval.
     pub has_interval: bool,
 }
 

@@ -175,8 +175,8 @@ const COARSE_DEPTHS: [u32; 5] = [1, 4, 16, 64, 256];
 /// Largest queue depth that a thread can have.
 const DEPTH_MAX: u64 = 65_536;
 
-/// What one of the two runs varies that search for the threads and queue depth that saturate
-/// storage: a coarse run over everything, then a fine one around the knees that it found.
+/// Levels of one of the two runs that search for the threads and queue depth that saturate storage:
+/// a coarse run over the whole range, then a fine one around its knees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchLevels {
     /// Numbers of threads.
@@ -195,7 +195,7 @@ impl SearchLevels {
         Self { threads, queue_depths: COARSE_DEPTHS.to_vec() }
     }
 
-    /// What lies around these knees.
+    /// Returns the levels around these knees.
     pub fn around(knees: &[Knee]) -> Self {
         let (mut threads, mut depths) = (BTreeSet::new(), BTreeSet::new());
         for point in knees.iter().map(Knee::best) {
@@ -217,7 +217,7 @@ impl Knee {
 impl fmt::Display for Knee {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (point, colon) = (self.best(), if self.group.is_empty() { "" } else { ": " });
-        let most = if self.knee.is_some() { "" } else { ", the most that was tried" };
+        let most = if self.knee.is_some() { "" } else { ", the largest tried" };
         write!(
             f,
             "{}{colon}knee near {} threads x {}{most}",

@@ -1,4 +1,4 @@
-//! What findings say of knees.
+//! Findings about knees.
 
 use super::{Knee, KneeInterval, disk};
 use analysis::{Finding, FindingKind, Summary, wording};

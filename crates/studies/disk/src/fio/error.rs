@@ -18,12 +18,12 @@ pub enum FioError {
         unsupported: Vec<String>,
     },
     /// No job where one is needed.
-    #[error("there is no job")]
+    #[error("no job in the file")]
     NoJob,
     /// Jobs that run together differ.
     #[error(
-        "jobs {one} and {other} have a different {option}, which holds for all jobs together \
-         here: put them in files of their own"
+        "jobs {one} and {other} differ in {option}, which applies to all jobs here: put them in \
+         separate files"
     )]
     Differ {
         /// Name of a job.
@@ -42,14 +42,14 @@ pub enum FioError {
         bytes: u64,
     },
     /// A job of some of the files.
-    #[error("job {job}: works on several files, but not on all: give each file a job of its own")]
+    #[error("job {job} uses some of the files, but not all: give each file its own job")]
     SomeFiles {
         /// Name of the job.
         job: String,
     },
     /// Existing and new files together.
     #[error(
-        "{} exists and {} does not: jobs that run together work either on existing files or on \
+        "{} exists and {} does not: jobs that run together must use either existing files or \
          files that Steelbench creates",
         existing.display(),
         missing.display()
@@ -61,13 +61,13 @@ pub enum FioError {
         missing: PathBuf,
     },
     /// A directory in place of a file.
-    #[error("{}: a file is wanted, this is a directory", path.display())]
+    #[error("{}: expected a file, found a directory", path.display())]
     Directory {
         /// The directory.
         path: PathBuf,
     },
     /// A new file of unknown size.
-    #[error("job {job}: {} does not exist: size says how large to make it", path.display())]
+    #[error("job {job}: {} does not exist: give its size", path.display())]
     NoSize {
         /// Name of the job.
         job: String,
@@ -100,7 +100,7 @@ pub struct Problem {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
     /// Brackets without a name.
-    #[error("the name of a section in brackets is expected")]
+    #[error("expected a section name in brackets")]
     SectionName,
     /// An option of no section.
     #[error("this option is before the first section")]
@@ -109,22 +109,22 @@ pub enum LineError {
     #[error("too many jobs and options")]
     TooMany,
     /// Reading ended after too many problems.
-    #[error("the rest was not read")]
+    #[error("further lines were not read")]
     Unread,
     /// A file without a job.
-    #[error("there is no job")]
+    #[error("no job in the file")]
     NoJob,
     /// A sign that would change the terminal.
-    #[error("there is a control character in this line")]
+    #[error("control character in this line")]
     Control,
     /// A variable without its end.
-    #[error("`{text}`: the bracket of a variable is not closed")]
+    #[error("`{text}`: missing closing bracket of a variable")]
     OpenBracket {
         /// The line.
         text: String,
     },
     /// A variable whose name says that it is a secret.
-    #[error("the environment variable {name} is not used: a secret would be recorded")]
+    #[error("environment variable {name} not used: a secret would be recorded")]
     Secret {
         /// The variable.
         name: String,
@@ -157,16 +157,16 @@ pub enum LineError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ValueError {
     /// An option without a value.
-    #[error("there is no value")]
+    #[error("missing value")]
     Missing,
     /// Not a size or a count.
-    #[error("`{text}` is not a number as in 4096, 8k or 1g")]
+    #[error("`{text}` is not a number such as 4096, 8k or 1g")]
     Number {
         /// The value.
         text: String,
     },
     /// Not a time.
-    #[error("`{text}` is not a time as in 30, 500ms or 5m")]
+    #[error("`{text}` is not a time such as 30, 500ms or 5m")]
     Time {
         /// The value.
         text: String,
@@ -190,33 +190,33 @@ pub enum ValueError {
         text: String,
     },
     /// Not a way to make writes durable.
-    #[error("`{text}` is none of none, sync and dsync")]
+    #[error("`{text}` is unknown; expected none, sync or dsync")]
     Sync {
         /// The value.
         text: String,
     },
     /// Not a range.
-    #[error("`{text}` is not a range as in 4k-64k")]
+    #[error("`{text}` is not a range such as 4k-64k")]
     Range {
         /// The value.
         text: String,
     },
     /// A range with its ends exchanged.
-    #[error("`{text}` ends before it begins")]
+    #[error("`{text}` is a range with its end below its beginning")]
     Reversed {
         /// The value.
         text: String,
     },
     /// Not a pattern.
-    #[error("`{text}` is none of read, write, rw, randread, randwrite, randrw")]
+    #[error("`{text}` is unknown; expected read, write, rw, randread, randwrite or randrw")]
     Pattern {
         /// The value.
         text: String,
     },
     /// An engine that we do not have.
     #[error(
-        "`{text}` is not supported; use io_uring, libaio or posixaio (by io_uring here), sync, \
-         psync or pvsync (by pread here)"
+        "`{text}` is not supported; use io_uring, libaio or posixaio (run as io_uring), sync, \
+         psync or pvsync (run as pread)"
     )]
     Engine {
         /// The value.
@@ -228,10 +228,10 @@ pub enum ValueError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum JobConflict {
     /// A mixed pattern with two sizes.
-    #[error("reads and writes of different sizes: make two jobs of it")]
+    #[error("reads and writes have different sizes: split the job in two")]
     MixedSizes,
     /// A mixed pattern with rates.
-    #[error("rate_iops limits reads and writes each by themselves: make two jobs of it")]
+    #[error("rate_iops limits reads and writes separately: split the job in two")]
     MixedRates,
     /// A job without an end.
     #[error("time_based needs a runtime")]

@@ -43,13 +43,13 @@ pub struct Files {
 pub struct JobFile {
     /// Its path, or the one that fio would give it.
     pub path: PathBuf,
-    /// What is there; `None`: nothing, Steelbench creates a file in its directory.
+    /// The existing path; `None`: Steelbench creates a file in its directory.
     pub existing: Option<StoragePath>,
-    /// Whether a job writes to it.
+    /// True if a job writes to it.
     pub written: bool,
 }
 
-/// What becomes a stream: a job, or one of its clones.
+/// Source of a stream: a job, or one of its clones.
 #[derive(Debug)]
 struct JobStream<'a> {
     name: String,
@@ -199,7 +199,7 @@ impl Files {
         self.files.len() - 1
     }
 
-    /// Whether all files are there; an error where only some are.
+    /// Returns whether all files exist; an error if only some do.
     pub fn all_exist(&self) -> Result<bool, FioError> {
         let missing = self.files.iter().find(|file| file.existing.is_none());
         let existing = self.files.iter().find(|file| file.existing.is_some());

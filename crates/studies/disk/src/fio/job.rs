@@ -46,7 +46,7 @@ pub struct Job {
     pub invalidate: bool,
     /// Its figures are summed up with those of the others that run with it.
     pub group_reporting: bool,
-    /// What differs from what fio does.
+    /// Differences from fio.
     pub notes: Vec<String>,
 }
 
@@ -116,8 +116,8 @@ impl Job {
         let (sync, sync_every, mut notes) = sync(options);
         let rates = options.value(&["rate_iops"], |text| for_each_direction(text, bytes));
         if rates.is_some() {
-            let note = "rate_iops begins I/Os at random (Poisson) times, and latency counts from \
-                        the intended time";
+            let note = "rate_iops starts I/Os at random (Poisson) times, and latency counts from \
+                        the intended start";
             notes.push(note.into());
         }
         let blocks =
@@ -168,7 +168,7 @@ impl Job {
         }
     }
 
-    /// What the options together ask for and we cannot do.
+    /// Rejects combinations of options that are not supported.
     fn check(&mut self) -> Result<(), JobConflict> {
         let mixed = matches!(self.pattern, Pattern::RandomMixed | Pattern::SequentialMixed);
         if mixed && self.blocks.0 != self.blocks.1 {
@@ -182,7 +182,7 @@ impl Job {
         }
         if self.synchronous && self.depth > 1 {
             self.notes
-                .push("a synchronous ioengine has one I/O in flight, whatever iodepth says".into());
+                .push("a synchronous ioengine has one I/O in flight; iodepth is ignored".into());
             self.depth = 1;
         }
         Ok(())
@@ -207,7 +207,7 @@ fn sync(options: &mut Options<'_>) -> (Sync, u32, Vec<String>) {
         ("sync", Some("0" | "none")) => Ok(None),
         ("sync", Some("dsync")) => Ok(Some((Sync::Dsync, 1))),
         ("sync", None | Some("1" | "sync")) => {
-            notes.push("sync=1 (O_SYNC) is done as O_DSYNC".into());
+            notes.push("sync=1 (O_SYNC) runs as O_DSYNC".into());
             Ok(Some((Sync::Dsync, 1)))
         }
         ("sync", Some(text)) => Err(ValueError::Sync { text: text.to_owned() }),
@@ -221,7 +221,7 @@ fn sync(options: &mut Options<'_>) -> (Sync, u32, Vec<String>) {
     (sync, every, notes)
 }
 
-/// Whether an option asks for what is so in any case, or changes nothing that is measured here.
+/// Returns whether an option is a default here, or affects nothing that is measured.
 fn is_of_no_effect(key: &str, value: Option<&str>) -> bool {
     matches!(
         (key, value),
@@ -270,7 +270,7 @@ fn known_pattern(name: &str) -> Result<Pattern, ValueError> {
     pattern(name).ok_or_else(|| ValueError::Pattern { text: name.to_owned() })
 }
 
-/// Whether an ioengine has only one I/O in flight.
+/// Returns whether an ioengine keeps only one I/O in flight.
 fn is_synchronous(name: &str) -> Result<bool, ValueError> {
     match name {
         "sync" | "psync" | "pvsync" | "pvsync2" => Ok(true),
@@ -335,18 +335,18 @@ mod tests {
     #[test]
     fn values_that_we_cannot_take_are_refused() {
         for (options, part) in [
-            ("rw=trim", "none of read"),
-            ("rw=randread:8", "none of read"),
+            ("rw=trim", "expected read"),
+            ("rw=randread:8", "expected read"),
             ("bs=nine", "not a number"),
             ("size=50%", "not a number"),
             ("ioengine=mmap", "io_uring"),
-            ("rw=randrw\nbs=4k,8k", "make two jobs"),
-            ("rw=rw\nrate_iops=100", "make two jobs"),
+            ("rw=randrw\nbs=4k,8k", "split the job in two"),
+            ("rw=rw\nrate_iops=100", "split the job in two"),
             ("time_based", "needs a runtime"),
             ("iodepth=0", "out of range"),
             ("direct=yes", "neither 0 nor 1"),
-            ("bsrange=8k-4k", "ends before"),
-            ("filename=", "no value"),
+            ("bsrange=8k-4k", "end below"),
+            ("filename=", "missing value"),
         ] {
             let (_, _, problems) = job(options);
             assert_eq!(problems.len(), 1, "{options}: {problems:?}");

@@ -41,7 +41,7 @@ pub struct Imported {
     pub grouped: BTreeMap<String, String>,
     /// Those of them that jobs write to.
     written: Vec<StoragePath>,
-    /// What differs from what fio does.
+    /// Differences from fio.
     pub notes: Vec<String>,
 }
 
@@ -103,7 +103,7 @@ fn jobs(text: &str, shown: &str, ignore: bool) -> Result<(Vec<Job>, Vec<String>)
         return Err(failed(problems, if ignore { Vec::new() } else { named }));
     }
     let left_out = (!named.is_empty())
-        .then(|| format!("left out, because it is not supported: {}", limited(named).join(", ")));
+        .then(|| format!("omitted, not supported: {}", limited(named).join(", ")));
     Ok((jobs, left_out.into_iter().collect()))
 }
 
@@ -149,8 +149,7 @@ fn workload(draft: &mut Draft, jobs: &[Job], mut groups: Vec<Group>) -> Result<(
     }
     if groups.len() > 1 {
         draft.comment(
-            "Each level of `group` is the jobs up to a stonewall: those behind one run when those \
-             before have ended.",
+            "The levels of `group` are the jobs between stonewalls. They run one after the other.",
         );
         for group in groups {
             let settings = LinkedSettings::default()
@@ -165,7 +164,7 @@ fn workload(draft: &mut Draft, jobs: &[Job], mut groups: Vec<Group>) -> Result<(
     Ok(())
 }
 
-/// What holds for all jobs that run together, and has to be the same for them.
+/// Returns the common value of jobs that run together; it must be equal.
 fn the_same<T: PartialEq>(
     jobs: &[impl Borrow<Job>],
     option: &str,

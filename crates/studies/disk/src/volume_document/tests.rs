@@ -58,39 +58,57 @@ fn facts() -> VolumeFacts {
     }
 }
 
-const SHOWN: &str = "\
-/mnt/data: what is under it
+const SHOWN: &str = "/mnt/data: storage layers
 
 File system
-ext4 on /dev/md0p1, mounted at /mnt/data
+ext4 on /dev/md0p1, mounted at \
+                     /mnt/data
   rw,noatime
-  5.00 GiB of 10.0 GiB free, blocks of 4.00 KiB, stripe width 128 KiB
+  5.00 GiB of 10.0 GiB free, blocks of 4.00 KiB, \
+                     stripe width 128 KiB
 
 Devices
-Device          md0p1                                                   loop0
-Size            10.0 GiB                                                -
-Is              partition of md0, raid0 of 2 disks, chunks of 64.0 KiB  file /images/loop0, direct \
-                     I/O
-Made of         loop0, loop1                                            -
-Held by         -                                                       md0
-Begins at       32256 B                                                 -
-Misaligned by   33280 B                                                 -
-Sector          512 B                                                   -
-Min., best I/O  64 KiB, 128 KiB                                         -
-Rotational      -                                                       no
-Scheduler       -                                                       none
-Write cache     -                                                       write through, no FUA
-Discard         -                                                       no
-Queue           -                                                       128
-(left out at this width: loop1)
+Device          md0p1                         \
+                                               loop0
+Size            10.0 GiB                    \
+                                                 -
+Is              partition of md0, raid0 of 2 \
+                     disks, chunks of 64.0 KiB  file /images/loop0, direct I/O
+Made of         \
+                     loop0, loop1                                            -
+Held by         - \
+                                                                           md0
+Begins at       \
+                     32256 B                                                 -
+Misaligned by   \
+                     33280 B                                                 -
+Sector          \
+                     512 B                                                   -
+Min., best I/O  \
+                     64 KiB, 128 KiB                                         -
+Rotational      - \
+                                                                           no
+Scheduler       -  \
+                                                                          none
+Write cache     - \
+                                                                           write through, no \
+                     FUA
+Discard         -                                                       \
+                     no
+Queue           -                                                       \
+                     128
+(columns hidden at this width: loop1)
 
 Advice
-Problem: md0p1 begins at 32256 B, not at a boundary of its 64 KiB stripe unit.
-  Why: a block that covers parts of two stripe units takes two disks: with a 64 KiB stripe, a \
+Problem: md0p1 starts at \
+                     32256 B, not on a boundary of its 64 KiB stripe unit.
+  Why: a block that \
+                     covers parts of two stripe units takes two disks: with a 64 KiB stripe, a \
                      partition at 64
-  KiB instead of 32 KiB made +11 % random I/Os/s on RAID 10 and +5.7 % on RAID 5 (K. Van Dyke, \
-                     2009).
-  Do: make the partition anew, beginning at 1 MiB or a multiple of it.
+  KiB instead of 32 KiB made +11 % random I/Os/s on RAID 10 \
+                     and +5.7 % on RAID 5 (K. Van Dyke, 2009).
+  Do: recreate the partition, \
+                     starting at 1 MiB or a multiple.
 ";
 
 #[test]
@@ -105,8 +123,15 @@ fn a_sound_volume_without_devices_is_short() {
     let facts = VolumeFacts { path: "/dev/\u{1b}shm".into(), ..VolumeFacts::default() };
     let document = volume(&facts, &[]);
     let text = terminal(&document, 80, Style::Plain);
-    assert!(text.starts_with("/dev/\\u{1b}shm: what is under it\n"), "{text}");
-    assert!(text.contains("No block device") && text.contains("nothing else stands out"), "{text}");
+    assert!(text.starts_with("/dev/\\u{1b}shm: storage layers\n"), "{text}");
+    assert!(
+        text.contains("No block device")
+            && text.contains(
+                "No misalignment or other problem \
+                                                               found"
+            ),
+        "{text}"
+    );
     assert!(markdown(&document).contains("No block device"));
 }
 

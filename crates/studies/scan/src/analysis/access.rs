@@ -2,7 +2,7 @@
 //! different work, and share no cost model. PostgreSQL counts rows by an index where that is small,
 //! DuckDB answers COUNT(*) and MAX from statistics.
 
-/// What the line of an operator has that reads a table.
+/// Words in the lines of operators that read a table.
 const READS: [&str; 3] = ["scan", "search", "seek"];
 
 /// The operator that reads the table: of the last line that names one, without names of tables,

@@ -8,7 +8,7 @@ use analysis::estimate::{Moments, mean};
 use analysis::response::distinct;
 use statistics::{non_negative, t_quantile};
 
-/// What one trial counted and what it cost.
+/// Counts and cost of one trial.
 #[derive(Debug, Clone)]
 pub(super) struct Trial {
     pub configuration: usize,
@@ -23,7 +23,7 @@ pub(super) struct Trial {
     pub cost: f64,
 }
 
-/// What one of each counted thing costs.
+/// Cost of one unit of each count.
 #[derive(Debug, Clone)]
 pub(super) struct Fit {
     /// Positions of the terms in use, in order.
@@ -39,7 +39,7 @@ impl Fit {
         Self { terms: terms.to_vec(), costs: non_negative(&rows) }
     }
 
-    /// What these counts cost.
+    /// Returns the cost of these counts.
     pub fn predict(&self, counts: &[f64]) -> f64 {
         self.terms.iter().zip(&self.costs).map(|(term, cost)| counts[*term] * cost).sum()
     }
@@ -81,8 +81,8 @@ pub(super) fn told_apart(trials: &[&Trial], terms: &[usize]) -> Vec<usize> {
     statistics::told_apart(&columns).into_iter().map(|position| terms[position]).collect()
 }
 
-/// What a configuration costs by a fit of the others, by position of the term; `None` where these
-/// cannot tell apart the terms that it has.
+/// Predicts the cost of a configuration by a fit of the others, by position of the term; `None`
+/// where these cannot separate its terms.
 pub(super) fn left_out(
     own: &[&Trial],
     others: &[&Trial],

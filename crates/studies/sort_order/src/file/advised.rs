@@ -15,7 +15,7 @@ const SEED: u64 = 1;
 /// Rounds in which every order is read once.
 const ROUNDS: usize = 5;
 
-/// What can be said of the orders of a table's rows.
+/// Advice on the order of a table's rows.
 #[derive(Debug, Clone, Serialize)]
 pub struct Advised {
     /// The table as the user named it.
@@ -39,15 +39,15 @@ pub struct Advised {
 pub struct AdvisedOrder {
     /// Columns to sort by; none: as the rows lie.
     pub columns: Vec<String>,
-    /// What proposes it.
+    /// Reason for the candidate.
     pub why: &'static str,
-    /// What all rows are expected to take: an estimate.
+    /// Expected size of all rows: an estimate.
     pub predicted: Prediction,
-    /// What the rows that were looked at take, where that was asked for.
+    /// Measured size of the sampled rows, if requested.
     pub measured: Option<Measured>,
 }
 
-/// What the rows that were looked at take in an order.
+/// Measured size of the sampled rows in an order.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measured {
     /// Bytes of all columns.
@@ -91,7 +91,7 @@ impl Advised {
                 .collect(),
             generated: AdvisedOrder {
                 columns: Vec::new(),
-                why: "as the rows lie",
+                why: "current order",
                 predicted: as_it_lies,
                 measured: None,
             },

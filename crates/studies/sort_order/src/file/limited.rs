@@ -22,13 +22,13 @@ impl Length for Limited {
 impl ChunkReader for Limited {
     type T = BufReader<File>;
 
-    /// What is read from a place on is the header of a page, or the end of the file, which is none.
+    /// Reads from a position: the header of a page, or the end of the file, which has none.
     fn get_read(&self, start: u64) -> Result<Self::T> {
         let mut first = Vec::new();
         self.0.get_read(start)?.take(HEADER_BYTES).read_to_end(&mut first)?;
         match page_bytes(&first) {
             Some(bytes) if bytes > PAGE_BYTES_MAX => Err(ParquetError::General(format!(
-                "a page has {} MiB; pages of up to {} MiB can be read",
+                "a page of {} MiB exceeds the limit of {} MiB",
                 bytes >> 20,
                 PAGE_BYTES_MAX >> 20
             ))),

@@ -54,11 +54,11 @@ pub enum FileError {
         source: io::Error,
     },
     /// It is no Parquet file, or damaged.
-    #[error("{path} cannot be read as Parquet: {message}")]
+    #[error("cannot read {path} as Parquet: {message}")]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         message: String,
     },
     /// There is nothing to sort by.
@@ -74,7 +74,7 @@ pub enum FileError {
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// What is too large, and what to do.
+        /// The oversized item and the remedy.
         what: String,
     },
     /// Rows could not be written again.
@@ -103,7 +103,7 @@ impl ParquetFile {
         let unreadable = |source| FileError::Io { path: path.into(), source };
         // Opening a pipe waits for its other end, and reading a device may never end.
         if !path.metadata().map_err(unreadable)?.is_file() {
-            return Err(unreadable(io::Error::other("it is not a regular file")));
+            return Err(unreadable(io::Error::other("not a regular file")));
         }
         let file = File::open(path).map_err(unreadable)?;
         let hook = std::panic::take_hook();
@@ -111,7 +111,7 @@ impl ParquetFile {
         std::panic::set_hook(Box::new(|_| ()));
         let read = catch_unwind(AssertUnwindSafe(|| Reading { path, rows_max }.read(file)));
         std::panic::set_hook(hook);
-        read.unwrap_or_else(|_| Err(damaged(path, &"its values do not fit what it says of them")))
+        read.unwrap_or_else(|_| Err(damaged(path, &"its values do not match its metadata")))
     }
 
     /// Writes some of its rows in this order, with Snappy compression; gives the bytes of each
@@ -193,8 +193,9 @@ impl Reading<'_> {
         let name = |at: usize| schema.column(at).path().string();
         let left_out = (0..schema.num_columns()).filter(|at| !flat(at)).map(name).collect();
         if kept.len() > COLUMNS_MAX {
-            return Err(self
-                .too_large(format!("it has {} columns; {COLUMNS_MAX} can be sorted", kept.len())));
+            return Err(
+                self.too_large(format!("{} columns exceed the limit of {COLUMNS_MAX}", kept.len()))
+            );
         }
         for (what, none) in
             [("no rows", rows_all == 0), ("no columns of single values", kept.is_empty())]
@@ -269,8 +270,7 @@ impl Reading<'_> {
                 .map_err(|error| self.damaged(&error))?;
             let Some(read) = read else {
                 return Err(self.too_large(format!(
-                    "column {} holds more than {} MiB in the rows that are read; read fewer: \
-                     --rows",
+                    "column {} exceeds {} MiB in the rows to read; read fewer with --rows",
                     descriptor.name(),
                     COLUMN_BYTES_MAX >> 20
                 )));

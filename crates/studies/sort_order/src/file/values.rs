@@ -34,7 +34,7 @@ pub trait Collect {
     fn coded(self: Box<Self>, name: &str) -> (Column, Box<dyn Values>);
 }
 
-/// What reads a column of a type.
+/// Creates the reader of a column type.
 pub fn collector(physical: Physical, nullable: bool) -> Box<dyn Collect> {
     match physical {
         Physical::BOOLEAN => Collected::<BoolType>::empty(nullable),
@@ -48,7 +48,7 @@ pub fn collector(physical: Physical, nullable: bool) -> Box<dyn Collect> {
     }
 }
 
-/// What is done with single values.
+/// A value detached from its page.
 pub trait Own: Clone {
     /// A number in whose order values are as far as it reaches.
     fn head(&self) -> u128 {
@@ -58,7 +58,7 @@ pub trait Own: Clone {
     fn order(&self, other: &Self) -> Ordering;
     /// Bytes of it, without compression.
     fn bytes(&self) -> usize;
-    /// The same without the page that it was read from.
+    /// Returns the value without the page that it was read from.
     fn apart(&self) -> Self {
         self.clone()
     }
@@ -121,7 +121,7 @@ impl Own for FixedLenByteArray {
 struct Collected<T: DataType> {
     /// Without NULLs.
     values: Vec<T::T>,
-    /// Whether each row has a value; empty where all have.
+    /// Presence of each row's value; empty where all rows have one.
     present: Vec<i16>,
     nullable: bool,
     bytes: usize,
@@ -146,7 +146,7 @@ where
         rows: usize,
         bytes_max: usize,
     ) -> Result<Option<usize>> {
-        let other = || ParquetError::General("its type is not that of the schema".into());
+        let other = || ParquetError::General("its type differs from the schema".into());
         let mut reader = T::get_column_reader(reader).ok_or_else(other)?;
         let mut read = 0;
         while read < rows {

@@ -1,4 +1,4 @@
-//! What the hand-written locks are made of. `tests/loom.rs` compiles the locks with loom's in their
+//! Atomics of the hand-written locks. `tests/loom.rs` compiles the locks with loom's in their
 //! place.
 
 pub use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};

@@ -1,7 +1,7 @@
 use observations::Histogram;
 use observe::ThreadUse;
 
-/// What a load did.
+/// Result of a load.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// Seconds from the first thread's begin to the last one's end.
@@ -14,20 +14,20 @@ pub struct Outcome {
     pub by_interval: Vec<u64>,
     /// Additions made, warm-up included.
     pub added: u64,
-    /// What the table says of them afterwards; less where updates get lost.
+    /// Sum in the table afterwards; lower if updates were lost.
     pub sum: u64,
     /// Number of cache lines that threads share and write to; `None` where it is not known.
     pub shared_lines: Option<u32>,
 }
 
-/// What one thread did in the measurement.
+/// Result of one thread in the measurement.
 #[derive(Debug, Clone)]
 pub struct ThreadOutcome {
     /// Operations done.
     pub operations: u64,
     /// Seconds from its begin to its end.
     pub elapsed_s: f64,
-    /// What it used of processors.
+    /// Its CPU use.
     pub used: ThreadUse,
     /// Sampled times of whole operations.
     pub operation: Histogram,

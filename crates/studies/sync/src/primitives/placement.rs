@@ -20,7 +20,7 @@ experiment::choice! {
 
 /// A placement that the machine does not permit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("this needs {needed}, which this machine does not give us")]
+#[error("this needs {needed}, not available on this machine")]
 pub struct PlacementError {
     /// The part that is missing: `two sockets`.
     pub needed: &'static str,
@@ -55,7 +55,7 @@ pub fn place(
         }),
     };
     if order.is_empty() {
-        lacks("a processor")
+        lacks("a CPU")
     } else {
         Ok(order.iter().copied().cycle().take(threads as usize).collect())
     }

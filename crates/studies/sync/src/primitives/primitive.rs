@@ -1,4 +1,4 @@
-//! What guards or replaces a shared counter.
+//! Primitive that guards or replaces a shared counter.
 
 experiment::choice! {
     /// A way to let several threads add to the same counters.
@@ -25,7 +25,7 @@ experiment::choice! {
         AtomicShared = "atomic-shared",
         /// An array of counters that are added to atomically.
         Atomic = "atomic",
-        /// The same by a loop of compare-and-swap.
+        /// Increment by a compare-and-swap loop.
         Cas = "cas",
         /// A copy of the array for each processor, summed by who reads.
         PerCore = "per-core",
@@ -46,13 +46,13 @@ pub enum Waiting {
 }
 
 impl Primitive {
-    /// Whether its members can be kept apart: those of maps cannot, and copies always are.
+    /// Returns whether its members can be padded: those of maps cannot, and copies always are.
     pub fn pads(self) -> bool {
         use Primitive::{Atomic, Cas, MutexArray, Racy};
         self.waiting() == Waiting::Spins || matches!(self, MutexArray | Racy | Atomic | Cas)
     }
 
-    /// Whether updates may get lost.
+    /// Returns whether updates may be lost.
     pub fn loses(self) -> bool {
         self == Self::Racy
     }

@@ -17,10 +17,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::time::Duration;
 
-/// What threads do.
+/// A load of threads.
 #[derive(Debug, Clone)]
 pub struct Load {
-    /// What guards the counters.
+    /// Primitive that guards the counters.
     pub primitive: Primitive,
     /// Number of threads.
     pub threads: u32,
@@ -46,9 +46,7 @@ pub struct Load {
 #[derive(Debug, thiserror::Error)]
 pub enum SyncError {
     /// A thread could not be bound to its processor.
-    #[error(
-        "a thread cannot be pinned to processor {cpu}: {source}; set workload.pinning = \"none\""
-    )]
+    #[error("cannot pin a thread to CPU {cpu}: {source}; set workload.pinning = \"none\"")]
     Pin {
         /// The kernel's number of the processor.
         cpu: u32,
@@ -57,16 +55,13 @@ pub enum SyncError {
     },
     /// The table does not hold what was added: the primitive is wrong, and with it every figure of
     /// it.
-    #[error(
-        "{primitive} lost updates that it must not lose: {added} were made, the sum is {sum}; \
-         please report this"
-    )]
+    #[error("{primitive} lost updates: {added} were made, the sum is {sum}; please report this")]
     WrongSum {
         /// Name of the primitive.
         primitive: &'static str,
         /// Additions made.
         added: u64,
-        /// What the table says.
+        /// Sum in the table.
         sum: u64,
     },
     /// The threads did not come to their end.
@@ -210,7 +205,7 @@ impl Director for Clockwork<'_> {
     }
 }
 
-/// What a thread hands over.
+/// A thread's result.
 struct Worked {
     began_ns: u64,
     ended_ns: u64,

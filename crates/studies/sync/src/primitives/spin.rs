@@ -101,7 +101,7 @@ pub struct Mcs {
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Seat {
-    /// Who comes next: its number plus one; 0: nobody yet.
+    /// Next in line: its number plus one; 0: empty.
     next: AtomicUsize,
     waiting: AtomicBool,
 }

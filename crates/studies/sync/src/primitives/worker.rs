@@ -86,7 +86,7 @@ pub const SAMPLED_EVERY: usize = STEPS;
 #[derive(Debug)]
 pub struct Samples {
     clock: Clock,
-    /// What two looks at the clock in a row are apart.
+    /// Time between two consecutive clock readings.
     look_ns: u64,
     /// From begin to end.
     pub operation: Histogram,

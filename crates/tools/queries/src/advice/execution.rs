@@ -78,16 +78,15 @@ fn spill(snapshot: &Snapshot, statement: &Statement, rules: &Rules) -> Option<Ad
     let operators: Vec<String> = plans.flat_map(|plan| spilling(plan, &rules.terms)).collect();
     let place = match operators.as_slice() {
         [] => String::new(),
-        operators => format!(" In a plan that was logged: {}.", operators.join(", ")),
+        operators => format!(" In a logged plan: {}.", operators.join(", ")),
     };
     Some(Advice {
         evidence: format!("{} {}.{place}", runs(calls), counted.join(" and ")),
         change: format!(
-            "More {memory} for the session or role that runs it keeps this in memory; so does an \
-             index that has the rows in order, or fewer rows and columns."
+            "More {memory} for the session or role that runs it keeps this in memory. So does an \
+             index with the rows in order, or fewer rows and columns."
         ),
-        price: "Memory is taken by each sort and hash of each session: what all of them may take \
-                together must fit."
+        price: "Each sort and hash of each session can take this much memory: the total must fit."
             .into(),
         // A temporary table of the statement's own is in tempdb, too.
         ..Advice::new(
@@ -132,8 +131,8 @@ fn estimate(statement: &Statement, terms: &Terms) -> Option<Advice> {
     let (evidence, certainty) = match logged {
         Some((place, rows)) => (
             format!(
-                "In a run that was logged, {} rows were expected of {place} and {} came; its \
-                 inputs were as expected.",
+                "In a logged run, {} rows were expected from {place} and {} came; its inputs \
+                 were as expected.",
                 figure(rows.estimated?),
                 figure(rows.actual?)
             ),
@@ -143,13 +142,10 @@ fn estimate(statement: &Statement, terms: &Terms) -> Option<Advice> {
     };
     Some(Advice {
         evidence,
-        change: "Statistics that know more make the planner choose by the rows that come: \
-                 ANALYZE; CREATE STATISTICS for columns that depend on each other; a higher \
-                 statistics target for values that are unevenly spread."
+        change: "Better statistics give the planner the real row counts: ANALYZE; CREATE \
+                 STATISTICS for correlated columns; a higher statistics target for skewed values."
             .into(),
-        price: "ANALYZE reads a sample of the table. Another plan may be the better one, or the \
-                same."
-            .into(),
+        price: "ANALYZE reads a sample of the table. The plan may improve or stay the same.".into(),
         ..Advice::new(AdviceKind::EstimateOff, certainty)
     })
 }
@@ -167,8 +163,8 @@ fn returned(statement: &Statement) -> Option<String> {
     let (low, high) = (expected.min(came).max(1.0), expected.max(came));
     (!is_cut && high >= ROWS_MIN && high > OFF * low).then(|| {
         format!(
-            "The planner expects {} rows of it for any values, and its {} returned {} on average: \
-             {} times {}.",
+            "The planner expects {} rows for any values; its {} returned {} on average: {} times \
+             {}.",
             figure(expected),
             runs(statement.get(Counter::Calls).unwrap_or(0)),
             figure(came),
@@ -201,11 +197,11 @@ fn varying(statement: &Statement) -> Option<Advice> {
                 seconds(deviation / 1e3),
                 ends.unwrap_or_default()
             ),
-            change: "If it depends on the values, see the plans for a frequent and a rare value: \
-                     with another plan or an index the long runs may be short."
+            change: "If the time depends on the values, compare the plans for a frequent and a \
+                     rare value: another plan or an index may shorten the long runs."
                 .into(),
-            price: "Waits for locks and for storage make times vary, too: `steelbench waits` \
-                    tells these apart."
+            price: "Waits for locks and storage also vary the times: `steelbench waits` shows \
+                    them."
                 .into(),
             ..Advice::new(AdviceKind::VaryingTimes, Certainty::Possible)
         }
@@ -223,7 +219,7 @@ fn several(statement: &Statement) -> Option<Advice> {
     let place = if first.origin == Origin::Logged { "log" } else { "Query Store" };
     Some(Advice {
         evidence: format!(
-            "The {place} has it with {} plans: {}.",
+            "The {place} has {} plans for it: {}.",
             ran.len(),
             ran.iter()
                 .map(|plan| {
@@ -240,10 +236,10 @@ fn several(statement: &Statement) -> Option<Advice> {
                 .collect::<Vec<_>>()
                 .join("; ")
         ),
-        change: "If the slower plan is used for values that the quicker one would serve, better \
-                 statistics or an index settle it."
+        change: "If the slower plan runs for values that the faster one could serve, better \
+                 statistics or an index help."
             .into(),
-        price: "None by itself: each plan may be the best for its values.".into(),
+        price: "None in itself: each plan may be the best for its values.".into(),
         ..Advice::new(AdviceKind::SeveralPlans, Certainty::Counted)
     })
 }
@@ -273,19 +269,19 @@ pub fn of_tables(snapshot: &Snapshot) -> Vec<Advice> {
             subject: table.label(),
             evidence: match table.analyzed_ms {
                 None => format!(
-                    "{} rows of it have changed, and its statistics were never gathered.",
+                    "{} of its rows have changed; its statistics were never gathered.",
                     count(changed)
                 ),
                 Some(_) if rows < 1.0 => {
                     format!(
-                        "{} rows have changed since its statistics were gathered, when it was \
-                         empty.",
+                        "{} rows have changed since its statistics were gathered on the empty \
+                         table.",
                         count(changed)
                     )
                 }
                 Some(_) => format!(
-                    "{} rows have changed since its statistics were gathered, {} of the {} that \
-                     it has, as the server estimates.",
+                    "{} rows have changed since its statistics were gathered: {} of its {} rows \
+                     (the server's estimate).",
                     count(changed),
                     if changed as f64 > rows {
                         format!("{}x", ratio(changed as f64 / rows))
@@ -295,8 +291,8 @@ pub fn of_tables(snapshot: &Snapshot) -> Vec<Advice> {
                     count(rows as u64)
                 ),
             },
-            change: "ANALYZE makes the planner expect what is there. See whether autovacuum is \
-                     off for the table or does not keep up (autovacuum_analyze_scale_factor)."
+            change: "ANALYZE updates the planner's row counts. Check whether autovacuum is off \
+                     for the table or falls behind (autovacuum_analyze_scale_factor)."
                 .into(),
             price: "ANALYZE reads a sample of the table.".into(),
             ddl: Some(format!("ANALYZE {}", table.quoted)),

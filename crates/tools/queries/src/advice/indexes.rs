@@ -105,13 +105,12 @@ fn unused(
         database: table.database.clone(),
         subject: label(table, index),
         evidence: format!(
-            "It was read {} {since}, while {} rows of the table changed that it had to \
-             follow.{in_plans}",
-            if scans == 0 { "not once".into() } else { plural(scans as usize, "time") },
+            "Read {} {since}, but maintained for {} changed rows of the table.{in_plans}",
+            if scans == 0 { "0 times".into() } else { plural(scans as usize, "time") },
             count(changes)
         ),
         change: format!(
-            "Dropping it frees {} and spares each of these changes one index.",
+            "Dropping it frees {} and leaves one index less to maintain for each of these changes.",
             bytes(size)
         ),
         price: careful(is_short),
@@ -141,15 +140,15 @@ fn of_no_statement(
         database: table.database.clone(),
         subject: label(table, index),
         evidence: format!(
-            "{} of those that were given read the table, and no plan uses it.",
+            "{} of those given read the table; no plan uses the index.",
             plural(readers, "statement")
         ),
         change: format!(
-            "Dropping it frees {} and spares each change of the table one index.",
+            "Dropping it frees {} and leaves one index less to maintain on each write.",
             bytes(size)
         ),
-        price: "Statements that were not given may use it. Keep its definition: building it again \
-                takes time and space."
+        price: "Other statements may use it. Keep its definition: recreating it takes time and \
+                space."
             .into(),
         weight: size as f64,
         ..Advice::new(AdviceKind::UnusedIndex, Certainty::Possible)
@@ -158,20 +157,19 @@ fn of_no_statement(
 
 fn careful(is_short: bool) -> String {
     let short = if is_short {
-        "The counters tell of less than a day, or do not say since when: rare jobs are not in \
-         them. "
+        "The counters cover less than a day, or an unknown time: rare jobs may be missing. "
     } else {
         ""
     };
     format!(
-        "{short}An index that was made later is counted from then. Reads on replicas are counted \
-         there, not here. Keep its definition: building it again takes time and space."
+        "{short}Counting starts when an index is created. Reads on replicas are counted there, \
+         not here. Keep its definition: recreating it takes time and space."
     )
 }
 
 /// `in 20 days`
 fn since(from_ms: Option<i64>, to_ms: i64) -> String {
-    let Some(from) = from_ms else { return "since the counters began".into() };
+    let Some(from) = from_ms else { return "since the counters started".into() };
     let seconds = ((to_ms - from).max(0) as f64) / 1e3;
     match seconds {
         s if s >= 172_800.0 => format!("in {:.0} days", s / 86_400.0),
@@ -210,12 +208,12 @@ pub fn of_state(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
 
 fn invalid(drop: String, index: &Index) -> Advice {
     Advice {
-        evidence: "The server marks it as invalid: no query uses it, and writes may have to \
-                   follow it. CREATE INDEX CONCURRENTLY or REINDEX CONCURRENTLY leaves one when \
-                   it fails, and has one while it works."
+        evidence: "The server marks it as invalid: no query uses it, but writes may have to \
+                   maintain it. Such an index remains after a failed CREATE INDEX CONCURRENTLY \
+                   or REINDEX CONCURRENTLY, and exists while one runs."
             .into(),
         change: format!(
-            "Unless it is being built now, drop it, or build it again; its size is {}.",
+            "Drop or rebuild it unless a build is running; its size is {}.",
             bytes(index.bytes.unwrap_or(0))
         ),
         price: "None, if it is not being built now: see pg_stat_progress_create_index.".into(),
@@ -230,14 +228,13 @@ fn bloated(snapshot: &Snapshot, table: &Table, index: &Index) -> Option<Advice> 
     let share = free as f64 / size.max(1) as f64;
     (free >= BLOAT_MIN && share >= BLOAT_SHARE).then(|| Advice {
         evidence: format!(
-            "It has {} of which, by the number and width of its entries, {} ({}) are estimated to \
-             be free.",
+            "Its size is {}. By the number and width of its entries, {} ({}) are free (estimate).",
             bytes(size),
             bytes(free),
             percent(share, 0)
         ),
-        change: "Building it again (REINDEX INDEX CONCURRENTLY) frees that; pgstattuple measures \
-                 it exactly first."
+        change: "Rebuilding it (REINDEX INDEX CONCURRENTLY) frees that space; measure it exactly \
+                 with pgstattuple first."
             .into(),
         price:
             "The build reads the table and needs room for a second copy while it runs. An index \

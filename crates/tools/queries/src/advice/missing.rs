@@ -147,15 +147,15 @@ fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>, rules: &Rules) -> Advice {
     let of_runs = format!("({}, {})", numbers(statements), runs(sum(Counter::Calls)));
     let by_plan = hint.impact.filter(|_| !statements.is_empty()).map(|impact| {
         format!(
-            "The optimizer names it with the plan: it estimates {} less cost {of_runs}.",
+            "The optimizer reports it with the plan and estimates {} less cost {of_runs}.",
             percent(impact, 0)
         )
     });
     let missed = hint.missed.map(|missed| {
         format!(
-            "Since the server started its optimizer has missed it for {} seeks and scans, of \
-             statements with an estimated cost of {} on average, {} of which it would save by the \
-             same estimate.",
+            "Since the server started, the optimizer has reported it missing for {} seeks and \
+             scans. These statements have an estimated mean cost of {}; the index would save {} \
+             of it (estimate).",
             count(missed.uses),
             figure(missed.cost),
             percent(missed.hint.impact.unwrap_or(0.0), 0)
@@ -163,12 +163,12 @@ fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>, rules: &Rules) -> Advice {
     });
     let built = hint.impact.is_none().then(|| {
         let rows = count(sum(Counter::AutomaticIndexRows));
-        format!("The engine built such an index for each run, of {rows} rows in all {of_runs}.")
+        format!("The engine built such an index for each run, with {rows} rows in total {of_runs}.")
     });
     let serves = if statements.is_empty() {
-        "serves them".to_owned()
+        "would serve them".to_owned()
     } else {
-        format!("is there already when they run; they took {} in all", seconds(time_s))
+        format!("serves these statements; they took {} in total", seconds(time_s))
     };
     Advice {
         database: table.database.clone(),
@@ -367,7 +367,7 @@ fn said(snapshot: &Snapshot, found: &Found, rules: &Rules) -> Advice {
         statement.mean_ms().map(|ms| format!("{} each", seconds(ms / 1e3))),
         statement.blocks_by_call().map(|blocks| {
             let all = table.bytes.unwrap_or(0) as f64 / snapshot.block_bytes.max(1) as f64;
-            format!("{} pages each, the table has {}", figure(blocks), figure(all))
+            format!("{} pages each of the table's {}", figure(blocks), figure(all))
         }),
         statement.by_call(Counter::RowsRead).map(|rows| format!("{} rows read each", figure(rows))),
     ];
@@ -383,11 +383,12 @@ fn said(snapshot: &Snapshot, found: &Found, rules: &Rules) -> Advice {
             if numbers_of.len() == 1 { "s" } else { "" },
             count(table.rows.unwrap_or(0.0) as u64),
             percent(share, if share < 0.001 { 3 } else { 1 }),
-            if is_recorded { "" } else { ", as the planner expects" },
+            if is_recorded { "" } else { ", by the planner's estimate" },
             counted.join("; ")
         ),
         change: format!(
-            "An index on ({}) finds them without reading the rest; the statements took {} in all.",
+            "An index on ({}) finds these rows without reading the rest; the statements took {} \
+             in total.",
             columns.join(", "),
             seconds(time_s)
         ),
@@ -413,13 +414,13 @@ fn price(upkeep: Upkeep, table: &Table, columns: &[String]) -> String {
     let size = widths.map(|width| {
         (table.rows.unwrap_or(0.0) * (12.0 + (width / 8.0).ceil() * 8.0) / 0.9) as u64
     });
-    let size = size.map(|size| format!("About {} of space (estimated), and one", bytes(size)));
+    let size = size.map(|size| format!("About {} of space (estimate), and one", bytes(size)));
     let Upkeep { update, counted } = upkeep;
     let changes = table
         .index_changes()
-        .map(|changes| format!(" ({} {counted} since the counters began)", count(changes)));
+        .map(|changes| format!(" ({} {counted} since the counters started)", count(changes)));
     format!(
-        "{} more index to follow by each insert, delete and {update}{}.",
+        "{} more index to maintain on each insert, delete and {update}{}.",
         size.unwrap_or_else(|| "One".into()),
         changes.unwrap_or_default()
     )

@@ -109,42 +109,41 @@ fn said(table: &Table, [index, other]: [&Index; 2], how: Cover, used: &[usize]) 
     let how_said = match how {
         Cover::Same => "has the same columns in the same order",
         Cover::Prefix => "begins with the same columns",
-        Cover::Included => "has the same columns and carries others",
-        Cover::Directions => "has the same columns, some of them in the other direction",
+        Cover::Included => "has the same columns and includes others",
+        Cover::Directions => "has the same columns, some in the opposite sort direction",
     };
-    let scans = index
-        .scans
-        .map(|scans| format!(" It was read {} times.", count(scans)))
-        .unwrap_or_default();
+    let scans =
+        index.scans.map(|scans| format!(" It has {} reads.", count(scans))).unwrap_or_default();
     let in_plans = match used {
         [] => String::new(),
-        used => format!(" Plans of {} use it and can use the other.", numbers(used)),
+        used => format!(" Plans of {} use it and could use the other.", numbers(used)),
     };
     let size = |index: &Index| bytes(index.bytes.unwrap_or(0));
     let change = match how {
         Cover::Included => format!(
-            "One index on ({}) that carries the columns of both does the work of two. Dropping \
-             this one frees {}.",
+            "One index on ({}) with the included columns of both replaces the two. Dropping this \
+             one frees {}.",
             other.columns(),
             size(index)
         ),
         _ => format!(
-            "Dropping it frees {} and spares each change of the table one index ({} so far).",
+            "Dropping it frees {} and leaves one index less to maintain on each write ({} writes \
+             so far).",
             size(index),
             count(table.index_changes().unwrap_or(0))
         ),
     };
     let price = match how {
-        Cover::Same => "None that is known.".to_owned(),
+        Cover::Same => "none known".to_owned(),
         Cover::Prefix => {
             format!(
-                "Who reads it reads the other instead: {} in place of {}.",
+                "Statements that read it read the other instead: {} in place of {}.",
                 size(other),
                 size(index)
             )
         }
-        Cover::Included => "Who reads only from this index has to fetch rows from the table until \
-                            the other carries its columns."
+        Cover::Included => "Index-only reads of this index must fetch rows from the table until \
+                            the other index includes its columns."
             .into(),
         Cover::Directions => "Statements that order by all of its columns may have to sort.".into(),
     };

@@ -66,8 +66,8 @@ fn said((at, statement): (usize, &Statement), (list_at, list): (usize, &Statemen
         statements: vec![at, list_at],
         subject: numbers(&[at]),
         evidence: format!(
-            "It returns one row and ran {} times; statement {} ran {} times and returned {} rows, \
-             {} each: {} runs for each of its rows.",
+            "It returns one row and ran {} times. Statement {} ran {} times and returned {} \
+             rows, {} each: {} runs for each of these rows.",
             count(calls),
             list_at + 1,
             count(lists),
@@ -77,13 +77,13 @@ fn said((at, statement): (usize, &Statement), (list_at, list): (usize, &Statemen
         ),
         change: format!(
             "If a program runs it in a loop over those rows, a join of both or one query with a \
-             list of values (= ANY, IN) takes {} round trips less. In the server the runs took \
-             {}; the network comes on top.",
+             list of values (= ANY, IN) saves {} round trips. The runs took {} in the server, \
+             not counting the network.",
             count(calls.saturating_sub(lists)),
             seconds(time_s)
         ),
-        price: "The program changes; nothing on the server does. That the counts are the same may \
-                be chance: see the program, or log both with log_statement for a minute."
+        price: "A change of the program, not of the server. The equal counts may be chance: \
+                check the program, or log both statements with log_statement for a minute."
             .into(),
         weight: time_s,
         ..Advice::new(AdviceKind::RepeatedStatement, Certainty::Possible)

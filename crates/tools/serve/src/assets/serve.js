@@ -97,7 +97,7 @@
   const update = async () => {
     const answer = await fetch(location.href, { cache: "no-store" });
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (!answer.ok) return say(page.querySelector("main p")?.textContent ?? "This page cannot be read now.");
+    if (!answer.ok) return say(page.querySelector("main p")?.textContent ?? "This page is not available now.");
     const before = observed();
     document.getElementById("report").textContent = page.getElementById("report").textContent;
     document.getElementById("main").replaceWith(page.getElementById("main"));
@@ -123,7 +123,7 @@
         delete status.dataset.lost;
       } catch {
         status.dataset.lost ??= status.textContent || " ";
-        say("not connected: steelbench serve has ended");
+        say("not connected: steelbench serve has stopped");
       }
     }
     due = setTimeout(look, Math.max(INTERVAL_MS, 10 * (performance.now() - began)));

@@ -1,4 +1,4 @@
-//! Who waits for whom.
+//! Sessions and their blockers.
 
 use super::ActivityView;
 use crate::summary::{ActivitySummary, RootBlocker};
@@ -15,7 +15,7 @@ const CONNECTION: &str = "connection";
 /// The root blockers with their victims; `None` when nobody is blocked.
 pub(super) fn section(summary: &ActivitySummary, view: ActivityView) -> Option<Section> {
     let tasks = summary.seen.tasks.as_deref()?;
-    let mut section = Section::new("Who blocks whom, at the end");
+    let mut section = Section::new("Blocking sessions at the end");
     for root in &summary.blocking {
         section.warn(root_line(root));
         let statement = view.statement(&root.session.statement);
@@ -43,7 +43,7 @@ pub(super) fn section(summary: &ActivitySummary, view: ActivityView) -> Option<S
     });
     if several {
         section.note(
-            "Sessions that are blocked by several are listed below each of them, and count for \
+            "Sessions blocked by several others are listed under each of them and counted for \
              each.",
         );
     }
@@ -54,13 +54,10 @@ pub(super) fn section(summary: &ActivitySummary, view: ActivityView) -> Option<S
 /// together: idle in transaction for 12.3 s, in a transaction for 13.0 s`.
 fn root_line(root: &RootBlocker) -> String {
     let victims = number::plural(root.victims.len(), "session");
-    let have =
-        if root.victims.len() == 1 { "which has waited" } else { "which have together waited" };
+    let have = if root.victims.len() == 1 { "wait time" } else { "total wait time" };
     let session = &root.session;
     let state = match (&*session.state, session.state_s) {
-        ("", _) => {
-            session.process.is_empty().then(|| "its state is not shown to this role".to_owned())
-        }
+        ("", _) => session.process.is_empty().then(|| "state hidden from this role".to_owned()),
         (state, Some(seconds)) => Some(format!("{state} for {}", number::seconds(seconds))),
         (state, None) => Some(state.to_owned()).filter(|_| session.pid != 0),
     };
@@ -74,14 +71,14 @@ fn root_line(root: &RootBlocker) -> String {
     });
     let waits = root.wait_type.as_ref().map(|wait| format!("waits for {}", what(wait)));
     let deadlock =
-        root.is_deadlock.then(|| "in a deadlock that the server has not ended yet".to_owned());
+        root.is_deadlock.then(|| "in a deadlock that the server has not resolved yet".to_owned());
     let rest =
         listed([state, transaction, waits, deadlock].into_iter().flatten()).unwrap_or_default();
     let waited = number::seconds(root.waited_s);
     format!("{} blocks {victims}, {have} {waited}: {rest}", who(session))
 }
 
-/// What ends it.
+/// Returns the remedy that ends it.
 fn ending(root: &RootBlocker) -> Option<String> {
     let session = &root.session;
     if let Some(name) = &session.prepared {
@@ -90,15 +87,15 @@ fn ending(root: &RootBlocker) -> Option<String> {
     }
     session.is_idle_in_transaction().then(|| match &session.ended_by {
         Some(statement) => {
-            format!("Its client has to end the transaction; {statement} rolls it back.")
+            format!("The client must end the transaction; {statement} rolls it back.")
         }
-        None => "Its client has to end the transaction.".to_owned(),
+        None => "The client must end the transaction.".to_owned(),
     })
 }
 
 /// Those who wait for what nobody else is known to have.
 pub(super) fn tasks(tasks: &[WaitingTask], view: ActivityView) -> Section {
-    let mut section = Section::new("Other sessions that wait at the end");
+    let mut section = Section::new("Waiting sessions without a blocker at the end");
     for task in tasks.iter().filter(|task| task.blocked_by.is_empty()) {
         section.line(task_line(task));
         section.detail(view.statement(&task.session.statement));
@@ -123,7 +120,7 @@ fn task_line(task: &WaitingTask) -> String {
     format!("{} waits for {}{how_long}{lock}", who(&task.session), what(&task.wait_type))
 }
 
-/// What is waited for. The states of MariaDB's process list begin with the same words as we.
+/// Returns the awaited object. The states of MariaDB's process list already start with "waiting".
 fn what(wait_type: &str) -> &str {
     wait_type.strip_prefix("Waiting for ").unwrap_or(wait_type)
 }
@@ -135,7 +132,7 @@ fn who(session: &TaskSession) -> String {
         let name = session
             .prepared
             .as_deref()
-            .map_or_else(|| "of unknown name".to_owned(), |name| format!("'{name}'"));
+            .map_or_else(|| "(name unknown)".to_owned(), |name| format!("'{name}'"));
         let of = listed([user, database].into_iter().flatten())
             .map_or_else(String::new, |of| format!(" ({of})"));
         return format!("prepared transaction {name}{of}");

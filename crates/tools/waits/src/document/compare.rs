@@ -17,10 +17,7 @@ pub fn compared_activities(compared: &ActivityComparison) -> Document {
         }
     }
     if compared.from.server != compared.to.server {
-        about.warn(
-            "The servers are of different versions: names and meanings of waits differ between \
-             versions.",
-        );
+        about.warn("Server versions differ: names and meanings of waits differ between versions.");
     }
     about.line(busy(&compared.busy));
     let mut sections = vec![about, waits(compared)];
@@ -37,8 +34,8 @@ fn busy(busy: &WaitChange) -> String {
     let (from, to) = (number::figure(busy.from), number::figure(busy.to));
     let change = match busy.tendency {
         Tendency::More | Tendency::Fewer => format!("changed by {}", change(busy)),
-        Tendency::NotSeen => format!("no change is seen: {}", change(busy)),
-        Tendency::Unknown => "whether that is a change cannot be told".to_owned(),
+        Tendency::NotSeen => format!("no significant change: {}", change(busy)),
+        Tendency::Unknown => "too little data to detect a change".to_owned(),
     };
     format!("Busy sessions on average: {from} before, {to} after; {change}.")
 }
@@ -51,7 +48,7 @@ fn change(wait: &WaitChange) -> String {
 }
 
 fn waits(compared: &ActivityComparison) -> Section {
-    let mut section = Section::new("Sessions in each wait, on average");
+    let mut section = Section::new("Mean number of sessions in each wait");
     let mut table = Columns::for_rows(&compared.waits);
     table.name("Wait type", |wait| wait.wait_type.as_deref().unwrap_or("(no wait)"));
     table.left("Class", |wait| wait.class.map(observations::WaitClass::name)).optional(1);
@@ -63,24 +60,24 @@ fn waits(compared: &ActivityComparison) -> Section {
     table.left("", |wait| match wait.tendency {
         Tendency::More => Cell::new("more", Tone::Bad),
         Tendency::Fewer => Cell::new("fewer", Tone::Good),
-        Tendency::NotSeen => Cell::new("no change seen", Tone::Muted),
-        Tendency::Unknown => Cell::new("cannot be told", Tone::Muted),
+        Tendency::NotSeen => Cell::new("not significant", Tone::Muted),
+        Tendency::Unknown => Cell::new("unknown", Tone::Muted),
     });
     section.table(table);
     let parts = [compared.from.parts, compared.to.parts];
     if compared.waits.iter().all(|wait| wait.interval.is_none()) {
         section.note(
-            "Changes have no interval: an observation was shorter than about 8 s, or the server \
-             itself took the samples.",
+            "No intervals: an observation was shorter than about 8 s, or the server itself took \
+             the samples.",
         );
         return section;
     }
     section.note(format!(
-        "In brackets 95 % intervals (Welch's t): {} parts of the first observation and {} of the \
-         second serve as repeats, less what each resembles the one before. \"More\" and \"fewer\" \
-         are said where the difference stands after Holm's correction over the wait types. What \
-         changes more slowly than these observations last, such as the time of day, they cannot \
-         tell from the effect of a change: observe several times.",
+        "In brackets: 95 % intervals (Welch's t). {} parts of the first observation and {} of \
+         the second serve as repeats, corrected for autocorrelation. \"More\" and \"fewer\" mark \
+         differences that are significant after Holm's correction over the wait types. Changes \
+         slower than an observation, such as the time of day, look like an effect of the change: \
+         observe several times.",
         parts[0], parts[1]
     ));
     section
@@ -91,13 +88,13 @@ fn operations(compared: &ActivityComparison) -> Option<Section> {
     if compared.operations.is_empty() {
         return None;
     }
-    let mut section = Section::new("Counted by the server, a second");
+    let mut section = Section::new("Counted by the server, per second");
     let mut table = Columns::for_rows(compared.operations.iter().take(OPERATIONS));
     table.name("Operation", |row| &row.name);
     table.right("Before", |row| Cell::from(row.from_per_s).shown(number::figure(row.from_per_s)));
     table.right("After", |row| Cell::from(row.to_per_s).shown(number::figure(row.to_per_s)));
     section.table(table);
     report::more(&mut section, compared.operations.len().saturating_sub(OPERATIONS));
-    section.note("How much the server did: sessions also wait less when there is less to do.");
+    section.note("The server's work: with less work sessions also wait less.");
     Some(section)
 }

@@ -1,4 +1,4 @@
-//! Who is at the root of waits for locks.
+//! Roots of lock waits: sessions that block others.
 
 use observations::{TaskSession, WaitingTask};
 use serde::Serialize;
@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub struct RootBlocker {
     /// The session, or the prepared transaction.
     pub session: TaskSession,
-    /// What it waits for itself; no lock that is known to be another's.
+    /// Wait of the blocker itself, if it is not a lock held by a known session.
     pub wait_type: Option<String>,
     /// It waits for one that waits for it: the server has not yet ended the deadlock. It is one of
     /// several in a circle.
     pub is_deadlock: bool,
-    /// Who waits for it, those behind each of them next to it. One that is blocked by several is
-    /// told of each root.
+    /// Sessions waiting for it, each followed by those behind it. A session with several blockers
+    /// appears under each root.
     pub victims: Vec<Victim>,
     /// Seconds that they have waited, together, as far as the server tells.
     pub waited_s: f64,
@@ -30,7 +30,7 @@ pub struct Victim {
     pub depth: usize,
 }
 
-/// What a blocker is known by: the number that clients see, and the name of a prepared transaction.
+/// Identity of a blocker: the number that clients see, and the name of a prepared transaction.
 type Key<'a> = (i32, Option<&'a str>);
 
 fn key(session: &TaskSession) -> Key<'_> {

@@ -21,7 +21,7 @@ pub struct ActivityComparison {
     pub busy: WaitChange,
     /// Sessions in each wait; first what changed beyond doubt, of these the largest change first.
     pub waits: Vec<WaitChange>,
-    /// What the server counted in both: how much it did.
+    /// Operations that the server counted in both observations.
     pub operations: Vec<OperationRates>,
 }
 
@@ -60,13 +60,13 @@ pub struct WaitChange {
     pub interval: Option<Interval>,
     /// p-value of "as many".
     pub p_value: Option<f64>,
-    /// The same after Holm's correction over the wait types.
+    /// The p-value after Holm's correction over the wait types.
     pub adjusted_p: Option<f64>,
-    /// What can be said.
+    /// Verdict on the change.
     pub tendency: Tendency,
 }
 
-/// What can be said of a change.
+/// Verdict on a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tendency {
@@ -163,7 +163,7 @@ impl WaitChange {
     }
 }
 
-/// What both counted, the largest change first.
+/// Operations counted in both, the largest change first.
 fn operations(from: &ActivityRecord, to: &ActivityRecord) -> Vec<OperationRates> {
     let rates = |side: &ActivityRecord| -> BTreeMap<String, f64> {
         let elapsed_s = side.activity.elapsed_s.max(f64::MIN_POSITIVE);

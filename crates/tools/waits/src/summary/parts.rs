@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// depend on the one before it (B. Schmeiser, Operations Research 30 (1982): 10 to 30 batches).
 const PARTS_MAX: usize = 20;
 
-/// What was sampled: waiting for what, for which statement.
+/// Key of a sample: wait and statement.
 type What<'a> = (Option<&'a str>, Option<i64>);
 
 /// Parts of an interval, neighbours joined so that there are [`PARTS_MAX`] at most.

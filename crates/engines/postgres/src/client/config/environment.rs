@@ -1,4 +1,4 @@
-//! What surrounds a connection string: variables, the user, the home folder with its password file
+//! Environment of a connection string: variables, the user, the home folder with its password file
 //! (<https://www.postgresql.org/docs/current/libpq-pgpass.html>), and service files
 //! (<https://www.postgresql.org/docs/current/libpq-pgservice.html>).
 
@@ -183,7 +183,7 @@ fn section(text: &str, name: &str) -> Result<Option<Pairs>, ConfigError> {
             continue;
         }
         let Some((keyword, value)) = line.split_once('=') else {
-            return Err(ConfigError::Syntax(format!("service `{name}`: a line without `=`")));
+            return Err(ConfigError::Syntax(format!("service `{name}`: a line has no `=`")));
         };
         // The first of several counts.
         if !settings.iter().any(|(known, _)| known == keyword) {

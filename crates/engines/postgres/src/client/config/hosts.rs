@@ -65,12 +65,14 @@ pub fn hosts(settings: &mut Settings) -> Result<Vec<Host>, ConfigError> {
     if let (Some(names), Some(addresses)) = (&names, &addresses)
         && names.len() != addresses.len()
     {
-        let reason = format!("{} addresses for {} hosts", addresses.len(), names.len());
+        let reason =
+            format!("{} addresses for {} hosts; give one per host", addresses.len(), names.len());
         return Err(ConfigError::Value("hostaddr", reason));
     }
     let ports = ports.unwrap_or_else(|| vec![String::new()]);
     if ports.len() != 1 && ports.len() != count {
-        let reason = format!("{} ports for {count} hosts", ports.len());
+        let reason =
+            format!("{} ports for {count} hosts; give one port, or one per host", ports.len());
         return Err(ConfigError::Value("port", reason));
     }
     let part = |list: &Option<Vec<String>>, index: usize| {
@@ -88,7 +90,7 @@ fn port(text: &str) -> Result<u16, ConfigError> {
     if text.is_empty() {
         return Ok(PORT);
     }
-    let error = || ConfigError::Value("port", "it is not a number from 1 to 65535".to_owned());
+    let error = || ConfigError::Value("port", "expected a number from 1 to 65535".to_owned());
     text.parse().ok().filter(|port| *port > 0).ok_or_else(error)
 }
 

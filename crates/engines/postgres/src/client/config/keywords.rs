@@ -11,7 +11,7 @@ use std::str::Chars;
 /// Keywords with their values.
 pub type Pairs = Vec<(String, String)>;
 
-/// What a keyword does here.
+/// Support of a keyword.
 enum Support {
     Used,
     /// It cannot matter: it is about a feature that this client does not have or need.
@@ -90,7 +90,7 @@ fn check(keyword: &'static str, support: &Support, value: &str) -> Result<(), Co
         return Ok(());
     }
     let supported =
-        if supported.is_empty() { "leaving it out".to_owned() } else { supported.join(", ") };
+        if supported.is_empty() { "none (remove it)".to_owned() } else { supported.join(", ") };
     // A key's pass phrase is the one secret among these.
     let value = if keyword == "sslpassword" { "..." } else { value };
     Err(ConfigError::Unsupported(keyword, value.to_owned(), supported))
@@ -100,13 +100,12 @@ fn check(keyword: &'static str, support: &Support, value: &str) -> Result<(), Co
 #[derive(Debug, Default)]
 pub struct Settings(BTreeMap<&'static str, String>);
 
-/// What is said of a text that was meant as a URL and is none. It is not repeated: a password may
-/// be in it.
-const NOT_A_URL: &str = "it looks like a URL or a login, but a URL is \
-                         postgres://user@host:port/database; `:`, `/`, `?`, `@` and `%` in a \
-                         user's name or a password are written %3A, %2F, %3F, %40 and %25";
+/// Message for a text that resembles a URL. The text is not repeated: it may contain a password.
+const NOT_A_URL: &str = "it looks like a URL or a login but is malformed; expected \
+                         postgres://user@host:port/database. In a user name or password, write \
+                         `:`, `/`, `?`, `@` and `%` as %3A, %2F, %3F, %40 and %25";
 
-/// Whether a text was meant as a URL, or as the part of one in which a password stands.
+/// Returns whether a text resembles a URL, or the part of one that contains a password.
 fn looks_like_url(text: &str) -> bool {
     text.contains("://") || text.split_once(':').is_some_and(|(_, rest)| rest.contains('@'))
 }
@@ -134,9 +133,9 @@ impl Settings {
     /// After a password, what is no keyword may be the rest of it.
     fn without_secret(&self, error: ConfigError) -> ConfigError {
         if self.0.keys().any(|keyword| keyword.ends_with("password")) {
-            let message = "a word after the password is no keyword; it is not shown, because it \
-                           may be a part of the password: in a URL `?` and `&` of a password are \
-                           written %3F and %26, elsewhere one with blanks stands in single quotes";
+            let message = "unknown keyword after the password (not shown: it may be part of the \
+                           password). In a URL, write `?` and `&` in a password as %3F and %26; \
+                           elsewhere, put a password with blanks in single quotes";
             return ConfigError::Syntax(message.to_owned());
         }
         error
@@ -179,7 +178,7 @@ impl Settings {
 
     pub fn number(&mut self, keyword: &'static str) -> Result<Option<i32>, ConfigError> {
         let Some(value) = self.take(keyword) else { return Ok(None) };
-        let reason = |error| format!("`{value}` is not a number that it can have: {error}");
+        let reason = |error| format!("`{value}` is not a valid number: {error}");
         value.trim().parse().map(Some).map_err(|error| ConfigError::Value(keyword, reason(error)))
     }
 
@@ -198,7 +197,10 @@ impl Settings {
         choices.iter().find(|(name, _)| *name == value).map(|(_, choice)| *choice).ok_or_else(
             || {
                 let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
-                ConfigError::Value(keyword, format!("`{value}` is none of {}", names.join(", ")))
+                ConfigError::Value(
+                    keyword,
+                    format!("unknown value `{value}`; expected one of {}", names.join(", ")),
+                )
             },
         )
     }
@@ -225,13 +227,16 @@ fn pairs(text: &str) -> Result<Pairs, ConfigError> {
         if rest.next() != Some('=') {
             let is_secret =
                 pairs.iter().any(|(known, _): &(String, String)| known.contains("pass"));
-            let name =
-                if is_secret { "a word after the password".into() } else { format!("`{name}`") };
-            return Err(ConfigError::Syntax(format!("{name} is not followed by `=`")));
+            let name = if is_secret {
+                "the word that follows the password".into()
+            } else {
+                format!("`{name}`")
+            };
+            return Err(ConfigError::Syntax(format!("expected `=` after {name}")));
         }
         skip_space(&mut rest);
         let value = value(&mut rest).ok_or_else(|| {
-            ConfigError::Syntax(format!("the quotes of `{name}`'s value do not end"))
+            ConfigError::Syntax(format!("missing closing quote in the value of `{name}`"))
         })?;
         pairs.push((name, value));
     }
@@ -264,7 +269,7 @@ pub fn quoted(value: &str) -> String {
     }
 }
 
-/// What follows the scheme, when it is ours.
+/// Returns the part after our scheme.
 fn after_scheme(text: &str) -> Option<&str> {
     text.strip_prefix("postgresql://").or_else(|| text.strip_prefix("postgres://"))
 }
@@ -320,24 +325,25 @@ fn host_and_port(part: &str) -> Result<(&str, &str), ConfigError> {
         return Ok(part.split_once(':').unwrap_or((part, "")));
     };
     let syntax = |reason| ConfigError::Syntax(format!("{reason} `{part}`"));
-    let (host, after) =
-        rest.split_once(']').ok_or_else(|| syntax("no closing bracket in the IPv6 address"))?;
+    let (host, after) = rest
+        .split_once(']')
+        .ok_or_else(|| syntax("missing closing bracket in the IPv6 address"))?;
     if host.is_empty() {
         return Err(syntax("the IPv6 address is empty:"));
     }
     match after.strip_prefix(':') {
         Some(port) => Ok((host, port)),
         None if after.is_empty() => Ok((host, "")),
-        None => Err(syntax("a port or nothing can follow the IPv6 address:")),
+        None => Err(syntax("only a port can follow the IPv6 address:")),
     }
 }
 
 fn push_parameter(pairs: &mut Pairs, parameter: &str) -> Result<(), ConfigError> {
-    let (keyword, value) = parameter.split_once('=').ok_or_else(|| {
-        ConfigError::Syntax("a parameter after `?` is not followed by `=`".to_owned())
-    })?;
+    let (keyword, value) = parameter
+        .split_once('=')
+        .ok_or_else(|| ConfigError::Syntax("a parameter after `?` has no `=`".to_owned()))?;
     if value.contains('=') {
-        let reason = format!("the value of `{keyword}` has another `=`; write it as %3D");
+        let reason = format!("the value of `{keyword}` contains `=`; write it as %3D");
         return Err(ConfigError::Syntax(reason));
     }
     let (keyword, value) = (decoded(keyword)?, decoded(value)?);
@@ -360,7 +366,7 @@ fn decoded(text: &str) -> Result<String, ConfigError> {
         match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
             None => {
                 return Err(syntax(
-                    "`%` is not followed by two hexadecimal digits; write it as %25",
+                    "`%` must be followed by two hexadecimal digits; write a literal `%` as %25",
                 ));
             }
             Some(0) => return Err(syntax("%00 is not allowed")),
@@ -368,5 +374,5 @@ fn decoded(text: &str) -> Result<String, ConfigError> {
         }
         bytes.extend_from_slice(&part.as_bytes()[2..]);
     }
-    String::from_utf8(bytes).map_err(|_| syntax("percent-encoded text is not UTF-8"))
+    String::from_utf8(bytes).map_err(|_| syntax("percent-encoded text is not valid UTF-8"))
 }

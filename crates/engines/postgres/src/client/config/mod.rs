@@ -35,17 +35,17 @@ pub struct Config {
     /// Further settings of the session, from the environment.
     session: Vec<(&'static str, String)>,
     pub(crate) connect_timeout: Option<Duration>,
-    /// Who may end connecting before that.
+    /// The stop that ends connecting early.
     pub(crate) stop: Option<Stop>,
     pub(crate) keep_alive: KeepAlive,
     pub(crate) tls: TlsSettings,
     pub(crate) channel_binding: ChannelBindingMode,
     pub(crate) required_auth: RequiredAuth,
-    /// What a person should know: a password file that was ignored, and why.
+    /// Notes for the user: a password file that was ignored, and why.
     pub warnings: Vec<String>,
 }
 
-/// Whether SCRAM proves that both ends see the same TLS certificate.
+/// Channel binding: SCRAM proves that both ends see the same TLS certificate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ChannelBindingMode {
     Disable,
@@ -74,7 +74,7 @@ impl Config {
         Self::parse_in(text, &Environment::of_process())
     }
 
-    /// The same in another environment.
+    /// Parses a text in another environment.
     pub fn parse_in(text: &str, environment: &Environment) -> Result<Self, ConfigError> {
         let mut settings = Settings::from_text(text)?;
         settings.complete(environment)?;
@@ -185,8 +185,8 @@ impl Config {
         self
     }
 
-    /// Whether the text or the variables give a password; one from the password file is looked up
-    /// when connecting.
+    /// Returns whether the text or the variables give a password; one from the password file is
+    /// looked up when connecting.
     pub fn has_password(&self) -> bool {
         self.password.is_some()
     }
@@ -220,7 +220,7 @@ impl Config {
         })
     }
 
-    /// What the server is told at the start of a session.
+    /// Returns the parameters sent at the start of a session.
     pub(crate) fn startup_parameters(&self) -> Vec<(&str, &str)> {
         let mut parameters = vec![("user", &*self.user), ("database", &*self.database)];
         parameters.push(("client_encoding", "UTF8"));

@@ -27,7 +27,7 @@ const NAMES: [(&str, Option<AuthMethod>); 7] = [
     ("oauth", None),
 ];
 
-/// What a connection string demands; nothing by default.
+/// Authentication methods that a connection string demands; none by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequiredAuth {
     /// The list as it was given; empty when nothing is demanded.
@@ -51,19 +51,20 @@ impl RequiredAuth {
             }
             let known = NAMES.iter().find(|(known, _)| *known == name);
             let names = || NAMES.map(|(name, _)| name).join(", ");
-            let (_, method) =
-                known.ok_or_else(|| error(format!("`{name}` is none of {}", names())))?;
+            let (_, method) = known.ok_or_else(|| {
+                error(format!("unknown method `{name}`; expected one of {}", names()))
+            })?;
             listed.extend(*method);
         }
         Ok(Self { text, listed, is_negated })
     }
 
-    /// Whether the server may log us in like this.
+    /// Returns whether the server may use this method.
     pub fn permits(&self, method: AuthMethod) -> bool {
         self.text.is_empty() || self.listed.contains(&method) != self.is_negated
     }
 
-    /// Whether somebody has asked for this method by its name.
+    /// Returns whether the method was requested by name.
     pub fn names(&self, method: AuthMethod) -> bool {
         !self.is_negated && self.listed.contains(&method)
     }

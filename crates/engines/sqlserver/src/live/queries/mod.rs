@@ -46,8 +46,8 @@ pub(super) struct Reader {
     handles: HashMap<String, Vec<Handle>>,
     /// Plans of the Query Store, by their number.
     known: HashMap<i64, Plan>,
-    /// What the Query Store had counted before its interval of this number, when we first asked:
-    /// what it forgets by its age meanwhile does not look as if it had not run.
+    /// The Query Store's counts before this interval, at our first reading: rows that it drops
+    /// later do not count as unexecuted.
     closed: (Vec<Rows>, i64),
 }
 
@@ -80,7 +80,7 @@ impl Reader {
 
     /// All statements of the Query Store, where it is on, and whether it counts.
     fn store(&mut self, to: &mut Snapshot) -> Result<(Placed, bool), ServerError> {
-        let options = self.asked("whether the Query Store is on", &views::STORE, to)?;
+        let options = self.asked("the state of the Query Store", &views::STORE, to)?;
         let Some(options) = options.first() else { return Ok((Placed::new(), false)) };
         let state = options.parse::<i32>("state").unwrap_or(0);
         to.notes.push(note(state, options));
@@ -109,10 +109,10 @@ impl Reader {
     fn tables(&mut self, to: &mut Snapshot) -> Result<(), ServerError> {
         let [indexes, columns, sizes, usage, changes, missed] = [
             ("tables and indexes", views::INDEXES),
-            ("columns of indexes", views::COLUMNS),
-            ("sizes of tables and indexes", views::SIZES),
-            ("how often indexes are read", views::USAGE),
-            ("changes of tables", views::CHANGES),
+            ("index columns", views::COLUMNS),
+            ("table and index sizes", views::SIZES),
+            ("index usage", views::USAGE),
+            ("table changes", views::CHANGES),
             ("missing indexes", views::MISSED),
         ]
         .map(|(what, view)| self.asked(what, &view, to));
@@ -159,22 +159,21 @@ impl Reader {
     }
 }
 
-/// What is to be known of statements, by the state of the Query Store.
+/// Returns the note on statements for the state of the Query Store.
 fn note(state: i32, options: Row<'_>) -> String {
-    let cached = "plans are still in the cache, counted since each plan was compiled.";
+    let cached = "statements whose plans are still cached (counted since each plan was compiled).";
     match state {
         0 => format!(
-            "Statements are those whose {cached} The Query Store of this database is off; ALTER \
-             DATABASE CURRENT SET QUERY_STORE = ON keeps what leaves the cache."
+            "Includes {cached} The Query Store of this database is off; ALTER DATABASE CURRENT \
+             SET QUERY_STORE = ON also keeps evicted statements."
         ),
         READ_WRITE => format!(
-            "Statements are those of the Query Store of this database, since {} UTC, and others \
-             whose {cached}",
+            "Includes statements in this database's Query Store since {} UTC, and other {cached}",
             options.get("since").unwrap_or("it is on")
         ),
         _ => format!(
-            "Statements are those whose {cached} The Query Store of this database counts nothing \
-             now (readonly_reason {}): of it are those that left the cache.",
+            "Includes {cached} The Query Store of this database is not collecting data \
+             (readonly_reason {}); statements evicted from the cache come from it.",
             options.get("reason").unwrap_or("unknown")
         ),
     }
@@ -206,7 +205,7 @@ impl QueryReader for Reader {
     }
 
     fn kept(&mut self, after_ms: i64) -> Result<Option<Snapshot>, ServerError> {
-        let doing = || while_doing("asking the Query Store for its intervals");
+        let doing = || while_doing("reading the intervals of the Query Store");
         let end = format!("{after_ms}{STORED_INTERVAL_END}");
         let answer = ask_with(&mut self.client, &STORED_INTERVAL, &end).map_err(doing())?;
         let rows = answer.map_err(ServerError::new)?;
@@ -361,10 +360,10 @@ mod tests {
         assert_eq!(advice, expected);
         let evidence = [&found.advice[0].evidence, &found.advice[1].evidence];
         for part in [
-            "it estimates 88 % less cost (statement 1, 15 runs).",
-            "missed it for 1,200 seeks",
+            "estimates 88 % less cost (statement 1, 15 runs).",
+            "reported it missing for 1,200 seeks",
             "12.5 on average",
-            "88 % of which it would save",
+            "the index would save 88 % of it",
         ] {
             assert!(evidence[0].contains(part), "{part}: {evidence:?}");
         }

@@ -1,5 +1,4 @@
-//! What a server is asked about its statements, plans and indexes. Each statement has a mark, by
-//! which it is left out.
+//! Queries on a server's statements, plans and indexes. Each has a mark, by which it is excluded.
 //!
 //! <https://learn.microsoft.com/sql/relational-databases/system-dynamic-management-views> and
 //!
@@ -107,7 +106,7 @@ pub const MISSED: View = view(
      d.index_handle = g.index_handle WHERE d.database_id = DB_ID()",
 );
 
-/// Whether the Query Store of this database counts, and which intervals it has.
+/// Query for the state of the database's Query Store and its intervals.
 pub const STORE: View = view(
     "sys.database_query_store_options",
     "SELECT /* steelbench_queries */ CAST(o.actual_state AS int) AS state, CAST(o.readonly_reason \
@@ -117,8 +116,8 @@ pub const STORE: View = view(
      sys.database_query_store_options AS o",
 );
 
-/// What plans of the Query Store did in intervals, the numbers of which follow. Averages times runs
-/// are whole numbers, up to rounding; the interval that has not ended may have several rows.
+/// Runtime of Query Store plans in the following intervals. Averages times executions are whole
+/// numbers, up to rounding; the open interval may have several rows.
 macro_rules! stored {
     ($newer:literal) => {
         concat!(

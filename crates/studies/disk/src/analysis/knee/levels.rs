@@ -121,7 +121,7 @@ impl Levels {
         Interval { low: highest - half - self.choice(), high: highest + half }.map(f64::exp)
     }
 
-    /// What the choice among the levels adds to the width of an interval.
+    /// Widens an interval for the choice among the levels.
     fn choice(&self) -> f64 {
         let more = self.simultaneous(self.df) - t_quantile(ONE_SIDED, self.df);
         more * (self.error / self.blocks()).sqrt()
