@@ -16,7 +16,7 @@ use work::Stop;
 /// Configurations that are listed one by one.
 const CONFIGURATIONS_SHOWN: usize = 40;
 
-/// Validate an experiment file; print configurations, trials, order and an estimate
+/// Validate an experiment file; list trials and estimate the time
 #[derive(Debug, Parser)]
 #[command(name = "check")]
 pub struct Check {
@@ -43,6 +43,9 @@ pub enum Order {
 }
 
 impl Tool for Check {
+    const EXAMPLES: [&'static str; 2] =
+        ["steelbench check random-insert.toml", "steelbench check random-insert.toml --order"];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let experiment = context.experiment(&self.file)?;
         let plan = Plan::new(&experiment);

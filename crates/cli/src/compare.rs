@@ -9,7 +9,9 @@ use command::{Context, ExitCode, Failure, Place, Tool, Which, results};
 use observations::Recording;
 use store::Store;
 
-/// Compare two configurations and explain the difference, or two runs before and after a change
+/// Compare configurations, or runs before and after a change
+///
+/// Explains the difference by waits, CPU time and code.
 #[derive(Debug, Parser)]
 #[command(name = "compare")]
 pub struct Compare {
@@ -63,6 +65,11 @@ impl Compare {
 }
 
 impl Tool for Compare {
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench compare random-insert data_files=1 data_files=4",
+        "steelbench compare before.steelbench after.steelbench --fail-if slower:3%",
+    ];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let (a, b) = match self.sides.as_slice() {
             [] => {

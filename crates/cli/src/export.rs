@@ -39,6 +39,11 @@ pub enum Format {
 }
 
 impl Tool for Export {
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench export random-insert --format csv",
+        "steelbench export random-insert --format xlsx --output trials.xlsx",
+    ];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let (results, recording) = results::read(context, &self.recorded)?;
         let output = self.output.clone();

@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 pub struct Schema;
 
 impl Tool for Schema {
+    const EXAMPLES: [&'static str; 2] =
+        ["steelbench schema", "steelbench schema > steelbench.schema.json"];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let schema = experiment::schema(&context.registry.catalog());
         let text = serde_json::to_string_pretty(&schema).map_err(Failure::failed)?;
@@ -19,7 +22,7 @@ impl Tool for Schema {
     }
 }
 
-/// Write a commented experiment file as a starting point
+/// Write a commented experiment file to start from
 #[derive(Debug, Parser)]
 #[command(name = "init")]
 pub struct Init {
@@ -35,6 +38,11 @@ pub struct Init {
 }
 
 impl Tool for Init {
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench init --engine sqlite --probe insert",
+        "steelbench init --engine postgres --probe script --output load.toml",
+    ];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let text = example(context, self.engine.as_deref(), self.probe.as_deref())?;
         write_new(&self.file, &text)?;
@@ -54,6 +62,9 @@ pub struct Completions {
 }
 
 impl Tool for Completions {
+    const EXAMPLES: [&'static str; 2] =
+        ["steelbench completions bash", "steelbench completions zsh > _steelbench"];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut context.line(), context.name, &mut text);

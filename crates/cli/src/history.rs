@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 use store::Store;
 
-/// Show how an experiment's runs changed over time, and where
+/// Show how an experiment's results changed over time
 #[derive(Debug, Parser)]
 #[command(name = "history")]
 pub struct History {
@@ -35,6 +35,11 @@ pub struct History {
 }
 
 impl Tool for History {
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench history random-insert",
+        "steelbench history random-insert --response latency_p99",
+    ];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let newest = self.names.is_empty().then_some(None);
         let names = self.names.iter().map(|name| Some(name.as_str())).chain(newest);

@@ -11,7 +11,7 @@ mod run;
 mod show;
 
 use check::Check;
-use command::Chapter::{Experiments, Inventory, Planning, Servers};
+use command::Chapter::{Experiments, Files, Models, Servers};
 use command::{Command, Context, Records};
 use compare::Compare;
 use data::Data;
@@ -38,8 +38,7 @@ fn main() -> std::process::ExitCode {
 /// The binary.
 pub const CONTEXT: Context = Context {
     name: "steelbench",
-    about: "Which storage, layout, setting or engine is faster for this work, by how much, how \
-            sure are we, and why",
+    about: "Which storage, layout, setting, engine or index is faster, by how much, and why",
     registry: REGISTRY,
     studies: STUDIES,
     sections: SECTIONS,
@@ -49,8 +48,9 @@ pub const CONTEXT: Context = Context {
 
 /// Commands that no study has, in the order of the help.
 const COMMANDS: &[Command] = &[
-    Command::new::<Run>(Experiments),
+    Command::new::<Init>(Experiments),
     Command::new::<Check>(Experiments),
+    Command::new::<Run>(Experiments),
     Command::new::<Show>(Experiments),
     Command::new::<Compare>(Experiments),
     Command::new::<History>(Experiments),
@@ -58,18 +58,17 @@ const COMMANDS: &[Command] = &[
     Command::new::<Serve>(Experiments),
     Command::new::<Export>(Experiments),
     Command::new::<Waits>(Servers),
+    Command::new::<QueriesTool>(Servers),
+    Command::new::<Plan>(Servers),
+    Command::new::<SurveyTool>(Servers),
     Command::new::<Capture>(Servers),
-    Command::new::<Size>(Planning),
-    Command::new::<Plan>(Planning),
-    Command::new::<QueriesTool>(Planning),
-    Command::new::<Predict>(Planning),
-    Command::new::<Results>(Planning),
-    Command::new::<SurveyTool>(Inventory),
-    Command::new::<ProfileTool>(Inventory),
-    Command::new::<Data>(Inventory),
-    Command::new::<Schema>(Inventory),
-    Command::new::<Init>(Inventory),
-    Command::new::<Completions>(Inventory),
+    Command::new::<ProfileTool>(Servers),
+    Command::new::<Predict>(Models),
+    Command::new::<Size>(Models),
+    Command::new::<Results>(Models),
+    Command::new::<Data>(Files),
+    Command::new::<Schema>(Files),
+    Command::new::<Completions>(Files),
 ];
 
 /// Observations that tools record in results files.

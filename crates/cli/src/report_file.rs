@@ -7,7 +7,7 @@ use command::{Context, ExitCode, Failure, Place, Tool, Which, output, results};
 use std::path::PathBuf;
 use store::Store;
 
-/// Write a run's report as one HTML file with figures that works offline
+/// Write a run's report as one HTML file that works offline
 #[derive(Debug, Parser)]
 #[command(name = "report")]
 pub struct Report {
@@ -29,6 +29,11 @@ pub enum ReportFormat {
 }
 
 impl Tool for Report {
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench report random-insert",
+        "steelbench report random-insert --output random-insert.html",
+    ];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let ReportFormat::Html = self.format;
         let Recorded { name, run } = &self.recorded;

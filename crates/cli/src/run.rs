@@ -40,6 +40,11 @@ pub struct Run {
 }
 
 impl Tool for Run {
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench run random-insert.toml",
+        "steelbench run random-insert.toml --label \"after patch\"",
+    ];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let experiment = context.experiment(&self.file)?;
         let session = Session {

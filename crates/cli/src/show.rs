@@ -30,6 +30,9 @@ pub struct Show {
 }
 
 impl Tool for Show {
+    const EXAMPLES: [&'static str; 2] =
+        ["steelbench show random-insert", "steelbench show random-insert --only data_files=4"];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let store = results::open(context, self.recorded.name.as_deref())?;
         if self.runs {

@@ -53,9 +53,27 @@ impl Context {
             .version(env!("CARGO_PKG_VERSION"))
             .about(self.about)
             .max_term_width(100)
+            .override_help(self.help())
             .subcommand_required(true)
             .arg_required_else_help(true)
             .subcommands(self.ordered().map(|command| (command.line)()))
+    }
+
+    /// The help of the program: commands by chapter, a line each.
+    fn help(&self) -> String {
+        let mut help = format!("{}\nUsage: {} <COMMAND>\n", self.about, self.name);
+        let mut chapter = None;
+        for command in self.ordered() {
+            if chapter != Some(command.chapter) {
+                help.push_str(&format!("\n{}:\n", command.chapter.heading()));
+                chapter = Some(command.chapter);
+            }
+            let line = (command.line)();
+            let about = line.get_about().map(ToString::to_string).unwrap_or_default();
+            help.push_str(&format!("  {:<11}  {about}\n", line.get_name()));
+        }
+        help.push_str("\nOptions of all commands: -h, --help; -V, --version\n");
+        help
     }
 
     /// Commands in the order of the help: by chapter, and in a chapter as they are listed.

@@ -3,6 +3,9 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 /// A command, by its arguments: clap derives its name, its help and their parser.
 pub trait Tool: CommandFactory + FromArgMatches {
+    /// Command lines for its help.
+    const EXAMPLES: [&'static str; 2];
+
     /// Does what the arguments ask for.
     ///
     /// # Errors
@@ -10,23 +13,32 @@ pub trait Tool: CommandFactory + FromArgMatches {
     fn run(&self, context: &Context) -> Result<ExitCode, Failure>;
 }
 
-/// A command's place in the help: chapters follow each other in this order.
+/// A command's group in the help: groups follow each other in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Chapter {
     /// Experiments and their results.
     Experiments,
-    /// Servers that are watched.
+    /// Experiments that a command line describes.
+    QuickTests,
+    /// Servers and machines that are observed.
     Servers,
-    /// Storage by quick commands.
-    Storage,
-    /// Loads by quick commands.
-    Loads,
-    /// Sizes, plans, statements and predictions.
-    Planning,
-    /// Layouts of data.
-    Layouts,
-    /// Inventories, profiles, data sets and files.
-    Inventory,
+    /// Predictions and sizes.
+    Models,
+    /// Files that commands write.
+    Files,
+}
+
+impl Chapter {
+    /// Its heading in the help.
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Experiments => "Experiments",
+            Self::QuickTests => "Quick tests",
+            Self::Servers => "Servers",
+            Self::Models => "Models",
+            Self::Files => "Files",
+        }
+    }
 }
 
 /// A line of the registry: a tool without its type.
@@ -43,8 +55,12 @@ pub struct Command {
 impl Command {
     /// The line of a tool.
     pub const fn new<T: Tool>(chapter: Chapter) -> Self {
-        Self { chapter, line: T::command, run: run::<T> }
+        Self { chapter, line: line::<T>, run: run::<T> }
     }
+}
+
+fn line<T: Tool>() -> clap::Command {
+    T::command().after_long_help(format!("Examples:\n  {}", T::EXAMPLES.join("\n  ")))
 }
 
 fn run<T: Tool>(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {

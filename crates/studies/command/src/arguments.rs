@@ -6,7 +6,9 @@ use clap::{Args, Parser};
 use command::arguments::{Quick, setting};
 use std::path::PathBuf;
 
-/// Measure and compare the run time and resource use of commands, with hyperfine's options
+/// Measure and compare the run time of commands
+///
+/// Takes hyperfine's options.
 #[derive(Debug, Parser)]
 #[command(name = "time")]
 pub struct Time {

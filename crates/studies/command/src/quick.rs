@@ -21,7 +21,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 /// The command of this study.
-pub const TIME: Command = Command::new::<Time>(Chapter::Loads);
+pub const TIME: Command = Command::new::<Time>(Chapter::QuickTests);
 
 /// Prints the experiment that is run.
 const PRINTED: &str = "steelbench time --print";
@@ -34,6 +34,11 @@ const SECONDS_LEAST: f64 = 3.0;
 const VALUES_MAX: usize = 10_000;
 
 impl Tool for Time {
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench time 'gzip -k dump.sql' 'zstd -k dump.sql'",
+        "steelbench time --runs 20 'sqlite3 shop.db < report.sql'",
+    ];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let draft = draft(self)?;
         let session = Session::quick(&self.quick, name(self), Permits::default());

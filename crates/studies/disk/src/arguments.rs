@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Stands for the files among the paths; no file has this name.
 const ALL: &str = "/";
 
-/// Measure storage performance with the I/O patterns of databases
+/// Measure storage with the I/O patterns of databases
 #[derive(Debug, Clone, Parser)]
 #[command(name = "disk")]
 pub struct Disk {

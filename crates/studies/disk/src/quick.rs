@@ -27,12 +27,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The command of this study.
-pub const COMMAND: Command = Command::new::<Disk>(Chapter::Storage);
+pub const COMMAND: Command = Command::new::<Disk>(Chapter::QuickTests);
 
 /// Prints the experiment that is run.
 const PRINTED: &str = "steelbench disk --print";
 
 impl Tool for Disk {
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench disk /mnt/data",
+        "steelbench disk /mnt/a /mnt/b --block-size 8KiB,64KiB --pattern random-read",
+    ];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let exchange = &self.exchange;
         if exchange.inspect {

@@ -7,7 +7,9 @@ use command::arguments::{Psql, Quick, ServerNameError, pair, positive, setting};
 use datasets::sysbench::Distribution;
 use probe::load::{CONNECTIONS, DURATION, RATE, THREADS, WARMUP};
 
-/// Run pgbench's load or your own scripts, with pgbench's options
+/// Run pgbench's load or your own scripts
+///
+/// Takes pgbench's options.
 #[derive(Debug, Parser)]
 #[command(name = "pg", disable_help_flag = true)]
 pub struct Pg {

@@ -16,7 +16,7 @@ use experiment::{Catalog, Draft, LinkedSettings, SOURCE_BYTES_MAX, read_text};
 use probe::load::{CONNECTIONS, DURATION, LATENCY_LIMIT, RATE, THREADS, WARMUP};
 
 /// The command of this study.
-pub const COMMAND: Command = Command::new::<Pg>(Chapter::Loads);
+pub const COMMAND: Command = Command::new::<Pg>(Chapter::QuickTests);
 
 /// Prints the experiment that is run.
 const PRINTED: &str = "steelbench pg --print";
@@ -37,6 +37,11 @@ enum PgError {
 }
 
 impl Tool for Pg {
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench pg -i -s 10 -c 8 -T 30 postgres",
+        "steelbench pg -f mine.sql -c 1,8,32 -T 30 postgres",
+    ];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let variables = VARIABLES
             .iter()

@@ -12,9 +12,11 @@ use std::path::{Path, PathBuf};
 use work::Stop;
 
 /// The command of this study.
-pub const COMMAND: Command = Command::new::<SortOrder>(Chapter::Layouts);
+pub const COMMAND: Command = Command::new::<SortOrder>(Chapter::QuickTests);
 
-/// Find the sort order that makes a Parquet file or a database table smallest
+/// Find the sort order that makes a table smallest
+///
+/// Reads a Parquet file, or a table of a database.
 #[derive(Debug, Parser)]
 #[command(name = "sort-order")]
 pub struct SortOrder {
@@ -45,6 +47,9 @@ pub struct SortOrder {
 }
 
 impl Tool for SortOrder {
+    const EXAMPLES: [&'static str; 2] =
+        ["steelbench sort-order orders.parquet", "steelbench sort-order shop.duckdb orders"];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let (path, rows_max) = (&self.file, self.rows as usize);
         let shown = path.display().to_string();

@@ -11,12 +11,12 @@ use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, LinkedSettings};
 
 /// The command of this study.
-pub const COMMAND: Command = Command::new::<Sync>(Chapter::Loads);
+pub const COMMAND: Command = Command::new::<Sync>(Chapter::QuickTests);
 
 /// Prints the experiment that is run.
 const PRINTED: &str = "steelbench sync --print";
 
-/// Measure how locks, atomics and partitioned counters scale with threads on this machine
+/// Measure how locks and counters scale with threads
 #[derive(Debug, Parser)]
 #[command(name = "sync")]
 pub struct Sync {
@@ -88,6 +88,9 @@ pub struct Sync {
 }
 
 impl Tool for Sync {
+    const EXAMPLES: [&'static str; 2] =
+        ["steelbench sync", "steelbench sync --threads 1,2,4,8 --primitive atomic,mutex-array"];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let draft = draft(self, observe::Topology::of_this_machine().whole().processors);
         let session = Session::quick(&self.quick, name(self), Permits::default());

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use work::{Fill, Table};
 
-/// Write a data set as one file per table: TPC-H, pgbench, or the published studies
+/// Write a data set as files: TPC-H, pgbench, published studies
 #[derive(Debug, Parser)]
 #[command(name = "data")]
 pub struct Data {
@@ -55,6 +55,11 @@ pub enum DataFormat {
 }
 
 impl Tool for Data {
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench data tpch --scale 0.1 --output tpch",
+        "steelbench data pgbench --scale 10 --format parquet --output pgbench",
+    ];
+
     fn run(&self, _: &Context) -> Result<ExitCode, Failure> {
         let Data { name, scale, rows, columns, seed, format, output } = self;
         let size =

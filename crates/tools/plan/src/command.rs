@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 use std::io::Read;
 use std::path::PathBuf;
 
-/// Explain plan files: SQL Server's ShowPlan XML, EXPLAIN of PostgreSQL, MariaDB and MySQL; needs
-/// no server
+/// Explain execution plans in files, without a server
+///
+/// Reads SQL Server's ShowPlan XML and EXPLAIN of PostgreSQL, MariaDB and MySQL.
 #[derive(Debug, Parser)]
 #[command(name = "plan")]
 pub struct Plan {
@@ -29,6 +30,11 @@ pub struct Plan {
 }
 
 impl Tool for Plan {
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench plan slow.sqlplan",
+        "psql -c 'EXPLAIN (ANALYZE, FORMAT JSON) SELECT 1' db | steelbench plan -",
+    ];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let mut found = Found::new(context);
         for path in &self.files {

@@ -21,8 +21,9 @@ use command::{Context, ExitCode, Failure, Tool, results};
 use report::json::object;
 use serde_json::Value;
 
-/// Predict the effect of other connections, CPUs or devices from a recorded run, with the model's
-/// error
+/// Predict a run with other connections, CPUs or devices
+///
+/// Prints the model's error on levels that it did not see.
 #[derive(Debug, Parser)]
 #[command(name = "predict")]
 pub struct Predict {
@@ -38,6 +39,11 @@ pub struct Predict {
 }
 
 impl Tool for Predict {
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench predict random-insert --set connections=64",
+        "steelbench predict random-insert --set cpus=8 --set waits.WAL_SYNC=0",
+    ];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let (path, recording) = results::read(context, &self.recorded)?;
         let summary = results::summary(context, &recording, &path);

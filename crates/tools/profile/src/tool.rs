@@ -24,7 +24,7 @@ const FILE_BYTES_MAX: u64 = 256 << 20;
 /// How soon a signal, or its end, ends the sampling of a command.
 const NAP: Duration = Duration::from_millis(50);
 
-/// Profile the CPU time of processes or a command; compare two profiles
+/// Profile the CPU time of processes or a command; compare profiles
 #[derive(Debug, Parser)]
 #[command(name = "profile")]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -85,6 +85,9 @@ pub enum ProfileCommand {
 }
 
 impl Tool for ProfileTool {
+    const EXAMPLES: [&'static str; 2] =
+        ["steelbench profile --pid 4711 --seconds 10", "steelbench profile -- ./load.sh"];
+
     fn run(&self, _: &Context) -> Result<ExitCode, Failure> {
         if let Some(ProfileCommand::Compare { a, b, form }) = &self.command {
             return compare(a, b, *form);

@@ -7,8 +7,9 @@ use command::output::Form;
 use probe::load::DURATION;
 use std::path::PathBuf;
 
-/// Show a server's most expensive statements, their plans, and unused indexes; changes nothing on
-/// the server
+/// Show a server's most expensive statements, plans and indexes
+///
+/// Changes nothing on the server.
 #[derive(Debug, Parser)]
 #[command(name = "queries")]
 #[command(disable_help_flag = true, args_conflicts_with_subcommands = true)]

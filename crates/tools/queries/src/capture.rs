@@ -12,8 +12,9 @@ use statements::{Captured, CapturedTexts, Snapshot};
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Write a server's configuration, waits and statement and index statistics to one file for
-/// `waits`, `queries` and `survey merge`
+/// Save a server's settings, waits and statistics to one file
+///
+/// `waits`, `queries` and `survey merge` read the file.
 #[derive(Debug, Parser)]
 #[command(name = "capture")]
 pub struct Capture {
@@ -37,6 +38,11 @@ pub struct Capture {
 }
 
 impl Tool for Capture {
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench capture postgres://user@host/db --output monday.json",
+        "steelbench waits monday.json",
+    ];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let server = context.server(&self.server)?;
         let interrupt = signals::stop_flag()?;

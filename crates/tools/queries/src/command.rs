@@ -22,6 +22,11 @@ use std::time::{Duration, Instant};
 const SCRIPT_BYTES_MAX: u64 = 16 << 20;
 
 impl Tool for QueriesTool {
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench queries postgres://user@host/db --seconds 60",
+        "steelbench queries shop.db --sql report.sql",
+    ];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         if let Some(QueriesCommand::Try(own)) = &self.command {
             return try_change(own, context);

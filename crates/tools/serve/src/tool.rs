@@ -10,7 +10,7 @@ use std::net::{IpAddr, SocketAddr};
 /// others wait in line.
 const PAGES_WAITING: usize = 8;
 
-/// Show recorded runs in the browser, also while they are running
+/// Show recorded runs in the browser, also during a run
 #[derive(Debug, Parser)]
 #[command(name = "serve")]
 pub struct Serve {
@@ -26,6 +26,9 @@ pub struct Serve {
 }
 
 impl Tool for Serve {
+    const EXAMPLES: [&'static str; 2] =
+        ["steelbench serve", "steelbench serve results --port 8080"];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let library = Library::open(self.name.as_deref())?;
         let listener = listen(SocketAddr::new(self.listen, self.port))?;

@@ -10,7 +10,9 @@ use serde_json::json;
 use std::path::PathBuf;
 use store::Store;
 
-/// Calculate how many disks, links and CPUs a demand needs, the bottleneck, and the price
+/// Size storage for a demand: disks, links, CPUs and price
+///
+/// Names the bottleneck of each alternative.
 #[derive(Debug, Parser)]
 #[command(name = "size")]
 pub struct Size {
@@ -28,6 +30,9 @@ pub struct Size {
 }
 
 impl Tool for Size {
+    const EXAMPLES: [&'static str; 2] =
+        ["steelbench size --example > storage.toml", "steelbench size storage.toml"];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let Some(file) = self.file.as_ref().filter(|_| !self.example) else {
             return output::print_as_it_is(crate::EXAMPLE);

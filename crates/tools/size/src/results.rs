@@ -8,7 +8,9 @@ use report::json::object;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Compare published benchmark results: TPC-C, TPC-E, TPC-H, or any file of scores
+/// Compare published benchmark results
+///
+/// Knows TPC-C, TPC-E and TPC-H, and reads any file of scores.
 #[derive(Debug, Parser)]
 #[command(name = "results")]
 pub struct Results {
@@ -28,6 +30,11 @@ pub struct Results {
 }
 
 impl Tool for Results {
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench results tpch.csv",
+        "steelbench results scores.csv --columns score=tpmC,price=cost",
+    ];
+
     fn run(&self, _: &Context) -> Result<ExitCode, Failure> {
         if self.example {
             return output::print_as_it_is(published::EXAMPLE);

@@ -16,7 +16,9 @@ use work::Stop;
 /// No inventory comes near to this size.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// Take an inventory of this machine and of servers; merge the inventories of many machines
+/// Take an inventory of this machine and of servers
+///
+/// Merges the inventories of many machines.
 #[derive(Debug, Parser)]
 #[command(name = "survey")]
 #[command(args_conflicts_with_subcommands = true)]
@@ -58,6 +60,9 @@ pub enum SurveyCommand {
 }
 
 impl Tool for SurveyTool {
+    const EXAMPLES: [&'static str; 2] =
+        ["steelbench survey", "steelbench survey --server postgres://user@host/db --json"];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         if let Some(SurveyCommand::Merge { files, anonymous, form }) = &self.command {
             return merge_files(files, *anonymous, *form);

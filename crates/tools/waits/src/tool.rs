@@ -13,8 +13,9 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use store::Store;
 
-/// Show what a server's sessions wait for and which sessions block others; changes nothing on the
-/// server
+/// Show what a server's sessions wait for, and who blocks whom
+///
+/// Changes nothing on the server.
 #[derive(Debug, Parser)]
 #[command(name = "waits")]
 #[command(disable_help_flag = true)]
@@ -64,6 +65,11 @@ pub struct Waits {
 }
 
 impl Tool for Waits {
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench waits postgres://user@host/db --seconds 30",
+        "steelbench waits mariadb://user@host/ --watch",
+    ];
+
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let view = ActivityView {
             tasks: self.tasks,
