@@ -7,7 +7,7 @@ pub const NOT_BUILT: &str = "this build does not include SQL Server; build with 
 /// Trials that are refused.
 #[cfg(not(feature = "driver"))]
 pub mod trials {
-    use super::NOT_BUILT;
+    use crate::not_built::NOT_BUILT;
     use engine::{EngineError, Host, Instance, Need, Preflight};
     use experiment::Configuration;
     use work::{Cancel, Stop};
