@@ -5,7 +5,7 @@
 //! - "falls", "rises", "better", "worse", "less", "more" are said only of what is supported at 95 %
 //!   after Holm's correction over the family of its sentence; with a single block nothing is, and
 //!   that is said.
-//! - What is not supported "cannot be told apart", with the difference that is possible (one beyond
+//! - What is not supported is "not significantly different", with the possible difference (one beyond
 //!   tenfold is not bounded by the blocks, and that is said), or "does not differ at 95 %
 //!   confidence". "Equivalent" is said only where a difference of the margin is excluded
 //!   (`equivalence.rs`), "the same" never.
@@ -88,7 +88,11 @@ pub fn speed(own: &Comparison) -> String {
     ratio_in_words(own, ["faster", "slower"])
 }
 
+/// Without a word where the interval contains 1.
 fn ratio_in_words(own: &Comparison, [better, worse]: [&str; 2]) -> String {
+    if own.bound.is_none() && own.interval.is_some_and(|interval| interval.contains(1.0)) {
+        return comparison(own, "");
+    }
     if let Some(bound) = own.bound {
         let limit = own.limit();
         return match limit < 1.0 {

@@ -75,10 +75,7 @@ fn a_machine_that_slows_down_is_seen_in_its_service_time() {
     let drift = summary.drift().unwrap();
     assert!(drift.supported && drift.response == "service_mean", "{drift:?}");
     assert!(
-        summary
-            .findings()
-            .iter()
-            .any(|it| it.text.starts_with("Blocks differ in service_mean (from "))
+        summary.findings().iter().any(|it| it.text.starts_with("Blocks differ in service_mean ("))
     );
 }
 
@@ -108,9 +105,9 @@ fn one_overloaded_trial_leaves_the_latencies_of_its_configuration_without_a_verd
     assert!(summary.configurations[..3].iter().all(|row| row.standing != Standing::Unknown));
     let texts: Vec<String> = summary.findings().into_iter().map(|finding| finding.text).collect();
     assert!(
-        texts
-            .iter()
-            .any(|text| text.starts_with("In 1 of 5 trials of data_files=8 more was asked for")),
+        texts.iter().any(
+            |text| text.starts_with("In 1 of 5 trials of data_files=8 the load could not keep")
+        ),
         "{texts:?}"
     );
     assert!(

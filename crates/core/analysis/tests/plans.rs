@@ -95,7 +95,7 @@ fn a_plan_that_changed_is_told_with_what_became_of_the_statement() {
     let begin = "The plan of `SELECT count(*) FROM t WHERE a = :a` changes from data_files=1 to \
                  4: Seq Scan on t -> Index Only Scan using t_a on t; the statement is 3.9";
     assert!(
-        finding.text.starts_with(begin) && finding.text.ends_with("] as fast."),
+        finding.text.starts_with(begin) && finding.text.ends_with("] faster."),
         "{}",
         finding.text
     );

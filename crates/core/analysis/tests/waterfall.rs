@@ -189,9 +189,9 @@ fn the_verdict_names_the_code() {
          10.0 to 6.02 s; by function: copy (db) from 6.02 to 2.02 s."
     );
     assert!(
-        found.evidence.starts_with(
-            "3006 and 1806 samples, t over 3 blocks; of the functions named at most 5 %"
-        ),
+        found
+            .evidence
+            .starts_with("3006 and 1806 samples, 95 % t intervals, 3 blocks; false discovery rate"),
         "{found:?}"
     );
     assert_eq!(

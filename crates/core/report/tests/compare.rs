@@ -51,70 +51,43 @@ fn shows_the_factor_and_why() {
     let recording = data_files(&["1", "16"], &[&[1750.0, 1755.0, 1760.0], &[904.0, 909.0, 914.0]]);
     let (_, document) = compared(&recording);
     let text = terminal(&document, 100, Style::Plain);
-    let expected = "A: data_files=1; B: data_files=16
+    let expected = "\
+A: data_files=1; B: data_files=16
    configuration  n  elapsed
-A  \
-                    data_files=1   3  1755 ± 12 s
+A  data_files=1   3  1755 ± 12 s
 B  data_files=16  3  909 ± 12 s
-On elapsed, B \
-                    is 1.93x [1.92, 1.94] against A (above 1 is better): better at 95 % (3 \
-                    blocks,
+elapsed: B is 1.93x [1.92, 1.94] against A (above 1 is better): significantly better (3 blocks,
 p < 0.001).
 
 B against A
-Above 0 is better for every response: where \
-                    lower is better (latency, time, cost) the sign is
-turned. [ ]: 95 % \
-                    intervals.
+Positive is better for every response: the sign is reversed where lower is better (latency, time,
+cost). [ ]: 95 % CI.
 Difference from A (positive is better) (%)
-  elapsed     \
-                    │████████████████████▎                    +48.2 [+47.9, +48.5]
-  throughput  \
-                    │███████████████████████████████████████  +93.1 [+91.8, +94.3]
+  elapsed     │████████████████████▎                    +48.2 [+47.9, +48.5]
+  throughput  │███████████████████████████████████████  +93.1 [+91.8, +94.3]
 
 Why
-From A \
-                    to B, session time falls from 87.8 to 45.4 s per 1,000 rows. Of this \
-                    decrease: 63 % [63, 63]
+From A to B, session time falls from 87.8 to 45.4 s per 1,000 rows. Of this decrease: 63 % [63, 63]
 less WAL_SYNC wait and 30 % [30, 30] less CPU time.
- \
-                     [ ]: t intervals over 3 blocks; of the causes named at most 5 % are \
-                    expected to be wrong
-  (Benjamini and Hochberg)
-WAL_SYNC: equally many \
-                    waits, each shorter: 3200 of 5.53 s -> 3200 of 2.86 s.
-  t test of log \
-                    ratios, 3 blocks, Holm-adjusted: WAL_SYNC number p = 1.000, length p < \
-                    0.001
+  [ ]: 95 % t intervals, 3 blocks; false discovery rate of the named causes at most 5 %
+  (Benjamini-Hochberg)
+WAL_SYNC: equally many waits, each shorter: 3200 of 5.53 s -> 3200 of 2.86 s.
+  t test of log ratios, 3 blocks, Holm-adjusted: WAL_SYNC count p = 1.000, length p < 0.001
 
 From A to B
 Session time per 1,000 rows (s)
-  A            \
-                    ████████████████████████████████████████   87.75
-  WAL_SYNC                  \
-                                   ░░░░░░░░░░░░  -26.65 [-26.65, -26.65]  63 %
-  CPU             \
-                                       ░░░░░░              -12.69 [-12.69, -12.69]  30 %
-  \
-                    CPU_QUEUE                         ░                     -2.11 [-2.11, -2.11] \
-                       5 %
-  unaccounted                       ░                     -0.85 \
-                    [-0.85, -0.85]    2 %
-  B            █████████████████████                   \
-                       45.45
-Session time is sessions x elapsed; throughput = sessions (16 on \
-                    both sides) / session time of a
-unit of work. The changes add up; %: share \
-                    of the whole change. [ ]: t intervals over 3 blocks. A
-change is solid where \
-                    its interval does not hold 0: of those at most 5 % are expected to be \
-                    wrong.
-Time of the client is no cause.
+  A            ████████████████████████████████████████   87.75
+  WAL_SYNC                                 ░░░░░░░░░░░░  -26.65 [-26.65, -26.65]  63 %
+  CPU                                ░░░░░░              -12.69 [-12.69, -12.69]  30 %
+  CPU_QUEUE                         ░                     -2.11 [-2.11, -2.11]    5 %
+  unaccounted                       ░                     -0.85 [-0.85, -0.85]    2 %
+  B            █████████████████████                      45.45
+Session time = sessions x elapsed; throughput = sessions (16 on both sides) / session time per unit
+of work. The changes add up; %: share of the total change. [ ]: 95 % t intervals, 3 blocks. Solid
+bars are significant (false discovery rate 5 %). Client time is not counted as a cause.
 
-Session seconds per 1,000 rows by \
-                    wait type
-part             A      B  change  interval        share of \
-                    change
+Session seconds per 1,000 rows by wait type
+part             A      B  change  interval        share of change
 CPU          26.33  13.64  -12.69  [-12.7, -12.7]             30 %
 ";
     assert!(text.starts_with(expected), "{text}");
@@ -148,7 +121,7 @@ fn says_when_nothing_can_be_told() {
     let mut recording = data_files(&["1", "16"], &[&[5.0, 7.0, 6.0], &[6.0, 6.5, 5.5]]);
     let (_, document) = compared(&recording);
     let text = terminal(&document, 100, Style::Plain);
-    assert!(text.contains("no difference is supported at\n95 % (3 blocks, p = 0.943)."), "{text}");
+    assert!(text.contains("no significant difference (3 blocks,\np = 0.943)."), "{text}");
     assert!(!text.contains("Of this"), "nothing changed: {text}");
 
     recording.trials.retain(|trial| trial.configuration == 0);

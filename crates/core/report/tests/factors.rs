@@ -55,17 +55,13 @@ fn the_tables_of_the_studies() {
     let text = plain(&random_insert(), 120);
     let gains = "
 Gain over device = spinning, by data_files
-Gain: factor by which the response \
-                 is better; average: arithmetic mean averaged over all other factors.
-data_files \
-                  device = ssd
+Gain: factor by which the response is better; average: arithmetic mean over all other factors.
+data_files  device = ssd
 1           7.25x [7.25, 7.25]
 2           4.74x [4.74, 4.74]
-4   \
-                         6.81x [6.81, 6.81]
+4           6.81x [6.81, 6.81]
 8           7.64x [7.64, 7.64]
-16          9.03x \
-                 [9.03, 9.03]
+16          9.03x [9.03, 9.03]
 average     7.09x [7.09, 7.09]
 ";
     assert!(text.contains(gains), "{text}");
@@ -88,7 +84,7 @@ fn power_and_outliers_are_said_below_the_configurations() {
     let text = words(&plain(&data_files(&["1", "4"], &[&steady, &outlying]), 100));
     assert!(
         text.contains(
-            "Outlier, kept in all figures: data_files=4 in block 4: 12.0 s, expected 8.02 s \
+            "Outlier (included in all figures): data_files=4 in block 4: 12.0 s, expected 8.02 s \
              (modified z "
         ),
         "{text}"
@@ -98,7 +94,7 @@ fn power_and_outliers_are_said_below_the_configurations() {
     assert!(!text.contains("Outlier"), "{text}");
     assert!(
         text.contains(
-            "Power: 5 blocks detect a difference of about 2.3 % between two configurations with \
+            "Power: 5 blocks detect a difference of 2.3 % between two configurations with \
              80 % power"
         ),
         "{text}"

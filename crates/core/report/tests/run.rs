@@ -98,7 +98,7 @@ fn two_factors_with_failures_and_marks_fit_100_columns() {
 #[test]
 fn a_narrow_terminal_leaves_columns_out_and_says_so() {
     let text = plain(&two_factors(), 80);
-    assert!(text.contains("\n(hidden at this width: rows/s, warnings)\n"), "{text}");
+    assert!(text.contains("\n(columns hidden at this width: rows/s, warnings)\n"), "{text}");
     let waits = |line: &&str| {
         line.contains("AvgWait_S") || line.starts_with("WAL_SYNC") || line.starts_with("CPU_QUEUE")
     };
