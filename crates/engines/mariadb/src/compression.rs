@@ -41,8 +41,8 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// What a configuration asks for.
-    pub fn of(configuration: &Configuration) -> Option<Self> {
+    /// Returns what a configuration asks for.
+    pub fn from_configuration(configuration: &Configuration) -> Option<Self> {
         let wanted = configuration.get(COMPRESSION)?;
         let method = METHODS.iter().find(|method| **method == wanted)?;
         let pages = method.strip_prefix("page-").map(Self::Pages);

@@ -38,7 +38,7 @@ pub struct Recipe<'a> {
     pub kind: &'a str,
     /// The version of the server.
     pub version: &'a dyn Display,
-    /// What it depends on: it is made anew when that changes.
+    /// What it depends on: it is made again when that changes.
     pub identity: &'a str,
     /// Whether it holds data of users, which takes its time to make; only some of these are kept.
     pub is_filled: bool,

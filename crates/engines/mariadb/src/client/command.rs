@@ -1,4 +1,4 @@
-//! What is sent: each command begins anew with packet number 0
+//! What is sent: each command begins again with packet number 0
 //! (<https://mariadb.com/kb/en/2-text-protocol/>,
 //! <https://mariadb.com/kb/en/3-binary-protocol-prepared-statements/>).
 

@@ -277,7 +277,7 @@ fn data_source(config: &Config) -> String {
     format!("tcp:{host}{instance}{port}")
 }
 
-/// What the driver is told. A connection that is lost stays lost: one that was made anew in silence
+/// What the driver is told. A connection that is lost stays lost: one that was made again in silence
 /// would hide a restart of the server.
 fn context(config: &Config, source: &str, application: &str) -> Result<ClientContext, Error> {
     let mut context = ClientContext::with_data_source(source);
