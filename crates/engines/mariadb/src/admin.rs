@@ -81,7 +81,7 @@ impl Admin {
         Ok(Self { config: config.clone(), client: Mutex::new(client), cancel: cancel.clone() })
     }
 
-    /// Connects anew, to a server that may have a new place.
+    /// Connects again, to a server that may have a new place.
     pub fn reconnect(&self, config: &Config) -> Result<(), EngineError> {
         self.adopt(&Self::take_again(config, &self.cancel)?);
         Ok(())

@@ -72,7 +72,7 @@ impl Alter for MariaDb {
         configuration: &Configuration,
         record: &Record,
     ) -> Result<(), EngineError> {
-        Altered::of(config, configuration, &Cancel::new()).put_back(record)
+        Altered::new(config, configuration, &Cancel::new()).put_back(record)
     }
 }
 
@@ -97,14 +97,14 @@ pub fn apply(
     configuration: &Configuration,
     cancel: &Cancel,
 ) -> Result<Settings, EngineError> {
-    let altered = Altered::of(config, configuration, cancel);
+    let altered = Altered::new(config, configuration, cancel);
     let mut client = altered.connect()?;
     let known = Variable::read(&mut client)?;
     let (of_server, of_sessions): (Settings, Settings) = server_settings(configuration)
         .into_iter()
         .partition(|(name, _)| known.get(name).is_some_and(Variable::is_global));
     let place = place(&mut client)?;
-    let mut record = Record::of(&place, config, run)?;
+    let mut record = Record::open(&place, config, run)?;
     if of_server.is_empty() && record.before.is_empty() {
         return Ok(of_sessions);
     }
@@ -178,7 +178,7 @@ fn set_all(wanted: &Settings, client: &mut Client) -> Result<(), EngineError> {
 }
 
 impl Altered {
-    fn of(config: &Config, configuration: &Configuration, cancel: &Cancel) -> Self {
+    fn new(config: &Config, configuration: &Configuration, cancel: &Cancel) -> Self {
         Self {
             config: config.clone(),
             restart: configuration.get(ALLOW_RESTART),
@@ -212,7 +212,7 @@ impl Altered {
     ) -> Result<(), EngineError> {
         let started = started(client)?;
         if record.own.started_s != started {
-            // Somebody has started it anew: what was set while it ran is as its files have it.
+            // It was restarted by someone else: what was set while it ran is as its files have it.
             record.before.retain(|name, _| known.get(name).is_some_and(|own| !own.is_dynamic()));
             record.own.started_s = started;
         }
@@ -264,11 +264,11 @@ impl Altered {
     fn restart(&self, mut client: Option<Client>) -> Result<(), EngineError> {
         let before = client.as_mut().map(started).transpose()?;
         restart(self.restart.as_deref(), before.as_deref(), || {
-            let mut anew = Client::connect(&self.config).map_err(|error| error.to_string())?;
-            let now = started(&mut anew).map_err(|error| error.to_string())?;
+            let mut new = Client::connect(&self.config)?;
+            let now = started(&mut new)?;
             // It can have ended and started within a second.
-            let goes_on = client.as_mut().is_some_and(|client| client.run("DO 0").is_ok());
-            Ok(if goes_on { now } else { format!("{now}, restarted") })
+            let continues = client.as_mut().is_some_and(|client| client.run("DO 0").is_ok());
+            Ok(if continues { now } else { format!("{now}, restarted") })
         })
     }
 
@@ -290,7 +290,7 @@ impl Altered {
             .as_mut()
             .is_ok_and(|client| started(client).is_ok_and(|now| now != record.own.started_s))
         {
-            // Somebody has started it anew: it has what its files say.
+            // It was restarted by someone else: it has what its files say.
             return Ok(());
         }
         let mut client = client?;

@@ -42,7 +42,7 @@ pub enum Compression {
 
 impl Compression {
     /// Reads the compression settings of a configuration.
-    pub fn of(configuration: &Configuration) -> Option<Self> {
+    pub fn from_configuration(configuration: &Configuration) -> Option<Self> {
         let wanted = configuration.get(COMPRESSION)?;
         let method = METHODS.iter().find(|method| **method == wanted)?;
         let pages = method.strip_prefix("page-").map(Self::Pages);

@@ -1,6 +1,6 @@
 //! The parts of a host that are MariaDB's and MySQL's own ([`servers::host`]).
 
-use super::instance::MariaInstance;
+use super::instance::MariaSchema;
 use super::server::{MariaProduct, PrivateServer};
 use super::settings::{self, LOG_VOLUME, RESET, URL, USER, VOLUME};
 use super::{CONNECTING, MariaDb, altered};
@@ -77,6 +77,6 @@ impl Hosted for MariaDb {
         target: Target<MariaProduct>,
         trial: &Trial<'_>,
     ) -> Result<Box<dyn Instance>, EngineError> {
-        Ok(Box::new(MariaInstance::create(target, trial)?))
+        Ok(Box::new(MariaSchema::create(target, trial)?))
     }
 }

@@ -4,7 +4,7 @@ use super::admin::{Admin, DATABASE, MARK};
 use super::compression::Compression;
 use super::dialect::{MariaDialect, spelled};
 use super::kept::{self, MariaKeeper};
-use super::load::{LoadConfig, MariaConnections, Sessions};
+use super::load::{LoadConfig, Sessions};
 use super::server::variables::{self, Variable};
 use super::server::{MariaProduct, PrivateServer, fill as fill_setup};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
@@ -14,104 +14,69 @@ use super::{explain, failed_at, fill};
 use crate::client::{Client, Config, quote_identifier};
 use engine::setup::Setup;
 use engine::{
-    Asked, CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Folders,
-    Instance, Planned, WaitCollector, lock, open_files,
+    Asked, CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Explainer,
+    Planned, ServerProcess, Tables, WaitCollector, lock,
 };
-use engine::{Explainer, ServerProcess, Tables};
 use experiment::common::OBSERVE_WAITS;
 use servers::data_sets::KeptTables;
 use servers::files::{allocated_bytes, evict, walk};
 use servers::host::{Target, Trial};
-use servers::private::{Settings, Stop};
+use servers::instance::{Common, Schema, ServerInstance};
+use servers::load::{Checkpoint, Ending, LoadConnections};
+use servers::private::Settings;
 use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use work::{Cancel, Operation, Table, Work};
 
 /// `ER_SPECIFIC_ACCESS_DENIED_ERROR`: tables of the server are shown to those who have PROCESS.
 const NEEDS_PRIVILEGE: u16 = 1227;
 
-/// Our database on a server, for one trial.
-pub struct MariaInstance {
-    target: Target<MariaProduct>,
+/// The database of one trial on a server.
+pub struct MariaSchema {
+    common: Common<Self>,
     /// Holds the database; its connection is that of administration.
     admin: Arc<Admin>,
     /// How the load connects.
     load: LoadConfig,
     sessions: Sessions,
-    statements: OnceLock<Arc<[StatementText]>>,
-    /// The data set that the server holds on when the trial has ended.
-    kept: OnceLock<KeptTables>,
     /// Tables were not loaded on this server, but copied with its data directory.
     is_copy: AtomicBool,
-    /// Folders of data files on volumes.
-    folders: Vec<PathBuf>,
-    data_files: u32,
     compression: Option<Compression>,
-    connections: u64,
-    /// Samples a second; `None`: waits are not observed.
-    sample_hz: Option<f64>,
     final_checkpoint: bool,
-    cancel: Cancel,
-    gone: bool,
 }
 
-impl MariaInstance {
+impl MariaSchema {
     /// Takes our database on the server and makes the folders of data files.
-    pub fn create(target: Target<MariaProduct>, trial: &Trial<'_>) -> Result<Self, EngineError> {
-        let Trial { configuration, folders, connections, cancel } = *trial;
+    pub fn create(
+        target: Target<MariaProduct>,
+        trial: &Trial<'_>,
+    ) -> Result<ServerInstance<Self>, EngineError> {
+        let Trial { configuration, cancel, .. } = *trial;
         let config = target.config.clone().with_database(DATABASE).with_stop(cancel.stop());
         let reached = target.config.clone().with_stop(cancel.stop());
         let mut session = verified_session_settings(&reached, &target.session_settings)?;
-        let admin = match (Setup::from_settings(configuration), &target.private) {
-            (None, _) => Admin::take_database(&target.config, cancel)?,
-            // It began with them.
-            (Some(_), Some(_)) => Admin::take_again(&target.config, cancel)?,
-            (Some(own), None) => {
-                let admin = Admin::take_database(&target.config, cancel)?;
-                let filled = fill_setup(&target.config, &own, cancel);
-                // The error to report is why the tables could not be made.
-                filled.inspect_err(|_| drop(admin.drop_all()))?;
-                admin
-            }
-        };
+        let own = Setup::from_settings(configuration);
+        let admin = admin(&target, own.as_ref(), cancel)?;
         if let Some(seconds) = configuration.get(STATEMENT_TIMEOUT) {
             session.push(admin.ask(|client| Ok(statement_limit(client, seconds)))?);
         }
-        let mut instance = Self {
-            target,
+        let hz = configuration.get(OBSERVE_WAITS).then(|| configuration.get(SAMPLE_RATE));
+        let mut instance = ServerInstance::new(Self {
+            common: Common::new(target, trial, DATA_FILES, hz),
             admin: Arc::new(admin),
             load: LoadConfig { config, session },
             sessions: Sessions::default(),
-            statements: OnceLock::new(),
-            kept: OnceLock::new(),
             is_copy: AtomicBool::new(false),
-            folders: Vec::new(),
-            data_files: configuration.get(DATA_FILES),
-            compression: Compression::of(configuration),
-            connections: connections.into(),
-            sample_hz: configuration.get(OBSERVE_WAITS).then(|| configuration.get(SAMPLE_RATE)),
+            compression: Compression::from_configuration(configuration),
             final_checkpoint: configuration.get(FINAL_CHECKPOINT),
-            cancel: cancel.clone(),
-            gone: false,
-        };
-        if Setup::from_settings(configuration).is_none() {
-            instance.make_folders(&configuration.get(VOLUME), folders)?;
+        });
+        // From here on, dropping it drops what was made.
+        if own.is_none() {
+            instance.schema.common.make_folders(&configuration.get(VOLUME), trial)?;
         }
         Ok(instance)
-    }
-
-    fn make_folders(&mut self, volumes: &[String], folders: &Folders) -> Result<(), EngineError> {
-        let Some(server) = &self.target.private else { return Ok(()) };
-        for (file, volume) in (0..self.data_files).zip(volumes.iter().cycle()) {
-            let directory = folders.volume(volume)?;
-            let directory = directory.canonicalize().map_err(EngineError::at(directory))?;
-            let path = directory.join(format!("data-{file}"));
-            lock(server).options.account.make_folder(&path)?;
-            self.folders.push(path);
-        }
-        Ok(())
     }
 
     fn dialect(&self) -> Result<MariaDialect, EngineError> {
@@ -121,44 +86,18 @@ impl MariaInstance {
             .ask(|client| Ok((client.cell(sql).map_err(failed_at(sql))?, client.is_mariadb())))?;
         Ok(MariaDialect {
             has_sequences: is_mariadb,
-            data_files: self.data_files,
-            folders: self.folders.clone(),
+            data_files: self.common.data_files,
+            folders: self.common.folders.clone(),
             page_bytes: page_bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or(16 << 10),
             compression: self.compression,
         })
-    }
-
-    fn statements(&self) -> Result<&Arc<[StatementText]>, EngineError> {
-        let missing = || EngineError::failed("connecting", "the tables have not been created yet");
-        self.statements.get().ok_or_else(missing)
-    }
-
-    /// Has a private server hold the data set of this work. Returns how many of its tables are there
-    /// then.
-    fn take_kept(&self, work: &mut Work, dialect: &MariaDialect) -> Result<usize, EngineError> {
-        let Some(server) = &self.target.private else { return Ok(0) };
-        let Some(kept) = KeptTables::find(work, dialect)? else { return Ok(0) };
-        let can_be_copied =
-            self.folders.is_empty() && self.compression.is_none_or(Compression::can_be_copied);
-        if !can_be_copied {
-            return Ok(0);
-        }
-        let keeper = MariaKeeper { admin: &self.admin, dialect, cancel: &self.cancel };
-        let kept = lock(server).take_kept(kept, work, &keeper, &self.cancel)?;
-        let count = kept.as_ref().map_or(0, KeptTables::count);
-        self.is_copy.store(kept.is_some(), Ordering::Relaxed);
-        // One that the trial changes is not put back.
-        if let Some(kept) = kept.filter(|kept| !kept.changed) {
-            self.kept.get_or_init(|| kept);
-        }
-        Ok(count)
     }
 
     /// The files of the trial's tables on a private server.
     fn table_files(&self, server: &PrivateServer) -> Result<Vec<PathBuf>, EngineError> {
         let mut files = Vec::new();
         walk(&server.data_directory().join(DATABASE), &mut files)?;
-        self.folders.iter().try_for_each(|folder| walk(folder, &mut files))?;
+        self.common.folders.iter().try_for_each(|folder| walk(folder, &mut files))?;
         files.retain(|file| file.extension().is_some_and(|end| end == "ibd"));
         Ok(files)
     }
@@ -179,6 +118,27 @@ impl MariaInstance {
             );
             client.cell(&reads).map_err(failed_at(&reads))
         })
+    }
+}
+
+/// The connection that holds the database, with the tables that the user brings.
+fn admin(
+    target: &Target<MariaProduct>,
+    own: Option<&Setup>,
+    cancel: &Cancel,
+) -> Result<Admin, EngineError> {
+    let config = &target.config;
+    match (own, &target.private) {
+        // It began with them.
+        (Some(_), Some(_)) => Admin::take_again(config, cancel),
+        (Some(own), None) => {
+            let admin = Admin::take_database(config, cancel)?;
+            let filled = fill_setup(config, own, cancel);
+            // The error to report is why the tables could not be made.
+            filled.inspect_err(|_| drop(admin.drop_all()))?;
+            Ok(admin)
+        }
+        (None, _) => Admin::take_database(config, cancel),
     }
 }
 
@@ -236,32 +196,34 @@ fn compile(
     Ok(StatementText { sql, insert_head, integer_key })
 }
 
-impl Instance for MariaInstance {
-    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        open_files::allow(self.connections, || {
-            format!("opening {} connections", self.connections)
-        })?;
-        let (statements, sessions) = (self.statements()?, self.sessions.clone());
-        let cancel = self.cancel.clone();
-        let checkpoints = self.final_checkpoint.then(|| Arc::clone(&self.admin));
-        let opened = MariaConnections::connect(
-            &self.load,
-            connections,
-            statements,
-            sessions,
-            checkpoints,
-            cancel,
-        )?;
-        Ok(Box::new(opened))
+impl Schema for MariaSchema {
+    type Product = MariaProduct;
+    type Statement = StatementText;
+
+    fn common(&self) -> &Common<Self> {
+        &self.common
     }
 
-    fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
-        let Some(server) = &self.target.private else {
-            return Ok(CacheReport { resident_bytes: None, ..CacheReport::NO_FILES });
-        };
+    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
+        let (statements, sessions) = (self.common.statements()?, self.sessions.clone());
+        let checkpoint: Option<Checkpoint> = self.final_checkpoint.then(|| {
+            let admin = Arc::clone(&self.admin);
+            Box::new(move || admin.checkpoint()) as Checkpoint
+        });
+        let late = "have not answered";
+        let ending = Ending { late, checkpoint, cancel: self.common.cancel.clone() };
+        Ok(Box::new(LoadConnections::open(connections, sessions, ending, |_| {
+            self.load.open(statements)
+        })?))
+    }
+
+    fn settle(
+        &self,
+        server: &mut PrivateServer,
+        cache: CacheState,
+    ) -> Result<CacheReport, EngineError> {
         if cache == CacheState::Cold {
-            let mut server = lock(server);
-            server.restart(true, &self.cancel)?;
+            server.restart(true, &self.common.cancel)?;
             self.admin.reconnect(&server.config())?;
         }
         if cache == CacheState::Warm && self.is_copy.load(Ordering::Relaxed) {
@@ -270,7 +232,7 @@ impl Instance for MariaInstance {
         }
         // It holds all tables when reading them again reads no page from storage.
         let is_read = cache == CacheState::Hot && self.read_tables()? == self.read_tables()?;
-        let files = self.table_files(&lock(server))?;
+        let files = self.table_files(server)?;
         if cache == CacheState::Cold {
             // A server that starts looks at the first page of each file through the page cache,
             // which reads ahead.
@@ -283,90 +245,66 @@ impl Instance for MariaInstance {
             let resident_bytes = is_read.then_some(bytes);
             return Ok(CacheReport { file_bytes: bytes, resident_bytes, verified: is_read });
         }
-        let opened = |path: PathBuf| File::open(&path).map_err(EngineError::at(&path));
-        CacheReport::of_files(files.into_iter().map(opened), cache)
+        CacheReport::of_files(
+            files.iter().map(|path| File::open(path).map_err(EngineError::at(path))),
+            cache,
+        )
     }
 
-    fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
-        let (config, sessions) = (self.target.config.clone(), self.sessions.clone());
-        let pid = self.target.private.as_ref().and_then(|server| lock(server).pid());
-        Some(Box::new(MariaCollector::new(
-            config,
-            sessions,
-            pid,
-            self.sample_hz?,
-            self.cancel.clone(),
-        )))
+    fn wait_collector(&self, hz: f64) -> Box<dyn WaitCollector> {
+        let Target { config, private, .. } = &self.common.target;
+        let pid = private.as_ref().and_then(|server| lock(server).pid());
+        let (config, sessions) = (config.clone(), self.sessions.clone());
+        Box::new(MariaCollector::new(config, sessions, pid, hz, self.common.cancel.clone()))
     }
 
-    fn space_bytes(&self) -> Option<u64> {
+    fn bytes_elsewhere(&self) -> Option<u64> {
         let mut files = Vec::new();
-        let of_server = lock(self.target.private.as_ref()?).space_bytes();
-        for folder in &self.folders {
+        for folder in &self.common.folders {
             walk(folder, &mut files).ok()?;
         }
-        Some(of_server + allocated_bytes(&files))
+        Some(allocated_bytes(&files))
     }
 
-    fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
-        self.gone = true;
-        if let (Some(kept), Some(server)) = (self.kept.get(), &self.target.private)
-            && (self.cancel.is_cancelled() || kept::put_back(kept, &self.admin).is_err())
-        {
-            // What cannot be kept is dropped with the rest, and cloned again when it is asked for.
-            lock(server).data_sets.forget();
-        }
-        match &self.target.private {
-            // A trial that was stopped has left work in flight, and one that cannot be put in order
-            // is of no use: for the next trial there will be a new server.
-            Some(server) if self.cancel.is_cancelled() || self.admin.drop_all().is_err() => {
-                lock(server).stop(Stop::Crash, &self.cancel)?;
-            }
-            Some(_) => {}
-            None => self.admin.drop_all()?,
-        }
-        // What a server leaves of a data file's folder.
-        self.folders
-            .iter()
-            .try_for_each(|path| std::fs::remove_dir_all(path).map_err(EngineError::at(path)))
+    fn put_back(&self, kept: &KeptTables) -> Result<(), EngineError> {
+        kept::put_back(kept, &self.admin)
     }
 
-    fn tables(&self) -> Option<&dyn Tables> {
-        Some(self)
-    }
-
-    fn explainer(&self) -> Option<&dyn Explainer> {
-        Some(self)
-    }
-
-    fn server(&self) -> Option<&dyn ServerProcess> {
-        Some(self)
+    fn drop_all(&self) -> Result<(), EngineError> {
+        self.admin.drop_all()
     }
 }
 
-impl Tables for MariaInstance {
+impl Tables for MariaSchema {
     fn create(&self, mut work: Work) -> Result<(), EngineError> {
         let dialect = self.dialect()?;
-        let is_private = self.target.private.is_some();
+        let is_private = self.common.target.private.is_some();
         self.compression.map_or(Ok(()), |wanted| wanted.prepare(&self.admin, is_private))?;
         // The tables that are there already come first.
-        let there = self.take_kept(&mut work, &dialect)?;
+        let cancel = &self.common.cancel;
+        let can_be_copied = self.common.folders.is_empty()
+            && self.compression.is_none_or(Compression::can_be_copied);
+        let there = if can_be_copied {
+            let keeper = MariaKeeper { admin: &self.admin, dialect: &dialect, cancel };
+            self.common.take_kept(&mut work, &keeper)?
+        } else {
+            0
+        };
+        self.is_copy.store(there > 0, Ordering::Relaxed);
         let fills = std::mem::take(&mut work.fills);
-        fill::make(&self.admin, &dialect, &work.tables, there, fills, &self.cancel)?;
+        fill::make(&self.admin, &dialect, &work.tables, there, fills, cancel)?;
         self.compression.map_or(Ok(()), |wanted| wanted.verify(&self.admin))?;
         for statement in dialect.procedures(&work) {
             self.admin.run("creating the procedure", &statement)?;
         }
         let compile = |operation| compile(&dialect, operation, &work);
         let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
-        // Work that is created twice in one trial would be a defect of the probe: the first one
-        // stays.
-        self.statements.get_or_init(|| operations);
+        self.common.keep_statements(operations);
         Ok(())
     }
 
     fn data_files(&self) -> u32 {
-        self.data_files
+        self.common.data_files
     }
 
     fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
@@ -393,7 +331,7 @@ impl Tables for MariaInstance {
     }
 }
 
-impl Explainer for MariaInstance {
+impl Explainer for MariaSchema {
     fn explain(
         &self,
         operation: usize,
@@ -401,43 +339,35 @@ impl Explainer for MariaInstance {
         analyze: bool,
     ) -> Result<Explained, EngineError> {
         let mut client = self.load.connect()?;
-        client.set_stop(self.cancel.stop());
-        let sql = self.statements()?.get(operation).map_or("", |statement| statement.sql.as_str());
+        client.set_stop(self.common.cancel.stop());
+        let statements = self.common.statements()?;
+        let sql = statements.get(operation).map_or("", |statement| statement.sql.as_str());
         explain::explain(&mut client, sql, table, analyze)
     }
 
     fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
         let mut client = self.load.connect()?;
-        client.set_stop(self.cancel.stop());
+        client.set_stop(self.common.cancel.stop());
         Ok(explain::plans(&mut client, asked))
     }
 }
 
-impl ServerProcess for MariaInstance {
+impl ServerProcess for MariaSchema {
     fn client_environment(&self) -> Vec<(String, Option<String>)> {
         self.load.config.client_environment()
     }
 
     fn log_tail(&self) -> Option<String> {
-        self.target.log_tail()
+        self.common.target.log_tail()
     }
 
     fn server_process(&self) -> Result<Option<i32>, EngineError> {
-        match self.target.private {
+        match self.common.target.private {
             Some(_) => Ok(None),
             None => Err(EngineError::Unsupported {
                 engine: "MariaDB or MySQL by URL",
                 what: "access to its processes",
             }),
-        }
-    }
-}
-
-impl Drop for MariaInstance {
-    fn drop(&mut self) {
-        if !self.gone {
-            // Best effort after a panic; `remove` is the way that reports errors.
-            let _ = self.admin.drop_all();
         }
     }
 }

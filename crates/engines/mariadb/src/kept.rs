@@ -6,7 +6,7 @@ use super::dialect::MariaDialect;
 use super::fill;
 use super::server::{MariaProduct, PrivateServer};
 use crate::client::quote_identifier;
-use engine::EngineError;
+use engine::{Dialect, EngineError};
 use servers::data_sets::KeptTables;
 use servers::private::Keeper;
 use work::{Cancel, Fill, Work};
@@ -28,6 +28,10 @@ pub struct MariaKeeper<'a> {
 }
 
 impl Keeper<MariaProduct> for MariaKeeper<'_> {
+    fn dialect(&self) -> &dyn Dialect {
+        self.dialect
+    }
+
     fn load(
         &self,
         server: &PrivateServer,

@@ -128,7 +128,7 @@ impl Prerequisites for MariaDb {
     fn missing(&self, configuration: &Configuration) -> Option<String> {
         let private = configuration.get(settings::URL).is_none();
         let found = private.then(|| settings::installation(configuration))?;
-        let compression = compression::Compression::of(configuration);
+        let compression = compression::Compression::from_configuration(configuration);
         found.map_or_else(
             |error| Some(format!("{} is not installed: {error}", self.name())),
             |own| compression.and_then(|wanted| wanted.missing(&own)),

@@ -85,7 +85,7 @@ impl Admin {
         self.ask(|client| take(client, &self.cancel))
     }
 
-    /// Connects anew, to a server that may have a new place and may be recovering, and takes our
+    /// Connects again, to a server that may have a new place and may be recovering, and takes our
     /// schema as it is.
     pub fn reconnect(&self, config: Option<Config>) -> Result<(), EngineError> {
         let mut config = config.unwrap_or_else(|| self.config.clone()).with_application_name(ADMIN);
@@ -135,10 +135,7 @@ impl Admin {
 
     /// Drops the schema and these tablespaces, also when the trial was asked to stop: then a server
     /// that is silent for long has little time.
-    pub fn drop_all<'a>(
-        &self,
-        tablespaces: impl Iterator<Item = &'a str>,
-    ) -> Result<(), EngineError> {
+    pub fn drop_all(&self, tablespaces: impl Iterator<Item = String>) -> Result<(), EngineError> {
         let mut client = lock(&self.client);
         client.set_answer_timeout(Some(CLEANING));
         let canceller = client.canceller();
@@ -153,7 +150,7 @@ impl Admin {
         until_cancelled(&self.cancel, stop, || {
             drop_schema(&mut client)?;
             for name in tablespaces {
-                let sql = format!("DROP TABLESPACE {}", quote_identifier(name));
+                let sql = format!("DROP TABLESPACE {}", quote_identifier(&name));
                 client.batch(&sql).map_err(failed_at(&sql))?;
             }
             Ok(())

@@ -72,7 +72,7 @@ impl Alter for Postgres {
         configuration: &Configuration,
         record: &Record,
     ) -> Result<(), EngineError> {
-        Altered::of(config, configuration, record.clone(), &Cancel::new()).put_back()
+        Altered::new(config, configuration, record.clone(), &Cancel::new()).put_back()
     }
 }
 
@@ -99,8 +99,8 @@ pub fn apply(
 ) -> Result<BTreeMap<String, String>, EngineError> {
     let mut client = connect(config, cancel)?;
     let path = place(&mut client)?;
-    let record = Record::of(&path, config, run)?;
-    let mut altered = Altered::of(config, configuration, record, cancel);
+    let record = Record::open(&path, config, run)?;
+    let mut altered = Altered::new(config, configuration, record, cancel);
     let known = Known::read(&mut client, AUTO_CONF)?;
     let wanted = server_settings(configuration).into_iter();
     let wanted: BTreeMap<String, String> =
@@ -147,7 +147,12 @@ fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
 }
 
 impl Altered {
-    fn of(config: &Config, configuration: &Configuration, record: Record, cancel: &Cancel) -> Self {
+    fn new(
+        config: &Config,
+        configuration: &Configuration,
+        record: Record,
+        cancel: &Cancel,
+    ) -> Self {
         let (config, restart) = (config.clone(), configuration.get(ALLOW_RESTART));
         Self { config, restart, record, cancel: cancel.clone() }
     }
@@ -269,8 +274,8 @@ impl Altered {
     fn restart(&self, client: Option<Client>) -> Result<(), EngineError> {
         let before = client.map(|mut client| started(&mut client)).transpose()?;
         restart(self.restart.as_deref(), before.as_deref(), || {
-            let mut client = Client::connect(&self.config).map_err(|error| error.to_string())?;
-            started(&mut client).map_err(|error| error.to_string())
+            let mut client = Client::connect(&self.config)?;
+            Ok(started(&mut client)?)
         })
     }
 

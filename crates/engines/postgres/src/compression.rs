@@ -25,7 +25,7 @@ pub struct Compression {
 
 impl Compression {
     /// Reads the compression settings of a configuration.
-    pub fn of(configuration: &Configuration) -> Self {
+    pub fn from_configuration(configuration: &Configuration) -> Self {
         let all = configuration.get(COMPRESSION);
         let all = all.and_then(|wanted| METHODS.iter().copied().find(|method| *method == wanted));
         let columns = of_columns(configuration, METHODS);
@@ -46,7 +46,7 @@ pub const DEFAULT: &str = "default_toast_compression";
 /// The methods that a configuration asks for, which a server may lack, each with the path of its
 /// setting.
 pub fn asked(configuration: &Configuration) -> Vec<(String, &'static str)> {
-    let Compression { all, columns } = Compression::of(configuration);
+    let Compression { all, columns } = Compression::from_configuration(configuration);
     let all = all.map(|method| (COMPRESSION.path().to_owned(), method));
     let columns = columns.into_iter().map(|(name, method)| (format!("{OF_COLUMNS}{name}"), method));
     all.into_iter().chain(columns).filter(|(_, method)| *method != NONE).collect()

@@ -1,6 +1,6 @@
 //! The parts of a host that are PostgreSQL's own ([`servers::host`]).
 
-use super::instance::PostgresInstance;
+use super::instance::PostgresSchema;
 use super::own_database;
 use super::server::{DataOptions, PostgresProduct, PrivateServer, checkpoint, drop_os_cache};
 use super::settings::{
@@ -98,6 +98,6 @@ impl Hosted for Postgres {
         target: Target<PostgresProduct>,
         trial: &Trial<'_>,
     ) -> Result<Box<dyn Instance>, EngineError> {
-        Ok(Box::new(PostgresInstance::create(target, trial)?))
+        Ok(Box::new(PostgresSchema::create(target, trial)?))
     }
 }

@@ -5,7 +5,7 @@ use super::compression::Compression;
 use super::dialect::PostgresDialect;
 use super::is_local;
 use super::kept::{self, PostgresKeeper};
-use super::load::{Backends, PostgresConnections};
+use super::load::{Backends, open};
 use super::server::{PostgresProduct, PrivateServer};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::PostgresCollector;
@@ -13,126 +13,86 @@ use super::wire::{StatementText, operation_sql, statements};
 use super::{explain, failed_at, fill};
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use engine::{
-    Asked, CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Instance,
-    ObserveOptions, Planned, WaitCollector, lock, open_files,
+    Asked, CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Explainer,
+    ObserveOptions, Planned, ServerProcess, Tables, WaitCollector, lock,
 };
-use engine::{Explainer, ServerProcess, Tables};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use observe::processes::parent;
 use servers::data_sets::KeptTables;
 use servers::host::{Target, Trial};
-use servers::private::{Settings, Stop};
+use servers::instance::{Common, Schema, ServerInstance};
+use servers::load::{Checkpoint, Ending, LoadConnections};
+use servers::private::Settings;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use work::{Cancel, Operation, Table, Work};
 
-/// Our schema on a server, for one trial.
-pub struct PostgresInstance {
-    target: Target<PostgresProduct>,
+/// The schema of one trial on a server.
+pub struct PostgresSchema {
+    common: Common<Self>,
     /// Holds the schema; its connection is that of administration.
     admin: Arc<Admin>,
     /// How the load connects.
     load: Config,
     backends: Backends,
-    statements: OnceLock<Arc<[StatementText]>>,
     /// Settings of the load's sessions that its work asks for.
     options: OnceLock<String>,
-    /// The data set that the server holds on when the trial has ended.
-    kept: OnceLock<KeptTables>,
-    tablespaces: Vec<(String, PathBuf)>,
-    data_files: u32,
     compression: Compression,
-    connections: u64,
     final_checkpoint: bool,
-    /// Samples a second; `None`: waits are not observed.
-    sample_hz: Option<f64>,
-    cancel: Cancel,
-    gone: bool,
 }
 
-impl PostgresInstance {
+impl PostgresSchema {
     /// Takes our schema on the server and creates the tablespaces.
-    pub fn create(target: Target<PostgresProduct>, trial: &Trial<'_>) -> Result<Self, EngineError> {
-        let Trial { configuration, folders, connections, cancel } = *trial;
+    pub fn create(
+        target: Target<PostgresProduct>,
+        trial: &Trial<'_>,
+    ) -> Result<ServerInstance<Self>, EngineError> {
+        let Trial { configuration, cancel, .. } = *trial;
         let load = load_config(&target, configuration).with_stop(cancel.stop());
         verify_session_settings(&load, &target.session_settings, cancel)?;
-        let observe = configuration.get(OBSERVE_WAITS);
-        let mut instance = Self {
+        let hz = configuration.get(OBSERVE_WAITS).then(|| configuration.get(SAMPLE_RATE));
+        let mut instance = ServerInstance::new(Self {
             admin: Arc::new(Admin::take_schema(&target.config, cancel)?),
-            target,
+            common: Common::new(target, trial, DATA_FILES, hz),
             load,
             backends: Backends::default(),
-            statements: OnceLock::new(),
             options: OnceLock::new(),
-            kept: OnceLock::new(),
-            tablespaces: Vec::new(),
-            data_files: configuration.get(DATA_FILES),
-            compression: Compression::of(configuration),
-            connections: u64::from(connections),
+            compression: Compression::from_configuration(configuration),
             final_checkpoint: configuration.get(FINAL_CHECKPOINT),
-            sample_hz: observe.then(|| configuration.get(SAMPLE_RATE)),
-            cancel: cancel.clone(),
-            gone: false,
-        };
-        let volumes = configuration.get(VOLUME);
-        for file in 0..instance.data_files {
-            let Some(volume) = volumes.get(file as usize % volumes.len().max(1)) else { break };
-            instance.create_tablespace(file, folders.volume(volume)?)?;
-        }
+        });
+        // From here on, dropping it drops what was made.
+        instance.schema.common.make_folders(&configuration.get(VOLUME), trial)?;
+        instance.schema.create_tablespaces()?;
         Ok(instance)
     }
 
-    fn create_tablespace(&mut self, file: u32, directory: &Path) -> Result<(), EngineError> {
-        let Some(server) = &self.target.private else { return Ok(()) };
-        let directory = directory.canonicalize().map_err(EngineError::at(directory))?;
-        let path = directory.join(format!("data-{file}"));
-        lock(server).options.account.make_folder(&path)?;
-        let name = format!("{SCHEMA}_{file}");
-        let sql = format!(
-            "CREATE TABLESPACE {} LOCATION {}",
-            quote_identifier(&name),
-            quote_literal(&path.to_string_lossy())
-        );
-        self.admin.run(&format!("creating a tablespace in {}", path.display()), &sql)?;
-        self.tablespaces.push((name, path));
+    fn create_tablespaces(&self) -> Result<(), EngineError> {
+        for (name, path) in self.tablespaces().zip(&self.common.folders) {
+            let name = quote_identifier(&name);
+            let location = quote_literal(&path.to_string_lossy());
+            let doing = format!("creating a tablespace in {}", path.display());
+            self.admin.run(&doing, &format!("CREATE TABLESPACE {name} LOCATION {location}"))?;
+        }
         Ok(())
+    }
+
+    /// The name of each folder's tablespace.
+    fn tablespaces(&self) -> impl Iterator<Item = String> {
+        (0..self.common.folders.len()).map(|file| format!("{SCHEMA}_{file}"))
     }
 
     fn dialect(&self) -> Result<PostgresDialect, EngineError> {
         let sql = "SHOW block_size";
         let page_bytes = self.admin.ask(|admin| admin.cell(sql).map_err(failed_at(sql)))?;
         Ok(PostgresDialect {
-            data_files: self.data_files,
-            tablespaces: self.tablespaces.iter().map(|(name, _)| name.clone()).collect(),
+            data_files: self.common.data_files,
+            tablespaces: self.tablespaces().collect(),
             page_bytes: page_bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or(8192),
         })
-    }
-
-    fn statements(&self) -> Result<&Arc<[StatementText]>, EngineError> {
-        let missing = || EngineError::failed("connecting", "the tables have not been created yet");
-        self.statements.get().ok_or_else(missing)
-    }
-
-    /// Has a private server hold the data set of this work. Returns how many of its tables are there
-    /// then.
-    fn take_kept(&self, work: &mut Work, dialect: &PostgresDialect) -> Result<usize, EngineError> {
-        let Some(server) = &self.target.private else { return Ok(0) };
-        let Some(kept) = KeptTables::find(work, dialect)? else { return Ok(0) };
-        if !self.tablespaces.is_empty() {
-            return Ok(0);
-        }
-        let keeper = PostgresKeeper { admin: &self.admin, dialect, cancel: &self.cancel };
-        let kept = lock(server).take_kept(kept, work, &keeper, &self.cancel)?;
-        let count = kept.as_ref().map_or(0, KeptTables::count);
-        // One that the trial changes is not put back.
-        if let Some(kept) = kept.filter(|kept| !kept.changed) {
-            self.kept.get_or_init(|| kept);
-        }
-        Ok(count)
     }
 
     /// How the load connects, with what its work asks for.
@@ -174,10 +134,6 @@ impl PostgresInstance {
             );
         }
         Ok(files)
-    }
-
-    fn drop_everything(&self) -> Result<(), EngineError> {
-        self.admin.drop_all(self.tablespaces.iter().map(|(name, _)| name.as_str()))
     }
 }
 
@@ -232,98 +188,72 @@ fn verify_session_settings(
     Ok(())
 }
 
-impl Instance for PostgresInstance {
-    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        let statements = self.statements()?;
-        open_files::allow(self.connections, || {
-            format!("opening {} connections", self.connections)
-        })?;
-        let (backends, checkpoints) =
-            (self.backends.clone(), self.final_checkpoint.then(|| self.admin.clone()));
-        let cancel = self.cancel.clone();
-        Ok(Box::new(PostgresConnections::connect(
-            &self.load(),
-            connections,
-            statements,
-            backends,
-            checkpoints,
-            cancel,
-        )?))
+impl Schema for PostgresSchema {
+    type Product = PostgresProduct;
+    type Statement = StatementText;
+
+    fn common(&self) -> &Common<Self> {
+        &self.common
     }
 
-    fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
-        let Some(server) = &self.target.private else {
-            return Ok(CacheReport { resident_bytes: None, ..CacheReport::NO_FILES });
-        };
-        let mut server = lock(server);
+    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
+        let (statements, load) = (self.common.statements()?, self.load());
+        let checkpoint: Option<Checkpoint> = self.final_checkpoint.then(|| {
+            let admin = Arc::clone(&self.admin);
+            Box::new(move || admin.run("final checkpoint", "CHECKPOINT")) as Checkpoint
+        });
+        let late = "have not reported their counters";
+        let ending = Ending { late, checkpoint, cancel: self.common.cancel.clone() };
+        let backends = self.backends.clone();
+        Ok(Box::new(LoadConnections::open(connections, backends, ending, |number| {
+            open(&load, number, statements)
+        })?))
+    }
+
+    fn settle(
+        &self,
+        server: &mut PrivateServer,
+        cache: CacheState,
+    ) -> Result<CacheReport, EngineError> {
         if cache == CacheState::Cold {
-            server.restart(true, &self.cancel)?;
+            server.restart(true, &self.common.cancel)?;
             self.admin.reconnect(Some(server.config()))?;
         }
-        let settled = |path: PathBuf| {
-            let settled = File::open(&path).and_then(|file| {
+        CacheReport::of_files(
+            self.table_files(server)?.into_iter().map(|path| {
+                let file = File::open(&path).map_err(EngineError::at(&path))?;
                 if cache == CacheState::Hot {
-                    observe::page_cache::load(&file)?;
+                    observe::page_cache::load(&file).map_err(EngineError::at(&path))?;
                 }
                 Ok(file)
-            });
-            settled.map_err(EngineError::at(&path))
-        };
-        CacheReport::of_files(self.table_files(&server)?.into_iter().map(settled), cache)
+            }),
+            cache,
+        )
     }
 
-    fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
-        let options = ObserveOptions { hz: self.sample_hz?, ..ObserveOptions::default() };
-        let (config, backends) = (self.target.config.clone(), self.backends.clone());
-        Some(Box::new(PostgresCollector::new(config, options, backends, self.cancel.clone())))
+    fn wait_collector(&self, hz: f64) -> Box<dyn WaitCollector> {
+        let options = ObserveOptions { hz, ..ObserveOptions::default() };
+        let (config, backends) = (self.common.target.config.clone(), self.backends.clone());
+        Box::new(PostgresCollector::new(config, options, backends, self.common.cancel.clone()))
     }
 
-    fn space_bytes(&self) -> Option<u64> {
-        self.target.private.as_ref().map(|server| lock(server).space_bytes())
+    fn put_back(&self, kept: &KeptTables) -> Result<(), EngineError> {
+        kept::put_back(kept, &self.admin)
     }
 
-    fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
-        self.gone = true;
-        if let (Some(kept), Some(server)) = (self.kept.get(), &self.target.private)
-            && (self.cancel.is_cancelled() || kept::put_back(kept, &self.admin).is_err())
-        {
-            // What cannot be kept is dropped with the rest, and cloned again when it is asked for.
-            lock(server).data_sets.forget();
-        }
-        match &self.target.private {
-            // A trial that was stopped has left work in flight. Such a server, and one that could
-            // not be put in order, will not be used again: for the next trial there
-            // will be a new one.
-            Some(server) if self.cancel.is_cancelled() || self.drop_everything().is_err() => {
-                lock(server).stop(Stop::Crash, &self.cancel)?;
-            }
-            Some(_) => {}
-            // The connection may be lost and the server still be there.
-            None => self.drop_everything().or_else(|_| {
-                self.admin.reconnect(None)?;
-                self.drop_everything()
-            })?,
-        }
-        // What a server leaves of a tablespace's folder.
-        self.tablespaces
-            .iter()
-            .try_for_each(|(_, path)| std::fs::remove_dir_all(path).map_err(EngineError::at(path)))
+    fn drop_all(&self) -> Result<(), EngineError> {
+        self.admin.drop_all(self.tablespaces())
     }
 
-    fn tables(&self) -> Option<&dyn Tables> {
-        Some(self)
-    }
-
-    fn explainer(&self) -> Option<&dyn Explainer> {
-        Some(self)
-    }
-
-    fn server(&self) -> Option<&dyn ServerProcess> {
-        Some(self)
+    fn drop_by_url(&self) -> Result<(), EngineError> {
+        self.drop_all().or_else(|_| {
+            self.admin.reconnect(None)?;
+            self.drop_all()
+        })
     }
 }
 
-impl Tables for PostgresInstance {
+impl Tables for PostgresSchema {
     fn create(&self, mut work: Work) -> Result<(), EngineError> {
         let dialect = self.dialect()?;
         self.compression.apply(&mut work.tables);
@@ -332,13 +262,19 @@ impl Tables for PostgresInstance {
             lock(&self.backends).push(session);
         }
         // The tables that are there already come first.
-        let there = self.take_kept(&mut work, &dialect)?;
+        let cancel = &self.common.cancel;
+        let there = if self.common.folders.is_empty() {
+            let keeper = PostgresKeeper { admin: &self.admin, dialect: &dialect, cancel };
+            self.common.take_kept(&mut work, &keeper)?
+        } else {
+            0
+        };
         let fills = std::mem::take(&mut work.fills);
-        fill::make(&self.admin, &dialect, &work.tables, there, fills, &self.cancel)?;
+        fill::make(&self.admin, &dialect, &work.tables, there, fills, cancel)?;
         for statement in dialect.procedures(&work) {
             self.admin.run("creating the procedure", &statement)?;
         }
-        if work.measured && (self.target.private.is_some() || self.final_checkpoint) {
+        if work.measured && (self.common.target.private.is_some() || self.final_checkpoint) {
             self.admin.run("writing the tables", "CHECKPOINT")?;
         }
         if work.data.is_some() {
@@ -352,14 +288,12 @@ impl Tables for PostgresInstance {
         self.options.get_or_init(|| options);
         let compile = |operation| Self::compile(&dialect, operation, &work);
         let operations = work.operations.iter().map(compile).collect::<Result<Vec<_>, _>>()?;
-        // Work that is created twice in one trial would be a defect of the probe: the first one
-        // stays.
-        self.statements.get_or_init(|| statements(operations.into_iter()));
+        self.common.keep_statements(statements(operations.into_iter()));
         Ok(())
     }
 
     fn data_files(&self) -> u32 {
-        self.data_files
+        self.common.data_files
     }
 
     fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
@@ -373,7 +307,7 @@ impl Tables for PostgresInstance {
     }
 }
 
-impl Explainer for PostgresInstance {
+impl Explainer for PostgresSchema {
     fn explain(
         &self,
         operation: usize,
@@ -381,28 +315,33 @@ impl Explainer for PostgresInstance {
         analyze: bool,
     ) -> Result<Explained, EngineError> {
         let mut client = Client::connect(&self.load()).map_err(failed_at("connecting"))?;
-        client.set_stop(self.cancel.stop(), Duration::ZERO);
-        explain::explain(&mut client, operation_sql(self.statements()?, operation), table, analyze)
+        client.set_stop(self.common.cancel.stop(), Duration::ZERO);
+        explain::explain(
+            &mut client,
+            operation_sql(self.common.statements()?, operation),
+            table,
+            analyze,
+        )
     }
 
     fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
         let mut client = Client::connect(&self.load()).map_err(failed_at("connecting"))?;
-        client.set_stop(self.cancel.stop(), Duration::ZERO);
+        client.set_stop(self.common.cancel.stop(), Duration::ZERO);
         explain::plans(&mut client, asked)
     }
 }
 
-impl ServerProcess for PostgresInstance {
+impl ServerProcess for PostgresSchema {
     fn client_environment(&self) -> Vec<(String, Option<String>)> {
         self.load.client_environment()
     }
 
     fn log_tail(&self) -> Option<String> {
-        self.target.log_tail()
+        self.common.target.log_tail()
     }
 
     fn server_process(&self) -> Result<Option<i32>, EngineError> {
-        if self.target.private.is_some() {
+        if self.common.target.private.is_some() {
             return Ok(None);
         }
         let elsewhere = EngineError::Unsupported {
@@ -411,18 +350,9 @@ impl ServerProcess for PostgresInstance {
         };
         // The first process of a server starts those of sessions.
         let first = |admin: &mut Client| {
-            let pid = is_local(admin, &self.target.config.user).then(|| admin.backend_pid());
+            let pid = is_local(admin, &self.common.target.config.user).then(|| admin.backend_pid());
             pid.and_then(parent).ok_or(elsewhere)
         };
         self.admin.ask(first).map(Some)
-    }
-}
-
-impl Drop for PostgresInstance {
-    fn drop(&mut self) {
-        if !self.gone {
-            // Best effort after a panic; `remove` is the way that reports errors.
-            let _ = self.drop_everything();
-        }
     }
 }

@@ -6,7 +6,7 @@ use super::dialect::PostgresDialect;
 use super::fill;
 use super::server::{PostgresProduct, PrivateServer};
 use crate::client::quote_identifier;
-use engine::EngineError;
+use engine::{Dialect, EngineError};
 use servers::data_sets::KeptTables;
 use servers::private::Keeper;
 use work::{Cancel, Fill, Work};
@@ -28,6 +28,10 @@ pub struct PostgresKeeper<'a> {
 }
 
 impl Keeper<PostgresProduct> for PostgresKeeper<'_> {
+    fn dialect(&self) -> &dyn Dialect {
+        self.dialect
+    }
+
     fn load(
         &self,
         server: &PrivateServer,

@@ -11,6 +11,7 @@ use observe::ProcessTimes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::fmt::Display;
 use std::fs::{DirBuilder, File};
 use std::io::Write as _;
@@ -117,11 +118,12 @@ pub trait Alter {
 }
 
 impl<T: Serialize + DeserializeOwned + Default> Record<T> {
-    /// The record at this place, or a new one of this run, which is not there before it is saved.
+    /// Opens the record at this place, or a new one of this run, which is not there before it is
+    /// saved.
     ///
     /// # Errors
     /// When it cannot be read, or another run works with the settings that it has changed.
-    pub fn of(path: &Path, server: &impl Display, run: &Path) -> Result<Self, EngineError> {
+    pub fn open(path: &Path, server: &impl Display, run: &Path) -> Result<Self, EngineError> {
         let record = if path.exists() {
             Self::read(path)?
         } else {
@@ -275,14 +277,14 @@ pub const NEEDS_RESTART: &str = "needs a server restart; to permit one, set targ
      restarts the server";
 
 /// Restarts a server by the user's command, to its end also when somebody asks to stop. `started`
-/// asks when the server was started, or says why it cannot be asked; `before` is what it said.
+/// asks when the server was started; `before` is what it said.
 ///
 /// # Errors
-/// When there is no command, it fails, or the server has not been started anew.
+/// When there is no command, it fails, or the server runs since before.
 pub fn restart(
     text: Option<&str>,
     before: Option<&str>,
-    mut started: impl FnMut() -> Result<String, String>,
+    mut started: impl FnMut() -> Result<String, Box<dyn Error>>,
 ) -> Result<(), EngineError> {
     let Some(text) = text else {
         let message = "a restart is needed; to permit one, set target.allow_restart to the \
@@ -297,7 +299,7 @@ pub fn restart(
     let now = wait_for(RESTART, &Cancel::new(), || match started() {
         Ok(now) => Ok(Some(now)),
         Err(why) => {
-            refused = why;
+            refused = why.to_string();
             Ok(None)
         }
     })?;

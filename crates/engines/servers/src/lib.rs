@@ -1,5 +1,8 @@
 //! The parts that engines with servers share: private servers and servers by URL.
 //!
+//! - [`private`]: a private server of any product; [`host`]: the server of consecutive trials, a
+//!   private one or yours; [`instance`]: the schema of a trial on it; [`load`]: the connections of
+//!   its load
 //! - `account`: the user that a private server runs as, never root; `process`: starting, finding
 //!   and ending it; [`command`]: programs that prepare it
 //! - `files`: its directory, and the folder of its sockets; `template`: the copy that it is cloned
@@ -15,6 +18,8 @@ pub mod command;
 pub mod data_sets;
 pub mod files;
 pub mod host;
+pub mod instance;
+pub mod load;
 pub mod private;
 pub mod process;
 pub mod survey_rules;

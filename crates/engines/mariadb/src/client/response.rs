@@ -57,7 +57,7 @@ pub struct ColumnType {
 pub enum Event<'a> {
     /// Nothing that needs an action.
     Nothing,
-    /// A result begins; whether its columns are described anew.
+    /// A result begins; whether its columns are described again.
     Result {
         /// Their number.
         columns: u64,

@@ -1,4 +1,4 @@
-//! Plans that the server makes anew for texts with values. No statement is run: EXPLAIN goes
+//! Plans that the server makes again for texts with values. No statement is run: EXPLAIN goes
 //! through PREPARE, which refuses what is more than one statement, and the session is read-only.
 
 use super::Reader;

@@ -1,4 +1,4 @@
-//! Plans that the server makes anew. No statement is run: each is first parsed by itself, so that
+//! Plans that the server makes again. No statement is run: each is first parsed by itself, so that
 //! what is more than one is refused, and then explained without ANALYZE in a read-only session.
 //!
 //! From 16 on the plan for any values is that of `EXPLAIN (GENERIC_PLAN)`
@@ -84,7 +84,7 @@ pub(super) fn hypothetical(
     advice: &Advice,
 ) -> Option<Hypothetical> {
     let statement = &snapshot.statements[*advice.statements.first()?];
-    let made_anew = statement.plans.iter().find(|plan| plan.origin == Origin::Generic)?;
+    let replanned = statement.plans.iter().find(|plan| plan.origin == Origin::Generic)?;
     let client = reader.client(&advice.database).ok()?;
     let sql = format!(
         "SELECT /* {MARK} */ pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_extension e \
@@ -95,5 +95,5 @@ pub(super) fn hypothetical(
     client.query(&create, &[advice.ddl.as_deref()]).ok()?;
     let with = plan(client, &statement.text);
     let _ = client.query(&format!("SELECT /* {MARK} */ {schema}.hypopg_reset()"), &[]);
-    Some(Hypothetical { cost_without: made_anew.plan.cost?, cost_with: with.ok()?.cost? })
+    Some(Hypothetical { cost_without: replanned.plan.cost?, cost_with: with.ok()?.cost? })
 }

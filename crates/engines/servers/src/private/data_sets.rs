@@ -3,11 +3,13 @@
 use super::server::{Product, Server, Stop};
 use super::templates::{Content, cache_folder, with_data_set};
 use crate::data_sets::{KeptTables, is_beside};
-use engine::{EngineError, cache};
+use engine::{Dialect, EngineError, cache};
 use work::{Cancel, Fill, Work};
 
 /// Loads and moves the tables of a data set.
 pub trait Keeper<P: Product> {
+    /// Returns how the tables are written.
+    fn dialect(&self) -> &dyn Dialect;
     /// Loads the first tables of some work into a server, where no trial works on them.
     fn load(
         &self,

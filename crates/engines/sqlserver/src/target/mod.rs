@@ -42,7 +42,7 @@ const RETRY: [u32; 7] = [1205, 1222, 3960, 41_302, 41_305, 41_325, 41_301];
 /// No room in a file, a filegroup or the log.
 const FULL: [u32; 4] = [1101, 1105, 9002, 5149];
 
-/// The server of consecutive trials: nothing is kept, the database of each is made anew.
+/// The server of consecutive trials: nothing is kept, the database of each is made again.
 pub struct MssqlHost;
 
 impl Host for MssqlHost {

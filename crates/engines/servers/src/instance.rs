@@ -1,0 +1,221 @@
+//! The target of a trial on a server: a schema that is made for it, and dropped at its end.
+
+use crate::data_sets::KeptTables;
+use crate::host::{Target, Trial};
+use crate::private::{Keeper, Product, Server, Stop};
+use engine::{
+    CacheReport, CacheState, ConnectionSet, EngineError, Explainer, Instance, ServerProcess,
+    Tables, WaitCollector, lock, open_files,
+};
+use experiment::Setting;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use work::{Cancel, Work};
+
+/// A trial's schema: the parts that are an engine's own.
+pub trait Schema: Tables + Explainer + ServerProcess + Send + Sync + Sized + 'static {
+    /// The product of its servers.
+    type Product: Product;
+    /// A statement of the load as the engine sends it.
+    type Statement: Send + Sync;
+
+    /// Returns the parts that all engines have.
+    fn common(&self) -> &Common<Self>;
+    /// Opens connections of the load.
+    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError>;
+    /// Brings the caches of a private server into a state, and verifies it.
+    fn settle(
+        &self,
+        server: &mut Server<Self::Product>,
+        cache: CacheState,
+    ) -> Result<CacheReport, EngineError>;
+    /// Returns the collector of waits that samples this often.
+    fn wait_collector(&self, hz: f64) -> Box<dyn WaitCollector>;
+    /// Returns bytes allocated outside of the directories of the server.
+    fn bytes_elsewhere(&self) -> Option<u64> {
+        Some(0)
+    }
+    /// Puts the tables of a data set back to where no trial works on them.
+    fn put_back(&self, kept: &KeptTables) -> Result<(), EngineError>;
+    /// Drops the schema and everything in it.
+    fn drop_all(&self) -> Result<(), EngineError>;
+    /// Drops it on your server, which may still be there when the connection is lost.
+    fn drop_by_url(&self) -> Result<(), EngineError> {
+        self.drop_all()
+    }
+}
+
+/// The parts of a trial's schema that all engines have.
+pub struct Common<S: Schema> {
+    /// The server.
+    pub target: Target<S::Product>,
+    /// Folders of data files on volumes.
+    pub folders: Vec<PathBuf>,
+    /// Number of data files.
+    pub data_files: u32,
+    /// Whether the trial is asked to stop.
+    pub cancel: Cancel,
+    connections: u64,
+    /// Samples of waits a second; `None`: waits are not observed.
+    sample_hz: Option<f64>,
+    statements: OnceLock<Arc<[S::Statement]>>,
+    /// The data set that the server holds on when the trial has ended.
+    kept: OnceLock<KeptTables>,
+}
+
+impl<S: Schema> Common<S> {
+    /// Returns the parts for a trial; its waits are sampled this often, if at all.
+    pub fn new(
+        target: Target<S::Product>,
+        trial: &Trial<'_>,
+        data_files: Setting<u32>,
+        sample_hz: Option<f64>,
+    ) -> Self {
+        Self {
+            target,
+            folders: Vec::new(),
+            data_files: trial.configuration.get(data_files),
+            cancel: trial.cancel.clone(),
+            connections: trial.connections.into(),
+            sample_hz,
+            statements: OnceLock::new(),
+            kept: OnceLock::new(),
+        }
+    }
+
+    /// Makes a folder for each data file of a private server, on these volumes in turn.
+    ///
+    /// # Errors
+    /// When there is no such volume, or the folder cannot be made.
+    pub fn make_folders(
+        &mut self,
+        volumes: &[String],
+        trial: &Trial<'_>,
+    ) -> Result<(), EngineError> {
+        let Some(server) = &self.target.private else { return Ok(()) };
+        for (file, volume) in (0..self.data_files).zip(volumes.iter().cycle()) {
+            let directory = trial.folders.volume(volume)?;
+            let directory = directory.canonicalize().map_err(EngineError::at(directory))?;
+            let path = directory.join(format!("data-{file}"));
+            lock(server).options.account.make_folder(&path)?;
+            self.folders.push(path);
+        }
+        Ok(())
+    }
+
+    /// Has a private server hold the data set of this work. Returns how many of its tables are there
+    /// then.
+    ///
+    /// # Errors
+    /// When it cannot be loaded, or the server does not start on it.
+    pub fn take_kept(
+        &self,
+        work: &mut Work,
+        keeper: &impl Keeper<S::Product>,
+    ) -> Result<usize, EngineError> {
+        let Some(server) = &self.target.private else { return Ok(0) };
+        let Some(kept) = KeptTables::find(work, keeper.dialect())? else { return Ok(0) };
+        let kept = lock(server).take_kept(kept, work, keeper, &self.cancel)?;
+        let count = kept.as_ref().map_or(0, KeptTables::count);
+        // One that the trial changes is not put back.
+        if let Some(kept) = kept.filter(|kept| !kept.changed) {
+            self.kept.get_or_init(|| kept);
+        }
+        Ok(count)
+    }
+
+    /// Returns the statements of the load.
+    ///
+    /// # Errors
+    /// When the tables have not been created yet.
+    pub fn statements(&self) -> Result<&Arc<[S::Statement]>, EngineError> {
+        let missing = || EngineError::failed("connecting", "the tables have not been created yet");
+        self.statements.get().ok_or_else(missing)
+    }
+
+    /// Keeps the statements of the load. Work that is created twice in one trial would be a defect
+    /// of the probe: the first one stays.
+    pub fn keep_statements(&self, statements: Arc<[S::Statement]>) {
+        self.statements.get_or_init(|| statements);
+    }
+}
+
+/// The target of a trial on a server.
+pub struct ServerInstance<S: Schema> {
+    /// The schema.
+    pub schema: S,
+    gone: bool,
+}
+
+impl<S: Schema> ServerInstance<S> {
+    /// Returns the target that consists of this schema.
+    pub fn new(schema: S) -> Self {
+        Self { schema, gone: false }
+    }
+}
+
+impl<S: Schema> Instance for ServerInstance<S> {
+    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
+        let all = self.schema.common().connections;
+        open_files::allow(all, || format!("opening {all} connections"))?;
+        self.schema.connect(connections)
+    }
+
+    fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
+        match &self.schema.common().target.private {
+            Some(server) => self.schema.settle(&mut lock(server), cache),
+            None => Ok(CacheReport { resident_bytes: None, ..CacheReport::NO_FILES }),
+        }
+    }
+
+    fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
+        self.schema.common().sample_hz.map(|hz| self.schema.wait_collector(hz))
+    }
+
+    fn space_bytes(&self) -> Option<u64> {
+        let server = self.schema.common().target.private.as_ref()?;
+        Some(lock(server).space_bytes() + self.schema.bytes_elsewhere()?)
+    }
+
+    fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
+        self.gone = true;
+        let Common { target, folders, cancel, kept, .. } = self.schema.common();
+        let Some(server) = &target.private else { return self.schema.drop_by_url() };
+        if let Some(kept) = kept.get()
+            && (cancel.is_cancelled() || self.schema.put_back(kept).is_err())
+        {
+            // What cannot be kept is dropped with the rest, and cloned again when it is asked for.
+            lock(server).data_sets.forget();
+        }
+        // A trial that was stopped has left work in flight. Such a server, and one that could not be
+        // put in order, will not be used again: for the next trial there will be a new one.
+        if cancel.is_cancelled() || self.schema.drop_all().is_err() {
+            lock(server).stop(Stop::Crash, cancel)?;
+        }
+        // What a server leaves of a data file's folder.
+        folders
+            .iter()
+            .try_for_each(|path| std::fs::remove_dir_all(path).map_err(EngineError::at(path)))
+    }
+
+    fn tables(&self) -> Option<&dyn Tables> {
+        Some(&self.schema)
+    }
+
+    fn explainer(&self) -> Option<&dyn Explainer> {
+        Some(&self.schema)
+    }
+
+    fn server(&self) -> Option<&dyn ServerProcess> {
+        Some(&self.schema)
+    }
+}
+
+impl<S: Schema> Drop for ServerInstance<S> {
+    fn drop(&mut self) {
+        if !self.gone {
+            // Best effort after a panic; `remove` is the way that reports errors.
+            let _ = self.schema.drop_all();
+        }
+    }
+}

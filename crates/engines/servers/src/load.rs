@@ -1,0 +1,147 @@
+//! The connections of a load: many of them on one thread, each with at most one request in flight.
+//! The crate `transport` drives them.
+
+use engine::{Answer, ConnectionSet, Done, EngineError, lock};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use transport::{Connections, Stream, Wire};
+use work::{Cancel, Request, Statement};
+
+/// How long a thread waits at most before it looks whether it is to stop.
+const WAIT_MAX: Duration = Duration::from_millis(50);
+
+/// How long sessions may take to report their counters, which is not work.
+const PUBLISH_MAX: Duration = Duration::from_secs(30);
+
+/// The server's numbers of the sessions that serve a load.
+pub type Sessions<N> = Arc<Mutex<Vec<N>>>;
+
+/// A connection that is logged in.
+pub struct Opened<W, N> {
+    /// Its socket.
+    pub stream: Stream,
+    /// Its protocol.
+    pub wire: W,
+    /// The server's number of its session.
+    pub session: N,
+    /// The statement with which a session reports its counters now; `None`: it cannot.
+    pub report: Option<&'static str>,
+}
+
+/// Makes a checkpoint.
+pub type Checkpoint = Box<dyn Fn() -> Result<(), EngineError> + Send>;
+
+/// The end of a measurement.
+pub struct Ending {
+    /// What sessions that do not report are said to do: `have not answered`.
+    pub late: &'static str,
+    /// Makes the final checkpoint, where that is wanted.
+    pub checkpoint: Option<Checkpoint>,
+    /// Whether the trial is asked to stop.
+    pub cancel: Cancel,
+}
+
+/// The connections of one thread.
+pub struct LoadConnections<W: Wire, N: PartialEq> {
+    connections: Connections<W>,
+    report: Option<&'static str>,
+    ending: Ending,
+    /// Dropped after the connections.
+    listed: Listed<N>,
+}
+
+/// The sessions of this set in the list of all; dropping it removes them.
+struct Listed<N: PartialEq> {
+    all: Sessions<N>,
+    own: Vec<N>,
+}
+
+impl<N: PartialEq> Drop for Listed<N> {
+    fn drop(&mut self) {
+        lock(&self.all).retain(|session| !self.own.contains(session));
+    }
+}
+
+impl<W: Wire, N: PartialEq + Copy> LoadConnections<W, N> {
+    /// Opens so many connections, each by its number; they are added to `sessions`.
+    ///
+    /// # Errors
+    /// When the server refuses one.
+    pub fn open(
+        connections: u32,
+        sessions: Sessions<N>,
+        ending: Ending,
+        mut open: impl FnMut(u32) -> Result<Opened<W, N>, EngineError>,
+    ) -> Result<Self, EngineError> {
+        let mut listed = Listed { all: sessions, own: Vec::new() };
+        let mut streams = Vec::with_capacity(connections as usize);
+        let mut report = None;
+        for number in 0..connections {
+            let opened = open(number)?;
+            listed.own.push(opened.session);
+            lock(&listed.all).push(opened.session);
+            report = opened.report;
+            streams.push((opened.stream, opened.wire));
+        }
+        let connections = Connections::new(streams).map_err(|error| waiting_failed(&error))?;
+        Ok(Self { connections, report, ending, listed })
+    }
+}
+
+fn waiting_failed(error: &std::io::Error) -> EngineError {
+    EngineError::failed("waiting for the server", error.to_string())
+}
+
+impl<W, N> ConnectionSet for LoadConnections<W, N>
+where
+    W: for<'a> Wire<Request<'a> = &'a Request<'a>, Answer = Result<Done, EngineError>> + Send,
+    N: PartialEq + Copy + Send,
+{
+    fn send(&mut self, number: usize, request: &Request<'_>) -> Result<(), EngineError> {
+        self.connections.send(number, request);
+        Ok(())
+    }
+
+    fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError> {
+        let timeout =
+            most_ns.map_or(WAIT_MAX, |most_ns| Duration::from_nanos(most_ns).min(WAIT_MAX));
+        self.connections
+            .wait(timeout, |connection, result| answers.push(Answer { connection, result }))
+            .map_err(|error| waiting_failed(&error))
+    }
+
+    fn publish(&mut self) -> Result<(), EngineError> {
+        let Some(report) = self.report else { return Ok(()) };
+        let report = Request::Execute {
+            statement: Statement::Text(report),
+            parameters: &[],
+            results: false,
+        };
+        let connections = self.listed.own.len();
+        for connection in 0..connections {
+            self.send(connection, &report)?;
+        }
+        let (mut answers, mut waited) = (Vec::new(), Duration::ZERO);
+        while answers.len() < connections {
+            if self.ending.cancel.is_cancelled() {
+                return Err(EngineError::Cancelled);
+            }
+            if waited > PUBLISH_MAX {
+                let (late, limit_s) = (self.ending.late, PUBLISH_MAX.as_secs());
+                let message = format!("its sessions {late} in {limit_s} s");
+                return Err(EngineError::failed("waiting for the server", message));
+            }
+            let start = Instant::now();
+            self.wait(None, &mut answers)?;
+            // What passes while all is stopped (SIGSTOP, a frozen control group) is not waited.
+            waited += start.elapsed().min(WAIT_MAX);
+        }
+        answers.into_iter().try_for_each(|answer| answer.result.map(|_| ()))
+    }
+
+    fn flush(&mut self, index: u32, _: u32) -> Result<(), EngineError> {
+        // One checkpoint serves all connections.
+        let checkpoint = self.ending.checkpoint.as_ref().filter(|_| index == 0);
+        checkpoint.map_or(Ok(()), |checkpoint| checkpoint())
+    }
+}
