@@ -53,7 +53,7 @@ pub struct Common<S: Schema> {
     pub folders: Vec<PathBuf>,
     /// Number of data files.
     pub data_files: u32,
-    /// Whether the trial is asked to stop.
+    /// Stop request of the trial.
     pub cancel: Cancel,
     connections: u64,
     /// Samples of waits a second; `None`: waits are not observed.

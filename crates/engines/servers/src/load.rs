@@ -33,11 +33,11 @@ pub type Checkpoint = Box<dyn Fn() -> Result<(), EngineError> + Send>;
 
 /// The end of a measurement.
 pub struct Ending {
-    /// What sessions that do not report are said to do: `have not answered`.
+    /// Predicate of sessions that do not report: `did not answer`.
     pub late: &'static str,
     /// Makes the final checkpoint, where that is wanted.
     pub checkpoint: Option<Checkpoint>,
-    /// Whether the trial is asked to stop.
+    /// Stop request of the trial.
     pub cancel: Cancel,
 }
 
