@@ -74,8 +74,10 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
 fn selected(kinds: &[&str]) -> Result<Vec<String>, String> {
     let list = output(cargo(&CAMPAIGN).args(["--list", "--format", "terse", "attack::"]))?;
     let tests = list.lines().filter_map(|line| line.strip_suffix(": test"));
-    let is_selected = |test: &str| kinds.is_empty() || kinds.iter().any(|kind| test.contains(kind));
-    Ok(tests.filter(|test| is_selected(test)).map(str::to_owned).collect())
+    Ok(tests
+        .filter(|test| kinds.is_empty() || kinds.iter().any(|kind| test.contains(kind)))
+        .map(str::to_owned)
+        .collect())
 }
 
 /// A line of the table, as a kind prints it.

@@ -170,8 +170,9 @@ fn build(arguments: &[String], given: &[String]) -> Result<Vec<Executable>, Stri
     for executable in executables {
         processes.extend(executable.processes(given)?);
     }
-    let place = |process: &Executable| LONGEST_FIRST.iter().position(|name| *name == process.name);
-    processes.sort_by_key(|process| place(process).unwrap_or(LONGEST_FIRST.len()));
+    processes.sort_by_key(|process| {
+        LONGEST_FIRST.iter().position(|name| *name == process.name).unwrap_or(LONGEST_FIRST.len())
+    });
     Ok(processes)
 }
 
@@ -190,14 +191,13 @@ fn run_side_by_side(
     std::thread::scope(|scope| {
         for _ in 0..lanes {
             let (told, next, folder) = (told.clone(), &next, &folder);
-            let lane = move || {
+            let started = std::thread::Builder::new().spawn_scoped(scope, move || {
                 while let Some(executable) = executables.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if told.send(executable.run(arguments, environment, folder)).is_err() {
                         break;
                     }
                 }
-            };
-            let started = std::thread::Builder::new().spawn_scoped(scope, lane);
+            });
             started.map_err(|error| format!("a thread could not be started: {error}"))?;
         }
         drop(told);

@@ -116,13 +116,12 @@ fn debian_bindirs() -> Vec<PathBuf> {
 }
 
 fn install_system_packages(path: &str) -> Result<(), String> {
-    let missing = |program: &str| match program.strip_suffix('/') {
-        Some(folder) => !Path::new(folder).is_dir(),
-        None => !std::env::split_paths(path).any(|folder| folder.join(program).exists()),
-    };
     let packages: Vec<&str> = SYSTEM_PACKAGES
         .iter()
-        .filter(|(program, _)| missing(program))
+        .filter(|(program, _)| match program.strip_suffix('/') {
+            Some(folder) => !Path::new(folder).is_dir(),
+            None => !std::env::split_paths(path).any(|folder| folder.join(program).exists()),
+        })
         .map(|(_, package)| *package)
         .collect();
     if !packages.is_empty() {
@@ -176,21 +175,23 @@ fn install_python() -> Result<PathBuf, String> {
 /// Libraries of DuckDB in the target folder, unpacked from their packages.
 fn install_duckdb() -> Result<Vec<PathBuf>, String> {
     let machine = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
-    let install = |version: &&str| {
-        let folder = target().join("test-tools").join(format!("duckdb-{version}"));
-        let library = folder.join("package/libduckdb.so");
-        if library.exists() {
-            return Ok(library);
-        }
-        std::fs::create_dir_all(&folder)
-            .map_err(|error| format!("{}: {error}", folder.display()))?;
-        let package = format!("{DUCKDB_PACKAGE}-{machine}@{version}");
-        succeed(Command::new("npm").args(["pack", "--silent", &package]).current_dir(&folder))?;
-        let unpack = "tar -xzf *.tgz && rm *.tgz";
-        succeed(Command::new("sh").args(["-c", unpack]).current_dir(&folder))?;
-        Ok(library)
-    };
-    DUCKDB_VERSIONS.iter().map(install).collect()
+    DUCKDB_VERSIONS
+        .iter()
+        .map(|version| {
+            let folder = target().join("test-tools").join(format!("duckdb-{version}"));
+            let library = folder.join("package/libduckdb.so");
+            if library.exists() {
+                return Ok(library);
+            }
+            std::fs::create_dir_all(&folder)
+                .map_err(|error| format!("{}: {error}", folder.display()))?;
+            let package = format!("{DUCKDB_PACKAGE}-{machine}@{version}");
+            succeed(Command::new("npm").args(["pack", "--silent", &package]).current_dir(&folder))?;
+            let unpack = "tar -xzf *.tgz && rm *.tgz";
+            succeed(Command::new("sh").args(["-c", unpack]).current_dir(&folder))?;
+            Ok(library)
+        })
+        .collect()
 }
 
 /// Builds the emulator of SQL Server that tests of its engine run on, where it has not been built;

@@ -4,7 +4,7 @@ use clap::{Parser, ValueEnum};
 use command::{Context, ExitCode, Failure, Tool, output, results};
 use engine::Permits;
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, QUESTION, TRIAL_TIME_S};
-use experiment::{Blocks, Experiment, Plan, PlannedTrial, Volume};
+use experiment::{Blocks, Experiment, Plan, Volume};
 use observations::number::plural;
 use report::Text;
 use runner::Findings;
@@ -81,19 +81,25 @@ struct Estimate {
 
 impl Estimate {
     fn for_plan(experiment: &Experiment, plan: &Plan, results: &Path) -> Self {
-        let measured_s = |trial: PlannedTrial| {
-            // Probes that take a time have these settings, each with defaults of its own.
-            let configuration = &experiment.configurations[trial.configuration];
-            let number = |path| configuration.value(path).and_then(experiment::Value::as_f64);
-            Some(number("workload.duration")? + number("workload.warmup").unwrap_or(0.0))
-        };
         let recorded = || {
             let store = Store::open(results).ok()?;
             let trials = store.recorded_trials(store.latest_run().ok()??.id).ok()?;
             let sum: f64 = trials.iter().map(|trial| trial.wall_s).sum();
             (!trials.is_empty()).then(|| (sum / trials.len() as f64, trials.len()))
         };
-        Self { recorded: recorded(), measured_s: plan.trials().map(measured_s).sum() }
+        Self {
+            recorded: recorded(),
+            measured_s: plan
+                .trials()
+                .map(|trial| {
+                    // Probes that take a time have these settings, each with defaults of its own.
+                    let configuration = &experiment.configurations[trial.configuration];
+                    let number =
+                        |path| configuration.value(path).and_then(experiment::Value::as_f64);
+                    Some(number("workload.duration")? + number("workload.warmup").unwrap_or(0.0))
+                })
+                .sum(),
+        }
     }
 
     fn text(&self, trials: usize) -> String {

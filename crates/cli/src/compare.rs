@@ -149,8 +149,11 @@ fn configurations(
     let (cells, [from, to]) = cells(recording, a, b)?;
     let compared = analysis::compare_over(recording, &cells)
         .ok_or_else(|| Failure::failed("neither configuration has a completed trial"))?;
-    let json = || report::json::head_to_head(&compared, &from, &to);
-    output::show(arguments.form, json, || report::head_to_head(&compared, &from, &to))
+    output::show(
+        arguments.form,
+        || report::json::head_to_head(&compared, &from, &to),
+        || report::head_to_head(&compared, &from, &to),
+    )
 }
 
 /// A run as it is named on the command line.
@@ -216,8 +219,11 @@ fn previous(store: &Store) -> Result<i64, Failure> {
 /// Compares runs; the exit code says whether the limits are kept.
 fn runs(arguments: &Compare, from: &[Recording], to: &[Recording]) -> Result<ExitCode, Failure> {
     // Times tell runs of different files apart, which may have the same number.
-    let key = |run: &Recording| (run.run.id, run.run.started_ms, run.run.name.clone());
-    let all: Vec<_> = from.iter().chain(to).map(key).collect();
+    let all: Vec<_> = from
+        .iter()
+        .chain(to)
+        .map(|run| (run.run.id, run.run.started_ms, run.run.name.clone()))
+        .collect();
     if let Some((run, _, name)) =
         (1..all.len()).find(|at| all[..*at].contains(&all[*at])).map(|at| &all[at])
     {
@@ -236,8 +242,11 @@ fn runs(arguments: &Compare, from: &[Recording], to: &[Recording]) -> Result<Exi
     } else {
         Some(judge_sides(from, to, which, &arguments.fail_if).map_err(Failure::usage)?)
     };
-    let json = || report::json::runs(&compared, gate.as_ref());
-    output::show(arguments.form, json, || report::runs(&compared, gate.as_ref()))?;
+    output::show(
+        arguments.form,
+        || report::json::runs(&compared, gate.as_ref()),
+        || report::runs(&compared, gate.as_ref()),
+    )?;
     // The reason is for people, who read the log of what read the JSON.
     if let Some(gate) = gate.as_ref().filter(|_| arguments.form.json) {
         output::complain(report::gate(gate).as_str());

@@ -115,16 +115,18 @@ fn tables(recording: &Recording, format: Format, folder: &Path) -> Result<Vec<Pa
     let may = export_folder(folder).map_err(|error| {
         Failure::failed(format!("cannot create the folder {}: {error}", folder.display()))
     })?;
-    let write = |table: report::Table| {
-        let ending = if matches!(format, Format::Parquet) { "parquet" } else { "csv" };
-        let path = folder.join(format!("{}.{ending}", table.name));
-        replace_file(&path, may, |writer| match format {
-            Format::Parquet => table.parquet(writer),
-            _ => table.csv(writer),
-        })?;
-        Ok(path)
-    };
-    report::tables(recording).into_iter().map(write).collect()
+    report::tables(recording)
+        .into_iter()
+        .map(|table| {
+            let ending = if matches!(format, Format::Parquet) { "parquet" } else { "csv" };
+            let path = folder.join(format!("{}.{ending}", table.name));
+            replace_file(&path, may, |writer| match format {
+                Format::Parquet => table.parquet(writer),
+                _ => table.csv(writer),
+            })?;
+            Ok(path)
+        })
+        .collect()
 }
 
 /// To standard output. A reader that has gone has seen enough.

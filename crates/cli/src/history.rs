@@ -98,10 +98,9 @@ fn each_once(
 ) -> Result<Vec<(usize, RunRecord)>, Failure> {
     let mut kept: Vec<(usize, RunRecord)> = Vec::new();
     for (at, run) in runs {
-        let is_copy = |other: &RunRecord| {
+        let Some((known, own)) = kept.iter_mut().find(|(_, other)| {
             (other.started_ms, other.seed) == (run.started_ms, run.seed) && other.name == run.name
-        };
-        let Some((known, own)) = kept.iter_mut().find(|(_, other)| is_copy(other)) else {
+        }) else {
             kept.push((at, run));
             continue;
         };

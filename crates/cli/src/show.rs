@@ -5,8 +5,8 @@ use command::arguments::Recorded;
 use command::output::{self, Form};
 use command::select::keep_only;
 use command::{Context, ExitCode, Failure, Place, Tool, Which, results};
+use observations::Recording;
 use observations::number::plural;
-use observations::{FileRecord, Recording};
 use report::{Medium, Text};
 use store::Store;
 
@@ -67,10 +67,15 @@ fn source(recording: &Recording, json: bool) -> Result<ExitCode, Failure> {
             "schema": report::json::SCHEMA, "kind": "source", "source": source, "files": files
         }));
     }
-    let named = |file: &FileRecord| {
-        format!("\n# {}: {} (SHA-256 {})\n{}", file.named_by, file.path, file.sha256, file.content)
-    };
-    let text: String = [source.clone()].into_iter().chain(files.iter().map(named)).collect();
+    let text: String = [source.clone()]
+        .into_iter()
+        .chain(files.iter().map(|file| {
+            format!(
+                "\n# {}: {} (SHA-256 {})\n{}",
+                file.named_by, file.path, file.sha256, file.content
+            )
+        }))
+        .collect();
     let line = |line: &str| format!("{}\n", Text::from(line.replace('\t', "    ")));
     output::print(&text.lines().map(line).collect::<String>())
 }

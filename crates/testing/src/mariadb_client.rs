@@ -76,17 +76,20 @@ impl Server {
     /// that ends.
     pub fn shared_mysql() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Server>> = OnceLock::new();
-        let start = || {
-            let server = Self::mysql(&["--local-infile=ON"])?;
-            let mut undertaker = Command::new("sh");
-            undertaker.args(["-c", "cat; kill -9 $0; rm -rf \"$1\""]).arg(server.pid().to_string());
-            // Our end of the pipe is closed when we end.
-            std::mem::forget(
-                undertaker.arg(server.folder()).stdin(Stdio::piped()).spawn().unwrap(),
-            );
-            Some(server)
-        };
-        SHARED.get_or_init(start).as_ref()
+        SHARED
+            .get_or_init(|| {
+                let server = Self::mysql(&["--local-infile=ON"])?;
+                let mut undertaker = Command::new("sh");
+                undertaker
+                    .args(["-c", "cat; kill -9 $0; rm -rf \"$1\""])
+                    .arg(server.pid().to_string());
+                // Our end of the pipe is closed when we end.
+                std::mem::forget(
+                    undertaker.arg(server.folder()).stdin(Stdio::piped()).spawn().unwrap(),
+                );
+                Some(server)
+            })
+            .as_ref()
     }
 
     fn new(program: PathBuf, options: &[&str]) -> Self {

@@ -23,9 +23,10 @@ pub fn servers() -> impl Iterator<Item = Server> {
             .filter_map(|entry| Some(entry.ok()?.path().join("bin")))
             .collect(),
     };
-    let complete =
-        |bin: &PathBuf| ["postgres", "pgbench", "psql"].iter().all(|name| bin.join(name).exists());
-    let found: Vec<PathBuf> = found.into_iter().filter(complete).collect();
+    let found: Vec<PathBuf> = found
+        .into_iter()
+        .filter(|bin| ["postgres", "pgbench", "psql"].iter().all(|name| bin.join(name).exists()))
+        .collect();
     if found.is_empty() {
         println!("SKIPPED: no PostgreSQL server with pgbench is installed");
     }

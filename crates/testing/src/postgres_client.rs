@@ -36,11 +36,13 @@ pub fn bindirs() -> Vec<PathBuf> {
 
 /// Those that can encrypt.
 pub fn tls_bindirs() -> Vec<PathBuf> {
-    let can = |bin: &PathBuf| {
-        let built = Command::new(bin.join("pg_config")).arg("--configure").output().unwrap();
-        String::from_utf8_lossy(&built.stdout).contains("ssl")
-    };
-    let found: Vec<_> = bindirs().into_iter().filter(can).collect();
+    let found: Vec<_> = bindirs()
+        .into_iter()
+        .filter(|bin| {
+            let built = Command::new(bin.join("pg_config")).arg("--configure").output().unwrap();
+            String::from_utf8_lossy(&built.stdout).contains("ssl")
+        })
+        .collect();
     if found.is_empty() {
         println!("SKIPPED: no PostgreSQL server with TLS is installed");
     }

@@ -117,19 +117,23 @@ pub type Factor<'a> = (&'a str, &'a [&'a str]);
 pub fn recording(factors: &[Factor]) -> Recording {
     let mut configurations = vec![Vec::new()];
     for (factor, levels) in factors {
-        let extend = |own: &Vec<LevelRecord>| -> Vec<Vec<LevelRecord>> {
-            let level = |level: &&str| LevelRecord {
-                factor: (*factor).to_owned(),
-                level: (*level).to_owned(),
-            };
-            levels.iter().map(|l| own.iter().cloned().chain([level(l)]).collect()).collect()
-        };
-        configurations = configurations.iter().flat_map(extend).collect();
+        configurations = configurations
+            .iter()
+            .flat_map(|own| -> Vec<Vec<LevelRecord>> {
+                let level = |level: &&str| LevelRecord {
+                    factor: (*factor).to_owned(),
+                    level: (*level).to_owned(),
+                };
+                levels.iter().map(|l| own.iter().cloned().chain([level(l)]).collect()).collect()
+            })
+            .collect();
     }
     let label = |levels: &[LevelRecord]| {
-        let name =
-            |l: &LevelRecord| format!("{}={}", l.factor.rsplit('.').next().unwrap(), l.level);
-        levels.iter().map(name).collect::<Vec<_>>().join(" ")
+        levels
+            .iter()
+            .map(|l| format!("{}={}", l.factor.rsplit('.').next().unwrap(), l.level))
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     Recording {
         run: RunRecord {

@@ -68,18 +68,18 @@ pub fn failed(configuration: usize, block: u32, cause: &str) -> TrialRecord {
 pub fn plan(factors: &[(&str, &[&str])]) -> Recording {
     let mut combinations: Vec<Vec<LevelRecord>> = vec![Vec::new()];
     for (factor, levels) in factors {
-        let level = |level: &&str| LevelRecord { factor: (*factor).into(), level: (*level).into() };
         combinations = combinations
             .iter()
-            .flat_map(|own| levels.iter().map(|l| own.iter().cloned().chain([level(l)]).collect()))
+            .flat_map(|own| {
+                levels.iter().map(|l| {
+                    own.iter()
+                        .cloned()
+                        .chain([LevelRecord { factor: (*factor).into(), level: (*l).into() }])
+                        .collect()
+                })
+            })
             .collect();
     }
-    let configuration = |levels: Vec<LevelRecord>| {
-        let names =
-            levels.iter().map(|l| format!("{}={}", l.factor.rsplit('.').next().unwrap(), l.level));
-        let label = names.collect::<Vec<_>>().join(" ");
-        ConfigurationRecord { key: label.clone(), label, levels, settings: BTreeMap::new() }
-    };
     Recording {
         run: RunRecord {
             id: 1,
@@ -106,7 +106,16 @@ pub fn plan(factors: &[(&str, &[&str])]) -> Recording {
                 hard_to_change: false,
             })
             .collect(),
-        configurations: combinations.into_iter().map(configuration).collect(),
+        configurations: combinations
+            .into_iter()
+            .map(|levels| {
+                let names = levels
+                    .iter()
+                    .map(|l| format!("{}={}", l.factor.rsplit('.').next().unwrap(), l.level));
+                let label = names.collect::<Vec<_>>().join(" ");
+                ConfigurationRecord { key: label.clone(), label, levels, settings: BTreeMap::new() }
+            })
+            .collect(),
         roles: [
             ("workload.threads", Role::Concurrency),
             ("workload.queue_depth", Role::QueueDepth),

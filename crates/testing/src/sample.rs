@@ -11,19 +11,6 @@ use observations::{
 /// A plan with two factors and three configurations, without trials.
 pub fn plan() -> Recording {
     let levels = ["1", "4", "16"];
-    let configuration = |level: &str| ConfigurationRecord {
-        key: format!("key-{level}"),
-        label: format!("data_files={level} layout=data + \"log\", apart"),
-        levels: vec![
-            LevelRecord { factor: "target.data_files".into(), level: level.into() },
-            LevelRecord { factor: "layout".into(), level: "data + \"log\", apart".into() },
-        ],
-        settings: [
-            ("target.data_files".into(), Value::from_json(level).unwrap()),
-            ("workload.key".into(), Value::Text("random".into())),
-        ]
-        .into(),
-    };
     Recording {
         run: RunRecord {
             id: 1,
@@ -58,7 +45,21 @@ pub fn plan() -> Recording {
                 hard_to_change: true,
             },
         ],
-        configurations: levels.map(configuration).to_vec(),
+        configurations: levels
+            .map(|level| ConfigurationRecord {
+                key: format!("key-{level}"),
+                label: format!("data_files={level} layout=data + \"log\", apart"),
+                levels: vec![
+                    LevelRecord { factor: "target.data_files".into(), level: level.into() },
+                    LevelRecord { factor: "layout".into(), level: "data + \"log\", apart".into() },
+                ],
+                settings: [
+                    ("target.data_files".into(), Value::from_json(level).unwrap()),
+                    ("workload.key".into(), Value::Text("random".into())),
+                ]
+                .into(),
+            })
+            .to_vec(),
         roles: [("target.data_files", Role::Layout), ("workload.key", Role::Operation)]
             .into_iter()
             .collect(),
@@ -128,16 +129,6 @@ fn observations(i: usize) -> Observations {
     let x = 1.0 + i as f64 / 3.0;
     let mut histogram = Histogram::default();
     (0..320).for_each(|n| histogram.record(1_000_000 + n * n * 1_000 + i as u64));
-    let response = |n: usize| match n % 2 {
-        0 => Response::lower(&format!("time_{n}"), "s", x / 9.0),
-        _ => Response::higher(&format!("rate_{n}"), "rows/s", x * 1e9).in_steps_of(x / 7.0),
-    };
-    let operation = |n: u64| Operation {
-        name: format!("OPERATION_{n}"),
-        count: n,
-        bytes: i64::MAX as u64 - n,
-        wall_s: x / 11.0,
-    };
     Observations {
         timeout_s: (i % 10 == 9).then_some(4.5),
         elapsed_s: x,
@@ -149,7 +140,12 @@ fn observations(i: usize) -> Observations {
             errors: 2,
             retries: 7,
         },
-        responses: (0..10).map(response).collect(),
+        responses: (0..10)
+            .map(|n: usize| match n % 2 {
+                0 => Response::lower(&format!("time_{n}"), "s", x / 9.0),
+                _ => Response::higher(&format!("rate_{n}"), "rows/s", x * 1e9).in_steps_of(x / 7.0),
+            })
+            .collect(),
         facts: vec![Fact { name: "sockets".into(), unit: String::new(), value: x }],
         plans: vec![query_plan(i)],
         latencies: ["transaction", "service"]
@@ -173,7 +169,14 @@ fn observations(i: usize) -> Observations {
             sampled_running_s: Some(x / 5.0),
             corrected_s: i.is_multiple_of(2).then_some(x / 11.0),
         },
-        operations: (0..15).map(operation).collect(),
+        operations: (0..15)
+            .map(|n: u64| Operation {
+                name: format!("OPERATION_{n}"),
+                count: n,
+                bytes: i64::MAX as u64 - n,
+                wall_s: x / 11.0,
+            })
+            .collect(),
         series: vec![Series {
             name: "throughput".into(),
             unit: "rows/s".into(),
@@ -231,19 +234,22 @@ fn statement(n: u64, x: f64) -> ScriptStatement {
 
 fn waits(x: f64) -> Vec<Wait> {
     let classes = WaitClass::ALL.into_iter().cycle();
-    let wait = |(n, class)| Wait {
-        wait_type: format!("WAIT_{n}"),
-        class,
-        count: (n != 3).then_some((1 << 53) + 1 + n as u64),
-        resource_s: x / (n + 1) as f64,
-        signal_s: x / 1e6,
-        source: match n {
-            4 => WaitSource::Sampled { hz: 99.7, samples: Some(12), error_s: Some(x / 7.0) },
-            5 => WaitSource::Server { counter: "pg_stat_wal".into(), error_s: None },
-            _ => WaitSource::Counted,
-        },
-    };
-    classes.take(15).enumerate().map(wait).collect()
+    classes
+        .take(15)
+        .enumerate()
+        .map(|(n, class)| Wait {
+            wait_type: format!("WAIT_{n}"),
+            class,
+            count: (n != 3).then_some((1 << 53) + 1 + n as u64),
+            resource_s: x / (n + 1) as f64,
+            signal_s: x / 1e6,
+            source: match n {
+                4 => WaitSource::Sampled { hz: 99.7, samples: Some(12), error_s: Some(x / 7.0) },
+                5 => WaitSource::Server { counter: "pg_stat_wal".into(), error_s: None },
+                _ => WaitSource::Counted,
+            },
+        })
+        .collect()
 }
 
 fn profile(x: f64) -> Profile {

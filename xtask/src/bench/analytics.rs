@@ -6,7 +6,7 @@ use super::run::{Bench, Ran, example, run_by};
 use crate::process::{output, root, succeed};
 use crate::tools::{DUCKDB_VERSIONS, install_tools, python};
 use serde_json::Value;
-use std::fs::{self, DirEntry, File};
+use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::PathBuf;
 use std::process::Command;
@@ -230,17 +230,18 @@ impl<'a> Peers<'a> {
             println!("SKIPPED: instructions of a scan: valgrind is not installed");
             return Ok(());
         }
-        let ours = |scans| {
-            // Writes the file, and the data set where it is not kept: neither is to be counted.
-            self.trial(SQLITE, scans, "0 s", 0)?;
-            let file = format!("{EXPERIMENT}.toml");
-            instructions(&self.bench.command(&["run", "--fresh", &file]))
-        };
-        let straight = |scans| instructions(&self.straight(scans)?);
         let of_one = |of: &dyn Fn(usize) -> Result<f64, String>| -> Result<f64, String> {
             Ok((of(MANY)? - of(FEW)?) / (MANY - FEW) as f64)
         };
-        let (own, peer) = (of_one(&ours)?, of_one(&straight)?);
+        let (own, peer) = (
+            of_one(&|scans| {
+                // Writes the file, and the data set where it is not kept: neither is to be counted.
+                self.trial(SQLITE, scans, "0 s", 0)?;
+                let file = format!("{EXPERIMENT}.toml");
+                instructions(&self.bench.command(&["run", "--fresh", &file]))
+            })?,
+            of_one(&|scans| instructions(&self.straight(scans)?))?,
+        );
         println!(
             "instructions of a scan ours / sqlite, that loop ({own:.0} and {peer:.0}): {:.4}",
             own / peer
@@ -375,10 +376,14 @@ impl<'a> Peers<'a> {
         shell.arg(self.folder.join("peer.db")).stdin(File::open(&script).map_err(failed)?);
         let printed = output(&mut shell)?;
         // `Run Time: real 0.123 user 0.120 sys 0.003`
-        let real = |line: &str| {
-            line.strip_prefix("Run Time: real ")?.split(' ').next()?.parse::<f64>().ok()
-        };
-        mean_ms(printed.lines().filter_map(real).map(|s| s * 1e3))
+        mean_ms(
+            printed
+                .lines()
+                .filter_map(|line| {
+                    line.strip_prefix("Run Time: real ")?.split(' ').next()?.parse::<f64>().ok()
+                })
+                .map(|s| s * 1e3),
+        )
     }
 
     fn sqlite_loop(&self) -> Result<f64, String> {
@@ -388,9 +393,10 @@ impl<'a> Peers<'a> {
     /// The loop on the file that our trials scan: how its rows lie in pages is no matter of this.
     fn straight(&self, scans: usize) -> Result<Command, String> {
         let files = self.bench.cache().join("steelbench/sqlite");
-        let failed = |error: std::io::Error| format!("{}: {error}", files.display());
-        let is_data = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with("data-");
-        let kept = fs::read_dir(&files).map_err(failed)?.flatten().filter(is_data);
+        let kept = fs::read_dir(&files)
+            .map_err(|error| format!("{}: {error}", files.display()))?
+            .flatten()
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with("data-"));
         let used = kept.max_by_key(|entry| entry.metadata().and_then(|of| of.modified()).ok());
         let file = used.ok_or_else(|| format!("{}: no data set", files.display()))?.path();
         let mut straight = Command::new(&self.scan_sqlite);
@@ -412,9 +418,11 @@ impl<'a> Peers<'a> {
         let summary: Value =
             serde_json::from_str(&shown).map_err(|error| format!("show --json: {error}"))?;
         let models = summary["costs"].as_array().ok_or("show --json has no costs")?;
-        let group = |model: &Value| model["group"].as_str().unwrap_or_default().to_owned();
         for engine in ["sqlite", "postgres", "duckdb"].map(|name| format!("engine={name}")) {
-            let own: Vec<&Value> = models.iter().filter(|model| group(model) == engine).collect();
+            let own: Vec<&Value> = models
+                .iter()
+                .filter(|model| model["group"].as_str().unwrap_or_default().to_owned() == engine)
+                .collect();
             let mut rows: Vec<(f64, String)> =
                 own.iter().flat_map(|model| predictions(model)).collect();
             rows.sort_by(|left, right| right.0.abs().total_cmp(&left.0.abs()));

@@ -19,12 +19,17 @@ pub fn ratios_within(
     b: impl Fn() -> Result<f64, String>,
 ) -> Result<Vec<f64>, String> {
     let begun = Instant::now();
-    let goes_on = |round: u64| !round.is_multiple_of(2) || begun.elapsed() < limit;
-    let pairs = pairs_while(goes_on, |_| a(), |_| b())?;
-    let ratio = |two: &[(f64, f64)]| {
-        two.iter().map(|(a, _)| a).sum::<f64>() / two.iter().map(|(_, b)| b).sum::<f64>()
-    };
-    Ok(pairs.chunks(2).map(ratio).collect())
+    let pairs = pairs_while(
+        |round: u64| !round.is_multiple_of(2) || begun.elapsed() < limit,
+        |_| a(),
+        |_| b(),
+    )?;
+    Ok(pairs
+        .chunks(2)
+        .map(|two: &[(f64, f64)]| {
+            two.iter().map(|(a, _)| a).sum::<f64>() / two.iter().map(|(_, b)| b).sum::<f64>()
+        })
+        .collect())
 }
 
 fn pairs_while<T>(
@@ -32,16 +37,18 @@ fn pairs_while<T>(
     a: impl Fn(u64) -> Result<T, String>,
     b: impl Fn(u64) -> Result<T, String>,
 ) -> Result<Vec<(T, T)>, String> {
-    let pair = |round: u64| {
-        if round.is_multiple_of(2) {
-            let first = a(round)?;
-            Ok((first, b(round)?))
-        } else {
-            let first = b(round)?;
-            Ok((a(round)?, first))
-        }
-    };
-    (0..).take_while(|round| goes_on(*round)).map(pair).collect()
+    (0..)
+        .take_while(|round| goes_on(*round))
+        .map(|round: u64| {
+            if round.is_multiple_of(2) {
+                let first = a(round)?;
+                Ok((first, b(round)?))
+            } else {
+                let first = b(round)?;
+                Ok((a(round)?, first))
+            }
+        })
+        .collect()
 }
 
 /// Processor seconds of a process so far: of the fields from 14 on of `/proc/PID/stat` (proc(5)),

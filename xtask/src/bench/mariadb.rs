@@ -56,8 +56,11 @@ pub fn client_cpu(bench: &Bench) -> Result<(), String> {
         [("sysbench", "prepared", sysbench), ("mariadb-slap", "simple", slap)];
     for (name, protocol, peer) in peers {
         for connections in CONNECTIONS {
-            let ours = |_| ours(&server, bench, protocol, connections);
-            let pairs = pairs(CPU_ROUNDS, ours, |_| peer(&server, connections))?;
+            let pairs = pairs(
+                CPU_ROUNDS,
+                |_| ours(&server, bench, protocol, connections),
+                |_| peer(&server, connections),
+            )?;
             println!(
                 "point-select, {connections} connections ({CPU_ROUNDS} pairs of {SECONDS} s):"
             );
@@ -131,19 +134,21 @@ pub fn population(bench: &Bench) -> Result<(), String> {
          ANALYZE TABLE accounts; DROP DATABASE peer",
         file.display()
     );
-    let peer = |_| {
-        let started = Instant::now();
-        server.sql(&load)?;
-        Ok(started.elapsed().as_secs_f64())
-    };
-    let ours = |_| {
-        let workload = format!(
-            "builtin = \"select-only\"\nscale = {SCALE}\nconnections = 1\ntransactions = 1"
-        );
-        let ran = bench.experiment("bench-mariadb", &experiment(&server, &workload), &[])?;
-        Ok(ran.trial()?.wall_s - ran.trial()?.response("elapsed")?)
-    };
-    let pairs = pairs(ROUNDS, peer, ours)?;
+    let pairs = pairs(
+        ROUNDS,
+        |_| {
+            let started = Instant::now();
+            server.sql(&load)?;
+            Ok(started.elapsed().as_secs_f64())
+        },
+        |_| {
+            let workload = format!(
+                "builtin = \"select-only\"\nscale = {SCALE}\nconnections = 1\ntransactions = 1"
+            );
+            let ran = bench.experiment("bench-mariadb", &experiment(&server, &workload), &[])?;
+            Ok(ran.trial()?.wall_s - ran.trial()?.response("elapsed")?)
+        },
+    )?;
     for (peer_s, ours_s) in &pairs {
         println!("  {rows} rows: LOAD DATA by mariadb {peer_s:.1} s, ours {ours_s:.1} s");
     }

@@ -2,7 +2,7 @@
 //! docs/models.md.
 
 use super::figures::median;
-use super::run::{Bench, Trial};
+use super::run::Bench;
 use crate::process::output;
 use serde_json::Value;
 use std::process::Command;
@@ -195,9 +195,11 @@ fn what_if(bench: &Bench) -> Result<(), String> {
         let changed = format!("{begin}[factors]\n{factors}\n{repeats}");
         let run = || bench.experiment(&format!("{name}-changed"), &changed, &[]);
         let ran = if on_one { on_one_processor(run) } else { run() }?;
-        let throughput =
-            |trial: &Trial| trial.response("throughput").or_else(|_| trial.response("iops"));
-        let measured: Vec<f64> = ran.trials.iter().map(throughput).collect::<Result<_, _>>()?;
+        let measured: Vec<f64> = ran
+            .trials
+            .iter()
+            .map(|trial| trial.response("throughput").or_else(|_| trial.response("iops")))
+            .collect::<Result<_, _>>()?;
         let measured = measured.iter().sum::<f64>() / measured.len() as f64;
         let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
         let (low, high) = (number(&told["interval"]["low"]), number(&told["interval"]["high"]));

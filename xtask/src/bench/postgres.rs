@@ -91,20 +91,22 @@ pub fn population(bench: &Bench) -> Result<(), String> {
         server.sql(&format!("SELECT gen_random_uuid() FROM generate_series(1, {ROWS})"))?;
     std::fs::write(&keys, keys_text).map_err(|error| format!("{}: {error}", keys.display()))?;
     let copy = format!("\\copy mybigtable (c1) from '{}'", keys.display());
-    let psql = |_| {
-        server.sql("TRUNCATE mybigtable; CHECKPOINT")?;
-        let started = Instant::now();
-        server.peer("psql", &["-qX", "-c", &copy])?;
-        Ok(started.elapsed().as_secs_f64())
-    };
     let text = format!(
         "[target]\nengine = \"postgres\"\nurl = \"{}\"\n[workload]\nprobe = \"insert\"\nmethod = \
          \"copy\"\nconnections = 1\nrows = {ROWS}\nrows_per_transaction = \
          100000\n[observe]\nwaits = false\n[repeats]\nblocks = 1\n",
         server.url()
     );
-    let ours = |_| bench.experiment("bench-population", &text, &[])?.trial()?.response("elapsed");
-    let pairs = pairs(3, psql, ours)?;
+    let pairs = pairs(
+        3,
+        |_| {
+            server.sql("TRUNCATE mybigtable; CHECKPOINT")?;
+            let started = Instant::now();
+            server.peer("psql", &["-qX", "-c", &copy])?;
+            Ok(started.elapsed().as_secs_f64())
+        },
+        |_| bench.experiment("bench-population", &text, &[])?.trial()?.response("elapsed"),
+    )?;
     for (psql_s, ours_s) in &pairs {
         println!("  {ROWS} rows: psql \\copy {psql_s:.1} s, ours {ours_s:.1} s");
     }

@@ -61,8 +61,8 @@ pub fn report(bench: &Bench) -> Result<(), String> {
         ..*bench
     };
     let clear = || {
-        let failed = |error| format!("{}: {error}", bench.folder.display());
-        std::fs::remove_dir_all(&bench.folder).map_err(failed)
+        std::fs::remove_dir_all(&bench.folder)
+            .map_err(|error| format!("{}: {error}", bench.folder.display()))
     };
     // A measurement that was cut off leaves its results file, to which a run would be added.
     if bench.folder.exists() {
@@ -141,11 +141,12 @@ fn beside_a_read(
 }
 
 fn time(bench: &Bench, arguments: &[&str]) -> Result<(), String> {
-    let once = |_| {
-        let start = Instant::now();
-        output(&mut bench.command(arguments)).map(|_| start.elapsed().as_secs_f64() * 1e3)
-    };
-    let times = (0..21).map(once).collect::<Result<Vec<f64>, String>>()?;
+    let times = (0..21)
+        .map(|_| {
+            let start = Instant::now();
+            output(&mut bench.command(arguments)).map(|_| start.elapsed().as_secs_f64() * 1e3)
+        })
+        .collect::<Result<Vec<f64>, String>>()?;
     print(&arguments.join(" "), &times, 1, " ms");
     Ok(())
 }

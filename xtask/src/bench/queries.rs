@@ -147,12 +147,13 @@ pub fn plan_folder(bench: &Bench) -> Result<(), String> {
 
 /// Prints what some runs of a command take.
 fn measured(what: &str, command: &Command) -> Result<(), String> {
-    let run = |_| {
-        let begun = Instant::now();
-        let Used { cpu_s, peak_mb, .. } = used(command)?;
-        Ok([begun.elapsed().as_secs_f64(), cpu_s, peak_mb])
-    };
-    let runs: Vec<[f64; 3]> = (0..RUNS).map(run).collect::<Result<_, String>>()?;
+    let runs: Vec<[f64; 3]> = (0..RUNS)
+        .map(|_| {
+            let begun = Instant::now();
+            let Used { cpu_s, peak_mb, .. } = used(command)?;
+            Ok([begun.elapsed().as_secs_f64(), cpu_s, peak_mb])
+        })
+        .collect::<Result<_, String>>()?;
     println!("{what}:");
     for (at, name, unit) in
         [(0, "wall time", " s"), (1, "processor time", " s"), (2, "most memory", " MB")]
@@ -184,15 +185,17 @@ fn cost(bench: &Bench, server: &PeerServer, is_watched: bool) -> Result<Cost, St
     let file = bench.folder.join("bench-queries.steelbench");
     let _ = std::fs::remove_file(&file);
     let before_s = server_cpu_s(server)?;
-    let watch = || {
-        let mut watch = bench.command(&["queries", &server.url(), "--every", EVERY, "--output"]);
-        watch
-            .arg(&file)
-            .stdout(Stdio::null())
-            .spawn()
-            .map_err(|error| format!("steelbench: {error}"))
-    };
-    let mut watch = is_watched.then(watch).transpose()?;
+    let mut watch = is_watched
+        .then(|| {
+            let mut watch =
+                bench.command(&["queries", &server.url(), "--every", EVERY, "--output"]);
+            watch
+                .arg(&file)
+                .stdout(Stdio::null())
+                .spawn()
+                .map_err(|error| format!("steelbench: {error}"))
+        })
+        .transpose()?;
     server.peer("pgbench", &LOAD)?;
     let ours = "SELECT pid FROM pg_stat_activity WHERE application_name = 'steelbench queries'";
     let sessions = server.sql(ours)?;

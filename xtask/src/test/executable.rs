@@ -55,17 +55,19 @@ impl Executable {
             let module = test.split_once("::").map_or("", |(module, _)| module);
             modules.entry(module.to_owned()).or_default().push(test.to_owned());
         }
-        let process = |(module, tests): (String, Vec<String>)| Self {
-            name: if module.is_empty() {
-                self.name.clone()
-            } else {
-                format!("{} {module}::", self.name)
-            },
-            path: self.path.clone(),
-            folder: self.folder.clone(),
-            tests,
-        };
-        Ok(modules.into_iter().map(process).collect())
+        Ok(modules
+            .into_iter()
+            .map(|(module, tests)| Self {
+                name: if module.is_empty() {
+                    self.name.clone()
+                } else {
+                    format!("{} {module}::", self.name)
+                },
+                path: self.path.clone(),
+                folder: self.folder.clone(),
+                tests,
+            })
+            .collect())
     }
 
     fn command(&self, arguments: &[String]) -> Command {

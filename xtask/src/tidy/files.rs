@@ -106,12 +106,11 @@ fn is_address(line: &str) -> bool {
 /// then.
 fn check_threads<'a>(name: &'a str, text: &'a str) -> impl Iterator<Item = String> + 'a {
     let tested = text.find("#[cfg(test)]\nmod tests").unwrap_or(text.len());
-    let short = |line: &str| {
+    let lines = text[..tested].lines().enumerate().filter(move |(_, line)| {
         [concat!("thread::", "spawn("), concat!("scope.", "spawn(")]
             .iter()
             .any(|form| line.contains(form))
-    };
-    let lines = text[..tested].lines().enumerate().filter(move |(_, line)| short(line));
+    });
     lines.map(move |(number, line)| {
         format!("{name}:{}: {} panics without a thread", number + 1, line.trim())
     })

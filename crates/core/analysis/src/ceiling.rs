@@ -148,20 +148,24 @@ impl Summary<'_> {
         });
         let (way, (count, bytes)) =
             if reads.0 > writes.0 { (Way::Read, reads) } else { (Way::Write, writes) };
-        let of_run = |recording| {
-            let grid = Grid::new(recording);
-            let known = |own: &Measured| own.way == way && own.storage.is(&storage);
-            let of_group = |group: ConfigurationGroup| -> Vec<Measured> {
-                let all = group.configurations.iter();
-                all.filter_map(|own| Measured::for_recording(recording, self.studies, &grid, *own))
-                    .filter(known)
+        let several = self
+            .storage_runs
+            .iter()
+            .flat_map(|recording| {
+                let grid = Grid::new(recording);
+                let of_group = |group: ConfigurationGroup| -> Vec<Measured> {
+                    let all = group.configurations.iter();
+                    all.filter_map(|own| {
+                        Measured::for_recording(recording, self.studies, &grid, *own)
+                    })
+                    .filter(|own| own.way == way && own.storage.is(&storage))
                     .collect()
-            };
-            let with_storage = self.studies.iter().filter(|study| study.storage.is_some());
-            let all = with_storage.flat_map(|study| concurrency_groups(recording, study.probe));
-            all.map(of_group).collect::<Vec<_>>()
-        };
-        let several = self.storage_runs.iter().flat_map(of_run).filter(|group| group.len() > 1);
+                };
+                let with_storage = self.studies.iter().filter(|study| study.storage.is_some());
+                let all = with_storage.flat_map(|study| concurrency_groups(recording, study.probe));
+                all.map(of_group).collect::<Vec<_>>()
+            })
+            .filter(|group| group.len() > 1);
         let rank = |group: &[Measured]| {
             group.iter().map(|own| own.rank(bytes / count)).fold(f64::INFINITY, f64::min)
         };
@@ -225,15 +229,18 @@ fn throttled(
     rate: &Estimate,
     mean_bytes: f64,
 ) -> Option<(Limit, f64, Option<Interval>)> {
-    let one = |limit: &str| {
-        let mut words = limit.split(' ');
-        let (what, throttle, unit) =
-            (words.next()?, words.next()?.parse::<f64>().ok()?, words.next()?);
-        let amount = if unit == "IOPS" { 1.0 } else { mean_bytes };
-        let is_ours = what.strip_suffix('s') == Some(way.name()) && throttle > 0.0;
-        is_ours.then(|| (Limit::Throttle { throttle, unit: unit.to_owned() }, amount / throttle))
-    };
-    let (limit, scale) = throttle.split(", ").filter_map(one).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let (limit, scale) = throttle
+        .split(", ")
+        .filter_map(|limit| {
+            let mut words = limit.split(' ');
+            let (what, throttle, unit) =
+                (words.next()?, words.next()?.parse::<f64>().ok()?, words.next()?);
+            let amount = if unit == "IOPS" { 1.0 } else { mean_bytes };
+            let is_ours = what.strip_suffix('s') == Some(way.name()) && throttle > 0.0;
+            is_ours
+                .then(|| (Limit::Throttle { throttle, unit: unit.to_owned() }, amount / throttle))
+        })
+        .max_by(|a, b| a.1.total_cmp(&b.1))?;
     Some((limit, rate.mean * scale, rate.interval.map(|interval| interval.map(|end| end * scale))))
 }
 
@@ -273,12 +280,13 @@ impl<'a> Storage<'a> {
             trials.iter().map(|trial| under(trial, volumes)).find(|devices| !devices.is_empty());
         let used = used.unwrap_or_default();
         let names_of_all = used.iter().flat_map(|device| device.volume.split(", "));
-        let throttle = |name| find(environment?, name)?.throttle.as_deref();
         Self {
             environment,
             volumes: volumes.iter().map(|name| (*name).to_owned()).collect(),
             devices: names(&used),
-            throttle: names_of_all.into_iter().find_map(throttle),
+            throttle: names_of_all
+                .into_iter()
+                .find_map(|name| find(environment?, name)?.throttle.as_deref()),
         }
     }
 
@@ -308,17 +316,20 @@ impl<'a> Storage<'a> {
 /// Devices in a trial that carry any of these volumes. One that carries several has all their
 /// names.
 fn under<'a>(trial: &'a Observations, volumes: &[impl AsRef<str>]) -> Vec<&'a DeviceUse> {
-    let carries = |device: &&DeviceUse| {
-        let named = |own: &str| volumes.iter().any(|volume| volume.as_ref() == own);
-        named(device.volume.as_str()) || device.volume.split(", ").any(named)
-    };
-    trial.devices.iter().filter(carries).collect()
+    trial
+        .devices
+        .iter()
+        .filter(|device| {
+            let named = |own: &str| volumes.iter().any(|volume| volume.as_ref() == own);
+            named(device.volume.as_str()) || device.volume.split(", ").any(named)
+        })
+        .collect()
 }
 
 /// I/Os a second of all devices in a trial; `None` without any, which has no logarithm.
 fn rate(devices: &[&DeviceUse], way: Way) -> Option<f64> {
-    let of = |device: &&DeviceUse| way.counts(device).0 as f64 / device.elapsed_s;
-    let rate: f64 = devices.iter().map(of).sum();
+    let rate: f64 =
+        devices.iter().map(|device| way.counts(device).0 as f64 / device.elapsed_s).sum();
     (rate.is_finite() && rate > 0.0).then_some(rate)
 }
 
@@ -365,11 +376,16 @@ impl<'a> Measured<'a> {
         // held against the same counters.
         let choice = ResponseChoice::named(iops, trials.first()?)?;
         let several = storage.devices.len() > 1;
-        let counted = |own: &Observations| rate(&storage.under(own), way);
-        let of = |own: &&Observations| {
-            if several { counted(own) } else { choice.value(own).filter(|iops| *iops > 0.0) }
-        };
-        let rates: Vec<f64> = trials.iter().filter_map(of).collect();
+        let rates: Vec<f64> = trials
+            .iter()
+            .filter_map(|own| {
+                if several {
+                    rate(&storage.under(own), way)
+                } else {
+                    choice.value(own).filter(|iops| *iops > 0.0)
+                }
+            })
+            .collect();
         let ceiling = MeasuredCeiling {
             run: recording.run.id,
             experiment: recording.run.name.clone(),

@@ -154,16 +154,17 @@ fn statistics(values: &[Value]) -> Vec<f64> {
     let before = distances_before(values.iter().copied());
     let from = distances_before(values.iter().rev().copied());
     let all = before[values.len()];
-    let statistic = |at: usize| {
-        let (n, m) = (at as f64, (values.len() - at) as f64);
-        if at == 0 || at == values.len() {
-            return 0.0;
-        }
-        let (x, y) = (before[at], from[values.len() - at]);
-        let between = all - x - y;
-        n * m / (n + m) * 2.0 * (between / (n * m) - x / (n * n) - y / (m * m))
-    };
-    (0..=values.len()).map(statistic).collect()
+    (0..=values.len())
+        .map(|at: usize| {
+            let (n, m) = (at as f64, (values.len() - at) as f64);
+            if at == 0 || at == values.len() {
+                return 0.0;
+            }
+            let (x, y) = (before[at], from[values.len() - at]);
+            let between = all - x - y;
+            n * m / (n + m) * 2.0 * (between / (n * m) - x / (n * n) - y / (m * m))
+        })
+        .collect()
 }
 
 /// For each position the sum of the distances between all pairs of values before it, in `n log n`.

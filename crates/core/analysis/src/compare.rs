@@ -232,8 +232,9 @@ fn tested(
     direction: Direction,
 ) -> Option<(Betterness, Test)> {
     let scale = Betterness::for_values(from.all().chain(to.all()), direction);
-    let test = || Test::run(is_paired, &scale.sample(from), &scale.sample(to), scale.resolution);
-    (!from.blocks.is_empty() && !to.blocks.is_empty()).then(|| (scale, test()))
+    (!from.blocks.is_empty() && !to.blocks.is_empty()).then(|| {
+        (scale, Test::run(is_paired, &scale.sample(from), &scale.sample(to), scale.resolution))
+    })
 }
 
 /// One side of a test: a value for each block.
@@ -334,10 +335,14 @@ pub(crate) fn candidates(estimates: &[Option<&Estimate>]) -> Vec<usize> {
     let some =
         |usable: &dyn Fn(&Estimate) -> bool| estimates.iter().flatten().any(|own| usable(own));
     let is_complete = |own: &Estimate| own.timeouts == 0 || !some(&|own| own.timeouts == 0);
-    let is_usable = |own: &Estimate| {
-        is_complete(own) && (own.n >= 2 || !some(&|other| is_complete(other) && other.n >= 2))
-    };
-    (0..estimates.len()).filter(|at| estimates[*at].is_some_and(is_usable)).collect()
+    (0..estimates.len())
+        .filter(|at| {
+            estimates[*at].is_some_and(|own| {
+                is_complete(own)
+                    && (own.n >= 2 || !some(&|other| is_complete(other) && other.n >= 2))
+            })
+        })
+        .collect()
 }
 
 /// Position of the best mean among the candidates.
@@ -357,8 +362,7 @@ pub(crate) fn against(
     n: usize,
     compare: &dyn Fn(usize, usize) -> Option<Comparison>,
 ) -> Vec<Option<Comparison>> {
-    let against = |to: usize| compare(one.filter(|one| *one != to)?, to);
-    corrected((0..n).map(against).collect())
+    corrected((0..n).map(|to: usize| compare(one.filter(|one| *one != to)?, to)).collect())
 }
 
 /// Standing of each against the best one, from the comparisons with it.

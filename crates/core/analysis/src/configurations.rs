@@ -110,7 +110,6 @@ fn row(
     let tried = attempts.iter().filter(|trial| failed(trial) || trial.observations.is_some());
     let blocks: BTreeSet<u32> = tried.map(|trial| trial.block).collect();
     let named = |name: &str| grid.estimate(index, &response::named(name, all)?);
-    let estimate = |name: &&str| Some(((*name).to_owned(), named(name)?));
     ConfigurationRow {
         index,
         label: record.label.clone(),
@@ -119,7 +118,10 @@ fn row(
         elapsed: named("elapsed"),
         throughput: named("throughput"),
         response: figures.and_then(|figures| figures.estimate(index)),
-        responses: names.iter().filter_map(estimate).collect(),
+        responses: names
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), named(name)?)))
+            .collect(),
         factor: None,
         against_best: None,
         standing: Standing::Unknown,

@@ -164,15 +164,23 @@ impl Decomposition {
 /// Session time by class of wait; classes of resource wait without time are left out.
 fn by_class(matched: &Matched<&Observations>) -> Vec<Seconds> {
     let accounts = |side: &[Vec<&Observations>]| -> Vec<Vec<(f64, Accounting)>> {
-        let account = |seen: &&Observations| (seen.work.amount as f64, Accounting::for_trial(seen));
-        side.iter().map(|block| block.iter().map(account).collect()).collect()
+        side.iter()
+            .map(|block| {
+                block
+                    .iter()
+                    .map(|seen| (seen.work.amount as f64, Accounting::for_trial(seen)))
+                    .collect()
+            })
+            .collect()
     };
     let sides = [accounts(&matched.from), accounts(&matched.to)];
     let of = |kind: PartKind, seconds: &dyn Fn(&Accounting) -> f64| {
-        let of_block = |block: &Vec<(f64, Accounting)>| {
-            mean(block.iter().map(|(work, own)| seconds(own) / work))
-        };
-        let [from, to] = [0, 1].map(|side: usize| sides[side].iter().map(of_block).collect());
+        let [from, to] = [0, 1].map(|side: usize| {
+            sides[side]
+                .iter()
+                .map(|block| mean(block.iter().map(|(work, own)| seconds(own) / work)))
+                .collect()
+        });
         Seconds::new(matched, kind, from, to)
     };
     let resource = WaitClass::ALL
@@ -196,15 +204,22 @@ fn by_type(matched: &Matched<&Observations>, classes: &[Seconds]) -> Vec<Seconds
         .filter(is_part)
         .map(|wait| (wait.class == WaitClass::Client, wait.wait_type.as_str()))
         .collect();
-    let of = |(is_client, name): (bool, &str)| {
-        let kind = if is_client { PartKind::ClientWait } else { PartKind::WaitType };
-        let own =
-            |wait: &&Wait| wait.wait_type == name && (wait.class == WaitClass::Client) == is_client;
-        Seconds::from_trials(matched, kind(name.to_owned()), |seen| {
-            seen.waits.iter().filter(is_part).filter(own).map(Wait::wait_s).sum()
+    let mut waits: Vec<Seconds> = types
+        .into_iter()
+        .map(|(is_client, name)| {
+            let kind = if is_client { PartKind::ClientWait } else { PartKind::WaitType };
+            Seconds::from_trials(matched, kind(name.to_owned()), |seen| {
+                seen.waits
+                    .iter()
+                    .filter(is_part)
+                    .filter(|wait| {
+                        wait.wait_type == name && (wait.class == WaitClass::Client) == is_client
+                    })
+                    .map(Wait::wait_s)
+                    .sum()
+            })
         })
-    };
-    let mut waits: Vec<Seconds> = types.into_iter().map(of).collect();
+        .collect();
     waits.sort_by(|a, b| {
         a.kind.is_client().cmp(&b.kind.is_client()).then_with(|| a.largest_first(b))
     });

@@ -85,17 +85,20 @@ fn copies_of_trials(
     configuration: &ConfigurationRecord,
     trials: &[&Observations],
 ) -> Option<u64> {
-    let of = |o: &&Observations| write_copies((load.bytes)(configuration, o)?.1, &o.devices);
-    let mut copies = trials.iter().map(of);
+    let mut copies =
+        trials.iter().map(|o| write_copies((load.bytes)(configuration, o)?.1, &o.devices));
     let first = copies.next()??;
     copies.all(|other| other == Some(first)).then_some(first)
 }
 
 impl DeviceRow {
     fn from_trials(trials: &[&Observations], (volume, device): (&str, &str)) -> Self {
-        let is_own = |own: &&DeviceUse| own.volume == volume && own.device == device;
-        let own: Vec<&DeviceUse> =
-            trials.iter().filter_map(|o| o.devices.iter().find(is_own)).collect();
+        let own: Vec<&DeviceUse> = trials
+            .iter()
+            .filter_map(|o| {
+                o.devices.iter().find(|own| own.volume == volume && own.device == device)
+            })
+            .collect();
         Self {
             volume: volume.to_owned(),
             device: device.to_owned(),

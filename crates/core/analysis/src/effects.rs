@@ -147,10 +147,9 @@ impl Factors {
             effect.detectable = Detectable::of_comparisons(matched, family);
         }
         let gains = main.map_or_else(Vec::new, |main| {
-            let is_compared = |other: &&FactorLayout| {
-                other.factor != main && other.levels > 1 && !other.other_work
-            };
-            let others = layouts.iter().filter(is_compared);
+            let others = layouts
+                .iter()
+                .filter(|other| other.factor != main && other.levels > 1 && !other.other_work);
             others.map(|other| GainTable::tabulate(&layouts[main], other, figures)).collect()
         });
         Self { effects, interactions, family, gains }
@@ -220,9 +219,9 @@ impl FactorEffect {
         let wins =
             |level: &usize| self.levels[*level].supported().is_some_and(Comparison::is_better);
         let value = |level: usize| self.levels[level].comparison.as_ref().map_or(0.0, |c| c.value);
-        let highest =
-            || (0..self.levels.len()).filter(wins).max_by(|a, b| value(*a).total_cmp(&value(*b)));
-        self.best.filter(wins).or_else(highest)
+        self.best.filter(wins).or_else(|| {
+            (0..self.levels.len()).filter(wins).max_by(|a, b| value(*a).total_cmp(&value(*b)))
+        })
     }
 
     /// The comparison of a level with the reference as it is told, where it is supported: with an
@@ -243,11 +242,12 @@ impl FactorEffect {
         let Some(winner) = self.winner() else {
             return levels().filter(|level| self.levels[*level].supported().is_none()).collect();
         };
-        let not_worse = |level: &usize| {
-            let standing = self.levels[*level].standing;
-            *level == winner || !matches!(standing, Standing::Worse | Standing::Unknown)
-        };
-        levels().filter(not_worse).collect()
+        levels()
+            .filter(|level| {
+                let standing = self.levels[*level].standing;
+                *level == winner || !matches!(standing, Standing::Worse | Standing::Unknown)
+            })
+            .collect()
     }
 }
 

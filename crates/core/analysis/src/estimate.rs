@@ -152,12 +152,11 @@ impl Moments {
     pub fn known(values: &[f64], known: Known) -> Self {
         let n = values.len();
         let first = &values[..known.first_stage(n)];
-        let error = |sd: f64| (sd / (n as f64).sqrt()).max(known.rounding.sqrt());
         Self {
             n,
             mean: mean(values),
             sd: sd(values),
-            error: sd(first).map(error),
+            error: sd(first).map(|sd| (sd / (n as f64).sqrt()).max(known.rounding.sqrt())),
             df: first.len() as f64 - 1.0,
         }
     }
@@ -249,14 +248,15 @@ fn middle(sorted: &[f64]) -> Option<f64> {
 /// A configuration without any value has failed every time: more repeats of the others do not help
 /// it, so that it is left out.
 pub fn blocks_needed(first_stage: &[Vec<f64>], until_relative_half_width: f64) -> Option<f64> {
-    let needed = |values: &Vec<f64>| {
-        let moments = Moments::from_values(values);
-        let half = t_quantile(0.025, moments.df) * moments.sd?;
-        let needed = (half / (until_relative_half_width * moments.mean.abs())).powi(2).ceil();
-        (!needed.is_nan()).then_some(needed)
-    };
     let measured = first_stage.iter().filter(|values| !values.is_empty());
-    let needed: Option<Vec<f64>> = measured.map(needed).collect();
+    let needed: Option<Vec<f64>> = measured
+        .map(|values| {
+            let moments = Moments::from_values(values);
+            let half = t_quantile(0.025, moments.df) * moments.sd?;
+            let needed = (half / (until_relative_half_width * moments.mean.abs())).powi(2).ceil();
+            (!needed.is_nan()).then_some(needed)
+        })
+        .collect();
     needed?.into_iter().reduce(f64::max)
 }
 

@@ -40,20 +40,26 @@ impl GainTable {
     /// The table of `factor` for each level of `main`.
     pub(crate) fn tabulate(main: &FactorLayout, factor: &FactorLayout, figures: &Figures) -> Self {
         let (from, others): (usize, Vec<usize>) = (factor.reference, factor.others().collect());
-        let row = |row: usize| {
-            let here = factor.at(main, row);
-            others.iter().map(move |to| here.compare(figures, from, *to))
-        };
-        let family = compare::corrected((0..main.levels).flat_map(row).collect());
-        let column = |(i, to): (usize, &usize)| GainColumn {
-            to: *to,
-            by_row: family.iter().skip(i).step_by(others.len()).cloned().collect(),
-            average: average_gain(
-                &factor.matched(&figures.grid, from, *to),
-                figures.response.direction,
-            ),
-        };
-        let columns = others.iter().enumerate().map(column).collect();
+        let family = compare::corrected(
+            (0..main.levels)
+                .flat_map(|row: usize| {
+                    let here = factor.at(main, row);
+                    others.iter().map(move |to| here.compare(figures, from, *to))
+                })
+                .collect(),
+        );
+        let columns = others
+            .iter()
+            .enumerate()
+            .map(|(i, to)| GainColumn {
+                to: *to,
+                by_row: family.iter().skip(i).step_by(others.len()).cloned().collect(),
+                average: average_gain(
+                    &factor.matched(&figures.grid, from, *to),
+                    figures.response.direction,
+                ),
+            })
+            .collect();
         Self { rows: main.factor, factor: factor.factor, from, columns }
     }
 }
@@ -66,19 +72,26 @@ fn average_gain(matched: &Matched<Figure>, direction: Direction) -> Option<Estim
     if !matched.paired {
         return None;
     }
-    let gain = |(from, to): (&Figure, &Figure)| {
-        let (from, to) = (from.value()?, to.value()?);
-        let factor = match direction {
-            Direction::HigherIsBetter => to / from,
-            Direction::LowerIsBetter => from / to,
-        };
-        (from > 0.0 && to > 0.0).then_some(100.0 * (factor - 1.0))
-    };
-    let block = |(from, to): (&Vec<Figure>, &Vec<Figure>)| {
-        let gains: Option<Vec<f64>> = from.iter().zip(to).map(gain).collect();
-        gains.filter(|gains| !gains.is_empty()).map(|gains| mean(&gains))
-    };
-    let blocks: Option<Vec<f64>> = matched.from.iter().zip(&matched.to).map(block).collect();
+    let blocks: Option<Vec<f64>> = matched
+        .from
+        .iter()
+        .zip(&matched.to)
+        .map(|(from, to)| {
+            let gains: Option<Vec<f64>> = from
+                .iter()
+                .zip(to)
+                .map(|(from, to)| {
+                    let (from, to) = (from.value()?, to.value()?);
+                    let factor = match direction {
+                        Direction::HigherIsBetter => to / from,
+                        Direction::LowerIsBetter => from / to,
+                    };
+                    (from > 0.0 && to > 0.0).then_some(100.0 * (factor - 1.0))
+                })
+                .collect();
+            gains.filter(|gains| !gains.is_empty()).map(|gains| mean(&gains))
+        })
+        .collect();
     let blocks = blocks?;
     let moments = Moments::known(&blocks, Known { first: matched.first[0], ..Known::default() });
     let estimate = Estimate::without_interval(&blocks, "%", Direction::HigherIsBetter)?;
@@ -111,15 +124,16 @@ impl BestOfLevel {
             Some((own[best], estimates[best].take()?))
         };
         let first = best(layout.reference);
-        let one = |level: usize| {
-            let (configuration, estimate) = best(level)?;
-            let from = first.as_ref().filter(|_| level != layout.reference);
-            let comparison = from.and_then(|(from, _)| figures.compare(*from, configuration));
-            let factor = comparison
-                .filter(|it| it.scale == Scale::Ratio && it.bound.is_none())
-                .map(|it| it.value);
-            Some(Self { configuration, response: estimate, factor })
-        };
-        (0..layout.levels).map(one).collect()
+        (0..layout.levels)
+            .map(|level: usize| {
+                let (configuration, estimate) = best(level)?;
+                let from = first.as_ref().filter(|_| level != layout.reference);
+                let comparison = from.and_then(|(from, _)| figures.compare(*from, configuration));
+                let factor = comparison
+                    .filter(|it| it.scale == Scale::Ratio && it.bound.is_none())
+                    .map(|it| it.value);
+                Some(Self { configuration, response: estimate, factor })
+            })
+            .collect()
     }
 }

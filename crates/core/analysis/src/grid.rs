@@ -72,15 +72,23 @@ impl<'a> Grid<&'a Observations> {
                 blocks.insert(trial.block, observations);
             }
         }
-        let hard = || recording.factors.iter().filter(|factor| factor.hard_to_change);
-        let levels =
-            |own: &'a ConfigurationRecord| hard().map(|it| own.level(&it.name)).collect::<Vec<_>>();
-        let mut numbers = HashMap::new();
-        let mut number = |own| {
-            let next = numbers.len();
-            *numbers.entry(levels(own)).or_insert(next)
+        let levels = |own: &'a ConfigurationRecord| {
+            recording
+                .factors
+                .iter()
+                .filter(|factor| factor.hard_to_change)
+                .map(|it| own.level(&it.name))
+                .collect::<Vec<_>>()
         };
-        let plots: Vec<usize> = recording.configurations.iter().map(&mut number).collect();
+        let mut numbers = HashMap::new();
+        let plots: Vec<usize> = recording
+            .configurations
+            .iter()
+            .map(&mut |own| {
+                let next = numbers.len();
+                *numbers.entry(levels(own)).or_insert(next)
+            })
+            .collect();
         let design = Design {
             has_setups: plots.iter().any(|plot| *plot > 0),
             plots,
@@ -182,8 +190,9 @@ impl<T: Copy> Grid<T> {
 
     /// How many of these blocks, or set-ups, the first stage of adaptive repeats had.
     fn first<U>(&self, units: &[(u32, U)]) -> usize {
-        let count = |last: u32| units.iter().filter(|(unit, _)| *unit <= last).count();
-        self.design.first_stage.map_or(usize::MAX, count)
+        self.design
+            .first_stage
+            .map_or(usize::MAX, |last| units.iter().filter(|(unit, _)| *unit <= last).count())
     }
 
     /// The trials of a configuration.
@@ -204,8 +213,12 @@ impl<T: Copy> Grid<T> {
         cells: impl Iterator<Item = (u32, U)>,
         by_setup: bool,
     ) -> (Vec<(u32, Vec<U>)>, usize) {
-        let setup = |block: u32| self.design.setups.get(&block).copied().unwrap_or(1);
-        let unit = |(block, own)| (if by_setup { setup(block) } else { block }, own);
+        let unit = |(block, own)| {
+            (
+                if by_setup { self.design.setups.get(&block).copied().unwrap_or(1) } else { block },
+                own,
+            )
+        };
         let mut all: Vec<(u32, U)> = cells.map(unit).collect();
         all.sort_by_key(|(unit, _)| *unit);
         let mut units: Vec<(u32, Vec<U>)> = Vec::with_capacity(all.len());
@@ -308,10 +321,11 @@ impl FactorLayout {
         // Of levels with one label the first.
         let labels = record.levels.iter().enumerate().rev();
         let labels: HashMap<&str, usize> = labels.map(|(at, label)| (label.as_str(), at)).collect();
-        let position = |own: &ConfigurationRecord| {
-            own.level(&record.name).and_then(|label| labels.get(label).copied())
-        };
-        let positions: Vec<Option<usize>> = recording.configurations.iter().map(position).collect();
+        let positions: Vec<Option<usize>> = recording
+            .configurations
+            .iter()
+            .map(|own| own.level(&record.name).and_then(|label| labels.get(label).copied()))
+            .collect();
         let mut index: HashMap<Others, usize> = HashMap::new();
         let mut groups: Vec<Vec<Option<usize>>> = Vec::new();
         for (configuration, own) in recording.configurations.iter().enumerate() {
@@ -371,8 +385,9 @@ impl FactorLayout {
     /// The part of it where another factor has one of its levels.
     #[must_use]
     pub fn at(&self, by: &Self, level: usize) -> Self {
-        let keep = |own: &Option<usize>| own.filter(|own| by.positions[*own] == Some(level));
-        let kept = self.groups.iter().map(|group| group.iter().map(keep).collect());
+        let kept = self.groups.iter().map(|group| {
+            group.iter().map(|own| own.filter(|own| by.positions[*own] == Some(level))).collect()
+        });
         let groups =
             kept.filter(|group: &Vec<Option<usize>>| group.iter().any(Option::is_some)).collect();
         Self { positions: Vec::new(), groups, ..*self }

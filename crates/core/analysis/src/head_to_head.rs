@@ -132,8 +132,10 @@ pub fn matched_cells(
         let levels = recording.configurations[*own].levels.iter();
         levels.filter(|level| !varied.contains(&level.factor.as_str())).collect()
     };
-    let pair = |own: &usize| Some((*own, *to.iter().find(|other| others(other) == others(own))?));
-    let pairs: Vec<(usize, usize)> = from.iter().filter_map(pair).collect();
+    let pairs: Vec<(usize, usize)> = from
+        .iter()
+        .filter_map(|own| Some((*own, *to.iter().find(|other| others(other) == others(own))?)))
+        .collect();
     MatchedCells { unmatched: from.len() + to.len() - 2 * pairs.len(), pairs }
 }
 
@@ -186,8 +188,8 @@ impl<'a> Sides<'a> {
             [from.estimate(*own), to.estimate(*other)]
         } else {
             let matched = self.matched([&from.grid, &to.grid]);
-            let of = |(units, first)| from.response.estimate(&Repeats { units, first });
-            [(matched.from, matched.first[0]), (matched.to, matched.first[1])].map(of)
+            [(matched.from, matched.first[0]), (matched.to, matched.first[1])]
+                .map(|(units, first)| from.response.estimate(&Repeats { units, first }))
         }
     }
 

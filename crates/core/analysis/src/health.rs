@@ -69,13 +69,15 @@ pub struct WarningSides {
 impl WarningsCompared {
     pub(crate) fn compare(from: &[&Observations], to: &[&Observations]) -> Self {
         let sides = [count(from), count(to)];
-        let of = |side: &[WarningCount], kind| {
-            side.iter().find(|own| own.kind == kind).map_or(0, |own| own.trials)
-        };
         let mut kinds: Vec<WarningSides> = Vec::new();
         for WarningCount { kind, detail, .. } in sides.iter().flatten() {
             if kinds.iter().all(|own| own.kind != *kind) {
-                let [from, to] = [0, 1].map(|side| of(&sides[side], *kind));
+                let [from, to] = [0, 1].map(|side| {
+                    (&sides[side])
+                        .iter()
+                        .find(|own| own.kind == (*kind))
+                        .map_or(0, |own| own.trials)
+                });
                 kinds.push(WarningSides { kind: *kind, from, to, detail: detail.clone() });
             }
         }
@@ -148,14 +150,6 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
     };
     let too_much = Accounting::for_trial(observations).unaccounted_s <= 0.0;
     let check = Accounting::for_trial(observations).check;
-    let unaccounted = |share: String| {
-        if check.is_some() {
-            return format!("samples and kernel disagree on {share} of the sessions' time");
-        }
-        let (before, after) =
-            if too_much { ("more than", "accounted") } else { ("of", "unaccounted") };
-        format!("{share} {before} the sessions' time is {after} for")
-    };
     let is_of_runs = observations.work.unit == Work::RUN;
     // A run of a command can use several processors at once.
     let parallel = is_of_runs && too_much;
@@ -173,7 +167,14 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
         above(
             WarningKind::Unaccounted,
             if parallel { f64::INFINITY } else { UNACCOUNTED_SHARE },
-            &unaccounted,
+            &|share: String| {
+                if check.is_some() {
+                    return format!("samples and kernel disagree on {share} of the sessions' time");
+                }
+                let (before, after) =
+                    if too_much { ("more than", "accounted") } else { ("of", "unaccounted") };
+                format!("{share} {before} the sessions' time is {after} for")
+            },
         ),
         (WarningKind::Short, is_short.then(short)),
     ];
@@ -330,12 +331,14 @@ mod tests {
 
     #[test]
     fn a_scripted_trial_is_not_held_against_the_machine() {
-        let figures = |o: &mut Observations| {
-            o.synthetic = true;
-            o.elapsed_s = 0.5;
-            o.machine.busy_s = 100.0;
-        };
-        assert_eq!(kinds(figures), []);
+        assert_eq!(
+            kinds(|o: &mut Observations| {
+                o.synthetic = true;
+                o.elapsed_s = 0.5;
+                o.machine.busy_s = 100.0;
+            }),
+            []
+        );
     }
 
     #[test]

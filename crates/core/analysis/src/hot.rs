@@ -86,31 +86,30 @@ pub fn resources<'a>(seen: impl IntoIterator<Item = &'a WaitedResource>) -> Vec<
                 .push(resource);
         }
     }
-    let hot = |((wait_type, kind, class), members): (
-        (&String, &String, WaitClass),
-        Vec<&WaitedResource>,
-    )| {
-        let (of, samples) =
-            (classes[&class], members.iter().map(|member| member.samples).sum::<u64>());
-        let is_hot = samples >= SAMPLES_MIN && samples as f64 >= SHARE_MIN * of as f64;
-        is_hot.then(|| HotResources {
-            wait_type: wait_type.clone(),
-            class,
-            kind: kind.clone(),
-            resources: sums(
-                members.iter().map(|member| (member.resource.clone(), member.samples as f64)),
-            )
-            .into_iter()
-            .map(|(name, samples)| (name, samples as u64))
-            .collect(),
-            samples,
-            of,
-            interval: wilson(samples, of),
-            sessions_max: members.iter().map(|member| member.sessions_max).max().unwrap_or(0),
-            remedy: members.iter().find_map(|member| member.remedy.clone()),
+    let mut hot: Vec<HotResources> = kinds
+        .into_iter()
+        .filter_map(|((wait_type, kind, class), members)| {
+            let (of, samples) =
+                (classes[&class], members.iter().map(|member| member.samples).sum::<u64>());
+            let is_hot = samples >= SAMPLES_MIN && samples as f64 >= SHARE_MIN * of as f64;
+            is_hot.then(|| HotResources {
+                wait_type: wait_type.clone(),
+                class,
+                kind: kind.clone(),
+                resources: sums(
+                    members.iter().map(|member| (member.resource.clone(), member.samples as f64)),
+                )
+                .into_iter()
+                .map(|(name, samples)| (name, samples as u64))
+                .collect(),
+                samples,
+                of,
+                interval: wilson(samples, of),
+                sessions_max: members.iter().map(|member| member.sessions_max).max().unwrap_or(0),
+                remedy: members.iter().find_map(|member| member.remedy.clone()),
+            })
         })
-    };
-    let mut hot: Vec<HotResources> = kinds.into_iter().filter_map(hot).collect();
+        .collect();
     hot.sort_by_key(|one| Reverse(one.samples));
     hot
 }

@@ -165,11 +165,14 @@ fn tables(
 }
 
 fn mean_table(tables: &[Vec<Vec<f64>>]) -> Vec<Vec<f64>> {
-    let cell = |i: usize, j: usize| {
-        tables.iter().map(|table| table[i][j]).sum::<f64>() / tables.len() as f64
-    };
     let (rows, columns) = (tables[0].len(), tables[0][0].len());
-    (0..rows).map(|i| (0..columns).map(|j| cell(i, j)).collect()).collect()
+    (0..rows)
+        .map(|i| {
+            (0..columns)
+                .map(|j| tables.iter().map(|table| table[i][j]).sum::<f64>() / tables.len() as f64)
+                .collect()
+        })
+        .collect()
 }
 
 /// F of the interaction: what is left of the block means of each pair of levels when the means of
@@ -220,13 +223,13 @@ fn epsilon(residuals: &[Vec<f64>], contrasts: f64) -> f64 {
 /// Residuals of a table, row by row, after removing the means of rows and columns.
 pub(crate) fn centred(table: &[Vec<f64>]) -> Vec<f64> {
     let rows: Vec<f64> = table.iter().map(mean).collect();
-    let column = |j: usize| table.iter().map(|row| row[j]).sum::<f64>() / table.len() as f64;
-    let columns: Vec<f64> = (0..table[0].len()).map(column).collect();
+    let columns: Vec<f64> = (0..table[0].len())
+        .map(|j: usize| table.iter().map(|row| row[j]).sum::<f64>() / table.len() as f64)
+        .collect();
     let mean = mean(&rows);
-    let residual = |i: usize, j: usize| table[i][j] - rows[i] - columns[j] + mean;
     (0..rows.len())
         .flat_map(|i| (0..columns.len()).map(move |j| (i, j)))
-        .map(|(i, j)| residual(i, j))
+        .map(|(i, j)| table[i][j] - rows[i] - columns[j] + mean)
         .collect()
 }
 
@@ -236,14 +239,13 @@ fn largest(tables: &[Vec<Vec<f64>>], reference: usize) -> Option<(usize, usize, 
     let gain = |to: usize, by: usize| -> f64 {
         tables.iter().map(|table| table[to][by] - table[reference][by]).sum::<f64>()
     };
-    let extremes = |to: usize| {
-        let most = (0..b).max_by(|x, y| gain(to, *x).total_cmp(&gain(to, *y)))?;
-        let least = (0..b).min_by(|x, y| gain(to, *x).total_cmp(&gain(to, *y)))?;
-        Some((to, most, least))
-    };
     let spread = |(to, most, least): (usize, usize, usize)| gain(to, most) - gain(to, least);
     (0..a)
         .filter(|to| *to != reference)
-        .filter_map(extremes)
+        .filter_map(|to: usize| {
+            let most = (0..b).max_by(|x, y| gain(to, *x).total_cmp(&gain(to, *y)))?;
+            let least = (0..b).min_by(|x, y| gain(to, *x).total_cmp(&gain(to, *y)))?;
+            Some((to, most, least))
+        })
         .max_by(|x, y| spread(*x).total_cmp(&spread(*y)))
 }

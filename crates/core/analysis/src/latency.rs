@@ -47,10 +47,13 @@ impl Summary<'_> {
             if kinds.iter().any(|kind| self.is_in(name, &kind.name)) {
                 continue;
             }
-            let of = |row| {
-                ConfigurationLatency::for_configuration(row, &self.histograms(row.index, name))
-            };
-            let configurations: Vec<_> = self.configurations.iter().filter_map(of).collect();
+            let configurations: Vec<_> = self
+                .configurations
+                .iter()
+                .filter_map(|row| {
+                    ConfigurationLatency::for_configuration(row, &self.histograms(row.index, name))
+                })
+                .collect();
             if !configurations.is_empty() {
                 kinds.push(Latencies { name: name.to_owned(), configurations });
             }

@@ -31,22 +31,28 @@ impl Means {
         } else {
             compared(&places, layout.levels, layout.reference)
         };
-        let is_matched =
-            |place: &&Place| compared.iter().all(|level| place.levels[*level].is_some());
-        let matched: Vec<&Place> = places.iter().filter(is_matched).collect();
+        let matched: Vec<&Place> = places
+            .iter()
+            .filter(|place| compared.iter().all(|level| place.levels[*level].is_some()))
+            .collect();
         let in_means = |level: usize| layout.single() || compared.contains(&level);
-        let estimate = |level: usize| {
-            estimate(&matched, level, figures, layout.hard_to_change).filter(|_| in_means(level))
-        };
         let all = places.iter().flat_map(|place| place.levels.iter().flatten()).count();
-        let used = |place: &&Place| {
-            (0..layout.levels)
-                .filter(|level| in_means(*level) && place.levels[*level].is_some())
-                .count()
-        };
         Self {
-            levels: (0..layout.levels).map(estimate).collect(),
-            left_out: all - matched.iter().map(used).sum::<usize>(),
+            levels: (0..layout.levels)
+                .map(|level: usize| {
+                    estimate(&matched, level, figures, layout.hard_to_change)
+                        .filter(|_| in_means(level))
+                })
+                .collect(),
+            left_out: all
+                - matched
+                    .iter()
+                    .map(|place| {
+                        (0..layout.levels)
+                            .filter(|level| in_means(*level) && place.levels[*level].is_some())
+                            .count()
+                    })
+                    .sum::<usize>(),
         }
     }
 }
@@ -56,9 +62,9 @@ fn places(layout: &FactorLayout, grid: &Grid<Figure>) -> Vec<Place> {
     for group in layout.groups() {
         let cells = group.iter().flatten().flat_map(|own| &grid.cells[*own]);
         let blocks: BTreeSet<u32> = cells.map(|(block, _)| *block).collect();
-        places.extend(blocks.into_iter().map(|block| {
-            let figure = |own: &Option<usize>| grid.cell((*own)?, block);
-            Place { block, levels: group.iter().map(figure).collect() }
+        places.extend(blocks.into_iter().map(|block| Place {
+            block,
+            levels: group.iter().map(|own| grid.cell((*own)?, block)).collect(),
         }));
     }
     places
@@ -71,8 +77,10 @@ fn compared(places: &[Place], levels: usize, reference: usize) -> Vec<usize> {
         |level: usize| places.iter().filter(|place| place.levels[level].is_some()).count();
     let mut compared: Vec<usize> = (0..levels).filter(|level| figures(*level) > 0).collect();
     loop {
-        let matched = |place: &&Place| compared.iter().all(|level| place.levels[*level].is_some());
-        let matched = places.iter().filter(matched).count();
+        let matched = places
+            .iter()
+            .filter(|place| compared.iter().all(|level| place.levels[*level].is_some()))
+            .count();
         let most = compared.iter().map(|level| figures(*level)).max().unwrap_or(0);
         if 2 * matched >= most || compared.len() < 2 {
             return compared;

@@ -128,18 +128,20 @@ impl Summary<'_> {
     pub fn model_groups(&self) -> Vec<ModelGroup<'_>> {
         let factors = self.recording.factors.iter().zip(&self.layouts);
         let roles = &self.recording.roles;
-        let is_concurrency = |own: &FactorRecord| roles.has(&own.name, &CONCURRENCY);
-        let is_closed =
-            |own: usize| !roles.given(&self.recording.configurations[own], Role::ArrivalRate);
         let mut groups = Vec::new();
-        for (factor, layout) in factors.filter(|(factor, _)| is_concurrency(factor)) {
+        for (factor, layout) in factors.filter(|(factor, _)| roles.has(&factor.name, &CONCURRENCY))
+        {
             let numbers = factor.numeric.as_deref().unwrap_or_default();
             for group in layout.groups() {
                 let known = group.iter().zip(numbers).filter_map(|(own, n)| Some(((*own)?, *n)));
                 let done = known.filter(|(own, _)| !self.grid.trials(*own).is_empty());
                 let mut levels: Vec<(usize, f64)> = done.collect();
                 levels.sort_by(|a, b| a.1.total_cmp(&b.1));
-                if levels.len() >= LEVELS_MIN && levels.iter().all(|(own, _)| is_closed(*own)) {
+                if levels.len() >= LEVELS_MIN
+                    && levels.iter().all(|(own, _)| {
+                        !roles.given(&self.recording.configurations[*own], Role::ArrivalRate)
+                    })
+                {
                     groups.push(ModelGroup { factor, levels });
                 }
             }
@@ -151,15 +153,17 @@ impl Summary<'_> {
     pub fn throughput_model(&self, group: ModelGroup<'_>) -> Option<ModelSummary> {
         let ModelGroup { factor, levels } = group;
         let device = self.busiest_device(&levels);
-        let measured = |own: &(usize, f64)| {
-            Measured::at_level(
-                own.0,
-                own.1,
-                &self.grid.trials(own.0),
-                device.as_ref().map(|own| own.device.as_str()),
-            )
-        };
-        let measured: Vec<Measured> = levels.iter().filter_map(measured).collect();
+        let measured: Vec<Measured> = levels
+            .iter()
+            .filter_map(|own| {
+                Measured::at_level(
+                    own.0,
+                    own.1,
+                    &self.grid.trials(own.0),
+                    device.as_ref().map(|own| own.device.as_str()),
+                )
+            })
+            .collect();
         let points: Vec<Level> = measured.iter().map(|own| own.level.clone()).collect();
         let processors =
             self.recording.environments.first().map(|own| own.cpus).filter(|cpus| *cpus > 0);
@@ -236,16 +240,20 @@ impl Measured {
         let choice = response::named("throughput", trials)?;
         let values: Vec<f64> = trials.iter().filter_map(|seen| choice.value(seen)).collect();
         let estimate = Estimate::from_values(&values, &choice.unit, choice.direction)?;
-        let cpu = |seen: &&Observations| {
-            let work = choice.value(seen)? * seen.elapsed_s;
-            (work > 0.0 && seen.machine.own_s > 0.0).then(|| seen.machine.own_s / work)
-        };
-        let cpu: Vec<f64> = trials.iter().filter_map(cpu).collect();
+        let cpu: Vec<f64> = trials
+            .iter()
+            .filter_map(|seen| {
+                let work = choice.value(seen)? * seen.elapsed_s;
+                (work > 0.0 && seen.machine.own_s > 0.0).then(|| seen.machine.own_s / work)
+            })
+            .collect();
         let cpu_s = (cpu.len() == trials.len()).then(|| cpu.iter().sum::<f64>() / cpu.len() as f64);
-        let limited = |seen: &&&Observations| {
-            seen.warnings.iter().any(|warning| warning.kind == WarningKind::LoadLimited)
-        };
-        let limited = trials.iter().filter(limited).count();
+        let limited = trials
+            .iter()
+            .filter(|seen| {
+                seen.warnings.iter().any(|warning| warning.kind == WarningKind::LoadLimited)
+            })
+            .count();
         let saturated = (2 * limited >= trials.len()).then(|| {
             format!(
                 "the load generator was the limit in {limited} of {} trials at {n}, so the model \
@@ -334,8 +342,11 @@ impl ModelSummary {
 
     /// The queueing network, fitted to these levels.
     pub fn network_of(&self, levels: &[Level]) -> Option<Bottlenecks> {
-        let is_network = |own: &&Candidate| !matches!(own.model, Model::Amdahl | Model::Universal);
-        let model = self.candidates.iter().find(is_network).map_or(Model::Network, |own| own.model);
+        let model = self
+            .candidates
+            .iter()
+            .find(|own| !matches!(own.model, Model::Amdahl | Model::Universal))
+            .map_or(Model::Network, |own| own.model);
         self.fitted_network(model, levels)
     }
 

@@ -1,7 +1,7 @@
 //! How open loops kept their schedules: starts that were late because every connection was busy,
 //! and starts that the load generator itself missed.
 
-use crate::{ConfigurationRow, Summary, health};
+use crate::{Summary, health};
 use observations::Observations;
 use serde::Serialize;
 
@@ -32,10 +32,10 @@ impl Summary<'_> {
     /// The configurations whose transactions had intended starts that were recorded, in the order
     /// of the file.
     pub fn open_loop(&self) -> Vec<OpenLoop> {
-        let of = |row: &ConfigurationRow| {
-            OpenLoop::from_trials(&row.label, &self.grid.trials(row.index))
-        };
-        self.configurations.iter().filter_map(of).collect()
+        self.configurations
+            .iter()
+            .filter_map(|row| OpenLoop::from_trials(&row.label, &self.grid.trials(row.index)))
+            .collect()
     }
 }
 

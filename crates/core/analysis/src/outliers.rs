@@ -157,10 +157,13 @@ impl Drift {
             return None;
         }
         let positive = rows.iter().flatten().all(|value| *value > 0.0);
-        let value = |value: &f64| if positive { value.ln() } else { *value };
-        let table: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(value).collect()).collect();
-        let block_mean = |j: usize| mean(table.iter().map(|row| row[j]).collect::<Vec<f64>>());
-        let block_means: Vec<f64> = (0..b).map(block_mean).collect();
+        let table: Vec<Vec<f64>> = rows
+            .iter()
+            .map(|row| row.iter().map(|value| if positive { value.ln() } else { *value }).collect())
+            .collect();
+        let block_means: Vec<f64> = (0..b)
+            .map(|j: usize| mean(table.iter().map(|row| row[j]).collect::<Vec<f64>>()))
+            .collect();
         let mean = mean(&block_means);
         let between = k as f64 * block_means.iter().map(|m| (m - mean).powi(2)).sum::<f64>();
         let within: f64 = centred(&table).iter().map(|residual| residual.powi(2)).sum();

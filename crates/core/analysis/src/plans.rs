@@ -46,9 +46,11 @@ impl StatementPlans {
 
     /// The plans that trials of these configurations had.
     pub(crate) fn used_by<'s>(&'s self, configurations: &[usize]) -> Vec<&'s PlanRow> {
-        let is_own =
-            |plan: &&PlanRow| plan.configurations.iter().any(|own| configurations.contains(own));
-        self.plans.iter().filter(|plan| plan.reason.is_none()).filter(is_own).collect()
+        self.plans
+            .iter()
+            .filter(|plan| plan.reason.is_none())
+            .filter(|plan| plan.configurations.iter().any(|own| configurations.contains(own)))
+            .collect()
     }
 }
 
@@ -80,23 +82,25 @@ impl Summary<'_> {
                 );
                 let plans = &mut all[at].plans;
                 let operators = read.entry(&plan.hash).or_insert_with(|| operators(&plan.text));
-                let is_same = |own: &PlanRow| {
-                    own.reason == plan.reason
-                        && (own.hash == plan.hash || is_ours && own.operators == *operators)
-                };
-                let at = plans.iter().position(is_same).unwrap_or_else(|| {
-                    plans.push(PlanRow {
-                        hash: plan.hash.clone(),
-                        operators: operators.clone(),
-                        text: plan.text.clone(),
-                        reason: plan.reason.clone(),
-                        configurations: Vec::new(),
-                        trials: 0,
-                        estimated_rows: None,
-                        estimated_cost: None,
+                let at = plans
+                    .iter()
+                    .position(|own| {
+                        own.reason == plan.reason
+                            && (own.hash == plan.hash || is_ours && own.operators == *operators)
+                    })
+                    .unwrap_or_else(|| {
+                        plans.push(PlanRow {
+                            hash: plan.hash.clone(),
+                            operators: operators.clone(),
+                            text: plan.text.clone(),
+                            reason: plan.reason.clone(),
+                            configurations: Vec::new(),
+                            trials: 0,
+                            estimated_rows: None,
+                            estimated_cost: None,
+                        });
+                        plans.len() - 1
                     });
-                    plans.len() - 1
-                });
                 let own = &mut plans[at];
                 own.trials += 1;
                 if own.configurations.last() != Some(&row.index) {

@@ -1,8 +1,8 @@
 //! Where the processor time went: by module, by function, by stack.
 
 use crate::Interval;
+use crate::Summary;
 use crate::estimate::wilson;
-use crate::{ConfigurationRow, Summary};
 use observations::{Frame, Profile, Stack};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -99,15 +99,14 @@ impl Sampled {
 pub fn profile(profile: &Profile) -> ProfileSummary {
     let all = profile.samples();
     let sampled = |samples| Sampled::new(samples, all, profile.hz);
-    let leaf_in_kernel =
-        |stack: &&Stack| profile.frames_of(stack).last().is_some_and(|leaf| leaf.kernel);
-    let kernel: u64 = profile.stacks.iter().filter(leaf_in_kernel).map(|stack| stack.samples).sum();
+    let kernel: u64 = profile
+        .stacks
+        .iter()
+        .filter(|stack| profile.frames_of(stack).last().is_some_and(|leaf| leaf.kernel))
+        .map(|stack| stack.samples)
+        .sum();
     let mut stacks: Vec<&Stack> = profile.stacks.iter().collect();
     stacks.sort_by_key(|stack| Reverse(stack.samples));
-    let stack = |stack: &Stack| StackUse {
-        functions: profile.frames_of(stack).map(|frame| frame.function.clone()).collect(),
-        own: sampled(stack.samples),
-    };
     ProfileSummary {
         target: profile.target.clone(),
         elapsed_s: profile.elapsed_s,
@@ -118,7 +117,14 @@ pub fn profile(profile: &Profile) -> ProfileSummary {
         lost: profile.lost,
         profiler_cpu_s: profile.profiler_cpu_s,
         modules: modules(profile, sampled),
-        stacks: stacks.into_iter().take(STACKS).map(stack).collect(),
+        stacks: stacks
+            .into_iter()
+            .take(STACKS)
+            .map(|stack| StackUse {
+                functions: profile.frames_of(stack).map(|frame| frame.function.clone()).collect(),
+                own: sampled(stack.samples),
+            })
+            .collect(),
         missing: profile.missing.clone(),
     }
 }
@@ -162,11 +168,13 @@ pub struct ConfigurationProfile {
 impl Summary<'_> {
     /// The code that each configuration's processor time went to, where trials were profiled.
     pub fn profiles(&self) -> Vec<ConfigurationProfile> {
-        let of = |row: &ConfigurationRow| {
-            let profile = profile(&self.profile(row.index)?);
-            Some(ConfigurationProfile { index: row.index, label: row.label.clone(), profile })
-        };
-        self.configurations.iter().filter_map(of).collect()
+        self.configurations
+            .iter()
+            .filter_map(|row| {
+                let profile = profile(&self.profile(row.index)?);
+                Some(ConfigurationProfile { index: row.index, label: row.label.clone(), profile })
+            })
+            .collect()
     }
 
     /// All trials of a configuration that were profiled to their end, as one. `None` where none
@@ -204,19 +212,21 @@ pub fn merged<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Option<Pro
                 .collect::<Vec<_>>(),
         );
         for stack in &other.stacks {
-            let mut place = |frame: &Frame| {
-                let name = other.module_of(frame);
-                let module = *modules.entry(name.to_owned()).or_insert_with(|| {
-                    merged.modules.push(name.to_owned());
-                    merged.modules.len() - 1
-                });
-                let frame = Frame { module, ..frame.clone() };
-                *frames.entry(frame.clone()).or_insert_with(|| {
-                    merged.frames.push(frame);
-                    merged.frames.len() - 1
+            let own: Vec<usize> = other
+                .frames_of(stack)
+                .map(&mut |frame: &Frame| {
+                    let name = other.module_of(frame);
+                    let module = *modules.entry(name.to_owned()).or_insert_with(|| {
+                        merged.modules.push(name.to_owned());
+                        merged.modules.len() - 1
+                    });
+                    let frame = Frame { module, ..frame.clone() };
+                    *frames.entry(frame.clone()).or_insert_with(|| {
+                        merged.frames.push(frame);
+                        merged.frames.len() - 1
+                    })
                 })
-            };
-            let own: Vec<usize> = other.frames_of(stack).map(&mut place).collect();
+                .collect();
             *stacks.entry(own).or_insert(0) += stack.samples;
         }
     }
@@ -254,15 +264,18 @@ impl FlameNode {
     }
 
     fn child(&mut self, frame: &Frame, module: &str) -> &mut Self {
-        let same = |child: &Self| {
-            child.function == frame.function
-                && child.module == module
-                && child.kernel == frame.kernel
-        };
-        let at = self.children.iter().position(same).unwrap_or_else(|| {
-            self.children.push(Self::new(&frame.function, module, frame.kernel));
-            self.children.len() - 1
-        });
+        let at = self
+            .children
+            .iter()
+            .position(|child| {
+                child.function == frame.function
+                    && child.module == module
+                    && child.kernel == frame.kernel
+            })
+            .unwrap_or_else(|| {
+                self.children.push(Self::new(&frame.function, module, frame.kernel));
+                self.children.len() - 1
+            });
         &mut self.children[at]
     }
 

@@ -65,8 +65,9 @@ impl ResponseChoice {
         let found = found.filter(measured);
         let missing = asked.filter(|_| found.is_none()).map(str::to_owned);
         let responses = || first.responses.iter().map(Self::from_response);
-        let first_measured = || responses().find(measured).or_else(|| responses().next());
-        let choice = found.or_else(first_measured).or_else(|| Self::derived("elapsed", first))?;
+        let choice = found
+            .or_else(|| responses().find(measured).or_else(|| responses().next()))
+            .or_else(|| Self::derived("elapsed", first))?;
         Some(Self { missing, equivalence_margin: recording.run.equivalence_margin, ..choice })
     }
 
@@ -120,18 +121,21 @@ impl ResponseChoice {
         if figures().any(|own| own.overloaded) {
             return None;
         }
-        let known = |unit: &Vec<Figure>| mean(unit.iter().filter_map(|own| own.known));
-        let has_any = |unit: &&Vec<Figure>| unit.iter().any(|own| own.known.is_some());
-        let means: Vec<f64> = repeats.units.iter().filter(has_any).map(known).collect();
+        let means: Vec<f64> = repeats
+            .units
+            .iter()
+            .filter(|unit| unit.iter().any(|own| own.known.is_some()))
+            .map(|unit| mean(unit.iter().filter_map(|own| own.known)))
+            .collect();
         let rounding = resolution(figures()).powi(2) / 12.0;
         let estimate = Estimate::without_interval(&means, &self.unit, self.direction)?;
         let moments = Moments::known(&means, Known { first: repeats.first, rounding });
         // Times, rates and counts are not below zero: what an interval has there is cut off, which
         // costs no coverage.
         let is_amount = means.iter().all(|mean| *mean >= 0.0);
-        let cut = |interval: Interval| Interval { low: interval.low.max(0.0), ..interval };
-        let interval =
-            moments.interval().map(|interval| if is_amount { cut(interval) } else { interval });
+        let interval = moments.interval().map(|interval| {
+            if is_amount { Interval { low: interval.low.max(0.0), ..interval } } else { interval }
+        });
         let estimate = Estimate { interval, ..estimate };
         let is_bound = figures().filter(|own| own.timed_out).all(|own| own.known.is_some());
         Some(estimate.with_timeouts(figures().filter(|own| own.timed_out).count(), is_bound))

@@ -396,25 +396,22 @@ impl<'a> Pair<'a> {
     fn compare(&self, response: ResponseChoice) -> ResponseCompared {
         let samples = self.samples(&response);
         let comparisons = corrected(samples.iter().map(|own| own.compare(&response)).collect());
-        let compared = |((own, samples), comparison): ((&Match, &Samples), Option<Comparison>)| {
-            ConfigurationCompared {
-                from_label: self.from.first().configurations[own.from].label.clone(),
-                to_label: self.to.first().configurations[own.to].label.clone(),
-                matched_by: own.by,
-                from: self.from.estimate(own.from, &response),
-                to: self.to.estimate(own.to, &response),
-                verdict: Verdict::judge(comparison.as_ref()),
-                detectable: samples.detectable(),
-                comparison,
-            }
-        };
         ResponseCompared {
             configurations: self
                 .matches
                 .iter()
                 .zip(&samples)
                 .zip(comparisons)
-                .map(compared)
+                .map(|((own, samples), comparison)| ConfigurationCompared {
+                    from_label: self.from.first().configurations[own.from].label.clone(),
+                    to_label: self.to.first().configurations[own.to].label.clone(),
+                    matched_by: own.by,
+                    from: self.from.estimate(own.from, &response),
+                    to: self.to.estimate(own.to, &response),
+                    verdict: Verdict::judge(comparison.as_ref()),
+                    detectable: samples.detectable(),
+                    comparison,
+                })
                 .collect(),
             overall: samples::overall(&samples, &response),
             response,
@@ -423,11 +420,13 @@ impl<'a> Pair<'a> {
 
     /// The values of each match.
     fn samples(&self, response: &ResponseChoice) -> Vec<Samples> {
-        let of = |own: &Match| Samples {
-            from: self.from.side(own.from, response),
-            to: self.to.side(own.to, response),
-        };
-        self.matches.iter().map(of).collect()
+        self.matches
+            .iter()
+            .map(|own| Samples {
+                from: self.from.side(own.from, response),
+                to: self.to.side(own.to, response),
+            })
+            .collect()
     }
 }
 

@@ -89,13 +89,16 @@ impl ConfigurationScripts {
         let figures = |name: &&str| {
             let own = || statements.iter().filter(|statement| statement.script == **name);
             let alone = Some(*name).filter(|_| names.len() > 1);
-            let per_s =
-                |seen: &Observations| Some(transactions(seen, alone) as f64 / seen.elapsed_s);
             ScriptFigures {
                 script: (*name).to_owned(),
                 transactions: committed(Some(name)),
                 share: committed(Some(name)) as f64 / committed(None).max(1) as f64,
-                tps: estimate(&repeats, "transactions/s", Direction::HigherIsBetter, per_s),
+                tps: estimate(
+                    &repeats,
+                    "transactions/s",
+                    Direction::HigherIsBetter,
+                    |seen: &Observations| Some(transactions(seen, alone) as f64 / seen.elapsed_s),
+                ),
                 latency: estimate(&repeats, "ms", Direction::LowerIsBetter, |seen| {
                     latency_ms(seen, alone)
                 }),
@@ -129,15 +132,19 @@ impl StatementFigures {
             let sum =
                 |part: fn(&ScriptStatement) -> u64| own().map(part).fold(0, u64::saturating_add);
             let wall_s: f64 = own().map(|own| own.wall_s).sum();
-            let mean_ms = |seen: &Observations| {
-                let own = seen.statements.get(at).filter(|own| own.count > 0)?;
-                Some(own.wall_s * 1e3 / own.count as f64)
-            };
             Self {
                 script: statement.script.clone(),
                 text: statement.text.clone(),
                 count: sum(|own| own.count),
-                latency: estimate(repeats, "ms", Direction::LowerIsBetter, mean_ms),
+                latency: estimate(
+                    repeats,
+                    "ms",
+                    Direction::LowerIsBetter,
+                    |seen: &Observations| {
+                        let own = seen.statements.get(at).filter(|own| own.count > 0)?;
+                        Some(own.wall_s * 1e3 / own.count as f64)
+                    },
+                ),
                 longest_s: own().map(|own| own.wall_s_max).fold(0.0, f64::max),
                 share: if total_s > 0.0 { wall_s / total_s } else { 0.0 },
                 failures: sum(|own| own.failures),
@@ -184,8 +191,8 @@ fn estimate(
     let units = repeats.units.iter().map(values).filter(|values: &Vec<f64>| !values.is_empty());
     let means: Vec<f64> = units.map(|values| mean(&values)).collect();
     let moments = Moments::known(&means, Known { first: repeats.first, ..Known::default() });
-    let cut = |interval: Interval| Interval { low: interval.low.max(0.0), ..interval };
-    let interval = moments.interval().map(cut);
+    let interval =
+        moments.interval().map(|interval| Interval { low: interval.low.max(0.0), ..interval });
     Estimate::without_interval(&means, unit, direction)
         .map(|estimate| Estimate { interval, ..estimate })
 }

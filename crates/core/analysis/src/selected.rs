@@ -81,18 +81,20 @@ impl Comparison {
     pub(crate) fn simultaneous(&self, comparisons: usize) -> Self {
         let (Some(df), None) = (self.df, self.bound) else { return self.clone() };
         let wider = t_quantile(TAIL / comparisons.max(1) as f64, df) / t_quantile(TAIL, df);
-        let widen = |interval: Interval| {
-            let Interval { low, high } = self.wider(interval, wider);
-            // Holm's steps support more than this interval alone does.
-            match self.scale.equal() {
-                equal if !self.supported() || !(low..=high).contains(&equal) => {
-                    Interval { low, high }
+        Self {
+            interval: self.interval.map(|interval| {
+                let Interval { low, high } = self.wider(interval, wider);
+                // Holm's steps support more than this interval alone does.
+                match self.scale.equal() {
+                    equal if !self.supported() || !(low..=high).contains(&equal) => {
+                        Interval { low, high }
+                    }
+                    equal if self.is_better() => Interval { low: equal, high },
+                    equal => Interval { low, high: equal },
                 }
-                equal if self.is_better() => Interval { low: equal, high },
-                equal => Interval { low, high: equal },
-            }
-        };
-        Self { interval: self.interval.map(widen), ..self.clone() }
+            }),
+            ..self.clone()
+        }
     }
 
     /// Ends so many times as far from the value on the scale of the test.

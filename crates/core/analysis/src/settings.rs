@@ -64,29 +64,36 @@ pub fn groups(
         });
         groups[group].push(position);
     }
-    let constant = |factor: &FactorRecord, group: &Vec<usize>| {
-        distinct(group.iter().map(|own| recording.configurations[*own].level(&factor.name))).len()
-            == 1
-    };
-    let telling = |factor: &&FactorRecord| {
-        factor.levels.len() > 1 && groups.iter().all(|group| constant(factor, group))
-    };
-    let telling: Vec<&FactorRecord> = recording.factors.iter().filter(telling).collect();
-    let label = |configuration: &ConfigurationRecord| {
-        let levels = telling.iter().filter_map(|factor| {
-            Some(format!(
-                "{}={}",
-                wording::short_name(&factor.name),
-                configuration.level(&factor.name)?
-            ))
-        });
-        levels.collect::<Vec<_>>().join(" ")
-    };
-    let group = |configurations: Vec<usize>| ConfigurationGroup {
-        label: configurations
-            .first()
-            .map_or_else(String::new, |c| label(&recording.configurations[*c])),
-        configurations,
-    };
-    groups.into_iter().map(group).collect()
+    let telling: Vec<&FactorRecord> = recording
+        .factors
+        .iter()
+        .filter(|factor| {
+            factor.levels.len() > 1
+                && groups.iter().all(|group| {
+                    distinct(
+                        group.iter().map(|own| recording.configurations[*own].level(&factor.name)),
+                    )
+                    .len()
+                        == 1
+                })
+        })
+        .collect();
+    groups
+        .into_iter()
+        .map(|configurations| ConfigurationGroup {
+            label: configurations.first().map_or_else(String::new, |c| {
+                let configuration: &ConfigurationRecord = &recording.configurations[*c];
+
+                let levels = telling.iter().filter_map(|factor| {
+                    Some(format!(
+                        "{}={}",
+                        wording::short_name(&factor.name),
+                        configuration.level(&factor.name)?
+                    ))
+                });
+                levels.collect::<Vec<_>>().join(" ")
+            }),
+            configurations,
+        })
+        .collect()
 }

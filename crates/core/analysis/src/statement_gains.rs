@@ -54,11 +54,14 @@ impl Summary<'_> {
     ) -> Vec<StatementGain> {
         let mut gains: Vec<StatementGain> = Vec::new();
         for from in &reference.statements {
-            let is_same =
-                |own: &&StatementFigures| own.script == from.script && own.text == from.text;
             let is_known =
                 gains.iter().any(|own| own.script == from.script && own.text == from.text);
-            let Some(to) = other.statements.iter().find(is_same).filter(|_| !is_known) else {
+            let Some(to) = other
+                .statements
+                .iter()
+                .find(|own| own.script == from.script && own.text == from.text)
+                .filter(|_| !is_known)
+            else {
                 continue;
             };
             let usable = self.grid.filter(|seen| !seen.timed_out());

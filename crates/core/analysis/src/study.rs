@@ -122,8 +122,8 @@ impl Summary<'_> {
 
     /// Returns whether a study's sections draw the response of completed trials.
     pub fn study_draws_response(&self) -> bool {
-        let drawn = |own: &usize| self.study(*own).is_some_and(|study| study.draws_response);
-        let mut drawn = (0..self.configurations.len()).filter(drawn);
+        let mut drawn = (0..self.configurations.len())
+            .filter(|own: &usize| self.study(*own).is_some_and(|study| study.draws_response));
         drawn.any(|own| !self.grid.trials(own).is_empty())
     }
 }

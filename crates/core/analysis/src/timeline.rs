@@ -51,8 +51,12 @@ fn timeline(
     grid: &Grid<&Observations>,
     response: &ResponseChoice,
 ) -> Option<Timeline> {
-    let shown = |series: &&Series| series.interval_s > 0.0 && series.start_s.is_finite();
-    let recorded = |seen: &Observations| seen.series.first().filter(shown).cloned();
+    let recorded = |seen: &Observations| {
+        seen.series
+            .first()
+            .filter(|series| series.interval_s > 0.0 && series.start_s.is_finite())
+            .cloned()
+    };
     let cells = grid.cells[row.index].iter();
     let mut trials: Vec<(f64, u32, Series)> = cells
         .filter_map(|(block, seen)| Some((response.value(seen)?, *block, recorded(seen)?)))

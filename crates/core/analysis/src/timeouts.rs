@@ -92,13 +92,12 @@ impl Comparison {
     fn bounded(self, bound: Bound) -> Self {
         let claims = self.is_better() == (bound == Bound::AtLeast);
         let lowest = if self.scale == Scale::Ratio { 0.0 } else { f64::NEG_INFINITY };
-        let open = |interval: Interval| match bound {
-            Bound::AtLeast => Interval { high: f64::INFINITY, ..interval },
-            Bound::AtMost => Interval { low: lowest, ..interval },
-        };
         Self {
             bound: Some(bound),
-            interval: self.interval.map(open),
+            interval: self.interval.map(|interval| match bound {
+                Bound::AtLeast => Interval { high: f64::INFINITY, ..interval },
+                Bound::AtMost => Interval { low: lowest, ..interval },
+            }),
             p_value: self.p_value.map(|p| if claims { p } else { 1.0 }),
             equivalence_p: None,
             ..self
@@ -107,11 +106,10 @@ impl Comparison {
 
     /// Returns the supported end of a bounded comparison: the end of its interval, else its value.
     pub fn limit(&self) -> f64 {
-        let end = |interval: Interval| match self.bound {
+        self.interval.map_or(self.value, |interval| match self.bound {
             Some(Bound::AtLeast) => interval.low,
             _ => interval.high,
-        };
-        self.interval.map_or(self.value, end)
+        })
     }
 }
 

@@ -124,8 +124,9 @@ fn granularity_bytes(device: &DeviceFacts) -> u64 {
 /// Stripe unit of one disk under the partition; 0 without stripes.
 fn stripe_unit_bytes(device: &DeviceFacts) -> u64 {
     let chunk_bytes = device.array.as_ref().and_then(|array| array.chunk_bytes);
-    let more_than_a_sector = |bytes: &u64| Some(*bytes) > device.physical_sector_bytes;
-    chunk_bytes.or(device.minimum_io_bytes.filter(more_than_a_sector)).unwrap_or_default()
+    chunk_bytes
+        .or(device.minimum_io_bytes.filter(|bytes| Some(*bytes) > device.physical_sector_bytes))
+        .unwrap_or_default()
 }
 
 fn partition_sector(device: &DeviceFacts) -> Option<Said> {
@@ -310,8 +311,11 @@ fn access_times(mount: &MountFacts, facts: &VolumeFacts) -> Option<Said> {
 }
 
 fn btrfs_parity(mount: &MountFacts, _: &VolumeFacts) -> Option<Said> {
-    let profiles = || mount.btrfs_data.iter().chain(&mount.btrfs_metadata);
-    let parity = profiles().find(|profile| ["raid5", "raid6"].contains(&profile.as_str()))?;
+    let parity = mount
+        .btrfs_data
+        .iter()
+        .chain(&mount.btrfs_metadata)
+        .find(|profile| ["raid5", "raid6"].contains(&profile.as_str()))?;
     let fact = format!("stores blocks with profile {parity}");
     Some((fact, "use raid1 or raid10 for important data".into()))
 }

@@ -237,17 +237,19 @@ impl Summary<'_> {
     /// best. Each by itself: what sessions wait for at the levels of another factor is another
     /// story.
     pub fn waits(&self) -> Vec<ConfigurationWaits> {
-        let of = |index: usize| {
-            let row = self.configurations.get(index)?;
-            Some(ConfigurationWaits {
-                index,
-                configuration: row.label.clone(),
-                waits: row.waits.clone(),
-                hot: row.hot.clone(),
-                accounting: row.accounting.clone()?,
+        self.named_configurations()
+            .into_iter()
+            .filter_map(|index| {
+                let row = self.configurations.get(index)?;
+                Some(ConfigurationWaits {
+                    index,
+                    configuration: row.label.clone(),
+                    waits: row.waits.clone(),
+                    hot: row.hot.clone(),
+                    accounting: row.accounting.clone()?,
+                })
             })
-        };
-        self.named_configurations().into_iter().filter_map(of).collect()
+            .collect()
     }
 }
 

@@ -98,10 +98,13 @@ impl Display {
                 self.message(&format!("{warmup}{:.0} %, {rate} {unit}{p99}", fraction * 100.0));
             }
             Event::TrialFinished { trial, wall_s, responses, warnings } => {
-                let figure = |it: &Response| {
-                    format!("{} {} {}", it.name, number::grouped(it.value), it.unit)
-                };
-                let figures: Vec<String> = responses.iter().take(2).map(figure).collect();
+                let figures: Vec<String> = responses
+                    .iter()
+                    .take(2)
+                    .map(|it: &Response| {
+                        format!("{} {} {}", it.name, number::grouped(it.value), it.unit)
+                    })
+                    .collect();
                 let warnings = if warnings.is_empty() {
                     String::new()
                 } else {
@@ -117,8 +120,10 @@ impl Display {
                 causes.for_each(|cause| self.line(&format!("         {cause}")));
             }
             Event::Hook(hook) if hook.exit_code != Some(0) => {
-                let failed = |code| format!("failed with exit code {code}");
-                let end = hook.exit_code.map_or_else(|| "was killed".into(), failed);
+                let end = hook.exit_code.map_or_else(
+                    || "was killed".into(),
+                    |code| format!("failed with exit code {code}"),
+                );
                 self.line(&format!("hook {} {end}", hook.hook));
             }
             Event::ManualStep { text } => {
@@ -170,7 +175,7 @@ impl Display {
     /// events.
     fn tick(&self) {
         let bar = self.bar.downgrade();
-        let tick = move || {
+        let _ = std::thread::Builder::new().name("progress".into()).spawn(move || {
             while let Some(bar) = bar.upgrade() {
                 if !bar.is_finished() {
                     bar.tick();
@@ -178,8 +183,7 @@ impl Display {
                 drop(bar);
                 std::thread::sleep(TICK);
             }
-        };
-        let _ = std::thread::Builder::new().name("progress".into()).spawn(tick);
+        });
     }
 
     /// Shows the bar again after a manual step.

@@ -83,8 +83,10 @@ pub fn read_run(store: &Store, run: Option<i64>, read: Read) -> Result<Recording
         };
         Failure::usage(format!("{}: no recorded run{what}", store.path().display()))
     };
-    let latest = || Ok(store.latest_run()?.ok_or_else(none)?.id);
-    Ok(read(store, run.map_or_else(latest, Ok::<_, Failure>)?)?)
+    Ok(read(
+        store,
+        run.map_or_else(|| Ok(store.latest_run()?.ok_or_else(none)?.id), Ok::<_, Failure>)?,
+    )?)
 }
 
 /// The results file that a text names, and the number of an observation behind an `@`; `None` of
@@ -93,8 +95,8 @@ pub fn observation(text: &str) -> Option<(&str, Option<i64>)> {
     // A database may be called like any other file that lies here.
     let is_named = |name: &str| {
         let is_url = name.contains('=') || name.contains("://");
-        let found = || find(Some(name)).is_ok_and(|path| store::is_results_file(&path));
-        (store::is_results_file(name.as_ref()) && !is_url) || found()
+        (store::is_results_file(name.as_ref()) && !is_url)
+            || find(Some(name)).is_ok_and(|path| store::is_results_file(&path))
     };
     if is_named(text) {
         return Some((text, None));

@@ -32,8 +32,9 @@ fn with_levels(recording: &Recording, levels: &[String]) -> Vec<usize> {
     let has = |configuration: &ConfigurationRecord, level: &String| {
         configuration.levels.iter().any(|it| is_level(&it.factor, &it.level, level))
     };
-    let wanted = |it: &usize| levels.iter().all(|level| has(&recording.configurations[*it], level));
-    (0..recording.configurations.len()).filter(wanted).collect()
+    (0..recording.configurations.len())
+        .filter(|it: &usize| levels.iter().all(|level| has(&recording.configurations[*it], level)))
+        .collect()
 }
 
 fn labels<'a>(configurations: impl IntoIterator<Item = &'a ConfigurationRecord>) -> String {
@@ -111,12 +112,12 @@ pub fn cells(
         let cells = MatchedCells { pairs: vec![(*from, *to)], unmatched: 0 };
         return Ok((cells, [label(*from), label(*to)]));
     }
-    // A label names every factor.
-    let is_label = |text: &str| recording.configurations.iter().any(|own| own.label == text);
     let names = |text: &str, factor: &FactorRecord| {
-        let is =
-            |own: &String| factor.levels.iter().any(|level| is_level(&factor.name, level, own));
-        is_label(text) || levels(text).iter().any(is)
+        // A label names every factor.
+        recording.configurations.iter().any(|own| own.label == text)
+            || levels(text)
+                .iter()
+                .any(|own| factor.levels.iter().any(|level| is_level(&factor.name, level, own)))
     };
     let varied = recording.factors.iter().filter(|factor| names(a, factor) && names(b, factor));
     let varied: Vec<&str> = varied.map(|factor| factor.name.as_str()).collect();
@@ -147,21 +148,25 @@ mod tests {
             hard_to_change: false,
         };
         let all = [("off", "1"), ("off", "4"), ("on", "1"), ("on", "4"), ("on", "16")];
-        let configuration = |(sync, connections): (&str, &str)| ConfigurationRecord {
-            key: String::new(),
-            label: format!("sync={sync} connections={connections}"),
-            levels: vec![
-                LevelRecord { factor: "target.sync".into(), level: sync.into() },
-                LevelRecord { factor: "workload.connections".into(), level: connections.into() },
-            ],
-            settings: [].into(),
-        };
         Recording {
             factors: vec![
                 factor("target.sync", &["off", "on"]),
                 factor("workload.connections", &["1", "4", "16"]),
             ],
-            configurations: all.map(configuration).to_vec(),
+            configurations: all
+                .map(|(sync, connections)| ConfigurationRecord {
+                    key: String::new(),
+                    label: format!("sync={sync} connections={connections}"),
+                    levels: vec![
+                        LevelRecord { factor: "target.sync".into(), level: sync.into() },
+                        LevelRecord {
+                            factor: "workload.connections".into(),
+                            level: connections.into(),
+                        },
+                    ],
+                    settings: [].into(),
+                })
+                .to_vec(),
             ..Recording::default()
         }
     }

@@ -38,7 +38,7 @@ fn in_one_file(table: Table) -> Table {
 const FIRST_ROW_S: i64 = 1_262_304_000;
 
 pub(crate) fn my_big_table_part(size: Size) -> Part {
-    let batches = move || {
+    Part::new(in_one_file(my_big_table()), 6, move || {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(size.seed);
         let mut uuid = move || work::Key::random(random.next_u64(), random.next_u64()).0;
         numbered(0, size.rows as i64 - 1, move |numbers| {
@@ -51,11 +51,11 @@ pub(crate) fn my_big_table_part(size: Size) -> Part {
                 Values::Same(42),
             ]
         })
-    };
-    Part::new(in_one_file(my_big_table()), 6, batches)
+    })
 }
 
 pub(crate) fn one_row_per_page_part(size: Size) -> Part {
-    let batches = move || numbered(1, size.rows as i64, |numbers| vec![Values::Integers(numbers)]);
-    Part::new(in_one_file(one_row_per_page()), 1, batches)
+    Part::new(in_one_file(one_row_per_page()), 1, move || {
+        numbered(1, size.rows as i64, |numbers| vec![Values::Integers(numbers)])
+    })
 }

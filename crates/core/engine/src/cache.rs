@@ -30,9 +30,11 @@ pub fn state() -> PathBuf {
 }
 
 fn ours(variable: &str, below_home: &str) -> PathBuf {
-    let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(below_home));
     let named = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-    named.or_else(home).unwrap_or_else(std::env::temp_dir).join("steelbench")
+    named
+        .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(below_home)))
+        .unwrap_or_else(std::env::temp_dir)
+        .join("steelbench")
 }
 
 /// Returns whether these bytes may be kept next to a folder: at most a quarter of its free space.
@@ -112,11 +114,9 @@ pub fn touch(file: &Path) {
 pub fn surplus(mut entries: Vec<(SystemTime, PathBuf)>) -> Vec<PathBuf> {
     entries.sort();
     entries.reverse();
-    let is_old = |used: &SystemTime| used.elapsed().is_ok_and(|age| age > KEPT);
-    let surplus = entries
-        .into_iter()
-        .enumerate()
-        .filter(|(at, (used, _))| *at + 1 >= KEPT_MAX || is_old(used));
+    let surplus = entries.into_iter().enumerate().filter(|(at, (used, _))| {
+        *at + 1 >= KEPT_MAX || used.elapsed().is_ok_and(|age| age > KEPT)
+    });
     surplus.map(|(_, (_, path))| path).collect()
 }
 

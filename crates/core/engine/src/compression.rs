@@ -25,18 +25,20 @@ pub fn validate_columns(
     tables: &[Table],
     objection_to: impl Fn(&Column) -> Option<&'static str>,
 ) -> Vec<Invalid> {
-    let objection = |(name, _): (&str, &Value)| {
-        let mut columns = tables.iter().filter_map(|table| table.column(name));
-        let message = if let Some(column) = columns.next() {
-            objection_to(column)?.to_owned()
-        } else {
-            let all = tables.iter().flat_map(|table| &table.columns);
-            let known: Vec<&str> = all.map(|column| column.name).collect();
-            experiment::unknown_name("column", name, &known)
-        };
-        Some(Invalid::new(format!("{OF_COLUMNS}{name}"), message))
-    };
-    configuration.below(OF_COLUMNS).filter_map(objection).collect()
+    configuration
+        .below(OF_COLUMNS)
+        .filter_map(|(name, _)| {
+            let mut columns = tables.iter().filter_map(|table| table.column(name));
+            let message = if let Some(column) = columns.next() {
+                objection_to(column)?.to_owned()
+            } else {
+                let all = tables.iter().flat_map(|table| &table.columns);
+                let known: Vec<&str> = all.map(|column| column.name).collect();
+                experiment::unknown_name("column", name, &known)
+            };
+            Some(Invalid::new(format!("{OF_COLUMNS}{name}"), message))
+        })
+        .collect()
 }
 
 /// Tells the tables how their columns are to be compressed: as `method` says of a column.

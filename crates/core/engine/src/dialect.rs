@@ -132,10 +132,18 @@ pub trait Dialect {
                 let [sample, table] = [sample, table].map(|table| &work.tables[*table]);
                 let outputs: Vec<String> =
                     outputs.iter().map(|output| self.output(*output)).collect();
-                let same = |(key, column): (&&str, &Column)| {
-                    format!("looked_up.{} = sample.{}", self.quote(key), self.quote(column.name))
-                };
-                let same: Vec<String> = table.key.iter().zip(&sample.columns).map(same).collect();
+                let same: Vec<String> = table
+                    .key
+                    .iter()
+                    .zip(&sample.columns)
+                    .map(|(key, column)| {
+                        format!(
+                            "looked_up.{} = sample.{}",
+                            self.quote(key),
+                            self.quote(column.name)
+                        )
+                    })
+                    .collect();
                 format!(
                     "SELECT {} FROM {} AS sample {} {} AS looked_up WHERE {}{}",
                     outputs.join(", "),
@@ -181,12 +189,15 @@ pub trait Dialect {
     fn filter(&self, filter: Filter, table: &Table) -> String {
         let conditions = match filter {
             Filter::All => return String::new(),
-            Filter::Key => {
-                let one = |(number, name): (usize, &&str)| {
+            Filter::Key => table
+                .key
+                .iter()
+                .enumerate()
+                .map(|(number, name)| {
                     format!("{} = {}", self.quote(name), self.placeholder(number + 1))
-                };
-                table.key.iter().enumerate().map(one).collect::<Vec<_>>().join(" AND ")
-            }
+                })
+                .collect::<Vec<_>>()
+                .join(" AND "),
             Filter::KeyRange => {
                 let key = self.quote(table.key.first().copied().unwrap_or_default());
                 format!("{key} BETWEEN {} AND {}", self.placeholder(1), self.placeholder(2))

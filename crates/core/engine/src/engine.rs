@@ -157,13 +157,12 @@ impl Folders {
     /// When there is no such volume.
     pub fn volume(&self, name: &str) -> Result<&PathBuf, EngineError> {
         let found = self.volumes.iter().find(|(known, _)| known == name);
-        let missing = || {
+        found.map(|(_, directory)| directory).ok_or_else(|| {
             EngineError::failed(
                 format!("placing files on volume {name}"),
                 "no [[volume]] has this name",
             )
-        };
-        found.map(|(_, directory)| directory).ok_or_else(missing)
+        })
     }
 }
 

@@ -130,9 +130,9 @@ pub fn forbidden(path: &Path, real: &Path, origin: Origin, permits: &Permits) ->
 /// permitted.
 pub fn not_permitted(path: &Path, origin: Origin, permits: &Permits) -> Option<String> {
     let real = |path: &Path| path.canonicalize().ok();
-    let is_same =
-        |named: &Path| named == path || (real(named).is_some() && real(named) == real(path));
-    refusal(path, origin, permits, is_same)
+    refusal(path, origin, permits, |named: &Path| {
+        named == path || (real(named).is_some() && real(named) == real(path))
+    })
 }
 
 fn refusal(

@@ -15,8 +15,10 @@ pub fn allow(files: u64, doing: impl FnOnce() -> String) -> Result<(), EngineErr
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let allowed = |limit: Option<u64>| limit.is_none_or(|limit| limit >= needed);
     // Raising the soft limit up to the hard one is always allowed.
-    let raised = || setrlimit(Resource::Nofile, Rlimit { current: Some(needed), maximum });
-    if allowed(current) || (allowed(maximum) && raised().is_ok()) {
+    if allowed(current)
+        || (allowed(maximum)
+            && setrlimit(Resource::Nofile, Rlimit { current: Some(needed), maximum }).is_ok())
+    {
         return Ok(());
     }
     let limit = maximum.unwrap_or_default();

@@ -113,20 +113,23 @@ fn write_values(
         Values::Dates(days) => days.iter().copied().map(i64::from).collect(),
         Values::Timestamps(seconds) => seconds.iter().map(|s| s * 1000).collect(),
         Values::Uuids(uuids) => {
-            let bytes = |uuid: &u128| FixedLenByteArray::from(uuid.to_be_bytes().to_vec());
-            let values: Vec<_> = uuids.iter().map(bytes).collect();
+            let values: Vec<_> = uuids
+                .iter()
+                .map(|uuid| FixedLenByteArray::from(uuid.to_be_bytes().to_vec()))
+                .collect();
             return target
                 .typed::<FixedLenByteArrayType>()
                 .write_batch(&values, None, None)
                 .map(drop);
         }
         Values::SameText(_) | Values::Texts(_) => {
-            let text = |row| match values {
-                Values::Texts(texts) => ByteArray::from(texts.get(row).as_bytes().to_vec()),
-                Values::SameText(text) => ByteArray::from(*text),
-                _ => ByteArray::new(),
-            };
-            let values: Vec<ByteArray> = (0..count).map(text).collect();
+            let values: Vec<ByteArray> = (0..count)
+                .map(|row| match values {
+                    Values::Texts(texts) => ByteArray::from(texts.get(row).as_bytes().to_vec()),
+                    Values::SameText(text) => ByteArray::from(*text),
+                    _ => ByteArray::new(),
+                })
+                .collect();
             return target.typed::<ByteArrayType>().write_batch(&values, None, None).map(drop);
         }
     };

@@ -129,18 +129,20 @@ pub fn each(
     mut explain: impl FnMut(&Asked) -> Result<Planned, NoPlan>,
 ) -> Vec<Result<Planned, NoPlan>> {
     let started = Instant::now();
-    let one = |own: &Asked| {
-        let verb =
-            first_word(own.statement.texts.first().map_or("", String::as_str)).to_ascii_uppercase();
-        if !plans::VERBS.contains(&verb.as_str()) {
-            return Err(NoPlan::Verb { verb });
-        }
-        if started.elapsed() > TIME_MAX {
-            return Err(NoPlan::Late);
-        }
-        explain(own)
-    };
-    asked.iter().map(one).collect()
+    asked
+        .iter()
+        .map(|own| {
+            let verb = first_word(own.statement.texts.first().map_or("", String::as_str))
+                .to_ascii_uppercase();
+            if !plans::VERBS.contains(&verb.as_str()) {
+                return Err(NoPlan::Verb { verb });
+            }
+            if started.elapsed() > TIME_MAX {
+                return Err(NoPlan::Late);
+            }
+            explain(own)
+        })
+        .collect()
 }
 
 /// A value as every engine's SQL has it, texts in quotes.

@@ -52,8 +52,8 @@ pub struct Space {
 impl Need<'_> {
     /// The space for its rows, spread over these volumes; without any, over the default folder.
     pub fn of_rows(&self, volumes: &[String], folders: &Folders) -> Vec<Space> {
-        let on = |name: &String| folders.volume(name).ok().cloned();
-        let mut places: Vec<PathBuf> = volumes.iter().filter_map(on).collect();
+        let mut places: Vec<PathBuf> =
+            volumes.iter().filter_map(|name| folders.volume(name).ok().cloned()).collect();
         if places.is_empty() {
             places.push(folders.directory.clone());
         }

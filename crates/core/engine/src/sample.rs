@@ -150,17 +150,20 @@ impl Sample {
     }
 
     fn write(&self, file: File) -> Result<(), ParquetError> {
-        let field = |(name, cells): &(String, Cells)| {
-            let (physical, logical) = match cells {
-                Cells::Integers(_) => (Physical::INT64, None),
-                Cells::Reals(_) => (Physical::DOUBLE, None),
-                Cells::Texts(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-            };
-            let field =
-                Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
-            field.with_logical_type(logical).build().map(Arc::new)
-        };
-        let fields = self.columns.iter().map(field).collect::<Result<_, _>>()?;
+        let fields = self
+            .columns
+            .iter()
+            .map(|(name, cells)| {
+                let (physical, logical) = match cells {
+                    Cells::Integers(_) => (Physical::INT64, None),
+                    Cells::Reals(_) => (Physical::DOUBLE, None),
+                    Cells::Texts(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+                };
+                let field = Type::primitive_type_builder(name, physical)
+                    .with_repetition(Repetition::OPTIONAL);
+                field.with_logical_type(logical).build().map(Arc::new)
+            })
+            .collect::<Result<_, _>>()?;
         let schema = Type::group_type_builder("rows").with_fields(fields).build()?;
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;

@@ -194,9 +194,12 @@ fn find<'e>(
 
 /// The text before `://`, empty where it is no scheme.
 fn scheme(url: &str) -> &str {
-    let is_scheme_sign = |sign: char| sign.is_ascii_alphanumeric() || "+.-".contains(sign);
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
-    scheme.filter(|scheme| scheme.chars().all(is_scheme_sign)).unwrap_or_default()
+    scheme
+        .filter(|scheme| {
+            scheme.chars().all(|sign| sign.is_ascii_alphanumeric() || "+.-".contains(sign))
+        })
+        .unwrap_or_default()
 }
 
 fn servers<'e>(engines: &'e [&'e dyn Engine]) -> impl Iterator<Item = &'e dyn Servers> {
@@ -211,9 +214,13 @@ impl From<ServerError> for EngineError {
 
 /// The advice of the engines of the surveyed servers.
 pub fn advice(engines: &[&dyn Engine], survey: &Survey) -> Vec<Advice> {
-    let of_server = |server: &SurveyedServer| {
-        let engine = servers(engines).find(|engine| engine.engine() == server.engine)?;
-        Some(engine.advice(server, survey))
-    };
-    survey.servers.iter().filter_map(of_server).flatten().collect()
+    survey
+        .servers
+        .iter()
+        .filter_map(|server| {
+            let engine = servers(engines).find(|engine| engine.engine() == server.engine)?;
+            Some(engine.advice(server, survey))
+        })
+        .flatten()
+        .collect()
 }

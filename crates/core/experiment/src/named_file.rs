@@ -1,7 +1,7 @@
 use crate::read::{SOURCE_BYTES_MAX, read_text};
 use observations::{FileRecord, hexadecimal, redacted, sha256};
 use sha2::{Digest, Sha256};
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -174,8 +174,10 @@ fn is_data(error: &io::Error) -> bool {
 }
 
 fn stamps(place: &Path) -> io::Result<Vec<Stamp>> {
-    let stamp = |found: Metadata| (found.len(), found.mtime(), found.mtime_nsec());
-    files_of(place)?.iter().map(|file| file.metadata().map(stamp)).collect()
+    files_of(place)?
+        .iter()
+        .map(|file| file.metadata().map(|found| (found.len(), found.mtime(), found.mtime_nsec())))
+        .collect()
 }
 
 /// A file, or those in a folder by their names.

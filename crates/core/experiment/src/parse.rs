@@ -190,9 +190,9 @@ impl<'a> Reader<'a> {
         }
         if let Some(node) = self.root.value("report") {
             // What the baseline names are paths of factors, with dots in them.
-            let is_setting =
-                |key: &str| EQUIVALENCE_MARGIN.path().strip_prefix("report.") == Some(key);
-            let others = node.entries().iter().filter(|entry| !is_setting(&entry.key));
+            let others = node.entries().iter().filter(|entry| {
+                !(EQUIVALENCE_MARGIN.path().strip_prefix("report.") == Some(&entry.key))
+            });
             for entry in others.clone().filter(|entry| entry.key != "baseline") {
                 let fault =
                     Fault::unknown("setting", &entry.key, &["baseline", "equivalence_margin"]);

@@ -11,7 +11,7 @@
 //! up anew, in a random order of its own.
 
 use crate::configuration::names_volume;
-use crate::{Configuration, Experiment, Factor, Level};
+use crate::{Configuration, Experiment, Level};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::ops::RangeInclusive;
@@ -65,18 +65,22 @@ impl Plan {
                 before += trials;
             }
         }
-        let noticed = |(position, factor): (usize, &Factor)| {
-            let volume = factor
-                .levels
-                .iter()
-                .flat_map(|level| &level.set)
-                .any(|(path, _)| names_volume(path));
-            (factor.hard_to_change || volume).then_some(position)
-        };
         Self {
             groups,
             seed: repeats.seed,
-            noticed: experiment.factors.iter().enumerate().filter_map(noticed).collect(),
+            noticed: experiment
+                .factors
+                .iter()
+                .enumerate()
+                .filter_map(|(position, factor)| {
+                    let volume = factor
+                        .levels
+                        .iter()
+                        .flat_map(|level| &level.set)
+                        .any(|(path, _)| names_volume(path));
+                    (factor.hard_to_change || volume).then_some(position)
+                })
+                .collect(),
         }
     }
 
@@ -103,13 +107,16 @@ impl Plan {
         let mut order = configurations.clone();
         shuffle(&mut order, &mut generator(self.seed, group as u64 + 1, u64::from(block)));
         let first = before + order.len() * (block - blocks.start()) as usize + 1;
-        let planned = |(i, configuration): (usize, &usize)| PlannedTrial {
-            configuration: *configuration,
-            block,
-            setup: *setup,
-            sequence: (first + i) as u32,
-        };
-        order.iter().enumerate().map(planned).collect()
+        order
+            .iter()
+            .enumerate()
+            .map(|(i, configuration)| PlannedTrial {
+                configuration: *configuration,
+                block,
+                setup: *setup,
+                sequence: (first + i) as u32,
+            })
+            .collect()
     }
 
     /// Each block of each group, in order.
@@ -138,10 +145,14 @@ impl Plan {
     /// The levels that are new in the next trial, of factors that are hard to change, need a person
     /// or set a volume, in the order of the file. Before the first trial all of them are new.
     pub fn changes(&self, previous: Option<&Configuration>, next: &Configuration) -> Vec<Level> {
-        let is_new = |position: &&usize| {
-            previous.is_none_or(|previous| previous.levels[**position] != next.levels[**position])
-        };
-        self.noticed.iter().filter(is_new).map(|position| next.levels[*position].clone()).collect()
+        self.noticed
+            .iter()
+            .filter(|position| {
+                previous
+                    .is_none_or(|previous| previous.levels[**position] != next.levels[**position])
+            })
+            .map(|position| next.levels[*position].clone())
+            .collect()
     }
 
     /// The seed of the data of a block's trials: the same for all configurations of the block, so

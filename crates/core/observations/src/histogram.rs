@@ -1,6 +1,5 @@
 mod packed;
 
-use hdrhistogram::iterators::IterationValue;
 use packed::{Packed, Slot, equivalent};
 use serde::{Deserialize, Serialize};
 
@@ -212,10 +211,10 @@ impl Histogram {
     fn each(&self, see: impl FnMut(Slot)) {
         match &self.0 {
             Form::Open(counts) => {
-                let slot = |at: IterationValue<u64>| {
-                    Slot::for_value(at.value_iterated_to(), at.count_at_value())
-                };
-                counts.iter_recorded().map(slot).for_each(see);
+                counts
+                    .iter_recorded()
+                    .map(|at| Slot::for_value(at.value_iterated_to(), at.count_at_value()))
+                    .for_each(see);
             }
             Form::Packed(packed) => packed.slots().for_each(see),
             Form::Figures(_) => {}

@@ -73,9 +73,14 @@ impl Topology {
 
     /// Returns the span of these CPUs; unknown ones are left out.
     pub fn span(&self, cpus: &[u32]) -> Span {
-        let used = || self.processors.iter().filter(|processor| cpus.contains(&processor.cpu));
-        let distinct =
-            |part: fn(&Processor) -> u32| used().map(part).collect::<BTreeSet<u32>>().len() as u32;
+        let distinct = |part: fn(&Processor) -> u32| {
+            self.processors
+                .iter()
+                .filter(|processor| cpus.contains(&processor.cpu))
+                .map(part)
+                .collect::<BTreeSet<u32>>()
+                .len() as u32
+        };
         Span {
             processors: distinct(|p| p.cpu),
             cores: distinct(|p| p.core),

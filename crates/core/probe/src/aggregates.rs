@@ -127,9 +127,10 @@ impl Aggregates {
     /// How many there are of each kind, by the names of their facts.
     pub fn facts(&self) -> Vec<(FactName, usize)> {
         let of = |kind: OverColumn| {
-            let is_of_kind =
-                |output: &&Output| column_of(output).is_some_and(|name| **output == kind(name));
-            self.outputs.iter().filter(is_of_kind).count()
+            self.outputs
+                .iter()
+                .filter(|output| column_of(output).is_some_and(|name| **output == kind(name)))
+                .count()
         };
         let mut columns: Vec<&str> = self.outputs.iter().filter_map(column_of).collect();
         columns.sort_unstable();

@@ -310,12 +310,11 @@ pub fn fill(
     std::thread::scope(|scope| {
         let (done, waiting) = channel::<()>();
         let taken = &taken;
-        let telling = move || {
+        let teller = Builder::new().name("loading".into()).spawn_scoped(scope, move || {
             while let Err(RecvTimeoutError::Timeout) = waiting.recv_timeout(TELL_EVERY) {
                 tell(taken.rows.load(Ordering::Relaxed));
             }
-        };
-        let teller = Builder::new().name("loading".into()).spawn_scoped(scope, telling);
+        });
         teller.map_err(|error| EngineError::no_thread(&error))?;
         let created = context.instance.create(work);
         drop(done);

@@ -127,8 +127,12 @@ impl Keys {
         let names = &["key_1", "key_2"][..self.columns];
         let columns = names.iter().map(|name| Column::new(name, DataType::BigInt)).collect();
         let drawn: Vec<[i64; 2]> = (0..count).map(|_| self.draw()).collect();
-        let column = |at: usize| Values::Integers(drawn.iter().map(|key| key[at]).collect());
-        let rows = Rows { count: drawn.len(), columns: (0..names.len()).map(column).collect() };
+        let rows = Rows {
+            count: drawn.len(),
+            columns: (0..names.len())
+                .map(|at: usize| Values::Integers(drawn.iter().map(|key| key[at]).collect()))
+                .collect(),
+        };
         let fill = Fill::new(table, names.to_vec(), std::iter::once(rows));
         (Table { name: "key_sample", columns, key: &[], storage: Storage::default() }, fill)
     }

@@ -95,8 +95,11 @@ pub fn measure<L>(
     };
     collected.used.kernel_cpu_s = kernel;
     conducted.unseen.append(&mut collected.lost);
-    let not_observed = |detail| Warning { kind: WarningKind::NotObserved, detail };
-    let mut warnings: Vec<Warning> = conducted.unseen.into_iter().map(not_observed).collect();
+    let mut warnings: Vec<Warning> = conducted
+        .unseen
+        .into_iter()
+        .map(|detail| Warning { kind: WarningKind::NotObserved, detail })
+        .collect();
     let missed = conducted.settled.filter(|report| !report.verified);
     warnings.extend(missed.map(|report| cache_warning(context.target.cache, &report)));
     let synthetic = context.target.abilities.contains(&Ability::Synthetic);

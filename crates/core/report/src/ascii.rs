@@ -25,12 +25,11 @@ fn block(block: &mut Block) {
     match block {
         Block::Line(line) => spell(&mut line.text),
         Block::Table(table) => {
-            let spelled = |text: Text| {
+            *table = table.with_texts(|text: Text| {
                 let mut text = text;
                 spell(&mut text);
                 text
-            };
-            *table = table.with_texts(spelled);
+            });
         }
         Block::Chart(one) => chart(one),
         Block::Figure(figure) => figure.chart.iter_mut().for_each(chart),
@@ -53,15 +52,19 @@ fn chart(chart: &mut Chart) {
 /// Before texts are laid out: a sign may become several.
 fn spell(text: &mut Text) {
     if !text.as_str().is_ascii() {
-        let spelled = |sign: char| match sign {
-            '±' => "+-".to_owned(),
-            'µ' | 'μ' => "u".to_owned(),
-            '–' | '—' | '−' => "-".to_owned(),
-            '×' => "x".to_owned(),
-            '…' => "...".to_owned(),
-            own => mark(own).to_string(),
-        };
-        *text = text.as_str().chars().map(spelled).collect::<String>().into();
+        *text = text
+            .as_str()
+            .chars()
+            .map(|sign| match sign {
+                '±' => "+-".to_owned(),
+                'µ' | 'μ' => "u".to_owned(),
+                '–' | '—' | '−' => "-".to_owned(),
+                '×' => "x".to_owned(),
+                '…' => "...".to_owned(),
+                own => mark(own).to_string(),
+            })
+            .collect::<String>()
+            .into();
     }
 }
 

@@ -157,15 +157,18 @@ fn series_rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
     let labels = chart.groups.iter().map(|group| group.label.as_str().width()).max().unwrap_or(0);
     let label_width = labels.min((width / 3).max(LABEL_MIN));
     let figures = |has_lowest: bool| -> Vec<String> {
-        let figure = |group: &BarGroup| {
-            let [mean, lowest] = series_figures(group).map(number::grouped);
-            if has_lowest {
-                format!("mean {mean}, lowest {lowest}")
-            } else {
-                format!("mean {mean}")
-            }
-        };
-        chart.groups.iter().map(figure).collect()
+        chart
+            .groups
+            .iter()
+            .map(|group| {
+                let [mean, lowest] = series_figures(group).map(number::grouped);
+                if has_lowest {
+                    format!("mean {mean}, lowest {lowest}")
+                } else {
+                    format!("mean {mean}")
+                }
+            })
+            .collect()
     };
     let room_beside = |figures: &[String]| {
         let figure_width = figures.iter().map(|figure| figure.width()).max().unwrap_or(0);
@@ -177,17 +180,24 @@ fn series_rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
     let room = room_beside(&figures);
     let room = if room < BAR_MIN { 0 } else { room };
     let bucket = bucket(&chart.groups, room);
-    let row = |(group, figure): (&BarGroup, String)| {
-        let line = if room == 0 { String::new() } else { line(group, most, bucket) };
-        ChartRow::Bar {
-            label: filled(&crate::terminal::cut(group.label.as_str(), label_width), label_width),
-            bar: line,
-            figure,
-            note: String::new(),
-            tone: Tone::Plain,
-        }
-    };
-    chart.groups.iter().zip(figures).map(row).collect()
+    chart
+        .groups
+        .iter()
+        .zip(figures)
+        .map(|(group, figure)| {
+            let line = if room == 0 { String::new() } else { line(group, most, bucket) };
+            ChartRow::Bar {
+                label: filled(
+                    &crate::terminal::cut(group.label.as_str(), label_width),
+                    label_width,
+                ),
+                bar: line,
+                figure,
+                note: String::new(),
+                tone: Tone::Plain,
+            }
+        })
+        .collect()
 }
 
 /// Mean and lowest value of the measurement.
@@ -317,8 +327,9 @@ fn bucket(groups: &[BarGroup], room: usize) -> usize {
         warm_up.div_ceil(bucket) + measured.div_ceil(bucket) + usize::from(warm_up > 0)
     };
     let longest = groups.iter().map(|group| group.bars.len()).max().unwrap_or(0);
-    let fits = |bucket: &usize| groups.iter().all(|group| columns(group, *bucket) <= room);
-    (1..=longest).find(fits).unwrap_or(longest.max(1))
+    (1..=longest)
+        .find(|bucket: &usize| groups.iter().all(|group| columns(group, *bucket) <= room))
+        .unwrap_or(longest.max(1))
 }
 
 fn warm_up(group: &BarGroup) -> usize {
@@ -364,36 +375,44 @@ fn waterfall(bars: &[&Bar], room: usize) -> Vec<String> {
     let scale = if most > 0.0 { room as f64 / most } else { 0.0 };
     let column = |value: f64| ((value * scale).round().max(0.0) as usize).min(room);
     let last = steps.len().saturating_sub(1);
-    let draw = |(i, (from, to)): (usize, &(f64, f64))| {
-        let fill = match (i == 0 || i == last, to < from) {
-            (true, _) => WHOLE,
-            (_, true) => FALL,
-            _ => RISE,
-        };
-        let (low, high) = (column(from.min(*to)), column(from.max(*to)));
-        let low = if room > 0 { low.min(room - 1) } else { 0 };
-        let columns =
-            if from.total_cmp(to).is_eq() { 0 } else { (high - low.min(high)).max(1).min(room) };
-        format!("{}{}", " ".repeat(low), fill.to_string().repeat(columns))
-    };
-    steps.iter().enumerate().map(draw).collect()
+    steps
+        .iter()
+        .enumerate()
+        .map(|(i, (from, to))| {
+            let fill = match (i == 0 || i == last, to < from) {
+                (true, _) => WHOLE,
+                (_, true) => FALL,
+                _ => RISE,
+            };
+            let (low, high) = (column(from.min(*to)), column(from.max(*to)));
+            let low = if room > 0 { low.min(room - 1) } else { 0 };
+            let columns = if from.total_cmp(to).is_eq() {
+                0
+            } else {
+                (high - low.min(high)).max(1).min(room)
+            };
+            format!("{}{}", " ".repeat(low), fill.to_string().repeat(columns))
+        })
+        .collect()
 }
 
 /// Where each bar begins and ends.
 pub fn steps(bars: &[&Bar]) -> Vec<(f64, f64)> {
     let last = bars.len().saturating_sub(1);
     let mut at = 0.0;
-    let step = |(i, bar): (usize, &&Bar)| {
-        let value = if bar.value.is_finite() { bar.value } else { 0.0 };
-        if i == 0 || i == last {
-            at = value;
-            return (0.0, value);
-        }
-        let from = at;
-        at += value;
-        (from, at)
-    };
-    bars.iter().enumerate().map(step).collect()
+    bars.iter()
+        .enumerate()
+        .map(|(i, bar)| {
+            let value = if bar.value.is_finite() { bar.value } else { 0.0 };
+            if i == 0 || i == last {
+                at = value;
+                return (0.0, value);
+            }
+            let from = at;
+            at += value;
+            (from, at)
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -458,10 +477,18 @@ mod tests {
     }
 
     fn group(values: &[f64], warm_up: usize) -> BarGroup {
-        let tone = |i| if i < warm_up { Tone::Muted } else { Tone::Plain };
-        let bar =
-            |(i, value): (usize, &f64)| Bar { value: *value, tone: tone(i), ..Bar::default() };
-        BarGroup { bars: values.iter().enumerate().map(bar).collect(), ..BarGroup::default() }
+        BarGroup {
+            bars: values
+                .iter()
+                .enumerate()
+                .map(|(i, value)| Bar {
+                    value: *value,
+                    tone: if i < warm_up { Tone::Muted } else { Tone::Plain },
+                    ..Bar::default()
+                })
+                .collect(),
+            ..BarGroup::default()
+        }
     }
 
     #[test]

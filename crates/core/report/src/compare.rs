@@ -229,11 +229,10 @@ impl WorkScale {
         parts: impl Iterator<Item = &'p Part>,
         largest_s: f64,
     ) -> Table<'static> {
-        let sides_of = |part: &'p Part| (part, (part.from_s * self.units, part.to_s * self.units));
         self.changes(
             first,
             sides,
-            parts.map(sides_of).collect(),
+            parts.map(|part| (part, (part.from_s * self.units, part.to_s * self.units))).collect(),
             number::places(largest_s * self.units, 4),
         )
     }
@@ -247,16 +246,15 @@ impl WorkScale {
         decimals: usize,
     ) -> Table<'static> {
         let fixed = |value: f64| Cell::from(value).shown(number::fixed(value, decimals));
-        // Of parts that add up the printed change is the difference of the printed sides.
-        let change = |(part, (from, to)): &(&Part, (f64, f64))| {
-            Cell::from(to - from).shown(number::signed(to - from, decimals)).toned(tone(part))
-        };
         let end = |value: f64| number::signed(value, decimals.saturating_sub(1));
         let mut table = Columns::for_rows(parts);
         table.name(first, |(part, _)| name(&part.kind));
         table.right(from, |(_, (from, _))| fixed(*from));
         table.right(to, |(_, (_, to))| fixed(*to));
-        table.right("change", change);
+        // Of parts that add up the printed change is the difference of the printed sides.
+        table.right("change", |(part, (from, to)): &(&Part, (f64, f64))| {
+            Cell::from(to - from).shown(number::signed(to - from, decimals)).toned(tone(part))
+        });
         table
             .left("interval", |(part, _)| {
                 let Some(Interval { low, high }) = part.interval else { return "".into() };

@@ -1,6 +1,6 @@
 //! Parts of figure specs, and charts as figures.
 
-use crate::model::{Bar, BarGroup, Chart, ChartKind, Figure, Tone};
+use crate::model::{Bar, Chart, ChartKind, Figure, Tone};
 use crate::text::joined;
 use crate::{Text, chart};
 use serde_json::{Value, json};
@@ -56,11 +56,14 @@ impl Chart {
                 "figure": figure.trim_end(), "note": bar.note.as_str(),
             })
         };
-        let group = |group: &BarGroup| {
-            let bars: Vec<Value> = group.bars.iter().map(bar).collect();
-            json!({ "label": group.label.as_str(), "bars": bars })
-        };
-        let groups: Vec<Value> = self.groups.iter().map(group).collect();
+        let groups: Vec<Value> = self
+            .groups
+            .iter()
+            .map(|group| {
+                let bars: Vec<Value> = group.bars.iter().map(bar).collect();
+                json!({ "label": group.label.as_str(), "bars": bars })
+            })
+            .collect();
         let diverging = self.kind == ChartKind::Diverging;
         Figure {
             spec: json!({
@@ -78,19 +81,21 @@ impl Chart {
     /// The bars of a waterfall.
     fn steps(&self) -> Vec<Value> {
         let bars: Vec<&Bar> = self.bars().collect();
-        let step = |(bar, (from, to)): (&&Bar, (f64, f64))| {
-            let doubt =
-                if bar.tone == Tone::Muted { "not significant, or client time" } else { "" };
-            json!({
-                "kind": if self.is_total(bar) { "total" } else { "change" },
-                "label": bar.label.as_str(), "from": coordinate(from), "to": coordinate(to),
-                "doubt": doubt,
-                "figure": format!("{} {}", self.value(bar), self.unit),
-                "interval": self.interval(bar),
-                "share": bar.note.as_str(),
+        bars.iter()
+            .zip(chart::steps(&bars))
+            .map(|(bar, (from, to))| {
+                let doubt =
+                    if bar.tone == Tone::Muted { "not significant, or client time" } else { "" };
+                json!({
+                    "kind": if self.is_total(bar) { "total" } else { "change" },
+                    "label": bar.label.as_str(), "from": coordinate(from), "to": coordinate(to),
+                    "doubt": doubt,
+                    "figure": format!("{} {}", self.value(bar), self.unit),
+                    "interval": self.interval(bar),
+                    "share": bar.note.as_str(),
+                })
             })
-        };
-        bars.iter().zip(chart::steps(&bars)).map(step).collect()
+            .collect()
     }
 
     fn said(&self) -> String {

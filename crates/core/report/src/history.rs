@@ -222,8 +222,12 @@ pub fn sparkline(points: &[Option<f64>]) -> String {
     // What differs by rounding only is drawn as equal.
     let range =
         if high - low > high.abs().max(low.abs()) * 1e-9 { high - low } else { f64::INFINITY };
-    let spark = |mean: f64| LEVELS[(7.0 * (mean - low) / range).round() as usize];
-    means.iter().map(|mean| mean.map_or(MISSING, spark)).collect()
+    means
+        .iter()
+        .map(|mean| {
+            mean.map_or(MISSING, |mean| LEVELS[(7.0 * (mean - low) / range).round() as usize])
+        })
+        .collect()
 }
 
 #[cfg(test)]

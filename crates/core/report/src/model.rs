@@ -148,9 +148,10 @@ impl Document {
             Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => medium == Medium::Page,
             Block::Line(_) | Block::Table(_) | Block::Chart(_) => true,
         };
-        let fits =
-            move |section: &&Section| section.medium == Medium::Any || section.medium == medium;
-        self.sections.iter().filter(fits).filter(move |section| section.blocks.iter().any(shown))
+        self.sections
+            .iter()
+            .filter(move |section| section.medium == Medium::Any || section.medium == medium)
+            .filter(move |section| section.blocks.iter().any(shown))
     }
 }
 

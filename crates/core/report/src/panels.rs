@@ -5,7 +5,7 @@ use crate::figure::{string, strings};
 use crate::text::joined;
 use crate::text::short_name;
 use analysis::{ConfigurationRow, FactorEffect, Summary};
-use observations::LevelRecord;
+
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -65,10 +65,12 @@ impl<'a> Panels<'a> {
             let is_other =
                 |name: &str| name != main.factor && second.is_none_or(|own| own.factor != name);
             let others = row.levels.iter().filter(|level| is_other(&level.factor));
-            let said = |level: &LevelRecord| {
-                format!("{} = {}", short.get(level.factor.as_str()).unwrap_or(&""), level.level)
-            };
-            joined(others.map(said), ", ")
+            joined(
+                others.map(|level| {
+                    format!("{} = {}", short.get(level.factor.as_str()).unwrap_or(&""), level.level)
+                }),
+                ", ",
+            )
         };
         // A panel without a trial would be an empty frame.
         let mut titles: Vec<String> = Vec::new();

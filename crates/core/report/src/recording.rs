@@ -53,20 +53,22 @@ fn common<'a, P: 'a>(
     columns.add("block", "", |row| row.trial.block).on_page = true;
     columns.add("attempt", "", |row| row.trial.attempt).on_page = true;
     for factor in &recording.factors {
-        let label = |row: &Item<'_, P>| {
-            let levels = &configuration(recording, row)?.levels;
-            levels
-                .iter()
-                .find(|level| level.factor == factor.name)
-                .map(|level| level.level.as_str())
-        };
-        columns.factor(factor, label).on_page = true;
+        columns
+            .factor(factor, |row: &Item<'_, P>| {
+                let levels = &configuration(recording, row)?.levels;
+                levels
+                    .iter()
+                    .find(|level| level.factor == factor.name)
+                    .map(|level| level.level.as_str())
+            })
+            .on_page = true;
     }
-    let status = |row: &Item<'_, P>| match row.trial.status {
-        TrialStatus::Done => Cell::from("done"),
-        TrialStatus::Failed { .. } => Cell::new("failed", Tone::Bad),
-    };
-    columns.add("status", "", status).on_page = true;
+    columns
+        .add("status", "", |row: &Item<'_, P>| match row.trial.status {
+            TrialStatus::Done => Cell::from("done"),
+            TrialStatus::Failed { .. } => Cell::new("failed", Tone::Bad),
+        })
+        .on_page = true;
     columns
 }
 
@@ -95,16 +97,16 @@ pub fn trials(recording: &Recording) -> Table<'_> {
     columns
         .add("unaccounted_share", "", move |row| account(row, |own| own.unaccounted_s))
         .on_page = true;
-    let warnings = |row: &Item<'_, ()>| {
-        Some(joined(seen(row)?.warnings.iter().map(|warning| warning.kind.name()), " "))
-    };
-    columns.add("warnings", "", warnings).on_page = true;
+    columns
+        .add("warnings", "", |row: &Item<'_, ()>| {
+            Some(joined(seen(row)?.warnings.iter().map(|warning| warning.kind.name()), " "))
+        })
+        .on_page = true;
     columns.add("warning_details", "", |row| {
         Some(joined(seen(row)?.warnings.iter().map(|warning| &warning.detail), "; "))
     });
-    let is_failed = |trial: &TrialRecord| matches!(trial.status, TrialStatus::Failed { .. });
     columns.add("cause", "", cause).headed("cause of failure").on_page =
-        recording.trials.iter().any(is_failed);
+        recording.trials.iter().any(|trial| matches!(trial.status, TrialStatus::Failed { .. }));
     columns.add("timeout", "s", |row| seen(row)?.timeout_s);
     columns.add("setup", "", |row| row.trial.setup);
     columns.add("sequence", "", |row| row.trial.sequence);
@@ -117,11 +119,16 @@ pub fn trials(recording: &Recording) -> Table<'_> {
 /// A column for each response and each fact that any trial has.
 fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
     for Response { name, unit, .. } in recording.responses() {
-        let value = move |row: &Item<'_, ()>| {
-            let same = |other: &&Response| other.name == *name && other.unit == *unit;
-            seen(row)?.responses.iter().find(same).map(|response| response.value)
-        };
-        columns.add(name, unit, value).from_origin("response").on_page = true;
+        columns
+            .add(name, unit, move |row: &Item<'_, ()>| {
+                seen(row)?
+                    .responses
+                    .iter()
+                    .find(|other| other.name == *name && other.unit == *unit)
+                    .map(|response| response.value)
+            })
+            .from_origin("response")
+            .on_page = true;
     }
     let mut known: Vec<&Fact> = Vec::new();
     for fact in recording
@@ -134,11 +141,16 @@ fn figures<'a>(columns: &mut Parts<'a, ()>, recording: &'a Recording) {
             continue;
         }
         known.push(fact);
-        let value = move |row: &Item<'_, ()>| {
-            let same = |other: &&Fact| other.name == fact.name && other.unit == fact.unit;
-            seen(row)?.facts.iter().find(same).map(|fact| fact.value)
-        };
-        columns.add(&fact.name, &fact.unit, value).from_origin("fact").on_page = true;
+        columns
+            .add(&fact.name, &fact.unit, move |row: &Item<'_, ()>| {
+                seen(row)?
+                    .facts
+                    .iter()
+                    .find(|other| other.name == fact.name && other.unit == fact.unit)
+                    .map(|fact| fact.value)
+            })
+            .from_origin("fact")
+            .on_page = true;
     }
 }
 
@@ -276,10 +288,11 @@ fn latencies(recording: &Recording) -> Table<'_> {
     columns.add("min", "ns", |row| row.part.figures.map(|figures| figures.min_mean_max_ns.0));
     columns.add("mean", "ns", |row| row.part.figures.map(|figures| figures.min_mean_max_ns.1));
     for (at, (name, heading, _)) in PERCENTILES.into_iter().enumerate() {
-        let value = move |row: &Item<'_, Distribution<'_>>| {
-            row.part.figures.map(|own| own.percentiles_ns[at])
-        };
-        columns.add(name, "ns", value).headed(heading);
+        columns
+            .add(name, "ns", move |row: &Item<'_, Distribution<'_>>| {
+                row.part.figures.map(|own| own.percentiles_ns[at])
+            })
+            .headed(heading);
     }
     columns.add("max", "ns", |row| row.part.figures.map(|figures| figures.min_mean_max_ns.2));
     columns.named("latencies")
@@ -345,9 +358,13 @@ fn devices(recording: &Recording) -> Table<'_> {
     columns.add("flushes", "", |row| row.part.flushes);
     columns.add("reads_per_s", "", move |row| per(row.part.reads as f64, row.part.elapsed_s));
     columns.add("writes_per_s", "", move |row| per(row.part.writes as f64, row.part.elapsed_s));
-    let megabytes = |used: &DeviceUse| (used.read_bytes as f64 + used.write_bytes as f64) / 1e6;
     columns
-        .add("mb_per_s", "", move |row| per(megabytes(row.part), row.part.elapsed_s))
+        .add("mb_per_s", "", move |row| {
+            per(
+                (row.part.read_bytes as f64 + row.part.write_bytes as f64) / 1e6,
+                row.part.elapsed_s,
+            )
+        })
         .headed("MB per s");
     columns.add("read_mean", "ms", move |row| mean_ms(row.part.read_s, row.part.reads));
     columns.add("write_mean", "ms", move |row| mean_ms(row.part.write_s, row.part.writes));
@@ -435,11 +452,14 @@ pub fn settings(recording: &Recording) -> Table<'_> {
     for (name, value) in all().flat_map(|configuration| &configuration.settings) {
         values.entry(name).or_default().push(value);
     }
-    let varies = |own: &[&observations::Value]| {
-        own.len() < recording.configurations.len() || own.windows(2).any(|pair| pair[0] != pair[1])
-    };
-    let varying: HashSet<&str> =
-        values.iter().filter(|(_, own)| varies(own)).map(|(name, _)| *name).collect();
+    let varying: HashSet<&str> = values
+        .iter()
+        .filter(|(_, own)| {
+            own.len() < recording.configurations.len()
+                || own.windows(2).any(|pair| pair[0] != pair[1])
+        })
+        .map(|(name, _)| *name)
+        .collect();
     let rows = all().flat_map(|own| own.settings.iter().map(move |setting| (own, setting)));
     let mut columns = Columns::for_rows(rows);
     columns.add("configuration", "", |(configuration, _)| configuration.label.as_str());

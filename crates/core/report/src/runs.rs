@@ -11,7 +11,7 @@ use analysis::runs::{
     Change, ConfigurationCompared, Decision, FactorChange, Gate, Judged, LimitJudged, MatchedBy,
     ResponseCompared, RunName, RunsCompared, Verdict,
 };
-use analysis::{Comparison, Estimate, WarningSides, WarningsCompared};
+use analysis::{Comparison, Estimate, WarningsCompared};
 
 /// Two runs: how each configuration changed, and what else did.
 pub fn runs(compared: &RunsCompared, gate: Option<&Gate>) -> Document {
@@ -138,8 +138,11 @@ fn response(compared: &ResponseCompared, repeat: &str) -> Section {
     table
         .right("n", move |own| format!("{}, {}", n(own.from.as_ref()), n(own.to.as_ref())))
         .optional(1);
-    let detectable = |share| Cell::from(Share(share)).shown(number::relative(share));
-    table.right("detectable", move |own| own.detectable.map(detectable)).optional(2);
+    table
+        .right("detectable", move |own| {
+            own.detectable.map(|share| Cell::from(Share(share)).shown(number::relative(share)))
+        })
+        .optional(2);
     section.table(table);
     let spread = if repeat == "run" {
         "from the spread between runs; n: runs (one mean each)"
@@ -193,8 +196,12 @@ fn surroundings(compared: &RunsCompared) -> Section {
                 .unwrap_or_else(|| "all".to_owned())
         });
         section.table(table);
-        let by_levels = |it: &ConfigurationCompared| it.matched_by == MatchedBy::Levels;
-        if compared.responses.iter().flat_map(|it| &it.configurations).any(by_levels) {
+        if compared
+            .responses
+            .iter()
+            .flat_map(|it| &it.configurations)
+            .any(|it| it.matched_by == MatchedBy::Levels)
+        {
             section.warn("*: same levels, but these settings differ.");
         }
     }
@@ -268,16 +275,15 @@ fn unmatched(compared: &RunsCompared) -> Option<Section> {
 /// Why a gate is passed or not, in one line, with the warnings that the trials behind it carry.
 pub fn gate(gate: &Gate) -> Text {
     let WarningsCompared { from_trials, to_trials, kinds } = &gate.warnings;
-    let one = |own: &WarningSides| {
+    let warnings = listed(kinds.iter().map(|own| {
         format!(
             "{} on {} of {from_trials} trials of A and {} of {to_trials} of B",
             own.kind.name(),
             own.from,
             own.to
         )
-    };
-    let warnings =
-        listed(kinds.iter().map(one)).map_or_else(String::new, |all| format!(" Warnings: {all}."));
+    }))
+    .map_or_else(String::new, |all| format!(" Warnings: {all}."));
     format!("{}{warnings}", decision(gate)).into()
 }
 

@@ -1,6 +1,6 @@
 use crate::Text;
 use crate::chart::{self, ChartRow};
-use crate::model::{Align, Block, Cell, Chart, Column, Document, Line, Medium, Table, Tone};
+use crate::model::{Align, Block, Chart, Column, Document, Line, Medium, Table, Tone};
 use std::collections::BTreeSet;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -71,14 +71,15 @@ impl Terminal {
 
     fn table(&mut self, table: &Table) {
         let headings: Vec<Text> = table.columns.iter().map(Column::heading).collect();
-        let cells = |row: Vec<Cell>| row.iter().map(|cell| (cell.text(), cell.tone)).collect();
-        let rows: Vec<Vec<(Text, Tone)>> = table.rows().map(cells).collect();
+        let rows: Vec<Vec<(Text, Tone)>> = table
+            .rows()
+            .map(|row| row.iter().map(|cell| (cell.text(), cell.tone)).collect())
+            .collect();
         let room = if self.style == Style::Piped { usize::MAX } else { self.width };
         let Some(layout) = TableLayout::for_table(table, &headings, &rows, room) else {
             return self.lists(&headings, &rows);
         };
-        let bold = |column: &ShownColumn| (&headings[column.position], None);
-        self.row(&layout, bold);
+        self.row(&layout, |column: &ShownColumn| (&headings[column.position], None));
         for row in &rows {
             self.row(&layout, |column| (&row[column.position].0, Some(row[column.position].1)));
         }
@@ -96,8 +97,11 @@ impl Terminal {
         for (i, (heading, (text, tone))) in
             rows.iter().flat_map(|row| headings.iter().zip(row).enumerate())
         {
-            let named = || Text::from(format!("{heading}: {text}"));
-            let said = if heading.is_empty() || text.is_empty() { text.clone() } else { named() };
+            let said = if heading.is_empty() || text.is_empty() {
+                text.clone()
+            } else {
+                Text::from(format!("{heading}: {text}"))
+            };
             if !said.is_empty() {
                 self.line(&Line { text: said, tone: *tone, indent: if i == 0 { 0 } else { 2 } });
             }
@@ -196,12 +200,16 @@ impl<'a> TableLayout<'a> {
         rows: &[Vec<(Text, Tone)>],
         room: usize,
     ) -> Option<Self> {
-        let place = |(position, column): (usize, &'a Column)| {
-            let cells = rows.iter().map(|row| row[position].0.width());
-            let width = cells.chain([headings[position].width()]).max().unwrap_or(0);
-            ShownColumn { position, width, of: column, cut }
-        };
-        let columns = table.columns.iter().enumerate().map(place).collect();
+        let columns = table
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(position, column)| {
+                let cells = rows.iter().map(|row| row[position].0.width());
+                let width = cells.chain([headings[position].width()]).max().unwrap_or(0);
+                ShownColumn { position, width, of: column, cut }
+            })
+            .collect();
         let mut layout = Self { columns, left_out: Vec::new() };
         layout.leave_out(headings, room);
         layout.narrow(room);
@@ -294,12 +302,12 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
 
 /// Lines of which none is wider: the rest of one goes on below, indented.
 pub fn wrapped(lines: &str, width: usize) -> String {
-    let rest = |line: &str| line.len() - line.trim_start_matches(' ').len() + CONTINUED;
     let broken = lines.lines().flat_map(|line| {
         if line.width() <= width {
             return vec![line.to_owned()];
         }
-        let indent = " ".repeat(rest(line).min(width / 2));
+        let indent = " "
+            .repeat((line.len() - line.trim_start_matches(' ').len() + CONTINUED).min(width / 2));
         let mut pieces = wrap(line, width - indent.len()).into_iter();
         let first = pieces.next().unwrap_or_default();
         std::iter::once(first)

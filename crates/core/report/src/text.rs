@@ -144,8 +144,7 @@ fn turns_direction(character: char) -> bool {
 
 /// The last part of a dotted path where it names one factor only, else the whole path.
 pub fn short_name<'a>(path: &'a str, all: &[&str]) -> &'a str {
-    let last = |path: &'a str| path.rsplit('.').next().unwrap_or(path);
-    let short = last(path);
+    let short = path.rsplit('.').next().unwrap_or(path);
     let namesakes = all.iter().filter(|other| other.rsplit('.').next() == Some(short)).count();
     if namesakes > 1 { path } else { short }
 }

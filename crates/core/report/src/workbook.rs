@@ -97,8 +97,11 @@ fn response<'a>(summary: &'a Summary<'a>) -> Table<'a> {
             let heading =
                 if heading == "mean" { format!("mean ({unit})") } else { heading.to_owned() };
             let estimates = estimates.clone();
-            let value = move |at: &usize| estimates.get(*at).copied().flatten().and_then(figure);
-            columns.add(format!("{name}: {heading}"), "", value).from_origin("response");
+            columns
+                .add(format!("{name}: {heading}"), "", move |at: &usize| {
+                    estimates.get(*at).copied().flatten().and_then(figure)
+                })
+                .from_origin("response");
         }
     }
     let mut table = columns.named("response");
@@ -163,16 +166,18 @@ fn profile<'a>(summary: &'a Summary<'a>) -> Table<'a> {
         .iter()
         .filter_map(|row| Some((row, row.accounting.as_ref()?)))
         .collect();
-    let occurs = |name: &str| measured.iter().any(|(_, own)| part(own, name) != 0.0);
     let is_class = |name: &str| WaitClass::ALL.iter().any(|class| class.name() == name);
     let names = measured.first().map_or_else(Vec::new, |(_, own)| parts(own));
-    let names =
-        names.into_iter().map(|(name, _)| name).filter(|name| !is_class(name) || occurs(name));
-    let headed = |name: &'static str| match name {
-        class if is_class(class) => (name, format!("{class} wait")),
-        _ => (name, name.to_owned()),
-    };
-    let names: Vec<(&str, String)> = names.map(headed).collect();
+    let names = names
+        .into_iter()
+        .map(|(name, _)| name)
+        .filter(|name| !is_class(name) || measured.iter().any(|(_, own)| part(own, name) != 0.0));
+    let names: Vec<(&str, String)> = names
+        .map(|name| match name {
+            class if is_class(class) => (name, format!("{class} wait")),
+            _ => (name, name.to_owned()),
+        })
+        .collect();
     let mut columns = Columns::for_rows(measured);
     columns.add("configuration", "", |(row, _)| text::label(&row.label));
     columns.add("trials", "", |(_, own)| own.trials);
@@ -272,9 +277,11 @@ fn rows<'a>(summary: &'a Summary<'_>) -> Vec<Row<'a>> {
     let rows = responses.into_iter().flat_map(|(name, unit, direction)| {
         summary.configurations.iter().map(move |of| {
             let chosen = primary.is_some_and(|(primary, ..)| primary == name);
-            let recorded =
-                || of.responses.iter().find(|(own, _)| own == name).map(|(_, estimate)| estimate);
-            let estimate = if chosen { of.response.as_ref() } else { recorded() };
+            let estimate = if chosen {
+                of.response.as_ref()
+            } else {
+                of.responses.iter().find(|(own, _)| own == name).map(|(_, estimate)| estimate)
+            };
             Row { of, name, unit, direction, chosen, estimate }
         })
     });

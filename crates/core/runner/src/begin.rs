@@ -139,10 +139,9 @@ fn resume(
     // Trials refer to configurations by their position.
     let has_conditions =
         experiment.factors.iter().flat_map(|factor| &factor.levels).any(|it| it.if_installed);
-    let same = |(was, is): (&ConfigurationRecord, &Configuration)| was.label == is.label();
     let then = &recorded.configurations;
     let all_same = then.len() == experiment.configurations.len()
-        && then.iter().zip(&experiment.configurations).all(same);
+        && then.iter().zip(&experiment.configurations).all(|(was, is)| was.label == is.label());
     if (has_conditions || !experiment.left_out.is_empty()) && !all_same {
         return Err(RunError::OtherEngines);
     }
@@ -216,9 +215,11 @@ fn environment(experiment: &Experiment, options: &Options) -> Environment {
     let interrupt = options.interrupt.clone();
     let stop = Stop::when(move || interrupt.requested());
     for engine in options.registry.engines {
-        let on_it = |configuration: &&Configuration| configuration.get(ENGINE) == engine.name();
-        let configurations: Vec<&Configuration> =
-            experiment.configurations.iter().filter(on_it).collect();
+        let configurations: Vec<&Configuration> = experiment
+            .configurations
+            .iter()
+            .filter(|configuration| configuration.get(ENGINE) == engine.name())
+            .collect();
         if !configurations.is_empty() {
             environment
                 .engines

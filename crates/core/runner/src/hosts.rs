@@ -48,12 +48,11 @@ impl Hosts {
     /// on volumes, or is throttled with them, has them alone. To be called before volumes are
     /// cleaned.
     pub fn release_unless(&mut self, engine: &str, volumes: &[&Volume]) {
-        let serves = |kept: &Kept| {
+        self.kept.retain(|kept| {
             let names = kept.storage[1..].iter().map(|(name, _)| name);
             (kept.engine == engine || volumes.is_empty())
                 && names.eq(volumes.iter().map(|volume| &volume.name))
-        };
-        self.kept.retain(serves);
+        });
     }
 
     /// Ends all hosts and removes their folders.

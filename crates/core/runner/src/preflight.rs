@@ -6,7 +6,7 @@ use crate::trial::FREE_BYTES_MIN;
 use engine::{Folders, Need, Permits, Preflight};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
-use experiment::{Experiment, Invalid, Value, Volume};
+use experiment::{Experiment, Invalid, Value};
 use observations::number;
 use rustix::fs::{Access, access};
 use std::collections::HashSet;
@@ -42,8 +42,11 @@ pub fn preflight(
         made.any(|volume| absolute(path).starts_with(absolute(volume.path.as_ref())))
     };
     let mut findings = Findings::default();
-    let place = |volume: &Volume| (volume.name.clone(), absolute(volume.path.as_ref()));
-    let volumes: Vec<(String, PathBuf)> = experiment.volumes.iter().map(place).collect();
+    let volumes: Vec<(String, PathBuf)> = experiment
+        .volumes
+        .iter()
+        .map(|volume| (volume.name.clone(), absolute(volume.path.as_ref())))
+        .collect();
     let paths = volumes.iter().map(|(name, path)| (format!("volume {name}: "), path.clone()));
     for (whose, path) in paths.chain([(String::new(), folder.clone())]) {
         if !made_by_command(&path) {

@@ -18,7 +18,7 @@ use experiment::file::{
     AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, DISK_SPACE_BYTES, HOOKS_TIMEOUT_S,
     IDENTICAL_FAILURES, RUN_TIME_S, TRIAL_TIME_S,
 };
-use experiment::{Configuration, Experiment, Level, NamedFile, Plan, PlannedTrial, Setting};
+use experiment::{Configuration, Experiment, NamedFile, Plan, PlannedTrial, Setting};
 use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus, redacted};
 use probe::{SetUp, Target};
 use std::path::{Path, PathBuf};
@@ -313,12 +313,14 @@ impl Runner<'_> {
         let previous = self.previous.filter(|(_, setup)| *setup == next.setup);
         let previous = previous.map(|(previous, _)| &configurations[previous]);
         let changes = self.plan.changes(previous, &configurations[next.configuration]);
-        let step = |level: &Level| {
-            let factor =
-                self.experiment.factors.iter().find(|factor| factor.name == level.factor)?;
-            Some(factor.manual.as_ref()?.replace("{level}", &level.label))
-        };
-        changes.iter().filter_map(step).collect()
+        changes
+            .iter()
+            .filter_map(|level| {
+                let factor =
+                    self.experiment.factors.iter().find(|factor| factor.name == level.factor)?;
+                Some(factor.manual.as_ref()?.replace("{level}", &level.label))
+            })
+            .collect()
     }
 
     /// Runs and records one trial; says when the session ends with it.

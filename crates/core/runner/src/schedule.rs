@@ -117,12 +117,13 @@ impl<'a> Schedule<'a> {
     /// configuration.
     pub fn other_plan(&self, configuration: usize, seen: &Observations) -> Option<Warning> {
         let first = self.plans.get(&configuration)?;
-        let differs = |plan: &&QueryPlan| {
-            let is_other = |known: &QueryPlan| known.reason.is_none() && known.hash != plan.hash;
+        let plan = seen.plans.iter().find(|plan| {
             plan.reason.is_none()
-                && first.iter().any(|known| known.statement == plan.statement && is_other(known))
-        };
-        let plan = seen.plans.iter().find(differs)?;
+                && first.iter().any(|known| {
+                    known.statement == plan.statement
+                        && (known.reason.is_none() && known.hash != plan.hash)
+                })
+        })?;
         let detail = format!(
             "the plan of {} is {}, which differs from the configuration's first trial",
             plan.statement, plan.hash
@@ -131,10 +132,11 @@ impl<'a> Schedule<'a> {
     }
 
     fn value(&self, observations: &Observations) -> Option<f64> {
-        let named =
-            |name: &String| observations.responses.iter().find(|response| response.name == *name);
-        let response =
-            self.response.as_ref().and_then(named).or_else(|| observations.responses.first());
+        let response = self
+            .response
+            .as_ref()
+            .and_then(|name| observations.responses.iter().find(|response| response.name == *name))
+            .or_else(|| observations.responses.first());
         response.map(|response| response.value)
     }
 
@@ -176,12 +178,15 @@ impl<'a> Schedule<'a> {
     /// number after the first stage.
     fn enough(&self, group: usize, block: u32) -> bool {
         let Blocks::Adaptive { min, until, .. } = self.blocks else { return false };
-        let first = |configuration: &usize| -> Vec<f64> {
-            self.values[*configuration].range(..=min).map(|(_, value)| *value).collect()
-        };
-        let hopeful = |configuration: &&usize| !self.failures.gives_up(**configuration);
-        let values: Vec<Vec<f64>> =
-            self.plan.group(group).iter().filter(hopeful).map(first).collect();
+        let values: Vec<Vec<f64>> = self
+            .plan
+            .group(group)
+            .iter()
+            .filter(|configuration| !self.failures.gives_up(**configuration))
+            .map(|configuration| -> Vec<f64> {
+                self.values[*configuration].range(..=min).map(|(_, value)| *value).collect()
+            })
+            .collect();
         block >= min
             && analysis::blocks_needed(&values, until)
                 .is_some_and(|needed| f64::from(block) >= needed)
@@ -247,11 +252,13 @@ impl<'a> Schedule<'a> {
     /// Number of planned trials that have failed, and are not tried again unless the user asks for
     /// it.
     fn failed(&self) -> usize {
-        let is_failed = |planned: &PlannedTrial| {
-            let tried = self.tried.get(&(planned.configuration, planned.block));
-            tried.is_some_and(|tried| !tried.done) && self.open(*planned).is_none()
-        };
-        self.plan.trials().filter(is_failed).count()
+        self.plan
+            .trials()
+            .filter(|planned| {
+                let tried = self.tried.get(&(planned.configuration, planned.block));
+                tried.is_some_and(|tried| !tried.done) && self.open(*planned).is_none()
+            })
+            .count()
     }
 
     /// Number of planned trials that earlier sessions have settled. Blocks that the file no longer

@@ -99,8 +99,10 @@ impl ControlGroup {
         std::fs::write(file, &wanted).map_err(not_permitted(file, "set a limit"))?;
         self.limited.push((file.to_path_buf(), device, key));
         let now = read(file);
-        let of_device = |line: &&str| line.split(' ').next() == Some(&device.to_string());
-        let line = now.lines().find(of_device).unwrap_or("none for this device");
+        let line = now
+            .lines()
+            .find(|line| line.split(' ').next() == Some(&device.to_string()))
+            .unwrap_or("none for this device");
         if line.split(' ').skip(1).any(|part| part == value) {
             return Ok(());
         }
@@ -255,8 +257,10 @@ impl Hierarchy {
 fn parent_with_io(mount: &Path, own: &Path) -> Result<PathBuf, ThrottleError> {
     let control = |group: &Path| group.join("cgroup.subtree_control");
     let visible = own.ancestors().take_while(|group| group.starts_with(mount));
-    let enabled = |group: &Path| read(&control(group)).split_whitespace().any(|name| name == "io");
-    if let Some(group) = visible.into_iter().find(|group| enabled(group)) {
+    if let Some(group) = visible
+        .into_iter()
+        .find(|group| read(&control(group)).split_whitespace().any(|name| name == "io"))
+    {
         return Ok(group.to_path_buf());
     }
     let file = control(mount);

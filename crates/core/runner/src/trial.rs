@@ -208,7 +208,7 @@ pub fn watched<T, E: From<EngineError>>(
 ) -> Result<T, E> {
     let (done, waiting) = channel::<()>();
     std::thread::scope(|scope| {
-        let watch = move || {
+        let watcher = Builder::new().name("limits".into()).spawn_scoped(scope, move || {
             let mut space_checked = Instant::now();
             while let Err(RecvTimeoutError::Timeout) = waiting.recv_timeout(LOOK_EVERY) {
                 let mut reason = limit.exceeded(interrupt);
@@ -221,8 +221,7 @@ pub fn watched<T, E: From<EngineError>>(
                     return;
                 }
             }
-        };
-        let watcher = Builder::new().name("limits".into()).spawn_scoped(scope, watch);
+        });
         watcher.map_err(|error| EngineError::no_thread(&error))?;
         let result = work();
         drop(done);
@@ -254,10 +253,10 @@ impl Limit {
 
     fn space_exceeded(&self, instance: Option<&dyn Instance>) -> bool {
         let too_large = instance.is_some_and(|instance| self.too_large(instance));
-        let full = |folder: &PathBuf| {
-            observe::environment::space(folder)
-                .is_some_and(|(_, free_bytes)| free_bytes < FREE_BYTES_MIN)
-        };
-        too_large || self.folders.iter().any(full)
+        too_large
+            || self.folders.iter().any(|folder| {
+                observe::environment::space(folder)
+                    .is_some_and(|(_, free_bytes)| free_bytes < FREE_BYTES_MIN)
+            })
     }
 }

@@ -137,9 +137,9 @@ impl WorkFolder {
             marker.take(MARKER_BYTES_MAX).read_to_string(&mut owner)?;
         }
         // Killed between making the folder and marking it.
-        let is_unmarked =
-            || owner.is_empty() && is_empty(&folder) && is_of_gone_process(&path, PREFIX);
-        let is_orphan = !is_foreign && (owners.contains(&owner) || is_unmarked());
+        let is_orphan = !is_foreign
+            && (owners.contains(&owner)
+                || (owner.is_empty() && is_empty(&folder) && is_of_gone_process(&path, PREFIX)));
         Ok(is_orphan.then_some(Self { path, folder, marker, is_ours: false }))
     }
 

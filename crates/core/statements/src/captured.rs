@@ -45,10 +45,12 @@ impl Captured {
         rules: &Rules,
         kept: CapturedTexts,
     ) -> Self {
-        let thought = |one: Advice| {
-            Some(Thought { database: one.database, ddl: one.ddl?, cost: one.hypothetical? })
-        };
-        let hypothetical = advice.into_iter().filter_map(thought).collect();
+        let hypothetical = advice
+            .into_iter()
+            .filter_map(|one| {
+                Some(Thought { database: one.database, ddl: one.ddl?, cost: one.hypothetical? })
+            })
+            .collect();
         for statement in &mut first.statements {
             statement.text.clear();
         }

@@ -2,7 +2,7 @@
 
 use crate::Counter;
 use observations::statement::{first_word, number};
-use plans::{Operator, Plan};
+use plans::Plan;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -134,11 +134,15 @@ impl StatementPlan {
     /// Its operators and what they work on, one a line, indented below the one that reads it,
     /// without figures: plans with one shape are the same plan.
     pub fn shape(&self) -> String {
-        let one = |(depth, operator): (usize, &Operator)| {
-            let object = operator.objects.first().map(plans::Object::label).unwrap_or_default();
-            format!("{}{} {object}", "  ".repeat(depth), operator.name).trim_end().to_owned()
-        };
-        self.plan.operators().into_iter().map(one).collect::<Vec<_>>().join("\n")
+        self.plan
+            .operators()
+            .into_iter()
+            .map(|(depth, operator)| {
+                let object = operator.objects.first().map(plans::Object::label).unwrap_or_default();
+                format!("{}{} {object}", "  ".repeat(depth), operator.name).trim_end().to_owned()
+            })
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     /// A short number of its shape.

@@ -170,13 +170,15 @@ impl Store {
     /// Has SQLite stop a reading that takes too long.
     fn watch_deadline(&mut self) -> Result<()> {
         let deadline = self.deadline.clone();
-        let is_over = move || {
-            deadline
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .is_some_and(|end| Instant::now() > end)
-        };
-        let set = self.connection.progress_handler(STEPS, Some(is_over));
+        let set = self.connection.progress_handler(
+            STEPS,
+            Some(move || {
+                deadline
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .is_some_and(|end| Instant::now() > end)
+            }),
+        );
         set.map_err(|error| self.fault(error.into()))
     }
 

@@ -22,10 +22,9 @@ pub fn results_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
 
 /// The results file in a folder that was written last.
 pub fn newest_results_file(folder: &Path) -> Option<PathBuf> {
-    let modified = |path: &PathBuf| {
+    results_files(folder).filter(|path| path.is_file()).max_by_key(|path| {
         path.metadata().and_then(|file| file.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
-    };
-    results_files(folder).filter(|path| path.is_file()).max_by_key(modified)
+    })
 }
 
 /// The runs in the folder of a results file of which a configuration has one of these values of a

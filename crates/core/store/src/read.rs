@@ -172,10 +172,15 @@ impl<'a> Trials<'a> {
     fn read(connection: &'a Connection, run: i64) -> rusqlite::Result<Self> {
         let rest = "JOIN configurations c ON c.id = configuration WHERE trials.run = ?1 ORDER BY \
                     trials.id";
-        let trial = |row: &rusqlite::Row, trial: TrialRecord| {
-            Ok((row.get::<_, i64>(0)?, TrialRecord { configuration: row.get(1)?, ..trial }))
-        };
-        let rows = select(connection, &["trials.id", "c.position"], rest, [run], trial)?;
+        let rows = select(
+            connection,
+            &["trials.id", "c.position"],
+            rest,
+            [run],
+            |row: &rusqlite::Row, trial: TrialRecord| {
+                Ok((row.get::<_, i64>(0)?, TrialRecord { configuration: row.get(1)?, ..trial }))
+            },
+        )?;
         let (ids, records) = rows.into_iter().unzip();
         let table = ("trial", "trials", "id");
         Ok(Self { owners: Owners { connection, run, table, ids, histograms: true }, records })

@@ -40,9 +40,11 @@ type Object = [String; 4];
 fn objects(connection: &Connection) -> rusqlite::Result<Vec<Object>> {
     let sql = "SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_schema ORDER BY type, name";
     let mut query = connection.prepare(sql)?;
-    let row =
-        |row: &Row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, plain(&row.get::<_, String>(3)?)]);
-    query.query_map([], row)?.collect()
+    query
+        .query_map([], |row: &Row| {
+            Ok([row.get(0)?, row.get(1)?, row.get(2)?, plain(&row.get::<_, String>(3)?)])
+        })?
+        .collect()
 }
 
 /// SQL without comments, without blanks that mean nothing, and without quotes around plain names:
@@ -119,13 +121,15 @@ pub(crate) fn foreign(connection: &Connection, version: i64) -> rusqlite::Result
         return Ok(None);
     }
     let ours = of_version(version)?;
-    let is_foreign = |object: &&Object| {
-        let [kind, name, table, _] = *object;
-        let is_view = kind == "view" || kind == "trigger";
-        let has_name_of_ours = ours.iter().any(|known| known[1] == *name || known[1] == *table);
-        (is_view || has_name_of_ours) && !ours.contains(object)
-    };
-    Ok(found.iter().find(is_foreign).map(|[kind, name, ..]| format!("the {kind} {name}")))
+    Ok(found
+        .iter()
+        .find(|object| {
+            let [kind, name, table, _] = *object;
+            let is_view = kind == "view" || kind == "trigger";
+            let has_name_of_ours = ours.iter().any(|known| known[1] == *name || known[1] == *table);
+            (is_view || has_name_of_ours) && !ours.contains(object)
+        })
+        .map(|[kind, name, ..]| format!("the {kind} {name}")))
 }
 
 /// Brings the file to the newest version, or does nothing. The version is read inside of the

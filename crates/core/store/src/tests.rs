@@ -99,7 +99,6 @@ fn a_format_before_the_first_release_is_refused_and_named() {
 
 #[test]
 fn a_truncated_file_is_damaged_wherever_it_was_cut() {
-    let damaged = |fault: &Fault| matches!(fault, Fault::Damaged(_));
     let (_folder, path) = file();
     drop(filled(&path, 3));
     let whole = fs::read(&path).unwrap();
@@ -107,7 +106,7 @@ fn a_truncated_file_is_damaged_wherever_it_was_cut() {
         [1, 15, 16, 99, 511, 600, 4096, whole.len() / 2, whole.len() - 4096, whole.len() - 1]
     {
         fs::write(&path, &whole[..length]).unwrap();
-        refused(&path, damaged);
+        refused(&path, |fault: &Fault| matches!(fault, Fault::Damaged(_)));
     }
 }
 
@@ -326,11 +325,10 @@ fn looking_for_ceilings_touches_no_file() {
 /// theirs.
 fn is_locked(path: &Path) -> bool {
     let (process, inode) = (format!(" {} ", std::process::id()), path.metadata().unwrap().ino());
-    let look = |_: i32| {
+    (0..20).any(|_: i32| {
         let all = fs::read_to_string("/proc/locks").unwrap();
         all.lines().any(|lock| lock.contains(&process) && lock.contains(&format!(":{inode} ")))
-    };
-    (0..20).any(look)
+    })
 }
 
 #[test]

@@ -127,10 +127,11 @@ fn insert_factors(transaction: &Transaction, run: i64, plan: &Recording) -> rusq
             return Err(unrecordable(detail));
         }
         let id = insert(transaction, &[("run", &run), ("position", &position)], factor)?;
-        let number = |position: usize| numeric.map_or(f64::NAN, |numbers| numbers[position]);
         let levels = factor.levels.iter().enumerate();
-        let levels = levels
-            .map(|(position, label)| Level { label: label.clone(), number: number(position) });
+        let levels = levels.map(|(position, label)| Level {
+            label: label.clone(),
+            number: numeric.map_or(f64::NAN, |numbers| numbers[position]),
+        });
         insert_all(transaction, ("factor", id), &levels.collect::<Vec<_>>())?;
     }
     Ok(())

@@ -41,17 +41,19 @@ impl Table {
 
     /// Bytes of a row's columns, at least about: an engine adds its own to them.
     pub fn row_bytes(&self) -> u64 {
-        let bytes = |column: &Column| match column.data_type {
-            DataType::Uuid => 16,
-            DataType::Int | DataType::Date => 4,
-            DataType::BigInt | DataType::Timestamp | DataType::Decimal => 8,
-            DataType::Char(characters) => u64::from(characters),
-            // Texts may be short.
-            DataType::Varchar(_) => 0,
-            // Pages are no smaller.
-            DataType::PageFiller { rows } => 512 / u64::from(rows.max(1)),
-        };
-        self.columns.iter().map(bytes).sum()
+        self.columns
+            .iter()
+            .map(|column| match column.data_type {
+                DataType::Uuid => 16,
+                DataType::Int | DataType::Date => 4,
+                DataType::BigInt | DataType::Timestamp | DataType::Decimal => 8,
+                DataType::Char(characters) => u64::from(characters),
+                // Texts may be short.
+                DataType::Varchar(_) => 0,
+                // Pages are no smaller.
+                DataType::PageFiller { rows } => 512 / u64::from(rows.max(1)),
+            })
+            .sum()
     }
 
     /// The column that makes rows so wide that about so many of them fill a page.

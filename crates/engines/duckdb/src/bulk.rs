@@ -86,8 +86,12 @@ fn write(chunk: &mut Chunk, place: usize, column: &Column, values: &Values, rows
             put(chunk.big_ints(place), rows.map(|row| number(values, row)));
         }
         ChunkType::Uuid => {
-            let value = |row: usize| if let Values::Uuids(uuids) = values { uuids[row] } else { 0 };
-            put(chunk.uuids(place), rows.map(|row| uuid(value(row))));
+            put(
+                chunk.uuids(place),
+                rows.map(|row| {
+                    uuid(if let Values::Uuids(uuids) = values { uuids[row] } else { 0 })
+                }),
+            );
         }
         ChunkType::Text => {
             let (mut room, mut places) = (String::new(), chunk.texts(place));

@@ -7,7 +7,7 @@ use super::{COMPRESSION, failed};
 use engine::compression::{OF_COLUMNS as PREFIX, apply, of_columns};
 use engine::{Compressed, EngineError};
 use experiment::{Configuration, Invalid};
-use work::{Column, Table};
+use work::Table;
 
 /// DuckDB's setting for all columns.
 pub const SETTING: &str = "force_compression";
@@ -60,15 +60,18 @@ pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<
     else {
         return Vec::new();
     };
-    let refused = |(path, method): (String, &str)| {
-        let said = connection.run(&format!("SET {SETTING} = '{method}'")).err()?;
-        let said = said.to_string();
-        let said = said.lines().next().unwrap_or_default().to_owned();
-        let message =
-            format!("DuckDB {} does not support compression `{method}`: {said}", library.version);
-        Some(Invalid::new(path, message))
-    };
-    asked.filter_map(refused).collect()
+    asked
+        .filter_map(|(path, method)| {
+            let said = connection.run(&format!("SET {SETTING} = '{method}'")).err()?;
+            let said = said.to_string();
+            let said = said.lines().next().unwrap_or_default().to_owned();
+            let message = format!(
+                "DuckDB {} does not support compression `{method}`: {said}",
+                library.version
+            );
+            Some(Invalid::new(path, message))
+        })
+        .collect()
 }
 
 /// How the columns of a trial's tables are to be compressed.
@@ -90,8 +93,9 @@ impl Compression {
 
     /// Tells the columns of tables that have a method of their own.
     pub fn apply(&self, tables: &mut [Table]) {
-        let own = |column: &Column| self.columns.iter().find(|(name, _)| name == column.name);
-        apply(tables, |column| own(column).map(|(_, method)| *method));
+        apply(tables, |column| {
+            self.columns.iter().find(|(name, _)| name == column.name).map(|(_, method)| *method)
+        });
     }
 
     /// Makes sure that a table which has its rows is stored so.

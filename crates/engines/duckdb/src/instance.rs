@@ -111,8 +111,9 @@ impl DuckDbInstance {
     }
 
     fn operations(&self) -> Result<&Arc<[Compiled]>, EngineError> {
-        let missing = || EngineError::failed("connecting", "the tables have not been created yet");
-        self.operations.get().ok_or_else(missing)
+        self.operations.get().ok_or_else(|| {
+            EngineError::failed("connecting", "the tables have not been created yet")
+        })
     }
 }
 
@@ -125,8 +126,10 @@ impl Target {
 
     /// Opens a database from a thread whose name its worker threads get.
     fn open_at(&self, path: &Path) -> Result<Arc<Database>, EngineError> {
-        let open = || Database::open(self.library, Some(path), self.settings.global());
-        let opened = self.workers.starting(open).map_err(|error| EngineError::no_thread(&error))?;
+        let opened = self
+            .workers
+            .starting(|| Database::open(self.library, Some(path), self.settings.global()))
+            .map_err(|error| EngineError::no_thread(&error))?;
         opened.map_err(failed(format!("opening {}", path.display())))
     }
 
@@ -145,8 +148,9 @@ impl Target {
     }
 
     fn database(&self) -> Result<Arc<Database>, EngineError> {
-        let missing = || EngineError::failed("connecting", "the database is not open");
-        lock(&self.database).clone().ok_or_else(missing)
+        lock(&self.database)
+            .clone()
+            .ok_or_else(|| EngineError::failed("connecting", "the database is not open"))
     }
 
     fn connect_to(&self, database: &Arc<Database>) -> Result<Connection, EngineError> {
@@ -216,8 +220,10 @@ impl Target {
 
     /// Sets something for the whole database, whatever `target.settings` says.
     fn set(&self, connection: &Connection, name: &str, value: &str) -> Result<(), EngineError> {
-        let set = || connection.run(&format!("SET GLOBAL {name} = {value}"));
-        let set = self.workers.starting(set).map_err(|error| EngineError::no_thread(&error))?;
+        let set = self
+            .workers
+            .starting(|| connection.run(&format!("SET GLOBAL {name} = {value}")))
+            .map_err(|error| EngineError::no_thread(&error))?;
         set.map_err(failed(format!("setting {name} to {value}")))
     }
 

@@ -32,7 +32,7 @@ impl Interrupter {
     pub fn start(cancel: &Cancel) -> Result<Self, EngineError> {
         let watched = Arc::<Watched>::default();
         let (cancel, inside) = (cancel.clone(), watched.clone());
-        let look = move || {
+        let thread = Builder::new().name("interrupter".into()).spawn(move || {
             while !inside.is_over.load(Ordering::Relaxed) {
                 if cancel.is_cancelled() {
                     let connections = lock(&inside.connections);
@@ -43,8 +43,7 @@ impl Interrupter {
                 }
                 std::thread::park_timeout(LOOK_EVERY);
             }
-        };
-        let thread = Builder::new().name("interrupter".into()).spawn(look);
+        });
         Ok(Self { watched, thread: Some(thread.map_err(|error| EngineError::no_thread(&error))?) })
     }
 

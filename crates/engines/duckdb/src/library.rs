@@ -102,8 +102,8 @@ impl Library {
             loaded.get::<LibraryVersion>(b"duckdb_library_version\0").map(|version| text(version()))
         };
         let version = version.ok().map(|version| version.trim_start_matches('v').to_owned());
-        let lacks = |function| Unusable::Lacks { function, version: version.clone() };
-        let interface = Interface::find(&loaded).map_err(lacks)?;
+        let interface = Interface::find(&loaded)
+            .map_err(|function| Unusable::Lacks { function, version: version.clone() })?;
         let version = version.unwrap_or_default();
         Ok(Self { interface, version, _loaded: loaded })
     }

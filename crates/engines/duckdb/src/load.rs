@@ -96,16 +96,20 @@ pub fn fill(
         return load.all(first);
     }
     scope(|scope| {
-        let start = |own| {
-            let run = move || {
-                let result = load.runs(own);
-                ends();
-                result
-            };
-            // Where the system gives fewer threads, those do it.
-            Builder::new().name("load-rows".into()).spawn_scoped(scope, run).ok()
-        };
-        let started: Vec<_> = others.iter().map_while(start).collect();
+        let started: Vec<_> = others
+            .iter()
+            .map_while(|own| {
+                // Where the system gives fewer threads, those do it.
+                Builder::new()
+                    .name("load-rows".into())
+                    .spawn_scoped(scope, move || {
+                        let result = load.runs(own);
+                        ends();
+                        result
+                    })
+                    .ok()
+            })
+            .collect();
         let own = load.runs(first);
         let ended =
             started.into_iter().map(|own| own.join().unwrap_or_else(|panic| resume_unwind(panic)));
@@ -243,9 +247,10 @@ impl Load<'_> {
 
     /// Waits until all transactions before this one are over; false: one has failed.
     fn wait_for_turn(&self, number: usize) -> bool {
-        let waits = |turn: &mut Turn| turn.over < number && !turn.failed;
-        let turn =
-            self.turned.wait_while(lock(&self.turn), waits).unwrap_or_else(PoisonError::into_inner);
+        let turn = self
+            .turned
+            .wait_while(lock(&self.turn), |turn: &mut Turn| turn.over < number && !turn.failed)
+            .unwrap_or_else(PoisonError::into_inner);
         !turn.failed
     }
 }

@@ -149,8 +149,9 @@ impl DuckDbSession {
                 run(statement, parameters, wanted, results).map_err(failed("statement"))?;
             }
             Statement::Text(text) => {
-                let each = |mut statement| run(&mut statement, parameters, wanted, results);
-                open.connection.each(text, each).map_err(failed("statement"))?;
+                open.connection
+                    .each(text, |mut statement| run(&mut statement, parameters, wanted, results))
+                    .map_err(failed("statement"))?;
             }
             Statement::Begin => open.begin.execute().map(drop).map_err(failed("begin"))?,
             Statement::Commit => open.commit.execute().map(drop).map_err(failed("commit"))?,

@@ -20,12 +20,13 @@ const REFUSED: [(&str, &str); 1] = [("access_mode", "trials create and write the
 pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
     let objection = |(name, value): (&str, &Value)| {
         let refused = REFUSED.iter().find(|(refused, _)| refused.eq_ignore_ascii_case(name));
-        let is_count = |known: &&str| known.eq_ignore_ascii_case(name);
         let message = if let Some((_, why)) = refused {
             format!("cannot be set: {why}")
         } else if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
             "names of DuckDB settings contain only letters, digits and underscores".into()
-        } else if COUNTS.iter().any(is_count) && !matches!(value, Value::Integer(1..)) {
+        } else if COUNTS.iter().any(|known| known.eq_ignore_ascii_case(name))
+            && !matches!(value, Value::Integer(1..))
+        {
             format!("`{value}` is not a whole number of at least 1")
         } else {
             return None;
@@ -163,17 +164,19 @@ pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<
     let Ok(all) = Settings::of(configuration, library) else { return unknown };
     let (global, local) =
         (all.global.iter().map(|own| (own, false)), all.local.iter().map(|own| (own, true)));
-    let objection = |(own, is_local): (&(String, String), bool)| {
-        let (local, global) = [own.clone()].into_iter().partition(|_| is_local);
-        let alone = Settings { global, local, known: all.known.clone() };
-        let error = alone.tried(library).err()?;
-        Some(Invalid::new(format!("{PREFIX}{}", own.0), error.to_string()))
-    };
     // One can depend on another.
     if all.tried(library).is_ok() {
         unknown
     } else {
-        global.chain(local).filter_map(objection).collect()
+        global
+            .chain(local)
+            .filter_map(|(own, is_local)| {
+                let (local, global) = [own.clone()].into_iter().partition(|_| is_local);
+                let alone = Settings { global, local, known: all.known.clone() };
+                let error = alone.tried(library).err()?;
+                Some(Invalid::new(format!("{PREFIX}{}", own.0), error.to_string()))
+            })
+            .collect()
     }
 }
 

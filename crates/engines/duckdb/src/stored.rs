@@ -36,15 +36,14 @@ pub fn of_table(connection: &Connection, table: &Table, filter: Filter) -> Answe
          sum(bytes) > 0",
         segments(&info)
     );
-    let least = |column: &str, own: &str| {
+    stored(connection, table, filter, &bytes, &info, &|column: &str, own: &str| {
         format!(
             "SELECT min(TRY_CAST(regexp_extract(stats, 'Min: (.*?), Max: ', 1) AS {own})) AS \
              least FROM {info} WHERE column_name = {} AND segment_type <> 'VALIDITY' GROUP BY \
              row_group_id",
             literal(column)
         )
-    };
-    stored(connection, table, filter, &bytes, &info, &least)
+    })
 }
 
 /// By which methods the columns of a table of the database are compressed, in the order of the
@@ -58,11 +57,12 @@ pub fn compressed(connection: &Connection, table: &Table) -> Answered<Vec<Compre
     let mut answer = connection.prepare(&sql)?.execute()?;
     let rows = 0..answer.rows();
     let mut cell = |column, row| answer.cell(column, row).unwrap_or_default();
-    let one = |row| {
-        let (column, method) = (cell(0, row), cell(1, row));
-        Compressed { column, method, bytes: cell(2, row).parse().unwrap_or(0) }
-    };
-    Ok(rows.map(one).collect())
+    Ok(rows
+        .map(|row| {
+            let (column, method) = (cell(0, row), cell(1, row));
+            Compressed { column, method, bytes: cell(2, row).parse().unwrap_or(0) }
+        })
+        .collect())
 }
 
 /// Of a Parquet file, as its own metadata say it.
@@ -77,14 +77,13 @@ pub fn of_file(
         "SELECT path_in_schema, CAST(sum(total_compressed_size) AS BIGINT) FROM {info} GROUP BY \
          path_in_schema"
     );
-    let least = |column: &str, own: &str| {
+    stored(connection, table, filter, &bytes, &info, &|column: &str, own: &str| {
         format!(
             "SELECT TRY_CAST(stats_min_value AS {own}) AS least FROM {info} WHERE path_in_schema \
              = {}",
             literal(column)
         )
-    };
-    stored(connection, table, filter, &bytes, &info, &least)
+    })
 }
 
 fn stored(

@@ -49,14 +49,13 @@ impl Workers {
     /// have the number 0.
     pub fn cpu_ns(&self) -> Vec<(i32, u64)> {
         let entries = Path::new("/proc/self/task").read_dir().into_iter().flatten().flatten();
-        let is_one = |folder: &Path| {
-            std::fs::read_to_string(folder.join("comm"))
+        let found = entries.filter(|entry| {
+            std::fs::read_to_string((&entry.path()).join("comm"))
                 .is_ok_and(|name| name.trim_end() == self.name)
-        };
-        let found = entries.filter(|entry| is_one(&entry.path()));
-        let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse().ok();
-        let running =
-            found.filter_map(number).filter_map(|own| Some((own, ProcessTimes::read(own)?.cpu_ns)));
+        });
+        let running = found
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .filter_map(|own| Some((own, ProcessTimes::read(own)?.cpu_ns)));
         running.chain([(0, self.ended_ns.load(Ordering::Relaxed))]).collect()
     }
 }

@@ -293,11 +293,10 @@ impl WaitCollector for DuckDbCollector {
 /// Divides suspended time in proportion to samples.
 fn divide(suspended_s: f64, samples: &Samples, hz: f64) -> Vec<Wait> {
     let all: u64 = samples.values().sum();
-    let class = |name: &str| WaitType::class_of(WAIT_TYPES, name);
     let source = |samples, error_s| WaitSource::Sampled { hz, samples: Some(samples), error_s };
     let wait = |name: &str, resource_s: f64, source| Wait {
         wait_type: name.into(),
-        class: class(name),
+        class: WaitType::class_of(WAIT_TYPES, name),
         count: None,
         resource_s,
         signal_s: 0.0,

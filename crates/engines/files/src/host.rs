@@ -76,11 +76,13 @@ impl Instance for FilesInstance {
             CacheState::Cold => observe::page_cache::evict,
             CacheState::Hot => observe::page_cache::load,
         };
-        let settled = |TargetFile { path, .. }: &TargetFile| {
-            let file = File::open(path).map_err(EngineError::at(path))?;
-            settle(&file).map(|()| file).map_err(EngineError::at(path))
-        };
-        CacheReport::of_files(self.files_of().map(settled), cache)
+        CacheReport::of_files(
+            self.files_of().map(|TargetFile { path, .. }| {
+                let file = File::open(path).map_err(EngineError::at(path))?;
+                settle(&file).map(|()| file).map_err(EngineError::at(path))
+            }),
+            cache,
+        )
     }
 
     fn space_bytes(&self) -> Option<u64> {

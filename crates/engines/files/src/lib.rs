@@ -82,11 +82,10 @@ impl Prerequisites for Files {
                     found.misses(obstacle);
                 }
             }
-            let space = |file: WantedFile| {
+            found.needs(wanted.files.into_iter().filter_map(|file| {
                 let folder = file.path.parent()?.to_path_buf();
                 Some(Space { folder, bytes: file.create?, is_estimate: false })
-            };
-            found.needs(wanted.files.into_iter().filter_map(space));
+            }));
         }
         found
     }

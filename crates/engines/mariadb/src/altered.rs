@@ -156,10 +156,9 @@ fn values_before(record: &Record) -> Settings {
 /// Returns whether a variable that is fixed at start differs from the wanted value.
 fn awaits_restart(wanted: &Settings, client: &mut Client) -> Result<bool, EngineError> {
     let known = Variable::read(client)?;
-    let differs = |(name, value): (&String, &String)| {
+    Ok(wanted.iter().any(|(name, value)| {
         known.get(name).is_some_and(|own| !own.is_dynamic() && !is_in_force(name, value, own))
-    };
-    Ok(wanted.iter().any(differs))
+    }))
 }
 
 /// Sets what differs, of what can be set while the server runs.

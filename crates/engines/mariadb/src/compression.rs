@@ -69,9 +69,10 @@ impl Compression {
         let Self::Pages(algorithm) = self else { return None };
         let folder = installation.server.parent().unwrap_or(Path::new("/"));
         let plugin = format!("provider_{algorithm}.so");
-        let is_there = || PLUGINS.iter().any(|place| folder.join(place).join(&plugin).exists());
-        (algorithm != BUILT_IN && installation.has_provider_plugins() && !is_there())
-            .then(|| lacking(algorithm))
+        (algorithm != BUILT_IN
+            && installation.has_provider_plugins()
+            && !PLUGINS.iter().any(|place| folder.join(place).join(&plugin).exists()))
+        .then(|| lacking(algorithm))
     }
 
     /// Has the server compress pages by the algorithm, which is a setting of the whole server: on

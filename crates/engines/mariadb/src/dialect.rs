@@ -107,10 +107,15 @@ impl MariaDialect {
     pub fn load(&self, table: &Table, columns: &[&'static str]) -> String {
         let is_uuid =
             |name: &&str| table.column(name).is_some_and(|own| own.data_type == DataType::Uuid);
-        let target = |(number, name): (usize, &&str)| {
-            if is_uuid(name) { format!("@u{number}") } else { self.quote(name) }
-        };
-        let targets: Vec<String> = columns.iter().enumerate().map(target).collect();
+        let targets: Vec<String> = columns
+            .iter()
+            .enumerate()
+            .map(
+                |(number, name)| {
+                    if is_uuid(name) { format!("@u{number}") } else { self.quote(name) }
+                },
+            )
+            .collect();
         let uuids = columns.iter().enumerate().filter(|(_, name)| is_uuid(name));
         let set: Vec<String> = uuids
             .map(|(number, name)| {
@@ -127,8 +132,11 @@ impl MariaDialect {
 
     /// The loop of the published studies: rows one by one, a commit after each batch.
     pub fn procedures(&self, work: &Work) -> Vec<String> {
-        let is_loop = |operation: &&Operation| matches!(operation, Operation::InsertLoop { .. });
-        let Some(Operation::InsertLoop { table }) = work.operations.iter().find(is_loop) else {
+        let Some(Operation::InsertLoop { table }) = work
+            .operations
+            .iter()
+            .find(|operation| matches!(operation, Operation::InsertLoop { .. }))
+        else {
             return Vec::new();
         };
         let table = &work.tables[*table];
@@ -194,9 +202,10 @@ impl Dialect for MariaDialect {
         }
         let parts = parts.join(", ");
         let options = self.compression.map(Compression::options).unwrap_or_default();
-        let partition = |file: u32| format!("PARTITION p{file}{}", self.folder(file as usize));
         let places = if self.data_files > 1 && table.storage.spread {
-            let partitions: Vec<String> = (0..self.data_files).map(partition).collect();
+            let partitions: Vec<String> = (0..self.data_files)
+                .map(|file: u32| format!("PARTITION p{file}{}", self.folder(file as usize)))
+                .collect();
             format!(" PARTITION BY KEY ({}) ({})", self.names(table.key), partitions.join(", "))
         } else {
             self.folder(0)

@@ -142,8 +142,8 @@ fn planned(plan: &str, has_constants: bool) -> Planned {
         &block["table"]
     };
     let rows = table["rows"].as_f64().or_else(|| table["rows_examined_per_scan"].as_f64());
-    let of_mysql = || block["cost_info"]["query_cost"].as_str()?.parse().ok();
-    let cost = block["cost"].as_f64().or_else(of_mysql);
+    let cost =
+        block["cost"].as_f64().or_else(|| block["cost_info"]["query_cost"].as_str()?.parse().ok());
     strip(&mut json, has_constants);
     Planned { text: serde_json::to_string_pretty(&json).unwrap_or_default(), rows, cost }
 }

@@ -297,8 +297,11 @@ impl Tables for MariaSchema {
         for statement in dialect.procedures(&work) {
             self.admin.run("creating the procedure", &statement)?;
         }
-        let compile = |operation| compile(&dialect, operation, &work);
-        let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
+        let operations = work
+            .operations
+            .iter()
+            .map(|operation| compile(&dialect, operation, &work))
+            .collect::<Result<Arc<[_]>, _>>()?;
         self.common.keep_statements(operations);
         Ok(())
     }

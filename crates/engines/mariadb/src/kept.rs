@@ -65,8 +65,11 @@ pub fn put_back(kept: &KeptTables, admin: &Admin) -> Result<(), EngineError> {
 /// All of them or none (<https://mariadb.com/kb/en/rename-table/>).
 fn move_tables(kept: &KeptTables, admin: &Admin, from: &str, to: &str) -> Result<(), EngineError> {
     let [from, to] = [from, to].map(quote_identifier);
-    let rename = |name: &&str| format!("{from}.{0} TO {to}.{0}", quote_identifier(name));
-    let all: Vec<String> = kept.tables.iter().map(rename).collect();
+    let all: Vec<String> = kept
+        .tables
+        .iter()
+        .map(|name| format!("{from}.{0} TO {to}.{0}", quote_identifier(name)))
+        .collect();
     let sql = format!(
         "SET lock_wait_timeout = {LOCK_MAX_S}; RENAME TABLE {}; SET lock_wait_timeout = DEFAULT",
         all.join(", ")

@@ -52,9 +52,8 @@ const CANNOT_CONNECT_NOW: &str = "57P03";
 /// Connects, also to a server that is starting or, for so long, recovering from a crash.
 fn connect(config: &Config, recovery: Duration, cancel: &Cancel) -> Result<Client, EngineError> {
     let config = config.clone().with_stop(cancel.stop());
-    let not_yet = |error: &crate::client::Error| error.code() == Some(CANNOT_CONNECT_NOW);
     let connected = wait_for(recovery, cancel, || match Client::connect(&config) {
-        Err(error) if not_yet(&error) => Ok(None),
+        Err(error) if (error.code() == Some(CANNOT_CONNECT_NOW)) => Ok(None),
         connected => connected.map(Some).map_err(failed_at("connecting")),
     })?;
     connected.map_or_else(|| Client::connect(&config).map_err(failed_at("connecting")), Ok)
@@ -115,14 +114,17 @@ impl Admin {
         let mut client = lock(&self.client);
         let canceller = client.canceller();
         let disconnector = client.disconnector().map_err(failed_at("connecting"))?;
-        let stop = move |goes_on_for: &dyn Fn(Duration) -> bool| {
-            // A server that cannot be asked does not answer the work either.
-            let _ = canceller.cancel();
-            if goes_on_for(STOPPING) {
-                disconnector.disconnect();
-            }
-        };
-        let result = until_cancelled(&self.cancel, stop, || work(&mut client));
+        let result = until_cancelled(
+            &self.cancel,
+            move |goes_on_for: &dyn Fn(Duration) -> bool| {
+                // A server that cannot be asked does not answer the work either.
+                let _ = canceller.cancel();
+                if goes_on_for(STOPPING) {
+                    disconnector.disconnect();
+                }
+            },
+            || work(&mut client),
+        );
         result.map_err(
             |error| if self.cancel.is_cancelled() { EngineError::Cancelled } else { error },
         )
@@ -140,21 +142,24 @@ impl Admin {
         client.set_answer_timeout(Some(CLEANING));
         let canceller = client.canceller();
         let disconnector = client.disconnector().map_err(failed_at("cleaning up"))?;
-        let stop = move |goes_on_for: &dyn Fn(Duration) -> bool| {
-            if goes_on_for(STOPPING) {
-                // What is still there is left to the next run.
-                let _ = canceller.cancel();
-                disconnector.disconnect();
-            }
-        };
-        until_cancelled(&self.cancel, stop, || {
-            drop_schema(&mut client)?;
-            for name in tablespaces {
-                let sql = format!("DROP TABLESPACE {}", quote_identifier(&name));
-                client.batch(&sql).map_err(failed_at(&sql))?;
-            }
-            Ok(())
-        })
+        until_cancelled(
+            &self.cancel,
+            move |goes_on_for: &dyn Fn(Duration) -> bool| {
+                if goes_on_for(STOPPING) {
+                    // What is still there is left to the next run.
+                    let _ = canceller.cancel();
+                    disconnector.disconnect();
+                }
+            },
+            || {
+                drop_schema(&mut client)?;
+                for name in tablespaces {
+                    let sql = format!("DROP TABLESPACE {}", quote_identifier(&name));
+                    client.batch(&sql).map_err(failed_at(&sql))?;
+                }
+                Ok(())
+            },
+        )
     }
 }
 
@@ -167,7 +172,7 @@ fn until_cancelled<T>(
 ) -> Result<T, EngineError> {
     std::thread::scope(|scope| {
         let (working, done) = channel::<()>();
-        let watch = move || {
+        let watcher = Builder::new().name("cancel".into()).spawn_scoped(scope, move || {
             // Nothing is ever sent: at its end the work hangs up.
             let goes_on_for =
                 |time| matches!(done.recv_timeout(time), Err(RecvTimeoutError::Timeout));
@@ -177,8 +182,7 @@ fn until_cancelled<T>(
                     return;
                 }
             }
-        };
-        let watcher = Builder::new().name("cancel".into()).spawn_scoped(scope, watch);
+        });
         watcher.map_err(|error| EngineError::no_thread(&error))?;
         let result = work();
         drop(working);

@@ -105,13 +105,12 @@ pub fn apply(
     let wanted = server_settings(configuration).into_iter();
     let wanted: BTreeMap<String, String> =
         wanted.map(|(name, value)| (name.to_lowercase(), value)).collect();
-    let only_files = |name: &String| {
-        known
-            .get(name)
-            .is_some_and(|known| ["postmaster", "sighup"].contains(&known.context.as_str()))
-    };
     let (of_server, of_sessions): (BTreeMap<_, _>, BTreeMap<_, _>) =
-        wanted.into_iter().partition(|(name, _)| only_files(name));
+        wanted.into_iter().partition(|(name, _)| {
+            known
+                .get(name)
+                .is_some_and(|known| ["postmaster", "sighup"].contains(&known.context.as_str()))
+        });
     check(&of_server, &known, client.server_version() / 10_000)?;
     altered.verify_permitted(&of_server, &known)?;
     let target = |record: &Record| -> BTreeMap<String, Option<String>> {
@@ -166,9 +165,12 @@ impl Altered {
         wanted: &BTreeMap<String, String>,
         known: &BTreeMap<String, Known>,
     ) -> Result<(), EngineError> {
-        let needs_restart =
-            |name: &&String| known.get(*name).is_some_and(|known| known.context == "postmaster");
-        let Some(name) = wanted.keys().find(needs_restart) else { return Ok(()) };
+        let Some(name) = wanted
+            .keys()
+            .find(|name| known.get(*name).is_some_and(|known| known.context == "postmaster"))
+        else {
+            return Ok(());
+        };
         let setting = format!("target.settings.{name}");
         if self.restart.is_none() {
             return Err(EngineError::failed(setting, NEEDS_RESTART));
@@ -247,13 +249,12 @@ impl Altered {
             let mut client = self.connect()?;
             Ok((load_time(&mut client)? != before).then_some(client))
         })?;
-        let late = || {
+        let mut client = loaded.ok_or_else(|| {
             EngineError::failed(
                 "reloading the server's configuration",
                 "the server did not reload it",
             )
-        };
-        let mut client = loaded.ok_or_else(late)?;
+        })?;
         if self.awaits_restart(&mut client)? {
             return self.restart(Some(client));
         }

@@ -34,8 +34,13 @@ impl Compression {
 
     /// Tells the columns of tables that hold texts.
     pub fn apply(&self, tables: &mut [Table]) {
-        let own = |column: &Column| self.columns.iter().find(|(name, _)| name == column.name);
-        let method = |column: &Column| own(column).map(|(_, method)| *method).or(self.all);
+        let method = |column: &Column| {
+            self.columns
+                .iter()
+                .find(|(name, _)| name == column.name)
+                .map(|(_, method)| *method)
+                .or(self.all)
+        };
         apply(tables, |column| method(column).filter(|_| is_text(column)));
     }
 }
@@ -63,12 +68,11 @@ pub fn lacking(path: String, method: &str, server: &str) -> Invalid {
 
 /// Objections to a configuration with these tables.
 pub fn validate(configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
-    let objection_to = |column: &Column| {
+    let mut invalid = validate_columns(configuration, tables, |column: &Column| {
         let message = "PostgreSQL compresses text columns only, and this is not one; choose \
                        another column";
         (!is_text(column)).then_some(message)
-    };
-    let mut invalid = validate_columns(configuration, tables, objection_to);
+    });
     if !tables.iter().any(can_be_long) && invalid.is_empty() {
         invalid.extend(asked(configuration).into_iter().map(|(path, _)| {
             let message = format!(

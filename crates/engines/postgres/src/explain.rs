@@ -85,8 +85,7 @@ pub fn plans(
          default_transaction_read_only = on"
     );
     client.batch(&limits).map_err(failed_at("setting limits for EXPLAIN"))?;
-    let explain = |own: &Asked| plan(client, own).map_err(NoPlan::refused);
-    Ok(each(asked, explain))
+    Ok(each(asked, |own: &Asked| plan(client, own).map_err(NoPlan::refused)))
 }
 
 /// With values the plan is the one that a session has come to after some executions; without, that
@@ -110,12 +109,17 @@ fn plan(client: &mut Client, asked: &Asked) -> Result<Planned, crate::client::Er
         return Ok(planned(&explain(client, &format!("EXECUTE explained({nulls})"))?, false));
     };
     // A constant in quotes takes the type of its parameter.
-    let quoted = |value: &Parameter| match value {
-        Parameter::Null => "NULL".to_owned(),
-        value => quote_literal(&literal(value, str::to_owned)),
-    };
-    let execute =
-        format!("EXECUTE explained({})", values.iter().map(quoted).collect::<Vec<_>>().join(", "));
+    let execute = format!(
+        "EXECUTE explained({})",
+        values
+            .iter()
+            .map(|value| match value {
+                Parameter::Null => "NULL".to_owned(),
+                value => quote_literal(&literal(value, str::to_owned)),
+            })
+            .collect::<Vec<_>>()
+            .join(", ")
+    );
     for _ in 0..CUSTOM_PLANS {
         explain(client, &execute)?;
     }

@@ -137,9 +137,11 @@ mod tests {
         let part = |at: usize| i16::from_be_bytes([bytes[4 + 2 * at], bytes[5 + 2 * at]]);
         let (count, weight, sign, scale) = (part(0), part(1), part(2), part(3));
         assert_eq!((bytes.len(), scale), (12 + 2 * count as usize, 2));
-        let digit =
-            |at: i16| f64::from(part(4 + at as usize)) * 10_000_f64.powi(i32::from(weight - at));
-        let size: f64 = (0..count).map(digit).sum();
+        let size: f64 = (0..count)
+            .map(|at: i16| {
+                f64::from(part(4 + at as usize)) * 10_000_f64.powi(i32::from(weight - at))
+            })
+            .sum();
         if sign == 0 { size } else { -size }
     }
 

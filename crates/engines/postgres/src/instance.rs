@@ -286,8 +286,11 @@ impl Tables for PostgresSchema {
         }
         let options = explain::session_options(&work);
         self.options.get_or_init(|| options);
-        let compile = |operation| Self::compile(&dialect, operation, &work);
-        let operations = work.operations.iter().map(compile).collect::<Result<Vec<_>, _>>()?;
+        let operations = work
+            .operations
+            .iter()
+            .map(|operation| Self::compile(&dialect, operation, &work))
+            .collect::<Result<Vec<_>, _>>()?;
         self.common.keep_statements(statements(operations.into_iter()));
         Ok(())
     }
@@ -349,10 +352,12 @@ impl ServerProcess for PostgresSchema {
             what: "access to its processes",
         };
         // The first process of a server starts those of sessions.
-        let first = |admin: &mut Client| {
-            let pid = is_local(admin, &self.common.target.config.user).then(|| admin.backend_pid());
-            pid.and_then(parent).ok_or(elsewhere)
-        };
-        self.admin.ask(first).map(Some)
+        self.admin
+            .ask(|admin: &mut Client| {
+                let pid =
+                    is_local(admin, &self.common.target.config.user).then(|| admin.backend_pid());
+                pid.and_then(parent).ok_or(elsewhere)
+            })
+            .map(Some)
     }
 }

@@ -92,10 +92,13 @@ impl Engine for Postgres {
     }
 
     fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion {
-        let server = |own: &Configuration| {
-            (own.get(settings::URL), own.get(settings::VERSION), own.get(settings::BINDIR))
-        };
-        servers::versions(configurations, server, |own| version_of(own, stop))
+        servers::versions(
+            configurations,
+            |own: &Configuration| {
+                (own.get(settings::URL), own.get(settings::VERSION), own.get(settings::BINDIR))
+            },
+            |own| version_of(own, stop),
+        )
     }
 
     fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {

@@ -55,15 +55,20 @@ pub fn sample(
         .collect();
     let mut sample = Sample::new(found.iter().map(|row| row.text(0)), all);
     for row in rows.iter() {
-        let cell = |(at, numeric): (usize, &bool)| {
-            let text = row.get(at)?;
-            let number = || {
-                let whole = text.parse().map(Cell::Integer).ok();
-                whole.or_else(|| text.parse().map(Cell::Real).ok())
-            };
-            Some(numeric.then(number).flatten().unwrap_or(Cell::Text(text.as_bytes())))
-        };
-        sample.push(numeric.iter().enumerate().map(cell)).map_err(ServerError::new)?;
+        sample
+            .push(numeric.iter().enumerate().map(|(at, numeric)| {
+                let text = row.get(at)?;
+                Some(
+                    numeric
+                        .then(|| {
+                            let whole = text.parse().map(Cell::Integer).ok();
+                            whole.or_else(|| text.parse().map(Cell::Real).ok())
+                        })
+                        .flatten()
+                        .unwrap_or(Cell::Text(text.as_bytes())),
+                )
+            }))
+            .map_err(ServerError::new)?;
     }
     Ok(sample)
 }

@@ -136,8 +136,12 @@ impl<T: Serialize + DeserializeOwned + Default> Record<T> {
 
     fn read(path: &Path) -> Result<Self, EngineError> {
         let text = std::fs::read_to_string(path).map_err(EngineError::at(path))?;
-        let doing = || format!("reading the saved server settings in {}", path.display());
-        serde_json::from_str(&text).map_err(|error| EngineError::failed(doing(), error.to_string()))
+        serde_json::from_str(&text).map_err(|error| {
+            EngineError::failed(
+                format!("reading the saved server settings in {}", path.display()),
+                error.to_string(),
+            )
+        })
     }
 
     /// Writes it beside its place, to the disk, and renames: what is there is complete, also after

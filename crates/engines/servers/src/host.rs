@@ -115,8 +115,11 @@ impl<P: Product> Target<P> {
     pub fn log_tail(&self) -> Option<String> {
         let server = lock(self.private.as_ref()?);
         // A session hears of the end of its server process before the server writes of it.
-        let look = || Ok(Some(server.log_since(self.log_bytes)).filter(|said| !said.is_empty()));
-        let said = wait_for(LAST_WORDS, &Cancel::new(), look).ok().flatten();
+        let said = wait_for(LAST_WORDS, &Cancel::new(), || {
+            Ok(Some(server.log_since(self.log_bytes)).filter(|said| !said.is_empty()))
+        })
+        .ok()
+        .flatten();
         said.map(|said| last_lines(&said, LOG_LINES))
     }
 }

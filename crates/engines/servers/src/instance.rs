@@ -129,8 +129,9 @@ impl<S: Schema> Common<S> {
     /// # Errors
     /// When the tables have not been created yet.
     pub fn statements(&self) -> Result<&Arc<[S::Statement]>, EngineError> {
-        let missing = || EngineError::failed("connecting", "the tables have not been created yet");
-        self.statements.get().ok_or_else(missing)
+        self.statements.get().ok_or_else(|| {
+            EngineError::failed("connecting", "the tables have not been created yet")
+        })
     }
 
     /// Keeps the statements of the load. Work that is created twice in one trial would be a defect

@@ -41,16 +41,17 @@ impl Process {
     ) -> io::Result<Self> {
         let cgroups =
             cgroups.iter().map(|file| open_cgroup(file)).collect::<io::Result<Vec<File>>>()?;
-        let join = move || {
-            // Zero stands for the process that writes.
-            for mut cgroup in &cgroups {
-                cgroup.write_all(b"0")?;
-            }
-            // In a session of its own the server does not hear a terminal's Ctrl-C.
-            Ok(setsid().map(drop)?)
-        };
         // SAFETY: only system calls between fork and exec; nothing is allocated or locked.
-        unsafe { command.pre_exec(join) };
+        unsafe {
+            command.pre_exec(move || {
+                // Zero stands for the process that writes.
+                for mut cgroup in &cgroups {
+                    cgroup.write_all(b"0")?;
+                }
+                // In a session of its own the server does not hear a terminal's Ctrl-C.
+                Ok(setsid().map(drop)?)
+            })
+        };
         account.enter(&mut command);
         end_with_us(&mut command, last);
         let ended = Arc::new(Mutex::new(None));
@@ -87,13 +88,14 @@ impl Process {
 /// killed. After [`Account::enter`]: a change of user undoes it.
 pub fn end_with_us(command: &mut Command, signal: Signal) {
     let us = Pid::from_raw(std::process::id() as i32);
-    let ask = move || {
-        set_parent_process_death_signal(Some(signal))?;
-        // Another parent: we were killed before the signal was asked for.
-        if getppid() == us { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
-    };
     // SAFETY: only system calls between fork and exec; nothing is allocated or locked.
-    unsafe { command.pre_exec(ask) };
+    unsafe {
+        command.pre_exec(move || {
+            set_parent_process_death_signal(Some(signal))?;
+            // Another parent: we were killed before the signal was asked for.
+            if getppid() == us { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
+        })
+    };
 }
 
 /// Starts a command from a thread that waits for its end: the signal at the parent's death comes
@@ -138,9 +140,12 @@ pub fn processes_of(program: &str, data: &Path, first: Option<i32>) -> Vec<i32> 
     let Ok(data) = data.canonicalize() else { return Vec::new() };
     let ours = |pid: &i32| works_in(*pid, &data).unwrap_or_else(|| was_given(*pid, &data));
     let first = first.filter(ours);
-    let is_of = |pid: &i32| ours(pid) || (first.is_some() && processes::parent(*pid) == first);
     processes::all()
-        .filter(|pid| runs(*pid, program) && is_of(pid) && processes::is_alive(*pid))
+        .filter(|pid| {
+            runs(*pid, program)
+                && (ours(pid) || (first.is_some() && processes::parent(*pid) == first))
+                && processes::is_alive(*pid)
+        })
         .collect()
 }
 

@@ -13,11 +13,20 @@ pub type Rule =
 /// Returns the rules' advice on a server.
 pub fn advice(rules: &[Rule], server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
     let place = OnMachine { server, survey };
-    let found = |&(weight, rule, action, reason, find): &Rule| {
-        let subject = format!("{} at {}", server.version, server.address);
-        Some(Advice { rule, weight, subject, fact: find(&place)?, reason, action: action.into() })
-    };
-    rules.iter().filter_map(found).collect()
+    rules
+        .iter()
+        .filter_map(|&(weight, rule, action, reason, find)| {
+            let subject = format!("{} at {}", server.version, server.address);
+            Some(Advice {
+                rule,
+                weight,
+                subject,
+                fact: find(&place)?,
+                reason,
+                action: action.into(),
+            })
+        })
+        .collect()
 }
 
 /// A server, and the machine that asks it.
@@ -49,8 +58,8 @@ impl OnMachine<'_> {
         let memory = self.memory_bytes().filter(|bytes| *bytes >= MEMORY_BYTES_MIN)?;
         let size = self.server.bytes(name)?;
         let share = size as f64 / memory as f64;
-        let fact =
-            || format!("has {name} = {}, {} of the memory", bytes(size), short_percent(share));
-        is_worth_a_look(share).then(fact)
+        is_worth_a_look(share).then(|| {
+            format!("has {name} = {}, {} of the memory", bytes(size), short_percent(share))
+        })
     }
 }

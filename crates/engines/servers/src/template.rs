@@ -255,9 +255,11 @@ mod tests {
             Err(EngineError::failed("the script", output.status.to_string()))
         });
         assert!(killed.unwrap_err().to_string().contains("exit status: 3"));
-        let make =
-            |unfinished: &Unfinished<'_>| account.make_folder(&unfinished.folder.join("data"));
-        let made = Template::find_or_make(&recipe, &Cancel::new(), make).unwrap();
+        let made =
+            Template::find_or_make(&recipe, &Cancel::new(), |unfinished: &Unfinished<'_>| {
+                account.make_folder(&unfinished.folder.join("data"))
+            })
+            .unwrap();
         assert!(ended.exists() && made.is_new && made.data.read_dir().unwrap().next().is_none());
         // Whoever copies it holds the lock.
         drop(made);

@@ -94,9 +94,9 @@ impl DataFiles {
 
     /// Which files these are, of those that exist.
     pub fn identities(&self) -> Vec<Identity> {
-        let identity =
-            |path: PathBuf| path.metadata().ok().map(|file| (path, file.dev(), file.ino()));
-        self.lasting().filter_map(identity).collect()
+        self.lasting()
+            .filter_map(|path| path.metadata().ok().map(|file| (path, file.dev(), file.ino())))
+            .collect()
     }
 
     /// Makes sure that these files are still where they were, and that sessions have none open that

@@ -42,12 +42,14 @@ pub fn explain(
         let mut rows = statement.raw_query();
         while rows.next()?.is_some() {}
         drop(rows);
-        let counted = |(name, status, _): &(&str, StatementStatus, Counter)| Fact {
-            name: (*name).into(),
-            unit: String::new(),
-            value: f64::from(statement.get_status(*status)),
-        };
-        explained.counters = COUNTERS.iter().map(counted).collect();
+        explained.counters = COUNTERS
+            .iter()
+            .map(|(name, status, _)| Fact {
+                name: (*name).into(),
+                unit: String::new(),
+                value: f64::from(statement.get_status(*status)),
+            })
+            .collect();
     }
     Ok(explained)
 }
@@ -69,9 +71,12 @@ pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, No
 /// The steps of a statement.
 pub(super) fn steps(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<Step>> {
     let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
-    let step =
-        |row: &Row<'_>| Ok(Step { id: row.get(0)?, parent: row.get(1)?, detail: row.get(3)? });
-    statement.raw_query().mapped(step).collect()
+    statement
+        .raw_query()
+        .mapped(|row: &Row<'_>| {
+            Ok(Step { id: row.get(0)?, parent: row.get(1)?, detail: row.get(3)? })
+        })
+        .collect()
 }
 
 /// The plan, a line for each step, indented below the one that it belongs to.

@@ -86,8 +86,8 @@ impl SqliteInstance {
         // The tables that are there already come first.
         let there = if file == 0 { self.copy_kept(work)? } else { 0 };
         let fills = if file == 0 { std::mem::take(&mut work.fills) } else { Vec::new() };
-        let here = |table: &Table| file == 0 || table.storage.spread;
-        let tables: Vec<&Table> = work.tables[there..].iter().filter(|table| here(table)).collect();
+        let tables: Vec<&Table> =
+            work.tables[there..].iter().filter(|table| file == 0 || table.storage.spread).collect();
         self.make(&self.files.paths[file], work, &tables, fills)
     }
 
@@ -107,8 +107,8 @@ impl SqliteInstance {
             &format!("{}\n{:?}", data.identity, &work.tables[..count]),
             &self.files,
         );
-        let of_data = |fill: &mut Fill| fill.table < count;
-        let fills: Vec<Fill> = work.fills.extract_if(.., of_data).collect();
+        let fills: Vec<Fill> =
+            work.fills.extract_if(.., |fill: &mut Fill| fill.table < count).collect();
         let tables: Vec<&Table> = work.tables[..count].iter().collect();
         let kept = cache::file("sqlite", "data-", &identity, |place| {
             self.files.open(place, true)?;
@@ -188,8 +188,9 @@ impl SqliteInstance {
     }
 
     fn operations(&self) -> Result<&Arc<[Compiled]>, EngineError> {
-        let missing = || EngineError::failed("connecting", "the tables have not been created yet");
-        self.operations.get().ok_or_else(missing)
+        self.operations.get().ok_or_else(|| {
+            EngineError::failed("connecting", "the tables have not been created yet")
+        })
     }
 
     /// Compiles an operation for every data file.
@@ -315,8 +316,11 @@ impl Tables for SqliteInstance {
         {
             file.sync_all().map_err(EngineError::at(path))?;
         }
-        let compile = |operation| self.compile(operation, &work, page_bytes);
-        let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
+        let operations = work
+            .operations
+            .iter()
+            .map(|operation| self.compile(operation, &work, page_bytes))
+            .collect::<Result<Arc<[_]>, _>>()?;
         // Work that is created twice in one trial would be a defect of the probe: the first one
         // stays.
         self.operations.get_or_init(|| operations);

@@ -51,17 +51,19 @@ const PREFIX: &str = "target.settings.";
 
 /// Objections to the settings of a configuration.
 pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
-    let objection = |(name, value): (&str, &Value)| {
-        let known = PRAGMAS.iter().find(|(known, _)| *known == name);
-        let message = if let Some((_, form)) = known {
-            form.wanted(value).err()?.to_string()
-        } else {
-            let known: Vec<&str> = PRAGMAS.iter().map(|(name, _)| *name).collect();
-            experiment::unknown_name("SQLite setting", name, &known)
-        };
-        Some(Invalid::new(format!("{PREFIX}{name}"), message))
-    };
-    configuration.below(PREFIX).filter_map(objection).collect()
+    configuration
+        .below(PREFIX)
+        .filter_map(|(name, value)| {
+            let known = PRAGMAS.iter().find(|(known, _)| *known == name);
+            let message = if let Some((_, form)) = known {
+                form.wanted(value).err()?.to_string()
+            } else {
+                let known: Vec<&str> = PRAGMAS.iter().map(|(name, _)| *name).collect();
+                experiment::unknown_name("SQLite setting", name, &known)
+            };
+            Some(Invalid::new(format!("{PREFIX}{name}"), message))
+        })
+        .collect()
 }
 
 /// Returns whether one connection locks out all others.
@@ -177,9 +179,10 @@ pub fn apply(
 
 /// Those that last in a file, as given.
 pub fn kept(pragmas: &[Pragma]) -> String {
-    let lasts = |own: &&Pragma| OF_THE_FILE.contains(&own.name) || own.name == "journal_mode";
-    let given =
-        pragmas.iter().filter(lasts).map(|own| [own.name, " = ", &own.given, "\n"].concat());
+    let given = pragmas
+        .iter()
+        .filter(|own| OF_THE_FILE.contains(&own.name) || own.name == "journal_mode")
+        .map(|own| [own.name, " = ", &own.given, "\n"].concat());
     given.collect()
 }
 

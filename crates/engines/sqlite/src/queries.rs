@@ -12,7 +12,7 @@ use engine::NoPlan;
 use engine::ServerError;
 use engine::query_reader::{QueryLimits, QueryReader, explain_each};
 use observations::Unread;
-use plans::{Kind, Operator, Plan, Predicate, Role};
+use plans::{Kind, Plan, Predicate, Role};
 use rusqlite::{Connection, Error, OpenFlags};
 use statements::{
     Counter, ForeignKey, Index, Key, Origin, ScriptStatement, Snapshot, Span, Statement,
@@ -61,8 +61,12 @@ impl FileReader {
         connection.busy_timeout(PATIENCE).map_err(said)?;
         let until = Arc::new(Mutex::new(Instant::now() + RUN_MAX));
         let (asked, limit) = (stop.clone(), Arc::clone(&until));
-        let is_over = move || asked.is_asked() || Instant::now() > *engine::lock(&limit);
-        connection.progress_handler(STEPS, Some(is_over)).map_err(said)?;
+        connection
+            .progress_handler(
+                STEPS,
+                Some(move || asked.is_asked() || Instant::now() > *engine::lock(&limit)),
+            )
+            .map_err(said)?;
         connection
             .execute_batch("PRAGMA query_only = on; SELECT count(*) FROM sqlite_schema")
             .map_err(said)?;
@@ -266,12 +270,11 @@ impl QueryReader for FileReader {
             let steps = steps(&self.connection, &statement.text)
                 .map_err(|error| NoPlan::refused(message(error)))?;
             let aliases = aliases(&statement.text, RULES.syntax);
-            let table = |name: &str| {
+            let mut plan = plan_of_steps(&steps, |name: &str| {
                 let meant = aliases.get(&name.to_lowercase()).map_or(name, String::as_str);
                 let known = tables.iter().find(|table| table.name.eq_ignore_ascii_case(meant));
                 known.map_or(meant, |table| &table.name).to_owned()
-            };
-            let mut plan = plan_of_steps(&steps, table)?;
+            })?;
             add_condition(&mut plan, &statement.text);
             if plan.root.is_none() {
                 return Err(NoPlan::NoSteps { engine: "SQLite" });
@@ -284,12 +287,11 @@ impl QueryReader for FileReader {
 /// A scan does not say what rows are kept by; where the statement reads one table alone it is the
 /// condition in its text.
 fn add_condition(plan: &mut Plan, text: &str) {
-    let is_read = |operator: &&Operator| operator.access.is_some();
     let reads: Vec<Kind> = plan
         .operators()
         .into_iter()
         .map(|(_, operator)| operator)
-        .filter(is_read)
+        .filter(|operator| operator.access.is_some())
         .map(|one| one.kind)
         .collect();
     if reads != [Kind::TableScan] {

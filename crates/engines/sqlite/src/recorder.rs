@@ -11,7 +11,7 @@
 //! 20 us each) is seen as unaccounted time.
 
 use super::wait_type::{Event, WAIT_TYPES};
-use engine::WaitType;
+
 use observations::{Operation, Wait};
 use observe::{ThreadClock, ThreadTimes};
 use quanta::Clock;
@@ -192,11 +192,12 @@ impl Tallies {
     /// The waits, without types that nobody waited for.
     pub fn waits(&self) -> Vec<Wait> {
         let waited = self.0.iter().zip(WAIT_TYPES).filter(|(tally, _)| tally.waits > 0);
-        let wait = |(tally, info): (&Tally, &WaitType)| {
-            let (resource_s, signal_s) = (seconds(tally.resource_ns), seconds(tally.signal_ns));
-            Wait::counted(info.name, info.class, tally.waits, resource_s, signal_s)
-        };
-        waited.filter_map(wait).collect()
+        waited
+            .filter_map(|(tally, info)| {
+                let (resource_s, signal_s) = (seconds(tally.resource_ns), seconds(tally.signal_ns));
+                Wait::counted(info.name, info.class, tally.waits, resource_s, signal_s)
+            })
+            .collect()
     }
 
     /// The operations, without types that nobody called.

@@ -83,14 +83,19 @@ impl Reading {
         let mut sample = Sample::new(columns.iter().cloned(), all);
         let blocks = rows_max.div_ceil(BLOCK_ROWS).max(1);
         let block = rows_max.div_ceil(blocks).max(1);
-        let is_column = |own: &&str| columns.iter().any(|column| column.eq_ignore_ascii_case(own));
-        let rowid =
-            ["rowid", "_rowid_", "oid"].into_iter().find(|own| *has_rowids && !is_column(own));
+        let rowid = ["rowid", "_rowid_", "oid"].into_iter().find(|own| {
+            *has_rowids && !columns.iter().any(|column| column.eq_ignore_ascii_case(own))
+        });
         let Some(rowid) = rowid.filter(|_| all > rows_max) else {
             // Of each so many blocks the first.
             let every = all.div_ceil(rows_max.max(1)).max(1);
-            let wanted = |number: u64| (number / block).is_multiple_of(every);
-            self.read(&connection, &format!("SELECT * FROM {name}"), [], wanted, &mut sample)?;
+            self.read(
+                &connection,
+                &format!("SELECT * FROM {name}"),
+                [],
+                |number: u64| (number / block).is_multiple_of(every),
+                &mut sample,
+            )?;
             return Ok(sample);
         };
         let [least, most] =

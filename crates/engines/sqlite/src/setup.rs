@@ -55,7 +55,6 @@ pub fn identity(of_tables: &str, files: &DataFiles) -> String {
 }
 
 fn make(setup: &Setup, files: &DataFiles, path: &Path) -> Result<(), EngineError> {
-    let restoring = |dump: &NamedFile| format!("restoring {}", dump.path);
     let database = setup.dump.as_ref().filter(|dump| first_bytes(&dump.place()).starts_with(MAGIC));
     if let Some(dump) = database {
         let copied = File::open(dump.place())
@@ -63,7 +62,9 @@ fn make(setup: &Setup, files: &DataFiles, path: &Path) -> Result<(), EngineError
         copied.map_err(EngineError::at(&dump.place()))?;
         let mut connection = super::connection::open(path, false)?;
         stop_with(&mut connection, &files.cancel);
-        files.rebuild(&connection).map_err(|error| failed(restoring(dump), &error))?;
+        files
+            .rebuild(&connection)
+            .map_err(|error| failed(format!("restoring {}", dump.path), &error))?;
     }
     let mut connection = files.open(path, database.is_none())?;
     stop_with(&mut connection, &files.cancel);

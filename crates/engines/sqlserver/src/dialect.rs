@@ -58,10 +58,12 @@ impl MssqlDialect {
     /// Adds the table of the statements.
     #[must_use]
     pub fn about(&self, table: Option<&Table>) -> Self {
-        let is_integer =
-            |column: &&Column| matches!(column.data_type, DataType::Int | DataType::BigInt);
         let columns = table.map(|table| table.columns.as_slice()).unwrap_or_default();
-        let integers = columns.iter().filter(is_integer).map(|column| column.name).collect();
+        let integers = columns
+            .iter()
+            .filter(|column| matches!(column.data_type, DataType::Int | DataType::BigInt))
+            .map(|column| column.name)
+            .collect();
         Self { integers, compression: self.compression.clone(), ..*self }
     }
 
@@ -69,8 +71,11 @@ impl MssqlDialect {
     fn filler(table: &Table) -> Result<usize, EngineError> {
         let Some((_, rows)) = table.filler() else { return Ok(0) };
         let fixed: usize = table.columns.iter().map(|column| width(column.data_type)).sum();
-        let is_long = |column: &&Column| matches!(column.data_type, DataType::Varchar(_));
-        let long = table.columns.iter().filter(is_long).count();
+        let long = table
+            .columns
+            .iter()
+            .filter(|column| matches!(column.data_type, DataType::Varchar(_)))
+            .count();
         let offsets = if long > 0 { 2 + 2 * long } else { 0 };
         let others = ROW_OVERHEAD + table.columns.len().div_ceil(8) + offsets + fixed;
         engine::dialect::filler_bytes(table, PAGE_ROOM, |filler| {
@@ -96,7 +101,6 @@ impl MssqlDialect {
     fn options(&self, table: &Table) -> String {
         let is_columns = self.is_columns();
         let compression = self.compression.as_deref().filter(|_| !is_columns);
-        let switch = |is_on: bool| if is_on { "ON" } else { "OFF" };
         let key = !table.key.is_empty();
         let options: Vec<String> = [
             table
@@ -105,9 +109,9 @@ impl MssqlDialect {
                 .filter(|_| key)
                 .map(|percent| format!("FILLFACTOR = {percent}")),
             compression.map(|method| format!("DATA_COMPRESSION = {}", method.to_uppercase())),
-            self.sequential_key
-                .filter(|_| key)
-                .map(|is_on| format!("OPTIMIZE_FOR_SEQUENTIAL_KEY = {}", switch(is_on))),
+            self.sequential_key.filter(|_| key).map(|is_on| {
+                format!("OPTIMIZE_FOR_SEQUENTIAL_KEY = {}", if is_on { "ON" } else { "OFF" })
+            }),
         ]
         .into_iter()
         .flatten()
@@ -121,8 +125,11 @@ impl MssqlDialect {
 
     /// The loop of the published studies: rows one by one, a commit after each batch.
     pub fn procedures(&self, work: &Work) -> Vec<String> {
-        let is_loop = |operation: &&Operation| matches!(operation, Operation::InsertLoop { .. });
-        let Some(Operation::InsertLoop { table }) = work.operations.iter().find(is_loop) else {
+        let Some(Operation::InsertLoop { table }) = work
+            .operations
+            .iter()
+            .find(|operation| matches!(operation, Operation::InsertLoop { .. }))
+        else {
             return Vec::new();
         };
         let table = &work.tables[*table];
@@ -160,8 +167,11 @@ impl MssqlDialect {
 /// The parameters of a statement that are the columns of a table's key, as variables of their
 /// types.
 pub fn declared(table: &Table) -> String {
-    let typed = |name: &&str| table.columns.iter().find(|column| column.name == *name);
-    let types = table.key.iter().filter_map(typed).map(|column| type_name(column.data_type, 0));
+    let types = table
+        .key
+        .iter()
+        .filter_map(|name| table.columns.iter().find(|column| column.name == *name))
+        .map(|column| type_name(column.data_type, 0));
     let variables: Vec<String> =
         types.zip(1..).map(|(name, number)| format!("@P{number} {name}")).collect();
     format!("DECLARE {}; ", variables.join(", "))

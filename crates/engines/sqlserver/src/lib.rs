@@ -67,8 +67,11 @@ impl Engine for SqlServer {
     }
 
     fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion {
-        let server = |own: &Configuration| own.get(settings::URL);
-        servers::versions(configurations, server, |own| version(own, stop))
+        servers::versions(
+            configurations,
+            |own: &Configuration| own.get(settings::URL),
+            |own| version(own, stop),
+        )
     }
 
     fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {

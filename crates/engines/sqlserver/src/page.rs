@@ -106,13 +106,20 @@ impl FromStr for PageId {
             .split_whitespace()
             .next()
             .unwrap_or_default();
-        let number = |part: &str| part.parse::<u32>().ok().filter(|_| !part.starts_with('+'));
-        let read = |parts: Vec<u32>| {
-            let [database, file, page] = parts[..] else { return None };
-            Some(Self { database: database.try_into().ok()?, file: file.try_into().ok()?, page })
-        };
-        let parts = id.split(':').map(number).collect::<Option<_>>();
-        parts.and_then(read).ok_or_else(|| NotAPage(text.to_owned()))
+        let parts = id
+            .split(':')
+            .map(|part| part.parse::<u32>().ok().filter(|_| !part.starts_with('+')))
+            .collect::<Option<_>>();
+        parts
+            .and_then(|parts: Vec<u32>| {
+                let [database, file, page] = parts[..] else { return None };
+                Some(Self {
+                    database: database.try_into().ok()?,
+                    file: file.try_into().ok()?,
+                    page,
+                })
+            })
+            .ok_or_else(|| NotAPage(text.to_owned()))
     }
 }
 

@@ -78,13 +78,15 @@ mod tests {
     use observations::ServerSetting;
 
     fn rules(settings: &[(&str, &str)]) -> Vec<&'static str> {
-        let setting = |(name, value): &(&str, &str)| ServerSetting {
-            name: (*name).into(),
-            value: Some((*value).into()),
-            ..ServerSetting::default()
-        };
         let server = SurveyedServer {
-            settings: settings.iter().map(setting).collect(),
+            settings: settings
+                .iter()
+                .map(|(name, value)| ServerSetting {
+                    name: (*name).into(),
+                    value: Some((*value).into()),
+                    ..ServerSetting::default()
+                })
+                .collect(),
             ..SurveyedServer::default()
         };
         advice(&server, &Survey::default()).iter().map(|advice| advice.rule).collect()

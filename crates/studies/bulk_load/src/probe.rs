@@ -58,8 +58,10 @@ impl Probe for BulkLoad {
     }
 
     fn plan(&self, _: &Configuration, target: &Target) -> Vec<Invalid> {
-        let objection = || Invalid::new(PROBE.path(), "this engine has no tables to load");
-        (!target.abilities.contains(&Ability::Tables)).then(objection).into_iter().collect()
+        (!target.abilities.contains(&Ability::Tables))
+            .then(|| Invalid::new(PROBE.path(), "this engine has no tables to load"))
+            .into_iter()
+            .collect()
     }
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {

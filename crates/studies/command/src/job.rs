@@ -80,11 +80,11 @@ impl Accepted {
         match text.trim() {
             "true" | "all-non-zero" => Some(Self::Any),
             "false" => Some(Self::Zero),
-            codes => {
-                let code =
-                    |code: &str| code.trim().parse().ok().filter(|code| (0..256).contains(code));
-                codes.split(',').map(code).collect::<Option<_>>().map(Self::Codes)
-            }
+            codes => codes
+                .split(',')
+                .map(|code| code.trim().parse().ok().filter(|code| (0..256).contains(code)))
+                .collect::<Option<_>>()
+                .map(Self::Codes),
         }
     }
 

@@ -75,10 +75,11 @@ fn run(
         let ended = run(&number.to_string())?;
         recorder.record(ended.elapsed.as_nanos() as u64);
         stage.live().done.add(1);
-        let find = |answer: &super::answer::Answer| {
-            answer.find(&ended.stdout, &ended.stderr, &|| stage.is_stopped())
-        };
-        let answers: Result<Vec<f64>, _> = job.answers.iter().map(find).collect();
+        let answers: Result<Vec<f64>, _> = job
+            .answers
+            .iter()
+            .map(|answer| answer.find(&ended.stdout, &ended.stderr, &|| stage.is_stopped()))
+            .collect();
         if stage.is_stopped() {
             return Err(LoadError::Stopped.into());
         }

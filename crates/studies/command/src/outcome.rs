@@ -93,12 +93,15 @@ impl Figures {
 
     /// Means over the runs, but for the extremes.
     fn responses(&self, runs: &[&Run]) -> Vec<Response> {
-        let mean = |of: fn(&Run) -> u64| {
-            runs.iter().map(|run| of(run) as f64).sum::<f64>() / runs.len() as f64
-        };
         let step = 1.0 / runs.len() as f64;
-        let counted =
-            |name: &str, of: fn(&Run) -> u64| Response::lower(name, "", mean(of)).in_steps_of(step);
+        let counted = |name: &str, of: fn(&Run) -> u64| {
+            Response::lower(
+                name,
+                "",
+                runs.iter().map(|run| of(run) as f64).sum::<f64>() / runs.len() as f64,
+            )
+            .in_steps_of(step)
+        };
         let mut responses = vec![Response::lower("elapsed", "s", mean_of(&self.elapsed_s))];
         if runs.len() > 1 {
             let extreme =
@@ -173,8 +176,14 @@ pub const PEAK_MEMORY_AT_MOST: FactName = FactName::new("peak_memory_at_most", "
 fn facts(runs: &[&Run], shell: Option<StartUp>) -> Vec<Fact> {
     let shell = shell.map(|shell| SHELL_START_UP.record(shell.elapsed_s));
     // The kernel counts the memory of the process that starts a command as the command's.
-    let most = || PEAK_MEMORY_AT_MOST.record(observe::child::own_peak_bytes() as f64 / 1e6);
-    shell.into_iter().chain(peak_bytes(runs).is_none().then(most)).collect()
+    shell
+        .into_iter()
+        .chain(
+            peak_bytes(runs)
+                .is_none()
+                .then(|| PEAK_MEMORY_AT_MOST.record(observe::child::own_peak_bytes() as f64 / 1e6)),
+        )
+        .collect()
 }
 
 /// Waits of a session, which is a sequence of runs: its time off the CPU. With several CPUs in use

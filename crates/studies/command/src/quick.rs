@@ -111,10 +111,12 @@ fn draft(arguments: &Time) -> Result<Draft, Failure> {
     }
     draft.set_some(WARMUP_RUNS, runs.warmup);
     draft.set_some(CONCURRENCY, runs.concurrency);
-    let ignored = |codes: &String| {
-        if codes == "true" { Value::Bool(true) } else { Value::Text(codes.clone()) }
-    };
-    draft.set_some(IGNORE_FAILURE, runs.ignore_failure.as_ref().map(ignored));
+    draft.set_some(
+        IGNORE_FAILURE,
+        runs.ignore_failure.as_ref().map(|codes| {
+            if codes == "true" { Value::Bool(true) } else { Value::Text(codes.clone()) }
+        }),
+    );
     draft.set_some(OBSERVE_PROFILE, runs.profile.then_some(true));
     let Rounds { blocks, runs, duration_s, min_runs, max_runs } =
         Rounds::from_arguments(arguments)?;
@@ -251,9 +253,9 @@ impl Rounds {
 /// Blocks of equal numbers of runs: about so many as usual, if that divides the runs; one for each
 /// run, if these are few.
 fn divided(runs: u64, usual: u32) -> u32 {
-    let divides = |blocks: &u32| runs.is_multiple_of(u64::from(*blocks));
-    let near = |blocks: &u32| blocks.abs_diff(usual);
-    let fitting = (usual.div_ceil(2)..=2 * usual).filter(divides).min_by_key(near);
+    let fitting = (usual.div_ceil(2)..=2 * usual)
+        .filter(|blocks: &u32| runs.is_multiple_of(u64::from(*blocks)))
+        .min_by_key(|blocks: &u32| blocks.abs_diff(usual));
     fitting.unwrap_or(usual.min(runs.try_into().unwrap_or(u32::MAX)))
 }
 
@@ -291,8 +293,11 @@ fn list(text: &str) -> Vec<String> {
 
 /// Decimal numbers from one to another, counted in units of the last decimal that any of them has.
 fn scan(min: &str, max: &str, step: &str) -> Result<Vec<String>, String> {
-    let decimals = |text: &str| text.split_once('.').map_or(0, |(_, after)| after.len());
-    let scale = [min, max, step].map(decimals).into_iter().max().unwrap_or(0);
+    let scale = [min, max, step]
+        .map(|text| text.split_once('.').map_or(0, |(_, after)| after.len()))
+        .into_iter()
+        .max()
+        .unwrap_or(0);
     let units = |text: &str| -> Result<i64, String> {
         let (whole, after) = text.split_once('.').unwrap_or((text, ""));
         let digits = format!("{whole}{after:0<scale$}");
@@ -311,14 +316,19 @@ fn scan(min: &str, max: &str, step: &str) -> Result<Vec<String>, String> {
     if number >= VALUES_MAX {
         return Err(format!("more than {VALUES_MAX} values"));
     }
-    let written = |units: i64| {
-        let (sign, digits) =
-            (if units < 0 { "-" } else { "" }, format!("{:0>1$}", units.unsigned_abs(), scale + 1));
-        let (whole, after) = digits.split_at(digits.len() - scale);
-        let text = format!("{sign}{whole}.{after}");
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    };
-    Ok((0..=number as i64).map(|position| written(first + position * by)).collect())
+    Ok((0..=number as i64)
+        .map(|position| {
+            let units: i64 = first + position * by;
+
+            let (sign, digits) = (
+                if units < 0 { "-" } else { "" },
+                format!("{:0>1$}", units.unsigned_abs(), scale + 1),
+            );
+            let (whole, after) = digits.split_at(digits.len() - scale);
+            let text = format!("{sign}{whole}.{after}");
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        })
+        .collect())
 }
 
 #[cfg(test)]
@@ -329,7 +339,7 @@ mod tests {
     use crate::job::Job;
     use clap::Parser;
     use engine::Engine as _;
-    use experiment::{Catalog, Configuration};
+    use experiment::Catalog;
     use null::Nothing;
     use probe::Probe as _;
 
@@ -347,8 +357,11 @@ mod tests {
         };
         let experiment = draft.build(&catalog);
         let experiment = experiment.unwrap_or_else(|error| panic!("{error}\n{}", draft.source()));
-        let line = |configuration: &Configuration| Job::from_settings(configuration).unwrap().line;
-        experiment.configurations.iter().map(line).collect()
+        experiment
+            .configurations
+            .iter()
+            .map(|configuration| Job::from_settings(configuration).unwrap().line)
+            .collect()
     }
 
     #[test]

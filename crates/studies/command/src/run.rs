@@ -250,8 +250,9 @@ fn null() -> Result<OwnedFd, CommandError> {
 }
 
 fn opened(options: &mut OpenOptions, path: &Path) -> Result<OwnedFd, CommandError> {
-    let failed = |source| CommandError::File { path: path.to_owned(), source };
-    child::open_at_once(options, path).map(OwnedFd::from).map_err(failed)
+    child::open_at_once(options, path)
+        .map(OwnedFd::from)
+        .map_err(|source| CommandError::File { path: path.to_owned(), source })
 }
 
 fn failed(what: &'static str, line: &str, end: CommandEnd, ended: &Ended) -> ProbeError {

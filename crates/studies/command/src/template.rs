@@ -172,7 +172,6 @@ mod tests {
 
     #[test]
     fn what_is_no_parameter_can_be_escaped() {
-        let is_parameter = |name: &str| parameters().contains_key(name);
         for text in [
             "awk '{print}' {n}",
             "{x}{y}",
@@ -184,7 +183,10 @@ mod tests {
         ] {
             let same = text.replace("{n}", "8").replace("$8", "${n}");
             assert_eq!(
-                substituted(&escaped(text, is_parameter), &parameters()),
+                substituted(
+                    &escaped(text, |name: &str| parameters().contains_key(name)),
+                    &parameters()
+                ),
                 Ok(same),
                 "{text}"
             );

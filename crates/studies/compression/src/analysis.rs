@@ -7,7 +7,7 @@ mod break_even;
 pub use break_even::{BreakEven, Pays};
 
 use analysis::compare::{Sample, Test, Values, corrected};
-use analysis::decompose::{Decomposition, Part, PartKind};
+use analysis::decompose::{Decomposition, PartKind};
 use analysis::estimate::mean;
 use analysis::grid::{FactorLayout, Grid, Matched};
 use analysis::response::distinct;
@@ -118,9 +118,10 @@ fn name(kind: CostKind) -> &'static str {
 
 /// Returns costs and savings for each compression factor and each data set or engine.
 pub fn compression(summary: &Summary) -> Vec<Compression> {
-    let is_one = |name: &str| name.rsplit('.').next().is_some_and(|last| FACTORS.contains(&last));
     let factors = &summary.recording.factors;
-    let layouts = summary.layouts.iter().filter(|own| is_one(&factors[own.factor].name));
+    let layouts = summary.layouts.iter().filter(|own| {
+        (&factors[own.factor].name).rsplit('.').next().is_some_and(|last| FACTORS.contains(&last))
+    });
     layouts.flat_map(|layout| Tried { summary }.compressions(layout)).collect()
 }
 
@@ -187,9 +188,8 @@ impl Tried<'_> {
                 rows.extend(pair.table.costs.iter().filter_map(|cost| pair.cost(name, cost)));
             }
             let scans = || pairs.iter().filter(|pair| pair.table.access == Access::Scan);
-            let is_cold = |pair: &&Pair| pair.is_cold;
             let read = if scans().any(|pair| pair.is_cold) {
-                scans().filter(is_cold).collect::<Vec<_>>()
+                scans().filter(|pair| pair.is_cold).collect::<Vec<_>>()
             } else {
                 scans().collect()
             };
@@ -245,34 +245,44 @@ fn columns(levels: &[(&str, &Observations)]) -> Vec<StoredColumn> {
         })
     }
     let names = levels.iter().flat_map(|(_, seen)| compressed(seen)).map(|(column, ..)| column);
-    let stored = |column: &str| {
-        let of_level = |(level, seen): &(&str, &Observations)| {
-            let own = || compressed(seen).filter(|(name, ..)| *name == column);
-            StoredAs {
-                level: (*level).to_owned(),
-                methods: own().map(|(_, method, _)| method.to_owned()).collect(),
-                bytes: own().map(|(.., bytes)| bytes).sum(),
-            }
-        };
-        StoredColumn { column: column.to_owned(), levels: levels.iter().map(of_level).collect() }
-    };
-    distinct(names).into_iter().map(stored).collect()
+    distinct(names)
+        .into_iter()
+        .map(|column| StoredColumn {
+            column: column.to_owned(),
+            levels: levels
+                .iter()
+                .map(|(level, seen)| {
+                    let own = || compressed(seen).filter(|(name, ..)| *name == column);
+                    StoredAs {
+                        level: (*level).to_owned(),
+                        methods: own().map(|(_, method, _)| method.to_owned()).collect(),
+                        bytes: own().map(|(.., bytes)| bytes).sum(),
+                    }
+                })
+                .collect(),
+        })
+        .collect()
 }
 
 /// Positions of the factors that have one level within each of these and not the same in all.
 fn telling(recording: &Recording, factor: usize, all: &[Vec<&Vec<Option<usize>>>]) -> Vec<usize> {
-    let level = |own: usize, position: usize| {
-        recording.configurations[own].level(&recording.factors[position].name)
-    };
-    let levels = |groups: &Vec<&Vec<Option<usize>>>, position: usize| {
-        let configurations = groups.iter().flat_map(|group| group.iter().flatten());
-        distinct(configurations.map(|own| level(*own, position)))
-    };
-    let tells = |position: &usize| {
-        let each: Vec<_> = all.iter().map(|groups| levels(groups, *position)).collect();
-        each.iter().all(|own| own.len() == 1) && distinct(each).len() > 1
-    };
-    (0..recording.factors.len()).filter(|position| *position != factor).filter(tells).collect()
+    (0..recording.factors.len())
+        .filter(|position| *position != factor)
+        .filter(|position: &usize| {
+            let each: Vec<_> = all
+                .iter()
+                .map(|groups| {
+                    let position: usize = *position;
+
+                    let configurations = groups.iter().flat_map(|group| group.iter().flatten());
+                    distinct(configurations.map(|own| {
+                        recording.configurations[*own].level(&recording.factors[position].name)
+                    }))
+                })
+                .collect();
+            each.iter().all(|own| own.len() == 1) && distinct(each).len() > 1
+        })
+        .collect()
 }
 
 /// The levels that a configuration has of some factors: `work=cold scan`.
@@ -350,16 +360,21 @@ impl<'a> Pair<'a> {
     /// With so many of its unit for a second of processor time for a unit of work.
     fn functions(&self, per_second: f64) -> Vec<FunctionChange> {
         let code = Decomposition::from_trials(&self.matched).and_then(|own| own.code);
-        let named = |part: Part| match part.kind.clone() {
-            PartKind::Function { function, module } if part.supported() => Some(FunctionChange {
-                function,
-                module,
-                change: part.change_s * per_second,
-                interval: part.interval.map(|own| own.map(|end| end * per_second)),
-            }),
-            _ => None,
-        };
-        code.into_iter().flat_map(|code| code.parts).filter_map(named).take(FUNCTIONS).collect()
+        code.into_iter()
+            .flat_map(|code| code.parts)
+            .filter_map(|part| match part.kind.clone() {
+                PartKind::Function { function, module } if part.supported() => {
+                    Some(FunctionChange {
+                        function,
+                        module,
+                        change: part.change_s * per_second,
+                        interval: part.interval.map(|own| own.map(|end| end * per_second)),
+                    })
+                }
+                _ => None,
+            })
+            .take(FUNCTIONS)
+            .collect()
     }
 
     /// Of scans, with the sizes of a pair on the same data.

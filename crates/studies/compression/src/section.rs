@@ -1,9 +1,7 @@
 //! Costs and savings of compression: sizes, CPU time and elapsed time, the functions behind them,
 //! and the break-even.
 
-use crate::analysis::{
-    BreakEven, Compression, CompressionRow, FunctionChange, Pays, StoredAs, StoredColumn,
-};
+use crate::analysis::{BreakEven, Compression, CompressionRow, Pays, StoredAs, StoredColumn};
 use analysis::{Interval, Summary};
 use report::Cell;
 use report::number;
@@ -91,14 +89,16 @@ fn columns(section: &mut Section, all: &[StoredColumn]) {
 /// `zstd, work=hot scan: processor time changes most in ZSTD_decompress (libduckdb.so) +0.42 us/row
 /// [0.40, 0.44].`
 fn functions(section: &mut Section, row: &CompressionRow) {
-    let function = |own: &FunctionChange| {
-        let ends = own.interval.map(|Interval { low, high }| (low, high));
-        let sign = if own.change > 0.0 { "+" } else { "" };
-        let change = number::difference(own.change, ends, &row.own.unit);
-        format!("{} ({}) {sign}{change}", shortened(&own.function), own.module)
-    };
     if !row.functions.is_empty() {
-        let all = joined(row.functions.iter().map(function), "; ");
+        let all = joined(
+            row.functions.iter().map(|own| {
+                let ends = own.interval.map(|Interval { low, high }| (low, high));
+                let sign = if own.change > 0.0 { "+" } else { "" };
+                let change = number::difference(own.change, ends, &row.own.unit);
+                format!("{} ({}) {sign}{change}", shortened(&own.function), own.module)
+            }),
+            "; ",
+        );
         section.line(format!("{}: CPU time changes most in {all}.", place(&row.level, &row.work)));
     }
 }

@@ -44,10 +44,12 @@ pub fn fio_json(recording: &Recording, grouped: &BTreeMap<String, String>) -> Va
         }
     }
     // Streams of the same name are told apart by their configuration.
-    let elsewhere = |own: &Job<'_>| {
-        jobs.iter().any(|other| other.of.key != own.of.key && other.name == own.name)
-    };
-    let jobs: Vec<Value> = jobs.iter().map(|job| job.json(elsewhere(job))).collect();
+    let jobs: Vec<Value> = jobs
+        .iter()
+        .map(|job| {
+            job.json(jobs.iter().any(|other| other.of.key != job.of.key && other.name == job.name))
+        })
+        .collect();
     let ended_ms =
         trials.iter().map(|(trial, _)| trial.started_ms + (trial.wall_s * 1e3) as i64).max();
     let ended_ms = ended_ms.unwrap_or(run.started_ms);
@@ -139,12 +141,14 @@ impl Stream {
             let options = name.as_deref().map_or_else(|| self::options(flat), options);
             return vec![Self { name, several: false, options }];
         }
-        let named = |name: &&str| Self {
-            name: Some((*name).to_owned()),
-            several: true,
-            options: options(name),
-        };
-        names.iter().map(named).collect()
+        names
+            .iter()
+            .map(|name| Self {
+                name: Some((*name).to_owned()),
+                several: true,
+                options: options(name),
+            })
+            .collect()
     }
 
     fn figures(&self, observations: &Observations) -> Figures {
@@ -205,24 +209,25 @@ impl Figures {
 
 /// Settings by fio's names, all as text.
 fn options<'a>(settings: impl Iterator<Item = (&'a str, &'a str)>) -> Map<String, Value> {
-    let option = |(key, value): (&str, &str)| {
-        let (key, value) = match key {
-            "pattern" => {
-                let short = value
-                    .replace("random-", "rand")
-                    .replace("sequential-", "")
-                    .replace("mixed", "rw");
-                ("rw", short)
-            }
-            "block_size" => ("bs", value.to_owned()),
-            "queue_depth" => ("iodepth", value.to_owned()),
-            "threads" => ("numjobs", value.to_owned()),
-            "direct" => ("direct", u8::from(value == "true").to_string()),
-            _ => return None,
-        };
-        Some((key.to_owned(), Value::from(value)))
-    };
-    settings.filter_map(option).collect()
+    settings
+        .filter_map(|(key, value)| {
+            let (key, value) = match key {
+                "pattern" => {
+                    let short = value
+                        .replace("random-", "rand")
+                        .replace("sequential-", "")
+                        .replace("mixed", "rw");
+                    ("rw", short)
+                }
+                "block_size" => ("bs", value.to_owned()),
+                "queue_depth" => ("iodepth", value.to_owned()),
+                "threads" => ("numjobs", value.to_owned()),
+                "direct" => ("direct", u8::from(value == "true").to_string()),
+                _ => return None,
+            };
+            Some((key.to_owned(), Value::from(value)))
+        })
+        .collect()
 }
 
 /// The section of reads, writes or trims.
@@ -298,18 +303,20 @@ fn disk_util<'a>(trials: impl Iterator<Item = &'a Observations>) -> Vec<Value> {
         }
     }
     let ms = |s: f64| (s * 1e3).round() as u64;
-    let entry = |device: &observations::DeviceUse| {
-        let util =
-            if device.elapsed_s > 0.0 { device.busy_s / device.elapsed_s * 100.0 } else { 0.0 };
-        json!({
-            "name": device.device,
-            "read_ios": device.reads,
-            "write_ios": device.writes,
-            "read_ticks": ms(device.read_s),
-            "write_ticks": ms(device.write_s),
-            "in_queue": ms(device.queue_s),
-            "util": util.min(100.0),
+    devices
+        .iter()
+        .map(|device| {
+            let util =
+                if device.elapsed_s > 0.0 { device.busy_s / device.elapsed_s * 100.0 } else { 0.0 };
+            json!({
+                "name": device.device,
+                "read_ios": device.reads,
+                "write_ios": device.writes,
+                "read_ticks": ms(device.read_s),
+                "write_ticks": ms(device.write_s),
+                "in_queue": ms(device.queue_s),
+                "util": util.min(100.0),
+            })
         })
-    };
-    devices.iter().map(entry).collect()
+        .collect()
 }

@@ -100,9 +100,9 @@ impl Seen<'_> {
 
     /// The outcomes in the order of the plans: those with a share come last in the load.
     fn in_order(&self) -> impl Iterator<Item = (&StreamPlan, &StreamOutcome)> {
-        let find =
-            |plan: &StreamPlan| self.outcome.streams.iter().find(|stream| stream.name == plan.name);
-        self.streams.iter().filter_map(move |plan| Some((plan, find(plan)?)))
+        self.streams.iter().filter_map(move |plan| {
+            Some((plan, self.outcome.streams.iter().find(|stream| stream.name == plan.name)?))
+        })
     }
 
     /// Each stream by itself, where there are several.
@@ -135,11 +135,12 @@ impl Seen<'_> {
         let of = |prefix: String, stream: &StreamOutcome| -> Vec<Latency> {
             let directions =
                 directions(stream).into_iter().filter(|(_, part)| !part.latency.is_empty());
-            let latency = |(name, part): (&str, &Direction)| Latency {
-                name: format!("{prefix}{}", name.to_lowercase()),
-                histogram: part.latency.clone(),
-            };
-            directions.map(latency).collect()
+            directions
+                .map(|(name, part)| Latency {
+                    name: format!("{prefix}{}", name.to_lowercase()),
+                    histogram: part.latency.clone(),
+                })
+                .collect()
         };
         let mut latencies = vec![Latency { name: "I/O".into(), histogram: latency(all) }];
         latencies.extend(service.map(|histogram| Latency { name: "service".into(), histogram }));
@@ -324,17 +325,20 @@ fn latencies(name: &str, latency: &Histogram, figures: &[&str]) -> Vec<Response>
         return Vec::new();
     }
     let (min_ns, mean_ns, max_ns) = latency.min_mean_max_ns();
-    let response = |figure: &&str| {
-        let in_bucket = match *figure {
-            "mean" => return Response::lower(&format!("{name}_mean"), "us", mean_ns / 1e3),
-            "min" => min_ns,
-            "max" => max_ns,
-            percentile => latency.percentile_ns(percentile[1..].parse().unwrap_or(100.0)),
-        };
-        let response = Response::lower(&format!("{name}_{figure}"), "us", in_bucket as f64 / 1e3);
-        response.in_steps_of(Histogram::bucket_ns(in_bucket) as f64 / 1e3)
-    };
-    figures.iter().map(response).collect()
+    figures
+        .iter()
+        .map(|figure| {
+            let in_bucket = match *figure {
+                "mean" => return Response::lower(&format!("{name}_mean"), "us", mean_ns / 1e3),
+                "min" => min_ns,
+                "max" => max_ns,
+                percentile => latency.percentile_ns(percentile[1..].parse().unwrap_or(100.0)),
+            };
+            let response =
+                Response::lower(&format!("{name}_{figure}"), "us", in_bucket as f64 / 1e3);
+            response.in_steps_of(Histogram::bucket_ns(in_bucket) as f64 / 1e3)
+        })
+        .collect()
 }
 
 /// A warning where the throughput was not steady at the end; none where the intervals are too few

@@ -113,16 +113,22 @@ fn names(paths: &[PathBuf]) -> Vec<String> {
     for path in paths {
         let free = |name: &String| !name.is_empty() && !is_taken(name) && !names.contains(name);
         let found = (1..=path.iter().count() + 1).map(|parts| name(path, parts)).find(free);
-        let numbered = || (1..=names.len() + 1).map(|number| format!("path-{number}")).find(free);
-        names.extend(found.or_else(numbered));
+        names.extend(
+            found.or_else(|| {
+                (1..=names.len() + 1).map(|number| format!("path-{number}")).find(free)
+            }),
+        );
     }
     names
 }
 
 /// A text as the name of a stream: without blanks and signs that mean something.
 pub(super) fn stream_name(text: &str) -> String {
-    let kept = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' };
-    text.chars().map(kept).collect::<String>().trim_matches('-').to_owned()
+    text.chars()
+        .map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '-' })
+        .collect::<String>()
+        .trim_matches('-')
+        .to_owned()
 }
 
 #[cfg(test)]

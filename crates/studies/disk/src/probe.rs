@@ -80,9 +80,11 @@ impl Probe for DiskProbe {
             outcome: &outcome,
         };
         let mut observations = seen.observations(surroundings)?;
-        let note =
-            |detail: &String| Warning { kind: WarningKind::NotSteady, detail: detail.clone() };
-        observations.warnings.extend(set.notes.iter().map(note));
+        observations.warnings.extend(
+            set.notes
+                .iter()
+                .map(|detail| Warning { kind: WarningKind::NotSteady, detail: detail.clone() }),
+        );
         Ok(observations)
     }
 }

@@ -134,10 +134,11 @@ fn inspect(paths: &[PathBuf], json: bool) -> Result<ExitCode, Failure> {
     for path in paths {
         let facts = observe::inspect::volume(path).map_err(Failure::usage)?;
         let advice = volume_advice(&facts);
-        let as_json = || volume_document::json(&facts, &advice);
-        output::show(Form { json, md: false }, as_json, || {
-            volume_document::volume(&facts, &advice)
-        })?;
+        output::show(
+            Form { json, md: false },
+            || volume_document::json(&facts, &advice),
+            || volume_document::volume(&facts, &advice),
+        )?;
     }
     Ok(ExitCode::Ok)
 }
@@ -150,15 +151,22 @@ fn permits(arguments: &Disk) -> Permits {
 
 /// Name of the experiment.
 fn name(arguments: &Disk) -> String {
-    let of_file = |file: &PathBuf| {
-        let stem = file.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
-        let kept = |c: char| {
-            if c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c) { c } else { '-' }
-        };
-        stem.chars().map(kept).collect::<String>().trim_start_matches(['.', '-']).to_owned()
-    };
-    let given =
-        arguments.quick.name.clone().or_else(|| arguments.exchange.fio.as_ref().map(of_file));
+    let given = arguments.quick.name.clone().or_else(|| {
+        arguments.exchange.fio.as_ref().map(|file| {
+            let stem = file.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
+            stem.chars()
+                .map(|c| {
+                    if c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c) {
+                        c
+                    } else {
+                        '-'
+                    }
+                })
+                .collect::<String>()
+                .trim_start_matches(['.', '-'])
+                .to_owned()
+        })
+    });
     given.filter(|name| !name.is_empty()).unwrap_or_else(|| "disk".into())
 }
 
@@ -311,10 +319,12 @@ fn workload(draft: &mut Draft, arguments: &Disk, paths: &[StoragePath]) {
     } else if load.mix.is_none() && paths.len() > 1 && !arguments.compare {
         draft.comment("Each path has its own threads.");
         let numbered = paths.iter().zip(1_usize..);
-        let stream = |(path, number): (&StoragePath, usize)| {
-            StreamText::new(&path.name).with(FILE, number).0
-        };
-        draft.set(STREAMS, numbered.map(stream).collect::<Vec<_>>());
+        draft.set(
+            STREAMS,
+            numbered
+                .map(|(path, number)| StreamText::new(&path.name).with(FILE, number).0)
+                .collect::<Vec<_>>(),
+        );
     }
     draft.vary(PATTERN, &or_default(&load.pattern, load, Pattern::RandomRead));
     draft.vary(BLOCK_SIZE, &or_default(&load.block, load, 8192));

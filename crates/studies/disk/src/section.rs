@@ -108,14 +108,15 @@ fn table(rows: Vec<Row<'_>>) -> Columns<'_, Row<'_>> {
     table.right("n", |row| row.2);
     for ((heading, figure, order), _) in FIGURES.into_iter().zip(shown).filter(|(_, shown)| *shown)
     {
-        let cell = move |row: &Row| {
-            let estimate = figure(row.3)?;
-            Some(match estimate.in_seconds() {
-                Some(seconds) => Cell::from(&seconds),
-                None => Cell::estimate_without_unit(estimate),
+        table
+            .left(heading, move |row: &Row| {
+                let estimate = figure(row.3)?;
+                Some(match estimate.in_seconds() {
+                    Some(seconds) => Cell::from(&seconds),
+                    None => Cell::estimate_without_unit(estimate),
+                })
             })
-        };
-        table.left(heading, cell).optional(order);
+            .optional(order);
     }
     table
 }
@@ -152,10 +153,9 @@ fn charts(section: &mut Section, summary: &Summary, disk: &DiskSummary) {
             .filter(|group| !group.bars.is_empty())
             .collect(),
     };
-    let tone = |row: &DiskRow| tone(summary, row);
     let charts = [
         chart("IOPS, higher is better", "I/Os/s", &|row| {
-            Some(Bar { tone: tone(row), ..Bar::from_estimate(row.all.iops.as_ref()?) })
+            Some(Bar { tone: tone(summary, row), ..Bar::from_estimate(row.all.iops.as_ref()?) })
         }),
         chart("Bandwidth, higher is better", "MB/s", &|row| {
             row.all.bandwidth.as_ref().map(Bar::from_estimate)
@@ -186,8 +186,10 @@ fn tone(summary: &Summary, row: &DiskRow) -> Tone {
 /// A group's label and its lines, thinned so that all fit: evenly, the first and the last always.
 fn chart_groups<'s>(disk: &'s DiskSummary) -> Vec<(String, Vec<(String, &'s DiskRow)>)> {
     let rows_of = |configurations: &[usize]| -> Vec<&'s DiskRow> {
-        let find = |c: &usize| disk.rows.iter().find(|row| row.configuration == *c);
-        configurations.iter().filter_map(find).collect()
+        configurations
+            .iter()
+            .filter_map(|c| disk.rows.iter().find(|row| row.configuration == *c))
+            .collect()
     };
     let all: Vec<(&str, Vec<&'s DiskRow>)> = disk
         .groups
@@ -201,8 +203,9 @@ fn chart_groups<'s>(disk: &'s DiskSummary) -> Vec<(String, Vec<(String, &'s Disk
         return vec![(String::new(), thinned(lines.collect(), BARS_MAX))];
     }
     let each = (BARS_MAX / all.len()).max(1);
-    let lines = |rows: &[&'s DiskRow]| rows.iter().map(|row| (load(row), *row)).collect();
-    let groups = all.iter().map(|(label, rows)| ((*label).to_owned(), thinned(lines(rows), each)));
+    let groups = all.iter().map(|(label, rows)| {
+        ((*label).to_owned(), thinned(rows.iter().map(|row| (load(row), *row)).collect(), each))
+    });
     thinned(groups.collect(), BARS_MAX)
 }
 

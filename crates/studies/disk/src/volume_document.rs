@@ -57,8 +57,9 @@ fn devices(facts: &VolumeFacts) -> Section {
     }
     // Devices are few and facts are many: a row for each fact. Where there is no room, the devices
     // farthest below are left out.
-    let is_known = |fact: &&Fact| facts.devices.iter().any(|device| (fact.1)(device).is_some());
-    let mut table = Columns::for_rows(FACTS.iter().filter(is_known));
+    let mut table = Columns::for_rows(
+        FACTS.iter().filter(|fact| facts.devices.iter().any(|device| (fact.1)(device).is_some())),
+    );
     table.left("Device", |(name, _)| *name);
     for (depth, device) in facts.devices.iter().enumerate() {
         table

@@ -225,8 +225,7 @@ pub struct CostModel {
 /// counted.
 pub fn costs(summary: &Summary) -> Vec<CostModel> {
     let recording = summary.recording;
-    let accounted = |path: &str| recording.roles.has(path, &ACCOUNTED);
-    let groups = groups(recording, Scan.name(), accounted);
+    let groups = groups(recording, Scan.name(), |path: &str| recording.roles.has(path, &ACCOUNTED));
     groups.iter().flat_map(|group| Costs { summary }.models(group)).collect()
 }
 
@@ -269,8 +268,9 @@ impl Costs<'_> {
     /// The model of trials that read the table in the same way; `None` of too few configurations.
     fn model(&self, trials: &[&Trial]) -> Option<CostModel> {
         let measured = distinct(trials.iter().map(|trial| trial.configuration));
-        let occurs = |term: &usize| trials.iter().any(|trial| trial.counts[*term] > 0.0);
-        let occurring: Vec<usize> = (0..TERMS.len()).filter(occurs).collect();
+        let occurring: Vec<usize> = (0..TERMS.len())
+            .filter(|term: &usize| trials.iter().any(|trial| trial.counts[*term] > 0.0))
+            .collect();
         let mut told = told_apart(trials, &occurring);
         // One configuration at least is left to err; the terms that matter most stand first.
         told.truncate(measured.len().saturating_sub(1));
@@ -385,18 +385,24 @@ fn prediction(
 
 /// The trials of a configuration that know what a scan counted; named queries do not.
 fn trials(grid: &Grid<&Observations>, configuration: usize) -> Vec<Trial> {
-    let usable = |seen: &&Observations| !seen.timed_out() && AGG_COLUMNS.read(seen).is_some();
-    let trial = |(block, seen): &(u32, &Observations)| {
-        let cost = 1e6 * CPU_S.read(seen).filter(|cpu_s| *cpu_s > 0.0)?;
-        TABLE_PAGES.read(seen).filter(|pages| *pages > 0.0)?;
-        Some(Trial {
-            configuration,
-            block: *block,
-            access: seen.plans.first().map(|plan| access::access(&plan.text)).unwrap_or_default(),
-            page_bytes: fact(seen, PAGE_BYTES),
-            counts: TERMS.iter().map(|term| (term.count)(seen)).collect(),
-            cost,
+    grid.cells[configuration]
+        .iter()
+        .filter(|(_, seen)| !seen.timed_out() && AGG_COLUMNS.read(seen).is_some())
+        .filter_map(|(block, seen)| {
+            let cost = 1e6 * CPU_S.read(seen).filter(|cpu_s| *cpu_s > 0.0)?;
+            TABLE_PAGES.read(seen).filter(|pages| *pages > 0.0)?;
+            Some(Trial {
+                configuration,
+                block: *block,
+                access: seen
+                    .plans
+                    .first()
+                    .map(|plan| access::access(&plan.text))
+                    .unwrap_or_default(),
+                page_bytes: fact(seen, PAGE_BYTES),
+                counts: TERMS.iter().map(|term| (term.count)(seen)).collect(),
+                cost,
+            })
         })
-    };
-    grid.cells[configuration].iter().filter(|(_, seen)| usable(seen)).filter_map(trial).collect()
+        .collect()
 }

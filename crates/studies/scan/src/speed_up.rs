@@ -1,3 +1,4 @@
+// Scans one after the other, so that the time of one is that of its session.
 //! Speed-up of a scan by several CPUs: its elapsed time and CPU time by the degree of parallelism
 //! (S3b: measure whether the rate is linear in cores).
 
@@ -7,7 +8,7 @@ use analysis::settings::groups;
 use analysis::{
     Comparison, ConfigurationGroup, Estimate, Interval, Scale, ScalingClass, Summary, response,
 };
-use observations::{Direction, Observations};
+use observations::Direction;
 use probe::Probe;
 use probe::data::{CPU_S, DEGREE};
 use serde::Serialize;
@@ -65,11 +66,14 @@ pub fn speed_ups(summary: &Summary) -> Vec<SpeedUp> {
 
 impl SpeedUps<'_> {
     fn speed_up(&self, group: ConfigurationGroup) -> Option<SpeedUp> {
-        let degree = |own: &usize| {
-            let configuration = &self.summary.recording.configurations[*own];
-            Some((configuration.get::<u64>(DEGREE.path())?, *own))
-        };
-        let mut all: Vec<(u64, usize)> = group.configurations.iter().filter_map(degree).collect();
+        let mut all: Vec<(u64, usize)> = group
+            .configurations
+            .iter()
+            .filter_map(|own| {
+                let configuration = &self.summary.recording.configurations[*own];
+                Some((configuration.get::<u64>(DEGREE.path())?, *own))
+            })
+            .collect();
         all.sort_unstable();
         let lowest = *all.first()?;
         let rows = all.into_iter().filter_map(|own| self.speed_up_row(own, lowest));
@@ -92,10 +96,13 @@ impl SpeedUps<'_> {
         let speed_up = ratio(&self.scan, first, configuration);
         let interval = speed_up.as_ref().and_then(|own| own.interval);
         let class = |speed_up| ScalingClass::classify(speed_up, times);
-        // Scans one after the other, so that the time of one is that of its session.
-        let busy = |seen: &&Observations| Some(1e3 * CPU_S.read(seen)? / seen.response("scan")?);
-        let busy: Vec<f64> =
-            self.summary.grid.trials(configuration).iter().filter_map(busy).collect();
+        let busy: Vec<f64> = self
+            .summary
+            .grid
+            .trials(configuration)
+            .iter()
+            .filter_map(|seen| Some(1e3 * CPU_S.read(seen)? / seen.response("scan")?))
+            .collect();
         Some(SpeedUpRow {
             configuration,
             degree,

@@ -275,8 +275,11 @@ fn refusal(name: &str) -> String {
 }
 
 fn check_name(name: &str, offset: usize) -> Result<(), Located> {
-    let fault = || Fault::NotAName { name: name.to_owned() };
-    if is_name(name) { Ok(()) } else { Err(Located { offset, fault: fault() }) }
+    if is_name(name) {
+        Ok(())
+    } else {
+        Err(Located { offset, fault: Fault::NotAName { name: name.to_owned() } })
+    }
 }
 
 /// `10 ms`, `10ms`, `:variable us`, or seconds.

@@ -71,14 +71,20 @@ fn statements(mix: &Arc<Mix>) -> (Vec<String>, Vec<Result<Asked, NoPlan>>) {
         {
             continue;
         }
-        let unknown = || match own.prepared {
-            Some(number) => Ok(Asked { statement: mix.statements()[number].clone(), values: None }),
-            None => Err(NoPlan::FromResults),
-        };
         // The first of them would be explained, and the second one run.
         let several = own.source.contains("\\;").then_some(Err(NoPlan::Several));
         let found = values.remove(&position);
-        asked.push(several.unwrap_or_else(|| found.map_or_else(unknown, Ok)));
+        asked.push(several.unwrap_or_else(|| {
+            found.map_or_else(
+                || match own.prepared {
+                    Some(number) => {
+                        Ok(Asked { statement: mix.statements()[number].clone(), values: None })
+                    }
+                    None => Err(NoPlan::FromResults),
+                },
+                Ok,
+            )
+        }));
         sources.push(own.source.clone());
     }
     (sources, asked)

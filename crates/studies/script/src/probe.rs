@@ -75,10 +75,13 @@ impl Probe for ScriptProbe {
     }
 
     fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
-        let named = |argument: &String| {
-            Some((SCRIPT.path(), parse_file_argument(argument).ok()?.0.to_owned()))
-        };
-        configuration.get(SCRIPT).iter().filter_map(named).collect()
+        configuration
+            .get(SCRIPT)
+            .iter()
+            .filter_map(|argument| {
+                Some((SCRIPT.path(), parse_file_argument(argument).ok()?.0.to_owned()))
+            })
+            .collect()
     }
 
     fn footprint(&self, configuration: &Configuration) -> Footprint {

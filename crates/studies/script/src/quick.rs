@@ -118,11 +118,14 @@ fn add_scripts(draft: &mut Draft, scripts: &Scripts, on_server: bool) {
         builtin.push("tpcb-like".to_owned());
     }
     // A server that is named has the tables that its scripts need, a private one has nothing.
-    let names_tables = |argument: &String| {
-        let path = parse_file_argument(argument).map_or(argument.as_str(), |(path, _)| path);
-        read_text(path.as_ref(), SOURCE_BYTES_MAX).is_ok_and(|text| text.contains("pgbench_"))
-    };
-    let initialize = scripts.initialize || (!on_server && scripts.file.iter().any(names_tables));
+    let initialize = scripts.initialize
+        || (!on_server
+            && scripts.file.iter().any(|argument| {
+                let path =
+                    parse_file_argument(argument).map_or(argument.as_str(), |(path, _)| path);
+                read_text(path.as_ref(), SOURCE_BYTES_MAX)
+                    .is_ok_and(|text| text.contains("pgbench_"))
+            }));
     if !builtin.is_empty() {
         draft.set(BUILTIN, builtin);
     }
@@ -177,8 +180,10 @@ fn path(catalog: &Catalog, name: &str, engine: &str) -> String {
         name => name,
     };
     let settings = [of(&catalog.probes, SCRIPT_PROBE), of(&catalog.engines, engine)].concat();
-    let ends_so = |path: &&str| path.split_once('.').is_some_and(|(_, last)| last == name);
-    let known = settings.iter().map(|setting| setting.path).find(ends_so);
+    let known = settings
+        .iter()
+        .map(|setting| setting.path)
+        .find(|path| path.split_once('.').is_some_and(|(_, last)| last == name));
     match known {
         Some(path) => path.to_owned(),
         None if name

@@ -116,8 +116,6 @@ impl Orders<'_> {
         let smallest = (0..rows.len()).min_by(|a, b| mean(a).total_cmp(&mean(b)))?;
         let advised =
             rows.iter().position(|row| matches!(row.order.as_str(), "advise" | "advise:1"));
-        let place =
-            |own: usize| 1 + rows.iter().filter(|row| row.size.mean < rows[own].size.mean).count();
         let error = |at: &usize| rows[*at].error.map_or(0.0, f64::abs);
         let errors: Vec<f64> = rows.iter().filter_map(|row| Some(row.error?.abs())).collect();
         let both: Vec<(f64, f64)> =
@@ -126,7 +124,9 @@ impl Orders<'_> {
             group,
             generated: rows.iter().position(|row| row.order == "none"),
             smallest,
-            advised: advised.map(|own| (own, place(own))),
+            advised: advised.map(|own| {
+                (own, 1 + rows.iter().filter(|row| row.size.mean < rows[own].size.mean).count())
+            }),
             error_median: median(&errors),
             worst: (0..rows.len())
                 .filter(|at| rows[*at].error.is_some())
@@ -192,14 +192,15 @@ fn columns(seen: &Observations) -> Vec<String> {
 
 fn by_column(trials: &[&Observations]) -> Vec<ColumnBytes> {
     let names = trials.first().into_iter().flat_map(|seen| COLUMN_BYTES.members(seen));
-    let column = |(name, _): (&str, f64)| {
-        Some(ColumnBytes {
-            column: name.to_owned(),
-            bytes: mean_of(trials, |seen| COLUMN_BYTES.read(name, seen))?,
-            predicted: mean_of(trials, |seen| PREDICTED_COLUMN_BYTES.read(name, seen)),
+    names
+        .filter_map(|(name, _)| {
+            Some(ColumnBytes {
+                column: name.to_owned(),
+                bytes: mean_of(trials, |seen| COLUMN_BYTES.read(name, seen))?,
+                predicted: mean_of(trials, |seen| PREDICTED_COLUMN_BYTES.read(name, seen)),
+            })
         })
-    };
-    names.filter_map(column).collect()
+        .collect()
 }
 
 /// Spearman's rank correlation, equal values having their mean rank: Pearson's correlation of the

@@ -122,11 +122,18 @@ mod tests {
     use crate::{Coded, Column, Order, ranks};
 
     fn coded(columns: &[Vec<u64>]) -> Coded {
-        let column = |(at, values): (usize, &Vec<u64>)| {
-            let (codes, firsts) = ranks(values.len(), |_| 0, |a, b| values[a].cmp(&values[b]));
-            Column::new(format!("c{at}"), codes, firsts.len(), 4.0)
-        };
-        Coded { columns: columns.iter().enumerate().map(column).collect(), rows: columns[0].len() }
+        Coded {
+            columns: columns
+                .iter()
+                .enumerate()
+                .map(|(at, values)| {
+                    let (codes, firsts) =
+                        ranks(values.len(), |_| 0, |a, b| values[a].cmp(&values[b]));
+                    Column::new(format!("c{at}"), codes, firsts.len(), 4.0)
+                })
+                .collect(),
+            rows: columns[0].len(),
+        }
     }
 
     /// All orders of these columns.
@@ -134,14 +141,16 @@ mod tests {
         if columns.len() < 2 {
             return vec![columns.to_vec()];
         }
-        let first = |at: &usize| {
-            let others: Vec<usize> = columns.iter().copied().filter(|own| own != at).collect();
-            permutations(&others)
-                .into_iter()
-                .map(|rest| [vec![*at], rest].concat())
-                .collect::<Vec<_>>()
-        };
-        columns.iter().flat_map(first).collect()
+        columns
+            .iter()
+            .flat_map(|at| {
+                let others: Vec<usize> = columns.iter().copied().filter(|own| own != at).collect();
+                permutations(&others)
+                    .into_iter()
+                    .map(|rest| [vec![*at], rest].concat())
+                    .collect::<Vec<_>>()
+            })
+            .collect()
     }
 
     /// Every combination of 2, 3 and 5 values once: sorted by increasing number of values there are

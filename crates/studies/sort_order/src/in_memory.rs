@@ -43,11 +43,16 @@ impl InMemory {
     /// Bytes of memory for the rows of a table, about: values with their ranks.
     pub fn bytes(table: &Table, rows: u64) -> u64 {
         // Texts may be short: a third of what fits, with where each of them ends.
-        let text_bytes = |column: &work::Column| match column.data_type {
-            work::DataType::Char(most) | work::DataType::Varchar(most) => 8 + u64::from(most) / 3,
-            _ => 0,
-        };
-        let texts: u64 = table.columns.iter().map(text_bytes).sum();
+        let texts: u64 = table
+            .columns
+            .iter()
+            .map(|column| match column.data_type {
+                work::DataType::Char(most) | work::DataType::Varchar(most) => {
+                    8 + u64::from(most) / 3
+                }
+                _ => 0,
+            })
+            .sum();
         // One column is sorted at a time, by its heads.
         let sorted = size_of::<(u128, u32)>() as u64;
         rows.saturating_mul(table.row_bytes() + texts + 4 * table.columns.len() as u64 + sorted)
@@ -93,8 +98,10 @@ impl InMemory {
         let batches = std::iter::from_fn(move || {
             let some = &rows[next..rows.len().min(next + BATCH_ROWS)];
             next += some.len();
-            let columns = || own.columns.iter().map(|values| values.gather(some)).collect();
-            (!some.is_empty()).then(|| Rows { count: some.len(), columns: columns() })
+            (!some.is_empty()).then(|| Rows {
+                count: some.len(),
+                columns: own.columns.iter().map(|values| values.gather(some)).collect(),
+            })
         });
         Fill::new(self.table, self.names.clone(), batches)
     }
@@ -138,11 +145,10 @@ mod tests {
         let key = ["l_shipmode", "l_returnflag", "l_shipdate"].map(at);
         let mut expected = lines(set.fills().remove(0));
         assert_eq!(lines(rows.fill(coded.ordered(&Order::Generated))), expected);
-        let cells = |line: &String| {
+        expected.sort_by_key(|line| {
             let cells: Vec<&str> = line.split(',').collect();
             key.map(|at| cells[at].to_owned())
-        };
-        expected.sort_by_key(cells);
+        });
         assert_eq!(lines(rows.fill(coded.ordered(&Order::By(key.to_vec())))), expected);
         let distinct = |name: &str| coded.columns[at(name)].distinct;
         assert_eq!(

@@ -147,11 +147,15 @@ impl Ordered {
         let layout =
             Layout { group_rows: store.group_rows(), table_rows: rows.rows() as u64, seed };
         let mut bytes = |some: Vec<u32>| bytes_of(store, table, rows, some);
-        let position = |name: &&str| rows.names().iter().position(|own| own == name);
         let order = match Wanted::parse(&configuration.get(ORDER), table).map_err(invalid)? {
             Wanted::Generated => Order::Generated,
             Wanted::Random => Order::Random { seed },
-            Wanted::By(names) => Order::By(names.iter().filter_map(position).collect()),
+            Wanted::By(names) => Order::By(
+                names
+                    .iter()
+                    .filter_map(|name| rows.names().iter().position(|own| own == name))
+                    .collect(),
+            ),
             Wanted::Advised(place) => {
                 let mut advice = advise(&coded, layout, &mut bytes)?;
                 let known = advice.len();

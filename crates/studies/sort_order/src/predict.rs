@@ -75,8 +75,9 @@ pub fn predict<E>(
         chosen.iter().map(|group| group.len() as f64).zip(bytes).collect();
     let known_rows: f64 = seen.iter().map(|(rows, _)| rows).sum();
     let scale = if known_rows > 0.0 { layout.table_rows as f64 / known_rows } else { 0.0 };
-    let column = |at: usize| seen.iter().map(|(_, bytes)| bytes[at] as f64).sum::<f64>() * scale;
-    let columns: Vec<f64> = (0..table.columns.len()).map(column).collect();
+    let columns: Vec<f64> = (0..table.columns.len())
+        .map(|at: usize| seen.iter().map(|(_, bytes)| bytes[at] as f64).sum::<f64>() * scale)
+        .collect();
     let bytes = columns.iter().sum();
     let interval = half_width(&seen, groups.len(), layout.table_rows as f64);
     let interval =
@@ -139,19 +140,25 @@ fn modelled_bytes(table: &Coded, candidate: &Candidate, layout: Layout) -> f64 {
     let rows = table.ordered(&Order::By(candidate.columns.clone()));
     let groups: Vec<&[u32]> = rows.chunks(layout.group_rows.max(1)).collect();
     let group = chosen(groups.len(), layout.seed).first().map_or(&[][..], |number| groups[*number]);
-    let column_bytes = |column: &crate::Column| {
-        let mut codes: Vec<u32> = group.iter().map(|row| column.codes[*row as usize]).collect();
-        codes.sort_unstable();
-        codes.dedup();
-        let rank_bytes =
-            f64::from((codes.len().max(1) as u32).next_power_of_two().trailing_zeros()) / 8.0;
-        let (values, dictionary) = (group.len() as f64, codes.len() as f64 * column.value_bytes);
-        let runs = column.runs(group) as f64;
-        let coded =
-            dictionary + f64::min(values * rank_bytes, runs * (rank_bytes + RUN_LENGTH_BYTES));
-        coded.min(values * column.value_bytes).min(runs * (column.value_bytes + RUN_LENGTH_BYTES))
-    };
-    table.columns.iter().map(column_bytes).sum()
+    table
+        .columns
+        .iter()
+        .map(|column| {
+            let mut codes: Vec<u32> = group.iter().map(|row| column.codes[*row as usize]).collect();
+            codes.sort_unstable();
+            codes.dedup();
+            let rank_bytes =
+                f64::from((codes.len().max(1) as u32).next_power_of_two().trailing_zeros()) / 8.0;
+            let (values, dictionary) =
+                (group.len() as f64, codes.len() as f64 * column.value_bytes);
+            let runs = column.runs(group) as f64;
+            let coded =
+                dictionary + f64::min(values * rank_bytes, runs * (rank_bytes + RUN_LENGTH_BYTES));
+            coded
+                .min(values * column.value_bytes)
+                .min(runs * (column.value_bytes + RUN_LENGTH_BYTES))
+        })
+        .sum()
 }
 
 /// Bytes of a run's length: 2 in `DuckDB`, 1 or 2 in Parquet.
@@ -179,10 +186,12 @@ mod tests {
 
     fn run_bytes(table: &Coded) -> impl FnMut(Vec<u32>) -> Result<Vec<Vec<u64>>, ()> + '_ {
         |rows| {
-            let group = |rows: &[u32]| {
-                table.columns.iter().map(|column| column.runs(rows) as u64).collect()
-            };
-            Ok(rows.chunks(100).map(group).collect())
+            Ok(rows
+                .chunks(100)
+                .map(|rows: &[u32]| {
+                    table.columns.iter().map(|column| column.runs(rows) as u64).collect()
+                })
+                .collect())
         }
     }
 

@@ -140,8 +140,10 @@ pub fn scaling(summary: &Summary) -> Option<ScalingSummary> {
     let groups = groups(recording, SyncProbe.name(), |path| path == THREADS.path());
     groups.first()?;
     let figures = grid.figures(&response::named("throughput", &grid.observations())?);
-    let curve = |group| Curve::from_group(group, recording, grid, &figures);
-    let curves: Vec<Curve> = groups.into_iter().filter_map(curve).collect();
+    let curves: Vec<Curve> = groups
+        .into_iter()
+        .filter_map(|group| Curve::from_group(group, recording, grid, &figures))
+        .collect();
     let shared_line = shared_line(recording, grid, &figures, &curves);
     (!curves.is_empty()).then_some(ScalingSummary { curves, shared_line })
 }
@@ -213,11 +215,10 @@ impl Curve {
         for (point, step) in points.iter_mut().skip(1).zip(compare::corrected(steps)) {
             point.against_before = step;
         }
-        let by_mean = |a: &usize, b: &usize| {
-            points[*a].throughput.mean.total_cmp(&points[*b].throughput.mean)
-        };
         // Of equals the one with the fewest threads, which is the last one here.
-        let peak = (0..points.len()).rev().max_by(by_mean)?;
+        let peak = (0..points.len()).rev().max_by(|a: &usize, b: &usize| {
+            points[*a].throughput.mean.total_cmp(&points[*b].throughput.mean)
+        })?;
         let (edges, scaled) = (edges(&points), scaled(&points, figures));
         Some(Self { group: group.label, points, peak, edges, scaled })
     }
@@ -269,19 +270,26 @@ fn edges(points: &[ScalingPoint]) -> Vec<Edge> {
     let mut edges = Vec::new();
     for (at, pair) in points.windows(2).enumerate() {
         let (Some(before), Some(after)) = (&pair[0].place, &pair[1].place) else { continue };
-        let left = |kind: &EdgeKind| kind.holds(&pair[0], before) && !kind.holds(&pair[1], after);
         // How many processors there are is known without pinning.
-        let edge =
-            |kind| Edge { kind, at: at + 1, pinned: after.pinned || kind == EdgeKind::Processors };
-        edges.extend(EdgeKind::ALL.into_iter().filter(left).map(edge));
+        edges.extend(
+            EdgeKind::ALL
+                .into_iter()
+                .filter(|kind| kind.holds(&pair[0], before) && !kind.holds(&pair[1], after))
+                .map(|kind| Edge {
+                    kind,
+                    at: at + 1,
+                    pinned: after.pinned || kind == EdgeKind::Processors,
+                }),
+        );
     }
     edges
 }
 
 fn scaled(points: &[ScalingPoint], figures: &Figures) -> Option<Scaled> {
-    let served =
-        |point: &ScalingPoint| point.place.is_none_or(|place| point.threads <= place.processors);
-    let to = points.iter().rposition(served).filter(|to| *to > 0)?;
+    let to = points
+        .iter()
+        .rposition(|point| point.place.is_none_or(|place| point.threads <= place.processors))
+        .filter(|to| *to > 0)?;
     let (first, last) = (&points[0], &points[to]);
     let threads = last.threads as f64 / first.threads.max(1) as f64;
     let speedup = figures

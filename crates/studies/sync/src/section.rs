@@ -1,6 +1,6 @@
 //! How throughput goes with threads: the curves, what they leave on their way, and how they scale.
 
-use crate::analysis::{Curve, Edge, EdgeKind, Scaled, ScalingPoint, ScalingSummary, SharedLine};
+use crate::analysis::{Curve, Edge, EdgeKind, ScalingPoint, ScalingSummary, SharedLine};
 use analysis::scaling::{FLAT_SHARE, LINEAR_EFFICIENCY};
 use analysis::{ScalingClass, Summary};
 use report::number;
@@ -96,8 +96,9 @@ fn table(curves: &[Curve]) -> Columns<'_, &Curve> {
         Some(_) => ends(curve, |point| number::grouped(point.throughput.mean)).into(),
         None => Cell::estimate_without_unit(&curve.points[0].throughput),
     });
-    let speedup = |scaled: &Scaled| number::comparison(&scaled.speedup, "ops/ms");
-    table.left("speed-up", move |curve| curve.scaled.as_ref().map(speedup));
+    table.left("speed-up", move |curve| {
+        curve.scaled.as_ref().map(|scaled| number::comparison(&scaled.speedup, "ops/ms"))
+    });
     table
         .right("efficiency", |curve| {
             curve.scaled.as_ref().map(|own| efficiency(own.efficiency, own.efficiency_interval))
@@ -134,27 +135,30 @@ fn what(kind: EdgeKind) -> &'static str {
 }
 
 fn chart(curves: &[&Curve]) -> Chart {
-    let bar = |curve: &Curve, at: usize| {
-        let point = &curve.points[at];
-        let notes = curve.edges.iter().filter(|edge| edge.at == at).map(|edge| {
-            let latest = if edge.pinned { "" } else { " (at the latest)" };
-            format!("beyond {}{latest}", what(edge.kind))
-        });
-        Bar {
-            label: number::plural(point.threads as usize, "thread").into(),
-            note: joined(notes, ", ").into(),
-            tone: if at == curve.peak { Tone::Good } else { Tone::Plain },
-            ..Bar::from_estimate(&point.throughput)
-        }
-    };
-    let group = |curve: &&Curve| BarGroup {
-        label: curve.group.as_str().into(),
-        bars: (0..curve.points.len()).map(|at| bar(curve, at)).collect(),
-    };
     Chart {
         title: "Throughput by threads, higher is better".into(),
         unit: "ops/ms".into(),
         kind: ChartKind::Bars,
-        groups: curves.iter().map(group).collect(),
+        groups: curves
+            .iter()
+            .map(|curve| BarGroup {
+                label: curve.group.as_str().into(),
+                bars: (0..curve.points.len())
+                    .map(|at| {
+                        let point = &curve.points[at];
+                        let notes = curve.edges.iter().filter(|edge| edge.at == at).map(|edge| {
+                            let latest = if edge.pinned { "" } else { " (at the latest)" };
+                            format!("beyond {}{latest}", what(edge.kind))
+                        });
+                        Bar {
+                            label: number::plural(point.threads as usize, "thread").into(),
+                            note: joined(notes, ", ").into(),
+                            tone: if at == curve.peak { Tone::Good } else { Tone::Plain },
+                            ..Bar::from_estimate(&point.throughput)
+                        }
+                    })
+                    .collect(),
+            })
+            .collect(),
     }
 }

@@ -148,8 +148,12 @@ fn column_to_change(set: &DataSet) -> Result<&'static str, Invalid> {
     let whole = |data_type| matches!(data_type, DataType::Int | DataType::BigInt);
     let mut columns = table.columns.iter();
     let found = columns.find(|column| whole(column.data_type) && !table.key.contains(&column.name));
-    let message = || format!("table {} has no integer column outside its key", table.name);
-    found.map(|column| column.name).ok_or_else(|| Invalid::new(DATA.path(), message()))
+    found.map(|column| column.name).ok_or_else(|| {
+        Invalid::new(
+            DATA.path(),
+            format!("table {} has no integer column outside its key", table.name),
+        )
+    })
 }
 
 /// The updates of one connection.

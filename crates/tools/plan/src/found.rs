@@ -31,11 +31,10 @@ impl<'a> Found<'a> {
     /// # Errors
     /// When a folder cannot be read.
     pub fn folder(&mut self, folder: &Path) -> Result<(), Failure> {
-        let failed = |error| Failure::usage(format!("{}: {error}", folder.display()));
         let mut entries: Vec<PathBuf> = folder
             .read_dir()
             .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect())
-            .map_err(failed)?;
+            .map_err(|error| Failure::usage(format!("{}: {error}", folder.display())))?;
         entries.sort();
         for path in entries {
             match path.symlink_metadata() {

@@ -3,7 +3,7 @@
 
 use crate::prediction::{Applied, ByScript, Missing, ScriptPrediction, WhatIf, WhatIfError};
 use analysis::estimate::median;
-use analysis::{ConfigurationScripts, Interval, ModelLevel, ModelSummary, Summary, wording};
+use analysis::{ConfigurationScripts, Interval, ModelSummary, Summary, wording};
 use models::curve::{Bottlenecks, Level};
 use models::network::{Class, Service, several_classes};
 use statistics::non_negative;
@@ -145,11 +145,14 @@ impl Mix {
         let ran = summary.scripts();
         let first = ran.iter().find(|own| own.index == model.configuration)?;
         let names: Vec<String> = first.scripts.iter().map(|own| own.script.clone()).collect();
-        let of_level = |level: &ModelLevel| {
-            let own = ran.iter().find(|own| own.index == level.configuration)?;
-            MixLevel::measured(level.n, own).filter(|own| own.scripts.len() == names.len())
-        };
-        let levels = model.levels.iter().map(of_level).collect::<Option<Vec<_>>>()?;
+        let levels = model
+            .levels
+            .iter()
+            .map(|level| {
+                let own = ran.iter().find(|own| own.index == level.configuration)?;
+                MixLevel::measured(level.n, own).filter(|own| own.scripts.len() == names.len())
+            })
+            .collect::<Option<Vec<_>>>()?;
         (names.len() > 1).then(|| Self::fit(names, levels, model.network()?))?
     }
 
@@ -161,16 +164,22 @@ impl Mix {
             .map(|level| network.residences_s(level.n as usize))
             .collect::<Option<_>>()?;
         let used: Vec<usize> = (0..3).filter(|at| residences[0][*at] > 0.0).collect();
-        let fitted = |script: usize| {
-            let row = |(level, residences): (&MixLevel, &[f64; 3])| {
-                used.iter().map(|at| residences[*at] / level.scripts[script].cycle_s).collect()
-            };
-            let rows: Vec<Vec<f64>> = levels.iter().zip(&residences).map(row).collect();
-            let mut times = [0.0; 3];
-            used.iter().zip(non_negative(&rows)).for_each(|(at, found)| times[*at] = found);
-            times
-        };
-        let times = (0..names.len()).map(fitted).collect();
+        let times = (0..names.len())
+            .map(|script: usize| {
+                let rows: Vec<Vec<f64>> = levels
+                    .iter()
+                    .zip(&residences)
+                    .map(|(level, residences)| {
+                        used.iter()
+                            .map(|at| residences[*at] / level.scripts[script].cycle_s)
+                            .collect()
+                    })
+                    .collect();
+                let mut times = [0.0; 3];
+                used.iter().zip(non_negative(&rows)).for_each(|(at, found)| times[*at] = found);
+                times
+            })
+            .collect();
         Some(Self { names, levels, network, times })
     }
 
@@ -191,9 +200,11 @@ impl Mix {
     /// of the mean transaction.
     fn cycles_s(&self, n: f64) -> Option<(Vec<f64>, f64)> {
         let residences = self.network.residences_s(n as usize)?;
-        let time =
-            |times: &[f64; 3]| times.iter().zip(residences).map(|(own, all)| own * all).sum();
-        let all: Vec<f64> = self.times.iter().map(time).collect();
+        let all: Vec<f64> = self
+            .times
+            .iter()
+            .map(|times| times.iter().zip(residences).map(|(own, all)| own * all).sum())
+            .collect();
         let mean = all.iter().enumerate().map(|(script, own)| self.share(script) * own).sum();
         Some((all, mean))
     }
@@ -201,12 +212,17 @@ impl Mix {
     /// With `n` connections that draw, which do so many transactions a second.
     fn drawn(&self, n: f64, throughput: f64) -> Option<Vec<ScriptPrediction>> {
         let (cycles_s, mean_s) = self.cycles_s(n)?;
-        let of_script = |(at, cycle_s): (usize, f64)| ScriptPrediction {
-            script: self.names[at].clone(),
-            throughput: throughput * self.share(at),
-            latency_s: n / throughput * cycle_s / mean_s * self.latency_share(at, n),
-        };
-        Some(cycles_s.into_iter().enumerate().map(of_script).collect())
+        Some(
+            cycles_s
+                .into_iter()
+                .enumerate()
+                .map(|(at, cycle_s)| ScriptPrediction {
+                    script: self.names[at].clone(),
+                    throughput: throughput * self.share(at),
+                    latency_s: n / throughput * cycle_s / mean_s * self.latency_share(at, n),
+                })
+                .collect(),
+        )
     }
 
     /// With so many connections for each script, of which none draws, by approximate mean value
@@ -215,22 +231,31 @@ impl Mix {
         let stations = self.network.stations();
         let services: Vec<Service> = stations.iter().map(|own| own.service.clone()).collect();
         let used: Vec<usize> = (0..connections.len()).filter(|at| connections[*at] > 0.0).collect();
-        let class = |at: &usize| Class {
-            customers: connections[*at],
-            demands_s: stations
+        let found = several_classes(
+            &services,
+            &used
                 .iter()
-                .zip(self.times[*at])
-                .map(|(own, times)| own.demand_s * times)
-                .collect(),
-        };
-        let found = several_classes(&services, &used.iter().map(class).collect::<Vec<_>>())?;
+                .map(|at| Class {
+                    customers: connections[*at],
+                    demands_s: stations
+                        .iter()
+                        .zip(self.times[*at])
+                        .map(|(own, times)| own.demand_s * times)
+                        .collect(),
+                })
+                .collect::<Vec<_>>(),
+        )?;
         let all: f64 = connections.iter().sum();
-        let of_script = |(at, throughput): (&usize, f64)| ScriptPrediction {
-            script: self.names[*at].clone(),
-            throughput,
-            latency_s: connections[*at] / throughput * self.latency_share(*at, all),
-        };
-        Some(used.iter().zip(found).map(of_script).collect())
+        Some(
+            used.iter()
+                .zip(found)
+                .map(|(at, throughput)| ScriptPrediction {
+                    script: self.names[*at].clone(),
+                    throughput,
+                    latency_s: connections[*at] / throughput * self.latency_share(*at, all),
+                })
+                .collect(),
+        )
     }
 
     /// How far the latencies are off at the held-out levels, when all is fitted to the others.

@@ -264,8 +264,10 @@ impl Question<'_> {
     /// Units of work, as the throughput counts them.
     fn work(&self) -> f64 {
         let choice = response::named("throughput", self.trials);
-        let done = |seen: &&Observations| Some(choice.as_ref()?.value(seen)? * seen.elapsed_s);
-        self.trials.iter().filter_map(done).sum()
+        self.trials
+            .iter()
+            .filter_map(|seen| Some(choice.as_ref()?.value(seen)? * seen.elapsed_s))
+            .sum()
     }
 }
 

@@ -263,9 +263,10 @@ fn warnings(
             wording::percent(best.error_median)
         ));
     }
-    let others =
-        |seen: &&&Observations| seen.warnings.iter().any(|own| own.kind == WarningKind::OtherLoad);
-    let disturbed = trials.iter().filter(others).count();
+    let disturbed = trials
+        .iter()
+        .filter(|seen| seen.warnings.iter().any(|own| own.kind == WarningKind::OtherLoad))
+        .count();
     if disturbed > 0 {
         warnings.push(format!(
             "other processes used the machine in {disturbed} of {} trials at the nearest level, \

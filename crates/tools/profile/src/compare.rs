@@ -83,13 +83,14 @@ fn changes(a: &ProfileSummary, b: &ProfileSummary, by_function: bool) -> Vec<Cha
         p_values(&|[of_a, of_b]| same_share_p((of_a, a.all.samples), (of_b, b.all.samples)));
     let seconds_p = p_values(&|[of_a, of_b]| same_seconds_p((of_a, a.hz), (of_b, b.hz)));
     let all = counts.into_iter().zip(share_p).zip(seconds_p);
-    let change = |((((module, function, kernel), own), share_p), seconds_p): (((Key, _), _), _)| {
-        let [a, b] = sampled(own);
-        let share = difference(b.share - a.share, newcombe(&a, &b), share_p);
-        let seconds = difference(b.seconds - a.seconds, seconds_interval(&a, &b), seconds_p);
-        Change { module, function, kernel, a, b, share, seconds }
-    };
-    let mut changes: Vec<Change> = all.map(change).collect();
+    let mut changes: Vec<Change> = all
+        .map(|((((module, function, kernel), own), share_p), seconds_p)| {
+            let [a, b] = sampled(own);
+            let share = difference(b.share - a.share, newcombe(&a, &b), share_p);
+            let seconds = difference(b.seconds - a.seconds, seconds_interval(&a, &b), seconds_p);
+            Change { module, function, kernel, a, b, share, seconds }
+        })
+        .collect();
     changes.sort_by(|one, other| other.seconds.value.abs().total_cmp(&one.seconds.value.abs()));
     changes
 }
@@ -99,8 +100,9 @@ fn own(summary: &ProfileSummary, by_function: bool) -> Vec<(Key, u64)> {
     for module in &summary.modules {
         let name = short_module(&module.module).to_owned();
         if by_function {
-            let key = |function: &str| (name.clone(), Some(function.to_owned()), module.kernel);
-            own.extend(module.functions.iter().map(|used| (key(&used.function), used.own.samples)));
+            own.extend(module.functions.iter().map(|used| {
+                ((name.clone(), Some(used.function.to_owned()), module.kernel), used.own.samples)
+            }));
         } else {
             own.push(((name, None, module.kernel), module.own.samples));
         }

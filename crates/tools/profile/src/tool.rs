@@ -163,8 +163,11 @@ fn wait(child: &mut Child, stop: &AtomicBool) -> Result<Option<ExitStatus>, Fail
 fn compare(a: &Path, b: &Path, form: Form) -> Result<ExitCode, Failure> {
     let compared = compare_profiles(&read(a)?, &read(b)?);
     let names = (a.to_string_lossy(), b.to_string_lossy());
-    let document = || profile_comparison(&compared, &names.0, &names.1);
-    output::show(form, || object("profile_comparison", &compared, Value::Null), document)
+    output::show(
+        form,
+        || object("profile_comparison", &compared, Value::Null),
+        || profile_comparison(&compared, &names.0, &names.1),
+    )
 }
 
 /// Converts an error; a missing item is a wrong argument.

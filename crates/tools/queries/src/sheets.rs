@@ -25,8 +25,6 @@ fn statements(all: &Queries) -> Table<'_> {
     let rows: Vec<Numbered> = (1..).zip(&all.snapshot.statements).collect();
     let total: f64 =
         rows.iter().filter_map(|one| one.1.get(Counter::TimeNs)).map(|ns| ns as f64).sum();
-    let known =
-        |counter: Counter| all.snapshot.statements.iter().any(|one| one.get(counter).is_some());
     let mut columns = Columns::for_rows(rows);
     columns.add("statement", "", |one| one.0);
     columns.add("database", "", |one| one.1.database.as_str());
@@ -37,7 +35,9 @@ fn statements(all: &Queries) -> Table<'_> {
     columns.add("share of time", "", move |one| {
         one.1.get(Counter::TimeNs).filter(|_| total > 0.0).map(|ns| Share(ns as f64 / total))
     });
-    for &(counter, label, unit) in Counter::ALL.iter().filter(|(counter, ..)| known(*counter)) {
+    for &(counter, label, unit) in Counter::ALL.iter().filter(|(counter, ..)| {
+        all.snapshot.statements.iter().any(|one| one.get(*counter).is_some())
+    }) {
         let unit = match unit {
             Unit::Number => "",
             Unit::Nanoseconds => "ns",
@@ -99,15 +99,17 @@ struct Node<'a> {
 }
 
 fn operators<'a>(all: &'a Queries) -> Table<'a> {
-    let nodes = |(statement, plan, found): NumberedPlan<'a>| {
-        (1..).zip(found.plan.operators()).map(move |(number, (depth, operator))| Node {
-            of: (statement, plan),
-            number,
-            depth,
-            operator,
+    let nodes: Vec<Node> = all_plans(all)
+        .into_iter()
+        .flat_map(|(statement, plan, found)| {
+            (1..).zip(found.plan.operators()).map(move |(number, (depth, operator))| Node {
+                of: (statement, plan),
+                number,
+                depth,
+                operator,
+            })
         })
-    };
-    let nodes: Vec<Node> = all_plans(all).into_iter().flat_map(nodes).collect();
+        .collect();
     let mut columns = Columns::for_rows(nodes);
     columns.add("statement", "", |one| one.of.0);
     columns.add("plan", "", |one| one.of.1);

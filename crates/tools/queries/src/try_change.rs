@@ -213,12 +213,10 @@ fn logged_script(context: &Context, logged: &[plans::Statement]) -> Result<Strin
 /// Returns true for a text that a script reads as it is: no variable, no line that begins as a
 /// command.
 fn is_plain(text: &str) -> bool {
-    let is_variable = |at: usize| {
+    !text.match_indices(':').any(|(at, _)| {
         let after = text[at + 1..].chars().next();
         after.is_some_and(|c| c.is_alphanumeric() || c == '_') && !text[..at].ends_with(':')
-    };
-    !text.match_indices(':').any(|(at, _)| is_variable(at))
-        && !text.lines().any(|line| line.trim_start().starts_with('\\'))
+    }) && !text.lines().any(|line| line.trim_start().starts_with('\\'))
 }
 
 /// The statements of the change, one a line; `None` where it is one of settings alone.
@@ -229,11 +227,10 @@ fn change(arguments: &Try) -> Option<String> {
 
 /// The changes as statements; of an index that is dropped its name is enough.
 fn statements(arguments: &Try) -> impl Iterator<Item = String> {
-    let drop = |own: &String| {
+    let all = arguments.index.iter().cloned().chain(arguments.drop.iter().map(|own| {
         let is_statement = first_word(own).eq_ignore_ascii_case("drop");
         if is_statement { own.clone() } else { format!("DROP INDEX {own}") }
-    };
-    let all = arguments.index.iter().cloned().chain(arguments.drop.iter().map(drop));
+    }));
     all.map(|sql| sql.trim().trim_end_matches(';').to_owned())
 }
 

@@ -204,8 +204,9 @@ pub fn joined(context: &Context, file: &str, span: &Between) -> Result<Snapshot,
         ))
     };
     let intervals = recorded(&stores, span)?.ok_or_else(none)?;
-    let read = |(at, interval): (usize, QueryInterval)| stores[at].with_statements(interval);
-    let intervals: Vec<QueryInterval> =
-        intervals.into_iter().map(read).collect::<Result<_, _>>()?;
+    let intervals: Vec<QueryInterval> = intervals
+        .into_iter()
+        .map(|(at, interval)| stores[at].with_statements(interval))
+        .collect::<Result<_, _>>()?;
     crate::joined(intervals).ok_or_else(none)
 }

@@ -186,21 +186,25 @@ impl Query {
 
     /// The number of a run; `None` means the latest.
     pub fn run(&self) -> Result<Option<i64>, Refusal> {
-        let number = |text: &str| {
-            text.parse().map_err(|_| Refusal::wrong(format!("`run={text}` is not a run number.")))
-        };
-        self.get("run").map(number).transpose()
+        self.get("run")
+            .map(|text| {
+                text.parse()
+                    .map_err(|_| Refusal::wrong(format!("`run={text}` is not a run number.")))
+            })
+            .transpose()
     }
 
     /// The runs that a parameter names; there is one at least.
     pub fn run_names(&self, name: &str, what: &str) -> Result<Vec<RunName<'_>>, Refusal> {
         self.need(name, what)?;
-        let run = |text| {
-            RunName::parse(text).ok_or_else(|| {
-                Refusal::wrong(format!("`{name}={text}` is not a run; expected NAME@NUMBER."))
+        let runs: Vec<RunName<'_>> = self
+            .all(name)
+            .map(|text| {
+                RunName::parse(text).ok_or_else(|| {
+                    Refusal::wrong(format!("`{name}={text}` is not a run; expected NAME@NUMBER."))
+                })
             })
-        };
-        let runs: Vec<RunName<'_>> = self.all(name).map(run).collect::<Result<_, _>>()?;
+            .collect::<Result<_, _>>()?;
         if runs.len() > RUNS_MAX {
             return Err(Refusal::wrong(format!("A side can have at most {RUNS_MAX} runs.")));
         }

@@ -48,14 +48,14 @@ async fn version(
     State(site): State<Arc<Site>>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, Refusal> {
-    let look = move || {
+    let looked = spawn_blocking(move || {
         let query = Query::parse(&query.unwrap_or_default());
         let named: Vec<File> =
             query.all("file").map(|name| site.library.file(name)).collect::<Result<_, _>>()?;
         let files = if named.is_empty() { site.library.files() } else { named };
         Ok(serde_json::json!({ "version": library::version(&files) }).to_string())
-    };
-    let looked = spawn_blocking(look).await;
+    })
+    .await;
     let json = looked.unwrap_or_else(|_| Err(failed("Reading the files failed.")))?;
     Ok(([(header::CONTENT_TYPE, "application/json"), NO_STORE], json).into_response())
 }

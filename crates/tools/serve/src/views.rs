@@ -6,7 +6,7 @@ use super::page::{Page, Query, Refusal, RunName, address, live, without_figures}
 use analysis::runs::{Responses, compare_sides};
 use command::select::{cells, is_level, keep_only};
 use command::{Context, results};
-use observations::{FactorRecord, Recording, RunRecord, TrialStatus};
+use observations::{Recording, RunRecord, TrialStatus};
 use report::web::{self, text};
 use report::{Medium, Text};
 use std::collections::HashMap;
@@ -43,11 +43,17 @@ pub fn list(site: &Site, _: &Query) -> Result<Page, Refusal> {
     let mut lines: Vec<&(Key, String)> =
         known.values().flat_map(|file| file.lines.iter().flatten()).collect();
     lines.sort_by_key(|((started_ms, run, ..), _)| std::cmp::Reverse((*started_ms, *run)));
-    let unreadable = |file: &File| {
-        let said = known.get(&file.name)?.lines.as_ref().err()?;
-        Some(format!("<p class=\"bad\">{}: {}</p>\n", text(&file.name), text(&said.to_string())))
-    };
-    let unreadable: String = files.iter().filter_map(unreadable).collect();
+    let unreadable: String = files
+        .iter()
+        .filter_map(|file| {
+            let said = known.get(&file.name)?.lines.as_ref().err()?;
+            Some(format!(
+                "<p class=\"bad\">{}: {}</p>\n",
+                text(&file.name),
+                text(&said.to_string())
+            ))
+        })
+        .collect();
     let listed = if lines.is_empty() {
         let library = text(&site.library.to_string());
         format!("<p>No run in {library} yet; this page will show the first one.</p>\n")
@@ -83,17 +89,21 @@ fn lines(
     let runs = store.runs()?;
     let latest = runs.iter().map(|run| run.id).max().unwrap_or_default();
     let mut known: HashMap<Key, String> = known.into_iter().collect();
-    let line = |run: &RunRecord| {
-        let key = (
-            run.started_ms,
-            run.id,
-            store.recorded_trials(run.id)?.len(),
-            run.id == latest,
-            claimed,
-        );
-        Ok((key, known.remove(&key).map_or_else(|| row(context, file, &store, run, latest), Ok)?))
-    };
-    runs.iter().map(line).collect()
+    runs.iter()
+        .map(|run| {
+            let key = (
+                run.started_ms,
+                run.id,
+                store.recorded_trials(run.id)?.len(),
+                run.id == latest,
+                claimed,
+            );
+            Ok((
+                key,
+                known.remove(&key).map_or_else(|| row(context, file, &store, run, latest), Ok)?,
+            ))
+        })
+        .collect()
 }
 
 /// A row of the list.
@@ -219,13 +229,16 @@ pub fn runs(site: &Site, query: &Query) -> Result<Page, Refusal> {
         }
     }
     let live = live(&files);
-    let read = |name: &RunName<'_>| {
-        let file = site.library.file(name.file)?;
-        library::read(&site.context, &file, Some(name.run), Store::read_figures)
-            .map(|read| read.recording)
+    let side = |names: &[RunName<'_>]| {
+        names
+            .iter()
+            .map(|name| {
+                let file = site.library.file(name.file)?;
+                library::read(&site.context, &file, Some(name.run), Store::read_figures)
+                    .map(|read| read.recording)
+            })
+            .collect::<Result<Vec<Recording>, Refusal>>()
     };
-    let side =
-        |names: &[RunName<'_>]| names.iter().map(read).collect::<Result<Vec<Recording>, Refusal>>();
     let which = match query.get("response") {
         Some(name) => Responses::Named(name),
         None if query.get("all").is_some() => Responses::All,
@@ -297,30 +310,41 @@ fn filter(file: &File, recording: &Recording, only: &[String]) -> String {
         return String::new();
     }
     let names: Vec<&str> = recording.factors.iter().map(|factor| factor.name.as_str()).collect();
-    let select_of = |factor: &FactorRecord| {
-        let all = (String::new(), "all", false);
-        let level = |level| {
-            let is_picked = only.iter().any(|own| is_level(&factor.name, level, own));
-            (format!("{}={level}", factor.name), level, is_picked)
-        };
-        let levels = factor.levels.iter().map(|it| level(it.as_str()));
-        select(report::short_name(&factor.name, &names), "only", std::iter::once(all).chain(levels))
-    };
     form(
         "/run",
         file,
         recording,
-        &recording.factors.iter().map(select_of).collect::<String>(),
+        &recording
+            .factors
+            .iter()
+            .map(|factor| {
+                let all = (String::new(), "all", false);
+                let levels = factor.levels.iter().map(|it| {
+                    let level = it.as_str();
+
+                    let is_picked = only.iter().any(|own| is_level(&factor.name, level, own));
+                    (format!("{}={level}", factor.name), level, is_picked)
+                });
+                select(
+                    report::short_name(&factor.name, &names),
+                    "only",
+                    std::iter::once(all).chain(levels),
+                )
+            })
+            .collect::<String>(),
         "Show",
     )
 }
 
 /// A level as it is recorded, from one as a form spells it or a person types it.
 fn level(recording: &Recording, asked: &str) -> String {
-    let of = |factor: &FactorRecord| -> Vec<String> {
-        factor.levels.iter().map(|level| format!("{}={level}", factor.name)).collect()
-    };
-    let known = recording.factors.iter().flat_map(of).find(|level| spelled(level) == asked);
+    let known = recording
+        .factors
+        .iter()
+        .flat_map(|factor| -> Vec<String> {
+            factor.levels.iter().map(|level| format!("{}={level}", factor.name)).collect()
+        })
+        .find(|level| spelled(level) == asked);
     known.unwrap_or_else(|| asked.to_owned())
 }
 

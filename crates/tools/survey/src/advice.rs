@@ -13,18 +13,19 @@ use observations::{Advice, Survey};
 pub fn advice(survey: &Survey, of_servers: Vec<Advice>) -> Vec<Advice> {
     let rules =
         RULES.iter().filter(|(_, rule, ..)| of_servers.iter().all(|advice| advice.rule != *rule));
-    let found = |&(weight, rule, subject, action, reason, find): &Rule| {
-        let fact = find(survey)?;
-        Some(Advice {
-            rule,
-            weight,
-            subject: subject.to_owned(),
-            fact,
-            reason,
-            action: action.to_owned(),
+    let of_machine: Vec<Advice> = rules
+        .filter_map(|&(weight, rule, subject, action, reason, find)| {
+            let fact = find(survey)?;
+            Some(Advice {
+                rule,
+                weight,
+                subject: subject.to_owned(),
+                fact,
+                reason,
+                action: action.to_owned(),
+            })
         })
-    };
-    let of_machine: Vec<Advice> = rules.filter_map(found).collect();
+        .collect();
     let mut all = [of_servers, of_machine].concat();
     // Volumes share disks: what is said of one is said once.
     all.extend(distinct(survey.volumes.iter().flat_map(volume_advice)));
@@ -191,11 +192,12 @@ fn unwritten_data(survey: &Survey) -> Option<String> {
     let fixed: Option<f64> =
         number(survey, "vm.dirty_background_bytes").filter(|bytes| *bytes > 0.0);
     // The ratio is one of what could be had, free memory and page cache (sysctl/vm.rst).
-    let of_memory = || {
-        let ratio: f64 = number(survey, "vm.dirty_background_ratio")?;
-        Some(ratio / 100.0 * survey.machine.memory.available_bytes? as f64)
-    };
-    let unwritten = fixed.or_else(of_memory).filter(|bytes| *bytes > UNWRITTEN_BYTES_MAX)?;
+    let unwritten = fixed
+        .or_else(|| {
+            let ratio: f64 = number(survey, "vm.dirty_background_ratio")?;
+            Some(ratio / 100.0 * survey.machine.memory.available_bytes? as f64)
+        })
+        .filter(|bytes| *bytes > UNWRITTEN_BYTES_MAX)?;
     Some(format!(
         "allow {} of dirty data before background writing starts",
         bytes(unwritten as u64)

@@ -2,8 +2,8 @@
 
 use crate::known::known;
 use observations::{
-    Advice, Cache, DeviceFacts, Extension, Limits, Memory, Mitigation, NumaNode, Processors,
-    ServerSetting, Survey, SurveyedServer, SystemSetting, VolumeFacts,
+    Advice, Cache, DeviceFacts, Limits, Memory, Mitigation, NumaNode, Processors, ServerSetting,
+    Survey, SurveyedServer, SystemSetting, VolumeFacts,
 };
 use report::model::{Cell, Columns, Document, Section, Tone};
 use report::text::{joined, listed};
@@ -97,7 +97,7 @@ fn topology(cpus: &Processors) -> Option<String> {
 }
 
 fn caches(caches: &[Cache]) -> Option<String> {
-    let one = |cache: &Cache| {
+    listed(caches.iter().map(|cache| {
         let kind = match cache.kind.as_str() {
             "Data" => "d",
             "Instruction" => "i",
@@ -109,8 +109,7 @@ fn caches(caches: &[Cache]) -> Option<String> {
             number::count(cache.instances.into()),
             number::bytes(cache.bytes)
         )
-    };
-    listed(caches.iter().map(one))
+    }))
 }
 
 fn memory(memory: &Memory) -> Option<String> {
@@ -140,8 +139,6 @@ fn huge_pages(memory: &Memory) -> Option<String> {
 }
 
 fn limits(limits: &Limits) -> String {
-    let amount =
-        |bytes: u64| if bytes == u64::MAX { "unlimited".to_owned() } else { number::bytes(bytes) };
     let parts = [
         limits
             .allowed_cpus
@@ -152,7 +149,12 @@ fn limits(limits: &Limits) -> String {
             u64::MAX => "unlimited open files".to_owned(),
             files => format!("{} open files", number::count(files)),
         }),
-        limits.locked_bytes.map(|bytes| format!("locked memory: {}", amount(bytes))),
+        limits.locked_bytes.map(|bytes| {
+            format!(
+                "locked memory: {}",
+                if bytes == u64::MAX { "unlimited".to_owned() } else { number::bytes(bytes) }
+            )
+        }),
     ];
     listed(parts.into_iter().flatten()).unwrap_or_else(|| "none known".to_owned())
 }
@@ -200,9 +202,13 @@ fn wanted_settings(settings: &[SystemSetting]) -> Option<Section> {
 /// The other settings, and the names of all that could not be read.
 fn other_settings(settings: &[SystemSetting]) -> Option<Section> {
     let mut section = Section::new("Other system settings");
-    let is_wanted = |name: &str| known(name).is_some_and(|known| !known.wanted.is_empty());
-    let is_other = |setting: &&SystemSetting| setting.value.is_some() && !is_wanted(&setting.name);
-    let others: Vec<&SystemSetting> = settings.iter().filter(is_other).collect();
+    let others: Vec<&SystemSetting> = settings
+        .iter()
+        .filter(|setting| {
+            setting.value.is_some()
+                && !known(&setting.name).is_some_and(|known| !known.wanted.is_empty())
+        })
+        .collect();
     if !others.is_empty() {
         let mut table = Columns::for_rows(others);
         table.left("setting", |setting| &setting.name);
@@ -260,7 +266,6 @@ const DATABASES: usize = 20;
 /// Describes a server and its settings.
 fn about_server(server: &SurveyedServer) -> Vec<Section> {
     let mut about = Section::new(format!("{} at {}", server.version, server.address));
-    let extension = |one: &Extension| format!("{} {}", one.name, one.version);
     facts(
         &mut about,
         [
@@ -270,7 +275,10 @@ fn about_server(server: &SurveyedServer) -> Vec<Section> {
             ),
             ("Replica", server.is_replica.map(yes)),
             ("Uses huge pages", server.huge_pages_used.map(yes)),
-            ("Extensions", listed(server.extensions.iter().map(extension))),
+            (
+                "Extensions",
+                listed(server.extensions.iter().map(|one| format!("{} {}", one.name, one.version))),
+            ),
             ("Databases", databases(server)),
         ],
     );
@@ -285,12 +293,22 @@ fn about_server(server: &SurveyedServer) -> Vec<Section> {
 }
 
 fn databases(server: &SurveyedServer) -> Option<String> {
-    let size = |bytes: Option<u64>| bytes.map_or("size not permitted".to_owned(), number::bytes);
-    let one =
-        |database: &observations::Database| format!("{} {}", database.name, size(database.bytes));
     let rest = server.databases.len().saturating_sub(DATABASES);
     let more = (rest > 0).then(|| format!("and {} more", number::count(rest as u64)));
-    listed(server.databases.iter().take(DATABASES).map(one).chain(more))
+    listed(
+        server
+            .databases
+            .iter()
+            .take(DATABASES)
+            .map(|database| {
+                format!(
+                    "{} {}",
+                    database.name,
+                    database.bytes.map_or("size not permitted".to_owned(), number::bytes)
+                )
+            })
+            .chain(more),
+    )
 }
 
 fn server_settings(heading: &str, settings: &[&ServerSetting]) -> Option<Section> {

@@ -147,24 +147,31 @@ fn untold(surveys: &[(String, &Survey)]) -> Vec<(String, String)> {
         let told = server.settings.iter().filter(|one| one.is_changed && one.value.is_some());
         names.extend(told.map(|one| one.name.as_str()).filter(|name| is_common(name)));
     }
-    let lacks = |(holder, server): (String, &SurveyedServer)| {
-        let names = &changed[&(server.engine.as_str(), server.version.as_str())];
-        // Of one without any, they could not be read.
-        let names = names.iter().filter(|_| !server.settings.is_empty());
-        let untold = names.filter(|name| server.setting(name).is_none());
-        untold.map(|name| (format!("{} {name}", server.engine), holder.clone())).collect::<Vec<_>>()
-    };
-    servers().flat_map(lacks).collect()
+    servers()
+        .flat_map(|(holder, server)| {
+            let names = &changed[&(server.engine.as_str(), server.version.as_str())];
+            // Of one without any, they could not be read.
+            let names = names.iter().filter(|_| !server.settings.is_empty());
+            let untold = names.filter(|name| server.setting(name).is_none());
+            untold
+                .map(|name| (format!("{} {name}", server.engine), holder.clone()))
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 /// The servers of an inventory with their names.
 fn holders<'a>(name: &str, survey: &'a Survey) -> Vec<(String, &'a SurveyedServer)> {
-    let numbered = |(index, server): (usize, &'a SurveyedServer)| {
-        let number =
-            if survey.servers.len() > 1 { format!(" #{}", index + 1) } else { String::new() };
-        (format!("{name}{number}"), server)
-    };
-    survey.servers.iter().enumerate().map(numbered).collect()
+    survey
+        .servers
+        .iter()
+        .enumerate()
+        .map(|(index, server)| {
+            let number =
+                if survey.servers.len() > 1 { format!(" #{}", index + 1) } else { String::new() };
+            (format!("{name}{number}"), server)
+        })
+        .collect()
 }
 
 /// Each inventory with a name of its own.
@@ -172,14 +179,18 @@ fn named(surveys: &[Survey]) -> Vec<(String, &Survey)> {
     let mut taken = BTreeSet::new();
     let name = |survey: &Survey| {
         // A capture has a server alone.
-        let server = || {
-            survey
-                .servers
-                .first()
-                .map(|server| server.address.as_str())
-                .filter(|name| !name.is_empty())
-        };
-        let host = survey.machine.host.as_deref().or_else(server).unwrap_or("unnamed");
+        let host = survey
+            .machine
+            .host
+            .as_deref()
+            .or_else(|| {
+                survey
+                    .servers
+                    .first()
+                    .map(|server| server.address.as_str())
+                    .filter(|name| !name.is_empty())
+            })
+            .unwrap_or("unnamed");
         let numbered = (2..).map(|number| format!("{host} ({number})"));
         let mut names = std::iter::once(host.to_owned()).chain(numbered);
         names.find(|name| taken.insert(name.clone())).unwrap_or_default()
@@ -295,15 +306,16 @@ fn odd(difference: &Difference) -> Vec<OddOne> {
     }
     let most = ((ODD_SHARE_MAX * difference.of as f64) as usize).max(1);
     let rare = others.iter().filter(|held| held.holders.len() <= most);
-    let one = |held: &Held| OddOne {
-        what: difference.what.clone(),
-        held: held.clone(),
-        of: difference.of,
-        usual: usual.value.clone(),
-        usual_count: usual.holders.len(),
-    };
     // Two that differ are just two: nobody is the odd one.
-    rare.filter(|_| difference.of > 2).map(one).collect()
+    rare.filter(|_| difference.of > 2)
+        .map(|held: &Held| OddOne {
+            what: difference.what.clone(),
+            held: held.clone(),
+            of: difference.of,
+            usual: usual.value.clone(),
+            usual_count: usual.holders.len(),
+        })
+        .collect()
 }
 
 /// How many servers have which setting of parallelism, against the machines that they run on: what
@@ -354,10 +366,14 @@ fn parallelism(surveys: &[Survey]) -> Parallelism {
                 usize::from(server.setting(SETTING).is_some_and(|one| !one.is_changed));
         }
     }
-    let group = |((cores, numa_nodes), values): ((u32, u32), BTreeMap<i64, usize>)| {
-        ParallelismGroup { cores, numa_nodes, values: values.into_iter().collect() }
-    };
-    found.groups = groups.into_iter().map(group).collect();
+    found.groups = groups
+        .into_iter()
+        .map(|((cores, numa_nodes), values)| ParallelismGroup {
+            cores,
+            numa_nodes,
+            values: values.into_iter().collect(),
+        })
+        .collect();
     found
 }
 

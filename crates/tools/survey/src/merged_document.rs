@@ -1,4 +1,4 @@
-use crate::merge::{Difference, Held, MachineRow, Merged, OddOne, Parallelism};
+use crate::merge::{Difference, MachineRow, Merged, OddOne, Parallelism};
 use report::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Document, Section};
 use report::number;
 use report::text::joined;
@@ -71,9 +71,11 @@ fn cores(machines: &[MachineRow]) -> Option<Section> {
     if machines.len() < 2 || counts.is_empty() {
         return None;
     }
-    let bar = |(cores, count): (u32, usize)| bar(number::plural(cores as usize, "core"), count);
     let mut section = Section::new("Cores");
-    let bars = counts.into_iter().map(bar).collect();
+    let bars = counts
+        .into_iter()
+        .map(|(cores, count)| bar(number::plural(cores as usize, "core"), count))
+        .collect();
     section.chart(chart(
         "Machines by physical cores",
         "machines",
@@ -155,9 +157,12 @@ fn differences(differences: &[Difference]) -> Option<Section> {
     table.left("what", |difference| &difference.what);
     table.right("of", |difference| Cell::count(difference.of as u64));
     table.name("values (machines)", |difference| {
-        let one =
-            |held: &Held| format!("{} ({})", held.value, number::count(held.holders.len() as u64));
-        first(difference.values.iter().map(one), VALUES)
+        first(
+            difference.values.iter().map(|held| {
+                format!("{} ({})", held.value, number::count(held.holders.len() as u64))
+            }),
+            VALUES,
+        )
     });
     section.table(table);
     Some(section)

@@ -216,26 +216,29 @@ fn each_rule_of_servers_finds_what_it_looks_for() {
 /// 40 machines: 20 of 16 cores and 2 nodes, 20 of 64 cores and 4; two with another swappiness, one
 /// with another kernel, a third of the servers set by hand.
 fn forty() -> Vec<Survey> {
-    let one = |number: u32| {
-        let (cores, nodes) = if number < 20 { (16, 2) } else { (64, 4) };
-        let mut survey = machine(&format!("db{number}"), cores, nodes, 64);
-        survey.machine.kernel = Some(if number == 7 { "Linux 5.10" } else { "Linux 6.1" }.into());
-        set(&mut survey, "vm.swappiness", if [3, 30].contains(&number) { "60" } else { "1" });
-        set(&mut survey, "fs.file-max", &number.to_string());
-        let mut server = server(if number.is_multiple_of(3) { "8" } else { "2" });
-        if number.is_multiple_of(3) {
-            let setting = server
-                .settings
-                .iter_mut()
-                .find(|one| one.name == "max_parallel_workers_per_gather");
-            setting.unwrap().is_changed = true;
-        }
-        server.databases.push(Database { name: format!("customers{number}"), bytes: Some(1) });
-        server.is_local = number != 39;
-        survey.servers.push(server);
-        survey
-    };
-    (0..40).rev().map(one).collect()
+    (0..40)
+        .rev()
+        .map(|number: u32| {
+            let (cores, nodes) = if number < 20 { (16, 2) } else { (64, 4) };
+            let mut survey = machine(&format!("db{number}"), cores, nodes, 64);
+            survey.machine.kernel =
+                Some(if number == 7 { "Linux 5.10" } else { "Linux 6.1" }.into());
+            set(&mut survey, "vm.swappiness", if [3, 30].contains(&number) { "60" } else { "1" });
+            set(&mut survey, "fs.file-max", &number.to_string());
+            let mut server = server(if number.is_multiple_of(3) { "8" } else { "2" });
+            if number.is_multiple_of(3) {
+                let setting = server
+                    .settings
+                    .iter_mut()
+                    .find(|one| one.name == "max_parallel_workers_per_gather");
+                setting.unwrap().is_changed = true;
+            }
+            server.databases.push(Database { name: format!("customers{number}"), bytes: Some(1) });
+            server.is_local = number != 39;
+            survey.servers.push(server);
+            survey
+        })
+        .collect()
 }
 
 fn odd<'a>(merged: &'a Merged, what: &str) -> &'a OddOne {

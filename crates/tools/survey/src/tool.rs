@@ -155,8 +155,12 @@ fn merge_files(files: &[PathBuf], is_anonymous: bool, form: Form) -> Result<Exit
         merge::anonymous(&mut surveys);
     }
     let merged = merge::merge(&surveys);
-    let json = || object("survey_merge", &merged, Value::Null);
-    output::show(form, json, || merged_document::merged(&merged)).map(|_| code)
+    output::show(
+        form,
+        || object("survey_merge", &merged, Value::Null),
+        || merged_document::merged(&merged),
+    )
+    .map(|_| code)
 }
 
 fn read(path: &Path) -> Result<Survey, SurveyFileError> {

@@ -53,9 +53,12 @@ impl Records for Observations {
             )));
         }
         let compared = compare_activities(&from, &to);
-        let document = || compared_activities(&compared);
-        output::show(form, || object("activity_comparison", &compared, Value::Null), document)
-            .map(Some)
+        output::show(
+            form,
+            || object("activity_comparison", &compared, Value::Null),
+            || compared_activities(&compared),
+        )
+        .map(Some)
     }
 
     fn history(

@@ -11,7 +11,7 @@ pub use compare::{
 
 use analysis::estimate::{sums, wilson};
 use analysis::hot::{HotResources, resources};
-use analysis::{Accounting, Interval, WaitOptions, WaitRow, WaitTable};
+use analysis::{Accounting, Interval, WaitOptions, WaitTable};
 use observations::{ActivityCell, Observations, ProcessUse, ServerActivity, WaitClass};
 use parts::Parts;
 use serde::Serialize;
@@ -156,18 +156,21 @@ fn classes(seen: &ServerActivity, busy: &[&ActivityCell]) -> Vec<(Option<WaitCla
 
 fn shares(table: &WaitTable, busy: &[&ActivityCell]) -> Vec<SampledShare> {
     let all: u64 = busy.iter().map(|cell| cell.samples).sum();
-    let share = |row: &WaitRow| {
-        let own = busy.iter().filter(|cell| cell.wait_type.as_deref() == Some(&row.wait_type));
-        let samples = own.map(|cell| cell.samples).sum();
-        (samples > 0).then(|| SampledShare {
-            wait_type: row.wait_type.clone(),
-            class: row.class,
-            samples,
-            share: samples as f64 / all as f64,
-            interval: wilson(samples, all),
+    table
+        .top()
+        .iter()
+        .filter_map(|row| {
+            let own = busy.iter().filter(|cell| cell.wait_type.as_deref() == Some(&row.wait_type));
+            let samples = own.map(|cell| cell.samples).sum();
+            (samples > 0).then(|| SampledShare {
+                wait_type: row.wait_type.clone(),
+                class: row.class,
+                samples,
+                share: samples as f64 / all as f64,
+                interval: wilson(samples, all),
+            })
         })
-    };
-    table.top().iter().filter_map(share).collect()
+        .collect()
 }
 
 fn statement_waits(busy: &[&ActivityCell], parts: &Parts) -> Vec<StatementWait> {
@@ -177,14 +180,22 @@ fn statement_waits(busy: &[&ActivityCell], parts: &Parts) -> Vec<StatementWait> 
     }
     let all: u64 = busy.iter().map(|cell| cell.samples).sum();
     let errors = parts.errors_of_shares();
-    let one = |((query_id, wait_type), samples): ((Option<i64>, Option<&str>), u64)| {
-        let share = samples as f64 / all as f64;
-        let independent = (share * (1.0 - share) / all as f64).sqrt();
-        let error = errors.get(&(wait_type, query_id)).copied().unwrap_or(0.0).max(independent);
-        StatementWait { query_id, wait_type: wait_type.map(str::to_owned), samples, share, error }
-    };
-    let mut waits: Vec<StatementWait> =
-        sums.into_iter().filter(|(_, samples)| *samples > 0).map(one).collect();
+    let mut waits: Vec<StatementWait> = sums
+        .into_iter()
+        .filter(|(_, samples)| *samples > 0)
+        .map(|((query_id, wait_type), samples): ((Option<i64>, Option<&str>), u64)| {
+            let share = samples as f64 / all as f64;
+            let independent = (share * (1.0 - share) / all as f64).sqrt();
+            let error = errors.get(&(wait_type, query_id)).copied().unwrap_or(0.0).max(independent);
+            StatementWait {
+                query_id,
+                wait_type: wait_type.map(str::to_owned),
+                samples,
+                share,
+                error,
+            }
+        })
+        .collect();
     waits.sort_by_key(|wait| Reverse(wait.samples));
     waits
 }
@@ -210,11 +221,13 @@ fn groups<K: Ord>(
     for cell in busy {
         members.entry(key(cell)).or_default().push(cell);
     }
-    let group = |(key, cells): (K, Vec<&ActivityCell>)| {
-        let busy_s = cells.iter().map(|cell| cell.seconds).sum();
-        ActivityGroup { key, busy_s, running_s: running(&cells), waits: waits(&cells) }
-    };
-    let mut groups: Vec<ActivityGroup<K>> = members.into_iter().map(group).collect();
+    let mut groups: Vec<ActivityGroup<K>> = members
+        .into_iter()
+        .map(|(key, cells)| {
+            let busy_s = cells.iter().map(|cell| cell.seconds).sum();
+            ActivityGroup { key, busy_s, running_s: running(&cells), waits: waits(&cells) }
+        })
+        .collect();
     groups.sort_by(|a, b| b.busy_s.total_cmp(&a.busy_s));
     groups
 }
@@ -232,14 +245,18 @@ fn background(cells: &[ActivityCell], uses: &[ProcessUse]) -> Vec<BackgroundProc
     let sampled = cells.iter().filter(|cell| !cell.for_client).map(|cell| cell.process.as_str());
     let used = uses.iter().filter(|used| !used.for_client).map(|used| used.process.as_str());
     let kinds: BTreeSet<&str> = sampled.chain(used).collect();
-    let one = |kind: &str| {
-        let own = |cell: &&ActivityCell| !cell.for_client && !cell.idle && cell.process == kind;
-        let cells: Vec<&ActivityCell> = cells.iter().filter(own).collect();
-        let time = uses.iter().find(|used| used.process == kind).cloned();
-        let process = kind.to_owned();
-        BackgroundProcess { process, time, running_s: running(&cells), waits: waits(&cells) }
-    };
-    let mut processes: Vec<BackgroundProcess> = kinds.into_iter().map(one).collect();
+    let mut processes: Vec<BackgroundProcess> = kinds
+        .into_iter()
+        .map(|kind| {
+            let cells: Vec<&ActivityCell> = cells
+                .iter()
+                .filter(|cell| !cell.for_client && !cell.idle && cell.process == kind)
+                .collect();
+            let time = uses.iter().find(|used| used.process == kind).cloned();
+            let process = kind.to_owned();
+            BackgroundProcess { process, time, running_s: running(&cells), waits: waits(&cells) }
+        })
+        .collect();
     let busy_s = |process: &BackgroundProcess| {
         process.running_s + process.waits.iter().map(|(_, seconds)| seconds).sum::<f64>()
     };

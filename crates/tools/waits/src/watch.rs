@@ -441,10 +441,17 @@ mod tests {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         terminal.draw(|frame| state.draw(frame.area(), frame.buffer_mut())).unwrap();
         let buffer = terminal.backend().buffer();
-        let line = |row: &[ratatui::buffer::Cell]| {
-            row.iter().map(ratatui::buffer::Cell::symbol).collect::<String>()
-        };
-        buffer.content.chunks(width.into()).map(|row| line(row).trim_end().to_owned()).collect()
+        buffer
+            .content
+            .chunks(width.into())
+            .map(|row| {
+                row.iter()
+                    .map(ratatui::buffer::Cell::symbol)
+                    .collect::<String>()
+                    .trim_end()
+                    .to_owned()
+            })
+            .collect()
     }
 
     #[test]

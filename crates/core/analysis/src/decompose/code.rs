@@ -74,18 +74,19 @@ fn large(side: &[ByFunction]) -> Vec<&Key> {
 
 /// Seconds for each unit of work by function, of each block the mean over its trials.
 fn blocks(side: &[Vec<&Observations>]) -> Option<Vec<ByFunction>> {
-    let of_block = |block: &Vec<&Observations>| {
-        let mut sums = ByFunction::new();
-        for observations in block {
-            let profile = observations.profile.as_ref()?;
-            let units = profile.hz * observations.work.amount as f64 * block.len() as f64;
-            for (key, samples) in own(profile) {
-                *sums.entry(key).or_insert(0.0) += samples as f64 / units;
+    side.iter()
+        .map(|block| {
+            let mut sums = ByFunction::new();
+            for observations in block {
+                let profile = observations.profile.as_ref()?;
+                let units = profile.hz * observations.work.amount as f64 * block.len() as f64;
+                for (key, samples) in own(profile) {
+                    *sums.entry(key).or_insert(0.0) += samples as f64 / units;
+                }
             }
-        }
-        Some(sums)
-    };
-    side.iter().map(of_block).collect()
+            Some(sums)
+        })
+        .collect()
 }
 
 /// Samples in functions themselves. A module goes by the last part of its path: versions lie in

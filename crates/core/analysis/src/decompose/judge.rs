@@ -36,10 +36,12 @@ impl Seconds {
         kind: PartKind,
         seconds: impl Fn(&Observations) -> f64,
     ) -> Self {
-        let of_block = |block: &Vec<&Observations>| {
-            mean(block.iter().map(|seen| seconds(seen) / seen.work.amount as f64))
+        let side = |blocks: &[Vec<&Observations>]| {
+            blocks
+                .iter()
+                .map(|block| mean(block.iter().map(|seen| seconds(seen) / seen.work.amount as f64)))
+                .collect()
         };
-        let side = |blocks: &[Vec<&Observations>]| blocks.iter().map(of_block).collect();
         Self::new(matched, kind, side(&matched.from), side(&matched.to))
     }
 
@@ -57,9 +59,11 @@ impl Seconds {
     /// all blocks by chance, so the change is at most as sure as Poisson counts are; one more
     /// on each side makes that hold for small counts too.
     pub fn sampled(self, each_s: [f64; 2]) -> Self {
-        let variance = |(of_blocks, each_s): (&Vec<f64>, f64)| each_s * (mean(of_blocks) + each_s);
         let sides = [&self.from, &self.to].into_iter().zip(each_s);
-        let error_min = sides.map(variance).sum::<f64>().sqrt();
+        let error_min = sides
+            .map(|(of_blocks, each_s)| each_s * (mean(of_blocks) + each_s))
+            .sum::<f64>()
+            .sqrt();
         Self { error_min, ..self }
     }
 
@@ -86,16 +90,20 @@ impl Seconds {
 
     /// Covariance of two changes: of their means over blocks.
     fn covariance(&self, other: &Self) -> f64 {
-        let of_sample = |((a, b), first): ((&Vec<f64>, &Vec<f64>), usize)| {
-            let n = a.len() as f64;
-            let first = Known { first, ..Known::default() }.first_stage(a.len());
-            let (a, b) = (&a[..first], &b[..first]);
-            let (mean_a, mean_b) = (mean(a), mean(b));
-            a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum::<f64>()
-                / (first as f64 - 1.0)
-                / n
-        };
-        self.samples().iter().zip(&other.samples()).zip(self.first).map(of_sample).sum()
+        self.samples()
+            .iter()
+            .zip(&other.samples())
+            .zip(self.first)
+            .map(|((a, b), first)| {
+                let n = a.len() as f64;
+                let first = Known { first, ..Known::default() }.first_stage(a.len());
+                let (a, b) = (&a[..first], &b[..first]);
+                let (mean_a, mean_b) = (mean(a), mean(b));
+                a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum::<f64>()
+                    / (first as f64 - 1.0)
+                    / n
+            })
+            .sum()
     }
 
     /// Standard error of the change and its degrees of freedom; `None` of single blocks.
@@ -169,12 +177,14 @@ impl Seconds {
 /// client is no cause.
 pub(super) fn judged(parts: Vec<Seconds>, total: &Seconds) -> Vec<Part> {
     let least = SHARE_MIN * total.change().abs() / 2.0;
-    let may_be_cause = |part: &&Seconds| {
-        let is_cause = !part.kind.is_client() && part.kind != PartKind::OtherCode;
-        is_cause && f64::midpoint(mean(&part.from), mean(&part.to)).abs() >= least
-    };
-    let mut p_values: Vec<f64> =
-        parts.iter().filter(may_be_cause).filter_map(Seconds::p_value).collect();
+    let mut p_values: Vec<f64> = parts
+        .iter()
+        .filter(|part| {
+            let is_cause = !part.kind.is_client() && part.kind != PartKind::OtherCode;
+            is_cause && f64::midpoint(mean(&part.from), mean(&part.to)).abs() >= least
+        })
+        .filter_map(Seconds::p_value)
+        .collect();
     p_values.sort_by(f64::total_cmp);
     let step = FALSE_SHARE / p_values.len().max(1) as f64;
     let picked = (1..=p_values.len()).rev().find(|rank| p_values[rank - 1] <= step * *rank as f64);

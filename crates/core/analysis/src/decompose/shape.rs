@@ -55,13 +55,15 @@ pub(super) fn shapes(matched: &Matched<&Observations>, work: f64) -> Vec<WaitSha
     let all = matched.from.iter().flatten().flat_map(|trial| &trial.waits);
     let names: BTreeSet<&str> =
         all.filter(|wait| is_shaped(wait)).map(|wait| wait.wait_type.as_str()).collect();
-    let of = |name: &str| {
-        let side = |blocks: &[Vec<&Observations>]| -> Option<Vec<Sum>> {
-            blocks.iter().map(|block| sum(name, block)).collect()
-        };
-        shape(matched, name, &side(&matched.from)?, &side(&matched.to)?, work)
-    };
-    names.into_iter().filter_map(of).collect()
+    names
+        .into_iter()
+        .filter_map(|name| {
+            let side = |blocks: &[Vec<&Observations>]| -> Option<Vec<Sum>> {
+                blocks.iter().map(|block| sum(name, block)).collect()
+            };
+            shape(matched, name, &side(&matched.from)?, &side(&matched.to)?, work)
+        })
+        .collect()
 }
 
 fn is_shaped(wait: &Wait) -> bool {

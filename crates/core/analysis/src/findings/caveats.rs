@@ -1,7 +1,7 @@
 use super::claims::Claim;
 use super::{Finding, FindingKind};
 use crate::estimate::mean;
-use crate::{ConfigurationRow, Failure, Summary, WarningCount, health, wording};
+use crate::{ConfigurationRow, Failure, Summary, health, wording};
 use observations::{Observations, number};
 use std::collections::HashSet;
 
@@ -20,8 +20,11 @@ pub fn find(summary: &Summary, largest: Option<&Claim>) -> Vec<Finding> {
         adaptive(summary),
         environments(summary),
     ];
-    let finding = |(text, evidence)| Finding::new(FindingKind::Caveat, text, evidence);
-    caveats.into_iter().flatten().map(finding).collect()
+    caveats
+        .into_iter()
+        .flatten()
+        .map(|(text, evidence)| Finding::new(FindingKind::Caveat, text, evidence))
+        .collect()
 }
 
 type Caveat = Option<(String, String)>;
@@ -78,12 +81,15 @@ fn failed(summary: &Summary) -> Caveat {
 fn timed_out(summary: &Summary) -> Caveat {
     let rows: Vec<&ConfigurationRow> =
         summary.configurations.iter().filter(|row| row.timeouts > 0).collect();
-    let label = |row: &&ConfigurationRow| {
-        let all = wording::count(row.done + row.timeouts, "trial");
-        let label = if row.label.is_empty() { String::new() } else { format!(" of {}", row.label) };
-        format!("{} of {all}{label}", row.timeouts)
-    };
-    let named: Vec<String> = rows.iter().map(label).collect();
+    let named: Vec<String> = rows
+        .iter()
+        .map(|row| {
+            let all = wording::count(row.done + row.timeouts, "trial");
+            let label =
+                if row.label.is_empty() { String::new() } else { format!(" of {}", row.label) };
+            format!("{} of {all}{label}", row.timeouts)
+        })
+        .collect();
     let bound = rows.iter().filter_map(|row| row.response.as_ref()).any(|own| own.bound.is_some());
     let figures = if bound {
         "each counts as the time until then, so figures marked \"at least\" are lower bounds"
@@ -104,27 +110,28 @@ fn are(n: usize, singular: &str, plural: &str) -> String {
 
 /// Warnings of the trials behind the verdict: of the two levels compared, else of all.
 fn warned(summary: &Summary, largest: Option<&Claim>) -> Caveat {
-    let behind = |row: &&ConfigurationRow| match largest {
+    let rows = summary.configurations.iter().filter(|row| match largest {
         Some(Claim::Factor { effect, from, to, .. }) => {
             let labels = [&effect.levels[*from].level, &effect.levels[*to].level];
             row.levels.iter().any(|own| own.factor == effect.factor && labels.contains(&&own.level))
         }
         _ => true,
-    };
-    let rows = summary.configurations.iter().filter(behind);
+    });
     let trials: Vec<&Observations> = rows.flat_map(|row| summary.grid.trials(row.index)).collect();
     let carry = trials.iter().filter(|seen| !seen.warnings.is_empty()).count();
     let counts = health::count(&trials);
     let example = format!("for example: {}", counts.first()?.detail);
-    let said = |count: &WarningCount| {
-        let most = count.share_max.map(|share| format!("up to {}", number::percent(share, 1)));
-        let trials = (counts.len() > 1).then(|| wording::count(count.trials, "trial"));
-        let detail: Vec<String> = trials.into_iter().chain(most).collect();
-        let detail =
-            if detail.is_empty() { String::new() } else { format!(" ({})", detail.join(", ")) };
-        format!("{}{detail}", wording::warning(count.kind))
-    };
-    let kinds: Vec<String> = counts.iter().map(said).collect();
+    let kinds: Vec<String> = counts
+        .iter()
+        .map(|count| {
+            let most = count.share_max.map(|share| format!("up to {}", number::percent(share, 1)));
+            let trials = (counts.len() > 1).then(|| wording::count(count.trials, "trial"));
+            let detail: Vec<String> = trials.into_iter().chain(most).collect();
+            let detail =
+                if detail.is_empty() { String::new() } else { format!(" ({})", detail.join(", ")) };
+            format!("{}{detail}", wording::warning(count.kind))
+        })
+        .collect();
     let (verb, all) =
         (if carry == 1 { "carries" } else { "carry" }, wording::count(trials.len(), "trial"));
     Some((
@@ -184,24 +191,27 @@ fn rests_on_few(summary: &Summary) -> Caveat {
     let outliers = summary.outliers();
     let far: HashSet<(usize, u32)> =
         outliers.iter().map(|own| (own.configuration, own.block)).collect();
-    let row = |row: &ConfigurationRow| {
-        let values: Vec<(u32, f64)> = figures.values(row.index).collect();
-        let rest = || values.iter().filter(|(block, _)| !far.contains(&(row.index, *block)));
-        let (few, all) = (values.len() - rest().count(), values.len());
-        let (with, without) =
-            (mean(values.iter().map(|(_, own)| own)), mean(rest().map(|(_, own)| own)));
-        ((with / without - 1.0).abs() > summary.margin() && few > 0).then(|| {
-            let label =
-                if row.label.is_empty() { String::new() } else { format!(" of {}", row.label) };
-            let [with, without] =
-                [with, without].map(|mean| number::quantity(mean, summary.unit()));
-            format!(
-                "the mean{label} depends on {few} of {} ({with}; without: {without})",
-                wording::count(all, "trial")
-            )
+    let rows: Vec<String> = summary
+        .configurations
+        .iter()
+        .filter_map(|row| {
+            let values: Vec<(u32, f64)> = figures.values(row.index).collect();
+            let rest = || values.iter().filter(|(block, _)| !far.contains(&(row.index, *block)));
+            let (few, all) = (values.len() - rest().count(), values.len());
+            let (with, without) =
+                (mean(values.iter().map(|(_, own)| own)), mean(rest().map(|(_, own)| own)));
+            ((with / without - 1.0).abs() > summary.margin() && few > 0).then(|| {
+                let label =
+                    if row.label.is_empty() { String::new() } else { format!(" of {}", row.label) };
+                let [with, without] =
+                    [with, without].map(|mean| number::quantity(mean, summary.unit()));
+                format!(
+                    "the mean{label} depends on {few} of {} ({with}; without: {without})",
+                    wording::count(all, "trial")
+                )
+            })
         })
-    };
-    let rows: Vec<String> = summary.configurations.iter().filter_map(row).collect();
+        .collect();
     let text = format!(
         "A few outliers dominate: {}. The intervals do not account for them; compare medians.",
         wording::list(&rows)

@@ -108,13 +108,12 @@ impl<'s> Claim<'s> {
                 [from, to].map(|level| layout.sibling(base, level)).into()
             }
             Self::Interaction(interaction) => {
-                let at = |level| summary.layouts[interaction.by].sibling(base, level);
                 let with = |base: Option<usize>| {
                     [interaction.from, interaction.to].map(|level| layout.sibling(base?, level))
                 };
                 [interaction.least, interaction.most]
                     .into_iter()
-                    .flat_map(|level| with(at(level)))
+                    .flat_map(|level| with(summary.layouts[interaction.by].sibling(base, level)))
                     .collect()
             }
         }

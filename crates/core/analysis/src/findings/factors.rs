@@ -109,9 +109,8 @@ fn sentence(
     let (most_said, least_said) =
         (wording::change(most, response), wording::change(least, response));
     let wins = |gain: &Comparison| gain.supported() && gain.is_better();
-    let loses = |gain: &Comparison| gain.supported() && !gain.is_better();
     let winners = interaction.gains.iter().flatten().filter(|gain| wins(gain)).count();
-    Some(if wins(most) && loses(least) {
+    Some(if wins(most) && (least.supported() && !least.is_better()) {
         format!(
             "{name}={to} is better than {from} with {by_name}={best} ({most_said}), but worse \
              with {worst} ({least_said})."

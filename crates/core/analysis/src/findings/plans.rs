@@ -89,18 +89,20 @@ impl<'s> Sides<'s> {
         if self.before.iter().chain(&self.after).any(|own| engine(own) != first) {
             return Vec::new();
         }
-        let own = |of: &StatementPlans| {
-            let is_own = |gain: &&StatementGain| {
-                gain.text == of.statement && Some(gain.index) == self.sibling
-            };
-            let gain = gains.iter().find(is_own).map(|gain| &gain.gain);
-            let is_clear =
-                gain.and_then(|gain| gain.adjusted_p).is_some_and(|p| p < SUPPORTED_ALONE);
-            let size = gain.map_or(f64::MAX, |gain| gain.value.ln().abs());
-            let finding = self.finding(summary, of, gain).filter(|_| is_claimed || is_clear)?;
-            Some((size, finding))
-        };
-        let mut changed: Vec<(f64, Finding)> = plans.iter().filter_map(own).collect();
+        let mut changed: Vec<(f64, Finding)> = plans
+            .iter()
+            .filter_map(|of| {
+                let gain = gains
+                    .iter()
+                    .find(|gain| gain.text == of.statement && Some(gain.index) == self.sibling)
+                    .map(|gain| &gain.gain);
+                let is_clear =
+                    gain.and_then(|gain| gain.adjusted_p).is_some_and(|p| p < SUPPORTED_ALONE);
+                let size = gain.map_or(f64::MAX, |gain| gain.value.ln().abs());
+                let finding = self.finding(summary, of, gain).filter(|_| is_claimed || is_clear)?;
+                Some((size, finding))
+            })
+            .collect();
         changed.sort_by(|a, b| b.0.total_cmp(&a.0));
         let others = changed.len().saturating_sub(NAMED);
         changed.truncate(NAMED);

@@ -63,11 +63,15 @@ pub fn find(summary: &Summary, claims: &[Claim]) -> Vec<Finding> {
 fn finding(effect: &FactorEffect, level: usize, told: &[&Change], family: usize) -> Finding {
     let name = wording::short_name(&effect.factor);
     let (from, to) = (&effect.levels[effect.reference].level, &effect.levels[level].level);
-    let say = |change: &&Change| {
-        let figure = wording::change(&change.comparison, Some(&change.response));
-        format!("{} {figure}", change.response.name)
-    };
-    let told = wording::list(&told.iter().map(say).collect::<Vec<_>>());
+    let told = wording::list(
+        &told
+            .iter()
+            .map(|change| {
+                let figure = wording::change(&change.comparison, Some(&change.response));
+                format!("{} {figure}", change.response.name)
+            })
+            .collect::<Vec<_>>(),
+    );
     let text = format!("Other responses at {name}={to} against {from}: {told}.");
     let evidence =
         format!("Holm-adjusted for {} of other responses", wording::count(family, "comparison"));

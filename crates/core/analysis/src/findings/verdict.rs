@@ -37,19 +37,18 @@ pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<
 pub fn no_difference(summary: &Summary) -> Vec<Finding> {
     let effects = summary.factors.effects.iter().enumerate();
     let without = effects.filter(|(_, effect)| summary.done() > 0 && span(effect).is_none());
-    let finding = |(factor, effect)| {
-        let (text, evidence) = nothing(summary, factor, effect);
-        Finding::new(FindingKind::NoDifference, text, evidence)
-    };
-    without.map(finding).collect()
+    without
+        .map(|(factor, effect)| {
+            let (text, evidence) = nothing(summary, factor, effect);
+            Finding::new(FindingKind::NoDifference, text, evidence)
+        })
+        .collect()
 }
 
 fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, String) {
     let name = wording::short_name(&effect.factor);
-    let has_figures = |level: &&LevelEffect| level.trials > 0 || level.response.is_some();
-    let measured: Vec<&LevelEffect> = effect.levels.iter().filter(has_figures).collect();
-    let tested =
-        |level: &LevelEffect| exact(level).is_some_and(|comparison| comparison.p_value.is_some());
+    let measured: Vec<&LevelEffect> =
+        effect.levels.iter().filter(|level| level.trials > 0 || level.response.is_some()).collect();
     let timed_out = labels(effect.levels.iter().filter(|level| timed_out(level)));
     let rows = &summary.configurations;
     let without = rows.iter().filter(|row| row.done > 0 && row.response.is_none()).count();
@@ -67,7 +66,11 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
                  excluded; repeat the set-up (repeats.setups = 3)."
             )
         }
-        _ if effect.levels.iter().any(tested) => {
+        _ if effect
+            .levels
+            .iter()
+            .any(|level| exact(level).is_some_and(|comparison| comparison.p_value.is_some())) =>
+        {
             return (nothing_differs(summary, factor, effect), spread(effect, unit(effect)));
         }
         _ if !timed_out.is_empty() => {
@@ -275,10 +278,15 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
 
 /// For a list: between quotes where one holds a comma.
 fn labels<'a>(levels: impl Iterator<Item = &'a LevelEffect>) -> Vec<String> {
-    let label = |level: &LevelEffect| {
-        if level.level.contains(',') { format!("\"{}\"", level.level) } else { level.level.clone() }
-    };
-    levels.map(label).collect()
+    levels
+        .map(|level| {
+            if level.level.contains(',') {
+                format!("\"{}\"", level.level)
+            } else {
+                level.level.clone()
+            }
+        })
+        .collect()
 }
 
 /// Levels that are not worse: `4 is equivalent within 5 %`; `not significantly different: 8; the

@@ -190,8 +190,7 @@ impl<'d> Said<'d> {
 
     /// `59 % [52, 66]`; where the interval has no end, the seconds with theirs.
     fn share(&self, part: &Part) -> String {
-        let percent = |share: f64| wording::percent(share.abs());
-        let share = percent(part.share.unwrap_or_default());
+        let share = wording::percent(part.share.unwrap_or_default().abs());
         match part.share_interval {
             Some(interval) => {
                 let sign = part.share.unwrap_or_default().signum();
@@ -245,11 +244,14 @@ fn subject(part: &Part) -> String {
 /// Waits of which there are fewer, each longer (or the other way round), or as many, each longer or
 /// shorter.
 fn shapes(decomposition: &Decomposition) -> Option<Finding> {
-    let wait = |part: &Part| match &part.kind {
-        PartKind::WaitType(name) => Some((name.clone(), part.from_s, part.to_s)),
-        _ => None,
-    };
-    let waits: Vec<(String, f64, f64)> = decomposition.by_type.iter().filter_map(wait).collect();
+    let waits: Vec<(String, f64, f64)> = decomposition
+        .by_type
+        .iter()
+        .filter_map(|part| match &part.kind {
+            PartKind::WaitType(name) => Some((name.clone(), part.from_s, part.to_s)),
+            _ => None,
+        })
+        .collect();
     let all_from: f64 = waits.iter().map(|(_, from, _)| from).sum();
     let all_to: f64 = waits.iter().map(|(_, _, to)| to).sum();
     let matters = waits.iter().filter(|(_, from, to)| {

@@ -2,7 +2,7 @@
 
 use crate::grid::Grid;
 use models::demands::{AGREES, Counted, DemandError, Demands, Kind, Measured};
-use observations::{DeviceUse, Observations, Operation, Recording, Wait, WaitClass, shown};
+use observations::{DeviceUse, Observations, Recording, Wait, WaitClass, shown};
 use serde::Serialize;
 
 /// Waits and processors below this share of the sessions' time are left out.
@@ -86,9 +86,6 @@ fn unit_of<'t>(trials: &[&'t Observations]) -> &'t str {
 /// The sums over trials.
 fn measured(trials: &[&Observations], of_transactions: bool, processors: Option<u32>) -> Measured {
     let sum = |of: &dyn Fn(&Observations) -> f64| trials.iter().map(|seen| of(seen)).sum::<f64>();
-    let work = |seen: &Observations| {
-        (if of_transactions { seen.work.transactions } else { seen.work.amount }) as f64
-    };
     let elapsed_s = sum(&|seen| seen.elapsed_s);
     let session_s = sum(&|seen| seen.time.session_s);
     let mut resources = processor_time(trials, processors);
@@ -97,7 +94,9 @@ fn measured(trials: &[&Observations], of_transactions: bool, processors: Option<
     Measured {
         elapsed_s,
         customers: sum(&|seen| f64::from(seen.connections) * seen.elapsed_s) / elapsed_s,
-        transactions: sum(&work),
+        transactions: sum(&|seen: &Observations| {
+            (if of_transactions { seen.work.transactions } else { seen.work.amount }) as f64
+        }),
         response_s: of_transactions.then(|| response_s(trials)).flatten(),
         idle_s: sum(&|seen| seen.waits.iter().filter(|wait| is_idle(wait)).map(Wait::wait_s).sum()),
         resources,
@@ -197,13 +196,12 @@ fn waits(trials: &[&Observations]) -> Vec<Counted> {
 
 /// Transactions for each sync of the log.
 fn batches(trials: &[&Observations]) -> Vec<(String, f64)> {
-    let is_sync = |own: &Operation| {
-        let name = own.name.to_uppercase();
-        name.contains("SYNC") && (name.contains("WAL") || name.contains("LOG"))
-    };
     let transactions: u64 = trials.iter().map(|seen| seen.work.transactions).sum();
     let mut syncs: Vec<(String, u64)> = Vec::new();
-    for operation in trials.iter().flat_map(|seen| &seen.operations).filter(|own| is_sync(own)) {
+    for operation in trials.iter().flat_map(|seen| &seen.operations).filter(|own| {
+        let name = own.name.to_uppercase();
+        name.contains("SYNC") && (name.contains("WAL") || name.contains("LOG"))
+    }) {
         match syncs.iter_mut().find(|(name, _)| *name == operation.name) {
             Some((_, count)) => *count += operation.count,
             None => syncs.push((operation.name.clone(), operation.count)),

@@ -56,15 +56,19 @@ impl DeviceDepths {
     /// `vda does 250 I/Os a second with 1.00 in flight, 475 with 2.00 (by the disk probe of
     /// depths)`.
     pub(super) fn law(&self) -> String {
-        let of = |(at, (depth, rate)): (usize, &(f64, f64))| {
-            let [rate, depth] = [rate, depth].map(|own| wording::figure(*own));
-            if at == 0 {
-                format!("{rate} I/Os a second with {depth} in flight")
-            } else {
-                format!("{rate} with {depth}")
-            }
-        };
-        let depths: Vec<String> = self.depths.iter().enumerate().map(of).collect();
+        let depths: Vec<String> = self
+            .depths
+            .iter()
+            .enumerate()
+            .map(|(at, (depth, rate))| {
+                let [rate, depth] = [rate, depth].map(|own| wording::figure(*own));
+                if at == 0 {
+                    format!("{rate} I/Os a second with {depth} in flight")
+                } else {
+                    format!("{rate} with {depth}")
+                }
+            })
+            .collect();
         let source = self.probed.as_ref().map_or_else(
             || "the counters of these trials".to_owned(),
             |experiment| format!("the disk probe of {experiment}"),

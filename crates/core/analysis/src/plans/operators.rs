@@ -27,21 +27,24 @@ pub fn operators(plan: &str) -> Vec<String> {
 fn lines(plan: &str) -> Vec<String> {
     const ARROW: &str = "->  ";
     let has_arrows = plan.lines().any(|line| line.trim_start().starts_with(ARROW));
-    let operator = |(number, line): (usize, &str)| {
-        let line = line.trim();
-        let is_operator = number == 0 || !has_arrows && !line.contains(": ");
-        let operator = line.strip_prefix(ARROW).or(is_operator.then_some(line));
-        operator.filter(|own| !own.is_empty()).map(str::to_owned)
-    };
-    plan.lines().enumerate().filter_map(operator).collect()
+    plan.lines()
+        .enumerate()
+        .filter_map(|(number, line)| {
+            let line = line.trim();
+            let is_operator = number == 0 || !has_arrows && !line.contains(": ");
+            let operator = line.strip_prefix(ARROW).or(is_operator.then_some(line));
+            operator.filter(|own| !own.is_empty()).map(str::to_owned)
+        })
+        .collect()
 }
 
 /// Operators in the boxes that DuckDB draws: each box holds a name in capitals.
 fn boxes(plan: &str) -> Vec<String> {
     let cells = plan.lines().flat_map(|line| line.split('│')).map(str::trim);
-    let is_name =
-        |cell: &&str| cell.len() > 2 && cell.chars().all(|c| c.is_ascii_uppercase() || c == '_');
-    cells.filter(is_name).map(str::to_owned).collect()
+    cells
+        .filter(|cell| cell.len() > 2 && cell.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// MariaDB and MySQL: how each table is read, and what is sorted or kept.
@@ -71,14 +74,16 @@ fn tables(json: &Value, all: &mut Vec<String>) {
 pub fn change(from: &[String], to: &[String]) -> Option<String> {
     let without = |of: &[String], other: &[String]| {
         let mut other = other.to_vec();
-        let differs = |own: &&String| match other.iter().position(|one| one == *own) {
-            Some(at) => {
-                other.remove(at);
-                false
-            }
-            None => true,
-        };
-        of.iter().filter(differs).cloned().collect::<Vec<_>>()
+        of.iter()
+            .filter(|own| match other.iter().position(|one| one == *own) {
+                Some(at) => {
+                    other.remove(at);
+                    false
+                }
+                None => true,
+            })
+            .cloned()
+            .collect::<Vec<_>>()
     };
     let (gone, new) = (without(from, to), without(to, from));
     if from == to {

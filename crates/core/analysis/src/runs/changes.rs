@@ -64,11 +64,13 @@ pub struct FactorChange {
 pub(super) fn environment(from: Option<&Environment>, to: Option<&Environment>) -> Vec<Change> {
     let (from, to) = (facts(from), facts(to));
     let names: BTreeSet<&String> = from.keys().chain(to.keys()).collect();
-    let change = |name: &String| match (from.get(name), to.get(name)) {
-        (from, to) if from == to => None,
-        (from, to) => Some(Change { what: name.clone(), from: from.cloned(), to: to.cloned() }),
-    };
-    names.into_iter().filter_map(change).collect()
+    names
+        .into_iter()
+        .filter_map(|name| match (from.get(name), to.get(name)) {
+            (from, to) if from == to => None,
+            (from, to) => Some(Change { what: name.clone(), from: from.cloned(), to: to.cloned() }),
+        })
+        .collect()
 }
 
 /// Every fact with its dotted name.

@@ -189,14 +189,16 @@ pub fn judge_sides(
 ) -> Result<Gate, RunsError> {
     let pair = Pair::new(from, to)?;
     let which = if which == Responses::All { Responses::Primary } else { which };
-    let judge_one = |limit: &Limit| -> Result<LimitJudged, RunsError> {
-        let response = match &limit.response {
-            Some(name) => pair.common(name)?,
-            None => pair.choices(which)?.remove(0),
-        };
-        judge_limit(&pair, limit, response)
-    };
-    let limits = limits.iter().map(judge_one).collect::<Result<Vec<_>, _>>()?;
+    let limits = limits
+        .iter()
+        .map(|limit| -> Result<LimitJudged, RunsError> {
+            let response = match &limit.response {
+                Some(name) => pair.common(name)?,
+                None => pair.choices(which)?.remove(0),
+            };
+            judge_limit(&pair, limit, response)
+        })
+        .collect::<Result<Vec<_>, _>>()?;
     let decision = limits.iter().map(|limit| limit.decision).max().unwrap_or(Decision::Kept);
     Ok(Gate { decision, limits, warnings: pair.warnings() })
 }

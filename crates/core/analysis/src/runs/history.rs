@@ -4,7 +4,7 @@ use super::changes::{self, matching};
 use super::{Change, Responses, RunName, RunsError, SettingChange, Verdict};
 use crate::estimate::mean;
 use crate::grid::Grid;
-use crate::model::{CONCURRENCY, ModelSummary};
+use crate::model::CONCURRENCY;
 use crate::response::{distinct, names};
 use crate::{Comparison, Estimate, ResponseChoice, Summary, change_points};
 use models::holdout::Candidate;
@@ -134,12 +134,14 @@ fn choose(
     let Responses::Named(name) = which else {
         return primary.ok_or_else(|| RunsError::no_trials(&latest.run));
     };
-    let named = |run: &Recording| run.done().find_map(|(_, o)| ResponseChoice::named(name, o));
-    runs.iter().rev().find_map(named).ok_or_else(|| {
-        let seen: Vec<&Observations> = latest.done().map(|(_, seen)| seen).collect();
-        let known = names(&seen).join(", ");
-        RunsError::NoResponse { name: name.to_owned(), known }
-    })
+    runs.iter()
+        .rev()
+        .find_map(|run| run.done().find_map(|(_, o)| ResponseChoice::named(name, o)))
+        .ok_or_else(|| {
+            let seen: Vec<&Observations> = latest.done().map(|(_, seen)| seen).collect();
+            let known = names(&seen).join(", ");
+            RunsError::NoResponse { name: name.to_owned(), known }
+        })
 }
 
 impl HistoryRun {
@@ -167,11 +169,14 @@ fn models(run: &Recording, summarized: impl Fn(&Recording) -> Summary<'_>) -> Ve
     if !run.factors.iter().any(|own| run.roles.has(&own.name, &CONCURRENCY)) {
         return Vec::new();
     }
-    let record = |own: ModelSummary| {
-        let label = run.configurations[own.configuration].label.clone();
-        Some(ModelRecord { label, model: own.candidates.into_iter().next()?, unit: own.unit })
-    };
-    summarized(run).throughput_models().into_iter().filter_map(record).collect()
+    summarized(run)
+        .throughput_models()
+        .into_iter()
+        .filter_map(|own| {
+            let label = run.configurations[own.configuration].label.clone();
+            Some(ModelRecord { label, model: own.candidates.into_iter().next()?, unit: own.unit })
+        })
+        .collect()
 }
 
 impl HistorySeries {

@@ -3,7 +3,7 @@
 use crate::compare::{RESOLUTION, Sample, Values, welch_error};
 use crate::estimate::{Known, Moments, mean};
 use crate::grid::Grid;
-use crate::response::{Figure, resolution};
+use crate::response::resolution;
 use crate::{Comparison, Estimate, ResponseChoice};
 use observations::Observations;
 use statistics::t_quantile;
@@ -35,9 +35,9 @@ impl Side {
         let figures = cells.filter_map(|(block, seen)| Some((*block, response.figure(seen)?)));
         let (units, first) = grid.units(figures, grid.has_setups());
         // Without values where nothing is known of a time-out.
-        let value =
-            |own: &Vec<Figure>| own.iter().map(|own| own.known).collect::<Option<Vec<f64>>>();
-        let values = units.iter().map(|(unit, own)| Some((*unit, mean(value(own)?))));
+        let values = units.iter().map(|(unit, own)| {
+            Some((*unit, mean(own.iter().map(|own| own.known).collect::<Option<Vec<f64>>>()?)))
+        });
         let all = || units.iter().flat_map(|(_, own)| own);
         Self {
             first,
@@ -56,10 +56,9 @@ impl Side {
             .zip(runs)
             .filter_map(|(run, (grid, at))| Some((run, Self::from_grid(grid, at?, response))));
         let runs: Vec<(u32, Self)> = runs.filter(|(_, own)| !own.values.is_empty()).collect();
-        let run_mean = |own: &Self| mean(own.values.values());
         let resolutions: Vec<f64> = runs.iter().map(|(_, own)| own.resolution).collect();
         Self {
-            values: runs.iter().map(|(run, own)| (*run, run_mean(own))).collect(),
+            values: runs.iter().map(|(run, own)| (*run, mean(own.values.values()))).collect(),
             timed_out: runs.iter().any(|(_, own)| own.timed_out),
             first: usize::MAX,
             resolution: if resolutions.is_empty() { 0.0 } else { mean(&resolutions) },
@@ -109,8 +108,11 @@ impl Samples {
     pub fn detectable(&self) -> Option<f64> {
         let [from, to] = self.logarithms()?.map(|side| Moments::known(&side.values, side.known));
         let (error, df) = welch_error(&from, &to)?;
-        let errors = || t_quantile(0.025, df) + t_quantile(0.2, df);
-        Some(if error <= RESOLUTION { 0.0 } else { (errors() * error).exp_m1() })
+        Some(if error <= RESOLUTION {
+            0.0
+        } else {
+            ((t_quantile(0.025, df) + t_quantile(0.2, df)) * error).exp_m1()
+        })
     }
 }
 

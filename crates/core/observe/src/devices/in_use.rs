@@ -51,10 +51,12 @@ pub fn in_use(path: &Path) -> Result<Option<String>, DeviceError> {
 /// When the file cannot be looked at.
 pub fn file_in_use(path: &Path) -> Result<Option<String>, DeviceError> {
     let file = path.metadata().map_err(unreadable(path, "inspect it"))?;
-    let is_it = |backing: &Path| {
+    let Some(name) = loop_devices(|backing: &Path| {
         backing.metadata().is_ok_and(|other| (other.dev(), other.ino()) == (file.dev(), file.ino()))
+    })
+    .next() else {
+        return Ok(None);
     };
-    let Some(name) = loop_devices(is_it).next() else { return Ok(None) };
     let mounted = Device::at(&Path::new("/dev").join(&name)).map(mounted).transpose()?.flatten();
     let mounted = mounted.map(|folder| format!(", which is mounted at {}", folder.display()));
     Ok(Some(format!("it is the content of {name}{}", mounted.unwrap_or_default())))

@@ -327,20 +327,21 @@ fn limited(
 
 /// The statements of the plan, with what all threads recorded of them.
 fn statements(plan: &LoadPlan, reports: &[&ClientReport]) -> Vec<ScriptStatement> {
-    let own = |(at, statement): (usize, &ScriptStatement)| {
-        let times = || reports.iter().filter_map(move |report| report.statements.get(at));
-        let sum = |part: fn(&StatementTimes) -> u64| times().map(part).sum();
-        ScriptStatement {
-            count: sum(|own| own.count),
-            wall_s: seconds(sum(|own| own.sum_ns)),
-            wall_s_max: seconds(times().map(|own| own.ns_max).max().unwrap_or(0)),
-            failures: sum(|own| own.failures),
-            retries: sum(|own| own.retries),
-            ..statement.clone()
-        }
-    };
     let recorded = plan.statements.iter().enumerate().filter(|_| plan.latencies);
-    recorded.map(own).collect()
+    recorded
+        .map(|(at, statement)| {
+            let times = || reports.iter().filter_map(move |report| report.statements.get(at));
+            let sum = |part: fn(&StatementTimes) -> u64| times().map(part).sum();
+            ScriptStatement {
+                count: sum(|own| own.count),
+                wall_s: seconds(sum(|own| own.sum_ns)),
+                wall_s_max: seconds(times().map(|own| own.ns_max).max().unwrap_or(0)),
+                failures: sum(|own| own.failures),
+                retries: sum(|own| own.retries),
+                ..statement.clone()
+            }
+        })
+        .collect()
 }
 
 /// Latency of all transactions, their service time, and the latency of each kind of them.
@@ -375,11 +376,13 @@ fn client_waits(reports: &[&ClientReport], end_ns: u64) -> Vec<Wait> {
     let arrival = sum(|report| report.arrival);
     let mut others = sum(|report| report.others);
     others.resource_ns += reports.iter().map(|report| end_ns - report.end_ns).sum::<u64>();
-    let wait = |(name, wait): (&str, ClientWait)| {
-        let (resource_s, signal_s) = (seconds(wait.resource_ns), seconds(wait.signal_ns));
-        Wait::counted(name, WaitClass::Client, wait.count.max(1), resource_s, signal_s)
-    };
-    [("ARRIVAL", arrival), ("CONNECTION_DONE", others)].into_iter().filter_map(wait).collect()
+    [("ARRIVAL", arrival), ("CONNECTION_DONE", others)]
+        .into_iter()
+        .filter_map(|(name, wait)| {
+            let (resource_s, signal_s) = (seconds(wait.resource_ns), seconds(wait.signal_ns));
+            Wait::counted(name, WaitClass::Client, wait.count.max(1), resource_s, signal_s)
+        })
+        .collect()
 }
 
 /// Units a second in each interval: warm-up before second 0, then the measurement.

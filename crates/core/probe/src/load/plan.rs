@@ -129,8 +129,13 @@ impl LoadPlan {
     /// remainder; in an open loop each takes what is left. No end without a fixed amount.
     pub fn share(&self, connection: u32) -> u64 {
         let (connection, connections) = (u64::from(connection), u64::from(self.connections));
-        let share = |units| units / connections + u64::from(connection < units % connections);
-        self.units.map_or(u64::MAX, |units| if self.rate.is_some() { units } else { share(units) })
+        self.units.map_or(u64::MAX, |units| {
+            if self.rate.is_some() {
+                units
+            } else {
+                units / connections + u64::from(connection < units % connections)
+            }
+        })
     }
 
     /// Units of work that are left when so many transactions have been taken.

@@ -59,9 +59,11 @@ fn table<'s>(
         table.right("failed", |row| occurrences(row.failed - row.timeouts, Tone::Bad));
     }
     if rows.iter().any(|row| !row.warnings.is_empty()) {
-        let trials =
-            |row: &&ConfigurationRow| row.warnings.iter().map(|warning| warning.trials).sum();
-        table.right("warnings", move |row| occurrences(trials(row), Tone::Warning)).optional(1);
+        table
+            .right("warnings", move |row| {
+                occurrences(row.warnings.iter().map(|warning| warning.trials).sum(), Tone::Warning)
+            })
+            .optional(1);
     }
     table
 }
@@ -91,10 +93,12 @@ fn estimates<'s>(table: &mut Columns<'s, &'s ConfigurationRow>, summary: &'s Sum
     if let Some(first) = throughput().next().filter(|first| {
         !repeated(&first.unit) && throughput().all(|other| other.unit == first.unit)
     }) {
-        let cell =
-            |row: &&ConfigurationRow| row.throughput.as_ref().map(Cell::estimate_without_unit);
         // Work is fixed in most experiments: throughput then repeats what elapsed says.
-        table.left(&first.unit, cell).optional(if primary == "throughput" { 0 } else { 2 });
+        table
+            .left(&first.unit, |row: &&ConfigurationRow| {
+                row.throughput.as_ref().map(Cell::estimate_without_unit)
+            })
+            .optional(if primary == "throughput" { 0 } else { 2 });
     }
 }
 
@@ -188,10 +192,9 @@ fn brief(summary: &Summary) -> Option<Section> {
         let mut table = Columns::for_rows(summary.configurations.iter().filter(|row| row.done > 0));
         table.name("configuration", |row| text::label(&row.label));
         for name in names.iter().copied() {
-            let own = move |row: &&ConfigurationRow| {
+            table.left(name, move |row: &&ConfigurationRow| {
                 row.responses.iter().find(|(own, _)| own == name).map(|(_, own)| Cell::from(own))
-            };
-            table.left(name, own);
+            });
         }
         section.table(table);
     }

@@ -14,16 +14,19 @@ const VISIBLE: f64 = 0.02;
 /// question: the best configuration where there are several factors.
 pub(crate) fn sections(_: &Summary, explanations: &[Explanation]) -> Vec<Section> {
     let last = explanations.len().saturating_sub(1);
-    let section = |(position, explanation): (usize, &Explanation)| {
-        let Explanation { from, to, decomposition, .. } = explanation;
-        let heading = format!("Why: from {}", explanation.sides());
-        let mut section =
-            if position == last { Section::new(heading) } else { Section::page(heading) };
-        section.chart(waterfall(decomposition, from, to));
-        section.note(legend(decomposition));
-        section
-    };
-    explanations.iter().enumerate().map(section).collect()
+    explanations
+        .iter()
+        .enumerate()
+        .map(|(position, explanation)| {
+            let Explanation { from, to, decomposition, .. } = explanation;
+            let heading = format!("Why: from {}", explanation.sides());
+            let mut section =
+                if position == last { Section::new(heading) } else { Section::page(heading) };
+            section.chart(waterfall(decomposition, from, to));
+            section.note(legend(decomposition));
+            section
+        })
+        .collect()
 }
 
 /// How to read a waterfall.

@@ -40,9 +40,9 @@ fn effect_section(summary: &Summary, factor: &FactorEffect) -> Section {
             None => Cell::default(),
         }
     });
-    let standing =
-        |level: &LevelEffect| Cell::standing(level.standing, level.against_best.as_ref(), summary);
-    table.left("best", move |(_, level)| standing(level));
+    table.left("best", move |(_, level)| {
+        Cell::standing(level.standing, level.against_best.as_ref(), summary)
+    });
     table.left("its best configuration", |(_, level)| best(summary, factor, level)).optional(1);
     section.table(table);
     if factor.left_out > 0 {
@@ -92,12 +92,13 @@ fn gain_section(summary: &Summary, table: &GainTable) -> Section {
     let mut columns = Columns::for_rows(levels.enumerate());
     columns.name(main_name, |(_, level)| *level);
     for (gains, i) in table.columns.iter().zip(0..GAINS_MAX) {
-        let gain = |(row, _): &(usize, &str)| match gains.by_row.get(*row) {
-            Some(gain) => gain.as_ref().map(|gain| Cell::comparison(gain, summary.unit())),
-            None => gains.average.as_ref().map(average),
-        };
         let heading = format!("{factor_name} = {}", level(factor, gains.to));
-        columns.left(heading, gain).optional(i.saturating_sub(1));
+        columns
+            .left(heading, |(row, _): &(usize, &str)| match gains.by_row.get(*row) {
+                Some(gain) => gain.as_ref().map(|gain| Cell::comparison(gain, summary.unit())),
+                None => gains.average.as_ref().map(average),
+            })
+            .optional(i.saturating_sub(1));
     }
     section.table(columns);
     let all = table.columns.len();

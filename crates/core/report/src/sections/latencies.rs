@@ -92,22 +92,25 @@ fn points(histogram: &Histogram) -> Vec<Value> {
         return Vec::new();
     }
     let count = (decades * POINTS_PER_DECADE).floor() as usize;
-    let point = |i| {
-        let slower = 10_f64.powf(-(i as f64) / POINTS_PER_DECADE);
-        let latency_s = histogram.percentile_ns(100.0 * (1.0 - slower)) as f64 / 1e9;
-        json!([coordinate(1.0 / slower), coordinate(latency_s)])
-    };
-    (0..=count).map(point).collect()
+    (0..=count)
+        .map(|i| {
+            let slower = 10_f64.powf(-(i as f64) / POINTS_PER_DECADE);
+            let latency_s = histogram.percentile_ns(100.0 * (1.0 - slower)) as f64 / 1e9;
+            json!([coordinate(1.0 / slower), coordinate(latency_s)])
+        })
+        .collect()
 }
 
 fn said(summary: &Summary, kind: &Latencies) -> String {
-    let one = |curve: &ConfigurationLatency| {
-        let merged = summary.merged_latency(curve.configuration, &kind.name);
-        let [median, high] =
-            merged.percentiles_ns([50.0, 99.0]).map(|ns| number::seconds(ns as f64 / 1e9));
-        format!("{}: median {median}, 99th percentile {high}", text::label(&curve.label))
-    };
-    joined(kind.configurations.iter().take(SAID).map(one), "; ")
+    joined(
+        kind.configurations.iter().take(SAID).map(|curve| {
+            let merged = summary.merged_latency(curve.configuration, &kind.name);
+            let [median, high] =
+                merged.percentiles_ns([50.0, 99.0]).map(|ns| number::seconds(ns as f64 / 1e9));
+            format!("{}: median {median}, 99th percentile {high}", text::label(&curve.label))
+        }),
+        "; ",
+    )
 }
 
 fn data(curves: &[ConfigurationLatency]) -> Table<'static> {

@@ -87,8 +87,12 @@ pub(crate) fn warnings(summary: &Summary, warnings: &[WarningCount]) -> Option<S
     let rows = || summary.configurations.iter().filter(|row| !row.warnings.is_empty());
     for row in rows().take(SAID) {
         let trials = number::plural(row.done, "trial");
-        let one = |warning: &WarningCount| format!("{} {}", warning.trials, warning.kind.name());
-        let counts = joined(row.warnings.iter().map(one), ", ");
+        let counts = joined(
+            row.warnings
+                .iter()
+                .map(|warning| format!("{} {}", warning.trials, warning.kind.name())),
+            ", ",
+        );
         section.detail(format!("{}: of {trials} {counts}", text::label(&row.label)));
     }
     if let Some(others @ 1..) = rows().count().checked_sub(SAID) {

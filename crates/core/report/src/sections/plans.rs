@@ -93,8 +93,12 @@ fn described(summary: &Summary, plan: &PlanRow, differs: bool) -> String {
 }
 
 fn labels(summary: &Summary, plan: &PlanRow) -> String {
-    let label = |index: &usize| summary.configurations[*index].label.as_str();
-    let named: Vec<&str> = plan.configurations.iter().take(NAMED).map(label).collect();
+    let named: Vec<&str> = plan
+        .configurations
+        .iter()
+        .take(NAMED)
+        .map(|index| summary.configurations[*index].label.as_str())
+        .collect();
     let more = plan.configurations.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", named.join(" | "))

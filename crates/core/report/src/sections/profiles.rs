@@ -36,12 +36,14 @@ fn shown<'p>(
     summary: &Summary,
     profiles: &'p [ConfigurationProfile],
 ) -> Vec<&'p ConfigurationProfile> {
-    let matters = |profile: &&ConfigurationProfile| {
-        let row = summary.configurations.get(profile.index);
-        row.is_some_and(|row| row.baseline || row.standing == Standing::Best)
-    };
     let shown: Vec<_> = if profiles.len() > ALL_SHOWN {
-        profiles.iter().filter(matters).collect()
+        profiles
+            .iter()
+            .filter(|profile| {
+                let row = summary.configurations.get(profile.index);
+                row.is_some_and(|row| row.baseline || row.standing == Standing::Best)
+            })
+            .collect()
     } else {
         Vec::new()
     };

@@ -27,15 +27,17 @@ fn trials(summary: &Summary) -> Section {
     let table = recording::trials(summary.recording);
     let shown: Vec<usize> =
         (0..table.columns.len()).filter(|at| table.columns[*at].on_page).collect();
-    let column = |at: &usize| {
-        let mut column = table.columns[*at].clone();
-        if !column.levels.is_empty() {
-            let heading = column.heading();
-            column.headed(short_name(&heading, &names));
-        }
-        column
-    };
-    let columns: Vec<Column> = shown.iter().map(column).collect();
+    let columns: Vec<Column> = shown
+        .iter()
+        .map(|at| {
+            let mut column = table.columns[*at].clone();
+            if !column.levels.is_empty() {
+                let heading = column.heading();
+                column.headed(short_name(&heading, &names));
+            }
+            column
+        })
+        .collect();
     let rows = table.rows().map(|row| shown.iter().map(|at| row[*at].clone()).collect());
     section
         .table(Table::shortened(columns, rows, summary.recording.trials.len()).named(table.name));

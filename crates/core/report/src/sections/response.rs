@@ -131,10 +131,12 @@ fn caption(panels: &Panels, response: &ResponseChoice, trials: usize) -> String 
 }
 
 fn alternative(panels: &Panels, response: &str, measured: &[Measured]) -> String {
-    let one = |(row, estimate): &Measured| {
-        format!("{}: {}", text::label(&row.label), number::estimate(estimate))
-    };
-    let said = joined(measured.iter().take(SAID).map(one), "; ");
+    let said = joined(
+        measured.iter().take(SAID).map(|(row, estimate)| {
+            format!("{}: {}", text::label(&row.label), number::estimate(estimate))
+        }),
+        "; ",
+    );
     let more = if measured.len() > SAID { "; more in the table below" } else { "" };
     format!("Line chart of {response} against {}. {}{more}.", panels.factor, said)
 }
@@ -159,8 +161,8 @@ fn chart(
 ) -> Chart {
     let every = measured <= BARS_MAX;
     let mut groups = if every { series(summary, effect) } else { vec![means(effect)] };
-    let bars = || groups.iter().flat_map(|group| &group.bars);
-    let largest = bars().map(|bar| bar.value.abs()).fold(0.0, f64::max);
+    let largest =
+        groups.iter().flat_map(|group| &group.bars).map(|bar| bar.value.abs()).fold(0.0, f64::max);
     let (scale, unit) = number::common_unit(largest, &response.unit);
     for bar in groups.iter_mut().flat_map(|group| &mut group.bars) {
         bar.value *= scale;

@@ -87,8 +87,8 @@ pub(crate) fn parts(accounting: &Accounting) -> Vec<(&'static str, f64)> {
 /// Names of the parts that any configuration has, if it is enough to be printed as 0.1 %; what is
 /// unaccounted for is always said.
 fn present(measured: &[Measured]) -> Vec<&'static str> {
-    let visible = |own: &Accounting, name: &str| own.share(part(own, name)).abs() >= 0.0005;
-    let any = |name: &str| measured.iter().any(|(_, own)| visible(own, name));
+    let any =
+        |name: &str| measured.iter().any(|(_, own)| own.share(part(own, name)).abs() >= 0.0005);
     let names = measured
         .first()
         .map(|(_, own)| parts(own))

@@ -39,11 +39,14 @@ fn drawn(timelines: &[Timeline]) -> Option<Section> {
     if timelines.iter().all(|timeline| timeline.measured().len() < INTERVALS_MIN) {
         return None;
     }
-    let alike = |timeline: &&Timeline| {
-        (&timeline.series.name, &timeline.series.unit) == (&first.series.name, &first.series.unit)
-    };
-    let shown: Vec<&Timeline> =
-        timelines.iter().filter(alike).filter(|timeline| !timeline.measured().is_empty()).collect();
+    let shown: Vec<&Timeline> = timelines
+        .iter()
+        .filter(|timeline| {
+            (&timeline.series.name, &timeline.series.unit)
+                == (&first.series.name, &first.series.unit)
+        })
+        .filter(|timeline| !timeline.measured().is_empty())
+        .collect();
     let mut section = Section {
         medium: Medium::Text,
         ..Section::new(format!("{} over time", first.series.name))
@@ -67,13 +70,18 @@ fn drawn(timelines: &[Timeline]) -> Option<Section> {
 
 fn group(timeline: &Timeline) -> BarGroup {
     let warm_up = timeline.warm_up();
-    let bar = |(i, value): (usize, &f64)| {
-        let tone = if i < warm_up { Tone::Muted } else { Tone::Plain };
-        Bar { value: *value, tone, ..Bar::default() }
-    };
     BarGroup {
         label: format!("{} (block {})", timeline.configuration, timeline.block).into(),
-        bars: timeline.series.values.iter().enumerate().map(bar).collect(),
+        bars: timeline
+            .series
+            .values
+            .iter()
+            .enumerate()
+            .map(|(i, value)| {
+                let tone = if i < warm_up { Tone::Muted } else { Tone::Plain };
+                Bar { value: *value, tone, ..Bar::default() }
+            })
+            .collect(),
     }
 }
 
@@ -154,14 +162,16 @@ fn recorded(summary: &Summary) -> Vec<Section> {
             names.push(&shown.series.name);
         }
     }
-    let section = |name: &&str| {
-        let mut section = Section::page(format!("Over time: {name}"));
-        let own: Vec<Shown> =
-            all.iter().filter(|shown| shown.series.name == *name).copied().collect();
-        section.figure(figure(summary, name, &own, points));
-        section
-    };
-    names.iter().map(section).collect()
+    names
+        .iter()
+        .map(|name| {
+            let mut section = Section::page(format!("Over time: {name}"));
+            let own: Vec<Shown> =
+                all.iter().filter(|shown| shown.series.name == *name).copied().collect();
+            section.figure(figure(summary, name, &own, points));
+            section
+        })
+        .collect()
 }
 
 fn figure(summary: &Summary, name: &str, recorded: &[Shown], points: usize) -> Figure {

@@ -429,12 +429,14 @@ fn fitting(raw: &str) -> String {
     }
     let note = format!("... (cut: {} characters in all)", text.chars().count());
     let mut left = TEXT_MAX - note.len();
-    let fits = |character: &char| {
-        let enough = left >= character.len_utf16();
-        left = left.saturating_sub(character.len_utf16());
-        enough
-    };
-    text.chars().take_while(fits).chain(note.chars()).collect()
+    text.chars()
+        .take_while(|character| {
+            let enough = left >= character.len_utf16();
+            left = left.saturating_sub(character.len_utf16());
+            enough
+        })
+        .chain(note.chars())
+        .collect()
 }
 
 #[cfg(test)]

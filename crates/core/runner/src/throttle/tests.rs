@@ -75,11 +75,14 @@ impl Disk {
 
     /// `major:minor` of each device, as the kernel shows them.
     fn numbers(&self) -> Vec<String> {
-        let number = |device: &String| {
-            let file = format!("/sys/block/{}/dev", device.trim_start_matches("/dev/"));
-            std::fs::read_to_string(file).unwrap().trim().to_owned()
-        };
-        let mut numbers: Vec<String> = self.devices.iter().map(number).collect();
+        let mut numbers: Vec<String> = self
+            .devices
+            .iter()
+            .map(|device| {
+                let file = format!("/sys/block/{}/dev", device.trim_start_matches("/dev/"));
+                std::fs::read_to_string(file).unwrap().trim().to_owned()
+            })
+            .collect();
         numbers.sort_unstable();
         numbers
     }

@@ -99,8 +99,12 @@ impl Environment {
             "MYSQL_TCP_PORT",
             "MYSQL_UNIX_PORT",
         ];
-        let value = |name: &str| Some((name.to_owned(), std::env::var_os(name)?));
-        Self { variables: known.into_iter().filter_map(value).collect() }
+        Self {
+            variables: known
+                .into_iter()
+                .filter_map(|name| Some((name.to_owned(), std::env::var_os(name)?)))
+                .collect(),
+        }
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<String> {

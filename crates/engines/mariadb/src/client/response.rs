@@ -262,19 +262,25 @@ pub fn binary_row(packet: &[u8], columns: &[Column]) -> Option<Vec<Option<String
     let mut reader = Reader(packet.get(1..)?);
     // The first two bits are not used.
     let nulls = reader.bytes((columns.len() + 9) / 8)?;
-    let cell = |(number, column): (usize, &Column)| {
-        let bit = number + 2;
-        if nulls[bit / 8] >> (bit % 8) & 1 == 1 {
-            return Some(None);
-        }
-        column.column_type.text(&mut reader).map(Some)
-    };
-    columns.iter().enumerate().map(cell).collect()
+    columns
+        .iter()
+        .enumerate()
+        .map(|(number, column)| {
+            let bit = number + 2;
+            if nulls[bit / 8] >> (bit % 8) & 1 == 1 {
+                return Some(None);
+            }
+            column.column_type.text(&mut reader).map(Some)
+        })
+        .collect()
 }
 
 /// The cells of a row of a statement that was sent as text.
 pub fn text_row(packet: &[u8], columns: usize) -> Option<Vec<Option<String>>> {
     let mut reader = Reader(packet);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (0..columns).map(|_| reader.cell().map(|cell| cell.map(text))).collect()
+    (0..columns)
+        .map(|_| {
+            reader.cell().map(|cell| cell.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
+        })
+        .collect()
 }

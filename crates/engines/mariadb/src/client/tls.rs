@@ -94,35 +94,35 @@ impl TlsSettings {
 
     /// Prepares TLS for connections to this host.
     pub fn ready(&self, host: &str) -> Result<Tls, String> {
-        let make = || {
-            Tls::new(&TlsOptions {
-                roots: match &self.ca {
-                    Some(path) => Roots::File(path.clone()),
-                    None if self.verifies() => Roots::System,
-                    None => Roots::Unverified,
-                },
-                verifies_host: self.mode == TlsMode::VerifyIdentity,
-                host: host.to_owned(),
-                certificate: self.certificate.clone(),
-                ..TlsOptions::default()
+        self.ready
+            .get_or_init(|| {
+                Tls::new(&TlsOptions {
+                    roots: match &self.ca {
+                        Some(path) => Roots::File(path.clone()),
+                        None if self.verifies() => Roots::System,
+                        None => Roots::Unverified,
+                    },
+                    verifies_host: self.mode == TlsMode::VerifyIdentity,
+                    host: host.to_owned(),
+                    certificate: self.certificate.clone(),
+                    ..TlsOptions::default()
+                })
+                .map_err(|error| error.to_string())
             })
-            .map_err(|error| error.to_string())
-        };
-        self.ready.get_or_init(make).clone()
+            .clone()
     }
 }
 
 fn mode(name: &str) -> Result<TlsMode, ConfigError> {
     let found = MODES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
     let known = MODES.map(|(known, _)| known);
-    let unknown = || {
+    found.map(|(_, mode)| *mode).ok_or_else(|| {
         let near = nearest(&name.to_uppercase(), &known);
         ConfigError(format!(
             "unknown ssl-mode `{name}`{near}; expected one of {}",
             known.join(", ")
         ))
-    };
-    found.map(|(_, mode)| *mode).ok_or_else(unknown)
+    })
 }
 
 fn is_off(value: &str) -> bool {

@@ -48,10 +48,11 @@ impl Reader {
              'events_statements_cpu' AND enabled = 'YES'"
         ));
         let counts_cpu = counts_cpu.is_ok_and(|rows| !rows.is_empty());
-        let is_counted = |own: Counter| own != Counter::CpuNs || counts_cpu;
         let counters: Vec<(Counter, &str)> = COLUMNS
             .into_iter()
-            .filter(|(counter, column, _)| there.contains(*column) && is_counted(*counter))
+            .filter(|(counter, column, _)| {
+                there.contains(*column) && ((*counter) != Counter::CpuNs || counts_cpu)
+            })
             .map(|(counter, _, sql)| (counter, sql))
             .collect();
         let selected: Vec<&str> = counters.iter().map(|(_, sql)| *sql).collect();

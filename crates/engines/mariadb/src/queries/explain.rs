@@ -29,11 +29,14 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
     let _ = reader.look_at_sessions();
     let (plans, stop) = (reader.limits.plans, reader.stop.clone());
     explain_each(&mut snapshot.statements, plans, &stop, |statement| {
-        let by_text = || {
-            let sent = reader.running.get(&fingerprint(&statement.text, &RULES))?;
-            has_names(sent, &statement.text, RULES.syntax).then_some(sent)
-        };
-        let known = reader.sampled.get(&statement.digest).or_else(by_text).cloned();
+        let known = reader
+            .sampled
+            .get(&statement.digest)
+            .or_else(|| {
+                let sent = reader.running.get(&fingerprint(&statement.text, &RULES))?;
+                has_names(sent, &statement.text, RULES.syntax).then_some(sent)
+            })
+            .cloned();
         let known = known.ok_or_else(|| NoPlan::refused(NO_SAMPLE))?;
         let mut plan = reader.plan(&statement.database, &known)?;
         // MariaDB calls tables as the statement does.

@@ -77,15 +77,17 @@ impl Reader {
              information_schema.tables WHERE table_type = 'BASE TABLE' AND table_schema IN \
              {names} ORDER BY 1, 2"
         ))?;
-        let table = |[database, name, rows, bytes]: [String; 4]| Table {
-            quoted: format!("{}.{}", quote_identifier(&database), quote_identifier(&name)),
-            rows: rows.parse().ok(),
-            bytes: bytes.parse().ok(),
-            database,
-            name,
-            ..Table::default()
-        };
-        Ok(rows.into_iter().map(table).collect())
+        Ok(rows
+            .into_iter()
+            .map(|[database, name, rows, bytes]| Table {
+                quoted: format!("{}.{}", quote_identifier(&database), quote_identifier(&name)),
+                rows: rows.parse().ok(),
+                bytes: bytes.parse().ok(),
+                database,
+                name,
+                ..Table::default()
+            })
+            .collect())
     }
 
     fn indexes(&mut self, names: &str, places: &Places, tables: &mut [Table]) -> Result<(), Error> {

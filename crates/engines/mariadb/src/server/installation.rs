@@ -54,9 +54,10 @@ impl Installation {
         let mut seen = BTreeSet::new();
         let programs = places.flat_map(|place| programs_in(&place));
         let distinct = programs.filter(|server| seen.insert(server.clone()));
-        let is_new =
-            |found: &Self| found.numbers() >= OLDEST[usize::from(found.is_mysql())].to_vec();
-        distinct.filter_map(Self::of_program).filter(is_new).collect()
+        distinct
+            .filter_map(Self::of_program)
+            .filter(|found| found.numbers() >= OLDEST[usize::from(found.is_mysql())].to_vec())
+            .collect()
     }
 
     /// One installation: of the version asked for (`10.11`, `10.11.6`), else the newest; those in
@@ -81,9 +82,13 @@ impl Installation {
     fn of_program(server: PathBuf) -> Option<Self> {
         let output = Command::new(&server).arg("--version").output().ok()?;
         let (version, is_mysql) = version_of(&String::from_utf8_lossy(&output.stdout))?;
-        let beside =
-            |place: &&str| server.parent()?.join(place).join(INSTALLER).canonicalize().ok();
-        let installer = if is_mysql { None } else { Some(BESIDE.iter().find_map(beside)?) };
+        let installer = if is_mysql {
+            None
+        } else {
+            Some(BESIDE.iter().find_map(|place| {
+                server.parent()?.join(place).join(INSTALLER).canonicalize().ok()
+            })?)
+        };
         Some(Self { server, installer, version })
     }
 
@@ -138,19 +143,18 @@ fn version_of(output: &str) -> Option<(String, bool)> {
 
 fn not_found(version: Option<&str>, bindirs: &[PathBuf], all: &[Installation]) -> EngineError {
     let wanted = version.map(|version| format!(" {version}")).unwrap_or_default();
-    let shown = |one: &Installation| format!("{one} ({})", one.server.display());
-    let found: Vec<String> = all.iter().map(shown).collect();
+    let found: Vec<String> =
+        all.iter().map(|one| format!("{one} ({})", one.server.display())).collect();
     let found = if found.is_empty() {
         "no MariaDB 10.6 or later and no MySQL 9.0 or later".into()
     } else {
         found.join(", ")
     };
-    let lacks = |place: &&PathBuf| {
-        !programs_in(place).iter().any(|own| all.iter().any(|one| one.server == *own))
-    };
     let empty: Vec<String> = bindirs
         .iter()
-        .filter(lacks)
+        .filter(|place| {
+            !programs_in(place).iter().any(|own| all.iter().any(|one| one.server == *own))
+        })
         .map(|place| format!("; {} contains no supported server", place.display()))
         .collect();
     EngineError::failed(

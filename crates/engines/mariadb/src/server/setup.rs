@@ -106,8 +106,10 @@ fn run(
     cancel: &Cancel,
 ) -> Result<(), EngineError> {
     let doing = format!("running {}", file.path);
-    let set = |(name, value): &(String, String)| format!("@{name} = {}", quote_literal(value));
-    let set: Vec<String> = variables.iter().map(set).collect();
+    let set: Vec<String> = variables
+        .iter()
+        .map(|(name, value)| format!("@{name} = {}", quote_literal(value)))
+        .collect();
     let folder = if file.folder.as_os_str().is_empty() { Path::new(".") } else { &file.folder };
     // No shell: a path is not interpreted.
     let mut client = command(&client()?);

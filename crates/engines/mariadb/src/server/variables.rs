@@ -229,26 +229,29 @@ impl Variable {
             Err(error) if error.code() == Some(NO_SUCH_TABLE) => return Ok(BTreeMap::new()),
             rows => rows.map_err(failed_at("reading the server's variables"))?,
         };
-        let variable = |row: Vec<Option<String>>| {
-            let mut cells = row.into_iter().map(Option::unwrap_or_default);
-            let mut next = || cells.next().unwrap_or_default();
-            let name = next();
-            let (value, kind, choices) = (next(), next(), next());
-            let is_dynamic = next() == "1";
-            let is_of_sessions = next() == "1" && !TAKEN_OVER.contains(&name.as_str());
-            (
-                name,
-                Self {
-                    value,
-                    kind,
-                    choices,
-                    is_dynamic,
-                    is_of_sessions,
-                    is_set_by_sql: next() == "1",
-                },
-            )
-        };
-        Ok(rows.rows.into_iter().map(variable).collect())
+        Ok(rows
+            .rows
+            .into_iter()
+            .map(|row| {
+                let mut cells = row.into_iter().map(Option::unwrap_or_default);
+                let mut next = || cells.next().unwrap_or_default();
+                let name = next();
+                let (value, kind, choices) = (next(), next(), next());
+                let is_dynamic = next() == "1";
+                let is_of_sessions = next() == "1" && !TAKEN_OVER.contains(&name.as_str());
+                (
+                    name,
+                    Self {
+                        value,
+                        kind,
+                        choices,
+                        is_dynamic,
+                        is_of_sessions,
+                        is_set_by_sql: next() == "1",
+                    },
+                )
+            })
+            .collect())
     }
 
     /// The value in force.

@@ -167,11 +167,10 @@ impl Counted {
     fn redo_log(&self, samples: &Samples, room_s: f64) -> Option<Wait> {
         let committing = COMMITTING.iter().filter_map(|state| samples.states.get(*state)).sum();
         let share = committing as f64 / samples.all.max(1) as f64;
-        let is_of_commit = |name: &str| WaitType::class_of(WAIT_TYPES, name) == WaitClass::Log;
         let timed_s: f64 = self
             .events
             .iter()
-            .filter(|(name, _)| is_of_commit(name))
+            .filter(|(name, _)| WaitType::class_of(WAIT_TYPES, name) == WaitClass::Log)
             .map(|(_, (_, wall_s))| wall_s)
             .sum();
         let resource_s = (share * self.session_s - timed_s).min(room_s);

@@ -95,10 +95,10 @@ impl WaitCollector for MariaCollector {
     }
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
-        let not_started =
-            || EngineError::failed("observing the server's waits", "the observer is not running");
         let Running { mut client, sampler, before, pid } =
-            self.running.take().ok_or_else(not_started)?;
+            self.running.take().ok_or_else(|| {
+                EngineError::failed("observing the server's waits", "the observer is not running")
+            })?;
         let samples = sampler.stop()?;
         let sessions = lock(&self.sessions).clone();
         let scope = Scope::Sessions(&sessions);

@@ -80,9 +80,10 @@ impl MariaObserver {
         let mut events = self.before.events_since(&before, scope);
         // An event counts when it ends, with all the time before: what lasts longer than an
         // interval is better sampled.
-        let is_long =
-            |name: &str| name == METADATA || (name.starts_with(CONDITIONS) && !is_of_commit(name));
-        events.retain(|name, _| name != IDLE && !is_long(name));
+        events.retain(|name, _| {
+            name != IDLE
+                && !(name == METADATA || (name.starts_with(CONDITIONS) && !is_of_commit(name)))
+        });
         let instruments = Instruments { conditions: false, metadata: false, ..instruments };
         let counted = Counted { events, instruments, ..Counted::default() };
         let operations = self.before.operations_since(&before);

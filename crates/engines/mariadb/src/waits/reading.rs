@@ -187,28 +187,44 @@ impl Reading {
     /// counters, operations on files.
     pub fn beside(&self, after: &Self) -> Vec<CounterReadings> {
         let readings = [self, after];
-        let event = |(&(session, ref name), (count, time)): (&(u32, String), &(u64, u64))| {
-            (session == 0).then(|| [name.clone(), count.to_string(), time.to_string()])
-        };
-        let status = |(name, value): (&String, &u64)| [name.clone(), value.to_string()];
-        let operation = |Operation { name, count, bytes, wall_s }: &Operation| {
-            [name.clone(), count.to_string(), bytes.to_string(), wall_s.to_string()]
-        };
         vec![
             CounterReadings::from_rows(
                 "performance_schema.events_waits_summary_by_account_by_event_name",
                 ["event_name", "count_star", "sum_timer_wait"],
-                readings.map(|reading| reading.events.iter().filter_map(event).collect()),
+                readings.map(|reading| {
+                    reading
+                        .events
+                        .iter()
+                        .filter_map(|(&(session, ref name), (count, time))| {
+                            (session == 0)
+                                .then(|| [name.clone(), count.to_string(), time.to_string()])
+                        })
+                        .collect()
+                }),
             ),
             CounterReadings::from_rows(
                 "SHOW GLOBAL STATUS LIKE 'Innodb%'",
                 ["name", "value"],
-                readings.map(|reading| reading.status.iter().map(status).collect()),
+                readings.map(|reading| {
+                    reading
+                        .status
+                        .iter()
+                        .map(|(name, value)| [name.clone(), value.to_string()])
+                        .collect()
+                }),
             ),
             CounterReadings::from_rows(
                 "performance_schema.file_summary_by_event_name",
                 ["name", "count", "bytes", "s"],
-                readings.map(|reading| reading.operations.iter().map(operation).collect()),
+                readings.map(|reading| {
+                    reading
+                        .operations
+                        .iter()
+                        .map(|Operation { name, count, bytes, wall_s }| {
+                            [name.clone(), count.to_string(), bytes.to_string(), wall_s.to_string()]
+                        })
+                        .collect()
+                }),
             ),
         ]
     }
@@ -225,18 +241,21 @@ impl Reading {
     }
 
     pub fn operations_since(&self, before: &Self) -> Vec<Operation> {
-        let since = |now: &Operation| {
-            let then = before.operations.iter().find(|then| then.name == now.name);
-            let (count, bytes, wall_s) =
-                then.map_or((0, 0, 0.0), |then| (then.count, then.bytes, then.wall_s));
-            Operation {
-                name: now.name.clone(),
-                count: now.count.saturating_sub(count),
-                bytes: now.bytes.saturating_sub(bytes),
-                wall_s: (now.wall_s - wall_s).max(0.0),
-            }
-        };
-        self.operations.iter().map(since).filter(|operation| operation.count > 0).collect()
+        self.operations
+            .iter()
+            .map(|now| {
+                let then = before.operations.iter().find(|then| then.name == now.name);
+                let (count, bytes, wall_s) =
+                    then.map_or((0, 0, 0.0), |then| (then.count, then.bytes, then.wall_s));
+                Operation {
+                    name: now.name.clone(),
+                    count: now.count.saturating_sub(count),
+                    bytes: now.bytes.saturating_sub(bytes),
+                    wall_s: (now.wall_s - wall_s).max(0.0),
+                }
+            })
+            .filter(|operation| operation.count > 0)
+            .collect()
     }
 }
 

@@ -39,7 +39,7 @@ impl Sampler {
         );
         let (is_over, every) = (Arc::<AtomicBool>::default(), Duration::from_secs_f64(1.0 / hz));
         let stop = is_over.clone();
-        let sample = move || {
+        let thread = Builder::new().name("sampler".into()).spawn(move || {
             let mut samples = Samples { hz, ..Samples::default() };
             while !stop.load(Ordering::Relaxed) {
                 let rows = client.query(&sql).map_err(failed_at("sampling the process list"))?;
@@ -50,8 +50,7 @@ impl Sampler {
                 std::thread::park_timeout(every);
             }
             Ok(samples)
-        };
-        let thread = Builder::new().name("sampler".into()).spawn(sample);
+        });
         Ok(Self { is_over, thread: thread.map_err(|error| EngineError::no_thread(&error))? })
     }
 
@@ -59,8 +58,9 @@ impl Sampler {
     pub fn stop(self) -> Result<Samples, EngineError> {
         self.is_over.store(true, Ordering::Relaxed);
         self.thread.thread().unpark();
-        let panicked = || EngineError::failed("sampling the process list", "the thread panicked");
-        self.thread.join().unwrap_or_else(|_| Err(panicked()))
+        self.thread.join().unwrap_or_else(|_| {
+            Err(EngineError::failed("sampling the process list", "the thread panicked"))
+        })
     }
 }
 

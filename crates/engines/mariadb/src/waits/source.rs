@@ -76,10 +76,9 @@ impl MariaSource {
         let sql = "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state \
                    = 'LOCK WAIT'";
         let waiting = self.client.query(sql).ok();
-        let ids = |rows: crate::client::Rows| {
+        self.row_locks = waiting.map(|rows| {
             rows.rows.into_iter().flatten().flatten().filter_map(|id| id.parse().ok()).collect()
-        };
-        self.row_locks = waiting.map(ids);
+        });
         self.row_locks_asked = Some(Instant::now());
     }
 

@@ -117,34 +117,36 @@ fn sessions_seen(
         sessions(client),
         list(own)
     );
-    let seen = |row: Vec<Option<String>>| {
-        let [id, command, state, user, database, state_ms, text, transaction_s] = cells(row);
-        let pid = id.parse().ok()?;
-        let transaction_s: Option<f64> = transaction_s.parse().ok();
-        let is_idle = command == "Sleep";
-        let state_s = state_ms.parse::<f64>().ok().map(|ms| ms / 1e3);
-        let in_words = match (is_idle, transaction_s) {
-            (true, Some(_)) => "idle in transaction",
-            (true, None) => "idle",
-            (false, _) => "active",
-        };
-        let session = TaskSession {
-            pid,
-            process: CONNECTION.into(),
-            user,
-            database,
-            state: in_words.into(),
-            state_s,
-            statement: statement::shown(&text, Syntax::MariaDb, literals),
-            statement_s: state_s.filter(|_| !is_idle),
-            transaction_s,
-            ended_by: Some(format!("KILL {pid}")),
-            ..TaskSession::default()
-        };
-        let wait = types::of_state(&state).filter(|_| !is_idle).map(|_| state);
-        Some((pid, Seen { session, wait, waited_s: state_s.filter(|_| !is_idle) }))
-    };
-    Ok(rows(client, &sql)?.into_iter().filter_map(seen).collect())
+    Ok(rows(client, &sql)?
+        .into_iter()
+        .filter_map(|row| {
+            let [id, command, state, user, database, state_ms, text, transaction_s] = cells(row);
+            let pid = id.parse().ok()?;
+            let transaction_s: Option<f64> = transaction_s.parse().ok();
+            let is_idle = command == "Sleep";
+            let state_s = state_ms.parse::<f64>().ok().map(|ms| ms / 1e3);
+            let in_words = match (is_idle, transaction_s) {
+                (true, Some(_)) => "idle in transaction",
+                (true, None) => "idle",
+                (false, _) => "active",
+            };
+            let session = TaskSession {
+                pid,
+                process: CONNECTION.into(),
+                user,
+                database,
+                state: in_words.into(),
+                state_s,
+                statement: statement::shown(&text, Syntax::MariaDb, literals),
+                statement_s: state_s.filter(|_| !is_idle),
+                transaction_s,
+                ended_by: Some(format!("KILL {pid}")),
+                ..TaskSession::default()
+            };
+            let wait = types::of_state(&state).filter(|_| !is_idle).map(|_| state);
+            Some((pid, Seen { session, wait, waited_s: state_s.filter(|_| !is_idle) }))
+        })
+        .collect())
 }
 
 /// Row locks of `InnoDB` that are waited for, by the number of the session that waits

@@ -414,18 +414,24 @@ impl Disconnector {
 }
 
 fn bind(statement: &str, parameters: &[Option<&str>], output: &mut BytesMut) -> io::Result<()> {
-    let write = |value: Option<&str>, output: &mut BytesMut| {
-        Ok(value.map_or(IsNull::Yes, |value| {
-            output.extend_from_slice(value.as_bytes());
-            IsNull::No
-        }))
-    };
-    frontend::bind("", statement, [], parameters.iter().copied(), write, [], output).map_err(
-        |error| match error {
-            frontend::BindError::Conversion(error) => io::Error::other(error),
-            frontend::BindError::Serialization(error) => error,
+    frontend::bind(
+        "",
+        statement,
+        [],
+        parameters.iter().copied(),
+        |value: Option<&str>, output: &mut BytesMut| {
+            Ok(value.map_or(IsNull::Yes, |value| {
+                output.extend_from_slice(value.as_bytes());
+                IsNull::No
+            }))
         },
+        [],
+        output,
     )
+    .map_err(|error| match error {
+        frontend::BindError::Conversion(error) => io::Error::other(error),
+        frontend::BindError::Serialization(error) => error,
+    })
 }
 
 /// From `15.18 (Debian 15.18-0+deb12u1)`, `18beta1` or `9.6.24`.

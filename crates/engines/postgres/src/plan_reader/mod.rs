@@ -43,8 +43,7 @@ fn is_json(text: &str) -> bool {
 /// continues, and the number of rows.
 fn without_frame(text: &str) -> String {
     let Some(start) = text.find("QUERY PLAN") else { return text.to_owned() };
-    let line_end = |at: usize| text[at..].find('\n').map_or(text.len(), |length| at + length + 1);
-    let body = &text[line_end(start)..];
+    let body = &text[text[start..].find('\n').map_or(text.len(), |length| start + length + 1)..];
     let lines = body.lines().filter(|line| {
         let line = line.trim();
         let is_count =

@@ -111,22 +111,25 @@ fn indexes_of(version: u32) -> String {
 
 fn index(row: &Row<'_>) -> Index {
     let is = |at| row.get(at) == Some("t");
-    let key = |part: &Value| {
-        let option = part[3].as_i64().unwrap_or(0);
-        Key {
-            column: part[0].as_str().unwrap_or_default().into(),
-            rules: format!("{} {}", part[1], part[2]),
-            descending: option & 1 != 0,
-            nulls_first: option & 2 != 0,
-        }
-    };
     Index {
         name: row.text(1),
         quoted: row.text(2),
         method: row.text(3),
         keys: json(row, 17)
             .as_array()
-            .map(|keys| keys.iter().map(key).collect())
+            .map(|keys| {
+                keys.iter()
+                    .map(|part| {
+                        let option = part[3].as_i64().unwrap_or(0);
+                        Key {
+                            column: part[0].as_str().unwrap_or_default().into(),
+                            rules: format!("{} {}", part[1], part[2]),
+                            descending: option & 1 != 0,
+                            nulls_first: option & 2 != 0,
+                        }
+                    })
+                    .collect()
+            })
             .unwrap_or_default(),
         included: texts(&json(row, 18)),
         predicate: row.parse(4),

@@ -189,9 +189,13 @@ pub(super) fn objection(log: &str, name: &str) -> Option<String> {
     let mut lines = log.lines().skip_while(|line| !line.to_lowercase().contains(&quoted));
     let first = lines.next()?;
     let hints = lines.take_while(|line| line.contains("HINT:  ") || line.contains("DETAIL:  "));
-    let without_prefix =
-        |line: &str| line.split_once(":  ").map_or(line, |(_, text)| text).to_owned();
-    Some(std::iter::once(first).chain(hints).map(without_prefix).collect::<Vec<_>>().join("; "))
+    Some(
+        std::iter::once(first)
+            .chain(hints)
+            .map(|line| line.split_once(":  ").map_or(line, |(_, text)| text).to_owned())
+            .collect::<Vec<_>>()
+            .join("; "),
+    )
 }
 
 /// Makes sure that these values are in force.

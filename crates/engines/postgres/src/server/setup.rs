@@ -116,9 +116,9 @@ pub(crate) fn fill(
 /// When the URL is none, `pg_dump` is missing or fails, with what it says: nothing is left of the
 /// file then.
 pub fn dump(url: &str, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
-    let failed =
-        |error: String| EngineError::failed("parsing the URL of the database to dump", error);
-    let config = Config::parse(url).map_err(|error| failed(error.to_string()))?;
+    let config = Config::parse(url).map_err(|error| {
+        EngineError::failed("parsing the URL of the database to dump", error.to_string())
+    })?;
     let bindir = installed_programs();
     let filler = Filler { config: &config, bindir: bindir.as_deref(), cancel };
     let mut command = filler.client("pg_dump", Path::new(""))?;

@@ -28,21 +28,26 @@ pub fn objections(
     let log = String::from_utf8_lossy(&told.stderr);
     let wrong = settings.keys().filter_map(|name| Some((name, objection(&log, name)?)));
     let known = || names(installation);
-    let invalid = |(name, said): (&String, String)| {
-        let said = if said.starts_with("unrecognized configuration parameter") {
-            let known = known();
-            let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            experiment::unknown_name(
-                &format!("setting of PostgreSQL {}", installation.version.major),
-                name,
-                &known,
-            )
-        } else {
-            said.split(" in file \"").next().unwrap_or_default().to_owned()
-        };
-        Invalid::new(path(name), said)
-    };
-    if told.status.success() { Vec::new() } else { wrong.map(invalid).collect() }
+    if told.status.success() {
+        Vec::new()
+    } else {
+        wrong
+            .map(|(name, said)| {
+                let said = if said.starts_with("unrecognized configuration parameter") {
+                    let known = known();
+                    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                    experiment::unknown_name(
+                        &format!("setting of PostgreSQL {}", installation.version.major),
+                        name,
+                        &known,
+                    )
+                } else {
+                    said.split(" in file \"").next().unwrap_or_default().to_owned()
+                };
+                Invalid::new(path(name), said)
+            })
+            .collect()
+    }
 }
 
 /// Names of settings that files usually have.

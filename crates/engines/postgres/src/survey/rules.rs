@@ -169,19 +169,18 @@ fn huge_pages(place: &OnMachine<'_>) -> Option<String> {
     let connections = place.server.number("max_connections")?;
     let tables = connections as f64 * shared / BYTES_AN_ENTRY_MAPS;
     let shown = bytes(tables as u64);
-    let fact = || {
+    (tables > PAGE_TABLES_SHARE_MAX * memory).then(|| {
         format!(
             "does not use huge pages; the page tables of {connections} connections can \
                     take {shown}"
         )
-    };
-    (tables > PAGE_TABLES_SHARE_MAX * memory).then(fact)
+    })
 }
 
 fn workers(place: &OnMachine<'_>) -> Option<String> {
     let cores = place.survey.machine.processors.cores.filter(|_| place.server.is_local)?;
     let setting = place.server.setting("max_parallel_workers")?;
     let workers = place.server.number("max_parallel_workers")?;
-    let fact = || format!("has the default max_parallel_workers = {workers} on {cores} cores");
-    (setting.source == "default" && workers < i64::from(cores) / 2).then(fact)
+    (setting.source == "default" && workers < i64::from(cores) / 2)
+        .then(|| format!("has the default max_parallel_workers = {workers} on {cores} cores"))
 }

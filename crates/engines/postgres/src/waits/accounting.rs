@@ -190,17 +190,19 @@ impl SessionSamples {
     /// Divides seconds among the wait types by their samples.
     fn divide(&self, resource_s: f64, signal_s: f64) -> Vec<Wait> {
         let all = self.waiting().max(1) as f64;
-        let one = |wait: &WaitSamples| {
-            let share = wait.own as f64 / all;
-            let error_s = self.error_in_samples(wait) / all * (resource_s + signal_s);
-            let source = WaitSource::Sampled {
-                hz: self.hz,
-                samples: Some(wait.own),
-                error_s: Some(error_s),
-            };
-            Wait { source, ..Self::counted(&wait.name, share * resource_s, share * signal_s) }
-        };
-        self.waits.iter().map(one).collect()
+        self.waits
+            .iter()
+            .map(|wait| {
+                let share = wait.own as f64 / all;
+                let error_s = self.error_in_samples(wait) / all * (resource_s + signal_s);
+                let source = WaitSource::Sampled {
+                    hz: self.hz,
+                    samples: Some(wait.own),
+                    error_s: Some(error_s),
+                };
+                Wait { source, ..Self::counted(&wait.name, share * resource_s, share * signal_s) }
+            })
+            .collect()
     }
 
     /// Standard error of a number of samples. Sessions that are sampled at the same time may wait

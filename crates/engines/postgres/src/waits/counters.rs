@@ -103,11 +103,16 @@ impl Counters {
 
     /// The rows of this reading and of `after`.
     pub(super) fn beside(&self, after: &Self) -> CounterReadings {
-        let row = |(name, counted): (&String, &Counted)| {
-            let Counted { count, bytes, wall_ms } = counted;
-            [name.clone(), count.to_string(), bytes.to_string(), wall_ms.to_string()]
-        };
-        let rows = [self, after].map(|reading| reading.counted.iter().map(row).collect());
+        let rows = [self, after].map(|reading| {
+            reading
+                .counted
+                .iter()
+                .map(|(name, counted)| {
+                    let Counted { count, bytes, wall_ms } = counted;
+                    [name.clone(), count.to_string(), bytes.to_string(), wall_ms.to_string()]
+                })
+                .collect()
+        });
         let views: Vec<&str> = after.resets.keys().copied().collect();
         CounterReadings::from_rows(views.join(", "), ["name", "count", "bytes", "ms"], rows)
     }
@@ -178,10 +183,9 @@ const TIMED: [TimedWait; 9] = [
 impl ServerCounts<'_> {
     /// Returns the server's time of a wait event; `None` if it is not timed.
     pub(super) fn timed(&self, wait: &str) -> Option<Timed> {
-        let is_it = |(event, versions, _): &&TimedWait| {
+        let (_, _, pattern) = TIMED.iter().find(|(event, versions, _)| {
             event.eq_ignore_ascii_case(wait) && versions.contains(&self.version)
-        };
-        let (_, _, pattern) = TIMED.iter().find(is_it)?;
+        })?;
         let (start, end) = pattern.split_once('*').unwrap_or((pattern, ""));
         let own = self
             .operations

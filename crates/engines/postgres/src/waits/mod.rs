@@ -216,9 +216,9 @@ impl WaitCollector for PostgresCollector {
         let (waits, time) = samples.account(ServerCounts { operations: &operations, version });
         // Workers of parallel queries are counted when they have ended: many live too short to be
         // seen.
-        let is_worker =
-            |pid| window.processes.get(pid).is_some_and(|own| own.kind == "parallel worker");
-        let all = window.kernel.iter().flatten().filter(|(pid, _)| !is_worker(pid));
+        let all = window.kernel.iter().flatten().filter(|(pid, _)| {
+            !window.processes.get(pid).is_some_and(|own| own.kind == "parallel worker")
+        });
         let server_cpu_s = all.map(|(_, times)| times.cpu_ns as f64 / 1e9).sum::<f64>();
         let server_cpu_s = server_cpu_s + used.worker_cpu_s.unwrap_or(0.0);
         let time = Some(time);

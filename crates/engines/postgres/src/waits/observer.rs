@@ -108,8 +108,10 @@ impl PostgresObserver {
         }
         let sampled: BTreeSet<i64> = cells.iter().filter_map(|cell| cell.query_id).collect();
         let shown = |text: &str| statement::shown(text, Syntax::Postgres, self.options.literals);
-        let text = |id: &i64| Some((*id, shown(window.statements.get(id)?)));
-        let mut texts: BTreeMap<i64, String> = sampled.iter().filter_map(text).collect();
+        let mut texts: BTreeMap<i64, String> = sampled
+            .iter()
+            .filter_map(|id| Some((*id, shown(window.statements.get(id)?))))
+            .collect();
         let missing: Vec<String> =
             sampled.iter().filter(|id| !texts.contains_key(id)).map(ToString::to_string).collect();
         if missing.is_empty() {
@@ -177,10 +179,15 @@ const IDLE: &str = "Client:Idle";
 
 impl ClientSamples {
     fn of(window: &Window) -> Self {
-        let for_client = |pid: i32| window.processes.get(&pid).is_none_or(Process::for_client);
         let clients = |worked| {
-            let is_chosen = |pid| for_client(pid) && has_worked(window, pid) == worked;
-            SessionSamples::of(window, is_chosen, Some(IDLE))
+            SessionSamples::of(
+                window,
+                |pid| {
+                    window.processes.get(&pid).is_none_or(Process::for_client)
+                        && has_worked(window, pid) == worked
+                },
+                Some(IDLE),
+            )
         };
         Self { worked: clients(true), rested: clients(false) }
     }

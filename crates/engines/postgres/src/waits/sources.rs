@@ -86,16 +86,18 @@ impl Source for PostgresSource {
     fn sample(&mut self) -> Result<Vec<Sample>, ServerError> {
         let rows =
             self.client.query_prepared(&self.sample, &[]).map_err(while_doing("sampling"))?;
-        let sample = |row: crate::client::Row| {
-            Some(Sample {
-                pid: row.parse(0)?,
-                state: row.text(1),
-                wait: row.get(2).zip(row.get(3)).map(|(kind, event)| format!("{kind}:{event}")),
-                query_id: row.parse(4),
-                idle: false,
+        Ok(rows
+            .iter()
+            .filter_map(|row| {
+                Some(Sample {
+                    pid: row.parse(0)?,
+                    state: row.text(1),
+                    wait: row.get(2).zip(row.get(3)).map(|(kind, event)| format!("{kind}:{event}")),
+                    query_id: row.parse(4),
+                    idle: false,
+                })
             })
-        };
-        Ok(rows.iter().filter_map(sample).collect())
+            .collect())
     }
 
     fn list(&mut self) -> Result<(), ServerError> {

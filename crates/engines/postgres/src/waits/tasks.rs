@@ -37,10 +37,14 @@ pub(super) fn waiting_tasks(
     );
     let rows = client.query(&sql, &[]).map_err(while_doing(DOING))?;
     let sessions = sessions(client, literals)?;
-    let is_prepared =
-        |row: &Row| row.get(9).is_some_and(|pids| pids.split(',').any(|pid| pid == "0"));
-    let prepared =
-        if rows.iter().any(|row| is_prepared(&row)) { prepared(client)? } else { Vec::new() };
+    let prepared = if rows
+        .iter()
+        .any(|row| row.get(9).is_some_and(|pids| pids.split(',').any(|pid| pid == "0")))
+    {
+        prepared(client)?
+    } else {
+        Vec::new()
+    };
     Ok(rows.iter().map(|row| task(&row, &sessions, &prepared)).collect())
 }
 
@@ -53,26 +57,28 @@ fn sessions(client: &mut Client, literals: bool) -> Result<HashMap<i32, TaskSess
          clock_timestamp() - xact_start) FROM pg_stat_activity"
     );
     let rows = client.query(&sql, &[]).map_err(while_doing(DOING))?;
-    let session = |row: Row| {
-        let pid = row.parse(0)?;
-        let session = TaskSession {
-            pid,
-            process: row.text(1),
-            leader: row.parse(2),
-            prepared: None,
-            user: row.text(3),
-            application: redacted(&row.text(4)),
-            database: row.text(5),
-            state: row.text(6),
-            statement: statement::shown(&row.text(7), Syntax::Postgres, literals),
-            state_s: row.parse(8),
-            statement_s: row.parse(9),
-            transaction_s: row.parse(10),
-            ended_by: Some(format!("SELECT pg_terminate_backend({pid})")),
-        };
-        Some((pid, session))
-    };
-    Ok(rows.iter().filter_map(session).collect())
+    Ok(rows
+        .iter()
+        .filter_map(|row| {
+            let pid = row.parse(0)?;
+            let session = TaskSession {
+                pid,
+                process: row.text(1),
+                leader: row.parse(2),
+                prepared: None,
+                user: row.text(3),
+                application: redacted(&row.text(4)),
+                database: row.text(5),
+                state: row.text(6),
+                statement: statement::shown(&row.text(7), Syntax::Postgres, literals),
+                state_s: row.parse(8),
+                statement_s: row.parse(9),
+                transaction_s: row.parse(10),
+                ended_by: Some(format!("SELECT pg_terminate_backend({pid})")),
+            };
+            Some((pid, session))
+        })
+        .collect())
 }
 
 /// A lock that a prepared transaction holds and that a session waits for.
@@ -97,18 +103,25 @@ fn prepared(client: &mut Client) -> Result<Vec<PreparedLock>, ServerError> {
                h.virtualtransaction JOIN pg_prepared_xacts p ON p.transaction::text = \
                own.transactionid::text ORDER BY p.prepared";
     let rows = client.query(sql, &[]).map_err(while_doing(DOING))?;
-    let lock = |row: Row| {
-        let holder = TaskSession {
-            prepared: row.parse(3),
-            user: row.text(4),
-            database: row.text(5),
-            state: PREPARED.to_owned(),
-            transaction_s: row.parse(6),
-            ..TaskSession::default()
-        };
-        Some(PreparedLock { waiter: row.parse(0)?, wanted: row.text(1), held: row.text(2), holder })
-    };
-    Ok(rows.iter().filter_map(lock).collect())
+    Ok(rows
+        .iter()
+        .filter_map(|row| {
+            let holder = TaskSession {
+                prepared: row.parse(3),
+                user: row.text(4),
+                database: row.text(5),
+                state: PREPARED.to_owned(),
+                transaction_s: row.parse(6),
+                ..TaskSession::default()
+            };
+            Some(PreparedLock {
+                waiter: row.parse(0)?,
+                wanted: row.text(1),
+                held: row.text(2),
+                holder,
+            })
+        })
+        .collect())
 }
 
 /// The state of a prepared transaction.

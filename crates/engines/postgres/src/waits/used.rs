@@ -21,12 +21,17 @@ impl Used {
     /// first process.
     pub(super) fn read(client: &mut Client, user: &str, sessions: &[i32]) -> Self {
         let first = if is_local(client, user) { parent(client.backend_pid()) } else { None };
-        let read = |pid: i32| observe::storage_read_bytes(pid);
         Self(EngineUse {
             worker_cpu_s: first.and_then(observe::ended_children_cpu_s),
             pages: (client.server_version() >= REPORTS_SINCE).then(|| pages(client)).flatten(),
-            disk_read_bytes: first
-                .and_then(|first| sessions.iter().copied().chain([first]).map(read).sum()),
+            disk_read_bytes: first.and_then(|first| {
+                sessions
+                    .iter()
+                    .copied()
+                    .chain([first])
+                    .map(|pid| observe::storage_read_bytes(pid))
+                    .sum()
+            }),
             kernel_cpu_s: None,
         })
     }

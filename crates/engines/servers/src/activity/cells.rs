@@ -46,14 +46,19 @@ pub fn cells(
 
 /// The parts of the window, each sorted so that the same is always recorded alike.
 pub fn parts(window: &Window) -> Vec<ActivityPart> {
-    let part = |part: &super::Part| {
-        let samples =
-            part.samples.iter().map(|((wait, query_id), count)| (wait.clone(), *query_id, *count));
-        let mut samples: Vec<_> = samples.collect();
-        samples.sort_unstable();
-        ActivityPart { polls: part.polls, samples }
-    };
-    window.parts.iter().map(part).collect()
+    window
+        .parts
+        .iter()
+        .map(|part| {
+            let samples = part
+                .samples
+                .iter()
+                .map(|((wait, query_id), count)| (wait.clone(), *query_id, *count));
+            let mut samples: Vec<_> = samples.collect();
+            samples.sort_unstable();
+            ActivityPart { polls: part.polls, samples }
+        })
+        .collect()
 }
 
 /// Time of the processes by their kind.

@@ -154,10 +154,15 @@ impl Window {
     /// polls; `None` when it was not recorded by poll.
     pub fn variance(&self, wait: &str) -> Option<f64> {
         let squares = *self.squares.get(wait)? as f64;
-        let for_client = |pid: i32| self.processes.get(&pid).is_none_or(Process::for_client);
-        let own = |sample: &Sample| for_client(sample.pid) && sample.wait.as_deref() == Some(wait);
-        let seen: u64 =
-            self.samples.iter().filter(|(sample, _)| own(sample)).map(|(_, count)| count).sum();
+        let seen: u64 = self
+            .samples
+            .iter()
+            .filter(|(sample, _)| {
+                self.processes.get(&sample.pid).is_none_or(Process::for_client)
+                    && sample.wait.as_deref() == Some(wait)
+            })
+            .map(|(_, count)| count)
+            .sum();
         Some(squares - (seen * seen) as f64 / self.polls.max(1) as f64)
             .filter(|variance| *variance > 0.0)
     }

@@ -46,8 +46,9 @@ impl<P: Product> Server<P> {
         let count = kept.count();
         let fills: Vec<Fill> = work.fills.extract_if(.., |fill| fill.table < count).collect();
         if !is_held {
-            let load = |template: &Self| keeper.load(template, &kept, work, fills);
-            self.change_to_data(&kept, bytes, cancel, load)?;
+            self.change_to_data(&kept, bytes, cancel, |template: &Self| {
+                keeper.load(template, &kept, work, fills)
+            })?;
             keeper.move_to(self)?;
         }
         keeper.take(&kept)?;

@@ -298,8 +298,9 @@ impl<P: Product> Server<P> {
                 Some(status) => Err(self.failed_start(&format!("it ended with {status}"))),
                 None => Ok(P::is_ready(self, cancel).then_some(())),
             })?;
-        let late = || self.failed_start(&format!("it was not ready after {} s", START.as_secs()));
-        ready.ok_or_else(late)
+        ready.ok_or_else(|| {
+            self.failed_start(&format!("it was not ready after {} s", START.as_secs()))
+        })
     }
 
     fn failed_start(&self, why: &str) -> EngineError {

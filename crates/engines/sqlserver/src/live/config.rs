@@ -387,16 +387,21 @@ fn login(given: &Given, variable: impl Fn(&str) -> Option<String>) -> Result<Log
         in_place("Trusted_Connection=yes")?;
         return Ok(Login::Kerberos);
     }
-    let named = || variable("SQLCMDUSER").filter(|user| !user.is_empty());
-    let Some(user) = given.get("user").map(str::to_owned).or_else(named) else {
+    let Some(user) = given
+        .get("user")
+        .map(str::to_owned)
+        .or_else(|| variable("SQLCMDUSER").filter(|user| !user.is_empty()))
+    else {
         return wrong(
             "no user given: put it into the URL (mssql://user@host/) or SQLCMDUSER, ask for \
              Kerberos by Trusted_Connection=yes, or name a file with an access token of Entra ID \
              by AccessTokenFile=",
         );
     };
-    let from = |path| secret_from(Path::new(path), "password", PASSWORD_MAX);
-    let file = given.get("passwordfile").map(from).transpose()?;
+    let file = given
+        .get("passwordfile")
+        .map(|path| secret_from(Path::new(path), "password", PASSWORD_MAX))
+        .transpose()?;
     let password =
         given.get("password").map(str::to_owned).or(file).or_else(|| variable("SQLCMDPASSWORD"));
     Ok(Login::Sql { user, password: password.unwrap_or_default() })

@@ -77,13 +77,12 @@ pub fn delta(started: [&Answer; 2], waits: [&Rows; 2]) -> Result<Delta, DeltaErr
         let of = |counters: &Counters| counters.get(wait_type).copied().unwrap_or_default();
         let (start, end, mut rise) = (of(&before), of(&now), [0; 3]);
         for (at, name) in NAMES.into_iter().enumerate() {
-            let fell = || DeltaError::Reset {
+            rise[at] = end[at].checked_sub(start[at]).ok_or_else(|| DeltaError::Reset {
                 wait_type: wait_type.clone(),
                 counter: name,
                 before: start[at],
                 now: end[at],
-            };
-            rise[at] = end[at].checked_sub(start[at]).ok_or_else(fell)?;
+            })?;
         }
         let [count, wait, signal] = rise;
         if rise == [0; 3] {
@@ -106,13 +105,14 @@ pub fn delta(started: [&Answer; 2], waits: [&Rows; 2]) -> Result<Delta, DeltaErr
 }
 
 fn counters(rows: &Rows) -> Counters {
-    let of = |row: super::rows::Row<'_>| {
-        Some((
-            row.text("wait_type"),
-            [row.parse("waits")?, row.parse("wait_ms")?, row.parse("signal_ms")?],
-        ))
-    };
-    rows.iter().filter_map(of).collect()
+    rows.iter()
+        .filter_map(|row| {
+            Some((
+                row.text("wait_type"),
+                [row.parse("waits")?, row.parse("wait_ms")?, row.parse("signal_ms")?],
+            ))
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use super::client::{Client, Error};
 use super::config::Config;
 use super::reading::{Reading, ask};
-use super::rows::Row;
+
 use super::sampler::Sampler;
 use super::samples::{Samples, name_pages};
 use super::views::{self, View};
@@ -131,15 +131,17 @@ impl SqlServerObserver {
         let sql = format!("{}{}{}", views::TEXTS, ids.join(", "), views::TEXTS_END);
         match self.client.query(&sql) {
             Ok(rows) => {
-                let text = |row: Row| {
-                    let shown = statement::shown(
-                        row.get("statement")?,
-                        Syntax::SqlServer,
-                        self.options.literals,
-                    );
-                    Some((row.parse("query_id")?, shown))
-                };
-                activity.texts = rows.iter().filter_map(text).collect();
+                activity.texts = rows
+                    .iter()
+                    .filter_map(|row| {
+                        let shown = statement::shown(
+                            row.get("statement")?,
+                            Syntax::SqlServer,
+                            self.options.literals,
+                        );
+                        Some((row.parse("query_id")?, shown))
+                    })
+                    .collect();
             }
             Err(error) => {
                 activity.lost.push(format!("Statement texts: sys.dm_exec_query_stats: {error}."));

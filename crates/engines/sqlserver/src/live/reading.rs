@@ -109,12 +109,14 @@ impl Reading {
             first.chain(&reading.counters).cloned().collect::<Vec<Answer>>()
         };
         let pairs = answers(self).into_iter().zip(answers(after));
-        let of_view = |(view, pair): (&View, (Answer, Answer))| {
-            let (began, ended) = (pair.0.ok()?, pair.1.ok()?);
-            let (source, columns) = (view.name.to_owned(), ended.columns);
-            Some(CounterReadings { source, columns, began: began.rows, ended: ended.rows })
-        };
-        views.zip(pairs).filter_map(of_view).collect()
+        views
+            .zip(pairs)
+            .filter_map(|(view, pair)| {
+                let (began, ended) = (pair.0.ok()?, pair.1.ok()?);
+                let (source, columns) = (view.name.to_owned(), ended.columns);
+                Some(CounterReadings { source, columns, began: began.rows, ended: ended.rows })
+            })
+            .collect()
     }
 
     /// Returns the counts from this reading to `after`.
@@ -239,10 +241,13 @@ pub mod tests {
             |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
         let columns = cells(lines.next().unwrap());
-        let null = |cell: String| (cell != "-").then_some(cell);
         Rows {
             columns,
-            rows: lines.map(|line| cells(line).into_iter().map(null).collect()).collect(),
+            rows: lines
+                .map(|line| {
+                    cells(line).into_iter().map(|cell| (cell != "-").then_some(cell)).collect()
+                })
+                .collect(),
         }
     }
 

@@ -83,41 +83,47 @@ impl Samples {
         let mut doing: Vec<(&Doing, u64)> =
             self.doing.iter().map(|(doing, samples)| (doing, *samples)).collect();
         doing.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-        let cell = |(doing, samples): (&Doing, u64)| ActivityCell {
-            process: SESSION.into(),
-            for_client: true,
-            class: doing.wait_type.as_deref().map(class),
-            wait_type: doing.wait_type.clone(),
-            idle: false,
-            state: doing.state.clone(),
-            query_id: doing.query_id,
-            application: doing.application.clone(),
-            user: doing.user.clone(),
-            database: doing.database.clone(),
-            samples,
-            seconds: samples as f64 * sample_s,
-        };
-        doing.into_iter().map(cell).collect()
+        doing
+            .into_iter()
+            .map(|(doing, samples)| ActivityCell {
+                process: SESSION.into(),
+                for_client: true,
+                class: doing.wait_type.as_deref().map(class),
+                wait_type: doing.wait_type.clone(),
+                idle: false,
+                state: doing.state.clone(),
+                query_id: doing.query_id,
+                application: doing.application.clone(),
+                user: doing.user.clone(),
+                database: doing.database.clone(),
+                samples,
+                seconds: samples as f64 * sample_s,
+            })
+            .collect()
     }
 
     /// Returns the awaited resources, most samples first.
     pub fn resources(&self) -> Vec<WaitedResource> {
-        let one = |((wait_type, resource), (samples, most)): (&(String, String), &(u64, u64))| {
-            let page =
-                resource.parse::<PageId>().ok().filter(|_| wait_type.starts_with("PAGELATCH_"));
-            let allocation = page.filter(|page| page.kind().is_allocation);
-            let tempdb = allocation.filter(|page| page.is_tempdb()).map_or("", |_| " of tempdb");
-            WaitedResource {
-                wait_type: wait_type.clone(),
-                class: class(wait_type),
-                resource: resource.clone(),
-                kind: page.map(|page| format!("{} page", page.kind().name)),
-                remedy: allocation.map(|_| format!("more data files{tempdb}")),
-                samples: *samples,
-                sessions_max: *most,
-            }
-        };
-        let mut resources: Vec<WaitedResource> = self.resources.iter().map(one).collect();
+        let mut resources: Vec<WaitedResource> = self
+            .resources
+            .iter()
+            .map(|((wait_type, resource), (samples, most))| {
+                let page =
+                    resource.parse::<PageId>().ok().filter(|_| wait_type.starts_with("PAGELATCH_"));
+                let allocation = page.filter(|page| page.kind().is_allocation);
+                let tempdb =
+                    allocation.filter(|page| page.is_tempdb()).map_or("", |_| " of tempdb");
+                WaitedResource {
+                    wait_type: wait_type.clone(),
+                    class: class(wait_type),
+                    resource: resource.clone(),
+                    kind: page.map(|page| format!("{} page", page.kind().name)),
+                    remedy: allocation.map(|_| format!("more data files{tempdb}")),
+                    samples: *samples,
+                    sessions_max: *most,
+                }
+            })
+            .collect();
         resources.sort_by_key(|resource| Reverse(resource.samples));
         resources.truncate(RESOURCES_KEPT);
         resources

@@ -81,16 +81,18 @@ fn address(config: &Config) -> String {
 }
 
 fn of_machine(row: Row<'_>) -> Vec<ServerSetting> {
-    let setting = |(name, unit): &(&str, Option<&str>)| {
-        Some(ServerSetting {
-            name: (*name).into(),
-            value: Some(row.get(name)?.to_owned()),
-            unit: unit.map(str::to_owned),
-            source: views::MACHINE.name.into(),
-            ..ServerSetting::default()
+    MACHINE
+        .iter()
+        .filter_map(|(name, unit)| {
+            Some(ServerSetting {
+                name: (*name).into(),
+                value: Some(row.get(name)?.to_owned()),
+                unit: unit.map(str::to_owned),
+                source: views::MACHINE.name.into(),
+                ..ServerSetting::default()
+            })
         })
-    };
-    MACHINE.iter().filter_map(setting).collect()
+        .collect()
 }
 
 fn setting(row: Row<'_>) -> Option<ServerSetting> {

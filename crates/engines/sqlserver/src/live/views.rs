@@ -467,17 +467,21 @@ mod tests {
                 views.get(relation).unwrap_or_else(|| panic!("{relation} is not in the catalogue"))
             })
             .collect();
-        let version = |column: &String| {
-            // Named by a statement itself, or an argument of DATEDIFF.
-            if ["began", "bytes", "elapsed_us", "second", "millisecond", "@@SPID", "@@VERSION"]
-                .contains(&column.as_str())
-            {
-                return 11;
-            }
-            let found = known.iter().filter_map(|view| view.get(column.as_str())).min();
-            *found.unwrap_or_else(|| panic!("{column} is in none of {:?}", names.relations))
-        };
-        names.columns.iter().map(version).max().unwrap_or(11)
+        names
+            .columns
+            .iter()
+            .map(|column| {
+                // Named by a statement itself, or an argument of DATEDIFF.
+                if ["began", "bytes", "elapsed_us", "second", "millisecond", "@@SPID", "@@VERSION"]
+                    .contains(&column.as_str())
+                {
+                    return 11;
+                }
+                let found = known.iter().filter_map(|view| view.get(column.as_str())).min();
+                *found.unwrap_or_else(|| panic!("{column} is in none of {:?}", names.relations))
+            })
+            .max()
+            .unwrap_or(11)
     }
 
     #[test]

@@ -3,7 +3,7 @@ mod levels;
 use super::{DiskRow, Little, groups, has_streams, is_paced};
 use crate::{QUEUE_DEPTH, THREADS};
 use analysis::grid::Grid;
-use analysis::{ConfigurationGroup, Estimate, Interval};
+use analysis::{Estimate, Interval};
 use levels::Levels;
 use observations::{Observations, Recording};
 use serde::Serialize;
@@ -82,19 +82,21 @@ pub struct KneePoint {
 /// with at least four numbers of I/Os in flight.
 pub fn knee(recording: &Recording) -> Vec<Knee> {
     let grid = Grid::new(recording);
-    let of_group = |group: ConfigurationGroup| {
-        let points = group
-            .configurations
-            .iter()
-            .filter_map(|own| KneePoint::for_configuration(recording, &grid, *own));
-        let mut points: Vec<KneePoint> = points.collect();
-        // Of the same number, the one with more IOPS stands first.
-        points.sort_by(|a, b| {
-            a.outstanding.cmp(&b.outstanding).then(b.iops.mean.total_cmp(&a.iops.mean))
-        });
-        Knee::find(group.label, points, &grid)
-    };
-    groups(recording).into_iter().filter_map(of_group).collect()
+    groups(recording)
+        .into_iter()
+        .filter_map(|group| {
+            let points = group
+                .configurations
+                .iter()
+                .filter_map(|own| KneePoint::for_configuration(recording, &grid, *own));
+            let mut points: Vec<KneePoint> = points.collect();
+            // Of the same number, the one with more IOPS stands first.
+            points.sort_by(|a, b| {
+                a.outstanding.cmp(&b.outstanding).then(b.iops.mean.total_cmp(&a.iops.mean))
+            });
+            Knee::find(group.label, points, &grid)
+        })
+        .collect()
 }
 
 impl Knee {
@@ -104,9 +106,10 @@ impl Knee {
         if totals.len() < LEVELS_MIN {
             return None;
         }
-        let by_iops = |a: &usize, b: &usize| points[*a].iops.mean.total_cmp(&points[*b].iops.mean);
         // Of equals the one with the fewest in flight, which is the last one here.
-        let maximum = (0..points.len()).rev().max_by(by_iops)?;
+        let maximum = (0..points.len())
+            .rev()
+            .max_by(|a: &usize, b: &usize| points[*a].iops.mean.total_cmp(&points[*b].iops.mean))?;
         let most = *totals.last()?;
         // Whether those with more in flight bring so little when they have this much more IOPS.
         let saturates = |position: usize, gain: f64| {
@@ -115,8 +118,9 @@ impl Knee {
                 && 1.0 / (1.0 + gain) >= GOOD_SHARE
                 && gain < GAIN_SHARE * more
         };
-        let gain = |position: usize| points[maximum].iops.mean / points[position].iops.mean - 1.0;
-        let knee = (0..points.len()).find(|position| saturates(*position, gain(*position)));
+        let knee = (0..points.len()).find(|position| {
+            saturates(*position, points[maximum].iops.mean / points[*position].iops.mean - 1.0)
+        });
         let latencies = points.iter().filter_map(|point| point.latency_mean.as_ref());
         let lowest_s = latencies.filter_map(Estimate::mean_s).reduce(f64::min);
         let asymptotic = lowest_s.map(|seconds| points[maximum].iops.mean * seconds);
@@ -125,8 +129,9 @@ impl Knee {
         let latency = Levels::from_grid(grid, &configurations, "latency_mean");
         let between = iops.as_ref().map(|levels| {
             let to = (0..points.len()).find(|own| saturates(*own, levels.others_at_most(*own)));
-            let falls_short = |own: &usize| levels.others_at_least(*own) > 1.0 / GOOD_SHARE - 1.0;
-            let from = (0..points.len()).find(|own| !falls_short(own)).unwrap_or(maximum);
+            let from = (0..points.len())
+                .find(|own| !(levels.others_at_least(*own) > 1.0 / GOOD_SHARE - 1.0))
+                .unwrap_or(maximum);
             KneeInterval { from, to, gain_max: to.map(|own| levels.others_at_most(own).max(0.0)) }
         });
         Some(Self {

@@ -113,11 +113,11 @@ fn clones<'a>(job: &'a Job, files: &mut Files) -> Result<Vec<JobStream<'a>>, Fio
 fn distinct(streams: &mut [JobStream<'_>]) {
     let mut taken: Vec<String> = Vec::new();
     for stream in streams {
-        // What is known by this name comes in bursts, which no job does.
-        let free =
-            |name: &String| !name.is_empty() && name != "checkpoint" && !taken.contains(name);
         let numbered = (2..=taken.len() + 2).map(|number| format!("{}_{number}", stream.name));
-        let found = std::iter::once(stream.name.clone()).chain(numbered).find(free);
+        // What is known by this name comes in bursts, which no job does.
+        let found = std::iter::once(stream.name.clone())
+            .chain(numbered)
+            .find(|name| !name.is_empty() && name != "checkpoint" && !taken.contains(name));
         stream.name = found.unwrap_or_default();
         taken.push(stream.name.clone());
     }

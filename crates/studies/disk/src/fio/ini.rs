@@ -54,8 +54,10 @@ pub fn read(
         }
         let mut problem = |cause| problems.push(Problem { line, cause });
         if let Some(name) = content.strip_prefix('[') {
-            let plain = |name: &&str| !name.is_empty() && !name.contains(char::is_control);
-            let Some(name) = name.strip_suffix(']').filter(plain) else {
+            let Some(name) = name
+                .strip_suffix(']')
+                .filter(|name| !name.is_empty() && !name.contains(char::is_control))
+            else {
                 problem(LineError::SectionName);
                 continue;
             };
@@ -119,7 +121,7 @@ fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Strin
 /// A size in bytes, or a count. fio's `kb_base` is 1024 unless a job says otherwise, and then `k`
 /// is 1024 and `Ki`, for compatibility with old job files, 1000.
 pub fn bytes(text: &str) -> Result<u64, ValueError> {
-    let factor = |unit: &str| {
+    number(text, |unit: &str| {
         let unit = unit.strip_suffix('b').unwrap_or(unit);
         let (prefix, base) =
             unit.strip_suffix('i').map_or((unit, 1024_u64), |prefix| (prefix, 1000));
@@ -132,13 +134,13 @@ pub fn bytes(text: &str) -> Result<u64, ValueError> {
             "p" => Some(base.pow(5)),
             _ => None,
         }
-    };
-    number(text, factor).ok_or_else(|| ValueError::Number { text: text.to_owned() })
+    })
+    .ok_or_else(|| ValueError::Number { text: text.to_owned() })
 }
 
 /// A time in seconds; a number alone is seconds.
 pub fn seconds(text: &str) -> Result<f64, ValueError> {
-    let factor_us = |unit: &str| match unit {
+    let us = number(text, |unit: &str| match unit {
         "us" | "usec" => Some(1),
         "ms" | "msec" => Some(1_000),
         "" | "s" => Some(1_000_000),
@@ -146,8 +148,8 @@ pub fn seconds(text: &str) -> Result<f64, ValueError> {
         "h" => Some(3_600_000_000),
         "d" => Some(86_400_000_000),
         _ => None,
-    };
-    let us = number(text, factor_us).ok_or_else(|| ValueError::Time { text: text.to_owned() })?;
+    })
+    .ok_or_else(|| ValueError::Time { text: text.to_owned() })?;
     Ok(us as f64 / 1e6)
 }
 

@@ -122,8 +122,14 @@ impl Job {
         }
         let blocks =
             options.all(&["bs", "blocksize", "bsrange", "blocksize_range"], |key, value| {
-                let one = |text: &str| bytes(text).map(|size| (size, size));
-                for_each_direction(given(value)?, if key.ends_with("range") { range } else { one })
+                for_each_direction(
+                    given(value)?,
+                    if key.ends_with("range") {
+                        range
+                    } else {
+                        |text: &str| bytes(text).map(|size| (size, size))
+                    },
+                )
             });
         let direct = options
             .all(&["direct", "buffered"], |key, value| Ok(flag(value)? == (key == "direct")));

@@ -47,13 +47,10 @@ impl Fit {
     /// Fits of the same terms to each block that tells them.
     pub fn by_block(&self, trials: &[&Trial]) -> Vec<Self> {
         let blocks = distinct(trials.iter().map(|trial| trial.block));
-        let of_block =
-            |block: &u32| trials.iter().copied().filter(|own| own.block == *block).collect();
-        let told = |own: &Vec<&Trial>| told_apart(own, &self.terms).len() == self.terms.len();
         blocks
             .iter()
-            .map(of_block)
-            .filter(told)
+            .map(|block: &u32| trials.iter().copied().filter(|own| own.block == *block).collect())
+            .filter(|own: &Vec<&Trial>| told_apart(own, &self.terms).len() == self.terms.len())
             .map(|own| Self::of_terms(&own, &self.terms))
             .collect()
     }
@@ -75,9 +72,10 @@ fn relative(trial: &Trial, terms: &[usize]) -> Vec<f64> {
 
 /// The terms, in the order given, whose counts do not follow from those of the terms before them.
 pub(super) fn told_apart(trials: &[&Trial], terms: &[usize]) -> Vec<usize> {
-    let column =
-        |term: &usize| trials.iter().map(|trial| trial.counts[*term] / trial.cost).collect();
-    let columns: Vec<Vec<f64>> = terms.iter().map(column).collect();
+    let columns: Vec<Vec<f64>> = terms
+        .iter()
+        .map(|term| trials.iter().map(|trial| trial.counts[*term] / trial.cost).collect())
+        .collect();
     statistics::told_apart(&columns).into_iter().map(|position| terms[position]).collect()
 }
 
@@ -94,9 +92,17 @@ pub(super) fn left_out(
         return None;
     }
     let fit = Fit::of_terms(others, &known);
-    let count = |term: usize| mean(own.iter().map(|trial| trial.counts[term]).collect::<Vec<_>>());
     Some(
-        fit.terms.iter().zip(&fit.costs).map(|(term, cost)| (*term, count(*term) * cost)).collect(),
+        fit.terms
+            .iter()
+            .zip(&fit.costs)
+            .map(|(term, cost)| {
+                (
+                    *term,
+                    mean(own.iter().map(|trial| trial.counts[*term]).collect::<Vec<_>>()) * cost,
+                )
+            })
+            .collect(),
     )
 }
 
@@ -152,8 +158,10 @@ mod tests {
                     let drawn: Vec<u32> = (0..blocks)
                         .map(|_| (uniform() * f64::from(blocks)) as u32 % blocks)
                         .collect();
-                    let of = |block: u32| all.iter().copied().filter(move |own| own.block == block);
-                    let own: Vec<&Trial> = drawn.into_iter().flat_map(of).collect();
+                    let own: Vec<&Trial> = drawn
+                        .into_iter()
+                        .flat_map(|block| all.iter().copied().filter(move |own| own.block == block))
+                        .collect();
                     Fit::of_terms(&own, &[0, 1]).costs
                 })
                 .collect();

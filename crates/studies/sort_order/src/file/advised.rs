@@ -106,11 +106,14 @@ impl Advised {
     /// When a file cannot be written or read.
     pub fn measure(&mut self, file: &ParquetFile, orders: usize) -> Result<(), FileError> {
         let named: Vec<(String, usize)> = self.columns.clone();
-        let position = |name: &String| named.iter().position(|(own, _)| own == name);
         let measured = self.orders.iter_mut().take(orders).chain([&mut self.generated]);
         let mut written: Vec<(&mut AdvisedOrder, Measured, File)> = Vec::new();
         for order in measured {
-            let columns: Vec<usize> = order.columns.iter().filter_map(position).collect();
+            let columns: Vec<usize> = order
+                .columns
+                .iter()
+                .filter_map(|name| named.iter().position(|(own, _)| own == name))
+                .collect();
             let rows = file.coded.ordered(&if columns.is_empty() {
                 Order::Generated
             } else {

@@ -146,8 +146,8 @@ where
         rows: usize,
         bytes_max: usize,
     ) -> Result<Option<usize>> {
-        let other = || ParquetError::General("its type differs from the schema".into());
-        let mut reader = T::get_column_reader(reader).ok_or_else(other)?;
+        let mut reader = T::get_column_reader(reader)
+            .ok_or_else(|| ParquetError::General("its type differs from the schema".into()))?;
         let mut read = 0;
         while read < rows {
             let before = self.values.len();

@@ -85,19 +85,21 @@ mod tests {
     use observe::{ThreadTimes, ThreadUse};
 
     fn outcome(operations: &[u64]) -> Outcome {
-        let thread = |operations: &u64| ThreadOutcome {
-            operations: *operations,
-            elapsed_s: 1.0,
-            used: ThreadUse {
-                times: ThreadTimes { cpu_ns: 250_000_000, run_delay_ns: 500_000_000 },
-                ..ThreadUse::default()
-            },
-            operation: Histogram::default(),
-            acquire: Histogram::default(),
-        };
         Outcome {
             elapsed_s: 1.0,
-            threads: operations.iter().map(thread).collect(),
+            threads: operations
+                .iter()
+                .map(|operations| ThreadOutcome {
+                    operations: *operations,
+                    elapsed_s: 1.0,
+                    used: ThreadUse {
+                        times: ThreadTimes { cpu_ns: 250_000_000, run_delay_ns: 500_000_000 },
+                        ..ThreadUse::default()
+                    },
+                    operation: Histogram::default(),
+                    acquire: Histogram::default(),
+                })
+                .collect(),
             warmup_by_interval: Vec::new(),
             by_interval: Vec::new(),
             added: 200,

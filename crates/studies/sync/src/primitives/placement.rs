@@ -69,16 +69,21 @@ fn sorted<K: Ord>(topology: &Topology, key: impl Fn(&Processor) -> K) -> Vec<u32
 
 /// Which hardware thread of its core a processor is, from 0.
 fn thread_of_core(topology: &Topology, processor: &Processor) -> u32 {
-    let before = |other: &&Processor| other.core == processor.core && other.cpu < processor.cpu;
-    topology.processors.iter().filter(before).count() as u32
+    topology
+        .processors
+        .iter()
+        .filter(|other| other.core == processor.core && other.cpu < processor.cpu)
+        .count() as u32
 }
 
 /// How many cores of its socket have a lower number than that of a processor.
 fn core_of_socket(topology: &Topology, processor: &Processor) -> u32 {
-    let first_thread = |other: &&Processor| thread_of_core(topology, other) == 0;
-    let before =
-        |other: &&Processor| other.socket == processor.socket && other.core < processor.core;
-    topology.processors.iter().filter(first_thread).filter(before).count() as u32
+    topology
+        .processors
+        .iter()
+        .filter(|other| thread_of_core(topology, other) == 0)
+        .filter(|other| other.socket == processor.socket && other.core < processor.core)
+        .count() as u32
 }
 
 #[cfg(test)]
@@ -89,11 +94,14 @@ mod tests {
     /// Sockets of so many cores with so many hardware threads, numbered as Linux does it on x86.
     fn machine(sockets: u32, cores: u32, threads: u32) -> Topology {
         let all = sockets * cores;
-        let processor = |cpu: u32| {
-            let core = cpu % all;
-            Processor { cpu, core, socket: core / cores, node: core / cores }
-        };
-        Topology { processors: (0..all * threads).map(processor).collect() }
+        Topology {
+            processors: (0..all * threads)
+                .map(|cpu: u32| {
+                    let core = cpu % all;
+                    Processor { cpu, core, socket: core / cores, node: core / cores }
+                })
+                .collect(),
+        }
     }
 
     fn placed(topology: &Topology, name: &str, threads: u32) -> Vec<u32> {

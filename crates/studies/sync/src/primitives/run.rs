@@ -226,8 +226,9 @@ fn lane<T: Table>(
     let plan = Plan::draw(load.seed, stage.lane as u64, load.members as usize, load.reads);
     let clock = ThreadClock::of_this_thread();
     let work_in = |own: u32, samples: &mut Samples| {
-        let stop = || part.load(Ordering::Relaxed) != own;
-        work(table, stage.lane, &plan, samples, &stage.live().done, stop)
+        work(table, stage.lane, &plan, samples, &stage.live().done, || {
+            part.load(Ordering::Relaxed) != own
+        })
     };
     stage.together()?;
     let warmup = work_in(Part::WARM_UP, &mut Samples::new());

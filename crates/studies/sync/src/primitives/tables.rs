@@ -220,9 +220,10 @@ impl Copies {
     }
 
     fn read(&self, member: usize) -> u64 {
-        let of_copy =
-            |copy: &[Block]| copy[member / BLOCK].0[member % BLOCK].load(Ordering::Relaxed);
-        self.blocks.chunks_exact(self.blocks_a_copy).map(of_copy).sum()
+        self.blocks
+            .chunks_exact(self.blocks_a_copy)
+            .map(|copy| copy[member / BLOCK].0[member % BLOCK].load(Ordering::Relaxed))
+            .sum()
     }
 }
 

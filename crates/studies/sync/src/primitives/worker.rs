@@ -97,11 +97,13 @@ pub struct Samples {
 impl Samples {
     pub fn new() -> Self {
         let clock = Clock::new();
-        let look = || {
-            let before = clock.raw();
-            clock.delta_as_nanos(before, clock.raw())
-        };
-        let look_ns = (0..1000).map(|_| look()).min().unwrap_or(0);
+        let look_ns = (0..1000)
+            .map(|_| {
+                let before = clock.raw();
+                clock.delta_as_nanos(before, clock.raw())
+            })
+            .min()
+            .unwrap_or(0);
         Self { clock, look_ns, operation: Histogram::default(), acquire: Histogram::default() }
     }
 

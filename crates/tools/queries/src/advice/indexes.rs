@@ -5,7 +5,7 @@ use super::words::numbers;
 use crate::IndexUse;
 use crate::cross::statements_of;
 use observations::number::{bytes, count, percent, plural};
-use statements::{Advice, AdviceKind, Certainty, Index, Rules, Snapshot, Statement, Table};
+use statements::{Advice, AdviceKind, Certainty, Index, Rules, Snapshot, Table};
 
 /// An index that is smaller, of a table that changes less, costs nothing noticeable.
 const BYTES_MIN: u64 = 1 << 20;
@@ -128,13 +128,16 @@ fn of_no_statement(
     used: &[usize],
 ) -> Option<Advice> {
     let table = &snapshot.tables[at];
-    let reads = |statement: &&Statement| {
-        let operators = statement.plans.iter().flat_map(|one| one.plan.operators());
-        operators
-            .flat_map(|(_, operator)| &operator.objects)
-            .any(|object| object.table == table.name)
-    };
-    let readers = snapshot.statements.iter().filter(reads).count();
+    let readers = snapshot
+        .statements
+        .iter()
+        .filter(|statement| {
+            let operators = statement.plans.iter().flat_map(|one| one.plan.operators());
+            operators
+                .flat_map(|(_, operator)| &operator.objects)
+                .any(|object| object.table == table.name)
+        })
+        .count();
     let size = index.bytes.filter(|size| *size >= BYTES_MIN)?;
     (used.is_empty() && readers > 0).then(|| Advice {
         database: table.database.clone(),

@@ -133,9 +133,10 @@ fn hinted(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
             *known = known.filter(|known| known.saving() >= missed.saving()).or(Some(missed));
         }
     }
-    let is_there =
-        |hint: &&Hint<'_>| snapshot.tables[hint.table].indexes.iter().any(|index| hint.is(index));
-    all.iter().filter(|hint| !is_there(hint)).map(|hint| hint_said(snapshot, hint, rules)).collect()
+    all.iter()
+        .filter(|hint| !snapshot.tables[hint.table].indexes.iter().any(|index| hint.is(index)))
+        .map(|hint| hint_said(snapshot, hint, rules))
+        .collect()
 }
 
 fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>, rules: &Rules) -> Advice {

@@ -146,20 +146,22 @@ mod tests {
 
     /// `root: victim@depth ...`
     fn shown(tasks: &[WaitingTask]) -> Vec<String> {
-        let of_root = |root: RootBlocker| {
-            let victims = root
-                .victims
-                .iter()
-                .map(|it| format!(" {}@{}", tasks[it.task].session.pid, it.depth));
-            let sign = if root.is_deadlock { " deadlock" } else { "" };
-            format!(
-                "{}:{}{sign} {} s",
-                root.session.pid,
-                victims.collect::<String>(),
-                root.waited_s
-            )
-        };
-        roots(tasks).into_iter().map(of_root).collect()
+        roots(tasks)
+            .into_iter()
+            .map(|root| {
+                let victims = root
+                    .victims
+                    .iter()
+                    .map(|it| format!(" {}@{}", tasks[it.task].session.pid, it.depth));
+                let sign = if root.is_deadlock { " deadlock" } else { "" };
+                format!(
+                    "{}:{}{sign} {} s",
+                    root.session.pid,
+                    victims.collect::<String>(),
+                    root.waited_s
+                )
+            })
+            .collect()
     }
 
     #[test]

@@ -204,11 +204,16 @@ mod tests {
 
     /// An observation of 100 polls a part, with so many samples of a lock and of work in each.
     fn record(locks: &[u64]) -> ActivityRecord {
-        let part = |locks: &u64| ActivityPart {
-            polls: 100,
-            samples: vec![(None, Some(1), 300), (Some("Lock:tuple".to_owned()), Some(1), *locks)],
-        };
-        let parts = locks.iter().map(part).collect();
+        let parts = locks
+            .iter()
+            .map(|locks| ActivityPart {
+                polls: 100,
+                samples: vec![
+                    (None, Some(1), 300),
+                    (Some("Lock:tuple".to_owned()), Some(1), *locks),
+                ],
+            })
+            .collect();
         let activity =
             ServerActivity { elapsed_s: locks.len() as f64, parts, ..ServerActivity::default() };
         ActivityRecord { id: 1, activity, ..ActivityRecord::default() }

@@ -57,10 +57,10 @@ impl Ratio {
         let r = if squares > 0.0 { products / squares } else { 0.0 };
         let r = (r + (1.0 + 3.0 * r) / n).clamp(0.0, AUTOCORRELATION_MAX);
         let independent = (1.0 - r) / (1.0 + r);
-        let error = || (n / (n - 1.0) * squares / independent).sqrt() / below;
         Self {
             value,
-            error: (pairs.len() > 1 && below > 0.0).then(error),
+            error: (pairs.len() > 1 && below > 0.0)
+                .then(|| (n / (n - 1.0) * squares / independent).sqrt() / below),
             df: (n * independent - 1.0).max(1.0),
             n: pairs.len(),
         }
@@ -84,14 +84,20 @@ impl<'a> Parts<'a> {
     pub(super) fn from_activity(seen: &'a ServerActivity) -> Self {
         let sampled: Vec<&ActivityPart> = seen.parts.iter().filter(|part| part.polls > 0).collect();
         let joined = sampled.len().div_ceil(PARTS_MAX).max(1);
-        let join = |parts: &[&'a ActivityPart]| {
-            let mut counts: BTreeMap<What, f64> = BTreeMap::new();
-            for (wait_type, query_id, count) in parts.iter().flat_map(|part| &part.samples) {
-                *counts.entry((wait_type.as_deref(), *query_id)).or_insert(0.0) += *count as f64;
-            }
-            (parts.iter().map(|part| part.polls as f64).sum(), counts)
-        };
-        Self { parts: sampled.chunks(joined).map(join).collect() }
+        Self {
+            parts: sampled
+                .chunks(joined)
+                .map(|parts| {
+                    let mut counts: BTreeMap<What, f64> = BTreeMap::new();
+                    for (wait_type, query_id, count) in parts.iter().flat_map(|part| &part.samples)
+                    {
+                        *counts.entry((wait_type.as_deref(), *query_id)).or_insert(0.0) +=
+                            *count as f64;
+                    }
+                    (parts.iter().map(|part| part.polls as f64).sum(), counts)
+                })
+                .collect(),
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -132,8 +138,9 @@ impl<'a> Parts<'a> {
         let mut rows: BTreeMap<What, Vec<(f64, f64)>> = BTreeMap::new();
         for (at, (_, counts)) in self.parts.iter().enumerate() {
             for (what, count) in counts {
-                let none = || all.iter().map(|all| (0.0, *all)).collect();
-                rows.entry(*what).or_insert_with(none)[at].0 = *count;
+                rows.entry(*what).or_insert_with(|| all.iter().map(|all| (0.0, *all)).collect())
+                    [at]
+                    .0 = *count;
             }
         }
         rows.into_iter()
@@ -164,12 +171,15 @@ mod tests {
 
     #[test]
     fn many_parts_are_joined_to_few() {
-        let part = |n| ActivityPart {
-            polls: 10,
-            samples: vec![(Some("Lock:tuple".into()), None, n), (None, Some(7), 5)],
+        let mut seen = ServerActivity {
+            parts: (0..64)
+                .map(|n| ActivityPart {
+                    polls: 10,
+                    samples: vec![(Some("Lock:tuple".into()), None, n), (None, Some(7), 5)],
+                })
+                .collect(),
+            ..ServerActivity::default()
         };
-        let mut seen =
-            ServerActivity { parts: (0..64).map(part).collect(), ..ServerActivity::default() };
         seen.parts.insert(3, ActivityPart::default());
         let parts = Parts::from_activity(&seen);
         assert_eq!(parts.parts.len(), 16);

@@ -126,11 +126,14 @@ impl Passfile {
     pub fn find(&self, host: &str, port: u16, database: &str, user: &str) -> Option<&str> {
         let port = port.to_string();
         let wanted = [host, &port, database, user];
-        let is =
-            |(field, wanted): (&Option<String>, &str)| field.as_deref().is_none_or(|f| f == wanted);
         let mut entries = self.0.iter();
         entries
-            .find(|(fields, _)| fields.iter().zip(wanted).all(is))
+            .find(|(fields, _)| {
+                fields
+                    .iter()
+                    .zip(wanted)
+                    .all(|(field, wanted)| field.as_deref().is_none_or(|f| f == wanted))
+            })
             .map(|(_, password)| password.as_str())
     }
 }

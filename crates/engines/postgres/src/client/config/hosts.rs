@@ -57,9 +57,11 @@ impl Host {
 
 /// The hosts that `host`, `hostaddr` and `port` name together.
 pub fn hosts(settings: &mut Settings) -> Result<Vec<Host>, ConfigError> {
-    let split =
-        |list: String| list.split(',').map(|part| part.trim().to_owned()).collect::<Vec<_>>();
-    let mut list = |keyword| settings.take(keyword).map(split);
+    let mut list = |keyword| {
+        settings
+            .take(keyword)
+            .map(|list| list.split(',').map(|part| part.trim().to_owned()).collect::<Vec<_>>())
+    };
     let (names, addresses, ports) = (list("host"), list("hostaddr"), list("port"));
     let count = addresses.as_ref().or(names.as_ref()).map_or(1, Vec::len);
     if let (Some(names), Some(addresses)) = (&names, &addresses)
@@ -90,14 +92,17 @@ fn port(text: &str) -> Result<u16, ConfigError> {
     if text.is_empty() {
         return Ok(PORT);
     }
-    let error = || ConfigError::Value("port", "expected a number from 1 to 65535".to_owned());
-    text.parse().ok().filter(|port| *port > 0).ok_or_else(error)
+    text.parse()
+        .ok()
+        .filter(|port| *port > 0)
+        .ok_or_else(|| ConfigError::Value("port", "expected a number from 1 to 65535".to_owned()))
 }
 
 fn place(name: String, address: &str, port: u16) -> Result<Place, ConfigError> {
     if !address.is_empty() {
-        let error = |_| ConfigError::Value("hostaddr", format!("`{address}` is not an IP address"));
-        let parsed = address.parse().map_err(error)?;
+        let parsed = address.parse().map_err(|_| {
+            ConfigError::Value("hostaddr", format!("`{address}` is not an IP address"))
+        })?;
         let name = if name.is_empty() { address.to_owned() } else { name };
         return Ok(Place::Tcp { name, address: Some(parsed) });
     }

@@ -178,8 +178,9 @@ impl Settings {
 
     pub fn number(&mut self, keyword: &'static str) -> Result<Option<i32>, ConfigError> {
         let Some(value) = self.take(keyword) else { return Ok(None) };
-        let reason = |error| format!("`{value}` is not a valid number: {error}");
-        value.trim().parse().map(Some).map_err(|error| ConfigError::Value(keyword, reason(error)))
+        value.trim().parse().map(Some).map_err(|error| {
+            ConfigError::Value(keyword, format!("`{value}` is not a valid number: {error}"))
+        })
     }
 
     /// A number for which what is not positive means the system's default.

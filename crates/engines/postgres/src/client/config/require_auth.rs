@@ -50,9 +50,11 @@ impl RequiredAuth {
                 return Err(error(format!("`{text}` mixes methods with and without `!`")));
             }
             let known = NAMES.iter().find(|(known, _)| *known == name);
-            let names = || NAMES.map(|(name, _)| name).join(", ");
             let (_, method) = known.ok_or_else(|| {
-                error(format!("unknown method `{name}`; expected one of {}", names()))
+                error(format!(
+                    "unknown method `{name}`; expected one of {}",
+                    NAMES.map(|(name, _)| name).join(", ")
+                ))
             })?;
             listed.extend(*method);
         }

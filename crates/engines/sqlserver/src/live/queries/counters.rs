@@ -107,10 +107,12 @@ fn handles(plans: &[Row<'_>]) -> Vec<Handle> {
         }
     }
     stored.sort_by_key(|(.., us)| std::cmp::Reverse(*us));
-    let handle = |(number, calls, us): (i64, u64, u64)| {
-        Handle::Stored(number, calls, us as f64 / 1e3 / calls.max(1) as f64)
-    };
-    stored.into_iter().map(handle).collect()
+    stored
+        .into_iter()
+        .map(|(number, calls, us)| {
+            Handle::Stored(number, calls, us as f64 / 1e3 / calls.max(1) as f64)
+        })
+        .collect()
 }
 
 /// `(@1 int,@2 decimal(9,2))SELECT ...`, as the Query Store keeps it, without the declarations.

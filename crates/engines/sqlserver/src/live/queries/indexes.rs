@@ -97,11 +97,6 @@ fn index(row: Row<'_>, columns: &[Row<'_>]) -> Index {
     let is_clustered = row.parse::<i32>("index_id") == Some(1);
     let (included, keys): (Vec<Row<'_>>, Vec<Row<'_>>) =
         columns.iter().partition(|one| is(**one, "is_included_column"));
-    let key = |one: Row<'_>| Key {
-        column: one.text("column_name"),
-        descending: is(one, "is_descending_key"),
-        ..Key::default()
-    };
     let name = row.text("index_name");
     Index {
         quoted: quote_name(&name),
@@ -110,7 +105,14 @@ fn index(row: Row<'_>, columns: &[Row<'_>]) -> Index {
             "CLUSTERED" | "NONCLUSTERED" => "btree".into(),
             other => other.to_lowercase(),
         },
-        keys: keys.into_iter().map(key).collect(),
+        keys: keys
+            .into_iter()
+            .map(|one| Key {
+                column: one.text("column_name"),
+                descending: is(one, "is_descending_key"),
+                ..Key::default()
+            })
+            .collect(),
         included: included.into_iter().map(|one| one.text("column_name")).collect(),
         predicate: row.get("filter_definition").map(str::to_owned),
         is_unique: is(row, "is_unique"),

@@ -124,18 +124,21 @@ impl Reader {
     /// time.
     fn plans(&mut self, digest: &str) -> Result<Vec<StatementPlan>, NoPlan> {
         let handles = self.handles.get(digest).cloned().ok_or(NoPlan::Unnamed)?;
-        let plan = |handle: Handle| match handle {
-            Handle::Cached(handle, begins, ends) => {
-                let plan = self.plan(&format!("{}({handle}, {begins}, {ends})", views::PLAN))?;
-                Ok(StatementPlan::new(Origin::Kept, plan))
-            }
-            Handle::Stored(number, runs, mean_ms) => {
-                let plan = StatementPlan::new(Origin::Stored, self.stored_plan(number)?);
-                Ok(StatementPlan { runs, mean_ms: Some(mean_ms), ..plan })
-            }
-        };
-        let read: Vec<Result<StatementPlan, NoPlan>> =
-            handles.into_iter().take(PLANS_MAX).map(plan).collect();
+        let read: Vec<Result<StatementPlan, NoPlan>> = handles
+            .into_iter()
+            .take(PLANS_MAX)
+            .map(|handle| match handle {
+                Handle::Cached(handle, begins, ends) => {
+                    let plan =
+                        self.plan(&format!("{}({handle}, {begins}, {ends})", views::PLAN))?;
+                    Ok(StatementPlan::new(Origin::Kept, plan))
+                }
+                Handle::Stored(number, runs, mean_ms) => {
+                    let plan = StatementPlan::new(Origin::Stored, self.stored_plan(number)?);
+                    Ok(StatementPlan { runs, mean_ms: Some(mean_ms), ..plan })
+                }
+            })
+            .collect();
         match read.iter().find_map(|one| one.as_ref().err()) {
             Some(why) if read.iter().all(Result::is_err) => Err(why.clone()),
             _ => Ok(read.into_iter().flatten().collect()),
@@ -205,9 +208,9 @@ impl QueryReader for Reader {
     }
 
     fn kept(&mut self, after_ms: i64) -> Result<Option<Snapshot>, ServerError> {
-        let doing = || while_doing("reading the intervals of the Query Store");
         let end = format!("{after_ms}{STORED_INTERVAL_END}");
-        let answer = ask_with(&mut self.client, &STORED_INTERVAL, &end).map_err(doing())?;
+        let answer = ask_with(&mut self.client, &STORED_INTERVAL, &end)
+            .map_err(while_doing("reading the intervals of the Query Store"))?;
         let rows = answer.map_err(ServerError::new)?;
         let Some(row) = rows.first() else { return Ok(None) };
         let number = row.parse("number").unwrap_or(0);

@@ -44,8 +44,10 @@ impl Levels {
         let trials = grid.trials(*configurations.first()?);
         let choice = trials.iter().find_map(|trial| ResponseChoice::named(response, trial))?;
         let value = |(block, seen): &(u32, &Observations)| Some((*block, choice.value(seen)?));
-        let values = |own: &usize| grid.cells[*own].iter().filter_map(value).collect();
-        let cells: Vec<BTreeMap<u32, f64>> = configurations.iter().map(values).collect();
+        let cells: Vec<BTreeMap<u32, f64>> = configurations
+            .iter()
+            .map(|own| grid.cells[*own].iter().filter_map(value).collect())
+            .collect();
         let common =
             cells.first()?.keys().filter(|block| cells.iter().all(|own| own.contains_key(block)));
         let common: Vec<u32> = common.copied().collect();
@@ -59,14 +61,21 @@ impl Levels {
         let (levels, blocks) = (logs.len() as f64, logs[0].len() as f64);
         let means: Vec<f64> = logs.iter().map(mean).collect();
         let all = mean(&means);
-        let of_block =
-            |block: usize| mean(logs.iter().map(|own| own[block]).collect::<Vec<f64>>()) - all;
-        let effects: Vec<f64> = (0..logs[0].len()).map(of_block).collect();
-        let residual = |(own, mean): (&Vec<f64>, &f64)| {
-            own.iter().zip(&effects).map(|(log, effect)| (log - mean - effect).powi(2)).sum::<f64>()
-        };
+        let effects: Vec<f64> = (0..logs[0].len())
+            .map(|block: usize| mean(logs.iter().map(|own| own[block]).collect::<Vec<f64>>()) - all)
+            .collect();
         let df = (levels - 1.0) * (blocks - 1.0);
-        let error = logs.iter().zip(&means).map(residual).sum::<f64>() / df;
+        let error = logs
+            .iter()
+            .zip(&means)
+            .map(|(own, mean)| {
+                own.iter()
+                    .zip(&effects)
+                    .map(|(log, effect)| (log - mean - effect).powi(2))
+                    .sum::<f64>()
+            })
+            .sum::<f64>()
+            / df;
         // Of a level's value: the mean squares between blocks and of the error, by their
         // expectations.
         let between = effects.iter().map(|effect| effect * effect).sum::<f64>() / (blocks - 1.0);
