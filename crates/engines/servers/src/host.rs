@@ -107,7 +107,9 @@ pub struct Target<P: Product> {
 
 impl<P: Product> Target<P> {
     fn private(server: Arc<Mutex<Server<P>>>) -> Self {
-        let (config, log_bytes) = (lock(&server).config(), lock(&server).log_bytes());
+        // In two statements: a lock is held until the end of its own.
+        let config = lock(&server).config();
+        let log_bytes = lock(&server).log_bytes();
         Self { private: Some(server), config, session_settings: Settings::new(), log_bytes }
     }
 
