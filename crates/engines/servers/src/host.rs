@@ -107,7 +107,9 @@ pub struct Target<P: Product> {
 
 impl<P: Product> Target<P> {
     fn private(server: Arc<Mutex<Server<P>>>) -> Self {
-        let (config, log_bytes) = (lock(&server).config(), lock(&server).log_bytes());
+        let own = lock(&server);
+        let (config, log_bytes) = (own.config(), own.log_bytes());
+        drop(own);
         Self { private: Some(server), config, session_settings: Settings::new(), log_bytes }
     }
 
