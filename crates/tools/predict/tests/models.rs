@@ -215,7 +215,7 @@ fn what_there_is_no_evidence_for_is_refused() {
     let error = |change: &str| what_if(&summary, &sets(&[change])).unwrap_err().to_string();
     assert!(error("connections").contains("is not a change"));
     assert!(error("connections=many").contains("a whole number above 0"));
-    assert!(error("data_files=4").contains("data_files was not varied; varied were: connections"));
+    assert!(error("data_files=4").contains("data_files was not varied; varied: connections"));
     assert!(error("waits.NONE=0").contains("recorded were: WRITER_LOCK, WAL_SYNC"));
     assert!(error("waits.WRITER_LOCK=3").contains("give a factor"));
     assert!(error("device.sda.latency=0.5x").contains("recorded were: vdb, log"));
@@ -335,7 +335,7 @@ fn commits_that_share_syncs() {
     let (law, off) = asked(&summary, "48", served(&Service::Shared, demands, 48.0));
     assert!(
         law.contains("one sync of the log serves all sessions waiting")
-            && law.ends_with("up to 32.0 did"),
+            && law.ends_with("(up to 32.0)"),
         "{law}"
     );
     assert!(off < 0.05, "{off}");
