@@ -313,10 +313,7 @@ mod tests {
             Reading { of_server: None, ..reading(now, seconds, Ok(waits), "1") }
         };
         let views: [(Lacks, &[&str]); 4] = [
-            (
-                |own| own.started = Err(not_shown("view", "no")),
-                &["Server restarts: view: no."],
-            ),
+            (|own| own.started = Err(not_shown("view", "no")), &["Server restarts: view: no."]),
             (
                 |own| {
                     (own.of_sessions, own.of_server) =
@@ -324,10 +321,7 @@ mod tests {
                 },
                 &["Session waits: view: no.", "Server-wide waits: other: no."],
             ),
-            (
-                |own| own.used = Err(not_shown("view", "no")),
-                &["CPU time of sessions: view: no."],
-            ),
+            (|own| own.used = Err(not_shown("view", "no")), &["CPU time of sessions: view: no."]),
             (
                 |own| own.files = Err(not_shown("view", "no")),
                 &["Reads and writes of database files: view: no."],
