@@ -117,8 +117,8 @@ impl PostgresInstance {
         self.statements.get().ok_or_else(missing)
     }
 
-    /// Has a private server hold the data set of this work. Returns how many of its tables are there
-    /// then.
+    /// Has a private server hold the data set of this work. Returns how many of its tables exist
+    /// afterwards.
     fn take_kept(&self, work: &mut Work, dialect: &PostgresDialect) -> Result<usize, EngineError> {
         let Some(server) = &self.target.private else { return Ok(0) };
         let Some(kept) = KeptTables::find(work, dialect)? else { return Ok(0) };
