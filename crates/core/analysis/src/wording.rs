@@ -5,9 +5,8 @@
 //! - "falls", "rises", "better", "worse", "less", "more" are said only of what is supported at 95 %
 //!   after Holm's correction over the family of its sentence; with a single block nothing is, and
 //!   that is said.
-//! - What is not supported is "not significantly different", with the possible difference (one beyond
-//!   tenfold is not bounded by the blocks, and that is said), or "does not differ at 95 %
-//!   confidence". "Equivalent" is said only where a difference of the margin is excluded
+//! - What is not supported is "not significantly different", with the possible difference (one
+//!   beyond tenfold is not bounded by the blocks, and that is said). "Equivalent" is said only where a difference of the margin is excluded
 //!   (`equivalence.rs`), "the same" never.
 //! - With trials that timed out a figure is "at least" or "at most" what is said, and no claim is
 //!   made the other way.
@@ -26,12 +25,12 @@
 //! - N % \[a, b\]: the part's share of the change, with its interval; the three largest each way of
 //!   5 % or more
 //! - offset by: the part goes the other way
-//! - not told apart from no change: one of the largest, and its interval holds 0
-//! - wait that is gone, new wait: a supported change, and less than 1 % of it is on the other side
+//! - not significant: one of the largest, and its interval holds 0
+//! - wait eliminated, new wait: a supported change, and less than 1 % of it is on the other side
 //! - fewer waits, each longer (more, each shorter): number and length of the waits each changed,
 //!   the length in resource time and in all; the family is number and length of every wait type of
 //!   5 % of the waits or more
-//! - as many waits, each longer (shorter): the length changed, the number differs by less than 5 %
+//! - equally many waits, each longer (shorter): the length changed, the number differs by less than 5 %
 
 use crate::{Comparison, ResponseChoice, Scale, WaitShape};
 pub use observations::number::{

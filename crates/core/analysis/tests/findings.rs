@@ -53,10 +53,8 @@ fn the_sweet_spot_and_the_waits_that_explain_it() {
     assert!(standings[2..].iter().all(|s| matches!(s, Standing::Best | Standing::Equivalent)));
     assert_eq!(
         texts(&summary, FindingKind::Verdict),
-        [
-            "The sweet spot of data_files is 8: 2.02x [1.93, 2.05] faster than the baseline data_files=1 (9.90 \
-          against 20.0 s); 4 is equivalent within 5 %."
-        ]
+        ["The sweet spot of data_files is 8: 2.02x [1.93, 2.05] faster than the baseline \
+             data_files=1 (9.90 against 20.0 s); 4 is equivalent within 5 %."]
     );
     // 4 sessions x 20 s over 10 thousand rows are 8 s a thousand rows; half of it is waits.
     assert_eq!(
@@ -146,9 +144,8 @@ fn one_block_and_one_level_claim_nothing() {
     let summary = summarize(&single);
     assert_eq!(
         texts(&summary, FindingKind::NoDifference),
-        [
-            "One block cannot compare the levels of data_files: run at least two blocks, better five."
-        ]
+        ["One block cannot compare the levels of data_files: run at least two blocks, better \
+             five."]
     );
     assert_eq!(summary.configurations[1].standing, Standing::Best);
     assert_eq!(summary.configurations[0].standing, Standing::Unknown);
@@ -245,12 +242,13 @@ fn several_factors_are_told_one_by_one() {
     assert_eq!(
         verdicts,
         [
-            "The sweet spot of data_files is 4: 2.00x [1.97, 2.03] faster than the baseline data_files=1 \
-             (9.00 against 18.0 s). It is the largest level tested; the optimum may lie beyond \
-             it.",
+            "The sweet spot of data_files is 4: 2.00x [1.97, 2.03] faster than the baseline \
+             data_files=1 (9.00 against 18.0 s). It is the largest level tested; the optimum \
+             may lie beyond it.",
             "The best level of synchronous is normal: 1.25x [1.24, 1.26] faster than the baseline \
              synchronous=full (12.0 against 15.0 s).",
-            "The best configuration is synchronous=normal data_files=4: 2.50x [2.46, 2.54] faster than the baseline.",
+            "The best configuration is synchronous=normal data_files=4: 2.50x [2.46, 2.54] \
+             faster than the baseline.",
         ]
     );
     let waits = summary.waits();
@@ -297,24 +295,26 @@ fn what_depends_on_another_factor_is_told() {
     let only = told(&[10.0, 25.0, 10.0, 12.5]);
     assert_eq!(
         only[0].0,
-        "data_files=4 is better than 1 only with synchronous=full (2.00x [1.98, 2.02] faster); with \
-         normal there is no significant difference (1.00x [0.98, 1.02])."
+        "data_files=4 is better than 1 only with synchronous=full (2.00x [1.98, 2.02] faster); \
+         with normal there is no significant difference (1.00x [0.98, 1.02])."
     );
     assert!(only[0].1.starts_with("F(1, 4) = "), "{only:?}");
     assert!(
         only[0].1.ends_with(
-            "over 5 blocks, p < 0.001 (Holm-adjusted for 3 tests); largest difference between gains: 2.00x [1.96, 2.04]; intervals of the gains are simultaneous"
+            "over 5 blocks, p < 0.001 (Holm-adjusted for 3 tests); largest difference between \
+             gains: 2.00x [1.96, 2.04]; intervals of the gains are simultaneous"
         ),
         "{only:?}"
     );
     assert_eq!(
         told(&[10.0, 25.0, 15.0, 12.5])[0].0,
-        "data_files=4 is better than 1 with synchronous=full (2.00x [1.98, 2.02] faster), but worse \
-         with normal (1.50x [1.47, 1.53] slower)."
+        "data_files=4 is better than 1 with synchronous=full (2.00x [1.98, 2.02] faster), but \
+         worse with normal (1.50x [1.47, 1.53] slower)."
     );
     assert_eq!(
         told(&[10.0, 25.0, 8.0, 12.5])[0].0,
-        "The effect of data_files=4 against 1 depends on synchronous: 2.00x [1.98, 2.02] faster with full, 1.25x [1.23, 1.27] faster with normal."
+        "The effect of data_files=4 against 1 depends on synchronous: 2.00x [1.98, 2.02] faster \
+         with full, 1.25x [1.23, 1.27] faster with normal."
     );
     // Factors that multiply do not depend on each other, however large they are.
     assert!(told(&[10.0, 30.0, 5.0, 15.0]).is_empty());

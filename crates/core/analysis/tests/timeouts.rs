@@ -79,10 +79,8 @@ fn one_that_never_times_out_beats_one_that_does_by_at_least_so_much() {
     assert!((steady.interval.unwrap().low - 3.167_794_735).abs() < 1e-8, "{steady:?}");
     assert_eq!(
         texts(&run, FindingKind::Verdict),
-        [
-            "The best level of script is steady: at least 3.17x faster than the baseline script=moody (1.20 \
-          against at least 3.87 s)."
-        ]
+        ["The best level of script is steady: at least 3.17x faster than the baseline \
+             script=moody (1.20 against at least 3.87 s)."]
     );
     // The other way round it is worse, and never more than so much.
     run.run.baseline = Some(0);

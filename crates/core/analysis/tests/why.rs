@@ -122,8 +122,10 @@ fn the_published_hot_pages_are_a_finding() {
         findings.iter().filter(|finding| finding.text.contains(" of the sampled ")).collect();
     // Published are 36,702 s of PAGELATCH_UP and 16,775 s of PAGELATCH_SH.
     let said = [
-        "With data_files=1, PAGELATCH_UP on 2 PFS pages: 69 % of the sampled latch time; more data files would spread it.",
-        "With data_files=1, PAGELATCH_SH on data or index page 5:1:900: 31 % of the sampled latch time.",
+        "With data_files=1, PAGELATCH_UP on 2 PFS pages: 69 % of the sampled latch time; more \
+         data files would spread it.",
+        "With data_files=1, PAGELATCH_SH on data or index page 5:1:900: 31 % of the sampled \
+         latch time.",
     ];
     assert_eq!(hot.iter().map(|finding| finding.text.as_str()).collect::<Vec<_>>(), said);
     let parts = [

@@ -124,8 +124,8 @@ pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
             })
         }
         Kind::Rate => {
-            let allowed = "a rate such as \"5000/s\", \"5k/s\", \"30/min\", or a number; above 0, at most \
-                 1 billion per second";
+            let allowed = "a rate such as \"5000/s\", \"5k/s\", \"30/min\", or a number; above \
+                           0, at most 1 billion per second";
             real(node, units, allowed, |rate| (RATE_MIN..=RATE_MAX).contains(&rate))
         }
         Kind::Share => {

@@ -5,6 +5,9 @@ use experiment::{Configuration, Invalid};
 use observations::FactName;
 use work::{DataType, Filter, Output, Table};
 
+/// Names of aggregates.
+const NAMES: [&str; 5] = ["count", "sum", "min", "max", "avg"];
+
 /// Different columns that are aggregated.
 pub const AGG_COLUMNS: FactName = FactName::new("agg_columns", "");
 /// 1 with COUNT(*).
@@ -39,7 +42,7 @@ pub enum SelectionError {
         text: String,
     },
     /// No aggregate has this name.
-    #[error("{}", experiment::unknown_name("aggregate", name, &["count", "sum", "min", "max", "avg"]))]
+    #[error("{}", experiment::unknown_name("aggregate", name, &NAMES))]
     UnknownAggregate {
         /// The name.
         name: String,

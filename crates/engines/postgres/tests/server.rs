@@ -298,7 +298,7 @@ fn only_directories_that_the_server_can_reach_will_do() {
             .unwrap_err()
             .to_string();
         let closed = closed.canonicalize().unwrap();
-        assert!(error.contains(&format!("{} who has no access to", closed.display())), "{error}");
+        assert!(error.contains(&format!("who has no access to {};", closed.display())), "{error}");
         assert!(error.contains(&format!("chmod o+x {}", closed.display())), "{error}");
         assert_eq!(std::fs::read_dir(&inside).unwrap().count(), 0);
     }

@@ -277,8 +277,8 @@ fn records(prefix: &str) -> Vec<PathBuf> {
 }
 
 /// Message for a setting that needs a restart without permission.
-pub const NEEDS_RESTART: &str = "needs a server restart; to permit one, set target.allow_restart to the command that \
-     restarts the server";
+pub const NEEDS_RESTART: &str = "needs a server restart; to permit one, set \
+                                 target.allow_restart to the command that restarts the server";
 
 /// Restarts a server by the user's command, to its end also when somebody asks to stop. `started`
 /// asks when the server was started; `before` is what it said.

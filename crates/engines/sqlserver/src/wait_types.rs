@@ -131,7 +131,8 @@ pub const WAIT_TYPES: &[WaitType] = &[
     benign("SQLTRACE_WAIT_ENTRIES", Idle, BACKGROUND, "the SQL Trace writer, waiting for entries"),
     benign("VDI_CLIENT_OTHER", Other, BACKGROUND, "an automatic seeding thread, waiting for work"),
     benign("WAITFOR_TASKSHUTDOWN", Other, BACKGROUND, "waiting for a background task to shut down"),
-    benign("WAIT_XTP_RECOVERY", Other, BACKGROUND, "waiting for memory-optimized tables to recover"),
+    benign("WAIT_XTP_RECOVERY", Other, BACKGROUND, "waiting for memory-optimized tables to \
+                                                    recover"),
     benign("WAIT_XTP_HOST_WAIT", Other, BACKGROUND, "the In-Memory OLTP host, waiting for work"),
     benign("WAIT_XTP_OFFLINE_CKPT_NEW_LOG", Other, BACKGROUND,
         "the memory-optimized checkpoint task, waiting for log"),

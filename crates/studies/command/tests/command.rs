@@ -387,7 +387,7 @@ fn what_a_command_leaves_behind_is_killed_and_told() {
     // A daemon: a session of its own, reparented, its streams closed.
     let daemon =
         left("command = \"(setsid sleep 1234.003 >/dev/null 2>&1 &) ; sleep 0.3\"").unwrap();
-    assert!(daemon.contains("still sleep (pid "), "{daemon}");
+    assert!(daemon.contains("still running at the end of the trial: sleep (pid "), "{daemon}");
     // What prepare starts is there during the run, for conclude to end.
     let server = "prepare = \"sleep 1234.004 & echo $! > {file}\"\ncommand = \"kill -0 $(cat \
                   {file})\"\nconclude = \"kill $(cat {file})\"\nparameters = { file = \"FILE\" }";
@@ -431,7 +431,7 @@ fn nonsense_is_refused_before_anything_runs() {
         ),
         (
             "command = \"true\"\nignore_failure = \"yes\"",
-            "workload.ignore_failure: true, false, or exit codes",
+            "workload.ignore_failure: expected true, false, or exit codes",
         ),
         ("command = \"true\"\nignore_failure = \"1,256\"", "workload.ignore_failure"),
         ("command = \"true\"\ninput = \"/no/such/file\"", "workload.input: no such file"),

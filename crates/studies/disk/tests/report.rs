@@ -38,51 +38,30 @@ fn the_grid_of_the_study_as_charts() {
     let document = document(&saturation(DEVICE, &["1", "2"], &["1", "4", "8"]));
     let expected = "
 Disk
-Means of 3 trials with 95 % intervals; MB/s are 10^6 bytes a \
-                    second.
+Means of 3 trials with 95 % intervals; MB/s are 10^6 bytes a second.
 Labels are threads x queue depth per thread.
-IOPS, higher is better \
-                    (I/Os/s)
+IOPS, higher is better (I/Os/s)
   1 x 1  ████████                                  10,000 ± 2.5 %
-  \
-                    1 x 4  ████████████████████████████████          40,000 ± 2.5 %
-  1 x 8  \
-                    ████████████████████████████████████████  50,000 ± 2.5 %
-  2 x 1  \
-                    ████████████████                          20,000 ± 2.5 %
-  2 x 4  \
-                    ████████████████████████████████████████  50,000 ± 2.5 %
-  2 x 8  \
-                    ████████████████████████████████████████  50,000 ± 2.5 %
-Bandwidth, higher \
-                    is better (MB/s)
-  1 x 1  ████████                                  81.9 ± \
-                    2.5 %
+  1 x 4  ████████████████████████████████          40,000 ± 2.5 %
+  1 x 8  ████████████████████████████████████████  50,000 ± 2.5 %
+  2 x 1  ████████████████                          20,000 ± 2.5 %
+  2 x 4  ████████████████████████████████████████  50,000 ± 2.5 %
+  2 x 8  ████████████████████████████████████████  50,000 ± 2.5 %
+Bandwidth, higher is better (MB/s)
+  1 x 1  ████████                                  81.9 ± 2.5 %
   1 x 4  ████████████████████████████████           328 ± 2.5 %
-  1 x \
-                    8  ████████████████████████████████████████   410 ± 2.5 %
-  2 x 1  \
-                    ████████████████                           164 ± 2.5 %
-  2 x 4  \
-                    ████████████████████████████████████████   410 ± 2.5 %
-  2 x 8  \
-                    ████████████████████████████████████████   410 ± 2.5 %
-Mean latency, lower \
-                    is better (us)
-  1 x 1  ████████████▌                             100 ± 2.5 \
-                    %  p99 200 us
-  1 x 4  ████████████▌                             100 ± 2.5 % \
-                     p99 200 us
-  1 x 8  ████████████████████                      160 ± 2.5 %  \
-                    p99 320 us
-  2 x 1  ████████████▌                             100 ± 2.5 %  \
-                    p99 200 us
-  2 x 4  ████████████████████                      160 ± 2.5 %  \
-                    p99 320 us
-  2 x 8  ████████████████████████████████████████  320 ± 2.5 %  \
-                    p99 640 us
-Little's law holds: I/Os in flight and IOPS x mean latency agree \
-                    within 0.0 %.
+  1 x 8  ████████████████████████████████████████   410 ± 2.5 %
+  2 x 1  ████████████████                           164 ± 2.5 %
+  2 x 4  ████████████████████████████████████████   410 ± 2.5 %
+  2 x 8  ████████████████████████████████████████   410 ± 2.5 %
+Mean latency, lower is better (us)
+  1 x 1  ████████████▌                             100 ± 2.5 %  p99 200 us
+  1 x 4  ████████████▌                             100 ± 2.5 %  p99 200 us
+  1 x 8  ████████████████████                      160 ± 2.5 %  p99 320 us
+  2 x 1  ████████████▌                             100 ± 2.5 %  p99 200 us
+  2 x 4  ████████████████████                      160 ± 2.5 %  p99 320 us
+  2 x 8  ████████████████████████████████████████  320 ± 2.5 %  p99 640 us
+Little's law holds: I/Os in flight and IOPS x mean latency agree within 0.0 %.
 ";
     assert_eq!(text(&document, "Disk", 80), expected);
     let expected = "
@@ -122,8 +101,8 @@ saturates at 8 outstanding (1 thread x 8): 50,000 ± 2.5 % (n = 3) \
         (0.006, "saturates between 4 and 8 outstanding (1 thread x 8): 50,000 ± "),
         (
             0.05,
-            "where IOPS saturate unknown from 3 blocks: at 4 outstanding or more. Of the means, \
-             the first within 5 %",
+            "3 blocks are too few to locate the knee: it is at 4 outstanding or more. By the means, \
+             IOPS come within 5 % of the highest",
         ),
     ] {
         let mut run = saturation(
@@ -235,27 +214,18 @@ fn the_head_to_head_chart_of_the_study() {
     // -167 %.
     let expected = "
 B against A
-Above 0 is better for every response: where lower is better \
-                    (latency, time,
-cost) the sign is turned. [ ]: 95 % intervals.
-Difference \
-                    from A (positive is better) (%)
-  iops                                       \
-                           │         0 [0, 0]
+Positive is better for every response: the sign is reversed where lower is
+better (latency, time, cost). [ ]: 95 % CI.
+Difference from A (positive is better) (%)
+  iops                                              │         0 [0, 0]
 data
-  iops                                        \
-                          │██▊  +12.5 [+6.4, +18.9]
-  bandwidth                                  \
-                           │██▊  +12.5 [+6.4, +18.9]
-  latency_mean                              \
-                            │██▍  +11.1 [+6.0, +15.9]
+  iops                                              │██▊  +12.5 [+6.4, +18.9]
+  bandwidth                                         │██▊  +12.5 [+6.4, +18.9]
+  latency_mean                                      │██▍  +11.1 [+6.0, +15.9]
 log
-  iops                                \
-                    ▐█████████████│     -62.6 [-68.3, -55.8]
-  bandwidth                         \
-                      ▐█████████████│     -62.6 [-68.3, -55.8]
-  latency_mean  \
-                    ████████████████████████████████████│      -167 [-215, -126]
+  iops                                ▐█████████████│     -62.6 [-68.3, -55.8]
+  bandwidth                           ▐█████████████│     -62.6 [-68.3, -55.8]
+  latency_mean  ████████████████████████████████████│      -167 [-215, -126]
 ";
     let text = text(&document, "B against A", 80);
     assert_eq!(text, expected);
@@ -353,7 +323,7 @@ data_files=1   vdb (ssd)        0    21,440   176     -  500 us         80 %   4
         "{throttled}"
     );
     let little = said([2.0, 2.0, 60.0]);
-    assert!(little.contains(" did less than 0.1 % of the 61,000 IOPS"), "{little}");
+    assert!(little.contains(" did less than 0.1 % of its throttle of 61,000 IOPS"), "{little}");
     assert!(little.contains("The interval of the share is too wide to print."), "{little}");
     database.environments[0].volumes[0].throttle = None;
     let none = report::run(

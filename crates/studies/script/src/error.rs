@@ -102,7 +102,11 @@ pub enum Fault {
     /// No command of any script sets the variable.
     #[error(
         "{}; if it is not a variable, put a space after the colon",
-        experiment::unknown_name("variable", name, &known.iter().map(String::as_str).collect::<Vec<_>>())
+        experiment::unknown_name(
+            "variable",
+            name,
+            &known.iter().map(String::as_str).collect::<Vec<_>>()
+        )
     )]
     NeverSet {
         /// The variable.

@@ -152,7 +152,8 @@ pub enum Missing {
     },
     /// A level that was not measured.
     #[error(
-        "this level was not measured, and no model relates throughput to {name}; measured: {}", .measured.join(", ")
+        "this level was not measured, and no model relates throughput to {name}; measured: {}",
+        .measured.join(", ")
     )]
     Level {
         /// The factor.

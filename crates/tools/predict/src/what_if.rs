@@ -234,7 +234,7 @@ fn limit(
     let work = work.or_else(|| network.throughputs(n as usize)?.last().copied())?;
     let [processors, serial] = network.busy(work);
     let name = match (&network.service, &model.device) {
-        _ if serial <= processors => "the processors".to_owned(),
+        _ if serial <= processors => "the CPUs".to_owned(),
         (Service::Rates(_), Some(own)) => format!("device {}", own.device),
         _ => "the serial section".to_owned(),
     };

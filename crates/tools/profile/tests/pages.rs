@@ -34,7 +34,7 @@ fn a_profile_says_how_much_where_how_sure_and_what_is_missing() {
     let text = terminal(&profile_document(&profile(&sample(200))), 120, Style::Plain);
     for part in [
         "8.00 s of CPU samples in 10.0 s: 800 samples of 2 threads, 25.0 % in the kernel.",
-        "after each 10.0 ms",
+        "after every 10.0 ms",
         "of CPU time (0.06 % of the sampled time)",
         "3 records lost (buffer full)",
         "By module",

@@ -25,7 +25,7 @@ pub fn known(name: &str) -> Option<&'static Known> {
 const KNOWN: &[Known] = &[
     setting("vm.nr_hugepages", "reserved explicit huge pages",
         "enough for large shared memory of servers"),
-    setting("vm.nr_overcommit_hugepages", "explicit huge pages that may be allocated on demand", ""),
+    setting("vm.nr_overcommit_hugepages", "explicit huge pages allocated on demand", ""),
     setting("transparent_hugepage.enabled", "processes that get huge pages automatically",
         "PostgreSQL: madvise or never; SQL Server: always or madvise"),
     setting("transparent_hugepage.defrag", "processes that stall while memory is compacted for a \
@@ -49,7 +49,7 @@ const KNOWN: &[Known] = &[
         "enough for servers and their sessions"),
     setting("vm.overcommit_kbytes", "the same in KiB; 0: the ratio applies", ""),
     setting("vm.min_free_kbytes", "KiB kept free", ""),
-    setting("vm.max_map_count", "memory mappings allowed per process", "SQL Server: at least 262144"),
+    setting("vm.max_map_count", "memory mappings per process", "SQL Server: at least 262144"),
     setting("vm.zone_reclaim_mode",
         "reclaim a NUMA node's own cache before using another node's memory", "0"),
     setting("kernel.numa_balancing", "migrate memory to the CPUs that use it",
@@ -69,7 +69,7 @@ const KNOWN: &[Known] = &[
     setting("clocksource.current", "clock source in use",
         "tsc or the hypervisor's clock: servers read the time very often"),
     setting("clocksource.available", "clock sources available", ""),
-    setting("net.core.somaxconn", "limit of connections waiting to be accepted", "as many as arrive \
+    setting("net.core.somaxconn", "limit of unaccepted connections", "as many as arrive \
         in a burst"),
     setting("fs.file-max", "limit of open files, system-wide", ""),
     setting("fs.nr_open", "upper bound of a process's open-file limit", ""),

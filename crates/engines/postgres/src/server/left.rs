@@ -1,4 +1,5 @@
-//! Remains of a run that was killed: a server that still runs, and its shared memory. A server that starts again in the same data directory frees its memory itself; one whose directory
+//! Remains of a run that was killed: a server that still runs, and its shared memory. A server that
+//! starts again in the same data directory frees its memory itself; one whose directory
 //! is removed never does.
 
 use super::files::Postmaster;

@@ -44,7 +44,8 @@ pub const WAIT_TYPES: &[WaitType] = &[
     wait("IO:DataFileExtend", DataWrite, "adding pages to the end of a table or index"),
     wait("IO:DataFileFlush", DataWrite, "asking the operating system to start writing dirty \
                                          pages of a data file"),
-    wait("IO:DataFileImmediateSync", DataWrite, "syncing a file that was built without writing WAL"),
+    wait("IO:DataFileImmediateSync", DataWrite, "syncing a file that was built without writing \
+                                                 WAL"),
     wait("IO:DataFilePrefetch", DataRead, "asking the operating system to prefetch pages of a \
                                            data file"),
     wait("IO:DataFileRead", DataRead, "reading a page of a table or index that was not in \

@@ -182,9 +182,8 @@ impl Reading {
             Ok(delta) => {
                 let all = delta.waits.into_iter().map(without_benign);
                 collected.waits = all.filter(|wait| wait.class != WaitClass::Idle).collect();
-                let whose = "What is shown in their place are the waits of server-wide waits \
-                             (sys.dm_os_wait_stats) without benign ones, also of those that are \
-                             not of this load.";
+                let whose = "Showing server-wide waits instead (sys.dm_os_wait_stats), without \
+                             benign ones; they include other sessions.";
                 collected.lost.push(whose.to_owned());
             }
             Err(why) => collected.lost.push(format!("Server-wide waits: {why}.")),
@@ -314,24 +313,18 @@ mod tests {
             Reading { of_server: None, ..reading(now, seconds, Ok(waits), "1") }
         };
         let views: [(Lacks, &[&str]); 4] = [
-            (
-                |own| own.started = Err(not_shown("view", "no")),
-                &["Whether the server was restarted: view: no."],
-            ),
+            (|own| own.started = Err(not_shown("view", "no")), &["Server restarts: view: no."]),
             (
                 |own| {
                     (own.of_sessions, own.of_server) =
                         (Err(not_shown("view", "no")), Some(Err(not_shown("other", "no"))));
                 },
-                &["The waits of the sessions: view: no.", "The waits of the server: other: no."],
+                &["Session waits: view: no.", "Server-wide waits: other: no."],
             ),
-            (
-                |own| own.used = Err(not_shown("view", "no")),
-                &["The processor time of the sessions: view: no."],
-            ),
+            (|own| own.used = Err(not_shown("view", "no")), &["CPU time of sessions: view: no."]),
             (
                 |own| own.files = Err(not_shown("view", "no")),
-                &["Reads and writes of the database's files: view: no."],
+                &["Reads and writes of database files: view: no."],
             ),
         ];
         assert!(whole(0).until(&whole(8), 4).lost.is_empty());

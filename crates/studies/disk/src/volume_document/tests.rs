@@ -58,57 +58,38 @@ fn facts() -> VolumeFacts {
     }
 }
 
-const SHOWN: &str = "/mnt/data: storage layers
+const SHOWN: &str = "\
+/mnt/data: storage layers
 
 File system
-ext4 on /dev/md0p1, mounted at \
-                     /mnt/data
+ext4 on /dev/md0p1, mounted at /mnt/data
   rw,noatime
-  5.00 GiB of 10.0 GiB free, blocks of 4.00 KiB, \
-                     stripe width 128 KiB
+  5.00 GiB of 10.0 GiB free, blocks of 4.00 KiB, stripe width 128 KiB
 
 Devices
-Device          md0p1                         \
-                                               loop0
-Size            10.0 GiB                    \
-                                                 -
-Is              partition of md0, raid0 of 2 \
-                     disks, chunks of 64.0 KiB  file /images/loop0, direct I/O
-Made of         \
-                     loop0, loop1                                            -
-Held by         - \
-                                                                           md0
-Begins at       \
-                     32256 B                                                 -
-Misaligned by   \
-                     33280 B                                                 -
-Sector          \
-                     512 B                                                   -
-Min., best I/O  \
-                     64 KiB, 128 KiB                                         -
-Rotational      - \
-                                                                           no
-Scheduler       -  \
-                                                                          none
-Write cache     - \
-                                                                           write through, no \
-                     FUA
-Discard         -                                                       \
-                     no
-Queue           -                                                       \
-                     128
+Device          md0p1                                                   loop0
+Size            10.0 GiB                                                -
+Is              partition of md0, raid0 of 2 disks, chunks of 64.0 KiB  file /images/loop0, direct \
+                     I/O
+Made of         loop0, loop1                                            -
+Held by         -                                                       md0
+Begins at       32256 B                                                 -
+Misaligned by   33280 B                                                 -
+Sector          512 B                                                   -
+Min., best I/O  64 KiB, 128 KiB                                         -
+Rotational      -                                                       no
+Scheduler       -                                                       none
+Write cache     -                                                       write through, no FUA
+Discard         -                                                       no
+Queue           -                                                       128
 (columns hidden at this width: loop1)
 
 Advice
-Problem: md0p1 starts at \
-                     32256 B, not on a boundary of its 64 KiB stripe unit.
-  Why: a block that \
-                     covers parts of two stripe units takes two disks: with a 64 KiB stripe, a \
-                     partition at 64
-  KiB instead of 32 KiB made +11 % random I/Os/s on RAID 10 \
-                     and +5.7 % on RAID 5 (K. Van Dyke, 2009).
-  Do: recreate the partition, \
-                     starting at 1 MiB or a multiple.
+Problem: md0p1 starts at 32256 B, not on a boundary of its 64 KiB stripe unit.
+  Why: a block that spans two stripe units uses two disks: with a 64 KiB stripe, a partition at 64 \
+                     KiB instead
+  of 32 KiB gave +11 % random IOPS on RAID 10 and +5.7 % on RAID 5 (K. Van Dyke, 2009).
+  Do: recreate the partition, starting at 1 MiB or a multiple.
 ";
 
 #[test]

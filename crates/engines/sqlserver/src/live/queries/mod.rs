@@ -365,7 +365,7 @@ mod tests {
         for part in [
             "estimates 88 % less cost (statement 1, 15 runs).",
             "reported it missing for 1,200 seeks",
-            "12.5 on average",
+            "mean cost of 12.5;",
             "the index would save 88 % of it",
         ] {
             assert!(evidence[0].contains(part), "{part}: {evidence:?}");
