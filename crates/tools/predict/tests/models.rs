@@ -166,7 +166,10 @@ fn transactions_that_arrive_at_a_rate() {
     let all = ask(&["connections=64", "rate=300"]).unwrap().latency_s.unwrap();
     assert!(few > more && few > 1.1 * all, "{few} {more} {all}");
     let error = ask(&["connections=64", "rate=2000"]).unwrap_err().to_string();
-    assert!(error.starts_with("rate=2000 cannot be sustained: 64 connections complete at most"), "{error}");
+    assert!(
+        error.starts_with("rate=2000 cannot be sustained: 64 connections complete at most"),
+        "{error}"
+    );
     let near = ask(&["connections=64", "rate=950"]).unwrap();
     assert!(
         near.latency_interval.is_none() && near.warnings[0].contains("may be too large"),
@@ -222,10 +225,7 @@ fn what_there_is_no_evidence_for_is_refused() {
     assert!(error("device.vdb.iops=2x").contains("only the latency"));
     assert!(error("cpus=0.5").contains("expected a whole number of CPUs"));
     let far = what_if(&summary, &sets(&["connections=300"])).unwrap();
-    assert!(
-        far.warnings[0].contains("4.69 times beyond the measured range (1 to 64)"),
-        "{far:?}"
-    );
+    assert!(far.warnings[0].contains("4.69 times beyond the measured range (1 to 64)"), "{far:?}");
     // Another factor has levels, and no law between them.
     let mut two = plan(&[
         ("workload.connections", &["1", "2", "4", "8"]),
