@@ -42,7 +42,7 @@ fn what_a_run_says_of_levels_that_it_has_not_seen() {
     let far = lab.steelbench(&["predict", "t", "--set", "connections=256"]).expect(0);
     far.shows("16.0 times beyond the measured range (1 to 16)").shows("by Little's Law");
     let refused = lab.steelbench(&["predict", "t", "--set", "data_files=4"]).expect(2);
-    refused.says("data_files was not varied; varied were: connections");
+    refused.says("data_files was not varied; varied: connections");
     lab.steelbench(&["history", "t"]).expect(0).shows("Record of the models");
     // Of the levels that the file holds out, and not of the highest third.
     let history: Value =
