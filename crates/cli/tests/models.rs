@@ -55,7 +55,7 @@ fn what_a_run_says_of_levels_that_it_has_not_seen() {
         lab.steelbench(&["predict", "t", "--set", "connections=16", "--set", "rate=1"]).expect(0);
     open.shows("from the intended start, at 1 a second").shows("flow-equivalent");
     let refused = lab.steelbench(&["predict", "t", "--set", "rate=1e9"]).expect(2);
-    refused.says("rate=1000000000 cannot be kept up");
+    refused.says("rate=1000000000 cannot be sustained");
 
     // The demand of a configuration that was run.
     let plan = "[demand]\nfrom = \"t connections=4\"\n[parts.host]\ncores = 2\n[parts.disk]\niops \
