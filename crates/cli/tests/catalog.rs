@@ -27,7 +27,7 @@ fn every_command_of_a_study_is_documented() {
     let documented = include_str!("../../../docs/commands.md");
     for command in STUDY_COMMANDS {
         let name = (command.line)().get_name().to_owned();
-        assert!(documented.contains(&format!("    steelbench {name} ")), "{name}");
+        assert!(documented.contains(&format!("\n| `{name}` | ")), "{name}");
     }
 }
 

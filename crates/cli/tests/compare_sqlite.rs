@@ -27,5 +27,5 @@ fn a_gate_sees_transactions_that_became_small() {
     gate(after, before, "slower:3%").expect(0).shows("Gate passed");
     gate(after, before, "faster:3%").expect(1);
     gate(before, after, "throughput:-3%").expect(1);
-    gate(before, after, "iops:-3%").expect(2).says("no response iops");
+    gate(before, after, "iops:-3%").expect(2).says("no comparable response iops");
 }

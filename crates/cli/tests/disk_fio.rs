@@ -232,9 +232,9 @@ fn what_we_do_not_have_is_named_all_at_once() {
     for (more, words) in [
         ("ioengine=rdma\nbs=x\n", "a.fio:5: ioengine"),
         ("ioengine=rdma\nbs=x\n", "a.fio:6: bs"),
-        ("[b]\nrw=read\nsize=1m\nruntime=200ms\n", "different runtime"),
+        ("[b]\nrw=read\nsize=1m\nruntime=200ms\n", "jobs a and b differ in runtime"),
         ("[b]\nrw=read\nruntime=100ms\n", "give its size"),
-        ("[b]\nrw=read\nsize=1m\noffset=4k\nruntime=100ms\n", "different offset"),
+        ("[b]\nrw=read\nsize=1m\noffset=4k\nruntime=100ms\n", "jobs a and b differ in offset"),
         ("filename=${NO_SUCH_VARIABLE_HERE}\n", "NO_SUCH_VARIABLE_HERE is not set"),
     ] {
         lab.write("a.fio", &format!("{common}{more}"));

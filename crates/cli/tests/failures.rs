@@ -176,7 +176,7 @@ fn a_run_of_which_all_fails_stops_and_can_go_on() {
         .says("2 of 8 trials done, 6 failed: `steelbench run --retry-failed e.toml` reruns them.");
     lab.run_with(&["--retry-failed"], 0);
     assert_eq!(lab.rows("t", "SELECT count(*) FROM trials WHERE status = 'done'"), ["8"]);
-    lab.run(0).says("the run is complete: the run is complete");
+    lab.run(0).says("the run is complete; start a new one with --fresh");
 }
 
 #[test]

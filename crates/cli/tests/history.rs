@@ -42,7 +42,7 @@ fn a_change_is_found_in_the_run_that_made_it() {
     let text = lab.steelbench(&["history"]).expect(0).stdout;
     for part in [
         "▁▁▁▁▁█████",
-        "engine=ours: worse from run 6",
+        "engine=ours: worse since run 6",
         "20.0 ms -> 40.0 ms",
         "target.delay",
         "worse from here",
@@ -52,7 +52,7 @@ fn a_change_is_found_in_the_run_that_made_it() {
     let markdown =
         lab.steelbench(&["history", "t", "--md", "--response", "throughput"]).expect(0).stdout;
     assert!(
-        markdown.contains("█████▁▁▁▁▁") && markdown.contains("engine=ours: worse from run 6"),
+        markdown.contains("█████▁▁▁▁▁") && markdown.contains("engine=ours: worse since run 6"),
         "{markdown}"
     );
 }
@@ -92,7 +92,9 @@ fn a_copied_run_counts_once() {
 fn wrong_arguments_are_explained() {
     let lab = history(&[2]);
     lab.steelbench(&["history", "none"]).expect(2).says("no results file none");
-    lab.steelbench(&["history", "t", "--response", "iops"]).expect(2).says("no response iops");
+    lab.steelbench(&["history", "t", "--response", "iops"])
+        .expect(2)
+        .says("no comparable response iops");
     lab.steelbench(&["history", "t", "--last", "0"]).expect(2).says("--last");
     let failed = Lab::with(&scripted(1, "fail_while_exists = \"e.toml\"", ""));
     failed.run(1);

@@ -40,9 +40,9 @@ fn what_a_run_says_of_levels_that_it_has_not_seen() {
     let throughput = json["throughput"].as_f64().unwrap();
     assert!(low < throughput && throughput < high);
     let far = lab.steelbench(&["predict", "t", "--set", "connections=256"]).expect(0);
-    far.shows("16.0 times as far as anything that was measured (1 to 16)").shows("by Little's Law");
+    far.shows("16.0 times beyond the measured range (1 to 16)").shows("by Little's Law");
     let refused = lab.steelbench(&["predict", "t", "--set", "data_files=4"]).expect(2);
-    refused.says("data_files was not varied; varied were: connections");
+    refused.says("data_files was not varied; varied: connections");
     lab.steelbench(&["history", "t"]).expect(0).shows("Record of the models");
     // Of the levels that the file holds out, and not of the highest third.
     let history: Value =
@@ -55,7 +55,7 @@ fn what_a_run_says_of_levels_that_it_has_not_seen() {
         lab.steelbench(&["predict", "t", "--set", "connections=16", "--set", "rate=1"]).expect(0);
     open.shows("from the intended start, at 1 a second").shows("flow-equivalent");
     let refused = lab.steelbench(&["predict", "t", "--set", "rate=1e9"]).expect(2);
-    refused.says("rate=1000000000 cannot be kept up");
+    refused.says("rate=1000000000 cannot be sustained");
 
     // The demand of a configuration that was run.
     let plan = "[demand]\nfrom = \"t connections=4\"\n[parts.host]\ncores = 2\n[parts.disk]\niops \

@@ -68,7 +68,7 @@ fn latencies_of_an_overloaded_loop_decide_nothing() {
     );
     lab.steelbench(&["show", "t"])
         .expect(0)
-        .shows("In 2 of 2 trials of rate=4000/s more was asked for than was done")
+        .shows("In 2 of 2 trials of rate=4000/s the load could not keep the requested rate")
         .shows("these latencies are left out");
     // What was measured stays in the recording.
     let kept = "SELECT count(*) FROM responses WHERE name = 'latency_p99'";
@@ -101,7 +101,7 @@ fn a_disk_that_cannot_keep_up_is_named() {
                   LEFT JOIN warnings ON trial = trials.id AND kind = 'overloaded' ORDER BY 1 DESC";
     assert_eq!(lab.rows("t", warned), ["rate=50/s|null", "rate=20000000/s|overloaded"]);
     let shown =
-        lab.steelbench(&["show", "t"]).expect(0).shows("Open loop").shows("I/Os/s were asked for");
+        lab.steelbench(&["show", "t"]).expect(0).shows("Open loop").shows("I/Os/s, achieved");
     let row = shown
         .stdout
         .lines()

@@ -167,8 +167,8 @@ fn the_report_of_a_scripted_run_is_exact() {
     for part in [
         "18 trials done; compared on elapsed (s, lower is better)",
         "These figures are synthetic",
-        "Each level of delay was set up only once, so set-up effects cannot be excluded; repeat \
-         the set-up (repeats.setups = 3).",
+        "Each level of delay was set up only once, so set-up effects cannot be excluded; repeat the set-up\n\
+         (repeats.setups = 3).",
         "
 Configurations
 data_files  delay   n  elapsed  rows/s  vs baseline         best
@@ -200,7 +200,7 @@ fn adaptive_repeats_stop_when_intervals_are_narrow() {
             .replace("blocks = 1", "blocks = { min = 3, max = 6, until = \"0.5%\" }")
     };
     let steady = Lab::with(&adaptive("0"));
-    steady.run(0).says("t: 2 configurations, 12 trials").says("6 trials fewer, 6 in all");
+    steady.run(0).says("t: 2 configurations, 12 trials").says("6 trials fewer, 6 in total");
     assert_eq!(steady.trials("t"), 6);
     // Going on with a run that has enough runs nothing more.
     steady.run(0).says("the run is complete");

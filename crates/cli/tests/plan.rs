@@ -23,8 +23,8 @@ fn a_folder_of_plans_is_explained_without_the_constants_of_its_statements() {
     assert!(ended.stderr.contains("skipped 1 file without a plan"), "{}", ended.stderr);
     for part in [
         "SELECT b FROM dbo.t WHERE a = ? AND s = N?",
-        "Index Seek of t (IX_a): 1.50 rows were estimated and 30,000 came.",
-        "30,000 rows were fetched from the table one at a time",
+        "Index Seek of t (IX_a): 1.50 rows estimated, 30,000 actual.",
+        "30,000 rows fetched one at a time from the table",
         "QuantumOptimizer",
         "external merge",
         "o (PRIMARY)",

@@ -233,7 +233,7 @@ fn trials_are_sampled_and_the_report_names_their_code() {
     );
     lab.steelbench(&["compare", "rows_per_transaction=10", "rows_per_transaction=100"])
         .expect(0)
-        .shows("Code that changed most, from A to B")
+        .shows("Code with the largest change, from A to B")
         .shows("other code");
 }
 

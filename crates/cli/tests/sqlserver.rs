@@ -380,7 +380,7 @@ fn a_capture_stands_for_its_server_and_holds_no_statement_unless_asked() {
     assert_eq!(captures::rises(&captured, &["wait_type", "waits"]), waits);
     lab.steelbench(&["waits", "c.json"])
         .expect(0)
-        .shows("PAGELATCH_UP on PFS page 5:1:1520544 held 93 %")
+        .shows("PAGELATCH_UP on PFS page 5:1:1520544: 93 %")
         .shows("pid 52 (report, user bert, database orders) blocks 1 session");
     let merged = lab.steelbench(&["survey", "merge", "c.json", "--json"]).expect(0);
     assert!(

@@ -77,7 +77,7 @@ fn introduction(compared: &RunsCompared, gate: Option<&Gate>) -> Section {
     section
 }
 
-/// `On elapsed, B is 1.10x [1.08, 1.12] against A (above 1 is better) over 4 configurations: better
+/// `elapsed: B is 1.10x [1.08, 1.12] against A (above 1 is better) over 4 configurations: better
 /// at 95 %.`
 fn verdict(compared: &ResponseCompared, repeat: &str) -> (String, Tone) {
     let name = &compared.response.name;
