@@ -167,7 +167,8 @@ fn the_report_of_a_scripted_run_is_exact() {
     for part in [
         "18 trials done; compared on elapsed (s, lower is better)",
         "These figures are synthetic",
-        "Each level of delay was set up only once, so set-up effects cannot be excluded; repeat the set-up\n\
+        "Each level of delay was set up only once, so set-up effects cannot be excluded; repeat \
+         the set-up\n\
          (repeats.setups = 3).",
         "
 Configurations

@@ -421,7 +421,7 @@ impl<'a> Peers<'a> {
         for engine in ["sqlite", "postgres", "duckdb"].map(|name| format!("engine={name}")) {
             let own: Vec<&Value> = models
                 .iter()
-                .filter(|model| model["group"].as_str().unwrap_or_default().to_owned() == engine)
+                .filter(|model| model["group"].as_str().unwrap_or_default() == engine)
                 .collect();
             let mut rows: Vec<(f64, String)> =
                 own.iter().flat_map(|model| predictions(model)).collect();

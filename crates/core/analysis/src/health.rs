@@ -73,10 +73,7 @@ impl WarningsCompared {
         for WarningCount { kind, detail, .. } in sides.iter().flatten() {
             if kinds.iter().all(|own| own.kind != *kind) {
                 let [from, to] = [0, 1].map(|side| {
-                    (&sides[side])
-                        .iter()
-                        .find(|own| own.kind == (*kind))
-                        .map_or(0, |own| own.trials)
+                    sides[side].iter().find(|own| own.kind == (*kind)).map_or(0, |own| own.trials)
                 });
                 kinds.push(WarningSides { kind: *kind, from, to, detail: detail.clone() });
             }

@@ -31,7 +31,8 @@ impl Bound {
         }
     }
 
-    /// The bound of the reciprocal.
+    /// Returns the bound of the reciprocal.
+    #[must_use]
     pub fn opposite(self) -> Self {
         match self {
             Self::AtLeast => Self::AtMost,

@@ -6,8 +6,8 @@
 //!   after Holm's correction over the family of its sentence; with a single block nothing is, and
 //!   that is said.
 //! - What is not supported is "not significantly different", with the possible difference (one
-//!   beyond tenfold is not bounded by the blocks, and that is said). "Equivalent" is said only where a difference of the margin is excluded
-//!   (`equivalence.rs`), "the same" never.
+//!   beyond tenfold is not bounded by the blocks, and that is said). "Equivalent" is said
+//!   only where a difference of the margin is excluded (`equivalence.rs`), "the same" never.
 //! - With trials that timed out a figure is "at least" or "at most" what is said, and no claim is
 //!   made the other way.
 //! - A level is named `data_files=8`: the last part of the factor's path and the label.
@@ -30,7 +30,7 @@
 //! - fewer waits, each longer (more, each shorter): number and length of the waits each changed,
 //!   the length in resource time and in all; the family is number and length of every wait type of
 //!   5 % of the waits or more
-//! - equally many waits, each longer (shorter): the length changed, the number differs by less than 5 %
+//! - equally many waits, each longer (shorter): the length changed, the number by under 5 %
 
 use crate::{Comparison, ResponseChoice, Scale, WaitShape};
 pub use observations::number::{
@@ -94,16 +94,20 @@ fn ratio_in_words(own: &Comparison, [better, worse]: [&str; 2]) -> String {
     }
     if let Some(bound) = own.bound {
         let limit = own.limit();
-        return match limit < 1.0 {
-            true => format!("{} {}x {worse}", bound.opposite().words(), ratio(1.0 / limit)),
-            false => format!("{} {}x {better}", bound.words(), ratio(limit)),
+        return if limit < 1.0 {
+            format!("{} {}x {worse}", bound.opposite().words(), ratio(1.0 / limit))
+        } else {
+            format!("{} {}x {better}", bound.words(), ratio(limit))
         };
     }
     let is_worse = own.value < 1.0;
     let value = if is_worse { 1.0 / own.value } else { own.value };
-    let ends = own.interval.map(|interval| match is_worse {
-        true => (1.0 / interval.high, 1.0 / interval.low),
-        false => (interval.low, interval.high),
+    let ends = own.interval.map(|interval| {
+        if is_worse {
+            (1.0 / interval.high, 1.0 / interval.low)
+        } else {
+            (interval.low, interval.high)
+        }
     });
     let ends = ends.map_or_else(String::new, |ends| format!(" {}", number::ratio_ends(ends)));
     format!("{}x{ends} {}", ratio(value), if is_worse { worse } else { better })

@@ -61,19 +61,19 @@ impl Context {
 
     /// The help of the program: commands by chapter, a line each.
     fn help(&self) -> String {
-        let mut help = format!("{}\nUsage: {} <COMMAND>\n", self.about, self.name);
+        let mut lines = vec![self.about.to_owned(), format!("Usage: {} <COMMAND>", self.name)];
         let mut chapter = None;
         for command in self.ordered() {
             if chapter != Some(command.chapter) {
-                help.push_str(&format!("\n{}:\n", command.chapter.heading()));
+                lines.extend([String::new(), format!("{}:", command.chapter.heading())]);
                 chapter = Some(command.chapter);
             }
             let line = (command.line)();
             let about = line.get_about().map(ToString::to_string).unwrap_or_default();
-            help.push_str(&format!("  {:<11}  {about}\n", line.get_name()));
+            lines.push(format!("  {:<11}  {about}", line.get_name()));
         }
-        help.push_str("\nOptions of all commands: -h, --help; -V, --version\n");
-        help
+        lines.extend([String::new(), "Options: -h, --help; -V, --version".to_owned()]);
+        lines.join("\n") + "\n"
     }
 
     /// Commands in the order of the help: by chapter, and in a chapter as they are listed.

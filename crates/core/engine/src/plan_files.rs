@@ -35,7 +35,7 @@ pub fn read(engines: &[&dyn Engine], bytes: &[u8]) -> Result<Vec<Statement>, Pla
         Some(Ok(statements)) => Ok(statements),
         Some(Err(error)) if error != PlanError::Unknown => Err(PlanFileError::Plan(error)),
         _ => {
-            let formats: Vec<&str> = readers().map(|reader| reader.formats()).collect();
+            let formats: Vec<&str> = readers().map(super::plans::Plans::formats).collect();
             Err(PlanFileError::Unknown { formats: formats.join("; ") })
         }
     }

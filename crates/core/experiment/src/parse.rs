@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
         if let Some(node) = self.root.value("report") {
             // What the baseline names are paths of factors, with dots in them.
             let others = node.entries().iter().filter(|entry| {
-                !(EQUIVALENCE_MARGIN.path().strip_prefix("report.") == Some(&entry.key))
+                EQUIVALENCE_MARGIN.path().strip_prefix("report.") != Some(&entry.key)
             });
             for entry in others.clone().filter(|entry| entry.key != "baseline") {
                 let fault =

@@ -488,11 +488,8 @@ impl Runner<'_> {
         let trial = Trial { configuration, engine, probe, limit, seed, interrupt, set_up };
         let outcome = trial.run(kept, others, announce);
         // After a failure the next trial begins with nothing that the failure can have left.
-        let has_failed = !matches!(outcome, Outcome::Done(_));
-        if has_failed {
+        if !matches!(outcome, Outcome::Done(_)) {
             self.end_set_up(announce);
-        }
-        if has_failed {
             self.hosts.release();
         } else if !engine.abilities().contains(&engine::Ability::Keeps) {
             self.hosts.release_last();

@@ -50,7 +50,7 @@ impl Workers {
     pub fn cpu_ns(&self) -> Vec<(i32, u64)> {
         let entries = Path::new("/proc/self/task").read_dir().into_iter().flatten().flatten();
         let found = entries.filter(|entry| {
-            std::fs::read_to_string((&entry.path()).join("comm"))
+            std::fs::read_to_string(entry.path().join("comm"))
                 .is_ok_and(|name| name.trim_end() == self.name)
         });
         let running = found

@@ -273,7 +273,7 @@ impl WaitCollector for DuckDbCollector {
             Some(Sampler { is_over, thread }) => {
                 is_over.store(true, Ordering::Relaxed);
                 thread.thread().unpark();
-                thread.join().unwrap_or_else(|_| Err(SampleError::Panicked))
+                thread.join().unwrap_or(Err(SampleError::Panicked))
             }
         };
         let lost: Vec<String> = samples

@@ -2,6 +2,7 @@
 #![allow(
     clippy::float_cmp,
     clippy::print_stdout,
+    clippy::unreadable_literal,
     clippy::unwrap_used,
     reason = "a test that cannot go on has failed"
 )]

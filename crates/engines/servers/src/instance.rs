@@ -103,7 +103,7 @@ impl<S: Schema> Common<S> {
         Ok(())
     }
 
-    /// Has a private server hold the data set of this work. Returns how many of its tables are there
+    /// Has a private server hold the data set of this work. Returns how many of its tables exist
     /// then.
     ///
     /// # Errors
@@ -188,7 +188,7 @@ impl<S: Schema> Instance for ServerInstance<S> {
             // What cannot be kept is dropped with the rest, and cloned again when it is asked for.
             lock(server).data_sets.forget();
         }
-        // A trial that was stopped has left work in flight. Such a server, and one that could not be
+        // A stopped trial leaves work in flight. Such a server, and one that could not be
         // put in order, will not be used again: for the next trial there will be a new one.
         if cancel.is_cancelled() || self.schema.drop_all().is_err() {
             lock(server).stop(Stop::Crash, cancel)?;

@@ -120,7 +120,7 @@ fn name(kind: CostKind) -> &'static str {
 pub fn compression(summary: &Summary) -> Vec<Compression> {
     let factors = &summary.recording.factors;
     let layouts = summary.layouts.iter().filter(|own| {
-        (&factors[own.factor].name).rsplit('.').next().is_some_and(|last| FACTORS.contains(&last))
+        factors[own.factor].name.rsplit('.').next().is_some_and(|last| FACTORS.contains(&last))
     });
     layouts.flat_map(|layout| Tried { summary }.compressions(layout)).collect()
 }

@@ -101,7 +101,8 @@ saturates at 8 outstanding (1 thread x 8): 50,000 ± 2.5 % (n = 3) \
         (0.006, "saturates between 4 and 8 outstanding (1 thread x 8): 50,000 ± "),
         (
             0.05,
-            "3 blocks are too few to locate the knee: it is at 4 outstanding or more. By the means, \
+            "3 blocks are too few to locate the knee: it is at 4 outstanding or more. By the \
+             means, \
              IOPS come within 5 % of the highest",
         ),
     ] {

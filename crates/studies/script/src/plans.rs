@@ -46,7 +46,7 @@ pub fn add(context: &TrialContext<'_>, mix: &Arc<Mix>, seen: &mut Observations) 
     let mut plans = plans.into_iter();
     for (source, asked) in sources.iter().zip(asked) {
         let statement = redacted(source);
-        let plan = asked.and_then(|_| plans.next().unwrap_or_else(|| Err(NoPlan::NoAnswer)));
+        let plan = asked.and_then(|_| plans.next().unwrap_or(Err(NoPlan::NoAnswer)));
         seen.plans.push(match plan {
             Ok(plan) => recorded(&statement, plan),
             Err(reason) => QueryPlan::none(&statement, reason.to_string()),

@@ -101,7 +101,7 @@ fn own(summary: &ProfileSummary, by_function: bool) -> Vec<(Key, u64)> {
         let name = short_module(&module.module).to_owned();
         if by_function {
             own.extend(module.functions.iter().map(|used| {
-                ((name.clone(), Some(used.function.to_owned()), module.kernel), used.own.samples)
+                ((name.clone(), Some(used.function.clone()), module.kernel), used.own.samples)
             }));
         } else {
             own.push(((name, None, module.kernel), module.own.samples));

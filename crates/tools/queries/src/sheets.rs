@@ -98,7 +98,7 @@ struct Node<'a> {
     operator: &'a Operator,
 }
 
-fn operators<'a>(all: &'a Queries) -> Table<'a> {
+fn operators(all: &Queries) -> Table<'_> {
     let nodes: Vec<Node> = all_plans(all)
         .into_iter()
         .flat_map(|(statement, plan, found)| {

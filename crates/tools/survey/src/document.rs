@@ -206,7 +206,7 @@ fn other_settings(settings: &[SystemSetting]) -> Option<Section> {
         .iter()
         .filter(|setting| {
             setting.value.is_some()
-                && !known(&setting.name).is_some_and(|known| !known.wanted.is_empty())
+                && known(&setting.name).is_none_or(|known| known.wanted.is_empty())
         })
         .collect();
     if !others.is_empty() {

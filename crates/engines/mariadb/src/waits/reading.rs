@@ -195,9 +195,9 @@ impl Reading {
                     reading
                         .events
                         .iter()
-                        .filter_map(|(&(session, ref name), (count, time))| {
-                            (session == 0)
-                                .then(|| [name.clone(), count.to_string(), time.to_string()])
+                        .filter(|((session, _), _)| *session == 0)
+                        .map(|((_, name), (count, time))| {
+                            [name.clone(), count.to_string(), time.to_string()]
                         })
                         .collect()
                 }),

@@ -217,7 +217,7 @@ impl WaitCollector for PostgresCollector {
         // Workers of parallel queries are counted when they have ended: many live too short to be
         // seen.
         let all = window.kernel.iter().flatten().filter(|(pid, _)| {
-            !window.processes.get(pid).is_some_and(|own| own.kind == "parallel worker")
+            window.processes.get(pid).is_none_or(|own| own.kind != "parallel worker")
         });
         let server_cpu_s = all.map(|(_, times)| times.cpu_ns as f64 / 1e9).sum::<f64>();
         let server_cpu_s = server_cpu_s + used.worker_cpu_s.unwrap_or(0.0);

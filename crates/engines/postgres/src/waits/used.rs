@@ -25,12 +25,7 @@ impl Used {
             worker_cpu_s: first.and_then(observe::ended_children_cpu_s),
             pages: (client.server_version() >= REPORTS_SINCE).then(|| pages(client)).flatten(),
             disk_read_bytes: first.and_then(|first| {
-                sessions
-                    .iter()
-                    .copied()
-                    .chain([first])
-                    .map(|pid| observe::storage_read_bytes(pid))
-                    .sum()
+                sessions.iter().copied().chain([first]).map(observe::storage_read_bytes).sum()
             }),
             kernel_cpu_s: None,
         })

@@ -335,7 +335,7 @@ pub const OWN_COMPRESSION: View = view(
      p.index_id < 2",
 );
 
-/// OPTIMIZE_FOR_SEQUENTIAL_KEY of the tables' clustered indexes; from SQL Server 2019 on.
+/// `OPTIMIZE_FOR_SEQUENTIAL_KEY` of the tables' clustered indexes; from SQL Server 2019 on.
 pub const OWN_SEQUENTIAL_KEYS: View = view(
     "sys.indexes",
     "SELECT CAST(t.name AS nvarchar(128)) AS name, CAST(CAST(i.optimize_for_sequential_key AS \

@@ -130,7 +130,10 @@ impl Knee {
         let between = iops.as_ref().map(|levels| {
             let to = (0..points.len()).find(|own| saturates(*own, levels.others_at_most(*own)));
             let from = (0..points.len())
-                .find(|own| !(levels.others_at_least(*own) > 1.0 / GOOD_SHARE - 1.0))
+                .find(|own| {
+                    let more = levels.others_at_least(*own);
+                    more.is_nan() || more <= 1.0 / GOOD_SHARE - 1.0
+                })
                 .unwrap_or(maximum);
             KneeInterval { from, to, gain_max: to.map(|own| levels.others_at_most(own).max(0.0)) }
         });
