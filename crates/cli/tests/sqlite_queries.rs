@@ -122,7 +122,7 @@ fn bad_files_and_long_statements_are_said() {
     std::fs::write(lab.path("damaged.sqlite"), bytes).unwrap();
     lab.steelbench(&["queries", "damaged.sqlite", "--sql", "shop.sql"])
         .expect(1)
-        .says("damaged.sqlite: opening it: ");
+        .says("damaged.sqlite: cannot open it: ");
     lab.write(
         "long.sql",
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n",
