@@ -3,7 +3,7 @@
     clippy::float_cmp,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "a test that cannot go on has failed"
+    reason = "a test that cannot continue has failed"
 )]
 
 mod captures;

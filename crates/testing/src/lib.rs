@@ -6,7 +6,7 @@
     clippy::unwrap_used,
     clippy::print_stdout,
     clippy::duplicate_mod,
-    reason = "a test that cannot go on has failed, and says why"
+    reason = "a test that cannot continue has failed, and says why"
 )]
 
 #[cfg(feature = "engines")]
@@ -19,6 +19,7 @@ pub mod mariadb_client;
 pub mod pgbench;
 #[cfg(feature = "engines")]
 pub mod postgres_client;
+pub mod profiles;
 #[cfg(feature = "engines")]
 pub mod recordings;
 #[cfg(feature = "engines")]

@@ -1,35 +1,13 @@
 //! Profiles summed up and merged, against counts by hand.
 
 use analysis::{flame, merged, profile};
-use observations::{Frame, Profile, Stack};
-
-const FUNCTIONS: [(&str, usize, bool); 4] =
-    [("main", 0, false), ("parse", 0, false), ("memcpy", 1, false), ("vfs_read", 2, true)];
-
-/// A profile with the functions above, whose stacks have so many samples.
-fn with(stacks: &[(&[usize], u64)]) -> Profile {
-    let frame = |&(function, module, kernel): &(&str, usize, bool)| Frame {
-        function: function.into(),
-        module,
-        kernel,
-    };
-    let stack = |&(frames, samples): &(&[usize], u64)| Stack { frames: frames.to_vec(), samples };
-    Profile {
-        target: "test".into(),
-        elapsed_s: 10.0,
-        hz: 100.0,
-        threads: 2,
-        modules: vec!["/bin/db".into(), "/lib/libc.so".into(), "[kernel]".into()],
-        frames: FUNCTIONS.iter().map(frame).collect(),
-        stacks: stacks.iter().map(stack).collect(),
-        ..Profile::default()
-    }
-}
+use observations::Profile;
+use testing::profiles::with_stacks;
 
 #[test]
 fn a_summary_counts_what_is_in_the_stacks() {
     // `parse` calls itself: it counts once for each sample.
-    let summary = profile(&with(&[(&[0, 1, 1, 2], 60), (&[0, 1], 30), (&[0, 3], 10)]));
+    let summary = profile(&with_stacks(&[(&[0, 1, 1, 2], 60), (&[0, 1], 30), (&[0, 3], 10)]));
     assert_eq!((summary.all.samples, summary.kernel.samples), (100, 10));
     assert!((summary.all.seconds - 1.0).abs() < 1e-12);
     let modules: Vec<_> =
@@ -47,7 +25,7 @@ fn a_summary_counts_what_is_in_the_stacks() {
 
 #[test]
 fn a_flame_graph_keeps_every_sample_in_its_place() {
-    let root = flame(&with(&[(&[0, 1, 1, 2], 60), (&[0, 1], 30), (&[0, 3], 10)]));
+    let root = flame(&with_stacks(&[(&[0, 1, 1, 2], 60), (&[0, 1], 30), (&[0, 3], 10)]));
     assert_eq!((root.samples, root.own, root.depth()), (100, 0, 5));
     let main = &root.children[0];
     let below: Vec<_> = main
@@ -61,8 +39,8 @@ fn a_flame_graph_keeps_every_sample_in_its_place() {
 
 #[test]
 fn merged_profiles_are_the_sum_whatever_their_numbering() {
-    let a = with(&[(&[0, 1], 30), (&[0, 3], 10)]);
-    let mut b = with(&[(&[0, 1], 5), (&[0, 2], 7)]);
+    let a = with_stacks(&[(&[0, 1], 30), (&[0, 3], 10)]);
+    let mut b = with_stacks(&[(&[0, 1], 5), (&[0, 2], 7)]);
     // The same functions in another order.
     b.frames.reverse();
     b.modules.reverse();
@@ -72,7 +50,7 @@ fn merged_profiles_are_the_sum_whatever_their_numbering() {
         .for_each(|stack| stack.frames.iter_mut().for_each(|frame| *frame = 3 - *frame));
     let both = merged([&a, &b]).unwrap();
     assert!(both.is_consistent());
-    let expected = profile(&with(&[(&[0, 1], 35), (&[0, 3], 10), (&[0, 2], 7)]));
+    let expected = profile(&with_stacks(&[(&[0, 1], 35), (&[0, 3], 10), (&[0, 2], 7)]));
     let found = profile(&both);
     assert_eq!((found.modules, found.stacks), (expected.modules, expected.stacks));
     assert!((both.elapsed_s - 20.0).abs() < 1e-12);

@@ -1,5 +1,5 @@
 //! The tests of this crate, in one executable.
-#![allow(clippy::float_cmp, clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::float_cmp, clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod charts;
 mod compare;

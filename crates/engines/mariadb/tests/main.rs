@@ -4,7 +4,7 @@
     clippy::print_stdout,
     clippy::unreadable_literal,
     clippy::unwrap_used,
-    reason = "a test that cannot go on has failed"
+    reason = "a test that cannot continue has failed"
 )]
 
 mod client_hostile;

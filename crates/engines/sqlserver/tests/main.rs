@@ -1,5 +1,9 @@
 //! The tests of this crate, in one executable.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that cannot go on has failed")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot continue has failed"
+)]
 
 mod showplan;
 #[cfg(feature = "driver")]

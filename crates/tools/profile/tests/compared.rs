@@ -1,39 +1,16 @@
 //! Profiles compared, against counts by hand and chance.
 
-use observations::{Frame, Profile, Stack};
 use profile_tool::compare_profiles;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-
-const FUNCTIONS: [(&str, usize, bool); 4] =
-    [("main", 0, false), ("parse", 0, false), ("memcpy", 1, false), ("vfs_read", 2, true)];
-
-/// A profile with the functions above, whose stacks have so many samples.
-fn with(stacks: &[(&[usize], u64)]) -> Profile {
-    let frame = |&(function, module, kernel): &(&str, usize, bool)| Frame {
-        function: function.into(),
-        module,
-        kernel,
-    };
-    let stack = |&(frames, samples): &(&[usize], u64)| Stack { frames: frames.to_vec(), samples };
-    Profile {
-        target: "test".into(),
-        elapsed_s: 10.0,
-        hz: 100.0,
-        threads: 2,
-        modules: vec!["/bin/db".into(), "/lib/libc.so".into(), "[kernel]".into()],
-        frames: FUNCTIONS.iter().map(frame).collect(),
-        stacks: stacks.iter().map(stack).collect(),
-        ..Profile::default()
-    }
-}
+use testing::profiles::with_stacks;
 
 #[test]
 fn a_known_difference_is_found_and_the_rest_is_not() {
     // B copies for 4 s more, and does the rest as A did: what else stays the same in seconds has a
     // smaller share.
-    let a = with(&[(&[0, 1], 500), (&[0, 2], 200), (&[0, 3], 300)]);
-    let b = with(&[(&[0, 1], 510), (&[0, 2], 600), (&[0, 3], 295)]);
+    let a = with_stacks(&[(&[0, 1], 500), (&[0, 2], 200), (&[0, 3], 300)]);
+    let b = with_stacks(&[(&[0, 1], 510), (&[0, 2], 600), (&[0, 3], 295)]);
     let compared = compare_profiles(&a, &b);
     let first = &compared.functions[0];
     assert_eq!((first.function.as_deref(), first.module.as_str()), (Some("memcpy"), "libc.so"));
@@ -58,8 +35,8 @@ fn a_known_difference_is_found_and_the_rest_is_not() {
 
 #[test]
 fn a_function_of_one_side_only_and_an_empty_profile_are_compared_too() {
-    let a = with(&[(&[0, 1], 50)]);
-    let b = with(&[(&[0, 1], 50), (&[0, 3], 40)]);
+    let a = with_stacks(&[(&[0, 1], 50)]);
+    let b = with_stacks(&[(&[0, 1], 50), (&[0, 3], 40)]);
     let compared = compare_profiles(&a, &b);
     let new = compared
         .functions
@@ -67,7 +44,7 @@ fn a_function_of_one_side_only_and_an_empty_profile_are_compared_too() {
         .find(|change| change.function.as_deref() == Some("vfs_read"))
         .unwrap();
     assert!(new.seconds.is_beyond && new.a.samples == 0 && new.kernel, "{new:?}");
-    let nothing = with(&[]);
+    let nothing = with_stacks(&[]);
     assert!(compare_profiles(&nothing, &nothing).functions.is_empty());
     let from_nothing = compare_profiles(&nothing, &a);
     assert!(from_nothing.functions[0].share.value.is_finite());
@@ -89,7 +66,7 @@ fn profiles_of_the_same_program_rarely_differ_beyond_the_error() {
             };
             counts[place] += 1;
         }
-        with(&[(&[0], counts[0]), (&[1], counts[1]), (&[2], counts[2]), (&[3], counts[3])])
+        with_stacks(&[(&[0], counts[0]), (&[1], counts[1]), (&[2], counts[2]), (&[3], counts[3])])
     };
     let (mut shares, mut seconds) = (0, 0);
     for _ in 0..400 {
