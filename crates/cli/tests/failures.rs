@@ -31,7 +31,7 @@ fn a_failed_trial_is_recorded_and_does_not_stop_the_rest() {
     let ended =
         lab.run(1).says("nothing to run: every remaining trial has failed before").says(again);
     assert!(
-        !ended.stderr.contains("complete") && !ended.stderr.contains("left to do"),
+        !ended.stderr.contains("complete") && !ended.stderr.contains("start a new one"),
         "{ended:?}"
     );
     // More retries, and the reason is gone.

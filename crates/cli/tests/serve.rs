@@ -52,7 +52,7 @@ fn pages_show_what_show_and_compare_print() {
     let compared = server.page("/compare?file=t&run=2&a=data_files%3D1&b=data_files%3D2");
     let printed =
         lab.steelbench(&["compare", "data_files=1", "data_files=2", "--md"]).expect(0).stdout;
-    let sentence = printed.lines().find(|line| line.contains(" against A ")).unwrap();
+    let sentence = printed.lines().find(|line| line.starts_with("elapsed: B is ")).unwrap();
     assert!(compared.contains(&sentence.replace('\\', "")), "{sentence}: {compared}");
     assert!(compared.contains("\"kind\":\"waterfall\""), "why they differ is drawn: {compared}");
 
@@ -65,7 +65,7 @@ fn sentence(lab: &Lab, arguments: &[&str]) -> String {
     let printed = lab.steelbench(&[&["compare"], arguments, &["--md"]].concat()).expect(0).stdout;
     printed
         .lines()
-        .find(|line| line.contains(" against A "))
+        .find(|line| line.starts_with("elapsed: B is "))
         .unwrap_or_else(|| panic!("{printed}"))
         .replace('\\', "")
 }

@@ -29,8 +29,7 @@ pub struct Context {
 /// Runs the command that the command line names, and reports its failure.
 pub fn run(context: &Context) -> ExitCode {
     let read = context.line().try_get_matches();
-    // SAFETY: this is the first that the program does; no other thread runs, and nobody reads the
-    // arguments afterwards.
+    // SAFETY: the program starts here: no other thread runs, and no code reads the arguments later.
     unsafe { hide_passwords() };
     match read {
         Ok(matches) => context.run(&matches).unwrap_or_else(Failure::report),
@@ -49,31 +48,31 @@ pub fn run(context: &Context) -> ExitCode {
 impl Context {
     /// The command line, for clap.
     pub fn line(&self) -> clap::Command {
+        let commands: Vec<clap::Command> = self.ordered().map(|command| (command.line)()).collect();
         clap::Command::new(self.name)
             .version(env!("CARGO_PKG_VERSION"))
             .about(self.about)
             .max_term_width(100)
-            .override_help(self.help())
+            .override_help(self.help(&commands))
             .subcommand_required(true)
             .arg_required_else_help(true)
-            .subcommands(self.ordered().map(|command| (command.line)()))
+            .subcommands(commands)
     }
 
-    /// The help of the program: commands by chapter, a line each.
-    fn help(&self) -> String {
-        let mut lines = vec![self.about.to_owned(), format!("Usage: {} <COMMAND>", self.name)];
+    /// The help of the program: commands by chapter, a line each; `lines` are in their order.
+    fn help(&self, lines: &[clap::Command]) -> String {
+        let mut help = vec![self.about.to_owned(), format!("Usage: {} <COMMAND>", self.name)];
         let mut chapter = None;
-        for command in self.ordered() {
+        for (command, line) in self.ordered().zip(lines) {
             if chapter != Some(command.chapter) {
-                lines.extend([String::new(), format!("{}:", command.chapter.heading())]);
+                help.extend([String::new(), format!("{}:", command.chapter.heading())]);
                 chapter = Some(command.chapter);
             }
-            let line = (command.line)();
             let about = line.get_about().map(ToString::to_string).unwrap_or_default();
-            lines.push(format!("  {:<11}  {about}", line.get_name()));
+            help.push(format!("  {:<11}  {about}", line.get_name()));
         }
-        lines.extend([String::new(), "Options: -h, --help; -V, --version".to_owned()]);
-        lines.join("\n") + "\n"
+        help.extend([String::new(), "Options: -h, --help; -V, --version".to_owned()]);
+        help.join("\n") + "\n"
     }
 
     /// Commands in the order of the help: by chapter, and in a chapter as they are listed.
