@@ -48,7 +48,7 @@ impl Tool for Export {
         let (results, recording) = results::read(context, &self.recorded)?;
         let output = self.output.clone();
         let may = if output.is_some() { Replace::Named } else { Replace::Ours };
-        // A name of ours comes from the results file's, never from its content.
+        // The default name comes from that of the results file, never from its content.
         let usual = |ending: &str| {
             let mut name = results.file_stem().unwrap_or_default().to_owned();
             name.push(ending);

@@ -86,7 +86,7 @@ pub struct StackUse {
 }
 
 impl Sampled {
-    /// So many of all samples, at so many a second.
+    /// The use that a number of all samples stands for, at a sampling rate per second.
     pub fn new(samples: u64, all: u64, hz: f64) -> Self {
         let share = if all > 0 { samples as f64 / all as f64 } else { 0.0 };
         let interval =

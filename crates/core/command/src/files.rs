@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub enum Replace {
     /// Nothing.
     Nothing,
-    /// A file of ours, known by its content: [`report::is_ours`].
+    /// A file written by Steelbench, known by its content: [`report::is_ours`].
     Ours,
     /// As before, under a name that the user gave; a device or pipe of that name is written to as
     /// it is.
@@ -22,7 +22,7 @@ pub enum Replace {
     Any,
 }
 
-/// Writes a file under another name beside it and renames it when it is complete: nobody ever reads
+/// Writes a file under another name beside it and renames it when it is complete: no reader sees
 /// half of it, and a failure (a full disk) leaves the previous file alone.
 ///
 /// # Errors
@@ -70,7 +70,7 @@ fn write_whole<E>(
     })
 }
 
-/// Opens a device or a pipe. A pipe needs its reader before: nobody waits here for one that may
+/// Opens a device or a pipe. The reader of a pipe must exist: this does not wait for one that may
 /// never come.
 fn opened_in_place<E>(path: &Path) -> Result<File, WriteError<E>> {
     child::open_at_once(OpenOptions::new().write(true), path).map_err(|error| {
@@ -124,9 +124,9 @@ fn partial(path: &Path) -> io::Result<(PathBuf, File)> {
     Ok((partial, file))
 }
 
-/// Removes what processes of ours that were killed had written of a file: neither the process nor
-/// its lock is there. The process alone does not tell: it may be in another namespace that shares
-/// the volume.
+/// Removes the partial files of killed Steelbench processes: neither the process nor its lock
+/// exists. A missing process alone is no evidence: it may be in another namespace that shares the
+/// volume.
 fn remove_remains(path: &Path) {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
     let folder =
@@ -143,7 +143,7 @@ fn remove_remains(path: &Path) {
     for remains in
         fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| of_killed(&entry))
     {
-        // What cannot be removed harms nobody.
+        // A file that cannot be removed does no harm.
         let _ = fs::remove_file(remains);
     }
 }

@@ -75,9 +75,9 @@ pub fn hide(passwords: Vec<String>) {
     HIDDEN.get_or_init(|| passwords);
 }
 
-/// Prints lines to standard error; there is nobody to tell when that fails. Errors may quote
-/// anything, such as a message of a server: what could command a terminal is spelled out, and
-/// passwords are not shown.
+/// Prints lines to standard error; a failure cannot be reported anywhere. Errors may quote any
+/// text, such as a message of a server: terminal control characters are spelled out, and passwords
+/// are hidden.
 pub fn complain(lines: &str) {
     let hidden = HIDDEN.get().into_iter().flatten();
     let lines = hidden.fold(lines.to_owned(), |lines, password| lines.replace(password, ":***@"));

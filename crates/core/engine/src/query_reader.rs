@@ -79,8 +79,8 @@ pub const MARK: &str = "steelbench_queries";
 /// seconds.
 const TIME_MAX: Duration = Duration::from_secs(30);
 
-/// Has so many plans made for the statements, in their order, as long as there is time, and notes
-/// why a statement has none.
+/// Explains statements in their order, up to `plans` of them and as long as there is time, and
+/// notes the reason where a statement has no plan.
 pub fn explain_each(
     statements: &mut [Statement],
     plans: usize,

@@ -63,7 +63,7 @@ pub enum RunError {
         /// Bytes that stay free.
         reserve: u64,
     },
-    /// A folder of ours cannot be used.
+    /// A folder of the run cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
     /// A hook around the run failed.
@@ -111,7 +111,7 @@ fn space_needed(limit: u64, reserve: u64) -> String {
     }
 }
 
-/// A folder of ours that cannot be used.
+/// A folder of the run that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: cannot {action}: {source}", path.display())]
 pub struct FolderError {

@@ -38,7 +38,7 @@ pub enum DuckDbError {
     /// The limit of connections is reached.
     #[error("the database accepts no more connections")]
     Connections,
-    /// The answer to a query of ours is not a number.
+    /// The answer to an internal query is not a number.
     #[error("no number for {sql}")]
     NoNumber {
         /// The query.

@@ -63,7 +63,7 @@ impl<N: PartialEq> Drop for Listed<N> {
 }
 
 impl<W: Wire, N: PartialEq + Copy> LoadConnections<W, N> {
-    /// Opens so many connections, each by its number; they are added to `sessions`.
+    /// Opens this number of connections, each by its number; they are added to `sessions`.
     ///
     /// # Errors
     /// When the server refuses one.

@@ -1,4 +1,4 @@
-//! The arguments of `steelbench pg`: pgbench's options, and what an experiment has besides.
+//! The arguments of `steelbench pg`: pgbench's options, and those of an experiment.
 
 use crate::mix::Protocol;
 use crate::probe::{MAX_TRIES, PROTOCOL, RAND_TYPE, SCALE, TABLE_SIZE, TABLES, TRANSACTIONS};

@@ -23,8 +23,8 @@ impl PlanOf {
     }
 }
 
-/// Plans, the dearest first: by time where all have it, else by cost; of so many the operators are
-/// shown.
+/// Plans, the most expensive first: by time where all have it, else by cost; the first `shown` with
+/// their operators.
 pub fn plans(all: &[PlanOf], shown: usize) -> Document {
     let timed = all.iter().filter_map(PlanOf::plan).all(|plan| plan.elapsed_ms.is_some());
     let price = |one: &PlanOf| {

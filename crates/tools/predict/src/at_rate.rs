@@ -67,8 +67,8 @@ impl AtRate {
         self.rate / self.each
     }
 
-    /// The throughput at most, if all is so many times as fast, with the half-width of its
-    /// logarithm's interval.
+    /// The highest throughput at `times` the speed, with the half-width of its logarithm's
+    /// interval.
     pub fn most_done(&self, times: f64, half: f64) -> MostDone {
         let rate = self.rates.last().copied().unwrap_or_default() * times;
         MostDone { in_progress: self.rates.len(), rate, half }

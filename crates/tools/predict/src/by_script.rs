@@ -56,8 +56,8 @@ impl MixLevel {
     }
 }
 
-/// The prediction for each script of a mix with `n` connections that draw, which do so many
-/// transactions a second; `None` without a mix.
+/// The prediction for each script of a mix with `n` connections that draw, at their throughput;
+/// `None` without a mix.
 pub fn drawn(
     summary: &Summary<'_>,
     model: &ModelSummary,

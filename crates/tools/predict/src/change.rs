@@ -9,20 +9,20 @@ use observations::{DeviceUse, Observations, Role, Wait, WaitClass};
 
 /// A change other than a level.
 pub enum Change {
-    /// So many, or so many times as many.
+    /// A number, or a factor.
     Processors(Amount),
-    /// So many times the time that this device takes.
+    /// A factor of the time that this device takes.
     Device(String, f64),
-    /// So many times the time in this wait.
+    /// A factor of the time in this wait.
     Wait(String, f64),
 }
 
 /// A number, or a factor.
 #[derive(Clone, Copy)]
 pub enum Amount {
-    /// So many.
+    /// A number.
     Number(f64),
-    /// So many times as many.
+    /// A factor.
     Times(f64),
 }
 

@@ -103,7 +103,7 @@ pub fn served(service: &Service, [cpu, other, client]: [f64; 3], n: f64) -> f64 
     *throughputs(&stations, n as usize).unwrap().last().unwrap()
 }
 
-/// The law of a prediction, and how far they are off a truth at so many connections.
+/// The law of a prediction, and its error against the truth at a number of connections.
 pub fn asked(summary: &Summary<'_>, connections: &str, truth: f64) -> (String, f64) {
     let found = what_if(summary, &sets(&[&format!("connections={connections}")])).unwrap();
     assert!(found.interval.contains(truth), "{found:?} {truth}");

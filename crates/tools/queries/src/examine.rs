@@ -23,8 +23,8 @@ pub struct Queries {
     pub rules: &'static Rules,
 }
 
-/// Puts the statements in order, the one that took most time first, and keeps so many; a note tells
-/// the time of the others.
+/// Sorts the statements, the one that took most time first, and keeps the first `statements`; a
+/// note has the time of the others.
 pub fn keep(snapshot: &mut Snapshot, statements: usize) {
     let time = |one: &Statement| one.get(Counter::TimeNs).unwrap_or(0);
     snapshot.statements.sort_by(|a, b| {
@@ -52,7 +52,7 @@ pub fn examine(snapshot: Snapshot, rules: &'static Rules) -> Queries {
 }
 
 /// Examines a snapshot with plans: those of a log, and those that the reader makes for the
-/// statements that took most time, so many of which are kept.
+/// kept statements, which took most time.
 pub fn explained(
     reader: &mut dyn QueryReader,
     mut snapshot: Snapshot,

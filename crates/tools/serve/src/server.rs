@@ -72,7 +72,7 @@ pub async fn answer(listener: TcpListener, site: Site) -> std::io::Result<()> {
     }
 }
 
-/// Answers a visitor's requests. One that breaks off is no error of ours.
+/// Answers a visitor's requests. A broken connection is not an error.
 async fn converse(visitor: TcpStream, pages: TowerToHyperService<Router>) {
     // For what we have sent and it does not take; that the system refuses this changes nothing
     // else.

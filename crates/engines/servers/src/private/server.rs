@@ -70,7 +70,7 @@ pub trait Product: Debug + Clone + PartialEq + Send + Sized + 'static {
 
     /// Returns how to connect as superuser, over a socket in this folder.
     fn config(sockets: &Path) -> Self::Config;
-    /// Connects. No answer may take longer than `answer`, or than until somebody asks to stop.
+    /// Connects. No answer may take longer than `answer`, or than until a stop.
     fn connect(
         config: &Self::Config,
         answer: Duration,
@@ -232,8 +232,8 @@ impl<P: Product> Server<P> {
         self.connect_until(&Cancel::new())
     }
 
-    /// Connects for work between trials: no answer may take longer than a clean shutdown, or than
-    /// until somebody asks to stop.
+    /// Connects for work between trials: no answer may take longer than a clean shutdown; a stop
+    /// ends the wait.
     pub fn connect_until(&self, cancel: &Cancel) -> Result<P::Client, EngineError> {
         P::connect(&self.config(), STOP_CLEAN, cancel).map_err(|error| {
             match (error, self.process.as_ref().and_then(Process::ended)) {
@@ -319,7 +319,7 @@ impl<P: Product> Server<P> {
         P::apply(self, settings, cancel)
     }
 
-    /// Stops the server and waits until it has ended, as in a crash once somebody asks to stop.
+    /// Stops the server and waits until it has ended, as in a crash after a stop request.
     /// Nothing happens if it does not run.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ impl<P: Product> Server<P> {
 /// Returns the folder of the templates of an account, which only that account can enter.
 ///
 /// # Errors
-/// When somebody else has made it.
+/// When another user made it.
 pub fn cache_folder<P: Product>(account: &Account) -> Result<PathBuf, EngineError> {
     template::cache_folder(P::CONSTANTS.cache, account)
 }
