@@ -45,17 +45,22 @@ pub struct Runs {
     pub runs: Option<u64>,
     /// Minimum number of measured runs of each command [default: 10]
     #[arg(
+        hide_short_help = true,
         short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000)
     )]
     pub min_runs: Option<u64>,
     /// Maximum number of measured runs of each command
     #[arg(
+        hide_short_help = true,
         short = 'M', long, value_name = "N",
         value_parser = clap::value_parser!(u64).range(1..=1_000_000)
     )]
     pub max_runs: Option<u64>,
     /// Parallel runs of a command [default: 1]
-    #[arg(long, value_name = "N", value_parser = setting::<u32, _>(CONCURRENCY))]
+    #[arg(
+        hide_short_help = true,
+        long, value_name = "N", value_parser = setting::<u32, _>(CONCURRENCY),
+    )]
     pub concurrency: Option<u32>,
     /// Accept exit codes other than 0: all, or a list, as in --ignore-failure=1,2
     #[arg(
@@ -64,7 +69,7 @@ pub struct Runs {
     )]
     pub ignore_failure: Option<String>,
     /// Profile the CPU time by function
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub profile: bool,
 }
 
@@ -92,14 +97,14 @@ pub struct Around {
     #[arg(short = 'N', conflicts_with = "shell")]
     pub no_shell: bool,
     /// Standard input of the commands: null or a file [default: null]
-    #[arg(long, value_name = "WHERE")]
+    #[arg(hide_short_help = true, long, value_name = "WHERE")]
     pub input: Option<String>,
     /// Standard output of the commands: null, pipe, inherit or a file; once for all commands, or
     /// once per command [default: null]
-    #[arg(long, value_name = "WHERE")]
+    #[arg(hide_short_help = true, long, value_name = "WHERE")]
     pub output: Vec<String>,
     /// Same as --output inherit
-    #[arg(long, conflicts_with_all = ["output", "json"])]
+    #[arg(hide_short_help = true, long, conflicts_with_all = ["output", "json"])]
     pub show_output: bool,
 }
 
@@ -117,7 +122,13 @@ pub struct Parameters {
     )]
     pub parameter_scan: Option<Vec<String>>,
     /// Step between the numbers [default: 1]
-    #[arg(short = 'D', long, value_name = "STEP", requires = "parameter_scan")]
+    #[arg(
+        hide_short_help = true,
+        short = 'D',
+        long,
+        value_name = "STEP",
+        requires = "parameter_scan"
+    )]
     pub parameter_step_size: Option<String>,
     /// Values, separated by commas; repeatable: every combination is measured
     #[arg(
@@ -135,10 +146,10 @@ pub struct Exports {
     #[arg(long, value_name = "FILE")]
     pub export_json: Option<PathBuf>,
     /// Means, extremes and medians as CSV
-    #[arg(long, value_name = "FILE")]
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub export_csv: Option<PathBuf>,
     /// A table as Markdown
-    #[arg(long, value_name = "FILE")]
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub export_markdown: Option<PathBuf>,
 }
 

@@ -84,10 +84,13 @@ pub struct Load {
     pub depth: Vec<u32>,
     /// I/Os that each thread submits and waits for together, like a program that reads ahead
     /// [default: 1]
-    #[arg(long, value_name = "N", value_parser = setting::<u32, _>(BATCH))]
+    #[arg(hide_short_help = true, long, value_name = "N", value_parser = setting::<u32, _>(BATCH))]
     pub batch: Option<u32>,
     /// Share of reads in the mixed patterns, as in 70%
-    #[arg(long, value_name = "PERCENT", value_parser = setting::<f64, _>(READS))]
+    #[arg(
+        hide_short_help = true,
+        long, value_name = "PERCENT", value_parser = setting::<f64, _>(READS),
+    )]
     pub reads: Option<f64>,
     /// Named mix of database streams: oltp, oltp-data, log, checkpoint, scan, backup
     #[arg(
@@ -99,31 +102,44 @@ pub struct Load {
     )]
     pub mix: Option<Mix>,
     /// A stream: "NAME key=value ..."; several run together
-    #[arg(long, value_name = "TEXT")]
+    #[arg(hide_short_help = true, long, value_name = "TEXT")]
     pub stream: Vec<String>,
     /// I/Os per second, started at random times regardless of completions (open loop)
-    #[arg(long, value_name = "RATE", value_parser = setting::<f64, _>(RATE))]
+    #[arg(
+        hide_short_help = true,
+        long, value_name = "RATE", value_parser = setting::<f64, _>(RATE),
+    )]
     pub rate: Option<f64>,
     /// Use the page cache instead of direct I/O
-    #[arg(long, conflicts_with = "direct")]
+    #[arg(hide_short_help = true, long, conflicts_with = "direct")]
     pub buffered: bool,
     /// Like fio's: 0 is --buffered, 1 is the default
-    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
+    #[arg(
+        hide_short_help = true,
+        long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1),
+    )]
     pub direct: Option<u8>,
     /// How writes are made durable: none, fdatasync, fsync, dsync
     #[arg(long, value_name = "HOW", value_parser = setting::<Durability, _>(SYNC))]
     pub sync: Option<Durability>,
     /// Number of writes between syncs
-    #[arg(long, value_name = "N", value_parser = setting::<u32, _>(SYNC_EVERY))]
+    #[arg(
+        hide_short_help = true,
+        long, value_name = "N", value_parser = setting::<u32, _>(SYNC_EVERY),
+    )]
     pub sync_every: Option<u32>,
     /// Offsets are multiples of this [default: the block size]
-    #[arg(long, value_name = "SIZE", value_parser = size::<u64, _>(ALIGN))]
+    #[arg(hide_short_help = true, long, value_name = "SIZE", value_parser = size::<u64, _>(ALIGN))]
     pub align: Option<u64>,
     /// Bytes used of each file
-    #[arg(long, value_name = "SIZE", value_parser = size::<u64, _>(WORKING_SET))]
+    #[arg(
+        hide_short_help = true,
+        long, value_name = "SIZE", value_parser = size::<u64, _>(WORKING_SET),
+    )]
     pub working_set: Option<u64>,
     /// I/O interface: auto, `io_uring`, pread
     #[arg(
+        hide_short_help = true,
         long,
         visible_alias = "ioengine",
         value_name = "NAME",
@@ -144,20 +160,26 @@ pub struct Files {
     #[arg(long, value_name = "N", value_parser = setting::<usize, _>(DATA_FILES))]
     pub files: Option<usize>,
     /// Directory, file or device of the log, for a mix or streams on=log [default: with the data]
-    #[arg(long, value_name = "PATH")]
+    #[arg(hide_short_help = true, long, value_name = "PATH")]
     pub log_on: Option<PathBuf>,
     /// Directory, file or device for backups [default: with the data]
-    #[arg(long, value_name = "PATH")]
+    #[arg(hide_short_help = true, long, value_name = "PATH")]
     pub backup_on: Option<PathBuf>,
     /// Bytes to skip at the beginning of each file or device: a partition's offset
-    #[arg(long, value_name = "LIST", value_parser = size::<u64, _>(OFFSET), value_delimiter = ',')]
+    #[arg(
+        hide_short_help = true,
+        long, value_name = "LIST", value_parser = size::<u64, _>(OFFSET), value_delimiter = ',',
+    )]
     pub offset: Vec<u64>,
     /// Share of the data that a compressing drive or file system can remove
-    #[arg(long, value_name = "PERCENT", value_parser = setting::<f64, _>(COMPRESS))]
+    #[arg(
+        hide_short_help = true,
+        long, value_name = "PERCENT", value_parser = setting::<f64, _>(COMPRESS),
+    )]
     pub compress: Option<f64>,
     /// Before measuring, overwrite at random until throughput is steady; takes long and wears the
     /// drive
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub precondition: bool,
     /// Permit writing to this existing file; without a value: to all existing files among the paths
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = ALL)]
@@ -206,13 +228,16 @@ pub struct Exchange {
     ])]
     pub fio: Option<PathBuf>,
     /// Ignore unsupported job options instead of rejecting the file
-    #[arg(long, requires = "fio")]
+    #[arg(hide_short_help = true, long, requires = "fio")]
     pub fio_ignore: bool,
     /// Show the storage stack under the paths, with advice; runs nothing
     #[arg(long, conflicts_with_all = ["fio", "print", "find_max", "output"])]
     pub inspect: bool,
     /// Form of the results
-    #[arg(long, value_enum, value_name = "FORM", conflicts_with_all = ["json", "print"])]
+    #[arg(
+        hide_short_help = true,
+        long, value_enum, value_name = "FORM", conflicts_with_all = ["json", "print"],
+    )]
     pub output: Option<Output>,
 }
 

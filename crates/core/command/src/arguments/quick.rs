@@ -10,16 +10,16 @@ pub struct Quick {
     #[arg(long, value_name = "N")]
     pub blocks: Option<u32>,
     /// Seed of random data and of the trial order [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(hide_short_help = true, long, value_name = "N")]
     pub seed: Option<u64>,
     /// Print the experiment file instead of running it
     #[arg(long, conflicts_with = "json")]
     pub print: bool,
     /// Name of the experiment [default: that of the command, or of the fio job file]
-    #[arg(long, value_name = "NAME")]
+    #[arg(hide_short_help = true, long, value_name = "NAME")]
     pub name: Option<String>,
     /// Label of the run in comparisons and histories: "after patch"
-    #[arg(long, value_name = "TEXT")]
+    #[arg(hide_short_help = true, long, value_name = "TEXT")]
     pub label: Option<String>,
     /// The results file [default: results/NAME.steelbench]
     #[arg(long, value_name = "FILE")]
