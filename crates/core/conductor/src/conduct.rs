@@ -239,8 +239,8 @@ impl Shared {
         result
     }
 
-    /// Leads this many lanes, which run already, to their end, unless the director stops them or
-    /// panics: nobody would open their gate then.
+    /// Leads these lanes, which are running already, to their end, unless the director stops them.
+    /// If it panics, they are stopped too: no one else would open their gate.
     fn lead(
         &self,
         lanes: usize,
@@ -424,7 +424,7 @@ mod tests {
         assert_eq!(reports.iter().map(|report| report.0).collect::<Vec<_>>(), [0, 1, 2, 3]);
         assert!(reports.iter().all(|report| report.1 == 4 && report.2 == reports[0].2));
         assert!(reports[0].2.is_sorted());
-        // Told when the warm-up began, and when all had come to its end.
+        // Notified when the warm-up began, and when all lanes had finished it.
         assert!(
             director.heard.iter().any(|now| (-7.0..-6.0).contains(&now.elapsed_s)),
             "{:?}",

@@ -33,8 +33,8 @@ impl Counter {
 /// Highest recordable value: one hour in nanoseconds. Longer is recorded as one hour.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
 
-/// Values of one power of two are told apart in so many steps, as an `HdrHistogram` of three digits
-/// does: the next power of two above 2 x 10^3.
+/// Each power of two is divided into this many steps, as by an `HdrHistogram` of three digits: the
+/// next power of two above 2 x 10^3.
 const STEPS_LOG2: u32 = 11;
 const STEPS: usize = 1 << STEPS_LOG2;
 const HALF_LOG2: u32 = STEPS_LOG2 - 1;
@@ -74,7 +74,7 @@ struct Shared {
 
 /// Records the latencies of one thread: as precise as [`Histogram`] (1 ns to 1 h, three digits).
 ///
-/// Recording is a load and a store of one counter, because nobody else writes to it.
+/// Recording is a load and a store of one counter: no other thread writes to it.
 #[derive(Debug)]
 pub struct Recorder(Arc<Shared>);
 

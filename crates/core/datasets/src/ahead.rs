@@ -46,7 +46,7 @@ impl Ahead {
     fn begin(&self) -> State {
         let pieces = self.pieces.lock().unwrap_or_else(PoisonError::into_inner).len();
         let number = available_parallelism().map_or(1, usize::from).min(pieces);
-        // Whoever is faster than those before it waits for them.
+        // A thread that is ahead waits for those with earlier pieces.
         let (begin, begun) = sync_channel(number);
         let all: Vec<JoinHandle<()>> = (0..number)
             .map_while(|_| {
@@ -67,14 +67,14 @@ impl Ahead {
     }
 }
 
-/// Makes one piece after the other, until there are none or nobody wants them.
+/// Makes one piece after the other, until there are none left or the receiver is gone.
 fn make(pieces: &Pieces, begin: &SyncSender<Piece>) {
     loop {
         let (made, taken) = sync_channel(AHEAD);
         let piece = {
             let mut pieces = pieces.lock().unwrap_or_else(PoisonError::into_inner);
             let Some(piece) = pieces.next() else { return };
-            // While nobody else can take the next one.
+            // Under the lock, so that pieces begin in order.
             if begin.send(taken).is_err() {
                 return;
             }
@@ -102,7 +102,7 @@ impl Threads {
         }
     }
 
-    /// Waits for the threads, which nobody keeps from ending.
+    /// Waits for the threads; dropping their channels first lets them end.
     fn end(self) {
         let Self { pieces, now, all } = self;
         drop((pieces, now));

@@ -280,8 +280,8 @@ mod tests {
         }
     }
 
-    /// S3b: 3 to 18 columns of fixed length, none of them NULL; S3e: of two columns with the same
-    /// values, those of one lie together and those of the other do not.
+    /// S3b: 3 to 18 NOT NULL columns of fixed length. S3e: two columns with the same values, in one
+    /// of which equal values are adjacent.
     #[test]
     fn synthetic_tables_are_those_of_the_studies() {
         for columns in 3..=18 {

@@ -1,8 +1,8 @@
 //! Long texts: what engines compress value by value.
 //!
 //! `id` is the key and counts from 1, `n` is a random int, `body` a text of [`LEAST_BYTES`] to
-//! [`MOST_BYTES`] bytes: common English words, drawn so that the k-th occurs in proportion to 1 / k
-//! (Zipf's law), with blanks between them.
+//! [`MOST_BYTES`] bytes. The text consists of common English words, separated by blanks. The k-th
+//! word occurs in proportion to 1 / k (Zipf's law).
 
 use crate::{Part, Size, numbered};
 use rand::{Rng as _, SeedableRng as _};

@@ -23,8 +23,8 @@ const ROWS_OF_VALUE: i64 = 100;
 /// take less, and sums of a billion rows stay below 2^63.
 const LEAST: i64 = 1 << 24;
 
-/// A prime that is no divisor of any practical number of rows: multiples of it visit all rows in an
-/// order without any visible pattern.
+/// A prime that does not divide any practical number of rows: multiples of it visit all rows in an
+/// order without a visible pattern.
 const STRIDE: i64 = 2_654_435_761;
 
 pub(crate) fn part(size: Size) -> Part {

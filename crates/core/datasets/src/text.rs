@@ -204,8 +204,8 @@ mod tests {
     use super::{BEYOND, BYTES, PARTS, piece};
     use tpchgen::text::TextPool;
 
-    /// All of it: parts meet where they should, and each goes on beyond its end as the next one
-    /// begins.
+    /// Compares the whole text: parts meet where they should, and the bytes after a part's end are
+    /// those at the beginning of the next part.
     #[test]
     fn the_text_is_that_of_tpchgen() {
         let theirs = TextPool::get_or_init_default();

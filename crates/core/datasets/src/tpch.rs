@@ -80,7 +80,7 @@ struct Piece {
     number: i32,
     of: i32,
     lists: &'static Distributions,
-    /// A text in place of the one that comments are cut from, which nobody waits for.
+    /// A short text in place of the one that comments are cut from, which takes long to generate.
     text: &'static TextPool,
 }
 
@@ -124,8 +124,8 @@ fn batches<R: Send + 'static>(
 }
 
 /// Where the comments of a table are cut from the text (4.2.2.10), as the crate does it: by a
-/// random offset and a random length; each row of the generator, an order with all its lines, has
-/// as many random numbers.
+/// random offset and a random length. Each row of the generator (an order with all its lines)
+/// consumes the same number of random numbers.
 struct Comments {
     random: RowRandomInt,
     least: i32,
@@ -216,9 +216,9 @@ fn strings<R, T: AsRef<str>>(rows: &[R], get: impl Fn(&R) -> &T) -> Values {
     Values::Texts(Texts::from_texts(rows.iter().map(|row| get(row).as_ref())))
 }
 
-/// A table, after the specification (1.4), and where its rows come from: the last column, which has
-/// the comments, with their greatest length, seed, average length and how many a row of the
-/// generator has at most; the others with type and kind of values, the key first.
+/// A table, after the specification (1.4), and the source of its rows. The last column has the
+/// comments, with their greatest length, seed, average length and the most that a row of the
+/// generator has. The other columns have a type and a kind of values; the key is first.
 macro_rules! table {
     ($name:ident, $generator:expr, $keys:expr,
      last $comment:ident: $length:expr, $comments:ident($seed:expr, $average:expr, $each:expr);

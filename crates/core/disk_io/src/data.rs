@@ -52,7 +52,7 @@ impl Buffers {
         let memory = memory.ok_or(io::ErrorKind::OutOfMemory)?;
         let buffers = Self { memory, bytes, kinds: places, depth };
         for (kind, (start, stride)) in kinds.iter().zip(&buffers.kinds) {
-            // SAFETY: the range lies within the memory, which nobody else uses yet.
+            // SAFETY: the range lies within the memory, to which there is no other reference yet.
             let contents = unsafe {
                 std::slice::from_raw_parts_mut(buffers.memory.as_ptr().add(*start), stride * depth)
             };

@@ -14,10 +14,9 @@ use std::time::Duration;
 /// Longest sleep without a look at whether to stop.
 const SLEEP_MAX_NS: u64 = 50_000_000;
 
-/// Direct I/Os that are handed to the system at once. If all that a wait has made room for went
-/// together, a device that reports its I/Os by the batch, as virtual ones do, would sit idle until
-/// the whole of the next batch is there: seen to cost a tenth of the IOPS. Smaller portions cost
-/// more calls.
+/// Direct I/Os that are submitted in one call. A device that reports its I/Os by the batch, as
+/// virtual ones do, would sit idle while a whole batch is prepared: this was seen to cost a tenth
+/// of the IOPS. Smaller portions cost more calls.
 const PORTION: usize = 4;
 
 /// An I/O in flight.

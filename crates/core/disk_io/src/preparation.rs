@@ -49,7 +49,7 @@ pub fn fill(
             }
             buffers.stamp(0, 0, &mut random);
             let length = (end - at).min(u64::from(FILL_BLOCK)) as usize;
-            // SAFETY: the buffer has room for a block, and nobody writes to it meanwhile.
+            // SAFETY: the buffer has room for a block, and nothing writes to it during the call.
             let contents = unsafe { std::slice::from_raw_parts(address, length) };
             file.write_all_at(contents, at).map_err(failed("filling"))?;
         }
@@ -59,7 +59,7 @@ pub fn fill(
     if direct {
         let file = open(true)?;
         let unit = direct_unit(path, &file);
-        // A rest that is no whole sector, or a beginning within one, goes through memory.
+        // A rest that is not a whole sector, or a beginning within one, goes through memory.
         if at.is_multiple_of(unit) {
             write(&file, at, end - end % unit)?;
             at = at.max(end - end % unit);
@@ -74,7 +74,7 @@ const OVERWRITE_BLOCK: u32 = 8 << 10;
 
 const OVERWRITE_DEPTH: u32 = 32;
 
-/// A director that stops when it is told to.
+/// A director that stops when the closure returns true.
 struct Until<'a>(&'a (dyn Fn() -> bool + Sync));
 
 impl Director for Until<'_> {
@@ -96,9 +96,9 @@ pub struct Preconditioned {
     pub steady: bool,
 }
 
-/// Overwrites regions in random order (8 KiB, or the sector where that is larger, past the page
-/// cache, 32 at once), round by round, until the rate of a solid state drive is [`steady`], or for
-/// so many rounds at most. [`fill`] them before.
+/// Overwrites regions in random order, round by round, until the rate of a solid state drive is
+/// [`steady`], or for this many rounds at most. Blocks have 8 KiB, or a sector where that is
+/// larger; I/O bypasses the page cache, 32 in flight. [`fill`] the regions before.
 ///
 /// # Errors
 /// When a file cannot be written, or `stop` says so.
@@ -193,9 +193,11 @@ const SLOPE_MAX: f64 = 0.10;
 /// [`STEADY_ROUNDS`].
 ///
 /// The steady state of the SNIA Solid State Storage Performance Test Specification (Enterprise,
-/// version 1.1, 2.1.24): over the last five rounds, the largest and the smallest rate differ by no
-/// more than 20 % of the mean, and the line of least squares through them changes by no more than
-/// 10 % of the mean from the first to the last.
+/// version 1.1, 2.1.24), over the last five rounds:
+///
+/// - The largest and the smallest rate differ by at most 20 % of the mean.
+///
+/// - The least-squares line changes by at most 10 % of the mean from the first to the last round.
 pub fn steady(rates: &[f64]) -> Option<bool> {
     let window = rates.last_chunk::<STEADY_ROUNDS>()?;
     let mean = window.iter().sum::<f64>() / STEADY_ROUNDS as f64;

@@ -6,7 +6,7 @@ use conductor::{Reader, Recorder};
 /// A start later than this, with room in the queue, was missed by the thread.
 const MISSED_NS: u64 = 1_000_000;
 
-/// Intervals for which there is room from the beginning, where nobody knows how long it will take.
+/// Intervals with preallocated room, where the duration is not known in advance.
 const INTERVALS: usize = 4096;
 
 /// I/Os of one direction.

@@ -22,9 +22,10 @@ use std::os::fd::RawFd;
 /// streams go on.
 ///
 /// # Errors
-/// When a file cannot be opened, a setting does not fit it (direct I/O on tmpfs, a block that is
-/// not a multiple of the sector or larger than the region), the system permits neither backend, or
-/// the run is stopped.
+/// - A file cannot be opened, or the system permits neither backend.
+/// - A setting does not fit the file: direct I/O on tmpfs, a block that is not a multiple of
+///   the sector or larger than the region.
+/// - The run is stopped.
 pub fn run(load: &Load, director: &mut dyn Director) -> Result<Outcome, DiskError> {
     load.check()?;
     let groups =

@@ -122,7 +122,7 @@ fn open_file(stream: &Stream, path: &Path) -> Result<File, DiskError> {
         return Err(DiskError::Unfit { path: path.into(), misfit: Misfit::InMemory });
     }
     if !stream.direct && stream.access == Access::Random {
-        // Reading ahead would read what nobody asked for. It is a hint: a failure changes nothing.
+        // Reading ahead would read more than requested. It is a hint: a failure changes nothing.
         // SAFETY: the descriptor is open.
         unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM) };
     }

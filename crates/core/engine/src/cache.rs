@@ -75,7 +75,7 @@ pub fn file(
         // One that another process has removed is gone as well.
         let _ = std::fs::remove_file(old);
     }
-    // Made beside its place and renamed, so that what is there is complete, whoever else makes it.
+    // Made beside its place and renamed: what is there is complete, even if two processes make it.
     let unfinished = unfinished_place(&kept);
     let made = make(&unfinished)
         .and_then(|()| std::fs::rename(&unfinished, &kept).map_err(EngineError::at(&kept)));
@@ -105,12 +105,12 @@ fn is_of_gone_process(unfinished: &Path) -> bool {
 
 /// Notes that an entry is used now, in the time of change of one of its files.
 pub fn touch(file: &Path) {
-    // Of an entry that somebody else removes, nothing needs to be noted.
+    // If another process removes the entry, there is nothing to note.
     let _ = std::fs::File::open(file).and_then(|file| file.set_modified(SystemTime::now()));
 }
 
-/// The entries that have to go before another is added, of these with their last use: those that
-/// nobody used for a week, and the ones used longest ago of more than 15.
+/// The entries, with their last use, to remove before another is added: those unused for a week,
+/// and the least recently used beyond 15.
 pub fn surplus(mut entries: Vec<(SystemTime, PathBuf)>) -> Vec<PathBuf> {
     entries.sort();
     entries.reverse();

@@ -10,8 +10,8 @@ pub trait ColumnStore {
     /// # Errors
     /// When the engine refuses.
     fn stored(&self, table: &Table, filter: Filter) -> Result<Stored, EngineError>;
-    /// By which methods the columns of a table that was created are compressed; empty where that is
-    /// not told, as of files.
+    /// By which methods the columns of a created table are compressed; empty where the engine does
+    /// not report it, as for files.
     ///
     /// # Errors
     /// When the engine refuses.

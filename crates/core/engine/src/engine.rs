@@ -29,8 +29,7 @@ pub trait Engine: Send + Sync {
     /// Returns its abilities.
     fn abilities(&self) -> &'static [Ability];
     /// Version and compile options, for the environment record, of what these configurations use.
-    /// Where a server cannot be asked, the answer says so, also when somebody asks to stop
-    /// meanwhile.
+    /// If a server does not answer, or the user asks to stop, the answer says so.
     fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion;
     /// Objections to a configuration on which a load opens so many connections, found without
     /// creating anything.
@@ -98,7 +97,7 @@ pub trait Host: Send {
     /// stays for the next trial of this one.
     ///
     /// # Errors
-    /// When it goes on running.
+    /// When it cannot be stopped.
     fn rest(&mut self, _cancel: &Cancel) -> Result<(), EngineError> {
         Ok(())
     }
@@ -125,7 +124,7 @@ pub enum Ability {
     BulkLoad,
     /// Loops in stored procedures.
     Procedures,
-    /// Programs of others that find it by their environment
+    /// Client programs that find the server by their environment
     /// ([`ServerProcess::client_environment`]).
     Clients,
     /// Several processors for one statement, as many as [`work::Work::degree`] says.
@@ -241,7 +240,7 @@ pub trait Instance: Send + Sync {
 
 /// The connections of one load thread.
 ///
-/// A request is sent, its answer is waited for; meanwhile the other connections work.
+/// After a request is sent, the other connections work until its answer arrives.
 pub trait ConnectionSet: Send {
     /// The measurement begins now: what these connections did before does not count.
     fn begin(&mut self) {}
@@ -332,8 +331,9 @@ pub struct EngineUse {
     /// Bytes that were read from storage for sessions and workers, as the kernel counts them: what
     /// its page cache had is not in it, what it read ahead is.
     pub disk_read_bytes: Option<u64>,
-    /// Processor seconds of the kernel's own threads meanwhile, for whomever they worked: a file
-    /// system compresses and decompresses in them. Counted by who conducts the measurement.
+    /// Processor seconds of the kernel's own threads during the measurement, for any process: a
+    /// file system compresses and decompresses in them. Counted by the conductor of the
+    /// measurement.
     pub kernel_cpu_s: Option<f64>,
 }
 
@@ -490,7 +490,7 @@ pub enum EngineError {
         /// The engine's answer.
         got: String,
     },
-    /// A file operation of ours failed.
+    /// A file operation of Steelbench failed.
     #[error("{path}: {source}")]
     File {
         /// The file or directory.

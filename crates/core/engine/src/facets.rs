@@ -73,7 +73,7 @@ pub trait FileQueries {
     /// the file is not changed.
     ///
     /// # Errors
-    /// When it cannot be opened, or is no database.
+    /// When it cannot be opened, or is not a database.
     fn open(
         &self,
         path: &Path,
@@ -138,8 +138,8 @@ pub trait Explainer {
         table: &Table,
         analyze: bool,
     ) -> Result<Explained, EngineError>;
-    /// How it would run statements of the user's now, each with its plan or the reason why it has
-    /// none. None of them is run. Called after the measurement.
+    /// Explains how it would run statements of the user's now: each has a plan, or the reason why
+    /// it has none. Executes none. Called after the measurement.
     ///
     /// # Errors
     /// When the engine cannot be asked at all.

@@ -3,7 +3,7 @@
 use crate::EngineError;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Files that are open besides those that are asked for: results, sensors, standard streams.
+/// Open files in addition to those requested: results, sensors, standard streams.
 const BESIDE: u64 = 64;
 
 /// Raises the limit as far as so many more files need and the system allows.

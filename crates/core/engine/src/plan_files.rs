@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PlanFileError {
     /// No engine recognises it.
-    #[error("this is no plan that can be read; known are {formats}")]
+    #[error("not a known plan format; expected one of {formats}")]
     Unknown {
         /// The formats of all engines.
         formats: String,

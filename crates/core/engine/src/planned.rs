@@ -122,8 +122,7 @@ impl NoPlan {
     }
 }
 
-/// Has one statement after the other explained, none of them without a plan, and as long as there
-/// is time.
+/// Explains one statement after the other while there is time; each returns a plan or a reason.
 pub fn each(
     asked: &[Asked],
     mut explain: impl FnMut(&Asked) -> Result<Planned, NoPlan>,

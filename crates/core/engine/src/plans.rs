@@ -11,12 +11,12 @@ pub trait Plans {
     /// Reads the statements of a text with their plans, in its order.
     ///
     /// # Errors
-    /// When the text is in none of the formats, or damaged.
+    /// When the text has another format, or is damaged.
     fn read(&self, text: &str) -> Result<Vec<Statement>, PlanError>;
     /// Reads the plan of an answer to EXPLAIN: of the first statement that has one.
     ///
     /// # Errors
-    /// When the text is no plan, or damaged.
+    /// When the text is not a plan, or is damaged.
     fn read_one(&self, text: &str) -> Result<Plan, PlanError> {
         first_plan(self.read(text)?).ok_or(PlanError::Unknown)
     }

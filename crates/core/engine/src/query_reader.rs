@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 use work::Stop;
 
-/// Reads the statistics of a server's statements, tables and indexes. Changes nothing on it, and
-/// runs none of the statements.
+/// Reads the statistics of a server's statements, tables and indexes. Changes nothing on the server
+/// and does not execute the statements.
 pub trait QueryReader {
     /// Reads the counters of the server.
     ///
@@ -72,7 +72,7 @@ const SEEN_MAX: usize = 10_000;
 /// Characters that are read of a statement's text.
 pub const TEXT_MAX: usize = observations::statement::TEXT_MAX;
 
-/// Stands in each statement of ours, by which we leave them out.
+/// Part of each statement that Steelbench runs, to leave these out of the statistics.
 pub const MARK: &str = "steelbench_queries";
 
 /// Time for all plans together. The planner needs milliseconds for one; joins of many tables take

@@ -46,8 +46,8 @@ pub trait Dumps {
 pub trait Server: fmt::Display {
     /// Doubts about the URL, one sentence each.
     fn warnings(&self) -> &[String];
-    /// Connects, and begins to observe. When somebody asks to stop, connecting ends at once, and
-    /// the server has little time for what it is asked after that.
+    /// Connects, and begins to observe. When the user asks to stop, connecting ends immediately,
+    /// and later requests have short timeouts.
     ///
     /// # Errors
     /// When the server refuses, or does not answer in time.
@@ -59,7 +59,7 @@ pub trait Server: fmt::Display {
     /// Asks what the server is and how it is set. What may not be read is returned beside what may.
     ///
     /// # Errors
-    /// When the server cannot be reached, refuses, or does not answer in time or before somebody
+    /// When the server cannot be reached, refuses, or does not answer in time or before the user
     /// asks to stop.
     fn survey(&self, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError>;
     /// Connects, to read the statistics of statements, tables and indexes.
@@ -92,7 +92,7 @@ pub trait Server: fmt::Display {
     }
 }
 
-/// Watches all sessions of a server, whoever they work for.
+/// Watches all sessions of a server, including those of other clients.
 pub trait LiveObserver {
     /// Ends the interval, begins the next one, and returns what was seen. Of an interval in which
     /// the server was lost, it is what was seen until then, and [`ServerActivity::ended`] says
@@ -154,7 +154,7 @@ impl ServerError {
 /// The server that a URL names, of the engine that has its scheme.
 ///
 /// # Errors
-/// When none of these engines has the scheme, or the URL is wrong.
+/// When these engines do not have the scheme, or the URL is wrong.
 pub fn by_url(engines: &[&dyn Engine], url: &str) -> Result<Box<dyn Server>, ServerError> {
     let (_, servers) = find(engines, url)?;
     servers.by_url(url)
@@ -164,7 +164,7 @@ pub fn by_url(engines: &[&dyn Engine], url: &str) -> Result<Box<dyn Server>, Ser
 /// engine that takes such texts.
 ///
 /// # Errors
-/// When none of these engines has the scheme.
+/// When these engines do not have the scheme.
 pub fn engine_by_url<'e>(
     engines: &[&'e dyn Engine],
     url: &str,
@@ -192,7 +192,7 @@ fn find<'e>(
     })
 }
 
-/// The text before `://`, empty where it is no scheme.
+/// The text before `://`, empty if it is not a scheme.
 fn scheme(url: &str) -> &str {
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
     scheme

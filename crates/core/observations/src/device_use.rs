@@ -51,8 +51,7 @@ pub struct Disagreement {
 /// agree within 2 % or 1 MiB, whichever is larger, and without devices.
 ///
 /// Bytes are compared and not I/Os, because the kernel splits and merges. A mirror writes
-/// everything to each of its devices: a whole multiple is no disagreement, [`write_copies`] tells
-/// it.
+/// everything to each of its devices: a whole multiple is not a disagreement; see [`write_copies`].
 pub fn device_agreement(ours: (u64, u64), devices: &[DeviceUse]) -> Option<Disagreement> {
     let (read, written) = sums(devices)?;
     let disagreement = Disagreement {

@@ -59,7 +59,7 @@ pub enum RunEnd {
     /// Every planned trial has been run, but for those of configurations that were left out after
     /// `limits.identical_failures`.
     Completed(Tally),
-    /// Every configuration that is left fails; once that is mended, `run --retry-failed` resumes.
+    /// Every remaining configuration fails; after fixing the cause, `run --retry-failed` resumes.
     Failing {
         /// Why the last trial failed.
         cause: String,
@@ -69,13 +69,13 @@ pub enum RunEnd {
     },
     /// The user interrupted; `run` again resumes.
     Interrupted,
-    /// A manual step is due and nobody is there to do it; `run` again resumes.
+    /// A manual step is due and the session is not interactive; `run` again resumes.
     ManualStep {
         /// The action to take.
         text: String,
     },
-    /// A cap on time or disk space was reached, or a program that hooks run was changed; once that
-    /// is mended, `run` again resumes.
+    /// A cap on time or disk space was reached, or a program that hooks run was changed; after
+    /// fixing that, `run` again resumes.
     Limit {
         /// Which cap or program, and what was found.
         text: String,

@@ -140,8 +140,8 @@ impl Histogram {
         self.len() == 0
     }
 
-    /// Latency in ns at a percentile from 0 to 100: the largest that is not told from it; 0 of an
-    /// empty histogram.
+    /// Latency in ns at a percentile from 0 to 100: the largest value of its bucket; 0 for an empty
+    /// histogram.
     pub fn percentile_ns(&self, percentile: f64) -> u64 {
         self.percentiles_ns([percentile])[0]
     }
@@ -178,8 +178,8 @@ impl Histogram {
         high - low + 1
     }
 
-    /// Smallest, mean and largest latency in ns; of what cannot be told apart the smallest, middle
-    /// and largest.
+    /// Smallest, mean and largest latency in ns, where a bucket counts as its smallest, middle and
+    /// largest value.
     pub fn min_mean_max_ns(&self) -> (u64, f64, u64) {
         if let Form::Figures(figures) = &self.0 {
             return figures.min_mean_max_ns;

@@ -43,7 +43,7 @@ pub fn short_percent(share: f64) -> String {
     percent(share, usize::from(share.abs() < 0.0995))
 }
 
-/// A share that somebody has set, without decimals that say nothing: `5 %`, `2.5 %`.
+/// A configured share, with as few decimals as it needs: `5 %`, `2.5 %`.
 pub fn plain_percent(share: f64) -> String {
     let text = fixed(100.0 * share, 3);
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
@@ -59,7 +59,7 @@ pub fn ratio(value: f64) -> String {
     if (0.1..100.0).contains(&value) { fixed(value, 2) } else { figure(value) }
 }
 
-/// A relative difference beyond which its size is no figure to plan with: tenfold.
+/// A relative difference beyond which the exact size is not useful for planning: tenfold.
 pub const TENFOLD: f64 = 9.0;
 
 /// A relative difference. From 100 % on a factor is what people say: `12 %`, `4.50x`, `>10x`.
@@ -82,7 +82,7 @@ pub fn ratio_ends((low, high): (f64, f64)) -> String {
     format!("[{}, {}]", end(low), end(high))
 }
 
-/// An interval in percent. What is beyond tenfold is no figure: `[-12, 30]`, `[<-1000, 99]`.
+/// An interval in percent. Ends beyond tenfold have no exact value: `[-12, 30]`, `[<-1000, 99]`.
 pub fn percent_ends((low, high): (f64, f64), show: impl Fn(f64) -> String) -> String {
     let end = |end: f64| match end {
         small if small < -1e3 => format!("<{}", show(-1e3)),
@@ -96,7 +96,7 @@ pub fn percent_ends((low, high): (f64, f64), show: impl Fn(f64) -> String) -> St
 /// `[0, 33.3]`.
 pub fn around(mean: f64, (low, high): (f64, f64)) -> String {
     let half = (high - low) / 2.0 / mean.abs();
-    // Of a mean of 0 it is no number.
+    // Infinite or NaN for a mean of 0.
     if half < 1.0 {
         format!("± {}", short_percent(half))
     } else {
@@ -181,7 +181,7 @@ pub fn uncertain(mean: f64, half: Option<f64>, unit: &str) -> String {
     let Some(half) = half.map(|half| half * factor) else {
         return with_unit(format!("{}{prefix}", figure(mean)));
     };
-    // What the last bits of equal values differ by is no spread.
+    // A rounding difference between equal values is not a spread.
     let half = if half < mean.abs() * 1e-9 { 0.0 } else { half };
     // Enough decimals to see a narrow interval at all, but not noise.
     let decimals = places(mean, 3).max(places(half, 1).min(places(mean, 6)));

@@ -42,8 +42,7 @@ pub struct RunRecord {
     pub response: Option<String>,
     /// Index into `configurations` of the baseline.
     pub baseline: Option<usize>,
-    /// A relative difference below this is no difference that matters: 0.05 is 5 %. 0: any may
-    /// matter.
+    /// Relative differences below this do not matter: 0.05 is 5 %. 0: any may matter.
     pub equivalence_margin: f64,
     /// The rule by which the number of blocks was decided; `None`: it was given.
     #[serde(default)]

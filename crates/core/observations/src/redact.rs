@@ -128,7 +128,7 @@ fn logins(chars: &[char]) -> Vec<Range<usize>> {
         let rest = &word[login..];
         let colon = rest.iter().position(|c| *c == ':');
         let at = rest.iter().rposition(|c| *c == '@');
-        // A login without a host, which reads as a host and a port that is no number.
+        // A login without a host reads as a host and a port, but the port is not a number.
         if let (Some(_), Some(colon), None) = (scheme, colon, at) {
             let port = rest[colon + 1..].iter().take_while(|c| !"/?#,;)".contains(**c)).count();
             let port = colon + 1..colon + 1 + port;
@@ -205,7 +205,8 @@ fn value(chars: &[char], name_end: usize, is_option: bool) -> Option<Range<usize
         return opened;
     }
     let mut end = bare_end(chars, start, chars[sign] == ':');
-    // libpq ends it at a blank. A word that is no keyword with a value was meant as a part of it.
+    // libpq ends it at a blank. A word with a value that is not a keyword was meant as a part of
+    // it.
     let is_keyword = chars[..name_end]
         .iter()
         .rev()

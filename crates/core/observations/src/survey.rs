@@ -122,7 +122,7 @@ pub struct Memory {
     pub huge_page_bytes: Option<u64>,
     /// Explicit huge pages that are set aside.
     pub huge_pages: Option<u64>,
-    /// Those of them that nobody uses.
+    /// Explicit huge pages that are free.
     pub huge_pages_free: Option<u64>,
 }
 
@@ -139,9 +139,9 @@ pub struct Mitigation {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {
-    /// Files that it may have open; 2^64 - 1 is no limit.
+    /// Files that it may have open; 2^64 - 1 means no limit.
     pub open_files: Option<u64>,
-    /// Memory that it may lock, in bytes; 2^64 - 1 is no limit.
+    /// Memory that it may lock, in bytes; 2^64 - 1 means no limit.
     pub locked_bytes: Option<u64>,
     /// Memory that its control group may use, in bytes; `None`: no limit is known.
     pub memory_bytes: Option<u64>,
@@ -195,7 +195,7 @@ pub struct ServerSetting {
     pub value: Option<String>,
     /// Unit of value and default: `8kB`, `ms`.
     pub unit: Option<String>,
-    /// Its value when nobody sets it; `None` where the value is not recorded.
+    /// Its built-in value; `None` where the value is not recorded.
     pub default: Option<String>,
     /// Where the value is from: `default`, `configuration file`, `command line`, `database`.
     pub source: String,

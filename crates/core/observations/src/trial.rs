@@ -203,7 +203,8 @@ pub struct QueryPlan {
     pub reason: Option<String>,
 }
 
-/// Bytes of a plan that are kept: more than a statement of ours has, and a server may say anything.
+/// Bytes of a plan that are kept: more than plans of Steelbench's statements need. A server may
+/// send any length.
 const PLAN_BYTES_MAX: usize = 64 << 10;
 
 impl QueryPlan {

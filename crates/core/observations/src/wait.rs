@@ -22,7 +22,7 @@ named! {
         CpuQueue = "cpu-queue",
         /// The session waited for its client: arrival, think time, or no more work.
         Client = "client",
-        /// Known to be none of the above, or not known to us.
+        /// Outside of these classes, or unknown to Steelbench.
         Other = "other",
         /// Background and benign waits: time in which nothing was asked of the session.
         Idle = "idle",

@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often whoever waits is asked whether to stop.
+/// Interval at which waiting callers check whether to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The end of what is printed on one stream that is kept.
 pub const KEPT_BYTES_MAX: usize = 4 << 20;
@@ -46,7 +46,7 @@ pub struct Heard {
 pub struct Ended {
     /// Its exit code or signal.
     pub status: ExitStatus,
-    /// From just before it was started until the kernel told of its end.
+    /// From just before it was started until the kernel reported its end.
     pub elapsed: Duration,
     /// Its resource use.
     pub used: ProcessUse,
@@ -54,7 +54,7 @@ pub struct Ended {
     pub stdout: Printed,
     /// Its error output, if the stream is read.
     pub stderr: Printed,
-    /// It was killed with its group, because somebody asked to stop.
+    /// It was killed with its group, because the user asked to stop.
     pub stopped: bool,
     /// Processes of its group were still there; they were killed.
     pub left_group: bool,
@@ -94,7 +94,7 @@ pub struct Printed {
 }
 
 impl Printed {
-    /// As text; what is no UTF-8 is replaced.
+    /// As text; invalid UTF-8 is replaced.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
@@ -161,8 +161,8 @@ impl Ready {
     /// # Errors
     /// A zero byte in one of its texts; no memory; no file descriptor.
     pub fn new(command: &Command, mut streams: Streams, heard: Heard) -> io::Result<Self> {
-        // The other ends stay open here too. So a pipe does not tell that a process has closed it:
-        // nobody would be woken for that just before the process ends.
+        // The other ends stay open here too, so a pipe does not report that a process has closed
+        // it. That avoids a wake-up just before the process ends.
         let pipes = [
             Pipe::in_place_of(heard.stdout, &mut streams[1])?,
             Pipe::in_place_of(heard.stderr, &mut streams[2])?,
@@ -247,8 +247,8 @@ fn is_above_own_peak(peak_bytes: u64) -> bool {
     if peak_bytes <= OWN.load(Ordering::Relaxed) {
         return false;
     }
-    // What getrusage(2) tells of us may be that of who started us, but it is never less, and sooner
-    // told.
+    // The figure of getrusage(2) for this process may include its parent's, but it is never less
+    // than its own, and faster to get.
     if peak_bytes > (usage(libc::RUSAGE_SELF).ru_maxrss as u64) << 10 {
         return true;
     }
@@ -264,10 +264,10 @@ struct Leader {
 }
 
 impl Leader {
-    /// Kills all of the group; whether there was anybody.
+    /// Kills all processes of the group; returns whether there were any.
     fn kill_group(&self) -> bool {
         // SAFETY: a system call without pointers. The group is the leader's own: its number is not
-        // given anew while the leader is not waited for or anybody is in it.
+        // reused until the leader is reaped and the group is empty.
         unsafe { libc::killpg(self.pid, libc::SIGKILL) == 0 }
     }
 
@@ -289,7 +289,7 @@ impl Drop for Leader {
     fn drop(&mut self) {
         if self.status.is_none() {
             self.kill_group();
-            // There is nobody to tell.
+            // A destructor cannot report an error.
             let _ = self.reap();
         }
     }
@@ -341,8 +341,8 @@ impl Pipe {
     }
 }
 
-/// Waits until the process has ended or for [`LOOK_EVERY`], and reads what is printed meanwhile.
-/// Whether it has ended.
+/// Waits until the process has ended or for [`LOOK_EVERY`], and reads what is printed until then.
+/// Returns whether it has ended.
 fn wait(ended: &OwnedFd, pipes: &mut [Pipe; 2]) -> io::Result<bool> {
     let poll = |fd: libc::c_int| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     // The kernel passes over negative numbers.
@@ -394,11 +394,11 @@ fn counts_storage() -> bool {
     *COUNTS
 }
 
-/// Opens what a child reads or writes, without waiting for somebody at the other end of a pipe:
-/// nobody could stop that.
+/// Opens what a child reads or writes, without waiting for a process at the other end of a pipe:
+/// such a wait could not be interrupted.
 ///
 /// # Errors
-/// When it cannot be opened; a pipe that is to be written to, also when nobody reads from it.
+/// When it cannot be opened; for a pipe to write to, also when no process has it open for reading.
 pub fn open_at_once(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let file = options.custom_flags(libc::O_NONBLOCK).open(path)?;
     // SAFETY: a system call on an open file.

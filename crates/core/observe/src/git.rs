@@ -114,7 +114,7 @@ mod tests {
         let commit = git(&bench, &["rev-parse", "HEAD"]);
         let state = |changed| Some(GitState { commit: commit.clone(), changed: Some(changed) });
         assert_eq!(git_state(&bench), state(false));
-        // What was never added, such as results, is no change.
+        // Untracked files, such as results, are not a change.
         std::fs::write(bench.join("results"), "2").unwrap();
         assert_eq!(git_state(&bench), state(false));
         std::fs::write(bench.join("a"), "22").unwrap();

@@ -55,7 +55,7 @@ fn layers(mut devices: Vec<Device>) -> Vec<DeviceFacts> {
     layers
 }
 
-/// File systems of packages and media, on which nobody puts a database.
+/// File systems of packages and media, which do not hold databases.
 const READ_ONLY: [&str; 4] = ["squashfs", "erofs", "iso9660", "udf"];
 
 /// Returns the storage layers of each mounted file system on block devices, and the unreadable

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// How long a process that was told to end may take until it counts as left behind.
+/// How long a process may take to end after SIGTERM until it counts as left behind.
 const GRACE: Duration = Duration::from_millis(500);
 /// How soon it is looked for again.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -25,8 +25,8 @@ const GUARD: &str = "while read -r _; do :; done\nfor _ in 1 2 3 4 5 6 7 8 9 10;
                      exit\nfor file in $marked; do pid=${file#/proc/}; kill -KILL \
                      \"${pid%/environ}\"; done\ndone";
 
-/// A mark that processes bear in their environment. As long as there is one, another process
-/// watches over us: when we are killed, it kills those that bear a mark of ours.
+/// A mark in the environment of processes. While one exists, a guard process watches this one: if
+/// this one is killed, the guard kills all processes that bear its mark.
 #[derive(Debug)]
 pub struct Mark {
     value: String,

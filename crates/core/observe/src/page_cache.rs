@@ -1,8 +1,8 @@
 //! The operating system's page cache: what of a file is in it, and putting it there or out of it.
 //!
-//! All of it works on open files: a process that closes a file loses all its POSIX locks on it,
-//! whoever in it took them (fcntl(2)), so that whoever has a live SQLite database keeps a handle of
-//! his own for this.
+//! All of it works on open files. A process that closes a file loses all its POSIX locks on that
+//! file, even locks taken through another descriptor (fcntl(2)). So code with a live SQLite
+//! database keeps a handle of its own for this.
 
 use std::fs::File;
 use std::io;

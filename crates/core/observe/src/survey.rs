@@ -152,7 +152,7 @@ fn clock_synchronized() -> Option<bool> {
 /// machine has.
 const NO_LIMIT_BYTES: u64 = 1 << 60;
 
-/// The soft limit of this process on a resource; `u64::MAX` is no limit.
+/// The soft limit of this process on a resource; `u64::MAX` means no limit.
 pub fn soft_limit(resource: libc::__rlimit_resource_t) -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is a valid place for the answer.
@@ -207,7 +207,7 @@ fn narrow(limits: &mut Limits, tree: &Tree, folder: &Path) {
     let bytes = bytes.filter_map(|text| text.parse().ok()).filter(|bytes| *bytes < NO_LIMIT_BYTES);
     limits.memory_bytes = limits.memory_bytes.into_iter().chain(bytes).min();
 
-    // `max 100000`, or two files, in which -1 is no limit.
+    // `max 100000`, or two files, in which -1 means no limit.
     let Some(quota) = text("cpu.max")
         .or_else(|| Some(format!("{} {}", text("cpu.cfs_quota_us")?, text("cpu.cfs_period_us")?)))
     else {

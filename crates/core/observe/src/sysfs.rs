@@ -9,8 +9,8 @@ use std::str::FromStr;
 /// No machine has more processors; a longer list is not one of the kernel.
 const CPUS_MAX: u32 = 1 << 20;
 
-/// The text without the blanks around it. It may hold bytes of others, such as the name of a
-/// device.
+/// The text without the blanks around it. It may hold arbitrary bytes, such as those of a device's
+/// name.
 fn read(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&std::fs::read(path)?).trim().to_owned())
 }

@@ -305,7 +305,7 @@ mod tests {
         reason = "it is waited for by wait4, which tells what it used"
     )]
     fn times_of_another_process_are_those_that_the_system_reports_when_it_ends() {
-        // Busy until it is told to end, in user mode for the most part.
+        // Busy in user mode for the most part, until a line on its input ends it.
         let mut child = Command::new("sh")
             .args(["-c", "i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done; echo; read line"])
             .stdin(Stdio::piped())

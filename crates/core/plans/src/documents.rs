@@ -5,7 +5,7 @@ use serde_json::{Deserializer, Value};
 use std::slice::from_ref;
 
 /// The statements of JSON documents that follow each other. `read` gets each document, or each
-/// element of a document that is a list, and returns `None` for one that is no statement.
+/// element of a document that is a list, and returns `None` if it is not a statement.
 ///
 /// # Errors
 /// [`PlanError`] of the first damaged document or statement; [`PlanError::Unknown`] when a document

@@ -5,8 +5,8 @@ use thiserror::Error;
 /// An error of reading a text as plans.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PlanError {
-    /// The text is in none of the reader's formats.
-    #[error("this is no plan that can be read")]
+    /// The text does not have a format of the reader.
+    #[error("not a plan in a known format")]
     Unknown,
     /// It begins as a plan and goes wrong, or ends too early.
     #[error("the {format} is damaged or cut off: {cause}")]
@@ -25,7 +25,7 @@ pub enum PlanError {
 const JSON_DEPTH: usize = 128;
 
 impl PlanError {
-    /// The error of a text that is no JSON, or nested too deep.
+    /// The error of a text that is not JSON, or nested too deep.
     pub fn from_json(format: &'static str, error: &serde_json::Error) -> Self {
         let cause = error.to_string();
         if cause.starts_with("recursion limit") {

@@ -46,7 +46,7 @@ pub enum Kind {
     Constant,
     /// Inserts, updates, deletes or merges.
     Modify,
-    /// None of these: the engine's name says more.
+    /// Another operator: the engine's name says more.
     #[default]
     Other,
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Statement {
     /// Name of the engine that made the plan.
     pub engine: String,
-    /// As it stands in the file, with its literals; empty where the file does not have it.
+    /// Its text in the file, with its literals; empty where the file does not have it.
     pub text: String,
     /// Its kind, in the engine's words: `SELECT`, `COND`.
     pub kind: String,

@@ -137,7 +137,7 @@ fn of_operator(at: usize, operator: &Operator) -> Option<Remark> {
     }
 }
 
-/// Where estimates go wrong: operators that are off while none of their inputs is.
+/// Where estimates go wrong: operators that are off although all of their inputs are right.
 fn estimates(operators: &[(usize, &Operator)]) -> Vec<Remark> {
     let off: Vec<bool> = operators.iter().map(|(_, operator)| is_off(operator)).collect();
     let mut all = Vec::new();

@@ -11,6 +11,6 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// The terms of an engine that has none of these.
+    /// The terms of an engine without such warnings and reasons.
     pub const NONE: Self = Self { quoting_warnings: &[], harmless_reasons: &[] };
 }

@@ -278,7 +278,7 @@ pub fn create(context: &TrialContext<'_>, set: &DataSet, work: Work) -> Result<L
     Loaded::read(context, set, table.as_ref(), filled, &taken)
 }
 
-/// How often somebody hears how far loading is.
+/// Interval at which the progress of loading is reported.
 const TELL_EVERY: Duration = Duration::from_millis(500);
 
 /// The result of filling tables.
@@ -292,7 +292,7 @@ pub struct Filled {
     pub waited_s: f64,
 }
 
-/// Creates and fills the tables of a trial; meanwhile `tell` hears how many rows there are.
+/// Creates and fills the tables of a trial; `tell` receives the number of rows while it runs.
 ///
 /// # Errors
 /// When the engine fails or the trial is asked to stop.

@@ -32,7 +32,7 @@ settings! {
         "workload.distinct_keys", Kind::Count { min: 1, max: 1_000_000_000_000 };
 }
 
-/// A prime that is no divisor of any practical number of keys: multiples of it visit all of them.
+/// A prime that does not divide any practical number of keys: multiples of it visit all of them.
 const STRIDE: u128 = 2_654_435_761;
 
 /// An objection to a data set without keys that are integers, or with fewer than are asked for.

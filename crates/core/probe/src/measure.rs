@@ -58,7 +58,7 @@ pub fn measure<L>(
         context,
         collector: context.instance.wait_collector(),
         devices: DeviceMonitor::find(subject.storage),
-        // A server may have to be started anew for it; connections would not survive that.
+        // A server may have to be restarted for it; connections would not survive that.
         settled: if context.target.abilities.contains(&Ability::Embedded) {
             None
         } else {
@@ -234,9 +234,9 @@ impl Surroundings {
         let Collected { waits: mut all_waits, resources, operations, time, server_cpu_s, .. } =
             self.collected;
         let session_s = elapsed_s * f64::from(connections);
-        // Servers are asked a little before the load goes and after it has ended: till then
-        // sessions wait for their clients. Sessions that a program opens have no threads of
-        // ours, and end as they like.
+        // Servers are asked shortly before the load starts and after it has ended; in between,
+        // sessions wait for their clients. Sessions that a program opens have no load threads, and
+        // end at any time.
         if threads.len() > 0 {
             let beside_s = time.as_ref().map_or(0.0, |time| time.session_s - session_s);
             take_off_client(&mut all_waits, beside_s);

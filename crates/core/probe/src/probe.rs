@@ -34,7 +34,7 @@ pub trait Probe: Send + Sync {
             .map_or(0, |set| set.row_bytes());
         Footprint { row_bytes, ..Footprint::default() }
     }
-    /// The tables of the data set that its trials make; none of other probes.
+    /// The tables of the data set that its trials create; empty for other probes.
     fn tables(&self, configuration: &Configuration) -> Vec<Table> {
         data::declared_data_set(self.settings(), configuration)
             .map_or_else(Vec::new, |set| set.tables())

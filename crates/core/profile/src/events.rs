@@ -12,7 +12,7 @@ use std::os::fd::AsRawFd;
 const RING_BYTES: usize = 256 << 10;
 /// `_IO('$', 5)` of `linux/perf_event.h`.
 const SET_OUTPUT: libc::c_ulong = 0x2405;
-/// Files that are open besides.
+/// Files that are open in addition to the events.
 const FILES_BESIDE: usize = 128;
 
 /// Open events and their rings.
@@ -26,7 +26,8 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Events of threads, not yet switched on. Threads that have ended meanwhile are passed over.
+    /// Events of threads, not yet enabled. Threads that have ended since they were listed are
+    /// skipped.
     pub fn of_threads(threads: &[i32], cpus: &[usize], hz: u32) -> Result<Self> {
         let needed = threads.len() * cpus.len() + FILES_BESIDE;
         allow_files(needed);

@@ -197,8 +197,8 @@ impl Collector {
         Ok(Self::new(events, pids, None))
     }
 
-    /// Works until nobody is left to give orders. Returns stacks, whether the kernel is in them,
-    /// and how long it took.
+    /// Works until the sender of orders is dropped. Returns stacks, whether the kernel is in them,
+    /// and the elapsed time.
     fn collect(
         mut self,
         orders: &Receiver<()>,

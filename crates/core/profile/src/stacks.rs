@@ -82,8 +82,8 @@ fn places(chain: &[u64], find: impl Fn(u64) -> Option<(ModuleId, u64)>) -> Vec<P
             (context, is_first) = (entry, true);
             continue;
         }
-        // A caller's address is where it goes on: the call is before it, and can be the last thing
-        // in its function.
+        // A caller's address is its return address: the call is before it, and can be the last
+        // instruction of its function.
         let address = if is_first { entry } else { entry.saturating_sub(1) };
         is_first = false;
         let place = match context {

@@ -13,7 +13,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How soon a socket is tried again whose server has no room for more connections.
 const TRY_AGAIN: Duration = Duration::from_millis(10);
 
-/// A wait that ended because somebody asked to stop.
+/// A wait that ended because the user asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("stopped on request")]
 pub struct Stopped;
@@ -36,7 +36,7 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// So much from now on, unless somebody asks to stop, who ends it at once.
+    /// A timeout from now on; a request to stop ends it immediately.
     pub fn for_time(time: Option<Duration>, stop: Option<Stop>) -> Self {
         let mut patience =
             Self { stop: stop.map(|stop| (stop, Duration::ZERO)), ..Self::default() };

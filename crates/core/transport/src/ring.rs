@@ -30,7 +30,7 @@ pub struct Ring {
 /// The ring's state for a connection.
 #[derive(Debug, Clone, Copy, Default)]
 struct State {
-    /// A receive operation is in flight; it goes on after each completion.
+    /// A receive operation is in flight; it stays active after each completion.
     receives: bool,
     /// Bytes of the last send operation.
     sends: usize,
@@ -200,7 +200,8 @@ fn send(socket: Fixed, bytes: &[u8]) -> Entry {
         .flags(Flags::SKIP_SUCCESS)
 }
 
-/// Number of buffers, a power of two. When all of them are full, receiving begins anew.
+/// Number of buffers, a power of two. When all of them are full, the receive operation ends and is
+/// submitted again.
 const BUFFERS: u16 = 256;
 
 /// Bytes of a buffer: more than most answers have, and half of what the server sends at most at

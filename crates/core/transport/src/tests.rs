@@ -187,7 +187,7 @@ fn sends_are_short_and_messages_come_in_pieces() {
     });
 }
 
-/// Answers one message, says why it goes, and closes when told to.
+/// Answers one message, states the reason for closing, and closes when the message is `quit`.
 fn close_with_a_reason(mut socket: UnixStream) {
     let request = message(&mut socket).unwrap();
     if request != b"\0\0\0\x04quit" {
@@ -329,7 +329,7 @@ fn whoever_waits_for_a_silent_server_hears_that_its_time_is_over_and_that_it_is_
     let (ours, _theirs) = UnixStream::pair().unwrap();
     let mut silent = Stream::new(Socket::from(OwnedFd::from(ours)), b"");
     let listener = UnixListener::bind(folder.path().join("socket")).unwrap();
-    // Nobody accepts: the queue of a listening socket has room for some.
+    // Nothing accepts connections: the queue of the listening socket holds a few.
     let mut waiting = Vec::new();
     let short = || Patience::for_time(Some(Duration::from_millis(30)), None);
     let full = loop {

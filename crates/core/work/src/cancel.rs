@@ -22,7 +22,7 @@ pub enum CancelReason {
 }
 
 impl Cancel {
-    /// A token that nobody has cancelled yet.
+    /// A token that is not cancelled.
     pub fn new() -> Self {
         Self::default()
     }
@@ -44,7 +44,7 @@ impl Cancel {
         Stop::when(move || cancel.is_cancelled())
     }
 
-    /// Why, if somebody asked to stop.
+    /// The reason, if it is cancelled.
     pub fn reason(&self) -> Option<CancelReason> {
         match self.0.load(Ordering::Relaxed) {
             1 => Some(CancelReason::Interrupt),

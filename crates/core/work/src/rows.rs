@@ -102,7 +102,7 @@ impl Values {
 }
 
 /// Days since 1970-01-01 of a date as [`Values::write`] writes it, `1995-03-15`: the inverse of
-/// `write_date` (Hinnant, `days_from_civil`). `None` where it is no date from 0001 to 9999.
+/// `write_date` (Hinnant, `days_from_civil`). `None` if it is not a date from 0001 to 9999.
 pub fn day(text: &str) -> Option<i32> {
     let mut parts = text.split('-').map(|part| {
         let digits = part.bytes().all(|byte| byte.is_ascii_digit());

@@ -78,8 +78,8 @@ pub struct Storage {
     pub fill_percent: Option<u8>,
     /// The table is spread over the target's data files; otherwise it is in the first one.
     pub spread: bool,
-    /// The key is made once the rows are there, where the engine can do so: cheaper than keeping
-    /// it meanwhile.
+    /// The key is created after the rows are loaded, where the engine can do so: cheaper than
+    /// maintaining it during the load.
     pub key_after_fill: bool,
     /// A column with a secondary index, which is made once the rows are there.
     pub index: Option<&'static str>,

@@ -60,7 +60,7 @@ impl Slot {
     }
 }
 
-/// The slots with values that a value cannot be told from.
+/// The first and last value that are recorded in the same bucket as this one.
 pub const fn equivalent(value: u64) -> (u64, u64) {
     let bits = (u64::BITS - value.leading_zeros()).saturating_sub(EXACT.trailing_zeros());
     (value >> bits << bits, (value >> bits << bits) + (1 << bits) - 1)

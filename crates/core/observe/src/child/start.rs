@@ -179,7 +179,7 @@ fn environment(command: &Command) -> impl Iterator<Item = OsString> {
     })
 }
 
-/// The program of a command, looked for where it is itself told to look, if it is.
+/// The program of a command, looked up in the `PATH` of its environment if that sets one.
 fn program(command: &Command) -> io::Result<OsString> {
     let name = command.get_program();
     let path = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);

@@ -11,10 +11,12 @@ use std::process::{Command, Output};
 /// Signatures lie this close to either end of a device, or a known distance behind them.
 const ENDS_BYTES: u64 = 1 << 20;
 
-/// Why a block device must not be overwritten, in words that follow its name: it or a part of it is
-/// mounted, is swap, is held by another device, has partitions, is open exclusively, or bears the
-/// signature of a file system, of a member of an array or of a table of partitions. `None`: nothing
-/// is known to be on it.
+/// The reason why a block device must not be overwritten, in words that follow its name; `None`: no
+/// use of it was found.
+///
+/// It or a part of it is mounted, is swap, is held by another device, has partitions or is open
+/// exclusively. Or it bears the signature of a file system, of a member of an array or of a
+/// partition table.
 ///
 /// This is a look, not a claim: who then writes opens the device with `O_EXCL`.
 ///

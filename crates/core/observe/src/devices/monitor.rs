@@ -54,7 +54,7 @@ impl DeviceMonitor {
         monitor
     }
 
-    /// Begins anew: what was done before is not counted.
+    /// Restarts the count: earlier I/O is not counted.
     pub fn start(&mut self) {
         self.started = Instant::now();
         for watched in &mut self.watched {
@@ -62,7 +62,7 @@ impl DeviceMonitor {
         }
     }
 
-    /// Stops watching. A device that has vanished meanwhile is left out.
+    /// Stops watching. A device that has vanished since the start is left out.
     pub fn stop(self) -> Vec<DeviceUse> {
         let ends: Vec<_> =
             self.watched.iter().map(|watched| Counters::read(&watched.stat)).collect();
@@ -106,7 +106,7 @@ impl Counters {
 
     /// Returns the difference of two readings.
     fn since(self, start: Self) -> DeviceUse {
-        // The kernel's times are of 32 bits and begin anew at 49 days of I/O.
+        // The kernel's times have 32 bits and wrap at 49 days of I/O.
         let delta = |field: usize| self.0[field].saturating_sub(start.0[field]);
         let seconds = |field: usize| {
             f64::from((self.0[field] as u32).wrapping_sub(start.0[field] as u32)) / 1e3

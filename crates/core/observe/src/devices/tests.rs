@@ -112,7 +112,7 @@ fn counters_agree_with_known_io() {
 fn an_empty_device_is_free() {
     let Some(disk) = LoopDevices::make(1, 16) else { return };
     assert_eq!(reason(disk.path(0)), None);
-    // What a benchmark leaves is no signature.
+    // Random data, as a benchmark leaves it, is not a signature.
     shell(&format!(
         "dd if=/dev/urandom of={} bs=1M oflag=direct 2>/dev/null || true",
         disk.path(0).display()

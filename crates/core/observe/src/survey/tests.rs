@@ -30,7 +30,7 @@ impl Machine {
             let (core, folder) = (cpu % 16, format!("sys/devices/system/cpu/cpu{cpu}"));
             let (socket, pair) = (core / 8, format!("{core},{}\n", core + 16));
             machine.has(&format!("{folder}/topology/physical_package_id"), &format!("{socket}\n"));
-            // Numbers of cores begin anew in each socket.
+            // Numbers of cores restart in each socket.
             machine.has(&format!("{folder}/topology/core_id"), &format!("{}\n", core % 8));
             machine.has(&format!("{folder}/topology/thread_siblings_list"), &pair);
             let cache = |index: u32, level: &str, kind: &str, size: &str, shared: &str| {

@@ -283,7 +283,7 @@ impl<'a, W: Workload> Client<'a, W> {
         }
     }
 
-    /// Goes on with the connections whose time has come.
+    /// Resumes the connections whose time has come.
     fn wake(&mut self) -> Result<(), ProbeError> {
         let now_ns = self.now_ns();
         while let Some(Reverse((due_ns, connection))) = self.timers.peek().copied() {
@@ -301,7 +301,7 @@ impl<'a, W: Workload> Client<'a, W> {
         Ok(())
     }
 
-    /// Goes on with a connection's work until it has to wait for something.
+    /// Continues a connection's work until it has to wait for something.
     fn step(&mut self, connection: usize) -> Result<(), ProbeError> {
         loop {
             let lane = &mut self.lanes[connection];

@@ -164,7 +164,7 @@ pub trait Workload: Send {
     /// Returns the transaction's next step.
     ///
     /// # Errors
-    /// When it cannot be told: a script divides by zero.
+    /// When it cannot be determined: a script divides by zero.
     fn step(&mut self) -> Result<Step<'_>, ProbeError>;
     /// Results that the last request asked for.
     ///
@@ -203,12 +203,14 @@ pub enum Step<'a> {
     End,
 }
 
-/// When the transactions of an open loop are meant to start: at random times, whether or not others
-/// have ended; a Poisson process. The same seed gives the same process, stretched by the rate,
-/// whatever the numbers of threads and connections are: each thread has one of these and draws the
-/// whole process; which starts it takes is agreed on by a counter that all threads share. So
-/// whichever connection is free takes the next start (as of pgbench's `--rate`, where it is one of
-/// the same thread), and none waits behind a busy connection while another is idle.
+/// Intended start times of the transactions of an open loop: random and independent of
+/// transactions in progress (a Poisson process).
+///
+/// The same seed gives the same process, scaled by the rate, for any number of threads and
+/// connections. Each thread draws the whole process; a counter that all threads share assigns the
+/// starts. So the first free connection takes the next start, and no transaction waits behind a
+/// busy connection while another is idle. (pgbench's `--rate` chooses among connections of the same
+/// thread.)
 #[derive(Debug)]
 pub struct Arrivals<'a> {
     /// Mean distance in nanoseconds.

@@ -7,7 +7,7 @@ use std::process::Command;
 fn as_nobody(test: &str) -> Option<String> {
     // SAFETY: it has no arguments and cannot fail.
     if unsafe { libc::geteuid() } != 0 {
-        skipped("only root can become somebody else");
+        skipped("only root can change its user");
         return None;
     }
     // The folder of the tests may be closed to others.

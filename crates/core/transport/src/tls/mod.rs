@@ -148,7 +148,7 @@ impl Tls {
             Err(_) if options.verifies_host => {
                 return Err(TlsError::HostName { host: host.clone() });
             }
-            // An address is not told to the server.
+            // An IP address is not sent to the server.
             Err(_) => ServerName::from(IpAddr::from(Ipv4Addr::UNSPECIFIED)),
         };
         Ok(Self { config: Arc::new(client_config(options)?), name })
