@@ -105,8 +105,8 @@ fn unloadable(name: &OsStr) -> Option<LibraryError> {
     (bytes < needed).then_some(LibraryError::CutOff { path, bytes, needed })
 }
 
-/// Bytes of a library by its header and the segments that this lists: elf(5). `None` where it is no
-/// ELF file of 64 bits or cannot be read, of which the loader tells more.
+/// Bytes of a library by its header and the segments that this lists: elf(5). `None` if it is not a
+/// 64-bit ELF file or cannot be read; the loader reports the reason.
 fn bytes_needed(path: &Path) -> Option<u64> {
     let file = File::open(path).ok()?;
     let mut header = [0; 64];

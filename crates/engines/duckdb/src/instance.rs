@@ -40,7 +40,7 @@ pub struct DuckDbInstance {
 /// State shared by the sessions of a trial.
 pub struct Target {
     library: &'static Library,
-    /// Gone while the database is opened anew, and when that failed.
+    /// `None` while the database is reopened, and if that failed.
     database: Mutex<Option<Arc<Database>>>,
     /// Below the database, which is closed before they are removed.
     files: Files,

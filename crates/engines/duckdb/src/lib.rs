@@ -64,9 +64,9 @@ settings! {
     /// back.
     pub COLUMN_COMPRESSION: Option<String> =
         "target.column_compression.*", Kind::Choice(compression::OF_COLUMNS);
-    /// State of the caches at the start of the measurement: cold (database reopened, none of its
-    /// file in memory), warm (as loading left them), hot (the whole file in the page cache).
-    /// Steelbench establishes and verifies it.
+    /// State of the caches at the start of the measurement: cold (database reopened, its file not
+    /// in memory), warm (as loading left them), hot (the whole file in the page cache). Steelbench
+    /// establishes and verifies it.
     pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm" => Cache;
     /// End the measurement with a checkpoint, so that no configuration defers its writes.
     pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "true" => Durability;

@@ -3,7 +3,7 @@
 //!
 //! <https://duckdb.org/docs/stable/clients/c/api>. Functions are those of its stable part, as
 //! DuckDB 1.2 has them, and two older ones that turn any value into text and that later versions
-//! still have. No function of ours is called by DuckDB, so that no panic can pass through it.
+//! still have. There are no callbacks from DuckDB, so no panic can unwind through it.
 
 mod append;
 mod interface;
@@ -231,7 +231,7 @@ impl Connected {
 
 impl Drop for Connected {
     fn drop(&mut self) {
-        // SAFETY: it is open, and nobody uses it any more.
+        // SAFETY: it is open, and this is the last use.
         unsafe { (self.database.library.interface.duckdb_disconnect)(&raw mut self.handle) }
     }
 }

@@ -28,8 +28,8 @@ pub struct KeyOf {
 
 /// The connection of one thread.
 pub struct DuckDbSession {
-    /// `None` until measuring begins where the database is opened anew for that. Above the target:
-    /// the connection is closed before the files can be removed.
+    /// `None` until measuring begins if the database is reopened for that. Above the target: the
+    /// connection is closed before the files can be removed.
     open: Option<Open>,
     target: Arc<Target>,
     operations: Arc<[Compiled]>,

@@ -43,8 +43,7 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
     configuration.below(PREFIX).filter_map(objection).chain(twice).collect()
 }
 
-/// A setting of the library: its value where nobody has set it, and whether each connection has its
-/// own.
+/// A setting of the library: its default, and whether each connection has its own value.
 #[derive(Clone)]
 struct Known {
     value: String,

@@ -10,9 +10,9 @@ use work::{Filter, Table};
 /// Rows of a row group.
 pub const GROUP_ROWS: usize = 122_880;
 
-/// The segments of a table with their bytes, as `pragma_storage_info` says it: a segment of a
-/// column ends where the next one in its block begins, or with the block, so that room at the end
-/// of a block counts to the column before it. Values that are all the same take no block.
+/// The segments of a table with their bytes, from `pragma_storage_info`. A segment ends where the
+/// next one in its block begins, or with the block: unused room at the end of a block counts to the
+/// segment before it. Equal values take no block.
 fn segments(info: &str) -> String {
     format!(
         "(SELECT row_group_id, column_id, column_name, compression, segment_type, CASE WHEN \
@@ -28,7 +28,8 @@ fn info_of(table: &Table) -> String {
     format!("pragma_storage_info({})", literal(table.name))
 }
 
-/// Of a table of the database. The smallest value of a segment stands in its statistics.
+/// Reads the storage of a table of the database. The smallest value of a segment is in its
+/// statistics.
 pub fn of_table(connection: &Connection, table: &Table, filter: Filter) -> Answered<Stored> {
     let info = info_of(table);
     let bytes = format!(

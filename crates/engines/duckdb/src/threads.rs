@@ -40,7 +40,8 @@ impl Workers {
         })
     }
 
-    /// A thread of ours that has worked for the database ends: what it has used counts as theirs.
+    /// Adds the CPU time of the calling thread, which worked for the database and ends, to that of
+    /// the database's threads.
     pub fn ends(&self) {
         self.ended_ns.fetch_add(ThreadClock::of_this_thread().read().cpu_ns, Ordering::Relaxed);
     }

@@ -1,11 +1,11 @@
 //! Waits of the sessions.
 //!
-//! DuckDB counts no waits. How long a session was suspended in it is known exactly: the wall time
-//! of its requests less the time on a processor and in the run queue, which the kernel tells of
-//! each thread. What it was suspended in is sampled: the kernel shows the system call that a thread
-//! sleeps in and its arguments (`/proc/<pid>/task/<tid>/syscall`, see proc(5)), so that a read of
-//! the database file, a sync of the log and a mutex are told apart. Samples divide the
-//! suspended time; they do not add to it.
+//! DuckDB counts no waits. How long a session was suspended in it is exact: the wall time of its
+//! requests less the time on a processor and in the run queue, which the kernel counts per thread.
+//! The causes are sampled: the kernel shows the system call that a thread sleeps in and its
+//! arguments (`/proc/<pid>/task/<tid>/syscall`, see proc(5)). These distinguish a read of the
+//! database file, a sync of the log and a mutex. Samples divide the suspended time; they do not add
+//! to it.
 
 use super::threads::Workers;
 use engine::{Collected, EngineError, EngineUse, WaitCollector, WaitType, lock};
@@ -145,7 +145,7 @@ impl Seat {
     /// A request begins.
     pub fn enter(&mut self) {
         let Some(times) = &mut self.times else { return };
-        // What the thread did outside is no wait in DuckDB.
+        // Time that the thread spent outside does not count as a wait in DuckDB.
         if times.left.elapsed() > SHORT {
             times.read();
         }
@@ -193,7 +193,7 @@ pub struct DuckDbCollector {
 struct Reading {
     /// Nanoseconds of each worker thread on a processor.
     workers_ns: Vec<(i32, u64)>,
-    /// Bytes that this process, which does nothing else meanwhile, has read from storage.
+    /// Bytes that this process has read from storage; it does nothing else during the measurement.
     read_bytes: Option<u64>,
 }
 

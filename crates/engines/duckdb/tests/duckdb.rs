@@ -236,7 +236,7 @@ fn a_conflict_between_two_writers_asks_for_the_transaction_to_be_repeated() {
         let conflict = sql(other.as_mut(), "UPDATE orders SET amount = 4 WHERE id = 1");
         assert!(matches!(conflict, Err(EngineError::Retry { .. })), "{conflict:?}");
         ask(other.as_mut(), &Request::ROLLBACK).unwrap();
-        // Nothing is open: that is no error.
+        // Without a transaction it is not an error.
         ask(other.as_mut(), &Request::ROLLBACK).unwrap();
         sql(one.as_mut(), "COMMIT").unwrap();
         sql(other.as_mut(), "BEGIN; UPDATE orders SET amount = 4 WHERE id = 1; COMMIT").unwrap();
@@ -374,7 +374,7 @@ fn a_full_row_group_is_written_before_its_transaction_ends() {
             };
             let file = folder.path().join("data.duckdb");
             let (told, written) = std::sync::mpsc::channel();
-            // The second group of the first transaction goes on when the first one is there.
+            // The second group of the first transaction follows when the first one is there.
             let batches = (0..2 * GROUP).step_by(4096).map(move |first| {
                 told.send(file.metadata().unwrap().len()).unwrap();
                 let mix = |row: u128| row.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);

@@ -127,7 +127,7 @@ impl FileTarget for FilesInstance {
 
 /// The files of several trials. Dropping it removes those that were created.
 struct Made {
-    /// Devices that may be written to are held, so that nobody mounts one meanwhile.
+    /// Devices to be written to are held open exclusively, so that they cannot be mounted.
     claims: Vec<File>,
     wanted: Wanted,
     files: Vec<TargetFile>,
@@ -234,7 +234,7 @@ fn fill(path: &Path, size: u64, compress_percent: u8, cancel: &Cancel) -> Result
 
 /// A file or device that was there before, without links, whose it is, and its size.
 fn existing(path: &Path) -> Result<(PathBuf, Origin, u64), EngineError> {
-    // A link that is changed while the run goes on changes nothing.
+    // Resolved once: changing the link during the run has no effect.
     let path = &path.canonicalize().map_err(EngineError::at(path))?;
     let kind = path.metadata().map_err(EngineError::at(path))?.file_type();
     if !kind.is_block_device() && !kind.is_file() {

@@ -17,7 +17,7 @@ use observations::EngineVersion;
 use std::path::PathBuf;
 use work::Stop;
 
-/// The engine that is no database.
+/// The engine for plain files and block devices, without a database.
 #[derive(Debug, Clone, Copy)]
 pub struct Files;
 

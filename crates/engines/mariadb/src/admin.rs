@@ -59,7 +59,7 @@ impl Admin {
                                use another server";
                 return Err(EngineError::failed(doing, message));
             }
-            // A run that was killed has left it: nobody holds its lock.
+            // Left by a run that was killed: its lock is free.
             Some(true) => drop_database(&mut client)?,
             None => {}
         }
@@ -87,7 +87,7 @@ impl Admin {
         Ok(())
     }
 
-    /// Connects to a server of ours that has other data now, and takes our database there, emptied.
+    /// Connects to a private server that has other data now, and takes our database there, emptied.
     pub fn move_to(&self, config: &Config) -> Result<(), EngineError> {
         self.adopt(&Self::take_database(config, &self.cancel)?);
         Ok(())

@@ -128,7 +128,7 @@ pub fn apply(
     Ok(of_sessions)
 }
 
-/// Where the record of a server is, whoever asks for it and by whatever name.
+/// The path of a server's record, the same for every user and host name.
 fn place(client: &mut Client) -> Result<PathBuf, EngineError> {
     let sql = "SELECT concat(@@hostname, ' ', @@port, ' ', @@datadir)";
     let server = client.cell(sql).map_err(failed_at("identifying the server"))?.unwrap_or_default();
@@ -186,7 +186,7 @@ impl Altered {
         }
     }
 
-    /// Connects, and keeps other runs out of our database meanwhile.
+    /// Connects, and locks our database against other runs while connected.
     fn connect(&self) -> Result<Client, EngineError> {
         let config = self.config.clone().with_stop(self.cancel.stop());
         let mut client = Client::connect(&config).map_err(failed_at("connecting"))?;
@@ -280,7 +280,7 @@ impl Altered {
             file.filter(|file| text_of(&file.path).is_ok_and(|text| text != file.text))
         {
             write(&file.path, file.text.as_deref())?;
-            // With what we have set it may not start: then nobody answers.
+            // With our settings it may not start: then it does not answer.
             if client.as_mut().map_or(Ok(true), |client| awaits_restart(&before, client))? {
                 self.restart(client.ok())?;
                 client = self.connect();

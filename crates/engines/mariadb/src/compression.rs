@@ -98,7 +98,7 @@ impl Compression {
         };
         let has = |name: &str| if name == BUILT_IN { Ok(true) } else { status(name) };
         if !has(algorithm)? && is_private {
-            // What the server says of a plugin that it has not got is told below, and what to do.
+            // If the server lacks the plugin, the error below says so, and what to do.
             let install = format!("INSTALL SONAME 'provider_{algorithm}'");
             let _ = admin.ask(|client| client.run(&install).map_err(failed_at(&install)));
         }

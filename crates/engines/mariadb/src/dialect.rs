@@ -37,7 +37,7 @@ pub fn spelled(sql: &str) -> &str {
 /// two pseudo-records (<https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_INNODB_RECORD.html>;
 /// `fil0fil.h`, `page0page.h`).
 const PAGE_OVERHEAD: usize = 38 + 8 + 56 + 26;
-/// Bytes of a record besides its columns: header, transaction, roll pointer (`rem0rec.h`,
+/// Bytes of a record in addition to its columns: header, transaction, roll pointer (`rem0rec.h`,
 /// `data0type.h`).
 const RECORD_OVERHEAD: usize = 5 + 6 + 7;
 /// The number of a row that has no key.

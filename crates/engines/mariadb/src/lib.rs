@@ -2,7 +2,7 @@
 //!
 //! - `settings`: what `[target]` can say, and objections to it
 //! - `server`: installations, private servers and their variables
-//! - `preflight`: what stands in the way of a first trial
+//! - `preflight`: problems found before a first trial
 //! - `host`: the server of consecutive trials; `instance`: what a trial works on, a database of our
 //!   own
 //! - `altered`: settings of servers by URL that are changed and put back

@@ -20,8 +20,8 @@ const UNKNOWN_VARIABLE: u16 = 1193;
 /// How long a server may take for each answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// Connections of a trial besides those of the load: of administration, and of the observer of
-/// waits.
+/// Connections of a trial in addition to those of the load: of administration, and of the observer
+/// of waits.
 const OWN_CONNECTIONS: u32 = 2;
 
 /// Returns the preflight problems of these needs.
@@ -156,7 +156,7 @@ fn of_the_whole_server(variable: &Variable) -> String {
     )
 }
 
-/// A server of ours: its programs, its user and its settings.
+/// A private server: its programs, its user and its settings.
 fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Invalid>, EngineError> {
     let installation = settings::installation(configuration)?;
     let account = Account::for_server(configuration.get(USER).as_deref(), PACKAGES_ACCOUNT)?;

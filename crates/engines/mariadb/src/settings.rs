@@ -51,9 +51,8 @@ settings! {
     /// (compressed-8k), or page compression (page-zlib; page-lz4, ... if the server has them).
     pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(compression::METHODS);
     /// State of the caches at the start of the measurement: cold (server restarted, buffer pool
-    /// empty, none of its files in memory), warm (as loading left them), hot (tables loaded into
-    /// the buffer pool). Steelbench establishes and verifies it; cold and hot need a private
-    /// server.
+    /// empty, its files not in memory), warm (as loading left them), hot (tables loaded into the
+    /// buffer pool). Steelbench establishes and verifies it; cold and hot need a private server.
     pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm" => Cache;
     /// Actions between trials, in addition to dropping the tables; not measured: restart (writes
     /// all dirty pages and starts with an empty buffer pool), os-cache (evict files from the page

@@ -311,9 +311,9 @@ impl MariaWire {
         Ok(())
     }
 
-    /// A column of a statement that is prepared, or of a result. What is told with a result is true
-    /// from then on: the types of parameters can have changed it. Those of a text whose results
-    /// nobody wants are not looked at.
+    /// Takes a column of a prepared statement, or of a result. A result's column replaces the
+    /// prepared one: the types of parameters can have changed it. Columns of a text whose results
+    /// are discarded are skipped.
     fn take_column(&mut self, of: Of, packet: &[u8]) -> Result<(), crate::client::Error> {
         if of == Of::Text && !self.keeps_results {
             return Ok(());

@@ -140,7 +140,7 @@ fn a_password_is_sent_as_it_is_only_where_nobody_else_can_read_it() {
         let is_sent = !String::from_utf8_lossy(&answers[0]).contains("sha256_password");
         assert_eq!((heard.contains(&format!("{SECRET}\0")), &refused), (is_sent, &None), "{heard}");
     }
-    // What is no key encrypts nothing.
+    // An invalid key encrypts nothing.
     let no_key = [FULL.to_vec(), b"\x01-----BEGIN PUBLIC KEY-----".to_vec(), OK.to_vec()];
     let (heard, refused) =
         login(false, 0, "caching_sha2_password", &no_key, "get-server-public-key=1");
@@ -170,7 +170,7 @@ fn a_server_that_does_not_encrypt_gets_nothing_where_encryption_is_asked_for() {
             "{mode}: {heard}"
         );
     }
-    // Nothing but the goodbye. One that says it can and then goes on in clear.
+    // Only the goodbye is sent to a server that offers TLS and then continues in clear.
     let (heard, refused) = login(false, SSL, "mysql_native_password", &[OK.to_vec()], "");
     let refused = refused.unwrap();
     assert!(!heard.contains("me\0") && !refused.contains("is too old"), "{heard} {refused}");

@@ -222,7 +222,7 @@ fn each_plugin_of_a_server_lets_in_who_has_the_password() {
             assert_eq!(error.code(), Some(1045), "{user} {wrong}: {error}");
         }
     }
-    // The name of whom the kernel knows us as, and of somebody else.
+    // The user name of this process, and another one.
     let me = Command::new("id").arg("-un").output().unwrap();
     let me = String::from_utf8(me.stdout).unwrap().trim().to_owned();
     for user in [&me, "nobody"] {

@@ -17,7 +17,7 @@ use work::{
     Statement, Storage, Table, Values, Work,
 };
 
-/// Long enough to be told from what else happens.
+/// Long enough to stand out from other waits.
 const HELD: Duration = Duration::from_millis(400);
 
 fn configuration(settings: &[(&str, Value)]) -> Configuration {
@@ -91,7 +91,7 @@ fn work() -> Work {
     }
 }
 
-/// The size that is told is what the files of the tables take.
+/// The reported size is that of the table's files.
 #[test]
 fn the_size_of_a_table_is_that_of_its_file() {
     fn files(folder: &Path) -> Vec<PathBuf> {
@@ -233,7 +233,7 @@ fn a_transaction_is_all_or_nothing_however_it_is_sent() {
         ask(set, 1, &bulk(&long)).unwrap_err();
         ask(set, 1, &Request::ROLLBACK).unwrap();
         assert_eq!(count(set), shown("25000", "50000"));
-        // Both connections still commit what they are told.
+        // Both connections still commit as instructed.
         ask(set, 0, &insert(&keys(30_000..30_005), true)).unwrap();
         ask(set, 0, &insert(&keys(30_005..30_006), false)).unwrap();
         ask(set, 1, &insert(&keys(30_006..30_008), false)).unwrap();
@@ -299,7 +299,7 @@ fn a_deadlock_asks_for_the_transaction_again_and_a_row_lock_is_a_wait() {
         let set = connections.as_mut();
         ask(set, 0, &bulk(&keys(0..10))).unwrap();
         set.publish().unwrap();
-        // The server counts this time only when the next statements come: it is none of the
+        // The server counts this time only when the next statements arrive: it is not part of the
         // measurement.
         std::thread::sleep(2 * HELD);
         let mut collector = instance.wait_collector().unwrap();
@@ -320,7 +320,7 @@ fn a_deadlock_asks_for_the_transaction_again_and_a_row_lock_is_a_wait() {
         let row_lock_s = wait_s("ROW_LOCK");
         let most_s = time.session_s / 2.0;
         assert!(row_lock_s >= held_s * 0.9 && row_lock_s <= most_s, "{row_lock_s} of {most_s} s");
-        // The other one had nothing to do meanwhile.
+        // The other session was idle for that time.
         assert!(wait_s("idle") >= held_s * 0.9 && time.cpu_s > 0.0, "{:?}", collected.waits);
         let all = time.cpu_s + collected.waits.iter().map(observations::Wait::wait_s).sum::<f64>();
         assert!(

@@ -162,7 +162,7 @@ fn mysqls_tree_has_its_operators_without_constants_in_their_names() {
     assert_eq!((all[4].1.rows_read.actual, all[3].1.rows.actual), (Some(1000.0), Some(264.0)));
     assert_eq!((all[5].1.executions, all[5].1.rows.actual), (Some(264.0), Some(264.0)));
     assert_eq!(run.elapsed_ms, Some(14.301671));
-    // What holds the groups is no table.
+    // The temporary table of the groups is not an object of the database.
     let uses: Vec<String> =
         index_uses(&read(text).unwrap()).iter().map(|one| one.object.label()).collect();
     assert_eq!(uses, ["customers (PRIMARY)", "orders"]);

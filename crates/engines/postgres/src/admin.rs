@@ -77,7 +77,7 @@ impl Admin {
         Ok(admin)
     }
 
-    /// Connects to a server of ours that has other data now, and takes our schema there, emptied.
+    /// Connects to a private server that has other data now, and takes our schema there, emptied.
     pub fn move_to(&self, config: &Config) -> Result<(), EngineError> {
         let config = config.clone().with_application_name("steelbench");
         *lock(&self.client) = connect(&config, RECOVERY, &self.cancel)?;
@@ -163,8 +163,8 @@ impl Admin {
     }
 }
 
-/// Does some work. When the trial is asked to stop meanwhile, `stop` is called in another thread,
-/// with a way to wait for the end of the work: true when it goes on for longer than that.
+/// Does some work. If the trial is asked to stop before it ends, `stop` is called in another
+/// thread, with a function that waits for the end of the work: true if the work takes longer.
 fn until_cancelled<T>(
     cancel: &Cancel,
     stop: impl FnOnce(&dyn Fn(Duration) -> bool) + Send,
@@ -206,7 +206,7 @@ fn take(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
                            another database";
             return Err(EngineError::failed(doing, message));
         }
-        // A run that was killed has left it: nobody holds its lock.
+        // Left by a run that was killed: its lock is free.
         Some(true) => drop_schema(client)?,
         None => {}
     }

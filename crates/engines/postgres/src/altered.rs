@@ -128,15 +128,15 @@ pub fn apply(
     Ok(of_sessions)
 }
 
-/// Where the record of a server is, whoever asks for it and by whatever name: its cluster has a
-/// number of its own, which copies on other ports have too.
+/// The path of a server's record, the same for every user and host name: its cluster has a number
+/// of its own, which copies on other ports have too.
 fn place(client: &mut Client) -> Result<PathBuf, EngineError> {
     let sql = "SELECT system_identifier || '-' || current_setting('port') FROM pg_control_system()";
     let server = client.cell(sql).map_err(failed_at("identifying the server"))?.unwrap_or_default();
     altered::place::<Postgres>(&server)
 }
 
-/// Connects, and keeps other runs out of the database meanwhile.
+/// Connects, and locks the database against other runs while connected.
 fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
     let mut client = Client::connect(&config.clone().with_stop(cancel.stop()))
         .map_err(failed_at("connecting"))?;
@@ -191,8 +191,8 @@ impl Altered {
         }
     }
 
-    /// Records what stands in the server's file for these settings, as far as we have not done so
-    /// before we changed them.
+    /// Records the values of these settings in the server's file, unless we have changed them
+    /// already.
     fn note<'a>(
         &mut self,
         path: &Path,

@@ -21,11 +21,12 @@ const PROCEDURE: &str = "insert_rows";
 const SEQUENCE: &str = "insert_keys";
 
 impl PostgresDialect {
-    /// Bytes of the filler of a table's rows: a page has a header of 24 bytes; a row takes a
-    /// pointer of 4, a header of 24 and its values, together aligned to 8 bytes; a text that is
-    /// stored plainly has a length of 4
-    /// (<https://www.postgresql.org/docs/current/storage-page-layout.html>). A row with a page of
-    /// its own takes more than half of one: a second one does not fit.
+    /// Bytes of the filler of a table's rows
+    /// (<https://www.postgresql.org/docs/current/storage-page-layout.html>).
+    ///
+    /// A page has a header of 24 bytes. A row takes a pointer of 4, a header of 24 and its values,
+    /// together aligned to 8 bytes; a text that is stored plainly has a length of 4. A row with a
+    /// page of its own takes more than half of one: a second one does not fit.
     fn filler(&self, table: &Table) -> Result<usize, EngineError> {
         let page_bytes = self.page_bytes as usize;
         let Some((_, rows)) = table.filler() else { return Ok(0) };

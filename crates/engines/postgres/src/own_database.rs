@@ -1,6 +1,6 @@
-//! Databases of our own on a server by URL, for tables that the user has made there: one is filled,
-//! each trial works in a copy of it, and all are dropped at the end of the run, or by the next run
-//! of the same results file after a kill.
+//! Databases that Steelbench creates on a server by URL, for tables that the user's set-up makes:
+//! one is filled, and each trial works in a copy of it. All are dropped at the end of the run, or
+//! after a kill by the next run of the same results file.
 
 use super::admin::{ADMIN, take_again};
 use super::failed_at;
@@ -50,7 +50,7 @@ pub fn copy(
     note(run, config)?;
     let mut own = OwnDatabases::connect(run, config, cancel)?;
     let template = format!("{}{}", own.prefix, fnv1a(&setup.identity()));
-    // Nobody can connect to one that is complete.
+    // A complete one does not accept connections.
     if own.accepts_connections(&template)? != Some(false) {
         own.drop_database(&template)?;
         own.create(&template, None)?;
@@ -131,7 +131,7 @@ fn prefix(run: &Path) -> String {
 }
 
 impl OwnDatabases {
-    /// Connects, and keeps other runs out of the database that the URL names meanwhile.
+    /// Connects, and locks the database that the URL names against other runs while connected.
     fn connect(run: &Path, config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
         let with_stop = config.clone().with_application_name(ADMIN).with_stop(cancel.stop());
         let mut client = Client::connect(&with_stop).map_err(failed_at("connecting"))?;
@@ -170,7 +170,7 @@ impl OwnDatabases {
         self.run(&format!("COMMENT ON DATABASE {name} IS {}", quote_literal(MARK)))
     }
 
-    /// Drops a database of ours, with the sessions in it.
+    /// Drops a database that Steelbench created, with the sessions in it.
     fn drop_database(&mut self, name: &str) -> Result<(), EngineError> {
         if self.accepts_connections(name)?.is_none() {
             return Ok(());

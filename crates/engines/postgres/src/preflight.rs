@@ -18,8 +18,8 @@ use work::Stop;
 /// How long a server may take for each answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// Connections of a trial besides those of the load: of administration, and of the observer of
-/// waits.
+/// Connections of a trial in addition to those of the load: of administration, and of the observer
+/// of waits.
 const OWN_CONNECTIONS: i64 = 2;
 
 /// Returns the preflight problems of these needs.
@@ -120,7 +120,7 @@ fn rights(row: &Row<'_>, needs: &[&Need<'_>], found: &mut Preflight) {
         ));
         return;
     }
-    // Who brings tables works in databases of ours.
+    // Set-ups with tables of the user work in databases that Steelbench creates.
     let own =
         needs.iter().filter(|need| Setup::from_settings(need.configuration).is_some()).count();
     if own > 0 && !is(7) {
@@ -176,7 +176,7 @@ fn of_the_whole_server(context: &str) -> String {
     )
 }
 
-/// A server of ours: its programs, its user and its settings.
+/// A private server: its programs, its user and its settings.
 fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Invalid>, EngineError> {
     let installation = settings::installation(configuration)?;
     let account = Account::for_server(configuration.get(USER).as_deref(), PACKAGES_ACCOUNT)?;

@@ -50,8 +50,8 @@ settings! {
     /// WAL segment size of a private server: a power of two.
     pub WAL_SEGMENT_SIZE: Option<u64> =
         "target.wal_segment_size", Kind::Size { min: 1 << 20, max: 1 << 30 };
-    /// State of the caches at the start of the measurement: cold (server restarted, none of its
-    /// files in memory), warm (as loading left them), hot (all files in the page cache). Steelbench
+    /// State of the caches at the start of the measurement: cold (server restarted, its files not
+    /// in memory), warm (as loading left them), hot (all files in the page cache). Steelbench
     /// establishes and verifies it; cold and hot need a private server.
     pub CACHE: CacheState = "target.cache", CacheState::KIND, "warm" => Cache;
     /// Actions between trials, in addition to dropping the tables; not measured: checkpoint,

@@ -229,7 +229,7 @@ fn a_password_is_not_sent_in_clear_where_others_could_read_it() {
     }
 }
 
-/// Named pipes, of which nobody writes to the other end, and files that never end.
+/// Named pipes without a writer, and files that never end.
 #[test]
 fn files_that_a_connection_string_names_are_regular_and_small() {
     let folder = tempfile::tempdir().unwrap();
@@ -261,7 +261,7 @@ fn files_that_a_connection_string_names_are_regular_and_small() {
     }
 }
 
-/// Sends a byte now and then until nobody listens.
+/// Sends a byte now and then until the client closes the connection.
 fn drip(socket: &mut TcpStream, bytes: &[u8]) -> std::io::Result<()> {
     bytes.iter().try_for_each(|byte| {
         thread::sleep(Duration::from_millis(100));

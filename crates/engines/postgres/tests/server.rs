@@ -195,7 +195,7 @@ fn a_template_is_made_once() {
         assert!(control(&copy).contains("shut down"), "{}", control(&copy));
         assert_eq!(copy.join("global/pg_control").metadata().unwrap().mode() & 0o777, 0o600);
 
-        // One that is not complete is made again, when nobody copies it.
+        // An incomplete one is made again, unless it is being copied.
         drop(template);
         let made = std::fs::read_dir(&cache)
             .unwrap()

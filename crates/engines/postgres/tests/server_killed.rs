@@ -136,7 +136,7 @@ fn a_server_elsewhere_is_not_touched() {
     for installation in installations() {
         let (ours, theirs) = (folder(), folder());
         let cluster = running(options(&installation, theirs.path()));
-        // A folder of ours whose note names a server of somebody else.
+        // A private data directory whose note names another server.
         let data = ours.path().join("data");
         std::fs::create_dir_all(data.join("global")).unwrap();
         std::fs::copy(cluster.data_directory().join("PG_VERSION"), data.join("PG_VERSION"))

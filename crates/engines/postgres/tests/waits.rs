@@ -17,7 +17,7 @@ use work::Cancel;
 /// Long enough for a hundred samples and more; nothing asserted depends on it.
 const WINDOW: Duration = Duration::from_millis(1500);
 
-/// A session that does one thing until it is told to stop.
+/// A session that does one thing until it is stopped.
 struct Session {
     pid: i32,
     canceller: Canceller,
@@ -263,7 +263,7 @@ fn what_was_seen_until_the_server_was_lost_is_kept() {
             "{activity:?}"
         );
         assert!(!activity.time_is_exact && activity.tasks.is_none());
-        // It is told once; there is nothing more.
+        // The error is reported once; there is nothing more.
         observer.window().unwrap_err();
         observer.tasks().unwrap_err();
         sleeper.end();
@@ -356,8 +356,8 @@ fn committing_sessions_wait_for_the_log_and_the_server_counts_it() {
         .unwrap();
         let log = seen.waits.iter().filter(|wait| wait.class == WaitClass::Log);
         assert!(log.map(Wait::wait_s).sum::<f64>() > 0.0, "{:?}", seen.waits);
-        // Each commit has two records at least, the row's and its own; those who commit together
-        // sync once, and nobody more than once.
+        // Each commit has at least two records: the row's and its own. Sessions that commit
+        // together sync once, and each session at most once.
         let count = |name: &str| {
             seen.operations.iter().filter(|it| it.name == name).map(|it| it.count).sum::<u64>()
         };

@@ -24,7 +24,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// The account for servers of ours: our own, but for root `user`, or that of the server's
+    /// The account for private servers: the current user; for root `user`, or that of the server's
     /// `packages`, or `nobody`.
     pub fn for_server(user: Option<&str>, packages: &str) -> Result<Self, EngineError> {
         // SAFETY: cannot fail.
@@ -177,7 +177,7 @@ pub fn unfinished(path: &Path) -> PathBuf {
 }
 
 /// Variables that a server may have from our environment: where programs and libraries are, and its
-/// clock. Others may be secrets of ours, settings of PostgreSQL or folders that are closed to the
+/// time zone. Others may be secrets, settings of PostgreSQL or folders that are closed to the
 /// account.
 const VARIABLES: [&str; 3] = ["PATH", "LD_LIBRARY_PATH", "TZ"];
 

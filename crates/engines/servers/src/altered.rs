@@ -1,7 +1,8 @@
-//! Settings of servers by URL that are changed where the user permits it, and put back: what they
-//! were is written to a record in our folder for what is kept before anything is changed, and put
-//! back from it when the run ends, or by the next run on that server after a kill, whatever its
-//! experiment and its results file. How a server is changed is its engine's.
+//! Settings of servers by URL that are changed where the user permits it, and put back.
+//!
+//! Their original values are written to a record in our folder for persistent data before any
+//! change. They are restored from it when the run ends, or after a kill by the next run on that
+//! server, for any experiment and results file. How a server is changed is its engine's.
 
 use crate::command;
 use crate::wait_for;
@@ -245,7 +246,7 @@ fn naming<'c, E: Alter>(
     named.collect()
 }
 
-/// Where the record of a server with this number is, in a folder that is nobody else's affair.
+/// The path of the record of a server with this number, in a private folder.
 ///
 /// # Errors
 /// When there can be no such folder.
@@ -280,8 +281,8 @@ fn records(prefix: &str) -> Vec<PathBuf> {
 pub const NEEDS_RESTART: &str = "needs a server restart; to permit one, set \
                                  target.allow_restart to the command that restarts the server";
 
-/// Restarts a server by the user's command, to its end also when somebody asks to stop. `started`
-/// asks when the server was started; `before` is what it said.
+/// Restarts a server by the user's command, to its end even after a request to stop. `started` asks
+/// when the server was started; `before` is its answer before the restart.
 ///
 /// # Errors
 /// When there is no command, it fails, or the server runs since before.

@@ -43,7 +43,7 @@ pub fn run_with(
 ) -> Result<(), EngineError> {
     let failed = |message: String| EngineError::failed(doing, message);
     let program = command.get_program().to_string_lossy().into_owned();
-    // A file: what goes on in the background may keep a pipe open for ever.
+    // A file: background processes may keep a pipe open for ever.
     let memory = rustix::fs::memfd_create("output", rustix::fs::MemfdFlags::CLOEXEC);
     let mut output = std::fs::File::from(memory.map_err(|error| failed(error.to_string()))?);
     let both = output.try_clone().and_then(|stdout| Ok((stdout, output.try_clone()?)));

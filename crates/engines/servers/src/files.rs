@@ -177,7 +177,7 @@ pub fn is_vacant(layout: &Layout, log: Option<&Path>) -> Result<(), EngineError>
     }
 }
 
-/// Lets another account through a directory of ours; what the server has in it is private.
+/// Lets another account pass through our directory; the server's files in it are private.
 pub fn open_for(account: &Account, directory: &Path) -> Result<(), EngineError> {
     if account.is_other() {
         let found = directory.metadata().map_err(EngineError::at(directory))?;

@@ -34,8 +34,8 @@ use work::Cancel;
 /// The shortest and the longest time between two looks at something that may come soon.
 const LOOK_AGAIN: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(100)];
 
-/// Looks until there is something, the time is over (`None`), or somebody asks to stop; less often
-/// with time.
+/// Polls until there is a result, the time is over (`None`), or the user asks to stop; intervals
+/// become longer with time.
 pub fn wait_for<T>(
     at_most: Duration,
     cancel: &Cancel,

@@ -26,7 +26,7 @@ const KILLED: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Process {
     pid: Pid,
-    /// Held while a signal is sent, so that the number cannot go to another process meanwhile.
+    /// Held while a signal is sent, so that the number cannot go to another process at that time.
     ended: Arc<Mutex<Option<ExitStatus>>>,
 }
 
@@ -77,8 +77,7 @@ impl Process {
         }
     }
 
-    /// Waits until it has ended; `false` when it has not in this time, or before somebody asks to
-    /// stop.
+    /// Waits until it has ended; `false` when it has not in this time, or before a request to stop.
     pub fn wait(&self, at_most: Duration, cancel: &Cancel) -> bool {
         matches!(wait_for(at_most, cancel, || Ok(self.ended())), Ok(Some(_)))
     }
@@ -115,7 +114,7 @@ fn keep(mut command: Command, ended: Arc<Mutex<Option<ExitStatus>>>) -> io::Resu
                 let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
                 while let Err(Errno::INTR) = waitid(WaitId::Pid(pid), options) {}
                 let mut ended = lock(&ended);
-                // Cannot fail: nobody else waits for it.
+                // Cannot fail: this thread alone waits for it.
                 *ended = Some(child.wait().unwrap_or_else(|_| ExitStatus::from_raw(0)));
             }
         }

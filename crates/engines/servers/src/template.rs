@@ -53,7 +53,7 @@ pub struct Template {
     pub data: PathBuf,
     /// True if it was made now.
     pub is_new: bool,
-    /// Nobody removes it while it is copied.
+    /// Keeps other processes from removing it while it is copied.
     _lock: File,
 }
 
@@ -120,7 +120,7 @@ impl Recipe<'_> {
         let surplus = cache::surplus(cache::entries(self.cache, self.kind, Some(MARKER)));
         for folder in unfinished.chain(surplus) {
             let held = format!("{}.lock", folder.display().to_string().trim_end_matches(".new"));
-            // One that somebody makes or copies now stays, as does what cannot be removed.
+            // One that is being made or copied stays, as does one that cannot be removed.
             if lock(Path::new(&held), Duration::ZERO, &Cancel::new()).is_ok()
                 && (self.reclaim)(&folder).is_ok()
             {
@@ -152,10 +152,10 @@ impl Recipe<'_> {
     }
 }
 
-/// The folder of an engine's templates of an account: in our own cache, but for another account,
-/// which must be able to enter it, in the one that `XDG_CACHE_HOME` names, the system's, or else
-/// the folder for temporary files. Only that account can enter it; fails when somebody else has
-/// made it.
+/// The folder of an engine's templates of an account, which only that account can enter. It is in
+/// our own cache. For another account, which must be able to enter it, it is in the folder that
+/// `XDG_CACHE_HOME` names, in the system's cache, or else in the folder for temporary files. Fails
+/// if another user has made it.
 pub fn cache_folder(engine: &str, account: &Account) -> Result<PathBuf, EngineError> {
     if !account.is_other() {
         let folder = cache::folder()?.join(engine);
@@ -184,7 +184,7 @@ fn lock(path: &Path, at_most: Duration, cancel: &Cancel) -> Result<File, EngineE
     let locked = wait_for(at_most, cancel, || {
         let file = options.open(path).map_err(EngineError::at(path))?;
         match file.try_lock() {
-            // One that was removed keeps nobody else out.
+            // Locking a removed file does not exclude other processes.
             Ok(()) if file.metadata().is_ok_and(|found| found.nlink() > 0) => Ok(Some(file)),
             Ok(()) | Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(source)) => Err(EngineError::at(path)(source)),
@@ -194,8 +194,8 @@ fn lock(path: &Path, at_most: Duration, cancel: &Cancel) -> Result<File, EngineE
     locked.ok_or_else(|| EngineError::failed(path.display().to_string(), held))
 }
 
-/// Makes a folder that only the account can enter. One that is there must be like that already:
-/// in a folder for temporary files somebody else may have made it.
+/// Makes a folder that only the account can enter. An existing one must be like that already: in a
+/// folder for temporary files another user may have made it.
 fn private_folder(path: &Path, account: &Account) -> Result<(), EngineError> {
     match DirBuilder::new().mode(PRIVATE).create(path) {
         Ok(()) => return account.own(path),
@@ -209,7 +209,7 @@ fn private_folder(path: &Path, account: &Account) -> Result<(), EngineError> {
         if found.uid() == account.uid() {
             return Ok(());
         }
-        // Made just now by another process of ours, which is about to give it away.
+        // Made just now by another process of Steelbench, which is about to change its owner.
         if found.uid() == ROOT && account.is_other() {
             return account.own(path);
         }
@@ -227,7 +227,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     /// As of `mariadb-install-db`: the script is killed with us, and the server that it has started
-    /// goes on.
+    /// survives.
     #[test]
     fn what_a_program_has_started_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
@@ -261,7 +261,7 @@ mod tests {
             })
             .unwrap();
         assert!(ended.exists() && made.is_new && made.data.read_dir().unwrap().next().is_none());
-        // Whoever copies it holds the lock.
+        // Copying it holds the lock.
         drop(made);
         assert!(
             !Template::find_or_make(&recipe, &Cancel::new(), |_| unreachable!()).unwrap().is_new

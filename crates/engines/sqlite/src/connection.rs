@@ -20,7 +20,7 @@ use work::Cancel;
 /// timeout (<https://www.sqlite.org/c3ref/busy_timeout.html>), the last one repeated.
 const BACK_OFF_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
 
-/// Statements of our own that a connection keeps prepared besides the operations.
+/// Statements of Steelbench that a connection keeps prepared in addition to the operations.
 const OWN_STATEMENTS: usize = 8;
 
 /// Virtual machine steps between two looks whether the trial is asked to stop: some milliseconds.
@@ -34,10 +34,10 @@ pub type Identity = (PathBuf, u64, u64);
 #[derive(Debug)]
 pub struct DataFiles {
     pub paths: Vec<PathBuf>,
-    /// A handle of each, which is kept until every session has closed its own: closing any handle
-    /// of a file in this process drops the locks that SQLite has on it, and another program
-    /// that finds no lock takes the log for left behind and removes it
-    /// (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
+    /// A handle of each file, kept until every session has closed its own. Closing any handle of a
+    /// file in this process drops SQLite's locks on it. Another program that finds no lock
+    /// considers the log abandoned and removes it (<https://www.sqlite.org/howtocorrupt.html>,
+    /// 2.2).
     pub handles: Vec<File>,
     pub open: Open,
     pub timed: bool,
@@ -111,7 +111,7 @@ impl DataFiles {
         }
         let handles = Path::new("/proc/self/fd");
         for handle in handles.read_dir().map_err(EngineError::at(handles))?.flatten() {
-            // Of one that was closed meanwhile, nothing is known any more.
+            // A handle that was closed since then has no target.
             let target = handle.path().read_link().unwrap_or_default();
             let removed =
                 target.to_str().and_then(|target| target.strip_suffix(" (deleted)")).map(Path::new);

@@ -17,9 +17,11 @@ pub struct SqliteDialect {
 
 impl SqliteDialect {
     /// The filler of a table's rows, after the file format
-    /// (<https://www.sqlite.org/fileformat2.html>): a leaf page has a header of 8 bytes; a row
-    /// takes a pointer of 2, its length, its number and its record, whose header has its own length
-    /// and a type for each column. A record of more than (page size - 35) bytes would overflow.
+    /// (<https://www.sqlite.org/fileformat2.html>).
+    ///
+    /// A leaf page has a header of 8 bytes. A row takes a pointer of 2, its length, its number and
+    /// its record, whose header has its own length and a type for each column. A record of more
+    /// than (page size - 35) bytes would overflow.
     ///
     /// # Errors
     /// When so many rows do not fit a page.

@@ -55,8 +55,8 @@ impl SqliteInstance {
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
         let count = u64::from(configuration.get(DATA_FILES));
-        // A connection has its data file and its log open; indexes of logs are shared, and so is a
-        // handle of ours.
+        // Each connection has its data file and its log open. The shared-memory index of the log
+        // counts once per file, as does our own handle.
         let needed = u64::from(connections) * count * 2 + count * 2;
         open_files::allow(needed, || {
             format!("opening {count} data files on {connections} connections")
@@ -204,7 +204,7 @@ impl SqliteInstance {
         let table = operation.table(work);
         let mut operation = operation.clone();
         let mut filler = None;
-        // SQLite's defaults could only compute the filler anew for every row.
+        // SQLite's defaults would compute the filler again for every row.
         if let (Operation::Insert { columns, .. }, Some(table)) = (&mut operation, table)
             && let Some((column, _)) = table.filler()
         {

@@ -186,8 +186,8 @@ pub fn kept(pragmas: &[Pragma]) -> String {
     given.collect()
 }
 
-/// Gives a file that has data the settings that are kept in it, where they are others: it is
-/// written anew, which is not possible with a log.
+/// Applies settings that are stored in the file to a file that has data, where they differ: this
+/// rewrites the file, which is not possible with a log.
 pub fn rebuild(pragmas: &[Pragma], connection: &Connection) -> rusqlite::Result<()> {
     let mut differs = false;
     for Pragma { name, given, answer } in

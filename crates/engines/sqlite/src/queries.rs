@@ -48,7 +48,7 @@ impl FileReader {
     /// Opens a file to read it.
     ///
     /// # Errors
-    /// When it cannot be opened, or is no database.
+    /// When it cannot be opened, or is not a database.
     pub fn open(
         path: &Path,
         given: Vec<ScriptStatement>,

@@ -2,13 +2,14 @@
 //! split into CPU, resource and signal time.
 //!
 //! Reading the thread's CPU time and run-queue delay costs about a microsecond, too much for each
-//! of the page copies that an inserted row makes. So a call is timed with two looks at the
+//! of the page copies that an inserted row makes. So a call is timed with two reads of the
 //! processor's time stamp counter (through `quanta`, which uses the monotonic clock where the
-//! counter cannot be relied on), and only a call longer than [`SLOW_NS`] reads the thread's times
-//! and compares them with the last reading: of the wall time since then, what was neither on a
-//! processor nor in the run queue was spent suspended, and only a slow call can have been
-//! suspended for that long. The thread's totals are exact; what a fast call hides (less than
-//! 20 us each) is seen as unaccounted time.
+//! counter is unreliable).
+//!
+//! Only a call longer than [`SLOW_NS`] also reads the thread's times and compares them with the
+//! last reading: the wall time since then, less the time on a processor and in the run queue, was
+//! spent suspended. Only a slow call can have been suspended for that long. The thread's totals are
+//! exact; suspensions in fast calls (less than 20 us each) appear as unaccounted time.
 
 use super::wait_type::{Event, WAIT_TYPES};
 
@@ -189,7 +190,7 @@ impl Tallies {
         }
     }
 
-    /// The waits, without types that nobody waited for.
+    /// The waits, without types that have no waits.
     pub fn waits(&self) -> Vec<Wait> {
         let waited = self.0.iter().zip(WAIT_TYPES).filter(|(tally, _)| tally.waits > 0);
         waited
@@ -200,7 +201,7 @@ impl Tallies {
             .collect()
     }
 
-    /// The operations, without types that nobody called.
+    /// The operations, without types that have no calls.
     pub fn operations(&self) -> Vec<Operation> {
         let called = self.0.iter().zip(WAIT_TYPES).filter(|(tally, _)| tally.calls > 0);
         called

@@ -198,7 +198,7 @@ impl SqliteSession {
     }
 }
 
-/// A counter of a connection, which begins anew then
+/// Reads and resets a counter of a connection
 /// (<https://www.sqlite.org/c3ref/c_dbstatus_options.html>).
 fn take_count(connection: &Connection, counter: c_int) -> u64 {
     let (mut count, mut highest) = (0, 0);
@@ -301,8 +301,8 @@ impl Session for SqliteSession {
         for file in (index as usize..self.files.paths.len()).step_by(of.max(1) as usize) {
             let sql = format!("PRAGMA {}.wal_checkpoint(PASSIVE)", self.files.schema_of(file));
             let doing = format!("final checkpoint of data file {file}");
-            // A passive checkpoint ends incomplete when a reader stands in its way; no session
-            // is in a transaction now. Without a WAL it does nothing and answers -1.
+            // A passive checkpoint ends incomplete when a reader is active; no session is in a
+            // transaction now. Without a WAL it does nothing and answers -1.
             let left: rusqlite::Result<(i64, i64)> =
                 self.connection(file).query_row(&sql, [], |row| {
                     Ok((row.get(0)?, row.get::<_, i64>(1)? - row.get::<_, i64>(2)?))

@@ -87,8 +87,8 @@ fn stop_with(connection: &mut Connection, cancel: &Cancel) {
     let _ = connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || cancel.is_cancelled()));
 }
 
-/// Runs the statements of a file. They are told apart as the shell of SQLite does it: one ends with
-/// a line that ends with a semicolon and completes it, so that triggers are whole.
+/// Runs the statements of a file. They are separated as in the shell of SQLite: a statement ends
+/// with a line that ends with a semicolon and completes it, so that triggers are whole.
 fn run(
     connection: &Connection,
     file: &NamedFile,

@@ -73,8 +73,8 @@ fn is_locked(folder: &Path) -> bool {
     (0..20).any(look)
 }
 
-/// Another program that closes a database removes its log, unless it finds the lock of somebody who
-/// has it open.
+/// Another program that closes a database removes its log, unless it finds the lock of a process
+/// that has it open.
 #[test]
 fn looking_at_files_keeps_the_locks_of_sessions() {
     let (folder, instance, mut session) = live();

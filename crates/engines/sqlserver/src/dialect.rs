@@ -24,12 +24,8 @@ const SEQUENCE: &str = "insert_keys";
 const PAGE_ROOM: usize = 8096;
 const ROW_MAX: usize = 8060;
 const SLOT: usize = 2;
-/// Bytes of a row besides its columns: status and length of the fixed part, number of columns
-///
-///
-///
-///
-///
+/// Bytes of a row in addition to its columns: status and length of the fixed part, number of
+/// columns
 /// (<https://learn.microsoft.com/sql/relational-databases/databases/estimate-the-size-of-a-clustered-index>).
 const ROW_OVERHEAD: usize = 4 + 2;
 

@@ -1,9 +1,5 @@
 //! Rules about a server: the source of each rule is the page of Microsoft's documentation about the
 //! option
-//!
-//!
-//!
-//!
 //! (<https://learn.microsoft.com/sql/database-engine/configure-windows/server-configuration-options-sql-server>).
 
 use observations::Weight::{Note, Problem};

@@ -196,7 +196,7 @@ fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
 
 fn access(kind: Kind, physical: &str) -> Option<Access> {
     match kind {
-        // What a statement has put there itself is no table.
+        // `Inserted Scan` and `Deleted Scan` read the rows of a trigger, not a table.
         Kind::TableScan if physical.ends_with("ed Scan") => None,
         Kind::TableScan | Kind::IndexScan => Some(Access::Scan),
         Kind::IndexSeek => Some(Access::Seek),

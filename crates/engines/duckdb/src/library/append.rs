@@ -39,8 +39,8 @@ impl Appender {
 
 impl Drop for Appender {
     fn drop(&mut self) {
-        // SAFETY: it exists, or is null, which is allowed. What it still holds it hands over:
-        // whoever drops one without `flush` rolls back.
+        // SAFETY: it exists, or is null, which is allowed. Dropping hands over buffered rows: a
+        // caller that drops it without `flush` rolls back.
         unsafe { (self.interface().duckdb_appender_destroy)(&raw mut self.handle) };
     }
 }
@@ -71,7 +71,7 @@ pub struct Chunk {
     types: Vec<ChunkType>,
 }
 
-// SAFETY: a chunk is memory that belongs to whoever has it.
+// SAFETY: a chunk is memory that belongs to its owner alone.
 unsafe impl Send for Chunk {}
 
 impl Chunk {
@@ -124,9 +124,8 @@ impl Chunk {
     unsafe fn values<T>(&mut self, column: usize, types: &[ChunkType]) -> &mut [T] {
         let (vector, rows) = (self.vector(column), self.library.chunk_rows());
         assert!(types.contains(&self.types[column]), "column {column} is {:?}", self.types[column]);
-        // SAFETY: a flat vector of a new chunk, with room for so many values as wide as the caller
-        // says; DuckDB has zeroed or filled the memory, and nobody else has it while the
-        // chunk is borrowed.
+        // SAFETY: a flat vector of a new chunk, with room for this many values of the caller's
+        // width. DuckDB has zeroed or filled the memory, and the borrowed chunk has no other user.
         unsafe {
             let start = (self.library.interface.duckdb_vector_get_data)(vector).cast();
             std::slice::from_raw_parts_mut(start, rows)
@@ -174,8 +173,7 @@ pub struct TextPlaces<'c> {
 }
 
 impl TextPlaces<'_> {
-    /// Bytes of a text that stands in its place, behind its length in 32 bits, and with zeros
-    /// behind it.
+    /// Bytes of a text that is stored inline, behind its length in 32 bits, padded with zeros.
     const INLINE: usize = 12;
 
     /// Sets the text of a row.
@@ -185,7 +183,7 @@ impl TextPlaces<'_> {
             let mut place = [0; 16];
             place[..4].copy_from_slice(&(value.len() as u32).to_ne_bytes());
             place[4..4 + value.len()].copy_from_slice(value.as_bytes());
-            // SAFETY: the chunk has room for this row, and nobody else has it while it is borrowed.
+            // SAFETY: the chunk has room for this row, and is borrowed exclusively.
             unsafe { self.places.add(row).write(place) };
         } else {
             let assign = self.library.interface.duckdb_vector_assign_string_element_len;

@@ -160,7 +160,7 @@ impl Client {
         self.request(sql, |_| Ok(false))
     }
 
-    /// Runs statements whose rows nobody wants.
+    /// Runs statements and discards their rows.
     pub fn run(&mut self, sql: &str) -> Result<(), Error> {
         self.query(sql).map(drop)
     }
@@ -174,7 +174,7 @@ impl Client {
     /// there was one.
     ///
     /// # Errors
-    /// Also those of `next`, after which the server has been told that the file ends there.
+    /// Also those of `next`; the server then sees the end of the file there.
     pub fn load<E>(
         &mut self,
         sql: &str,

@@ -103,8 +103,8 @@ pub fn execute<'a>(
     });
 }
 
-/// Runs a prepared statement with one parameter once for each value, none of which is NULL and all
-/// of one type: what MariaDB has since 10.2.
+/// Runs a prepared statement with one parameter once for each value: MariaDB has this since 10.2.
+/// The values are not NULL and have the same type.
 pub fn execute_bulk<'a>(
     out: &mut Vec<u8>,
     statement: u32,

@@ -215,7 +215,7 @@ impl Config {
         }
     }
 
-    /// With somebody who may end connecting.
+    /// Lets `stop` end connecting.
     #[must_use]
     pub fn with_stop(self, stop: Stop) -> Self {
         Self { stop: Some(stop), ..self }

@@ -26,7 +26,7 @@ pub enum Error {
     /// No answer in time. The connection cannot be used on.
     #[error("{0}")]
     Timeout(#[source] io::Error),
-    /// Somebody asked to stop before the server had answered. The connection cannot be used on.
+    /// Stopped on request before the server had answered. The connection is no longer usable.
     #[error("{0}")]
     Stopped(#[source] io::Error),
     /// Bytes outside the protocol of MariaDB and MySQL.

@@ -1,9 +1,4 @@
 //! The handshake (<https://mariadb.com/kb/en/connection/>,
-//!
-//!
-//!
-//!
-//!
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_caching_sha2_authentication_exchanges.html>).
 
 use crate::client::client::Channel;

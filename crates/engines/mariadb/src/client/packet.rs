@@ -1,7 +1,7 @@
 //! Packets, and the numbers and texts in them
 //! (<https://mariadb.com/kb/en/0-packet/>, <https://mariadb.com/kb/en/protocol-data-types/>).
 
-/// Bytes of a packet's content at most; what is longer goes on in the next packet.
+/// Bytes of a packet's content at most; longer content continues in the next packet.
 const CONTENT_MAX: usize = 0xFF_FFFF;
 /// Length (3 bytes) and sequence number.
 const HEADER: usize = 4;

@@ -79,9 +79,9 @@ impl Plugin {
         }
     }
 
-    /// The password as it is, where nobody else can read it, or encrypted for the server, or the
-    /// request for the key that this takes ([`key_request`](Self::key_request)). Any server can
-    /// ask for it in clear, so for that alone it also has to be known who the server is.
+    /// The password in clear over a private channel, or encrypted for the server, or the request
+    /// for the key that this takes ([`key_request`](Self::key_request)). Any server can ask for it
+    /// in clear, so this also requires that the server's identity is verified.
     pub fn password(
         self,
         config: &Config,
@@ -89,7 +89,7 @@ impl Plugin {
         challenge: &[u8],
     ) -> Result<Vec<u8>, String> {
         let name = self.name();
-        // To the older plugin the unix socket, where nobody can be in between, is like any
+        // The older plugin treats the unix socket, although it cannot be intercepted, like any
         // connection that is not encrypted.
         let is_private = channel.is_tls() || (channel.is_private() && self != Self::Sha256);
         if !is_private && let Some(request) = self.key_request() {

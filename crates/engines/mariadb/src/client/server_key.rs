@@ -12,10 +12,10 @@ use transport::files::read_file;
 /// Where the key comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ServerKey {
-    /// Nobody has said that it may be used.
+    /// Not allowed by the URL.
     #[default]
     Unused,
-    /// From the server, whoever that is: `get-server-public-key`.
+    /// From the server, without verifying its identity: `get-server-public-key`.
     OfServer,
     /// From a file: `server-public-key-path`.
     File(PathBuf),
@@ -64,8 +64,8 @@ impl ServerKey {
 pub struct PublicKey(rsa::PublicKey);
 
 impl PublicKey {
-    /// From `BEGIN PUBLIC KEY` (RFC 5280, section 4.1.2.7; RFC 8017, appendix A.1.1); `None` where
-    /// it is none of RSA.
+    /// From `BEGIN PUBLIC KEY` (RFC 5280, section 4.1.2.7; RFC 8017, appendix A.1.1); `None` if it
+    /// is not an RSA key.
     pub fn from_pem(pem: &[u8]) -> Option<Self> {
         let der = SubjectPublicKeyInfoDer::from_pem_slice(pem).ok()?;
         rsa::PublicKey::from_public_key_der(&der).ok().map(Self)

@@ -41,7 +41,7 @@ impl Url {
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
         // A sign in a password that ends the login too early: what follows may be the rest of it,
-        // and is not told.
+        // so the message does not show it.
         if database.contains('@') || query.contains('@') {
             return Err(ConfigError(
                 "in a user name or password, write / as %2F, ? as %3F and @ as %40".into(),

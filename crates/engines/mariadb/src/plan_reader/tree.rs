@@ -54,7 +54,7 @@ fn operator(node: &Value, loops: f64, depth: usize) -> Result<Operator, PlanErro
     let estimated = number(node, "estimated_rows").map(|rows| rows * runs.unwrap_or(loops));
     let actual = number(node, "actual_rows").zip(runs).map(|(rows, runs)| rows * runs);
     let rows = Rows { estimated, actual };
-    // A table that operators below have made is none of a database.
+    // A table that operators below have made does not belong to a database.
     let is_stored = inputs.is_empty() && !text("schema_name").is_empty();
     let access = match kind {
         _ if !is_stored && kind != Kind::Modify => None,

@@ -26,8 +26,8 @@ const COLUMNS: [(Counter, &str, &str); 11] = [
     (Counter::Errors, "SUM_ERRORS", "SUM_ERRORS"),
 ];
 
-/// How those of our statements begin of which the digest does not have our mark: it hides names of
-/// variables. None of them is work of anybody.
+/// First words of those of our statements whose digest does not have our mark, because it hides
+/// names of variables. They are not part of any workload.
 const OURS: [&str; 3] = ["USE ", "SET @? = CONVERT (", "EXPLAIN FORMAT"];
 
 const SAMPLE: &str = "QUERY_SAMPLE_TEXT";
@@ -41,8 +41,8 @@ impl Reader {
         ))?;
         let there: HashSet<String> =
             there.into_iter().map(|[name]| name.to_ascii_uppercase()).collect();
-        // MySQL has the column and leaves it at 0 unless it is told to count; whoever may not read
-        // that is not told the time.
+        // MySQL has the column, but leaves it at 0 unless configured to count. A user who may not
+        // read the configuration gets no CPU time.
         let counts_cpu = self.rows::<1>(&format!(
             "SELECT name AS {MARK} FROM performance_schema.setup_consumers WHERE name = \
              'events_statements_cpu' AND enabled = 'YES'"

@@ -14,8 +14,8 @@ const OWN: &str = "('information_schema', 'performance_schema', 'mysql', 'sys')"
 type Places = HashMap<(String, String), usize>;
 
 impl Reader {
-    /// Reads the tables of the schemas that statements use most, and of others, so many as are
-    /// asked for.
+    /// Reads the tables of the schemas that statements use most, then of other schemas, up to the
+    /// requested number.
     pub(super) fn tables(
         &mut self,
         snapshot: &mut Snapshot,

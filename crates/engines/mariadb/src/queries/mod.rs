@@ -39,8 +39,7 @@ pub(super) struct Reader {
 impl Reader {
     pub fn start(config: &Config, limits: QueryLimits, stop: &Stop) -> Result<Self, ServerError> {
         let mut client = connect_to_observe(config, stop)?;
-        // What was counted until somebody asks to stop is still wanted; the server limits its
-        // answers.
+        // Counters are still wanted after the user asks to stop; the server limits its answers.
         client.set_stop(Stop::when(|| false));
         // Of MariaDB in seconds, of MySQL in milliseconds and of SELECT alone.
         let limit = if client.is_mariadb() {

@@ -221,8 +221,8 @@ const READ_ONLY: u16 = 1238;
 const NO_SUCH_TABLE: u16 = 1146;
 
 impl Variable {
-    /// All of them, by name in lower case; none of a MySQL that does not tell of them, as versions
-    /// before 9.0.
+    /// All variables, by name in lower case; empty for a MySQL that does not list them (before
+    /// 9.0).
     pub fn read(client: &mut Client) -> Result<BTreeMap<String, Self>, EngineError> {
         let sql = if client.is_mariadb() { OF_MARIADB } else { OF_MYSQL };
         let rows = match client.query(sql) {

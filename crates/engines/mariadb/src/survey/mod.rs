@@ -10,7 +10,7 @@ use engine::ServerError;
 use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
 use work::Stop;
 
-/// Variables in this order: name, value, default (NULL: not told), where the value is from, file,
+/// Variables in this order: name, value, default (NULL: unknown), where the value is from, file,
 /// whether it is a text. <https://mariadb.com/kb/en/information-schema-system_variables-table/>
 const OF_MARIADB: &str = "SELECT lower(variable_name), global_value, if(global_value_origin IN \
      ('COMPILE-TIME', 'AUTO'), global_value, default_value), lower(global_value_origin), \
@@ -46,7 +46,7 @@ const OF_EVERY_SERVER: &[&str] = &[
     "tmp_table_size", "version_comment", "version_malloc_library",
 ];
 
-/// Texts that tell of nobody; the values of others may be names, folders or secrets.
+/// Texts without personal data; other texts may be names, folders or secrets.
 const TEXTS: [&str; 5] = [
     "innodb_flush_method",
     "thread_handling",
@@ -70,8 +70,8 @@ const NOT_IN_BYTES: [&str; 6] = [
 const CACHES_IN_BYTES: [&str; 4] =
     ["binlog_cache_size", "binlog_stmt_cache_size", "query_cache_size", "innodb_ft_cache_size"];
 
-/// Asks a server. What this user may not see is told beside what it sees.
-/// Fails when the server cannot be reached, or does not tell its settings.
+/// Surveys a server. Reports what this user may not see beside what it sees. Fails when the server
+/// cannot be reached, or does not show its settings.
 pub(super) fn survey(
     config: &Config,
     stop: &Stop,

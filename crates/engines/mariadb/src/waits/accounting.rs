@@ -78,13 +78,18 @@ impl Counted {
     /// Waits and the use of the sessions' time.
     ///
     /// Let S be `session_s`, C and R the seconds on a processor and in the run queue. Sessions were
-    /// suspended for S - C - R (without the kernel's figures: for S at most). A wait's wall
-    /// time, as the server measures it, ends when the session runs again, and has the processor
-    /// time of its system calls and of its spinning in it. So where the waits come to more than
-    /// S - C - R, as much of it as R is their signal part, divided in proportion (of a wait for the
-    /// client it is `CPU_QUEUE`, as is the rest of R), and as much as C is processor time in
-    /// waits, which counts as processor time. What goes beyond all that cannot be; it is taken
-    /// off them too, and told (`corrected_s`).
+    /// suspended for S - C - R (without the kernel's figures: for S at most). The server's wall
+    /// time of a wait ends when the session runs again. It contains the processor time of the
+    /// wait's system calls and of its spinning.
+    ///
+    /// So where the waits come to more than S - C - R, the excess is attributed in this order:
+    ///
+    /// - up to R is their signal part, divided in proportion. Of a wait for the client this is
+    /// `CPU_QUEUE`, as is the rest of R;
+    ///
+    /// - up to C is processor time in waits, which counts as processor time;
+    ///
+    /// - the rest cannot be real: it is also subtracted, and reported (`corrected_s`).
     ///
     /// The server does not time a commit's wait for the redo log. Samples say how long sessions
     /// were in the state `Commit`; less the waits of a commit that are timed, that is the wait

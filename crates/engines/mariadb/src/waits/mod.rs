@@ -1,18 +1,12 @@
 //! Waits of the sessions.
 //!
 //! The Performance Schema counts and times the waits of each session's thread
-//!
-//!
-//!
-//!
-//!
 //! (<https://mariadb.com/kb/en/performance-schema-events_waits_summary_by_thread_by_event_name-table/>):
 //! their differences over the measurement are taken. A wait on a table (`wait/io/table`,
 //! `wait/lock/table`) contains the file operations and mutexes below it and the processor time of
-//! the engine: it is left out, so that nothing counts twice. Row locks are `InnoDB`'s own counter,
-//! and what the server does not time, waiting for the redo log, is sampled in the process list, as
-//! is all that it could time and was not told to; `reading` reads the counters, `accounting` has
-//! the arithmetic.
+//! the engine: it is left out, so that nothing counts twice. Row locks are `InnoDB`'s own counter.
+//! Waits that the server does not time (for the redo log), or is not configured to time, are
+//! sampled in the process list. `reading` reads the counters, `accounting` has the arithmetic.
 //!
 //! [`MariaCollector`] watches the sessions of a trial, [`MariaObserver`] a whole server, which
 //! `source` samples; `tasks` asks who waits for whom.
@@ -86,7 +80,7 @@ impl WaitCollector for MariaCollector {
         let sessions = lock(&self.sessions).clone();
         let sampler = Sampler::start(self.connect()?, &sessions, self.hz)?;
         let mut client = self.connect()?;
-        // One of ours may be another process than when the trial was prepared: a cold one is
+        // A private server may be another process than when the trial was prepared: a cold one is
         // restarted.
         let pid = source::local_process(&mut client, &self.config).or(self.pid);
         let before = Reading::of(&mut client, Scope::Sessions(&sessions), pid)?;
@@ -138,7 +132,7 @@ pub(super) fn cells<const N: usize>(row: Vec<Option<String>>) -> [String; N] {
     std::array::from_fn(|_| cells.next().unwrap_or_default())
 }
 
-/// A counter; what is no number counts nothing.
+/// A counter; a value that is not a number counts as 0.
 fn number(text: &str) -> u64 {
     text.parse().unwrap_or(0)
 }

@@ -22,13 +22,13 @@ fn is_of_commit(event: &str) -> bool {
     WaitType::class_of(WAIT_TYPES, event) == WaitClass::Log
 }
 
-/// Watches all sessions of a server, whoever they work for.
+/// Watches all sessions of a server, including those of other clients.
 #[derive(Debug)]
 pub struct MariaObserver {
     sampler: Sampler,
     /// For what is asked once in an interval.
     client: Client,
-    /// The connections of ours.
+    /// The connections of Steelbench.
     own: [u32; 2],
     before: Reading,
     /// That of the interval before, where it was seen to its end.

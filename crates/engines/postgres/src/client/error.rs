@@ -30,12 +30,11 @@ pub enum Error {
     /// The connection is gone, and the server did not say why.
     #[error("lost the connection to the server: {0}")]
     Lost(#[source] io::Error),
-    /// No answer within the answer timeout, which it tells. The request goes on in the server; the
-    /// next request first waits for its answer.
+    /// No answer within the answer timeout, which the message names. The request continues in the
+    /// server; the next request first waits for its answer.
     #[error("{0}")]
     Timeout(#[source] io::Error),
-    /// Somebody asked to stop before the server had answered; the rest is as after
-    /// [`Error::Timeout`].
+    /// Stopped on request before the server had answered; otherwise as after [`Error::Timeout`].
     #[error("{0}")]
     Stopped(#[source] io::Error),
     /// Bytes outside PostgreSQL's protocol, or a request that it does not have.

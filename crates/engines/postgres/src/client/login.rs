@@ -117,8 +117,8 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Refuses a way to log in that the connection string rules out; and the password as it is
-    /// where others could read it on its way. libpq sends it: any server, or whoever stands
+    /// Refuses an authentication method that the connection string rules out. Also refuses to send
+    /// the password in clear where others could read it. libpq sends it: any server, or anyone in
     /// between, can have it by asking.
     fn require(&self, asked: AuthMethod) -> Result<(), Error> {
         let required = &self.config.required_auth;

@@ -143,7 +143,7 @@ impl Messages {
         Ok(self.input.first() == Some(&backend::ERROR_RESPONSE_TAG))
     }
 
-    /// The stream, with what it has received and nobody has looked at.
+    /// The stream, with bytes that were received but not parsed.
     pub fn into_stream(mut self) -> Stream {
         self.stream.unread(self.input);
         self.stream

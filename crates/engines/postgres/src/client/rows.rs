@@ -97,7 +97,8 @@ impl<'a> Row<'a> {
         self.get(index).unwrap_or_default().to_owned()
     }
 
-    /// The value in a column, read as this type; `None` for NULL, and where it is no such thing.
+    /// The value in a column, parsed as this type; `None` for NULL and for values that do not
+    /// parse.
     pub fn parse<T: FromStr>(&self, index: usize) -> Option<T> {
         self.get(index)?.parse().ok()
     }

@@ -172,7 +172,7 @@ fn named(name: &str) -> Operator {
     let (schema, table) = qualified(relation);
     let (_, index) = qualified(index);
     let objects = match left {
-        // What a bitmap is made of is an index; what the others read is no table.
+        // A bitmap is built from an index; the others below do not read a table.
         "Bitmap Index Scan" => object("", "", &table),
         "CTE Scan" | "Subquery Scan" | "Function Scan" | "Values Scan" | "WorkTable Scan" => {
             Vec::new()

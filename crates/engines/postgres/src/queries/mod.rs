@@ -23,7 +23,7 @@ use work::Stop;
 /// A server that needs longer to answer a question about its statistics has a problem that they do
 /// not show.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long it may take for what was counted until somebody asked to stop.
+/// Timeout for reading the last counters after the user asked to stop.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
 /// Asks a server, over a connection to each database that matters.

@@ -60,8 +60,8 @@ pub(crate) fn validate(setup: &Setup, bindir: Option<&Path>) -> Result<(), (&'st
 }
 
 /// The format of a dump by its first bytes: those of the custom format (`pg_backup_archiver.c`), of
-/// a compressed file, and of a tar archive (POSIX ustar), whose first file is the table of
-/// contents; a folder has that as a file.
+/// a compressed file, or of a tar archive (POSIX ustar). The table of contents is the first file of
+/// the archive; a folder has it as a file.
 fn format(place: &Path) -> Result<Format, &'static str> {
     let first = first_bytes(place);
     if place.is_dir() {
@@ -126,7 +126,7 @@ pub fn dump(url: &str, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
     let doing = format!("dumping the database {}", config.database);
     let dumped = servers::command::run(command, &doing, Duration::MAX, cancel);
     if dumped.is_err() {
-        // Half a dump is of no use; that it failed is what has to be told.
+        // Half a dump cannot be used; report the failure of the dump, not that of the removal.
         let _ = std::fs::remove_file(to);
     }
     dumped

@@ -50,7 +50,7 @@ const OF_EVERY_SERVER: &[&str] = &[
     "wal_segment_size", "wal_sync_method", "work_mem",
 ];
 
-/// Texts that tell of nobody. The values of other texts may be names, addresses, commands or
+/// Texts without personal data. The values of other texts may be names, addresses, commands or
 /// secrets (`primary_conninfo`, `ssl_passphrase_command`).
 const TEXTS: [&str; 2] = ["shared_preload_libraries", "huge_pages_status"];
 
@@ -59,8 +59,8 @@ const TEXTS: [&str; 2] = ["shared_preload_libraries", "huge_pages_status"];
 const LOCALE: &str = "Client Connection Defaults / Locale and Formatting";
 const LOG_TIMEZONE: &str = "log_timezone";
 
-/// Asks a server. What this role may not see is told beside what it sees.
-/// Fails when the server cannot be reached, or does not tell its settings.
+/// Surveys a server. Reports what this role may not see beside what it sees. Fails when the server
+/// cannot be reached, or does not show its settings.
 pub(super) fn survey(
     config: &Config,
     stop: &Stop,
@@ -135,7 +135,7 @@ fn address(config: &Config) -> String {
 fn setting(row: &Row<'_>) -> Option<ServerSetting> {
     let (name, source) = (row.get(0)?, row.get(5)?);
     let is_plain = row.get(4) != Some("string") || TEXTS.contains(&name);
-    // The server itself sets those from `override`; nobody can set those of context `internal`.
+    // The server itself sets those from `override`; those of context `internal` cannot be set.
     let is_set = !["default", "override"].contains(&source) && row.get(8) != Some("internal");
     let is_changed =
         is_set && row.get(1) != row.get(2) && row.get(9) != Some(LOCALE) && name != LOG_TIMEZONE;

@@ -100,9 +100,8 @@ impl SessionSamples {
     /// only when the client has done its part: from then on it waits for a processor, and that
     /// is `CPU_QUEUE` too.
     ///
-    /// What was taken off the waits is told beside them, as are the n x S seconds: samples and
-    /// kernel are independent, and what they disagree on is not accounted for, whichever is
-    /// more.
+    /// Reports what was taken off the waits beside them, as well as the n x S seconds: samples and
+    /// kernel are independent, and their difference is not accounted for, whichever is larger.
     ///
     /// A wait that the server itself has timed, by what it `counted`, is not taken from samples;
     /// where a counter is that of more sessions than these, their share of it is that of their

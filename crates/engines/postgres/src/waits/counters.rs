@@ -202,8 +202,8 @@ impl ServerCounts<'_> {
 /// The server's counters cannot be subtracted.
 pub(super) fn reset(view: &str) -> ServerError {
     ServerError::new(format!(
-        "the statistics of {view} were reset during the measurement; measure again, and keep \
-         others from calling pg_stat_reset meanwhile"
+        "the statistics of {view} were reset during the measurement; measure again without calls \
+         of pg_stat_reset"
     ))
 }
 

@@ -44,8 +44,8 @@ pub const OBSERVER: &str = "steelbench observer";
 /// show.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Opens a connection that can change nothing and takes few resources. Once somebody asks to stop,
-/// waiting for answers goes on for so long.
+/// Opens a connection that can change nothing and takes few resources. After a request to stop, it
+/// waits for answers for the duration beside it.
 fn connect(config: &Config, stop: Option<(&Stop, Duration)>) -> Result<Client, ServerError> {
     let mut config = config.clone().with_application_name(OBSERVER);
     config = stop.map_or(config.clone(), |(stop, _)| config.with_stop(stop.clone()));
@@ -138,8 +138,8 @@ const ROSTER_PERIOD_OF_OTHERS: Duration = Duration::from_millis(100);
 ///
 /// `stop` is to be called while the sessions are still connected: the kernel forgets a process when
 /// it ends. Their counters are complete if each session has run [`FLUSH_OWN_COUNTERS`] before
-/// `start` and after its last transaction (from 15 on): otherwise up to a second of its work is
-/// missing at the end, and as much of what it did before may be counted.
+/// `start` and after its last transaction (from 15 on). Otherwise up to a second of its work is
+/// missing at the end, and as much of its earlier work may be counted.
 pub struct PostgresCollector {
     config: Config,
     options: ObserveOptions,
@@ -171,7 +171,7 @@ impl PostgresCollector {
         })
     }
 
-    /// When the trial was asked to stop, only that is told of an error.
+    /// After a request to stop the trial, any error is reported as the cancellation.
     fn told(&self, error: ServerError) -> EngineError {
         if self.cancel.is_cancelled() { EngineError::Cancelled } else { error.into() }
     }

@@ -14,10 +14,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 use work::Stop;
 
-/// How long the server may take for what was seen until somebody asked to stop.
+/// Timeout for reading the last window after the user asked to stop.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
-/// Watches all processes of a server, whoever they work for.
+/// Watches all processes of a server, including those of other clients.
 #[derive(Debug)]
 pub struct PostgresObserver {
     watch: Watch,

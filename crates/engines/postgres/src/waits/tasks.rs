@@ -18,7 +18,7 @@ pub(super) fn waiting_tasks(
     literals: bool,
 ) -> Result<Vec<WaitingTask>, ServerError> {
     // Blockers are asked for only where a lock is waited for, because the answer stops the lock
-    // manager for a moment. Names can be told only of the database that we are connected to.
+    // manager for a moment. Names are known only for the database of the connection.
     let sql = format!(
         "WITH locks AS MATERIALIZED (SELECT * FROM pg_locks), here AS (SELECT oid FROM \
          pg_database WHERE datname = current_database()) SELECT a.pid, concat_ws(':', \

@@ -16,7 +16,7 @@ pub(super) const CPU_QUEUE: &str = "CPU_QUEUE";
 /// (`IPC:BufferIo`, `IO:AioIoCompletion`) is a wait for that read. Snapshots that conflict with
 /// another session's are waited for like locks. A session in `pg_sleep` sleeps because its client
 /// asked for it: think time. A vacuum's own brake, and waits between the processes of one parallel
-/// query, are in no class of ours.
+/// query, have no class here.
 #[rustfmt::skip]
 pub const WAIT_TYPES: &[WaitType] = &[
     wait("Client:ClientRead", Client, "waiting for the client's next message: think time, network \

@@ -67,13 +67,13 @@ mod tests {
         watch.see(1, times(5, 1000));
         watch.see(2, times(5, 1000));
         watch.begun = true;
-        // 3 is new, 2 has ended and its number was given to another, 1 goes on.
+        // 3 is new, 2 has ended and its number was reused, 1 continues.
         watch.see(2, times(5, 1300));
         watch.see(2, times(9, 50));
         watch.see(3, times(9, 70));
         watch.see(1, times(5, 1010));
         assert_eq!(cpu(&watch.take()), [(1, 10), (2, 350), (3, 70)]);
-        // In the next window 3 is not seen any more and 1 goes on.
+        // In the next window 3 is gone and 1 continues.
         watch.see(1, times(5, 1030));
         watch.see(2, times(9, 60));
         assert_eq!(cpu(&watch.take()), [(1, 20), (2, 10)]);

@@ -19,7 +19,7 @@ use observe::ProcessTimes;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 
-/// Where samples come from: a server, asked on a connection that nobody else uses.
+/// Where samples come from: a server, asked on a connection of its own.
 pub trait Source: Debug + Send {
     /// Returns the source of samples, in the server's terms.
     fn name(&self) -> &'static str;
@@ -61,7 +61,7 @@ pub trait Source: Debug + Send {
 pub struct Roster {
     /// The sessions and processes there are, without our own.
     pub present: HashMap<i32, Process>,
-    /// Connections of ours, and of other observers like us, which are not reported.
+    /// Connections of Steelbench, including its other observers, which are not reported.
     pub observers: HashSet<i32>,
     /// Texts of statements seen, by their number.
     pub statements: HashMap<i64, String>,

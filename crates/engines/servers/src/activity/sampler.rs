@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long the last sample may take once nobody wants any.
+/// How long the last sample may take after sampling has ended.
 const ANSWER_MAX: Duration = Duration::from_secs(1);
 
 /// Time between two lists of who is connected, of a server whose sessions stay.
@@ -55,7 +55,7 @@ impl Sampler {
     /// Ends the window, begins the next, and returns what was seen.
     ///
     /// # Errors
-    /// When the server has failed meanwhile.
+    /// When the server has failed since the last window.
     pub fn window(&self) -> Result<Window, ServerError> {
         let watcher =
             self.watcher.as_ref().ok_or_else(|| ServerError::new("sampling has ended"))?;
@@ -97,8 +97,8 @@ impl Drop for Sampler {
     }
 }
 
-/// Samples at a fixed rate until nobody can ask any more, or it fails. What is late is dropped, not
-/// made up for: a burst of samples would tell the same moment several times.
+/// Samples at a fixed rate until the sampler is dropped, or an error. Late samples are dropped, not
+/// made up for: a burst of samples would report the same moment several times.
 fn work(watcher: &Weak<Mutex<Watcher>>) {
     while let Some(watcher) = watcher.upgrade() {
         let mut watcher = lock(&watcher);

@@ -66,9 +66,9 @@ impl<P: Product> Server<P> {
         Ok(plain && cache::has_room(&cache, bytes))
     }
 
-    /// Stops the server and starts it, with the same settings, on a data directory that holds this
-    /// data set: the one that an earlier trial had, or a clone of the template, which `fill`
-    /// loads where it is not in the cache.
+    /// Restarts the server, with the same settings, on a data directory that holds this data set:
+    /// that of an earlier trial, or a clone of the template. `fill` loads a template that is not in
+    /// the cache.
     fn change_to_data(
         &mut self,
         kept: &KeptTables,

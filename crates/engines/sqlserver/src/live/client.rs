@@ -22,7 +22,7 @@ use work::Stop;
 
 /// Application name of observing sessions, by which they are excluded.
 pub const APPLICATION: &str = "steelbench observer";
-/// How often somebody who waits looks whether to stop.
+/// Interval at which waits check for a request to stop.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a statement may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -40,7 +40,7 @@ pub enum Error {
     /// The server objects to the login or a statement.
     #[error("error {number}: {message}")]
     Server { number: u32, message: String },
-    /// Somebody asked to stop.
+    /// Stopped on request.
     #[error("stopped on request")]
     Stopped,
 }
@@ -52,11 +52,6 @@ impl Error {
     }
 
     /// Returns the remedy. The numbers are those of
-    ///
-    ///
-    ///
-    ///
-    ///
     /// <https://learn.microsoft.com/sql/relational-databases/errors-events/database-engine-events-and-errors>.
     pub fn advice(&self) -> Option<&'static str> {
         match self {
@@ -89,7 +84,7 @@ pub struct Client {
     runtime: Runtime,
     client: TdsClient,
     stop: Stop,
-    /// How long the server may go on once somebody has asked to stop.
+    /// How long the server may continue after a request to stop.
     linger: Duration,
     asked: Option<Instant>,
     /// How long a statement may take.
@@ -103,8 +98,8 @@ impl fmt::Debug for Client {
 }
 
 impl Client {
-    /// Connects and logs in. When somebody asks to stop, connecting ends at once; a statement may
-    /// still take `linger`.
+    /// Connects and logs in. A request to stop ends connecting immediately; a statement may still
+    /// take `linger`.
     pub fn connect(config: &Config, stop: &Stop, linger: Duration) -> Result<Self, Error> {
         let runtime = runtime()?;
         let client = connect(&runtime, config, APPLICATION, stop)?;
@@ -138,7 +133,7 @@ impl Client {
         })
     }
 
-    /// Runs statements whose results nobody wants.
+    /// Runs statements and discards their results.
     pub fn run(&mut self, sql: &str) -> Result<(), Error> {
         self.drive(async |client, options| {
             client.execute(sql.to_owned(), options).await?;
@@ -171,7 +166,7 @@ pub fn runtime() -> Result<Runtime, Error> {
     runtime.map_err(|error| Error::Connection(format!("starting the driver: {error}")))
 }
 
-/// Connects and logs in under this name, unless somebody asks to stop.
+/// Connects and logs in under this name, unless asked to stop.
 pub fn connect(
     runtime: &Runtime,
     config: &Config,
@@ -242,7 +237,7 @@ async fn answer(
     Ok(Ok(rows))
 }
 
-/// A value as text; `None` for NULL, and for types that no statement of ours asks for.
+/// A value as text; `None` for NULL, and for types that Steelbench's statements do not return.
 pub fn text(value: ColumnValues) -> Option<String> {
     match value {
         ColumnValues::TinyInt(number) => Some(number.to_string()),

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const PORT: u16 = 1433;
 /// Most characters of a password (LOGIN7 has no room for more).
 const PASSWORD_MAX: u64 = 128 * 4;
-/// Most bytes of an access token: some have many groups in them, none of them so many.
+/// Most bytes of an access token: more than one with many groups has.
 const TOKEN_MAX: u64 = 64 << 10;
 
 /// How the connection is encrypted, in the words of Microsoft's drivers
@@ -30,10 +30,10 @@ pub enum Encryption {
 pub enum Login {
     /// A login of the server with its password.
     Sql { user: String, password: String },
-    /// Whoever has the Kerberos ticket of this process.
+    /// The Kerberos principal of this process's ticket.
     Kerberos,
-    /// Whom an access token of Entra ID names. It is read from this file for each connection,
-    /// because it expires.
+    /// The user that an access token of Entra ID names. It is read from this file for each
+    /// connection, because it expires.
     Token(PathBuf),
 }
 
@@ -416,7 +416,7 @@ pub fn access_token(path: &Path) -> Result<String, ConfigError> {
     Ok(token)
 }
 
-/// The first line of a file that nobody else may read.
+/// The first line of a file that only its owner may read.
 fn secret_from(path: &Path, what: &str, bytes_max: u64) -> Result<String, ConfigError> {
     let name = path.display();
     let failed = |error: std::io::Error| ConfigError(format!("{what} file {name}: {error}"));

@@ -34,7 +34,7 @@ use std::time::Duration;
 use views::View;
 use work::Stop;
 
-/// How long the server may take for what was seen until somebody asked to stop.
+/// Timeout for reading the last window after the user asked to stop.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
 /// `EngineEdition` of Azure SQL Database.
@@ -108,8 +108,8 @@ fn observing(config: &Config, stop: &Stop, linger: Duration) -> Result<Client, S
     Ok(client)
 }
 
-/// Rows of a view whose statement goes on so; where the server refuses it, why `what` is not known
-/// is told.
+/// Rows of a view whose statement ends with `end`; where the server refuses it, `unread` gets the
+/// reason why `what` is not known.
 fn asked(
     client: &mut Client,
     what: &str,

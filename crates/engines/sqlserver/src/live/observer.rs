@@ -1,5 +1,5 @@
-//! `steelbench waits` of a server: counters between two readings, samples meanwhile, who waits for
-//! whom at the end.
+//! `steelbench waits` of a server: counters between two readings, samples in between, and who waits
+//! for whom at the end.
 
 use super::client::{Client, Error};
 use super::config::Config;

@@ -337,7 +337,8 @@ pub mod tests {
         assert_eq!(table.columns[2].unit, CounterUnit::Bytes);
         assert_eq!(super::table(&files, &after, &before), None, "a counter that falls was reset");
 
-        // An older server has no processor time of schedulers; the state now is no difference.
+        // An older server has no processor time of schedulers; states are absolute, not
+        // differences.
         let now = rows(
             "name | switches | yields | now_runnable | now_queued | now_io\ns | 50 | 9 | 3 | 0 | 0",
         );

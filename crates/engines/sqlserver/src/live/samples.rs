@@ -9,7 +9,7 @@ use observations::{ActivityCell, WaitedResource};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-/// Different things that are remembered in an interval; further ones are not told apart.
+/// Distinct resources that are remembered in an interval; further ones are counted together.
 const RESOURCES_MAX: usize = 50_000;
 /// Of these, those that are recorded.
 const RESOURCES_KEPT: usize = 200;
@@ -130,7 +130,7 @@ impl Samples {
     }
 }
 
-/// Says of hot pages that hold rows which table they belong to; where that cannot be told, why.
+/// Names the table of each hot page that holds rows; returns the reason where it cannot be found.
 pub fn name_pages(client: &mut Client, resources: &mut [WaitedResource]) -> Option<String> {
     let page =
         |one: &WaitedResource| one.resource.parse::<PageId>().ok().filter(|_| one.kind.is_some());

@@ -47,7 +47,7 @@ const MACHINE: &[(&str, Option<&str>)] = &[
     ("virtual_machine_type_desc", None),
 ];
 
-/// Asks a server. What may not be read is told beside what may.
+/// Surveys a server. Reports what may not be read beside what may.
 pub fn survey(config: &Config, stop: &Stop) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
     let mut client = observing(config, stop, Duration::ZERO)?;
     let identity = Identity::read(&mut client)?;

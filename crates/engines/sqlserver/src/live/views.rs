@@ -17,7 +17,7 @@ pub(super) const fn view(name: &'static str, sql: &'static str) -> View {
     View { name, sql, older: None }
 }
 
-/// How each session of ours is set: it never waits long for a lock, and takes none to read.
+/// Settings of each session of Steelbench: it never waits long for a lock, and takes none to read.
 pub const SESSION: &str = "SET NOCOUNT ON; SET LOCK_TIMEOUT 1000; SET TRANSACTION ISOLATION LEVEL \
                            READ UNCOMMITTED; SELECT 1 AS ready";
 
@@ -238,7 +238,7 @@ pub const TEXTS: &str = "SELECT CONVERT(bigint, s.query_hash) AS query_id, \
      WHEN -1 THEN 4000 ELSE (s.statement_end_offset - s.statement_start_offset) / 2 + 1 END)) AS \
      nvarchar(4000)) AS statement FROM sys.dm_exec_query_stats AS s CROSS APPLY \
      sys.dm_exec_sql_text(s.sql_handle) AS q WHERE CONVERT(bigint, s.query_hash) IN (";
-/// How [`TEXTS`] goes on behind the numbers.
+/// End of [`TEXTS`], behind the numbers.
 pub const TEXTS_END: &str = ") GROUP BY s.query_hash";
 
 /// Settings of the server.
@@ -478,7 +478,7 @@ mod tests {
                     return 11;
                 }
                 let found = known.iter().filter_map(|view| view.get(column.as_str())).min();
-                *found.unwrap_or_else(|| panic!("{column} is in none of {:?}", names.relations))
+                *found.unwrap_or_else(|| panic!("{column} is not in any of {:?}", names.relations))
             })
             .max()
             .unwrap_or(11)

@@ -65,14 +65,14 @@ impl Database {
     ) -> Result<Arc<Self>, EngineError> {
         let mut master = connect(config, "master", &cancel.stop(), PREPARING)?;
         hold(&mut master)?;
-        // A run that was killed may have left one: nobody holds its lock.
+        // A run that was killed may have left one, with its lock free.
         reclaim(&mut master)?;
         let folders =
             if wanted.layout.names_files() { folders(&mut master)? } else { Default::default() };
         let [data, log] = &folders;
         master.run(&wanted.layout.create(data, log)).map_err(failed_at(&creating()))?;
         if let Err(error) = note(&mut master, MARK, "dropped with everything in it") {
-            // It was made just now; without its mark nobody would ever drop it.
+            // It was created just now; without its mark no later run would drop it.
             let _ = drop_database(&mut master);
             return Err(failed_at("marking Steelbench's database")(error));
         }

@@ -5,7 +5,7 @@
 //! - `instance`: what a trial works on; `bulk`: filling its tables; `load`: the connections of a
 //!   load
 //! - `cache`: its pages in memory; `plans`: how statements are run
-//! - `waits`: what its sessions wait for; `preflight`: what stands in the way of a first trial
+//! - `waits`: what its sessions wait for; `preflight`: problems found before a first trial
 
 mod bulk;
 mod cache;
@@ -31,11 +31,6 @@ use std::time::Duration;
 use work::{Cancel, Stop};
 
 /// Deadlock victim, lock timeout, update conflicts of snapshots and of memory-optimized tables
-///
-///
-///
-///
-///
 /// (<https://learn.microsoft.com/sql/relational-databases/errors-events/database-engine-events-and-errors>).
 const RETRY: [u32; 7] = [1205, 1222, 3960, 41_302, 41_305, 41_325, 41_301];
 
@@ -191,12 +186,12 @@ mod tests {
     #[test]
     fn deadlocks_and_update_conflicts_are_tried_again_and_a_full_log_is_a_full_disk() {
         let failed =
-            |number| failed_at("inserting")(Error::Server { number, message: "as told".into() });
+            |number| failed_at("inserting")(Error::Server { number, message: "refused".into() });
         for number in [1205, 3960, 1222] {
             assert!(matches!(failed(number), EngineError::Retry { .. }), "{number}");
         }
         assert!(matches!(failed(9002), EngineError::DiskFull { .. }));
-        assert_eq!(failed(208).to_string(), "inserting: error 208: as told");
+        assert_eq!(failed(208).to_string(), "inserting: error 208: refused");
         assert!(failed(300).to_string().contains("GRANT VIEW SERVER STATE"));
         assert!(matches!(failed_at("x")(Error::Stopped), EngineError::Cancelled));
     }

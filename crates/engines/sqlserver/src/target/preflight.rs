@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use work::Stop;
 
-/// Connections of a trial besides those of the load: two of administration, two of the collector of
-/// waits.
+/// Connections of a trial in addition to those of the load: two of administration, two of the
+/// collector of waits.
 const OWN_CONNECTIONS: u32 = 4;
 
 /// Returns the preflight problems of these needs.

@@ -1,6 +1,7 @@
-//! Settings of the whole server, where the user permits them to be changed: what was is recorded in
-//! our database before, and put back from there before the database is dropped, by this run or,
-//! after a kill, by the next one on that server.
+//! Settings of the whole server, where the user permits them to be changed.
+//!
+//! Original values are recorded in our database before, and restored from there before the database
+//! is dropped: by this run or, after a kill, by the next one on that server.
 
 use super::database::note;
 use super::failed_at;

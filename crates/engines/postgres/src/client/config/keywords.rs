@@ -24,7 +24,7 @@ enum Support {
 use Support::{NoEffect, Only, Used};
 
 /// libpq's keywords and variables (<https://www.postgresql.org/docs/current/libpq-envars.html>).
-/// A keyword, the variable that stands in for it or nothing, and what it does here.
+/// Each has the keyword, its environment variable or nothing, and its effect here.
 static KEYWORDS: &[(&str, &str, Support)] = &[
     ("application_name", "PGAPPNAME", Used),
     ("channel_binding", "PGCHANNELBINDING", Used),
@@ -130,7 +130,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// After a password, what is no keyword may be the rest of it.
+    /// After a password, an unknown keyword may be the rest of it.
     fn without_secret(&self, error: ConfigError) -> ConfigError {
         if self.0.keys().any(|keyword| keyword.ends_with("password")) {
             let message = "unknown keyword after the password (not shown: it may be part of the \
@@ -160,7 +160,7 @@ impl Settings {
             }
             if let Some(value) = self.0.get(keyword) {
                 check(keyword, support, value)?;
-                // Where the server is and who we are is told in errors and reports.
+                // Errors and reports show where the server is and who we are.
                 let is_told =
                     ["dbname", "host", "hostaddr", "passfile", "service", "user"].contains(keyword);
                 if is_told && looks_like_url(value) {

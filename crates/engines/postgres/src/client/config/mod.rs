@@ -162,7 +162,7 @@ impl Config {
         self
     }
 
-    /// With somebody who may end connecting sooner, login included. After that: see
+    /// Lets `stop` end connecting, login included. After that: see
     /// [`Client::set_stop`](crate::client::Client::set_stop).
     #[must_use]
     pub fn with_stop(mut self, stop: Stop) -> Self {

@@ -1,11 +1,6 @@
 //! Queries on a server's statements, plans and indexes. Each has a mark, by which it is excluded.
 //!
 //! <https://learn.microsoft.com/sql/relational-databases/system-dynamic-management-views> and
-//!
-//!
-//!
-//!
-//!
 //! <https://learn.microsoft.com/sql/relational-databases/performance/monitoring-performance-by-using-the-query-store>.
 
 use crate::live::views::{View, view};
@@ -153,7 +148,7 @@ pub const STORED: View = View {
     ),
     older: Some(stored!("")),
 };
-/// How [`STORED`] goes on behind the numbers of the first interval and the last.
+/// End of [`STORED`], behind the numbers of the first interval and the last.
 pub const STORED_END: &str = " GROUP BY q.query_hash, p.plan_id ORDER BY elapsed_us DESC";
 
 /// A plan of the Query Store, by its number.
@@ -171,5 +166,5 @@ pub const STORED_INTERVAL: View = view(
      i.end_time <= SYSDATETIMEOFFSET() AND DATEDIFF_BIG(millisecond, \
      CAST('1970-01-01T00:00:00+00:00' AS datetimeoffset), i.start_time) >= ",
 );
-/// How [`STORED_INTERVAL`] goes on behind the time.
+/// End of [`STORED_INTERVAL`], behind the time.
 pub const STORED_INTERVAL_END: &str = " ORDER BY i.runtime_stats_interval_id";
