@@ -83,7 +83,7 @@ pub struct Compression {
 
 impl Compression {
     /// Reads the compression settings of a configuration.
-    pub fn of(configuration: &Configuration) -> Self {
+    pub fn from_configuration(configuration: &Configuration) -> Self {
         let columns = of_columns(configuration, OF_COLUMNS);
         Self {
             all: of_table(configuration).filter(|method| *method != "auto"),

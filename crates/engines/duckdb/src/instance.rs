@@ -70,7 +70,7 @@ impl DuckDbInstance {
         };
         let target = Target {
             library,
-            settings: Settings::of(configuration, library)?,
+            settings: Settings::from_configuration(configuration, library)?,
             // Last of what can fail before the database is there: from here on its files are ours.
             files: Files::at(folder.join("data.duckdb"))?,
             workers: Workers::next(),
@@ -80,7 +80,7 @@ impl DuckDbInstance {
             sample_hz: configuration.get(SAMPLE_RATE),
             seats: Seats::new(configuration.get(OBSERVE_WAITS)),
             final_checkpoint: configuration.get(FINAL_CHECKPOINT),
-            compression: Compression::of(configuration),
+            compression: Compression::from_configuration(configuration),
             cancel: cancel.clone(),
         };
         target.open()?;

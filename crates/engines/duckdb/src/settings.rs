@@ -78,7 +78,7 @@ impl Settings {
     ///
     /// # Errors
     /// When it does not know one: names the nearest.
-    pub fn of(
+    pub fn from_configuration(
         configuration: &Configuration,
         library: &'static Library,
     ) -> Result<Self, EngineError> {
@@ -160,7 +160,7 @@ pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<
     if !unknown.is_empty() {
         return unknown;
     }
-    let Ok(all) = Settings::of(configuration, library) else { return unknown };
+    let Ok(all) = Settings::from_configuration(configuration, library) else { return unknown };
     let (global, local) =
         (all.global.iter().map(|own| (own, false)), all.local.iter().map(|own| (own, true)));
     // One can depend on another.

@@ -198,13 +198,13 @@ struct Reading {
 }
 
 impl Reading {
-    fn of(workers: &Workers) -> Self {
+    fn read(workers: &Workers) -> Self {
         let read_bytes = observe::storage_read_bytes(std::process::id() as i32);
         Self { workers_ns: workers.cpu_ns(), read_bytes }
     }
 
     fn until_now(&self, workers: &Workers) -> EngineUse {
-        let now = Self::of(workers);
+        let now = Self::read(workers);
         let before = |thread| {
             self.workers_ns.iter().find(|(known, _)| *known == thread).map_or(0, |(_, ns)| *ns)
         };
@@ -251,7 +251,7 @@ impl DuckDbCollector {
 
 impl WaitCollector for DuckDbCollector {
     fn start(&mut self) -> Result<(), EngineError> {
-        self.before = Some(Reading::of(&self.workers));
+        self.before = Some(Reading::read(&self.workers));
         if !self.seats.observed {
             return Ok(());
         }

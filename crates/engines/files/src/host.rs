@@ -103,7 +103,7 @@ impl Instance for FilesInstance {
 
 impl FileTarget for FilesInstance {
     fn create_files(&self, roles: &[Role]) -> Result<(), EngineError> {
-        let wanted = Wanted::of(&self.configuration, &self.place, roles)?;
+        let wanted = Wanted::read(&self.configuration, &self.place, roles)?;
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if made.as_ref().is_none_or(|made| made.wanted != wanted) {
             // Gone before the next one is made: there may not be room for both.

@@ -71,7 +71,7 @@ impl Prerequisites for Files {
         let mut found = Preflight::default();
         for need in needs {
             let roles: Vec<Role> = need.footprint.files.iter().map(|(role, _)| *role).collect();
-            let Ok(wanted) = Wanted::of(need.configuration, folders, &roles) else { continue };
+            let Ok(wanted) = Wanted::read(need.configuration, folders, &roles) else { continue };
             let is_written = |role: Role| {
                 let by_load = need.footprint.files.contains(&(role, true));
                 by_load || (role == Role::Data && wanted.precondition_s.is_some())
@@ -111,7 +111,7 @@ struct WantedFile {
 
 impl Wanted {
     /// Reads the wanted files at a place, for files of these roles.
-    fn of(
+    fn read(
         configuration: &Configuration,
         place: &Folders,
         roles: &[Role],

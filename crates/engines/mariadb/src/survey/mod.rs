@@ -158,13 +158,13 @@ fn setting(row: Vec<Option<String>>) -> Option<ServerSetting> {
 mod tests {
     use super::setting;
 
-    fn of(cells: [Option<&str>; 6]) -> Option<observations::ServerSetting> {
+    fn parse(cells: [Option<&str>; 6]) -> Option<observations::ServerSetting> {
         setting(cells.map(|cell| cell.map(str::to_owned)).into())
     }
 
     #[test]
     fn changed_settings_and_those_of_every_server_are_taken_and_texts_are_not() {
-        let pool = of([
+        let pool = parse([
             Some("innodb_buffer_pool_size"),
             Some("134217728"),
             Some("134217728"),
@@ -174,7 +174,7 @@ mod tests {
         ]);
         let pool = pool.unwrap();
         assert_eq!((pool.bytes(), pool.is_changed), (Some(128 << 20), false));
-        let changed = of([
+        let changed = parse([
             Some("table_definition_cache"),
             Some("9"),
             Some("400"),
@@ -188,7 +188,7 @@ mod tests {
                 && changed.file.as_deref() == Some("my.cnf")
                 && changed.bytes().is_none()
         );
-        let connect = of([
+        let connect = parse([
             Some("init_connect"),
             Some("SET secret"),
             Some(""),
@@ -199,7 +199,7 @@ mod tests {
         let connect = connect.unwrap();
         assert!(connect.is_changed && connect.value.is_none() && connect.default.is_none());
         assert_eq!(
-            of([
+            parse([
                 Some("div_precision_increment"),
                 Some("4"),
                 Some("4"),
@@ -209,7 +209,7 @@ mod tests {
             ]),
             None
         );
-        let threads = of([
+        let threads = parse([
             Some("thread_cache_size"),
             Some("151"),
             Some("151"),

@@ -58,7 +58,7 @@ pub struct SessionTimes(ThreadTimes);
 
 impl SessionTimes {
     /// Those of threads of a process; `None` when one cannot be seen.
-    pub fn of(pid: i32, threads: &[i32]) -> Option<Self> {
+    pub fn read(pid: i32, threads: &[i32]) -> Option<Self> {
         let mut sum = ThreadTimes::default();
         for thread in threads {
             let times = ThreadTimes::read(pid, *thread)?;

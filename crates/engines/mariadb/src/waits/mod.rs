@@ -83,7 +83,7 @@ impl WaitCollector for MariaCollector {
         // A private server may be another process than when the trial was prepared: a cold one is
         // restarted.
         let pid = source::local_process(&mut client, &self.config).or(self.pid);
-        let before = Reading::of(&mut client, Scope::Sessions(&sessions), pid)?;
+        let before = Reading::read(&mut client, Scope::Sessions(&sessions), pid)?;
         self.running = Some(Running { client, sampler, before, pid });
         Ok(())
     }
@@ -96,7 +96,7 @@ impl WaitCollector for MariaCollector {
         let samples = sampler.stop()?;
         let sessions = lock(&self.sessions).clone();
         let scope = Scope::Sessions(&sessions);
-        let after = Reading::of(&mut client, scope, pid)?;
+        let after = Reading::read(&mut client, scope, pid)?;
         let (instruments, lost) = instrumented(&mut client, pid.is_some())?;
         let counted = Counted {
             session_s: sessions.len() as f64 * after.at.duration_since(before.at).as_secs_f64(),

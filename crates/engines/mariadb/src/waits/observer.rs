@@ -53,7 +53,7 @@ impl MariaObserver {
         let pid = local_process(&mut client, config);
         let source = MariaSource::new(sampled, options, &own, pid)?;
         let before =
-            Reading::of(&mut client, Scope::AllBut(&own), None).map_err(ServerError::new)?;
+            Reading::read(&mut client, Scope::AllBut(&own), None).map_err(ServerError::new)?;
         let disconnect = Box::new(move || is_over.store(true, Ordering::Relaxed));
         let sampler = Sampler::start(Box::new(source), options.hz, ROSTER_PERIOD, disconnect)?;
         Ok(Self { sampler, client, own, before, earlier: None, literals: options.literals })
@@ -66,7 +66,7 @@ impl MariaObserver {
     ) -> Result<(Counted, Vec<Operation>, Vec<String>), EngineError> {
         let scope = Scope::AllBut(&self.own);
         self.earlier = None;
-        let now = Reading::of(&mut self.client, scope, None)?;
+        let now = Reading::read(&mut self.client, scope, None)?;
         let before = std::mem::replace(&mut self.before, now);
         let (instruments, mut lost) = instrumented(&mut self.client, window.kernel.is_some())?;
         let may_see =

@@ -77,7 +77,7 @@ pub fn sessions(client: &mut Client) -> &'static str {
 
 impl Reading {
     #[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
-    pub fn of(
+    pub fn read(
         client: &mut Client,
         scope: Scope<'_>,
         pid: Option<i32>,
@@ -105,7 +105,7 @@ impl Reading {
             }
         }
         let sessions =
-            pid.and_then(|pid| SessionTimes::of(pid, &threads).filter(|_| !threads.is_empty()));
+            pid.and_then(|pid| SessionTimes::read(pid, &threads).filter(|_| !threads.is_empty()));
         let server = pid.and_then(observe::process_cpu_s);
         let at = Instant::now();
         let mut events = BTreeMap::new();

@@ -49,7 +49,11 @@ pub(super) struct KernelTime {
 impl SessionSamples {
     /// Selects the chosen processes of a window. Their idle time becomes the wait `idle`, if one is
     /// given.
-    pub(super) fn of(window: &Window, is_chosen: impl Fn(i32) -> bool, idle: Option<&str>) -> Self {
+    pub(super) fn select(
+        window: &Window,
+        is_chosen: impl Fn(i32) -> bool,
+        idle: Option<&str>,
+    ) -> Self {
         let mut running = 0;
         let mut waits: BTreeMap<&str, WaitSamples> = BTreeMap::new();
         for (sample, count) in &window.samples {

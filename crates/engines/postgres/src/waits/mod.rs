@@ -204,13 +204,13 @@ impl WaitCollector for PostgresCollector {
         let lost = hidden(&window).into_iter().chain(untimed).collect();
         let ours: HashSet<i32> = lock(&self.sessions).iter().copied().collect();
         let samples = if ours.is_empty() {
-            SessionSamples::of(&window, |pid| self.is_of_others(&window, pid), None)
+            SessionSamples::select(&window, |pid| self.is_of_others(&window, pid), None)
         } else {
             // They count as connected for the whole window.
             let session_s = ours.len() as f64 * window.elapsed.as_secs_f64();
             SessionSamples {
                 session_s,
-                ..SessionSamples::of(&window, |pid| ours.contains(&pid), None)
+                ..SessionSamples::select(&window, |pid| ours.contains(&pid), None)
             }
         };
         let (waits, time) = samples.account(ServerCounts { operations: &operations, version });

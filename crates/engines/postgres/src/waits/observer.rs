@@ -29,7 +29,7 @@ pub struct PostgresObserver {
 impl LiveObserver for PostgresObserver {
     fn window(&mut self) -> Result<ServerActivity, ServerError> {
         let Watched { window, operations, lost: server_lost } = self.watch.window()?;
-        let clients = ClientSamples::of(&window);
+        let clients = ClientSamples::from_window(&window);
         let (running, waiting) = clients.worked.correction();
         let cells = cells::cells(&window, WAIT_TYPES, |sample, process| match sample.wait {
             _ if !process.for_client() || !has_worked(&window, sample.pid) => 1.0,
@@ -178,9 +178,9 @@ struct ClientSamples {
 const IDLE: &str = "Client:Idle";
 
 impl ClientSamples {
-    fn of(window: &Window) -> Self {
+    fn from_window(window: &Window) -> Self {
         let clients = |worked| {
-            SessionSamples::of(
+            SessionSamples::select(
                 window,
                 |pid| {
                     window.processes.get(&pid).is_none_or(Process::for_client)

@@ -122,7 +122,7 @@ mod tests {
     use observations::WaitClass;
 
     /// From one reading to another of a server that started at `A`.
-    fn of(before: &str, now: &str) -> Result<Delta, DeltaError> {
+    fn subtract(before: &str, now: &str) -> Result<Delta, DeltaError> {
         let started = Ok(rows("started\nA"));
         let [before, now] = [before, now]
             .map(|text| rows(&format!("wait_type | waits | wait_ms | signal_ms\n{text}")));
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn subtracts_and_starts_new_types_at_zero() {
-        let delta = of(
+        let delta = subtract(
             "WRITELOG | 10 | 5000 | 1000\nLATCH_EX | 3 | 30 | 0",
             "WRITELOG | 14 | 7500 | 1500\nLATCH_EX | 3 | 30 | 0\nPAGELATCH_UP | 2 | 40 | 1",
         );
@@ -151,7 +151,7 @@ mod tests {
             "WRITELOG | 10 | 5000 | 999",
             "",
         ] {
-            let error = of("WRITELOG | 10 | 5000 | 1000", after).unwrap_err().to_string();
+            let error = subtract("WRITELOG | 10 | 5000 | 1000", after).unwrap_err().to_string();
             assert!(error.contains("were reset between the snapshots: WRITELOG "), "{error}");
         }
         let started = ["started\nA", "started\nB"].map(|text| Ok(rows(text)));
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn contradictions_are_told_and_keep_the_identity() {
-        let delta = of("", "A | 0 | 7 | 0\nB | 1 | 5 | 6").unwrap();
+        let delta = subtract("", "A | 0 | 7 | 0\nB | 1 | 5 | 6").unwrap();
         assert_eq!(delta.doubtful.len(), 2);
         assert_eq!((delta.waits[1].resource_s, delta.waits[1].signal_s), (0.0, 0.005));
     }

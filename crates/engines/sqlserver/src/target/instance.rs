@@ -47,7 +47,7 @@ impl MssqlInstance {
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
         let wanted = Wanted {
-            layout: &Layout::of(configuration),
+            layout: &Layout::from_configuration(configuration),
             options: layout::options(configuration),
             settings: server_settings(configuration),
         };

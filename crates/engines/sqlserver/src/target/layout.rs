@@ -57,7 +57,7 @@ pub struct DatabaseOption {
 
 impl Layout {
     /// Reads the layout of a configuration.
-    pub fn of(configuration: &Configuration) -> Self {
+    pub fn from_configuration(configuration: &Configuration) -> Self {
         let data_files = configuration.get(DATA_FILES);
         let several = (data_files > 1).then_some(FILE_BYTES);
         Self {
@@ -242,7 +242,7 @@ mod tests {
     use experiment::Value;
 
     fn layout(settings: &[(&str, Value)]) -> Layout {
-        Layout::of(&configuration(settings))
+        Layout::from_configuration(&configuration(settings))
     }
 
     fn configuration(settings: &[(&str, Value)]) -> Configuration {

@@ -153,7 +153,7 @@ mod tests {
         ];
         let settings = settings.into_iter().map(|(path, value)| (path.to_owned(), value));
         let own = Configuration { settings: settings.collect(), ..Configuration::default() };
-        all.push(Layout::of(&own).create(r"E:\data", "/log"));
+        all.push(Layout::from_configuration(&own).create(r"E:\data", "/log"));
         let options = options(&own).into_iter();
         all.extend(
             options.map(|option| format!("ALTER DATABASE [steelbench] SET {}", option.clause)),

@@ -89,7 +89,7 @@ mod tests {
     use work::Parameter;
 
     /// A plan in the form that Microsoft documents (ShowPlan XML 1.564), of a lookup.
-    fn of(value: &str, rows: &str) -> Planned {
+    fn explain(value: &str, rows: &str) -> Planned {
         let xml = format!(
             r#"<ShowPlanXML xmlns="http://schemas.microsoft.com/sqlserver/2004/07/showplan"
                 Version="1.564"><BatchSequence>
@@ -111,13 +111,13 @@ mod tests {
 
     #[test]
     fn a_plan_is_the_same_whatever_was_estimated_and_asked_for() {
-        let first = of("42", "12");
+        let first = explain("42", "12");
         assert_eq!((first.rows, first.cost), (Some(12.0), Some(0.0033)));
         assert_eq!(
             first.text,
             "Clustered Index Seek on t (pk_t)\n    Filter: [steelbench].[dbo].[t].[b]>(?)"
         );
-        assert_eq!(first.text, of("7", "1000").text);
+        assert_eq!(first.text, explain("7", "1000").text);
     }
 
     #[test]
