@@ -25,7 +25,7 @@ fn read(bytes: &[u8]) -> Result<Vec<Statement>, PlanFileError> {
 fn other_texts_are_refused() {
     for text in ["", "SELECT 1", "<html></html>", "{}", "[]", "[1]", "{\"a\": 1}"] {
         let refused = read(text.as_bytes()).unwrap_err();
-        assert!(refused.to_string().contains("known are EXPLAIN of PostgreSQL"), "{refused}");
+        assert!(refused.to_string().contains("expected one of EXPLAIN of PostgreSQL"), "{refused}");
     }
     let cut = read(b"[{\"Plan\": {\"Node Type\": \"Seq Sc");
     assert!(matches!(cut, Err(PlanFileError::Plan(PlanError::Damaged { .. }))), "{cut:?}");

@@ -38,30 +38,12 @@ const UNTIL_PLAIN: &[(&str, usize)] = &[
     ("crates/cli", 126),
     ("crates/core/analysis", 75),
     ("crates/core/command", 18),
-    ("crates/core/conductor", 4),
-    ("crates/core/datasets", 11),
-    ("crates/core/disk_io", 11),
-    ("crates/core/engine", 27),
     ("crates/core/experiment", 18),
     ("crates/core/models", 12),
-    ("crates/core/observations", 21),
-    ("crates/core/observe", 30),
-    ("crates/core/plans", 8),
-    ("crates/core/probe", 10),
-    ("crates/core/profile", 5),
     ("crates/core/report", 28),
     ("crates/core/runner", 22),
     ("crates/core/statistics", 3),
     ("crates/core/store", 20),
-    ("crates/core/transport", 7),
-    ("crates/core/work", 4),
-    ("crates/engines/duckdb", 25),
-    ("crates/engines/files", 5),
-    ("crates/engines/mariadb", 57),
-    ("crates/engines/postgres", 54),
-    ("crates/engines/servers", 31),
-    ("crates/engines/sqlite", 15),
-    ("crates/engines/sqlserver", 35),
     ("crates/studies/bulk_load", 2),
     ("crates/studies/command", 18),
     ("crates/studies/compression", 1),
@@ -219,7 +201,7 @@ fn long(sentence: &[Word]) -> Option<Finding> {
         .iter()
         .filter(|word| word.text.chars().all(|c| c.is_alphabetic() || "'-`".contains(c)))
         .count();
-    let is_statement = ["select", "insert", "create", "update", "with", "from", "join"];
+    let is_statement = ["select", "insert", "create", "update", "declare", "with", "from", "join"];
     let is_statement = is_statement.iter().any(|it| sentence[0].text == *it);
     // Words without punctuation are a list.
     let is_sentence = sentence.iter().any(|word| word.ends_clause) && !is_statement;
