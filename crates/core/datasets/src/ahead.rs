@@ -143,7 +143,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use work::{Rows, Values};
 
-    /// As many batches as it says, in pieces of so many.
+    /// `count` batches, in pieces of `piece` batches.
     fn numbered(count: usize, piece: usize, made: &Arc<AtomicUsize>) -> Vec<MakeBatches> {
         (0..count)
             .step_by(piece)

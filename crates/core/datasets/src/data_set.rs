@@ -36,7 +36,7 @@ pub struct Size {
     pub rows_per_page: u16,
     /// Seed of the values, where they are random; those of TPC-H are what its generator makes.
     pub seed: u64,
-    /// Tables of sysbench's, each with so many rows.
+    /// Number of sysbench's tables, each with `rows` rows.
     pub tables: u32,
     /// How these draw the values of `k`.
     pub distribution: Distribution,
@@ -75,7 +75,7 @@ impl DataSet {
         Self { name: "pgbench", size: Size { scale: scale.into(), ..Size::default() } }
     }
 
-    /// The tables of sysbench, each with so many rows.
+    /// The tables of sysbench, each with `rows` rows.
     pub fn sysbench(tables: u32, rows: u64, distribution: Distribution) -> Self {
         Self { name: "sysbench", size: Size { rows, tables, distribution, ..Size::default() } }
     }

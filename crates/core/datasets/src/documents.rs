@@ -34,7 +34,7 @@ pub(crate) fn part(size: Size) -> Part {
     Part::new(table, 3, move || {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(size.seed);
         let words: Vec<&str> = WORDS.split_whitespace().collect();
-        // How much of all words the first so many are.
+        // Cumulative shares of the words.
         let mut shares: Vec<f64> = Vec::with_capacity(words.len());
         for rank in 1..=words.len() {
             shares.push(shares.last().copied().unwrap_or(0.0) + 1.0 / rank as f64);

@@ -62,7 +62,7 @@ struct Part {
 }
 
 impl Part {
-    /// A table of which so many columns, the first ones, are made in one piece.
+    /// A table whose first columns, this many, are made in one piece.
     fn new(
         table: work::Table,
         made: usize,

@@ -72,7 +72,7 @@ pub fn pareto(least: i64, most: i64, h: f64, random: &mut impl Rng) -> i64 {
     least + steps.min(most - least)
 }
 
-/// Appends groups of so many random digits with dashes between them.
+/// Appends groups of `digits` random digits with dashes between them.
 pub fn put_digits(out: &mut String, groups: u32, digits: u32, random: &mut impl Rng) {
     for group in 0..groups {
         if group > 0 {

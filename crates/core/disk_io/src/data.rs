@@ -36,7 +36,7 @@ impl Buffers {
     /// Makes `depth` buffers of each kind.
     ///
     /// # Errors
-    /// When there is not so much memory.
+    /// When there is not enough memory.
     pub fn new(depth: u32, kinds: &[Kind], random: &mut Xoshiro256PlusPlus) -> io::Result<Self> {
         let depth = depth as usize;
         let mut places = Vec::new();
@@ -124,7 +124,7 @@ fn layout(bytes: usize) -> io::Result<Layout> {
     Layout::from_size_align(bytes.max(PAGE), PAGE).map_err(io::Error::other)
 }
 
-/// Fills each page with so many percent of zeros, behind bytes that do not compress.
+/// Fills each page with zeros to this percentage, behind bytes that do not compress.
 pub fn fill(contents: &mut [u8], compress_percent: u8, random: &mut Xoshiro256PlusPlus) {
     for page in contents.chunks_mut(PAGE) {
         let noise = (page.len() * usize::from(100 - compress_percent.min(100)) / 100)

@@ -15,7 +15,7 @@ pub enum Schedule {
     Closed,
     /// At random distances, exponentially distributed: the threads together are a Poisson process.
     Poisson { mean_ns: f64, next_ns: f64, random: Box<Xoshiro256PlusPlus> },
-    /// So many at once, and again so much later.
+    /// A burst of `count` at a time, one every `every_ns`.
     Burst { count: u64, every_ns: u64, left: u64, due_ns: u64 },
 }
 

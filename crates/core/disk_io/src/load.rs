@@ -76,7 +76,7 @@ pub struct Stream {
     pub arrivals: Arrivals,
     /// Share of written data, 0 to 100, that a compressor can remove.
     pub compress_percent: u8,
-    /// The stream ends after so many bytes, all threads together; `None`: when the time is over.
+    /// The stream ends after this many bytes, all threads together; `None`: when the time is over.
     pub bytes: Option<u64>,
 }
 
@@ -115,8 +115,8 @@ pub struct BlockSize {
 pub enum Durability {
     /// When the system sees fit.
     Never,
-    /// By a sync after so many writes of a thread, which then waits for it alone: its other I/Os
-    /// have ended before, as a commit's have.
+    /// By a sync after every `every` writes of a thread, which then waits for it alone: its other
+    /// I/Os have ended before, as a commit's have.
     Sync {
         /// Number of writes.
         every: u32,
@@ -132,8 +132,8 @@ pub enum Durability {
 pub enum Arrivals {
     /// The next one as soon as the queue has room (closed loop).
     Closed,
-    /// At random (Poisson) times, so many a second of all threads together; latency counts from the
-    /// intended start.
+    /// At random (Poisson) times, this many per second in all threads together; latency counts from
+    /// the intended start.
     Rate(f64),
     /// So many, of all threads together, as fast as the queues take them, then none until the next
     /// burst is due; one that is late begins at once. With [`Durability::Sync`], a burst ends with

@@ -28,7 +28,7 @@ pub struct Space {
     access: Access,
     block: BlockSize,
     align: u64,
-    /// Sizes grow in steps of so many bytes.
+    /// Sizes grow in steps of this many bytes.
     step: u32,
     /// Number of sizes.
     sizes: u64,

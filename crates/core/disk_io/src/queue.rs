@@ -40,7 +40,7 @@ pub trait Queue: Sized {
     /// I/Os at once that one takes.
     const DEPTH_MAX: u32;
 
-    /// A queue for so many I/Os at once, and what is not as it should be.
+    /// A queue for `depth` I/Os in flight, and any limitation of it.
     ///
     /// # Errors
     /// When the system does not give it.
@@ -59,7 +59,7 @@ pub trait Queue: Sized {
     /// When the queue is broken.
     fn submit(&mut self) -> io::Result<()>;
 
-    /// Begins what was added and waits until so many I/Os have ended or the time is over.
+    /// Begins what was added and waits until this many I/Os have ended or the time is over.
     ///
     /// # Errors
     /// When the queue is broken.
@@ -271,8 +271,8 @@ impl Ring {
 }
 
 impl Drop for Ring {
-    /// The kernel takes a ring apart some time after it was closed. Until then it would hold on to
-    /// files, which cannot be unmounted so long, and to locked memory.
+    /// The kernel takes a ring apart some time after it was closed. Until then it would keep the
+    /// files open, which cannot be unmounted for that time, and the locked memory.
     fn drop(&mut self) {
         let _ = self.ring.submitter().unregister_files();
         let _ = self.ring.submitter().unregister_buffers();

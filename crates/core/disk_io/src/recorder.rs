@@ -155,7 +155,7 @@ impl Record {
         }
     }
 
-    /// An I/O of an open loop begins, for which the queue has had room for so long.
+    /// An I/O of an open loop begins; the queue has had room since `room_since_ns`.
     pub fn sent(&mut self, intended_ns: u64, room_since_ns: u64, now_ns: u64) {
         let delay_ns = now_ns.saturating_sub(intended_ns.max(room_since_ns));
         self.sends_intended += 1;

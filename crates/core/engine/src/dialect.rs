@@ -23,7 +23,7 @@ pub fn padded<'a>(text: &'a str, column: &Column, room: &'a mut String) -> &'a s
     room
 }
 
-/// Looks for the most bytes of filler with which so many rows still fit a page.
+/// Finds the most bytes of filler with which the table's rows per page still fit a page.
 ///
 /// # Errors
 /// When they do not fit a page of this size even without.

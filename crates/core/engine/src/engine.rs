@@ -31,7 +31,7 @@ pub trait Engine: Send + Sync {
     /// Version and compile options, for the environment record, of what these configurations use.
     /// If a server does not answer, or the user asks to stop, the answer says so.
     fn version(&self, configurations: &[&Configuration], stop: &Stop) -> EngineVersion;
-    /// Objections to a configuration on which a load opens so many connections, found without
+    /// Objections to a configuration on which a load opens this many connections, found without
     /// creating anything.
     fn validate(&self, _configuration: &Configuration, _connections: u32) -> Vec<Invalid> {
         Vec::new()
@@ -80,7 +80,7 @@ pub trait Engine: Send + Sync {
 /// Prepares the targets of consecutive trials that share their folders, and keeps what they can
 /// share: a server that runs. Dropping it stops and removes what it started.
 pub trait Host: Send {
-    /// Creates, starts and lays out the target of a trial whose load opens so many connections: a
+    /// Creates, starts and lays out the target of a trial whose load opens this many connections: a
     /// fresh one, or what was kept, brought into the same state. The instance before has been
     /// removed.
     ///
@@ -187,7 +187,7 @@ impl Permits {
 
 /// A prepared target. Dropping it removes what it created.
 pub trait Instance: Send + Sync {
-    /// Opens so many connections for the calling thread, which alone will use them; one at a time
+    /// Opens this many connections for the calling thread, which alone will use them; one at a time
     /// where the engine is embedded.
     ///
     /// # Errors
@@ -249,8 +249,8 @@ pub trait ConnectionSet: Send {
     /// # Errors
     /// When the connection is lost. What the engine objects to comes as an answer.
     fn send(&mut self, connection: usize, request: &Request<'_>) -> Result<(), EngineError>;
-    /// Adds the answers that have come. Waits for one, but no longer than so many nanoseconds, and
-    /// never so long that a request to stop goes unnoticed.
+    /// Adds the answers that have arrived. Waits for one, but no longer than this many nanoseconds,
+    /// and never so long that a request to stop goes unnoticed.
     ///
     /// # Errors
     /// When waiting itself fails.

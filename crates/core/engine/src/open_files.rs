@@ -6,10 +6,10 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// Open files in addition to those requested: results, sensors, standard streams.
 const BESIDE: u64 = 64;
 
-/// Raises the limit as far as so many more files need and the system allows.
+/// Raises the limit for `files` more files, as far as needed and allowed by the system.
 ///
 /// # Errors
-/// When it does not allow so many.
+/// When the system does not allow this many.
 pub fn allow(files: u64, doing: impl FnOnce() -> String) -> Result<(), EngineError> {
     let needed = files + BESIDE;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);

@@ -76,7 +76,7 @@ pub trait Server: fmt::Display {
              and SQL Server",
         ))
     }
-    /// Reads rows of a table, so many at most, spread over it.
+    /// Reads rows of a table, this many at most, spread over it.
     ///
     /// # Errors
     /// When the server refuses, there is no such table, or this is not done for the engine.

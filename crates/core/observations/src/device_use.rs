@@ -35,7 +35,7 @@ pub struct DeviceUse {
 
 /// Counters and load may differ by this share of what the load moved...
 const TOLERANCE: f64 = 0.02;
-/// ... or by so many bytes: file systems write some metadata of their own.
+/// ... or by this many bytes: file systems write some metadata of their own.
 const TOLERANCE_BYTES: f64 = 1024.0 * 1024.0;
 
 /// Bytes that the load and the devices disagree about.

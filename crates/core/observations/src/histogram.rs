@@ -85,7 +85,7 @@ impl Histogram {
         self.open().saturating_record(latency_ns.max(1));
     }
 
-    /// Records so many of one latency.
+    /// Records `count` values of one latency.
     #[inline]
     pub fn add(&mut self, latency_ns: u64, count: u64) {
         self.open().saturating_record_n(latency_ns.max(1), count);

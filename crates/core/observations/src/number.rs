@@ -17,7 +17,7 @@ pub fn places(value: f64, digits: i32) -> usize {
     (digits - 1 - magnitude).clamp(0, 15) as usize
 }
 
-/// A number with so many decimals; a residue of rounding has no sign.
+/// A number with this many decimals; a residue of rounding has no sign.
 pub fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     match text.strip_prefix('-') {
@@ -33,7 +33,7 @@ pub fn signed(value: f64, decimals: usize) -> String {
     if value > 0.0 && !is_zero { format!("+{text}") } else { text }
 }
 
-/// A share as percent with so many decimals: `31.0 %`.
+/// A share as percent with this many decimals: `31.0 %`.
 pub fn percent(share: f64, decimals: usize) -> String {
     format!("{} %", fixed(100.0 * share, decimals))
 }
@@ -239,9 +239,8 @@ fn unit_scale(value: f64, unit: &str) -> (f64, &'static str, &str) {
     (factor, prefix, unit)
 }
 
-/// Rounds parts to so many decimals so that the printed parts add up to the printed total: the
-/// rounding that is left goes to the parts with the largest remainder, none moves by a whole last
-/// digit.
+/// Rounds parts so that the printed parts add up to the printed total: the remaining rounding goes
+/// to the parts with the largest remainder. No part moves by a whole last digit.
 pub fn parts_that_add_up(parts: &[f64], decimals: usize) -> (Vec<f64>, f64) {
     let unit = 10_f64.powi(decimals as i32);
     let total = (parts.iter().sum::<f64>() * unit).round();

@@ -20,7 +20,7 @@ pub struct Profile {
     pub hz: f64,
     /// Threads with at least one sample.
     pub threads: u64,
-    /// Records that the kernel had no room for: so many samples at most are not among the stacks.
+    /// Records that the kernel had no room for; at most this many samples are missing.
     pub lost: u64,
     /// Seconds on a processor that collecting the samples took; the kernel's part of taking them
     /// is in the stacks.
@@ -62,7 +62,7 @@ impl Profile {
         self.stacks.iter().map(|stack| stack.samples).sum()
     }
 
-    /// Seconds on a processor that so many samples stand for.
+    /// Seconds on a processor that these samples represent.
     pub fn seconds(&self, samples: u64) -> f64 {
         if self.hz > 0.0 { samples as f64 / self.hz } else { 0.0 }
     }

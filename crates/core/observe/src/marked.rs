@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_millis(500);
 /// How soon it is looked for again.
 const PAUSE: Duration = Duration::from_millis(5);
-/// One that is killed may just have started another: so often they are looked for.
+/// A killed process may just have started another: rounds of looking for them.
 const ROUNDS: u32 = 10;
 
 /// Script of the guard: it waits for the end of its input, which is the end of this process, and

@@ -182,7 +182,7 @@ impl Loaded {
         Ok(Self { explained, ..self })
     }
 
-    /// The facts that all probes on data sets have: of the table, and of each of so many units of
+    /// The facts that all probes on data sets have: of the table, and of each of `units` units of
     /// work. `cpu_s`: processor seconds of the sessions.
     pub fn facts(&self, cpu_s: f64, used: EngineUse, units: f64) -> Facts {
         let Explained { pages, page_bytes, counters, .. } = &self.explained;

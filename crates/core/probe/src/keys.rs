@@ -62,8 +62,8 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Keys of connection `index`; the same seed gives the same ones. `share` is the part of the
-    /// keys that it has for itself, of so many; all of them for one of one.
+    /// Keys of connection `index`; the same seed gives the same ones. `share` is its own part of
+    /// the keys and the number of parts; (0, 1) gives all of them.
     pub fn new(
         configuration: &Configuration,
         set: DataSet,
@@ -121,7 +121,7 @@ impl Keys {
         &self.parameters[..self.columns]
     }
 
-    /// A table of so many keys, drawn one after the other, and its rows; `table` is its position in
+    /// A table of `count` keys, drawn one after the other, and its rows; `table` is its position in
     /// the work.
     pub fn sample(mut self, count: u64, table: usize) -> (Table, Fill) {
         let names = &["key_1", "key_2"][..self.columns];

@@ -70,7 +70,7 @@ fn main() {
     }
 }
 
-/// Works until this thread has been on a processor for so much longer.
+/// Works until this thread has been on a processor for `time` longer.
 fn spend<T>(time: Duration, mut work: impl FnMut() -> T) {
     let clock = ThreadClock::of_this_thread();
     let end = clock.read().cpu_ns + time.as_nanos() as u64;

@@ -20,8 +20,7 @@ pub enum ProfileError {
     /// There is no such process, or it has ended.
     #[error("pid {0}: no such process")]
     NoProcess(i32),
-    /// So many threads of the processes on so many processors need more files than may be open: so
-    /// many.
+    /// The threads of the processes and the processors need more files than may be open.
     #[error(
         "sampling {0} threads on {1} CPUs needs {2} open files, above the limit: raise it \
          (ulimit -n)"

@@ -168,7 +168,7 @@ impl<W: Wire> Connection<W> {
         }
     }
 
-    /// Makes room for so many more bytes: reuses that of bytes that were taken, and grows for a
+    /// Makes room for this many more bytes: reuses that of bytes that were taken, and grows for a
     /// message that is larger than all of it.
     fn make_room(&mut self, bytes: usize) -> io::Result<()> {
         if self.received.is_empty() {

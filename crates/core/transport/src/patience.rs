@@ -28,7 +28,7 @@ impl Stopped {
 /// How long to wait for the other end of a connection; by default for ever.
 #[derive(Debug, Clone, Default)]
 pub struct Patience {
-    /// When it ends ([`ErrorKind::TimedOut`]), after so long.
+    /// When it ends ([`ErrorKind::TimedOut`]), and after what time.
     limit: Option<(Instant, Duration)>,
     /// The stop that may end it early ([`Stopped`]), and the time for which it continues then.
     pub stop: Option<(Stop, Duration)>,

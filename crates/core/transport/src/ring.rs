@@ -118,7 +118,7 @@ impl Ring {
         self.states[number].receives = cqueue::more(completion.flags());
         match (buffer, result) {
             (Some(buffer), 1..) => {
-                // SAFETY: this completion hands the buffer out, with so many bytes.
+                // SAFETY: this completion hands the buffer out, with this many bytes.
                 let answer = unsafe {
                     self.pool.take(buffer, result as usize, |bytes| connection.received(bytes))
                 };
@@ -139,7 +139,7 @@ impl Ring {
         }
     }
 
-    /// A socket took only so many bytes, or refused with an error. The receive operation reports
+    /// A socket took only a part, or refused with an error. The receive operation reports
     /// the errors that last.
     fn not_sent<W: Wire>(&mut self, result: i32, number: usize, connection: &mut Connection<W>) {
         let state = &mut self.states[number];
@@ -244,7 +244,7 @@ impl Pool {
     /// Looks at the bytes of a buffer and gives it back.
     ///
     /// # Safety
-    /// A completion has handed out this buffer with so many bytes, and it has not been taken since.
+    /// A completion has handed out this buffer with `bytes` bytes, and it has not been taken since.
     unsafe fn take<T>(&mut self, buffer: u16, bytes: usize, look: impl FnOnce(&[u8]) -> T) -> T {
         // SAFETY: the kernel leaves the buffer alone until it is given back.
         let content = unsafe { &*self.buffers[usize::from(buffer)].get() };

@@ -23,7 +23,7 @@ use work::Stop;
 const GOODBYE: &[u8] = b"\0\0\0\x03bye";
 const LONG: Duration = Duration::from_secs(60);
 
-/// Sends a message so many times, each after the answer to the one before.
+/// Sends a message `rounds` times, each after the answer to the one before.
 #[derive(Default)]
 struct Repeat {
     message: Vec<u8>,
@@ -85,7 +85,7 @@ fn message(socket: &mut impl Read) -> Option<Vec<u8>> {
     Some(message)
 }
 
-/// Answers every message with itself in pieces of so many bytes; returns the last one.
+/// Answers every message with itself in pieces of `piece` bytes; returns the last one.
 fn echo(mut socket: impl Read + Write, piece: usize) -> Vec<u8> {
     let mut last = Vec::new();
     while let Some(message) = message(&mut socket) {
@@ -269,7 +269,7 @@ fn what_was_put_back_is_read_first() {
     assert_eq!((stream.read_blocking(&mut bytes).unwrap(), &bytes[..5]), (5, &b"\0\0\0\x01x"[..]));
 }
 
-/// Reads one message, then sends so many bytes as the beginning of a single message.
+/// Reads one message, then sends bytes without end as the beginning of a single message.
 fn flood(mut socket: UnixStream) -> usize {
     message(&mut socket).unwrap();
     let (mut sent, piece) = (4, vec![1; 1 << 20]);

@@ -32,7 +32,7 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// A placement over so many files (at least one).
+    /// A placement over this many files (at least one).
     pub fn over(files: u32) -> Self {
         Self { files: files.max(1) }
     }

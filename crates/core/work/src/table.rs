@@ -56,7 +56,7 @@ impl Table {
             .sum()
     }
 
-    /// The column that makes rows so wide that about so many of them fill a page.
+    /// The column that makes rows so wide that about this number of them fill a page.
     pub fn filler(&self) -> Option<(&Column, usize)> {
         let rows = |column: &Column| match column.data_type {
             DataType::PageFiller { rows } => Some(usize::from(rows.max(1))),
@@ -149,10 +149,10 @@ pub enum DataType {
     Decimal,
     /// Text of this many characters, padded with blanks, also by us where the engine does not.
     Char(u16),
-    /// Text of so many characters at most.
+    /// Text of at most this many characters.
     Varchar(u16),
-    /// Bytes, as many as make about so many rows fill a page. Of a table without pages: of a page
-    /// of 8 KiB.
+    /// Bytes, as many as needed for about `rows` rows to fill a page. Of a table without pages: of
+    /// a page of 8 KiB.
     PageFiller {
         /// Rows of a page; 1 or more.
         rows: u16,

@@ -128,7 +128,7 @@ struct Source {
 }
 
 impl Source {
-    /// The next rows, so many at most.
+    /// The next rows, this many at most.
     fn next(&mut self, most: usize) -> Option<Slice> {
         let (rows, range) = if let Some(rest) = self.rest.take() {
             rest

@@ -243,7 +243,7 @@ struct Sampler {
 }
 
 impl DuckDbCollector {
-    /// A collector that looks so many times a second.
+    /// A collector that samples `hz` times a second.
     pub fn new(seats: Seats, workers: Workers, hz: f64) -> Self {
         Self { seats, workers, hz, before: None, sampler: None }
     }

@@ -34,7 +34,7 @@ const PLUGINS: [&str; 3] = ["../lib/mysql/plugin", "../lib64/mysql/plugin", "../
 /// A way to compress a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
-    /// Rows, in pages of so many KiB.
+    /// Rows, in pages of this many KiB.
     Rows(&'static str),
     /// Pages, by this algorithm.
     Pages(&'static str),

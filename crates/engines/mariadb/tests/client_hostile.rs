@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use work::Stop;
 
-/// Nothing in these tests takes so long.
+/// Longer than anything in these tests takes.
 const LONG: Duration = Duration::from_secs(60);
 const SECRET: &str = "geh3im";
 const SSL: u32 = 1 << 11;

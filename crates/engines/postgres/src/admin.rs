@@ -49,7 +49,7 @@ const ENDED_MAX: Duration = Duration::from_secs(10);
 /// The server is starting, stopping or recovering (`cannot_connect_now`).
 const CANNOT_CONNECT_NOW: &str = "57P03";
 
-/// Connects, also to a server that is starting or, for so long, recovering from a crash.
+/// Connects, also to a server that is starting or, for at most `recovery`, recovering from a crash.
 fn connect(config: &Config, recovery: Duration, cancel: &Cancel) -> Result<Client, EngineError> {
     let config = config.clone().with_stop(cancel.stop());
     let connected = wait_for(recovery, cancel, || match Client::connect(&config) {
@@ -215,7 +215,7 @@ fn take(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
     client.batch(&sql).map_err(failed_at(&doing))
 }
 
-/// Takes the schema, as it is, for this session. Fails when another session has it for so long.
+/// Takes the schema, as it is, for this session. Fails when another session holds it for `held`.
 pub fn take_again(client: &mut Client, held: Duration, cancel: &Cancel) -> Result<(), EngineError> {
     let doing = "locking Steelbench's schema";
     let sql = format!("SELECT pg_try_advisory_lock({LOCK})");

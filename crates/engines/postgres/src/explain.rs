@@ -70,8 +70,8 @@ pub fn explain(
     Ok(Explained { plan, analysis, pages, page_bytes, counters })
 }
 
-/// After so many executions with a plan for their values, a session weighs the plan for any values
-/// against them (`choose_custom_plan` in plancache.c).
+/// After this many executions with a plan for their values, a session compares a generic plan with
+/// them (`choose_custom_plan` in plancache.c).
 const CUSTOM_PLANS: usize = 5;
 
 /// The plans of the user's statements on a session like those of the load. What is asked cannot

@@ -11,7 +11,7 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Nothing in these tests takes so long.
+/// Longer than anything in these tests takes.
 const LONG: Duration = Duration::from_secs(60);
 
 /// A message: its kind, its length and its body.

@@ -69,7 +69,7 @@ fn offers_rings() -> bool {
     allowed && (numbers.next(), numbers.next()) >= (Some(6), Some(1))
 }
 
-/// The answers to so many requests, by connection.
+/// The answers to `count` requests, by connection.
 fn answers(connection_set: &mut dyn ConnectionSet, count: usize) -> Vec<Result<Done, EngineError>> {
     let (mut answers, begin): (Vec<Answer>, _) = (Vec::new(), Instant::now());
     while answers.len() < count {

@@ -11,9 +11,9 @@ use work::Cancel;
 /// Between two looks whether it has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Of what it printed, so much of the end is looked at,
+/// Bytes at the end of the output that are examined.
 const OUTPUT_BYTES_MAX: u64 = 64 << 10;
-/// and so many characters are part of an error.
+/// Characters of the output that an error quotes.
 const SAID_MAX: usize = 2000;
 /// A program with more output is killed.
 const PRINTED_BYTES_MAX: u64 = 64 << 20;

@@ -1,7 +1,7 @@
 //! The peer of the scan probe in `cargo xtask bench`: the shortest loop that runs a statement on
 //! the SQLite that we are built with.
 //!
-//! `straight_scan FILE STATEMENT COUNT` prints the mean milliseconds of so many runs after a first
+//! `straight_scan FILE STATEMENT COUNT` prints the mean milliseconds of COUNT runs after a first
 //! one.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a command line tool for benches")]

@@ -172,7 +172,7 @@ impl DataFiles {
         pragma::rebuild(&self.pragmas, connection)
     }
 
-    /// Opens the connections of a session with so many operations: one for each data file, or one
+    /// Opens the connections of a session with this many operations: one for each data file, or one
     /// that all are attached to.
     pub fn connect(&self, operations: usize) -> Result<Vec<Connection>, EngineError> {
         let own = if self.open == Open::Attached { 1 } else { self.paths.len() };

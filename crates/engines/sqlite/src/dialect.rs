@@ -24,7 +24,7 @@ impl SqliteDialect {
     /// than (page size - 35) bytes would overflow.
     ///
     /// # Errors
-    /// When so many rows do not fit a page.
+    /// When the table's rows per page do not fit a page.
     pub fn filler(&self, table: &Table) -> Result<Vec<u8>, EngineError> {
         let Some((_, rows)) = table.filler() else { return Ok(Vec::new()) };
         let others = table.columns.iter().filter(|column| !is_row_number(table, column));

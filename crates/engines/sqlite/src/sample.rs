@@ -87,7 +87,7 @@ impl Reading {
             *has_rowids && !columns.iter().any(|column| column.eq_ignore_ascii_case(own))
         });
         let Some(rowid) = rowid.filter(|_| all > rows_max) else {
-            // Of each so many blocks the first.
+            // The first of every `every` blocks.
             let every = all.div_ceil(rows_max.max(1)).max(1);
             self.read(
                 &connection,

@@ -7,7 +7,7 @@ use observations::{Advice, Survey, SurveyedServer};
 use servers::survey_rules::{self, OnMachine, Rule};
 
 /// From more processors than these on the guidelines limit the parallelism of a statement, at most
-/// to so many.
+/// to [`PARALLELISM_MAX`].
 const FEW_PROCESSORS: i64 = 8;
 const PARALLELISM_MAX: i64 = 16;
 

@@ -62,7 +62,7 @@ fn prepare(
     Ok(instance)
 }
 
-/// Waits for so many answers.
+/// Waits for `count` answers.
 fn answers(set: &mut dyn ConnectionSet, count: usize) -> Vec<Answer> {
     let (mut answers, started) = (Vec::new(), Instant::now());
     while answers.len() < count {

@@ -14,7 +14,7 @@ const HEADER: usize = 40;
 const SLOTS: usize = slot(HIGHEST_NS) + 1;
 /// Values below this have a slot each, and each power of two above has half as many slots.
 const EXACT: u64 = 2048;
-/// A count takes at most so many bytes.
+/// A count takes at most this many bytes.
 const COUNT_MAX: usize = 9;
 
 thread_local! {
@@ -54,7 +54,7 @@ impl Slot {
         self.at < other.at
     }
 
-    /// With so many more.
+    /// Adds to the count.
     pub fn and(self, count: u64) -> Self {
         Self { count: self.count + count, ..self }
     }

@@ -97,7 +97,7 @@ pub struct Client<'a, W> {
 }
 
 impl<'a, W: Workload> Client<'a, W> {
-    /// The whole life of one thread of so many: what it saw, and its connections, still open.
+    /// Runs one of `threads` threads; returns its report and its connections, still open.
     pub fn work(
         context: &'a TrialContext<'a>,
         plan: &'a LoadPlan,
@@ -413,7 +413,7 @@ impl<'a, W: Workload> Client<'a, W> {
     }
 }
 
-/// The connections of one of so many threads: evenly, the first ones take the remainder.
+/// The connections of thread `index`, divided evenly; the first threads take the remainder.
 fn share(connections: u32, index: u32, threads: u32) -> Range<u32> {
     let start = |index: u32| index * (connections / threads) + index.min(connections % threads);
     start(index)..start(index + 1)

@@ -77,7 +77,7 @@ pub struct StatementTimes {
 }
 
 impl StatementTimes {
-    /// It was answered, after the engine had it repeated so many times.
+    /// Records a success, after this many retries by the engine.
     #[inline]
     pub fn succeeded(&mut self, took_ns: u64, retries: u32) {
         self.count += 1;
@@ -96,8 +96,8 @@ impl StatementTimes {
 const MISSED_NS: u64 = 1_000_000;
 
 impl ClientReport {
-    /// A record with room for so many intervals, so that measuring does not allocate, and for what
-    /// the plan wants recorded.
+    /// A record with room for this many intervals, so that measuring does not allocate, and for
+    /// what the plan wants recorded.
     pub fn with_room(intervals: usize, plan: &LoadPlan) -> Self {
         let kinds = if plan.latencies && plan.kinds.len() > 1 { plan.kinds.len() } else { 0 };
         let statements = if plan.latencies { plan.statements.len() } else { 0 };

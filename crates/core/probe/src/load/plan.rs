@@ -138,7 +138,7 @@ impl LoadPlan {
         })
     }
 
-    /// Units of work that are left when so many transactions have been taken.
+    /// Units of work that are left when this many transactions have been taken.
     pub fn left_after(&self, taken: u64) -> u64 {
         self.units
             .map_or(u64::MAX, |units| units.saturating_sub(taken.saturating_mul(self.units_each)))
@@ -159,7 +159,7 @@ pub fn no_warmup_of_cold(
 
 /// The transactions of one connection, in order.
 pub trait Workload: Send {
-    /// Begins the next transaction, of at most so many units of work.
+    /// Begins the next transaction, of at most this many units of work.
     fn start(&mut self, most: u64) -> Started;
     /// Returns the transaction's next step.
     ///
@@ -281,7 +281,7 @@ mod tests {
         assert!((variance.sqrt() / mean - 1.0).abs() < 0.02, "deviation {}", variance.sqrt());
     }
 
-    /// Takes 300 starts with so many threads that take turns in some uneven order.
+    /// Takes 300 starts with this many threads, in an uneven order.
     fn taken(rate: f64, threads: usize) -> Vec<u64> {
         let counter = AtomicU64::new(0);
         let mut all: Vec<Arrivals> =

@@ -5,7 +5,7 @@ use profile::{ProfileError, Profiler};
 use std::process::{Child, Command};
 use std::time::Duration;
 
-/// Until the first thread of `busy` has been on a processor for so long.
+/// Profiles until the first thread of `busy` has been on a processor for `time`.
 fn watched(child: &Child, busy: i32, time: Duration) -> Option<observations::Profile> {
     let profiler = permitted(Profiler::attach(&[child.id() as i32], 250))?;
     let profiler = profiler.start().unwrap();

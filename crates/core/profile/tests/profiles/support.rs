@@ -134,7 +134,7 @@ pub fn compiled(folder: &Path, source: &str, flags: &[&str]) -> Option<PathBuf> 
     Some(program)
 }
 
-/// Waits until the first thread of a process has been on a processor for so long.
+/// Waits until the first thread of a process has been on a processor for `time`.
 pub fn wait_for_cpu(pid: i32, time: Duration) {
     let used = || Duration::from_nanos(ProcessTimes::read(pid).unwrap().cpu_ns);
     let (end, start) = (used() + time, Instant::now());

@@ -100,11 +100,11 @@ impl Chunk {
         self.library.chunk_rows()
     }
 
-    /// Empties it, for so many rows.
+    /// Empties it, for this many rows.
     pub fn restart(&mut self, rows: usize) {
         let interface = &self.library.interface;
         let rows = rows.min(self.library.chunk_rows()) as u64;
-        // SAFETY: the chunk exists and has room for so many rows.
+        // SAFETY: the chunk exists and has room for this many rows.
         unsafe {
             (interface.duckdb_data_chunk_reset)(self.handle);
             (interface.duckdb_data_chunk_set_size)(self.handle, rows);

@@ -76,12 +76,12 @@ pub enum Event<'a> {
     End(Result<(), ServerError>),
 }
 
-/// Where in a response the next packet stands.
+/// State of reading a response: which packet is next.
 #[derive(Debug, Clone, Copy)]
 enum Stage {
     First,
-    /// So many definitions follow, of which the last so many are of columns; then rows, unless it
-    /// was prepared.
+    /// Definitions follow: `left` of them, the last `columns` of columns. Then rows, unless it was
+    /// prepared.
     Definitions {
         left: u64,
         columns: u64,

@@ -32,8 +32,8 @@ pub fn read(document: &Value) -> Result<Statement, PlanError> {
     })
 }
 
-/// An operator with its inputs, which is expected to be run so many times. The server's figures are
-/// of one run.
+/// An operator with its inputs, which is expected to run `loops` times. The server's figures are of
+/// one run.
 fn operator(node: &Value, loops: f64, depth: usize) -> Result<Operator, PlanError> {
     if depth > DEPTH_MAX {
         return Err(PlanError::TooDeep(DEPTH_MAX));

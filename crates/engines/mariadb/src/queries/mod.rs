@@ -60,7 +60,7 @@ impl Reader {
         })
     }
 
-    /// Rows with so many cells, NULL as an empty text.
+    /// Rows with `N` cells, NULL as an empty text.
     fn rows<const N: usize>(&mut self, sql: &str) -> Result<Vec<[String; N]>, Error> {
         Ok(self.client.query(sql)?.rows.into_iter().map(cells).collect())
     }

@@ -168,7 +168,7 @@ impl Counted {
         }
     }
 
-    /// The wait for the redo log, for which there is so much room.
+    /// The wait for the redo log, limited to `room_s`.
     fn redo_log(&self, samples: &Samples, room_s: f64) -> Option<Wait> {
         let committing = COMMITTING.iter().filter_map(|state| samples.states.get(*state)).sum();
         let share = committing as f64 / samples.all.max(1) as f64;

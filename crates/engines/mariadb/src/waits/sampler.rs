@@ -29,7 +29,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Begins to look at these sessions so many times a second.
+    /// Begins to sample these sessions `hz` times a second.
     pub fn start(mut client: Client, sessions: &[u32], hz: f64) -> Result<Self, EngineError> {
         let sql = format!(
             "SELECT if(command = 'Sleep', '{IDLE}', state), count(*) FROM {} WHERE id IN ({}) \

@@ -167,7 +167,7 @@ impl Window {
             .filter(|variance| *variance > 0.0)
     }
 
-    /// Takes so many bytes more; fails when it would be too many.
+    /// Counts this many bytes more; fails when the total is too large.
     pub fn keep(&mut self, bytes: usize) -> Result<(), ServerError> {
         self.bytes += bytes;
         if self.bytes > WINDOW_BYTES_MAX {
@@ -199,8 +199,8 @@ impl Window {
             *totals.entry(sample.pid).or_insert(0) += count;
             *self.samples.entry(sample).or_insert(0) += count;
         }
-        // A process that waits all the time is in every sample: so many were taken, however exactly
-        // the extension keeps to its period.
+        // A process that waits all the time is in every sample: its count is the number of samples,
+        // however exactly the extension keeps to its period.
         self.polls = totals.into_values().max().unwrap_or(0);
         for (pid, rest) in self.rests() {
             let sample = Sample { pid, ..Sample::default() };

@@ -31,7 +31,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Begins to sample on this connection, so often a second, with a statement whose rows are
+    /// Begins to sample on this connection, `hz` times a second, with a statement whose rows are
     /// those of [`views::REQUESTS`].
     ///
     /// # Errors

@@ -77,7 +77,7 @@ impl Samples {
         }
     }
 
-    /// The samples summed by what is the same; each stands for its part of so many seconds.
+    /// The samples summed by identical contents; each stands for its part of `elapsed_s`.
     pub fn cells(&self, elapsed_s: f64) -> Vec<ActivityCell> {
         let sample_s = elapsed_s / self.polls.max(1) as f64;
         let mut doing: Vec<(&Doing, u64)> =

@@ -100,7 +100,7 @@ enum Asked {
 }
 
 impl MssqlConnections {
-    /// Opens so many connections; they are added to `sessions`.
+    /// Opens this many connections; they are added to `sessions`.
     pub fn connect(
         config: &Config,
         connections: u32,
