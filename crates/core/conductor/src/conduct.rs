@@ -221,7 +221,7 @@ impl Shared {
         self.opened.notify_all();
     }
 
-    /// One lane. Whatever happens in it, the others hear of its end.
+    /// Runs one lane. However it ends, the other lanes are notified.
     fn run<R, E: From<LoadError>>(
         &self,
         number: usize,
@@ -376,7 +376,7 @@ mod tests {
         Lane(usize),
     }
 
-    /// Lets a load go or not, and keeps what it hears; stops at the look of this number.
+    /// Records its notifications, returns `goes` for a start, and stops at the given one.
     struct Listener {
         goes: bool,
         stops_at: usize,

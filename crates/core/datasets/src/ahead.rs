@@ -11,9 +11,9 @@ use work::Rows;
 /// Batches of a piece that wait to be taken, at most.
 const AHEAD: usize = 8;
 
-/// Batches in the order of their pieces, and in each as it makes them. Threads make them, as many
-/// pieces at a time as there are processors; they begin when the first batch is asked for and end
-/// with this. Where the system gives no thread, batches are made when they are asked for.
+/// Batches in the order of their pieces, and within a piece in the order of its generator. Threads
+/// make as many pieces at a time as there are processors. They start with the first request for a
+/// batch and end with this. If the system gives no thread, batches are made on request.
 pub struct Ahead {
     pieces: Pieces,
     state: State,

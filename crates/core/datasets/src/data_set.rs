@@ -34,7 +34,7 @@ pub struct Size {
     pub columns: usize,
     /// Rows of the synthetic table that fill a page, about.
     pub rows_per_page: u16,
-    /// Seed of the values, where they are random; those of TPC-H are what its generator makes.
+    /// Seed of random values; those of TPC-H are its generator's.
     pub seed: u64,
     /// Number of sysbench's tables, each with `rows` rows.
     pub tables: u32,
@@ -90,8 +90,7 @@ impl DataSet {
         self.parts().into_iter().map(|part| part.table).collect()
     }
 
-    /// The rows of its tables; nothing is made before they are asked for, and then by threads that
-    /// are some batches ahead.
+    /// The rows of its tables, made on request by threads that are some batches ahead.
     pub fn fills(&self) -> Vec<Fill> {
         let parts =
             self.parts().into_iter().enumerate().filter(|(_, part)| !part.columns.is_empty());

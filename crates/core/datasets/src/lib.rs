@@ -10,8 +10,7 @@
 //! - `ahead`: rows are made while others are loaded
 //! - `write`: their tables as CSV files
 //!
-//! A [`DataSet`] names one and says how large it is. Rows come in batches, column by column, and
-//! only while they are asked for.
+//! A [`DataSet`] names one and its size. Rows come in batches, column by column, on request.
 
 mod ahead;
 mod data_set;

@@ -72,7 +72,7 @@ fn make() -> Vec<String> {
     })
 }
 
-/// A word with what stands behind it, and how long they are.
+/// A word with the punctuation behind it, and their length.
 type Word = ([u8; 16], usize);
 
 /// Values to draw from, by weight.

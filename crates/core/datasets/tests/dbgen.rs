@@ -1,4 +1,4 @@
-//! TPC-H against another implementation: `dbgen_reference.tsv` is what DuckDB's dbgen makes of it.
+//! Compares TPC-H with another implementation: `dbgen_reference.tsv` is from DuckDB's dbgen.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use datasets::{DataSet, Size};

@@ -110,7 +110,7 @@ impl<'a, Q: Queue> Lane<'a, Q> {
     }
 
     /// Runs a part: until its end, or until every feed has ended. Returns when nothing is in
-    /// flight. Failures tell their time since `go_ns`.
+    /// flight. Failures have their time since `go_ns`.
     ///
     /// # Errors
     /// When the queue is broken, or the load stops.

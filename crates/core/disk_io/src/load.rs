@@ -12,7 +12,7 @@ use std::time::Duration;
 pub struct Load {
     /// Threads and what they do.
     pub groups: Vec<Group>,
-    /// How the system is asked; `None`: by `io_uring` where it is permitted.
+    /// Interface to the kernel; `None`: `io_uring` where it is permitted.
     pub backend: Option<Backend>,
     /// Length of the measurement; `None`: until every stream has done its bytes.
     pub duration: Option<Duration>,
@@ -40,7 +40,7 @@ pub struct Group {
     pub streams: Vec<Stream>,
 }
 
-/// How the system is asked.
+/// An interface to the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backend {
     /// `io_uring`: one ring a thread.

@@ -18,7 +18,7 @@ const FILL_BLOCK: u32 = 4 << 20;
 /// too short is made longer. `compress_percent` of the data can be removed by a compressor.
 ///
 /// # Errors
-/// When the file cannot be written (no space: `ENOSPC`), or `stop` says so.
+/// When the file cannot be written (no space: `ENOSPC`), or `stop` returns true.
 pub fn fill(
     region: &Region,
     direct: bool,
@@ -101,7 +101,7 @@ pub struct Preconditioned {
 /// larger; I/O bypasses the page cache, 32 in flight. [`fill`] the regions before.
 ///
 /// # Errors
-/// When a file cannot be written, or `stop` says so.
+/// When a file cannot be written, or `stop` returns true.
 pub fn precondition(
     regions: &[Region],
     round: Duration,

@@ -18,8 +18,8 @@ use std::os::fd::RawFd;
 
 /// Runs a load to its end.
 ///
-/// An I/O that fails ends its stream on that file, which the outcome tells; the other files and
-/// streams go on.
+/// An I/O that fails ends its stream on that file, and the outcome lists it; the other files and
+/// streams continue.
 ///
 /// # Errors
 /// - A file cannot be opened, or the system permits neither backend.
@@ -222,7 +222,7 @@ impl<'a> Thread<'a> {
     }
 }
 
-/// Closes the books at the end of the measurement, and says when that was for this thread.
+/// Ends the thread's counts at the end of the measurement, and returns that time for this thread.
 fn finish<Q: Queue>(lane: &mut Lane<'_, Q>, until_ns: Option<u64>) -> u64 {
     let Some(until_ns) = until_ns else { return lane.last_end_ns };
     for feed in lane.feeds.iter_mut().filter(|feed| !feed.ended) {

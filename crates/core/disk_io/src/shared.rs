@@ -152,7 +152,7 @@ pub fn refused(path: &Path, direct: bool, write: bool, error: io::Error) -> Disk
 /// Checks that the stream's settings fit a region.
 fn check(stream: &Stream, region: &Region, file: &File) -> Result<(), DiskError> {
     let unfit = |misfit| Err(DiskError::Unfit { path: region.path.clone(), misfit });
-    // Of a device, only its end tells its size.
+    // The size of a device is the position of its end.
     let size = (&*file).seek(SeekFrom::End(0)).map_err(|source| {
         let path = region.path.clone();
         DiskError::File { path, doing: "reading the size", source }
@@ -181,7 +181,7 @@ fn check(stream: &Stream, region: &Region, file: &File) -> Result<(), DiskError>
     }
 }
 
-/// Offsets and lengths of direct I/O are multiples of this many bytes: what the file system says
+/// Offsets and lengths of direct I/O are multiples of this many bytes: from the file system
 /// (`STATX_DIOALIGN`, Linux 6.1), else the logical sector of the device, else 512.
 pub fn direct_unit(path: &Path, file: &File) -> u64 {
     let sector = logical_sector(path).unwrap_or(512);

@@ -41,7 +41,7 @@ pub fn validate_columns(
         .collect()
 }
 
-/// Tells the tables how their columns are to be compressed: as `method` says of a column.
+/// Sets the compression of each column of the tables by `method`.
 pub fn apply(tables: &mut [Table], method: impl Fn(&Column) -> Option<&'static str>) {
     for column in tables.iter_mut().flat_map(|table| &mut table.columns) {
         column.compression = method(column);

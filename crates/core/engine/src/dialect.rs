@@ -67,7 +67,7 @@ pub trait Dialect {
     /// The statements that create a table, without a key that is made after its rows.
     ///
     /// # Errors
-    /// When it cannot be as it is asked for: more rows than fit a page.
+    /// When the request is not possible: more rows than fit a page.
     fn create(&self, table: &Table) -> Result<Vec<String>, EngineError>;
 
     /// The statement that makes the secondary index of a table, if it has one.

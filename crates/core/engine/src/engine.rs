@@ -290,7 +290,7 @@ pub struct Answer {
 
 /// Collects the waits of one measurement.
 ///
-/// Embedded engines hear them from their sessions; servers are asked or sampled.
+/// Sessions of embedded engines report them; servers are queried or sampled.
 pub trait WaitCollector: Send {
     /// Starts collecting.
     ///
@@ -433,11 +433,11 @@ impl CacheReport {
         for file in files {
             let file = file?;
             let mut file: &File = file.borrow();
-            // Of a device, only its end tells its size.
+            // The size of a device is the position of its end.
             let size = file.seek(SeekFrom::End(0));
             file_bytes += size
                 .map_err(|error| EngineError::failed("reading a file's size", error.to_string()))?;
-            // The kernel does not tell it of every file.
+            // The kernel does not report it for every file.
             let resident = observe::page_cache::resident_bytes(file).ok();
             resident_bytes = resident_bytes.zip(resident).map(|(sum, bytes)| sum + bytes);
         }

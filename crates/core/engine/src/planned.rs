@@ -1,5 +1,4 @@
-//! The plans of a load's statements: what is asked of an engine after the measurement, and what it
-//! says.
+//! The plans of a load's statements, which an engine explains after the measurement.
 
 use observations::statement::first_word;
 use plans::PlanError;

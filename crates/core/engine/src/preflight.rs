@@ -17,7 +17,7 @@ pub struct Need<'a> {
     pub footprint: Footprint,
 }
 
-/// Space that trials use on their target, as far as settings tell.
+/// Space that trials use on their target, as far as settings determine it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Footprint {
     /// Bytes of the rows alone, to which an engine adds its own: the data takes at least about so

@@ -37,7 +37,7 @@ pub trait QueryReader {
     }
 }
 
-/// A server that was captured says what it said then, and what it explained.
+/// Replays a captured server: its answers then, and its plans.
 impl QueryReader for Captured {
     fn snapshot(&mut self) -> Result<Snapshot, ServerError> {
         Ok(self.last.clone())
@@ -54,7 +54,7 @@ impl QueryReader for Captured {
     }
 }
 
-/// How much is asked.
+/// Limits of a query report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueryLimits {
     /// Statements for which plans are made.

@@ -104,8 +104,8 @@ pub trait LiveObserver {
     /// Returns true when the server is known to be lost, so that waiting is useless. Asks it
     /// nothing.
     fn is_lost(&self) -> bool;
-    /// The tasks that wait now; `None` where the server does not tell, which
-    /// [`ServerActivity::lost`] of the interval before says.
+    /// The tasks that wait now; `None` where the server does not show them, for the reason in
+    /// [`ServerActivity::lost`] of the interval before.
     ///
     /// # Errors
     /// When the server fails.
@@ -124,7 +124,7 @@ pub struct ObserveOptions {
     pub use_profile: bool,
     /// Keep the texts of statements.
     pub statements: bool,
-    /// Keep the constants in them too, which may be anybody's data.
+    /// Keep the constants in them too, which may be personal data.
     pub literals: bool,
 }
 

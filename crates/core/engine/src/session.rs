@@ -6,7 +6,7 @@ use work::Request;
 pub trait Session: Send {
     /// The measurement begins now: what this connection did before does not count.
     fn begin(&mut self) {}
-    /// Does what is asked and returns when it is done.
+    /// Executes a request and returns when it is done.
     ///
     /// # Errors
     /// When the engine fails; [`EngineError::Cancelled`] when it was asked to stop.
@@ -26,7 +26,7 @@ pub trait Session: Send {
     }
 }
 
-/// A set of one connection, which works while it is asked.
+/// A set of one connection, which blocks while it works.
 pub struct SetOfOne<S> {
     session: S,
     clock: Clock,

@@ -115,10 +115,10 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// The first bytes of a file, which tell its format; none when it is a folder or cannot be read.
+/// The first bytes of a file, which determine its format; empty for a folder or an unreadable file.
 pub fn first_bytes(path: &Path) -> Vec<u8> {
     let mut first = Vec::new();
-    // Who reads it in earnest says why it cannot be read.
+    // The actual read reports the reason.
     let _ = File::open(path).and_then(|file| file.take(1 << 10).read_to_end(&mut first));
     first
 }

@@ -62,7 +62,7 @@ pub fn ratio(value: f64) -> String {
 /// A relative difference beyond which the exact size is not useful for planning: tenfold.
 pub const TENFOLD: f64 = 9.0;
 
-/// A relative difference. From 100 % on a factor is what people say: `12 %`, `4.50x`, `>10x`.
+/// A relative difference. From 100 % on it is a factor: `12 %`, `4.50x`, `>10x`.
 pub fn relative(difference: f64) -> String {
     match difference {
         small if small < 1.0 => short_percent(small),

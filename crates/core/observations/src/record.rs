@@ -60,7 +60,7 @@ pub struct RunRecord {
     pub git: Option<GitState>,
 }
 
-/// A table that is not measured, of which the cost model of scans says what a scan takes.
+/// A table that is not measured; the cost model of scans estimates its scan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UnmeasuredTable {
     /// The user's name for it.

@@ -1,4 +1,4 @@
-//! Passwords in texts, found by what stands around them. Whatever prints or records a URL, a
+//! Passwords in texts, found by their context. Whatever prints or records a URL, a
 //! connection string, an environment, a command line or an experiment file sends it through here.
 
 use std::ops::Range;

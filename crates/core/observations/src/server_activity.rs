@@ -32,7 +32,7 @@ pub struct ServerActivity {
     /// How the waits became known.
     pub sampling: Sampling,
     /// Where the server counts and times every wait of every session, if it does:
-    /// `sys.dm_os_wait_stats`. Samples then tell only who waited for what.
+    /// `sys.dm_os_wait_stats`. Samples then show only who waited for what.
     pub counted_in: Option<String>,
     /// Waits of the clients' sessions during their busy time; idle time is left out.
     pub waits: Vec<Wait>,
@@ -46,7 +46,7 @@ pub struct ServerActivity {
     /// The samples of processes that worked for clients, in consecutive parts of the interval:
     /// about a second each, or more in a long interval. Empty where the server itself samples.
     pub parts: Vec<ActivityPart>,
-    /// Time of the processes by kind, where the kernel tells it.
+    /// Time of the processes by kind, where the kernel reports it.
     pub processes: Vec<ProcessUse>,
     /// I/O that the server counts and times itself.
     pub operations: Vec<Operation>,
@@ -222,8 +222,8 @@ pub struct ActivityCell {
     pub database: String,
     /// Number of samples.
     pub samples: u64,
-    /// Seconds that they stand for; where the kernel tells how long processes ran, corrected so
-    /// that these come out.
+    /// Seconds that they represent; corrected to the running time of processes where the kernel
+    /// reports it.
     pub seconds: f64,
 }
 
@@ -247,7 +247,7 @@ pub struct WaitingTask {
     pub session: TaskSession,
     /// Its wait type.
     pub wait_type: String,
-    /// Seconds that it has waited, where the engine tells.
+    /// Seconds that it has waited, where the engine reports it.
     pub waited_s: Option<f64>,
     /// The wanted resource by name: `row 3 of page 7 of public.accounts`.
     pub resource: Option<String>,

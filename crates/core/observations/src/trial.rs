@@ -24,7 +24,7 @@ pub struct Observations {
     /// Figures that are neither better nor worse.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<Fact>,
-    /// How the engine ran the statements that were measured, where it tells.
+    /// How the engine ran the statements that were measured, where it reports it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plans: Vec<QueryPlan>,
     /// Latency distributions in nanoseconds, by name: `transaction` (from the intended start) and
@@ -192,7 +192,7 @@ pub struct QueryPlan {
     pub text: String,
     /// The engine's analysis of one run before the measurement, if requested.
     pub analysis: Option<String>,
-    /// Rows that the optimizer expected of the statement, where the engine tells.
+    /// Rows that the optimizer expected of the statement, where the engine reports them.
     #[serde(default)]
     pub estimated_rows: Option<f64>,
     /// The optimizer's estimated cost, in the engine's unit.

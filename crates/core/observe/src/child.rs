@@ -25,11 +25,11 @@ pub const KEPT_BYTES_MAX: usize = 4 << 20;
 /// Bytes read at a time.
 const CHUNK_BYTES: usize = 16 << 10;
 
-/// Bytes of the blocks in which getrusage(2) tells what was read from and sent to storage.
+/// Bytes of the blocks in which getrusage(2) counts what was read from and sent to storage.
 const BLOCK_BYTES: u64 = 512;
 
-/// Characters of a secret that is looked for wherever it stands: a shorter one may be a word of the
-/// output.
+/// Characters of a secret that is masked anywhere in the output: a shorter one may be a common
+/// word.
 const SECRET_CHARS_MIN: usize = 6;
 
 /// Which streams of a command are read, in the place of those that it is given.
@@ -79,10 +79,10 @@ pub struct ProcessUse {
     /// process which started them: the kernel counts what a process has until it executes
     /// another program.
     pub peak_bytes: Option<u64>,
-    /// Bytes that they had read from storage and sent to it; `None`: the kernel does not tell.
+    /// Bytes that they had read from storage and sent to it; `None`: the kernel does not report it.
     pub storage_bytes: Option<(u64, u64)>,
     /// Seconds in which the first thread of the first process was ready and waited for a
-    /// processor; `None`: the kernel does not tell.
+    /// processor; `None`: the kernel does not report it.
     pub run_delay_s: Option<f64>,
 }
 
@@ -231,8 +231,8 @@ impl From<&libc::rusage> for ProcessUse {
     }
 }
 
-/// Largest resident set that this process has had; what getrusage(2) tells may be that of who
-/// started it. Unknown, it is as large as can be.
+/// Largest resident set that this process has had. The figure of getrusage(2) may include its
+/// parent's. The largest number if unknown.
 pub fn own_peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak =
@@ -303,7 +303,7 @@ struct Pipe {
 }
 
 impl Pipe {
-    /// In the place of a stream, if it is heard.
+    /// Replaces a stream by a pipe, if its output is read.
     fn in_place_of(is_heard: bool, stream: &mut Option<OwnedFd>) -> io::Result<Self> {
         if !is_heard {
             return Ok(Self::default());

@@ -23,14 +23,14 @@ impl MachineMonitor {
         Self { start: Processors::read(), own_start_s: own_cpu_s(), started: Instant::now() }
     }
 
-    /// Stops watching. Figures that the system does not tell are 0.
+    /// Stops watching. Figures that the system does not report are 0.
     pub fn stop(self) -> MachineLoad {
         let cpus = processors_online();
         let own_s = own_cpu_s() - self.own_start_s;
         let (Some(start), Some(end)) = (self.start, Processors::read()) else {
             return MachineLoad { cpus, own_s, ..MachineLoad::default() };
         };
-        // The kernel counts /proc/stat in ticks: what it says of a short time is rounded down.
+        // The kernel counts /proc/stat in ticks: figures of a short time are rounded down.
         let most_s = f64::from(cpus) * self.started.elapsed().as_secs_f64();
         MachineLoad {
             cpus,

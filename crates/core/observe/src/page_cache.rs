@@ -12,7 +12,7 @@ use std::ptr;
 
 /// Makes a file durable and drops its pages from the page cache.
 ///
-/// Pages that a process has mapped stay; [`resident_bytes`] tells what became of it.
+/// Pages that a process has mapped stay; [`resident_bytes`] shows the result.
 ///
 /// # Errors
 /// When the file cannot be synced.

@@ -29,8 +29,8 @@ pub fn machine() -> Taken {
     taken
 }
 
-/// The inventory of the machine whose `/proc`, `/sys` and `/etc` are in this folder. What only a
-/// system call tells is left out.
+/// The inventory of the machine whose `/proc`, `/sys` and `/etc` are in this folder, without facts
+/// that need a system call.
 fn machine_in(root: &Path) -> Taken {
     let tree = Tree::new(root);
     let cpuinfo = tree.text("proc/cpuinfo").unwrap_or_default();

@@ -82,7 +82,7 @@ impl ThreadClock {
 pub struct ThreadUse {
     /// On a processor and in the run queue.
     pub times: ThreadTimes,
-    /// How often it left its processor to wait for something; 0 when the system does not tell.
+    /// How often it left its processor to wait for something; 0 when the system does not report it.
     pub voluntary_switches: u64,
     /// How often it lost its processor to another thread, or offered it.
     pub involuntary_switches: u64,
@@ -127,8 +127,8 @@ pub struct ProcessTimes {
     pub system_ticks: u64,
     /// Nanoseconds ready to run, waiting for a processor.
     pub run_delay_ns: u64,
-    /// When the process began, in clock ticks after boot: tells two processes with one number
-    /// apart.
+    /// When the process began, in clock ticks after boot: distinguishes processes with a reused
+    /// number.
     pub started_ticks: u64,
 }
 

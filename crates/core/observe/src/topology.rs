@@ -132,8 +132,8 @@ pub(crate) fn fields<'a>(cpuinfo: &'a str, name: &'a str) -> impl Iterator<Item 
     lines.filter(move |(key, _)| key.trim() == name).map(|(_, value)| value.trim())
 }
 
-/// Numbers of the processors that are online in the whole machine; none where the system does not
-/// tell.
+/// Numbers of the processors that are online in the whole machine; empty if the system does not
+/// report them.
 pub fn processors_online() -> Vec<u32> {
     online(&Tree::new(Path::new("/")))
 }

@@ -18,7 +18,7 @@ pub struct Statement {
     pub plan_hash: Option<String>,
     /// `None`: the engine made none, or the file does not have it.
     pub plan: Option<Plan>,
-    /// Why its plan could not be read, and where it stands.
+    /// Why its plan could not be read, and its position.
     pub damage: Option<String>,
 }
 
@@ -35,9 +35,9 @@ pub struct Plan {
     pub planning_ms: Option<f64>,
     /// Threads or processes at most; 1 of a serial plan.
     pub degree: Option<u32>,
-    /// Why it is serial, as the engine says.
+    /// Why it is serial, in the engine's words.
     pub serial_reason: Option<String>,
-    /// Why the optimizer stopped early, as the engine says.
+    /// Why the optimizer stopped early, in the engine's words.
     pub early_abort: Option<String>,
     /// Memory that the statement was given, and what of it it used, KiB.
     pub memory_kib: Option<(f64, f64)>,

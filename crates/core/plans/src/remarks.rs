@@ -74,12 +74,12 @@ pub enum Remark {
     },
     /// It is serial for a reason.
     Serial {
-        /// As the engine says it.
+        /// The reason, in the engine's words.
         reason: String,
     },
     /// The optimizer gave up before it had looked at all plans.
     EarlyAbort {
-        /// As the engine says it.
+        /// The reason, in the engine's words.
         reason: String,
     },
 }

@@ -210,7 +210,7 @@ impl Loaded {
         facts
     }
 
-    /// The observations with the plan of the statement, if the engine tells it.
+    /// The observations with the plan of the statement, if the engine reports it.
     pub fn with_plan(self, statement: &str, mut seen: Observations) -> Observations {
         let Explained { plan, analysis, .. } = self.explained;
         seen.plans.extend(plan.map(|plan| recorded(statement, plan).analyzed(analysis)));
@@ -261,7 +261,7 @@ impl Facts {
     }
 }
 
-/// Creates and fills the tables of a trial, which the user hears of.
+/// Creates and fills the tables of a trial, and reports progress to the user.
 ///
 /// # Errors
 /// When the engine fails or the trial is asked to stop.
@@ -358,7 +358,7 @@ impl Taken {
         Self(taken(context))
     }
 
-    /// Bytes that the tables take since then, else what the engine says of them.
+    /// Bytes that the tables take since then, else the engine's own figure.
     fn by_tables(&self, context: &TrialContext<'_>) -> Result<Option<u64>, ProbeError> {
         match self.0.zip(taken(context)) {
             Some((before, now)) => Ok(now.checked_sub(before)),

@@ -35,7 +35,7 @@ settings! {
 /// A prime that does not divide any practical number of keys: multiples of it visit all of them.
 const STRIDE: u128 = 2_654_435_761;
 
-/// An objection to a data set without keys that are integers, or with fewer than are asked for.
+/// An objection to a data set without keys that are integers, or with fewer than requested.
 pub fn objection(configuration: &Configuration, set: &DataSet) -> Option<Invalid> {
     if set.keys() == 0 {
         let message =

@@ -27,7 +27,7 @@ pub trait Probe: Send + Sync {
     fn files(&self, _configuration: &Configuration) -> Vec<(&'static str, String)> {
         Vec::new()
     }
-    /// Returns the space that trials use on the target, as far as settings tell: that of a data
+    /// Returns the space that trials use on the target, as far as settings determine it: of a data
     /// set, where there is one.
     fn footprint(&self, configuration: &Configuration) -> Footprint {
         let row_bytes = data::declared_data_set(self.settings(), configuration)

@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// Share of the samples from which on it is said that a module has no names.
+/// Share of the samples from which on a module without names is reported.
 const WORTH_SAYING: f64 = 0.01;
 
 /// The names of everything that was met. Symbols of a file are read when they are first needed.

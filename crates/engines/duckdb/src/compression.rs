@@ -55,7 +55,7 @@ pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<
     if asked.peek().is_none() {
         return Vec::new();
     }
-    // Where no database can be opened the first trial will tell.
+    // Where no database can be opened the first trial reports it.
     let Ok(connection) = Database::open(library, None, &[]).and_then(|database| database.connect())
     else {
         return Vec::new();

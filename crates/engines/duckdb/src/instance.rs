@@ -205,7 +205,7 @@ impl Target {
         let settings = settings.map_err(failed("reading DuckDB's settings"))?;
         let number = |fill: &Fill| load::connections(&all[fill.table], &settings);
         let most = fills.iter().map(number).max().unwrap_or(0);
-        // Before anything is set: they read back what the configuration says.
+        // Before anything is set: they read back the configuration's settings.
         let connections: Vec<_> =
             (0..most).map(|_| self.connect_to(database)).collect::<Result<_, _>>()?;
         for LoadSetting { name, loading, .. } in &settings {
@@ -218,7 +218,7 @@ impl Target {
         settings.iter().try_for_each(|own| self.set(connection, &own.name, &own.otherwise))
     }
 
-    /// Sets something for the whole database, whatever `target.settings` says.
+    /// Sets something for the whole database, overriding `target.settings`.
     fn set(&self, connection: &Connection, name: &str, value: &str) -> Result<(), EngineError> {
         let set = self
             .workers

@@ -1,4 +1,4 @@
-//! Stopping statements: DuckDB hears of it only from another thread.
+//! Stopping statements: DuckDB can be interrupted only from another thread.
 
 use super::library::{Connected, Connection};
 use engine::{EngineError, lock};

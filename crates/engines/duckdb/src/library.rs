@@ -75,7 +75,7 @@ pub type Answered<T> = Result<T, DuckDbError>;
 /// survive that.
 pub struct Library {
     interface: Interface,
-    /// As the library says it, without the `v`: `1.2.2`.
+    /// As the library reports it, without the `v`: `1.2.2`.
     pub version: String,
     _loaded: Loaded,
 }
@@ -128,7 +128,7 @@ unsafe fn text(pointer: *const c_char) -> String {
     if pointer.is_null() {
         return String::new();
     }
-    // SAFETY: as the caller says.
+    // SAFETY: as the caller guarantees.
     unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
 }
 

@@ -215,13 +215,13 @@ impl Load<'_> {
             turn.over += 1;
             self.turned.notify_all();
             if turn.failed {
-                // Another thread says why.
+                // Another thread reports the error.
                 return Ok(());
             }
         }
     }
 
-    /// Appends rows and commits them, unless `may` says no.
+    /// Appends rows and commits them, unless `may` returns false.
     fn transaction(
         &self,
         connection: &Connection,

@@ -201,7 +201,7 @@ fn run(
 
 impl Session for DuckDbSession {
     fn begin(&mut self) {
-        // What DuckDB objects to is said by the first request, which tries again.
+        // The first request tries again and reports DuckDB's objection.
         let _ = self.open();
         self.seat.begin();
     }
@@ -216,7 +216,7 @@ impl Session for DuckDbSession {
             }
         };
         self.seat.leave();
-        // Whatever an interrupted statement says.
+        // An interrupted statement may report any error.
         if self.target.cancel.is_cancelled() {
             done.map_err(|_| EngineError::Cancelled)
         } else {

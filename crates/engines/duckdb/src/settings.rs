@@ -135,7 +135,7 @@ impl Settings {
             let sql = format!("SET SESSION {name} = '{}'", value.replace('\'', "''"));
             connection.run(&sql).map_err(failed(format!("setting {PREFIX}{name} = {value}")))?;
         }
-        // Read back last: one setting can change what became of another.
+        // Read back last: one setting can change the effect of another.
         for (name, wanted) in self.global.iter().chain(&self.local) {
             let got =
                 value_of(connection, name).map_err(failed(format!("reading {PREFIX}{name}")))?;
@@ -154,7 +154,7 @@ pub fn refused(configuration: &Configuration, library: &'static Library) -> Vec<
     if names.peek().is_none() {
         return Vec::new();
     }
-    // Where no database can be opened the first trial will tell.
+    // Where no database can be opened the first trial reports it.
     let Ok(known) = known(library) else { return Vec::new() };
     let unknown: Vec<Invalid> = names.filter_map(|name| unknown(&name, &known, library)).collect();
     if !unknown.is_empty() {

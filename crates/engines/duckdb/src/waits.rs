@@ -92,7 +92,7 @@ struct Visible {
 }
 
 impl Seats {
-    /// None yet; `observed`: whether anybody will look.
+    /// No seats yet; `observed`: sessions will be sampled.
     pub fn new(observed: bool) -> Self {
         Self { observed, all: Arc::default() }
     }

@@ -212,7 +212,7 @@ fn create(path: &Path, size: u64) -> Result<Origin, EngineError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let free = observe::environment::space(folder).map_or(u64::MAX, |(_, free)| free);
     if free < size {
-        // Filling what is there would take its time and leave no room for anybody else.
+        // Filling the free space would take time and leave no room for other processes.
         let doing = format!("creating {} of {size} bytes with {free} bytes free", path.display());
         return Err(EngineError::DiskFull { doing });
     }
@@ -232,7 +232,7 @@ fn fill(path: &Path, size: u64, compress_percent: u8, cancel: &Cancel) -> Result
         .map_err(EngineError::at(path))
 }
 
-/// A file or device that was there before, without links, whose it is, and its size.
+/// An existing file or device, with links resolved, its origin and its size.
 fn existing(path: &Path) -> Result<(PathBuf, Origin, u64), EngineError> {
     // Resolved once: changing the link during the run has no effect.
     let path = &path.canonicalize().map_err(EngineError::at(path))?;

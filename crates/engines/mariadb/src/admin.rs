@@ -16,7 +16,7 @@ pub const DATABASE: &str = "steelbench";
 /// The table that marks a database as made by us.
 pub const MARK: &str = "made_by_steelbench";
 
-/// Name of the lock that says that a run works in the database.
+/// Name of the lock that a run in the database holds.
 const LOCK: &str = "steelbench";
 
 /// How long the database may be held by a session that is over but that the server still believes

@@ -98,7 +98,7 @@ impl MariaDialect {
         folder.map(|folder| format!(" DATA DIRECTORY = {folder}")).unwrap_or_default()
     }
 
-    /// `INSERT` of many rows: what stands before their values.
+    /// `INSERT` of many rows: the text before their values.
     pub fn insert_head(&self, table: &Table, columns: &[&str]) -> String {
         format!("INSERT INTO {} ({}) VALUES ", self.table(table), self.names(columns))
     }
@@ -217,7 +217,7 @@ impl Dialect for MariaDialect {
         Some(format!("CALL {PROCEDURE}(?, ?, ?)"))
     }
 
-    /// To its optimizer `CROSS JOIN` says nothing of the order.
+    /// Its optimizer does not take an order from `CROSS JOIN`.
     fn ordered_join(&self) -> &'static str {
         "STRAIGHT_JOIN"
     }

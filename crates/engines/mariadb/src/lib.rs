@@ -163,7 +163,7 @@ fn version_of(configuration: &Configuration, stop: &Stop) -> (String, String) {
         let version = Config::parse(&url).map_err(|error| error.to_string()).and_then(|config| {
             let config = config.with_default_timeout(CONNECTING).with_stop(stop.clone());
             let client = Client::connect(&config).map_err(|error| error.to_string())?;
-            // What MariaDB says names it.
+            // MariaDB's version names the product.
             let product = if client.is_mariadb() { "" } else { " (MySQL)" };
             Ok(format!("{}{product}", client.version()))
         });

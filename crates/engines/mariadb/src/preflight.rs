@@ -167,7 +167,7 @@ fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Inval
     if settings.is_empty() {
         return Ok(Vec::new());
     }
-    // The server's own program says what it knows and what it makes of a value, without starting.
+    // The server's own program lists its variables and checks a value, without starting.
     let mut told = command(&installation.server);
     told.args(["--no-defaults", "--verbose", "--help"]);
     let output = told.output().map_err(EngineError::at(&installation.server))?;

@@ -19,7 +19,7 @@ use work::{Key, Parameter, Request, Statement};
 pub struct StatementText {
     /// Its SQL.
     pub sql: String,
-    /// Of an insert, what stands before the values of many rows.
+    /// Of an insert, the text before the values of many rows.
     pub insert_head: String,
     /// Keys are integers, not UUIDs.
     pub integer_key: bool,
@@ -138,7 +138,7 @@ impl MariaWire {
         self.expect(Of::Text);
     }
 
-    /// Begins what is asked of the statement, once it is prepared.
+    /// Sends a request on the statement, once it is prepared.
     fn ask(&mut self, what: What, out: &mut Vec<u8>) {
         let text = &self.statements[self.statement];
         let needs_none = what == What::Bulk && !self.features.bulk;
@@ -272,7 +272,7 @@ impl MariaWire {
         out: &mut Vec<u8>,
     ) -> Result<(), crate::client::Error> {
         let Some((of, response)) = self.outstanding.front_mut() else {
-            // What a server says before it closes the connection.
+            // A server's message before it closes the connection.
             if let Some((0xFF, rest)) = packet.split_first() {
                 self.error = Some(ServerError::parse(rest));
             }

@@ -69,8 +69,7 @@ fn switch(plugin: &str) -> Vec<u8> {
 const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
 const FULL: &[u8] = &[1, 4];
 
-/// Answers each packet of the client with the next one of these, and keeps all that the client
-/// says.
+/// Answers each packet of the client with the next one of these, and keeps all packets.
 fn exchange(socket: &mut dyn Socket, greeting: &[u8], answers: &[Vec<u8>]) -> Vec<u8> {
     let mut heard = Vec::new();
     let _ = socket.write_all(greeting);
@@ -136,7 +135,7 @@ fn a_password_is_sent_as_it_is_only_where_nobody_else_can_read_it() {
             "{refused}"
         );
         let (heard, refused) = login(true, 0, plugin, &answers, "");
-        // The older plugin has it encrypted there, too: its key is asked for.
+        // The older plugin encrypts it there, too: the client requests its key.
         let is_sent = !String::from_utf8_lossy(&answers[0]).contains("sha256_password");
         assert_eq!((heard.contains(&format!("{SECRET}\0")), &refused), (is_sent, &None), "{heard}");
     }
@@ -148,7 +147,7 @@ fn a_password_is_sent_as_it_is_only_where_nobody_else_can_read_it() {
         !heard.contains(SECRET) && refused.unwrap().contains("did not send an RSA key"),
         "{heard}"
     );
-    // What is asked for at once, before the account is known, is not given either.
+    // A request for it in the first packet, before the account is known, is refused as well.
     for plugin in ["mysql_clear_password", "sha256_password"] {
         let (heard, _) = login(true, 0, plugin, &[OK.to_vec()], "");
         assert!(!heard.contains(SECRET), "{heard}");

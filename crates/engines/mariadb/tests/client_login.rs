@@ -169,7 +169,7 @@ fn each_mode_of_encryption_is_as_mariadbs_client_has_it_or_stricter() {
     ] {
         assert_eq!(same(&server, "plain", &parameters, &options), expected, "{parameters}");
     }
-    // Over the unix socket only when it is asked for.
+    // Over the unix socket only on request.
     for (more, is_tls) in [("", false), ("&ssl-mode=REQUIRED", true)] {
         let client = connect(&format!("{}{more}", server.url("root")), server.folder()).unwrap();
         assert_eq!(client.is_tls(), is_tls, "{more}");

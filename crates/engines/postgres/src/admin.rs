@@ -17,7 +17,7 @@ pub const SCHEMA: &str = "steelbench";
 /// Comment that marks a schema as made by us.
 pub const MARK: &str = "made by steelbench; dropped with everything in it";
 
-/// Key of the advisory lock that says that a run works in the schema: the name's first letters.
+/// Key of the advisory lock that a run in the schema holds: the name's first letters.
 const LOCK: i64 = i64::from_be_bytes(*b"steelben");
 
 /// Application name of the administrative connection.
@@ -29,7 +29,7 @@ pub const LOAD: &str = "steelbench load";
 /// Between two looks whether the trial is to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How long a server may take to stop what it does when it is asked to.
+/// How long a server may take to stop a statement after a request to cancel it.
 const STOPPING: Duration = Duration::from_secs(10);
 
 /// How long it may take for each step of cleaning up, unless it is asked to stop.

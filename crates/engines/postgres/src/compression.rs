@@ -86,7 +86,7 @@ pub fn validate(configuration: &Configuration, tables: &[Table]) -> Vec<Invalid>
     invalid
 }
 
-/// A filler is stored plainly, whatever is asked for.
+/// A filler is stored plainly, regardless of the settings.
 fn is_text(column: &Column) -> bool {
     matches!(column.data_type, DataType::Char(_) | DataType::Varchar(_))
 }

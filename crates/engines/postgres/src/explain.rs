@@ -74,8 +74,8 @@ pub fn explain(
 /// them (`choose_custom_plan` in plancache.c).
 const CUSTOM_PLANS: usize = 5;
 
-/// The plans of the user's statements on a session like those of the load. What is asked cannot
-/// change anything, and waits for no lock.
+/// The plans of the user's statements on a session like those of the load. Explaining cannot change
+/// anything, and waits for no lock.
 pub fn plans(
     client: &mut Client,
     asked: &[Asked],
@@ -131,7 +131,7 @@ fn plan(client: &mut Client, asked: &Asked) -> Result<Planned, crate::client::Er
 fn planned(text: &str, has_constants: bool) -> Planned {
     const COSTS: &str = "  (cost=";
     let (mut rows, mut cost, mut lines) = (None, None, Vec::new());
-    // What is said of compilation follows the plan and depends on its cost.
+    // The lines about compilation follow the plan and depend on its cost.
     for line in text.lines().take_while(|line| *line != "JIT:") {
         let (line, costs) = line.split_once(COSTS).unwrap_or((line, ""));
         if lines.is_empty() {

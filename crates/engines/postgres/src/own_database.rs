@@ -75,7 +75,7 @@ pub fn copy(
 /// server.
 ///
 /// # Errors
-/// When one cannot be dropped, with how to do so by hand.
+/// When one cannot be dropped, with how to do so manually.
 pub fn drop_all(run: &Path, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
     let path = run.join(SERVERS);
     let Some(servers) = read(&path)? else { return Ok(Vec::new()) };

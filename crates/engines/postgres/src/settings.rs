@@ -107,7 +107,7 @@ fn validate_own_tables(own: &Setup, configuration: &Configuration, invalid: &mut
     let bindir = if configuration.get(URL).is_some() {
         installed_programs()
     } else {
-        // Where there is no server, the run says so.
+        // Without an installation, the run reports the error.
         let Ok(installation) = installation(configuration) else { return };
         Some(installation.bindir)
     };

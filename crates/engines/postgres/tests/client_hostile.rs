@@ -146,7 +146,7 @@ fn a_login_does_not_keep_the_processor_busy_for_as_long_as_a_server_likes() {
 
 /// An address of this machine that others can reach, or a line that says there is none.
 fn address_on_a_network() -> Option<IpAddr> {
-    // Nothing is sent: the system says from where it would be.
+    // Nothing is sent: the system returns the address it would send from.
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     let address =
         socket.connect("198.51.100.1:9").and_then(|()| socket.local_addr()).ok().map(|it| it.ip());

@@ -37,7 +37,7 @@ fn forbid_rings() {
     let code = |code: u32, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf, k };
     let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
     let mut filter = [
-        // The number of the system call is what comes first.
+        // The number of the system call comes first.
         code(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
         code(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 1, libc::SYS_io_uring_setup as u32),
         code(libc::BPF_RET | libc::BPF_K, 0, refuse),
@@ -164,7 +164,7 @@ fn terminate(admin: &mut Client, like: &str) {
     assert!(until(|| admin.query(sql, &[Some(like)]).unwrap().is_empty()));
 }
 
-/// A connection that is lost, in a request or between two, says why; the others go on.
+/// A connection that is lost, in a request or between two, reports why; the others continue.
 fn tells_of_lost_connections(connection_set: &mut dyn ConnectionSet, admin: &mut Client) {
     connection_set.send(0, &execute("SELECT pg_sleep(600)", false)).unwrap();
     let mut none = Vec::new();

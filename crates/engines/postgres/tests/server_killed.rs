@@ -1,4 +1,4 @@
-//! Servers that are killed and servers whose owner is: what becomes of them and what they leave.
+//! Servers that are killed, and servers whose owner is: whether they end, and what they leave.
 
 use postgres::server::{Account, Installation, PostgresProduct, Stop};
 use servers::private::reclaim;
@@ -119,7 +119,7 @@ fn a_server_that_outlives_its_owner_is_reclaimed() {
         let (mut holder, server) = holder(&installation, &long);
         let sockets = std::fs::read_link(long.join("socket")).unwrap();
         let segments = mapped_posix(server);
-        // Stopped, it does not hear that its owner dies.
+        // While stopped, it is not notified of its owner's death.
         kill(server, libc::SIGSTOP);
         holder.kill().unwrap();
         holder.wait().unwrap();

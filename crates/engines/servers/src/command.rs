@@ -22,8 +22,8 @@ const PRINTED_BYTES_MAX: u64 = 64 << 20;
 /// with all that it has started.
 ///
 /// # Errors
-/// When it cannot be started, does not end in time, or says that it failed: with its exit status
-/// and what it printed from its first error on.
+/// When it cannot be started, does not end in time, or fails: with its exit status and its output
+/// from the first error on.
 pub fn run(
     command: Command,
     doing: &str,

@@ -116,7 +116,7 @@ impl<P: Product> Target<P> {
     /// Returns the last lines that a private server has said since the trial began.
     pub fn log_tail(&self) -> Option<String> {
         let server = lock(self.private.as_ref()?);
-        // A session hears of the end of its server process before the server writes of it.
+        // A session notices the end of its server process before the server logs it.
         let said = wait_for(LAST_WORDS, &Cancel::new(), || {
             Ok(Some(server.log_since(self.log_bytes)).filter(|said| !said.is_empty()))
         })

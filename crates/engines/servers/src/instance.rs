@@ -83,7 +83,7 @@ impl<S: Schema> Common<S> {
         }
     }
 
-    /// Makes a folder for each data file of a private server, on these volumes in turn.
+    /// Makes a folder for each data file of a private server, on these volumes alternately.
     ///
     /// # Errors
     /// When there is no such volume, or the folder cannot be made.
@@ -185,7 +185,7 @@ impl<S: Schema> Instance for ServerInstance<S> {
         if let Some(kept) = kept.get()
             && (cancel.is_cancelled() || self.schema.put_back(kept).is_err())
         {
-            // What cannot be kept is dropped with the rest, and cloned again when it is asked for.
+            // If it cannot be kept, it is dropped with the rest, and cloned again when needed.
             lock(server).data_sets.forget();
         }
         // A stopped trial leaves work in flight. Such a server, and one that could not be

@@ -56,8 +56,8 @@ pub fn wait_for<T>(
     }
 }
 
-/// The versions of the servers of an experiment, each asked once: `server` tells them apart by
-/// their settings, `version_of` gives a version and its options.
+/// The versions of the servers of an experiment, each read once: `server` identifies them by their
+/// settings, `version_of` returns a version and its options.
 pub fn versions<K: PartialEq>(
     configurations: &[&Configuration],
     server: impl Fn(&Configuration) -> K,

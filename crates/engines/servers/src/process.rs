@@ -48,7 +48,7 @@ impl Process {
                 for mut cgroup in &cgroups {
                     cgroup.write_all(b"0")?;
                 }
-                // In a session of its own the server does not hear a terminal's Ctrl-C.
+                // In a session of its own the server does not receive a terminal's Ctrl-C.
                 Ok(setsid().map(drop)?)
             })
         };

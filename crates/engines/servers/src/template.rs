@@ -22,7 +22,7 @@ const PRIVATE: u32 = 0o700;
 
 const ROOT: u32 = 0;
 
-/// The file that marks a template as ours and complete; it says what it was made from.
+/// The file that marks a template as ours and complete; it has the recipe.
 const MARKER: &str = ".steelbench-template";
 
 /// How long another process may take for the same template, unless it fills it.

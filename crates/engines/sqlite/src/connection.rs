@@ -192,7 +192,7 @@ impl DataFiles {
         Ok(connections)
     }
 
-    /// A connection to the first data file as sessions have it, for what is asked in preparation.
+    /// A connection to the first data file as sessions have it, for queries during preparation.
     pub fn connect_one(&self) -> Result<Connection, EngineError> {
         self.connect_to(&self.paths[0])
     }

@@ -95,7 +95,7 @@ impl Dialect for SqliteDialect {
         format!("?{number}")
     }
 
-    /// The schema stands before the index, not before the table.
+    /// The schema qualifies the index, not the table.
     fn create_index(&self, table: &Table) -> Option<String> {
         let column = table.storage.index?;
         let name = self.quote(&format!("{column}_{}", table.name));

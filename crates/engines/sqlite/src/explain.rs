@@ -9,7 +9,7 @@ use rusqlite::{Connection, Row, StatementStatus};
 use statements::Counter;
 use work::Table;
 
-/// The counters of a statement that tell what it did
+/// The counters of a statement's work
 /// (<https://www.sqlite.org/c3ref/c_stmtstatus_counter.html>).
 pub(super) const COUNTERS: [(&str, StatementStatus, Counter); 4] = [
     ("vm_steps", StatementStatus::VmStep, Counter::MachineSteps),
@@ -55,7 +55,7 @@ pub fn explain(
 }
 
 /// The plans of the user's statements; they do not depend on the values of parameters, and SQLite
-/// tells no estimates.
+/// shows no estimates.
 pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, NoPlan>> {
     each(asked, |own| {
         let text = plan(connection, &own.statement.sql(|number| format!("?{number}")));

@@ -141,7 +141,7 @@ impl SqliteInstance {
         if fills.is_empty() {
             return checkpoint(&connection).map(|()| page_bytes).map_err(failed);
         }
-        // A load that fails leaves nothing that anybody would want back.
+        // The tables of a failed load are dropped anyway.
         let without = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF";
         connection.execute_batch(without).map_err(failed)?;
         for fill in fills {

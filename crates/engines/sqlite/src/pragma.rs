@@ -133,7 +133,7 @@ pub fn from_settings(configuration: &Configuration) -> Vec<Pragma> {
 /// The setting that this build of SQLite does not take, tried on a file of its own, which is
 /// removed.
 pub fn refused(pragmas: &[Pragma]) -> Option<Invalid> {
-    // Without a place to try it the first trial will tell.
+    // Without a place to try it the first trial reports it.
     let folder = tempfile::tempdir().ok()?;
     let connection = super::connection::open(&folder.path().join("try.db"), false).ok()?;
     match apply(pragmas, &connection, "main", true) {
@@ -166,7 +166,7 @@ pub fn apply(
             .execute_batch("BEGIN IMMEDIATE; COMMIT")
             .map_err(|error| failed("writing the first page".into(), &error))?;
     }
-    // Read back last: one setting can change what became of another.
+    // Read back last: one setting can change the effect of another.
     for Pragma { name, given, answer } in pragmas {
         let got = get(connection, schema, name)?;
         if !got.eq_ignore_ascii_case(answer) {

@@ -152,7 +152,7 @@ impl Recorder {
         tally.wall_ns += wall_ns;
     }
 
-    /// Splits a slow call; says whether it was a wait.
+    /// Splits a slow call; returns whether it was a wait.
     #[cold]
     fn slow_call(&mut self, wait_type: Event, wall_ns: u64, end: u64) -> bool {
         let (before, before_at) = (self.read, self.read_at);

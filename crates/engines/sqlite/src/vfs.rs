@@ -231,7 +231,7 @@ methods! {
         then rc => if flags & ffi::SQLITE_SHM_LOCK != 0 { report_lock(lock_of_slot(slot), rc) };
     shm_barrier() -> (), xShmBarrier else ();
     shm_unmap(delete: c_int) -> c_int, xShmUnmap else ffi::SQLITE_OK, |_| Event::ShmMap, 0;
-    // Null says "not mapped".
+    // Null means "not mapped".
     fetch(offset: ffi::sqlite3_int64, length: c_int, page: *mut *mut c_void) -> c_int,
         xFetch else { *page = ptr::null_mut(); ffi::SQLITE_OK };
     unfetch(offset: ffi::sqlite3_int64, page: *mut c_void) -> c_int, xUnfetch else ffi::SQLITE_OK;

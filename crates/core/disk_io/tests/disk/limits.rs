@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// The example `random_read`, and a file, where anybody can use them.
+/// The example `random_read`, and a file, accessible to every user.
 fn example() -> Option<(TempDir, PathBuf, PathBuf)> {
     let built = std::env::current_exe().unwrap().parent()?.parent()?.join("examples/random_read");
     // A temporary folder that others may enter, which those below a home may not be.

@@ -64,8 +64,8 @@ pub fn go(load: &Load) -> Result<Outcome, DiskError> {
     run(load, &mut ())
 }
 
-/// A director of two functions: for the beginning of the measurement, and for what it hears, each
-/// of which says whether to go on.
+/// A director of two functions: for the beginning of the measurement, and for each notification.
+/// Each returns whether to continue.
 pub struct Told<G, L>(pub G, pub L);
 
 impl<G: FnMut() -> bool, L: FnMut(LoadProgress) -> bool> Director for Told<G, L> {
@@ -103,7 +103,7 @@ pub struct LoopDevice {
 }
 
 impl LoopDevice {
-    /// `None`, and says so, where that is not permitted.
+    /// Returns `None`, with a message, where that is not permitted.
     pub fn on(file: &Path) -> Option<Self> {
         let output = Command::new("losetup").args(["--find", "--show"]).arg(file).output();
         match output {
@@ -145,7 +145,7 @@ pub struct Mounted {
 }
 
 impl Mounted {
-    /// `None`, and says so, where that is not possible.
+    /// Returns `None`, with a message, where that is not possible.
     pub fn ext4(folder: &TempDir, bytes: u64) -> Option<Self> {
         let device = LoopDevice::on(&file(folder, "image", bytes))?;
         let at = self::folder();

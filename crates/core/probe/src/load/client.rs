@@ -15,7 +15,7 @@ use work::Request;
 /// A finished thread's report and its open connections.
 pub type Finished = (ClientReport, Box<dyn ConnectionSet>);
 
-/// Where one connection of a thread stands. Times are in nanoseconds after "go".
+/// State of one connection of a thread. Times are in nanoseconds after "go".
 struct Lane<W> {
     workload: W,
     state: State,

@@ -14,7 +14,7 @@ use transport::tls::Tls;
 use transport::{Patience, Stream};
 use work::Stop;
 
-/// Bytes that are asked of the socket at once.
+/// Bytes of one read from the socket.
 const READ_BYTES: usize = 64 << 10;
 /// Most bytes of one packet, and of all of an answer, with what it takes to keep it: what a server
 /// sends must not fill our memory.
@@ -170,7 +170,7 @@ impl Client {
         Ok(self.query(sql)?.cell().map(str::to_owned))
     }
 
-    /// Runs `LOAD DATA LOCAL INFILE`: `next` appends the next part of the file and says whether
+    /// Runs `LOAD DATA LOCAL INFILE`: `next` appends the next part of the file and returns whether
     /// there was one.
     ///
     /// # Errors

@@ -114,7 +114,7 @@ pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> 
     if is_encrypted {
         encrypt(channel, config, &head)?;
     }
-    // Of the account's plugin the server tells later; this one is the server's own.
+    // The server names the account's plugin later; this one is the server's default.
     let mut plugin = Plugin::named(&name).unwrap_or(Plugin::Native);
     let first = plugin.first_proof(config, &challenge);
     let response = response(config, &head, plugin, &first);

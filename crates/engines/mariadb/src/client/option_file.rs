@@ -47,7 +47,7 @@ fn options(text: &str) -> Vec<(String, String)> {
         } else if is_ours && !line.is_empty() && !line.starts_with(['#', ';']) {
             let (name, value) = match line.split_once('=') {
                 Some((name, value)) => (name.trim(), unquoted(value.trim())),
-                // One that stands alone is switched on.
+                // An option without a value is switched on.
                 None if line.contains("ssl") || line.ends_with("key") => (line, "1".to_owned()),
                 None => continue,
             };

@@ -17,7 +17,7 @@ pub enum Plugin {
     Native,
     CachingSha2,
     Ed25519,
-    /// The kernel tells the server who we are.
+    /// The kernel identifies the user to the server.
     Socket,
     Sha256,
     /// The password as it is.

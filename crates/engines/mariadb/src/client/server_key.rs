@@ -35,8 +35,8 @@ impl ServerKey {
         })
     }
 
-    /// The key in the file; `None`: the server is asked for it. An error in words where it may not
-    /// be used, or is none.
+    /// The key in the file; `None`: it is requested from the server. Returns a message if the key
+    /// may not be used, or is invalid.
     pub fn known(&self) -> Result<Option<PublicKey>, String> {
         match self {
             Self::Unused => Err("set server-public-key-path, or get-server-public-key=1 on a \

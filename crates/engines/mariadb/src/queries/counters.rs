@@ -128,7 +128,7 @@ impl Reader {
                  performance_schema.events_statements_{view} WHERE digest IS NOT NULL AND \
                  sql_text IS NOT NULL"
             );
-            // Who may not read it has what the process list tells.
+            // Without the right to read it, samples are those of the process list.
             let Ok(rows) = self.rows::<2>(&sql) else { continue };
             remember(&mut self.sampled, rows.into_iter().map(|[digest, text]| (digest, text)));
         }

@@ -58,7 +58,7 @@ impl Reader {
                 format!("{error} (SELECT on mysql.innodb_index_stats)"),
             ));
         }
-        // That the Performance Schema is off is said with the statements.
+        // If the Performance Schema is off, the statements report it.
         let counted =
             if is_counted { self.usage(&names, &places, &mut snapshot.tables) } else { Ok(None) };
         match counted {

@@ -196,7 +196,7 @@ fn settings_file(server: &PrivateServer, settings: &Settings) -> String {
         "log_bin" => variables::log_bin(value, log),
         _ => variables::line(name, value),
     });
-    // As MariaDB's is, MySQL's binary log is off unless it is asked for.
+    // MySQL's binary log is off unless requested, as MariaDB's is.
     let no_log = variables::log_bin("OFF", log);
     // MariaDB reads this section, too.
     format!("[mysqld]\n{no_log}{}", own.chain(settings).collect::<String>())

@@ -131,7 +131,7 @@ fn set_global(
     for (name, value) in differ {
         let sql = format!("SET GLOBAL {name} = {}", known[name].literal(value));
         match client.run(&sql) {
-            // MySQL says it only now.
+            // MySQL reports it only now.
             Err(error) if error.code() == Some(READ_ONLY) => return Ok(false),
             set => {
                 set.map_err(|error| failed_at(&format!("{} = {value}", path(name)))(error))?;
@@ -145,7 +145,7 @@ fn set_global(
 
 /// Returns whether a variable has the wanted value.
 pub fn is_in_force(name: &str, wanted: &str, got: &Variable) -> bool {
-    // Of the binary log it says whether there is one.
+    // The variable of the binary log shows only whether there is one.
     let is_log =
         name == "log_bin" && boolean(wanted).is_none() && boolean(&got.value) == Some(true);
     got.is(wanted) || is_log
@@ -175,7 +175,7 @@ pub fn read_back(
     Ok(())
 }
 
-/// A variable as the server tells of it: MariaDB in `information_schema.system_variables`, MySQL in
+/// A variable as described by MariaDB in `information_schema.system_variables`, by MySQL in
 /// `performance_schema.variables_metadata`.
 #[derive(Debug, Clone, Default)]
 pub struct Variable {

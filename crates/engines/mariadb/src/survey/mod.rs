@@ -17,7 +17,7 @@ const OF_MARIADB: &str = "SELECT lower(variable_name), global_value, if(global_v
      substring_index(coalesce(global_value_path, ''), '/', -1), variable_type IN ('VARCHAR', \
      'UNKNOWN') FROM information_schema.system_variables WHERE global_value IS NOT NULL ORDER BY 1";
 
-/// MySQL tells no defaults. What is neither a number nor a switch is taken for a text.
+/// MySQL shows no defaults. Values other than numbers and switches count as texts.
 /// <https://dev.mysql.com/doc/refman/8.0/en/performance-schema-variables-info-table.html>
 const OF_MYSQL: &str = "SELECT lower(v.variable_name), v.variable_value, if(i.variable_source = \
                         'COMPILED', v.variable_value, NULL), lower(i.variable_source), \
@@ -26,8 +26,8 @@ const OF_MYSQL: &str = "SELECT lower(v.variable_name), v.variable_value, if(i.va
                         performance_schema.global_variables v JOIN \
                         performance_schema.variables_info i USING (variable_name) ORDER BY 1";
 
-/// Settings that are shown of every server, whether they are changed or not: what decides what
-/// memory it takes, how it writes, and what it can tell.
+/// Settings that are shown of every server, whether they are changed or not: they decide its
+/// memory, how it writes, and which statistics it has.
 #[rustfmt::skip]
 const OF_EVERY_SERVER: &[&str] = &[
     "binlog_format", "innodb_buffer_pool_instances", "innodb_buffer_pool_size",

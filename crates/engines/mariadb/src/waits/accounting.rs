@@ -16,7 +16,7 @@ pub struct Counted {
     pub events: BTreeMap<String, (u64, f64)>,
     /// How often sessions waited for row locks, and wall seconds.
     pub row_locks: (u64, f64),
-    /// Of the sessions' threads, where the kernel tells us.
+    /// Of the sessions' threads, where the kernel reports them.
     pub times: Option<ThreadTimes>,
     /// Waits that the server times.
     pub instruments: Instruments,

@@ -26,7 +26,7 @@ fn is_of_commit(event: &str) -> bool {
 #[derive(Debug)]
 pub struct MariaObserver {
     sampler: Sampler,
-    /// For what is asked once in an interval.
+    /// For queries that run once in an interval.
     client: Client,
     /// The connections of Steelbench.
     own: [u32; 2],
@@ -168,7 +168,7 @@ fn busy_samples(window: &Window) -> Samples {
     samples
 }
 
-/// Returns the CPU use of the clients' threads, where the kernel tells.
+/// Returns the CPU use of the clients' threads, where the kernel reports it.
 fn times(window: &Window) -> Option<ThreadTimes> {
     let of_clients = window
         .kernel

@@ -57,7 +57,7 @@ const DATA_FILES: &str = "SELECT substring_index(file_name, '/', -2), sum(count_
      sum(sum_timer_misc) FROM performance_schema.file_summary_by_instance WHERE event_name = \
      'wait/io/file/innodb/innodb_data_file' AND count_star > 0 GROUP BY 1";
 
-/// The sessions of a server with what both MariaDB and MySQL tell of them: `id`, `command`,
+/// The sessions of a server, with columns that both MariaDB and MySQL have: `id`, `command`,
 /// `state`, `info`, `user`, `db`, `tid` (number of the thread in the system) and `time_ms` (in this
 /// state).
 pub fn sessions(client: &mut Client) -> &'static str {

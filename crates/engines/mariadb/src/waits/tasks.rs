@@ -60,7 +60,7 @@ pub fn waiting_tasks(
             blocked_by: lock.blocked_by.iter().map(known).collect(),
         })
         .collect();
-    // What the process list says of the others: for what, but not for whom.
+    // The process list shows for the others what they wait for, but not for whom.
     let others = seen.iter().filter(|(id, _)| !wanted.contains_key(id));
     tasks.extend(others.filter_map(|(_, seen)| {
         Some(WaitingTask {
@@ -188,7 +188,7 @@ fn row_locks(client: &mut Client) -> Result<BTreeMap<i32, Wanted>, ServerError> 
     Ok(wanted)
 }
 
-/// A row by its key. `lock_data` is what the index has there, its values as SQL has them.
+/// A row by its key. `lock_data` has the values in the index, written as in SQL.
 fn resource(table: &str, index: &str, data: &str) -> String {
     match (index, data) {
         ("", _) => format!("table {table}"),

@@ -36,7 +36,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects and logs in; the error says of each host why it does not let us in.
+    /// Connects and logs in; the error has the reason of each host.
     pub fn connect(config: &Config) -> Result<Self, Error> {
         connect::connect(config)
     }

@@ -139,7 +139,7 @@ impl ServerError {
         error
     }
 
-    /// No text is longer than a page: what a server says is shown and recorded.
+    /// Limits texts to a page: a server's messages are shown and recorded.
     ///
     /// Letters: <https://www.postgresql.org/docs/current/protocol-error-fields.html>.
     fn set(&mut self, kind: u8, text: &[u8]) {

@@ -13,14 +13,14 @@ pub fn recognises(text: &str) -> bool {
     text.lines().filter_map(duration).any(|(_, rest)| rest.starts_with(PLAN))
 }
 
-/// The milliseconds of a line that tells a statement's duration, and the rest of the line.
+/// The milliseconds of a line with a statement's duration, and the rest of the line.
 fn duration(line: &str) -> Option<(&str, &str)> {
     line.split_once("duration: ").and_then(|(_, rest)| rest.split_once(" ms  "))
 }
 
-/// The plans of a log. One that is damaged or cut off does not keep the others from being read.
-/// Before PostgreSQL 16 `auto_explain` does not write values: they are those of the line that tells
-/// the statement's duration, which comes before the plan or follows it.
+/// The plans of a log. A damaged or truncated one does not prevent reading the others. Before
+/// PostgreSQL 16 `auto_explain` does not write values: they are in the line with the statement's
+/// duration, before or after the plan.
 pub fn read(text: &str) -> Vec<Statement> {
     let mut statements: Vec<Statement> = Vec::new();
     let mut lines = (1..).zip(text.lines()).peekable();

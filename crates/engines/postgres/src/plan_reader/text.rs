@@ -189,7 +189,7 @@ fn named(name: &str) -> Operator {
     }
 }
 
-/// `Hash Left Join`, in which the kind of join stands within the name.
+/// `Hash Left Join`: the kind of join is within the name.
 fn of_join(name: &str) -> (String, &'static str) {
     for join in ["Right Semi", "Right Anti", "Left", "Right", "Full", "Semi", "Anti"] {
         let Some(method) = name.strip_suffix(" Join").and_then(|rest| rest.strip_suffix(join))

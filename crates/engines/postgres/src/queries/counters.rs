@@ -46,7 +46,7 @@ const OLDER: &str = "this pg_stat_statements is older than version 1.8; run ALTE
                      pg_stat_statements UPDATE, or use PostgreSQL 14 or later";
 
 impl Reader {
-    /// Reads the statements; why there are none is said.
+    /// Reads the statements, or notes why there are none.
     pub(super) fn statements(&mut self, snapshot: &mut Snapshot) {
         let unread = |why: String| Unread { what: WHAT.into(), why };
         match self.read_statements(snapshot) {

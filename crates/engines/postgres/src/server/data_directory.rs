@@ -41,7 +41,7 @@ pub(super) fn initialise(
     let mut command = command(&initdb);
     command.arg("-D").arg(template.folder.join("data"));
     command.args(["-U", SUPERUSER, "-E", "UTF8", "--locale=C"]);
-    // Over TCP a password is asked for; the folder of the sockets keeps others out.
+    // TCP connections need a password; only the account can enter the folder of the sockets.
     command.args(["--auth-local=trust", "--auth-host=scram-sha-256"]);
     command.args(["--no-sync", "--no-instructions"]);
     command.args(product.data.arguments(product.installation.version.major));

@@ -40,7 +40,7 @@ const PORT: u16 = 5432;
 const CONNECTING: Duration = Duration::from_secs(60);
 /// How long one attempt to connect may take while it starts.
 const CONNECT: Duration = Duration::from_secs(5);
-/// Connections that a server has room for unless it is asked for more: PostgreSQL's default.
+/// Connections that a server has room for by default.
 const CONNECTIONS: u32 = 100;
 /// Connections beyond those of the load: observers, and those that the server keeps for superusers.
 const CONNECTIONS_BESIDE: u32 = 20;
@@ -61,7 +61,7 @@ impl Product for PostgresProduct {
         // Rows that are copied into a table of the same transaction need no log.
         bulk_settings: &[("wal_level", "minimal"), ("max_wal_senders", "0")],
         shutdown: Signal::INT,
-        // An immediate shutdown, which a server that was stopped hears when it continues.
+        // An immediate shutdown; a server that was stopped receives it when it continues.
         crash: &[Signal::QUIT, Signal::CONT],
         orphaned: Signal::QUIT,
     };
@@ -112,7 +112,7 @@ impl Product for PostgresProduct {
         if !note.ready || note.pid != server.pid() {
             return false;
         }
-        // It says so a moment before it does.
+        // The note is written a moment before it accepts connections.
         let config = server.config().with_connect_timeout(Some(CONNECT));
         Client::connect(&config.with_stop(cancel.stop())).is_ok()
     }

@@ -96,7 +96,7 @@ fn load(
 /// Leaves no settings in the file; a server that runs loads that too.
 fn forget_settings(server: &mut PrivateServer) {
     server.in_force = None;
-    // If it cannot be removed, the next call overwrites it or says why not.
+    // If it cannot be removed, the next call overwrites it or reports why not.
     let _ = std::fs::remove_file(server.layout.data.join(SETTINGS_FILE));
     server.signal(RELOADS);
 }

@@ -140,8 +140,7 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    /// Roles of another server are not there: what a dump says of owners and privileges is left
-    /// out.
+    /// The owners' roles may not exist here: owners and privileges in a dump are ignored.
     fn restore(&self, dump: &NamedFile) -> Result<(), EngineError> {
         let doing = || format!("restoring {}", dump.path);
         let format =

@@ -14,7 +14,7 @@ pub fn objections(
 ) -> Vec<Invalid> {
     let lines: Vec<String> =
         settings.iter().map(|(name, value)| line(name, value) + "\n").collect();
-    // Without a place to try them the first trial will tell.
+    // Without a place to try them the first trial reports it.
     let Ok(folder) = tempfile::tempdir() else { return Vec::new() };
     if settings.is_empty()
         || std::fs::write(folder.path().join("postgresql.conf"), lines.concat()).is_err()

@@ -77,7 +77,7 @@ fn connect(config: &Config, stop: Option<(&Stop, Duration)>) -> Result<Client, S
 #[derive(Debug)]
 struct Watch {
     sampler: Sampler,
-    /// For what is asked once in a window.
+    /// For queries that run once in a window.
     client: Client,
     counters: Counters,
     /// Those at the beginning of the window before, where it was seen to its end.

@@ -167,8 +167,8 @@ fn lost(window: &Window, cells: &[ActivityCell]) -> Vec<String> {
 
 /// The samples of what works for clients.
 ///
-/// Sessions that used no processor at all tell nothing about what samples missed of it: they are
-/// kept apart, so that many idle sessions do not hide the few that work.
+/// Sessions that used no processor show nothing about what samples missed: they are kept apart, so
+/// that many idle sessions do not hide the few that work.
 struct ClientSamples {
     worked: SessionSamples,
     rested: SessionSamples,

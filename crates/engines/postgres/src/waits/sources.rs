@@ -120,7 +120,7 @@ impl Source for PostgresSource {
             if let (Some(id), Some(query)) = (row.parse(5), row.get(6)) {
                 self.roster.keep(id, query);
             }
-            // The number of an observer that has ended may be given to anybody.
+            // The number of an observer that has ended may be reused by any process.
             self.roster.observers.remove(&pid);
             self.roster.present.insert(pid, process);
         }
@@ -165,7 +165,7 @@ struct Profile {
 
 impl Profile {
     /// The profile, where the extension is installed in this database, loaded, readable for us,
-    /// and tells processes apart.
+    /// and distinguishes processes.
     fn find(client: &mut Client) -> Option<Self> {
         let setting = "SELECT quote_ident(n.nspname), \
                        current_setting('pg_wait_sampling.profile_period', true)::float8, \

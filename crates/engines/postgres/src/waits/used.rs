@@ -6,8 +6,8 @@ use crate::is_local;
 use engine::{EngineUse, PageUse};
 use observe::processes::parent;
 
-/// Version whose sessions report their counters when they are asked to: before it a second of work
-/// could be missing.
+/// First version whose sessions report their counters on request: before it a second of work could
+/// be missing.
 const REPORTS_SINCE: u32 = 150_000;
 
 /// Counters that only grow.

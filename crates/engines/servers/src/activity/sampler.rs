@@ -91,7 +91,7 @@ impl Drop for Sampler {
             }
             // It may be waiting for a server that does not answer any more.
             (self.disconnect)();
-            // A thread that panicked has nothing more to tell.
+            // A thread that panicked has no further result.
             let _ = thread.join();
         }
     }

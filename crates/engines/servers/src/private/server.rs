@@ -274,7 +274,7 @@ impl<P: Product> Server<P> {
         let started = self.await_ready(cancel);
         match started {
             Ok(()) => self.in_force = Some(settings),
-            // What continues nevertheless is found by the next start, which says so.
+            // If it continues nevertheless, the next start finds and reports it.
             Err(_) => drop(self.stop(Stop::Crash, cancel)),
         }
         started

@@ -1,5 +1,5 @@
-//! A connection that is asked one thing at a time, by Microsoft's driver. The driver is
-//! asynchronous: each connection has a runtime of its own in the thread that uses it.
+//! A connection for one request at a time, with Microsoft's driver. The driver is asynchronous:
+//! each connection has a runtime of its own in the thread that uses it.
 
 use super::config::{Config, Encryption, Login, access_token};
 use super::rows::Rows;
@@ -128,7 +128,7 @@ impl Client {
             if stop.is_asked() && asked.get_or_insert_with(Instant::now).elapsed() >= linger {
                 cancel.cancel();
             }
-            // The driver tells the server, and waits until it has confirmed.
+            // The driver sends an attention, and waits until the server has confirmed it.
             false
         })
     }

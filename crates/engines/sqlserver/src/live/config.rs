@@ -42,7 +42,7 @@ pub enum Login {
 pub struct Config {
     /// Host name or address.
     pub host: String,
-    /// Port; `None` with an instance, whose port the server's browser service tells.
+    /// Port; `None` with an instance, whose port the server's browser service returns.
     pub port: Option<u16>,
     /// A named instance.
     pub instance: Option<String>,
@@ -221,7 +221,7 @@ fn keyword(name: &str) -> String {
     known.map_or(plain, |names| names[0].to_owned())
 }
 
-/// The pieces of what stands behind `://`.
+/// The parts of the text behind `://`.
 fn url(scheme: &str, rest: &str) -> Result<Given, ConfigError> {
     let (address, properties) = match rest.find(['?', ';']) {
         Some(at) => (&rest[..at], &rest[at..]),

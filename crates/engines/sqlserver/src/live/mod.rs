@@ -1,7 +1,7 @@
 //! Servers that run already: reached by Microsoft's driver, changed in nothing.
 //!
 //! - `config`: how to reach one; `client`: a connection; `rows`: what it answers
-//! - [`views`]: every statement that a server is asked
+//! - [`views`]: every statement that Steelbench runs on a server
 //! - `reading`: counters and their differences, `delta` those of waits; `sampler`, `samples`: what
 //!   sessions do; `tasks`: who waits for whom
 //! - `queries`: statements, plans and indexes, for `steelbench queries`

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 use work::Stop;
 
-/// Statements whose text is asked for.
+/// Statements whose text is read.
 const TEXTS_MAX: usize = 100;
 
 /// Watches all sessions of a server.

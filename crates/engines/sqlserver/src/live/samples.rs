@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 const RESOURCES_MAX: usize = 50_000;
 /// Of these, those that are recorded.
 const RESOURCES_KEPT: usize = 200;
-/// Hot pages whose table is asked for.
+/// Hot pages whose table is looked up.
 const OWNERS_MAX: usize = 5;
 /// Kind of processes that work for clients.
 const SESSION: &str = "session";

@@ -2,7 +2,7 @@
 //! that the server rejects because a column or table is too new has an older form, which is tried
 //! next: features are queried, never inferred from the version.
 
-/// A statement, and what is asked where it fails because of something that is not there.
+/// A statement, and its replacement for servers that lack some of its columns or views.
 #[derive(Debug, Clone, Copy)]
 pub struct View {
     /// Its subject, for messages about unreadable items.

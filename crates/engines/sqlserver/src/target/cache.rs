@@ -8,7 +8,7 @@ use crate::live::views;
 use crate::settings::CACHE;
 use engine::{CacheReport, CacheState, EngineError};
 
-/// Pages of the catalog that a cold database has in memory when it is asked about itself.
+/// Pages of the catalog that reading its own state leaves in the memory of a cold database.
 const COLD_BYTES_MAX: u64 = 4 << 20;
 
 /// Brings the pages of our database into a state, and looks what is in memory then.

@@ -24,7 +24,7 @@ pub const MARK: &str = "made_by_steelbench";
 /// stop, cleaning up.
 const PREPARING: Duration = Duration::from_secs(24 * 3600);
 const STOPPING: Duration = Duration::from_secs(60);
-/// How long an answer to what is asked beside a trial may take.
+/// How long an answer to a query beside a trial may take.
 const ASKING: Duration = Duration::from_secs(30);
 
 /// How long another run may hold the server: its session may be over and the server still believe
@@ -151,7 +151,7 @@ impl Database {
         self.ask(|client| ask(client, view).map_err(failed_at(view.name)))
     }
 
-    /// The rows of a view that tells `what`; where there are none, why is kept for
+    /// The rows of a view for `what`; where there are none, the reason is kept for
     /// [`Self::unseen`].
     pub fn look(&self, what: &str, view: &View) -> Result<Option<Rows>, EngineError> {
         Ok(self
@@ -190,7 +190,7 @@ pub fn note(master: &mut Client, name: &str, value: &str) -> Result<(), Error> {
     ))
 }
 
-/// Drops our database, where there is one, once what its record says is put back.
+/// Drops our database, if there is one, after restoring the settings in its record.
 fn reclaim(master: &mut Client) -> Result<(), EngineError> {
     match is_marked(master)? {
         Some(false) => Err(EngineError::failed(creating(), IS_FOREIGN)),

@@ -107,7 +107,7 @@ impl MssqlInstance {
         Ok(())
     }
 
-    /// Returns the space of tables and their indexes, where the server tells.
+    /// Returns the space of tables and their indexes, where the server reports it.
     fn tables(&self) -> Result<Option<Rows>, EngineError> {
         self.database.look("Table pages", &views::OWN_TABLES)
     }

@@ -31,7 +31,7 @@ pub struct Layout {
     log_growth: Option<u64>,
 }
 
-/// A file as it is asked for.
+/// A requested file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSpec {
     name: String,

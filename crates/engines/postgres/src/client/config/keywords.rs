@@ -348,7 +348,7 @@ fn push_parameter(pairs: &mut Pairs, parameter: &str) -> Result<(), ConfigError>
         return Err(ConfigError::Syntax(reason));
     }
     let (keyword, value) = (decoded(keyword)?, decoded(value)?);
-    // What JDBC says.
+    // Options of JDBC.
     match (keyword.as_str(), value.as_str()) {
         ("ssl", "true") => pairs.push(("sslmode".to_owned(), "require".to_owned())),
         _ => pairs.push((keyword, value)),

@@ -7,7 +7,7 @@ use crate::client::ConfigError;
 /// A way to log in that this client has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthMethod {
-    /// Nothing is asked for.
+    /// No authentication.
     None,
     /// The password as it is.
     Password,
