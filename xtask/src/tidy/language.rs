@@ -36,14 +36,6 @@ const AFTER_IS_NO: [&str; 5] = ["better", "less", "longer", "more", "worse"];
 /// Crates whose text is not plain yet, with the places that they may have. This list only shrinks.
 const UNTIL_PLAIN: &[(&str, usize)] = &[
     ("crates/cli", 126),
-    ("crates/core/analysis", 75),
-    ("crates/core/command", 18),
-    ("crates/core/experiment", 18),
-    ("crates/core/models", 12),
-    ("crates/core/report", 28),
-    ("crates/core/runner", 22),
-    ("crates/core/statistics", 3),
-    ("crates/core/store", 20),
     ("crates/studies/bulk_load", 2),
     ("crates/studies/command", 18),
     ("crates/studies/compression", 1),

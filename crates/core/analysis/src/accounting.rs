@@ -161,9 +161,9 @@ mod tests {
         assert_eq!(accounting.resource(WaitClass::Latch), 0.0);
     }
 
-    /// Samples find 4 sessions running in 5 % of 10 s, the kernel on a processor or ready for one
-    /// in 47 %: the waits of 38 s were cut to 21.2 s, and that is no reason to say that all is
-    /// accounted for.
+    /// Samples find 4 sessions running in 5 % of 10 s; by the kernel's counters they were running
+    /// or ready in 47 %. The correction cuts the waits from 38 s to 21.2 s. The difference between
+    /// the two sources still has to show as unaccounted time.
     #[test]
     fn what_was_corrected_is_not_accounted_for() {
         let observations = Observations {

@@ -403,7 +403,7 @@ impl<'a> Measured<'a> {
     fn rank(&self, mean_bytes: f64) -> f64 {
         let octaves = (self.ceiling.block_bytes as f64 / mean_bytes).log2().abs();
         let sequential = if self.ceiling.random { 0.0 } else { 1e6 };
-        // Below the smallest difference between two distances that are told apart.
+        // Smaller than one step of the rounded distance: decides only between equal distances.
         let slowness = 1e-3 / (1.0 + self.ceiling.iops.mean);
         sequential + (octaves * 100.0).round() / 100.0 + slowness
     }

@@ -78,7 +78,7 @@ pub enum Standing {
     NotDistinguished,
     /// Worse than the best, supported at a family level of 5 %.
     Worse,
-    /// Cannot be told: no values, a single block, or trials that timed out.
+    /// Not testable: no values, a single block, or trials that timed out.
     Unknown,
 }
 

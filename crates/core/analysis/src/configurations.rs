@@ -59,8 +59,8 @@ pub struct ConfigurationRow {
 }
 
 impl Summary<'_> {
-    /// Which difference between two configurations could have been found, from the spread of all
-    /// against the one with the most trials; `None` when it cannot be told.
+    /// Returns the smallest difference between two configurations that could have been detected,
+    /// from the spread of all against the one with the most trials; `None` without a spread.
     pub fn detectable(&self) -> Option<Detectable> {
         let measured = self.figures.as_ref()?.grid.filter(|own| own.value().is_some());
         let rows = &self.configurations;

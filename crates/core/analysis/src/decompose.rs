@@ -65,7 +65,7 @@ pub enum PartKind {
     Unaccounted,
     /// Resource and signal wait of one wait type.
     WaitType(String),
-    /// Waiting for the client, by wait type: a session without work. It is no cause.
+    /// Waiting for the client, by wait type: a session without work. It is not a cause.
     ClientWait(String),
     /// Processor time in a function itself.
     Function {
@@ -98,9 +98,9 @@ pub struct Part {
     pub to_s: f64,
     /// `to_s - from_s`: negative is a gain.
     pub change_s: f64,
-    /// Interval of the change over blocks, by t: 95 % of the total; of the parts of a sum wider,
-    /// because the causes that are named are picked from many: of the parts whose interval
-    /// does not hold 0 at most 5 % are expected not to have changed.
+    /// Interval of the change over blocks, by t. For the total: 95 %. For the parts of a sum:
+    /// wider, because the named causes are selected from many. Of the parts whose interval does not
+    /// hold 0, at most 5 % are expected not to have changed.
     pub interval: Option<Interval>,
     /// Two-sided p-value of "no change" (t over blocks), not corrected.
     pub p_value: Option<f64>,

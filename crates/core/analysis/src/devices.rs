@@ -34,7 +34,7 @@ pub struct DeviceRow {
     pub figures: DeviceFigures,
 }
 
-/// Figures over trials; `None` where there is nothing to divide by, or nobody counts.
+/// Figures over trials; `None` where the divisor is 0 or the counter does not exist.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct DeviceFigures {
     /// Reads a second.

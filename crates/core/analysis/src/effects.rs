@@ -41,7 +41,7 @@ pub struct FactorEffect {
     pub other_work: bool,
     /// Position of the reference level (the baseline's, else the first).
     pub reference: usize,
-    /// Position of the best level, where one can be told.
+    /// Position of the best level, if there is one.
     pub best: Option<usize>,
     /// The levels in the order of the file.
     pub levels: Vec<LevelEffect>,
@@ -50,8 +50,8 @@ pub struct FactorEffect {
     pub left_out: usize,
     /// From level to level in the order of their numbers; empty when the factor is not ordered.
     pub steps: Vec<Step>,
-    /// Which difference from the reference level could have been found; `None` when it cannot be
-    /// told.
+    /// Smallest difference from the reference level that could have been detected; `None` when it
+    /// cannot be computed.
     pub detectable: Option<Detectable>,
 }
 
@@ -224,10 +224,10 @@ impl FactorEffect {
         })
     }
 
-    /// The comparison of a level with the reference as it is told, where it is supported: with an
-    /// interval for the level that differs most, chosen by looking, in a family of so many
-    /// tests.
-    pub fn told(&self, level: usize, family: usize) -> Option<Comparison> {
+    /// The comparison of a level with the reference, if it is significant, as reports show it: with
+    /// an interval adjusted for the selection of the level that differs most and for a family of
+    /// this many tests.
+    pub fn reported(&self, level: usize, family: usize) -> Option<Comparison> {
         let others = self.levels.iter().enumerate().filter(|(other, _)| *other != level);
         let others = others.filter_map(|(_, other)| other.comparison.as_ref());
         Some(self.levels[level].supported()?.selected(others, family))
@@ -258,9 +258,9 @@ impl LevelEffect {
     }
 }
 
-/// Position of the best level: by its comparison with the reference, so that a level is best on the
-/// scale on which it is compared, and over the same blocks; by its mean where not every level can
-/// be compared with the reference.
+/// Position of the best level. Levels are ordered by their comparison with the reference, that is
+/// on its scale and over the same blocks. If some level cannot be compared with the reference, they
+/// are ordered by their means.
 fn best(
     estimates: &[Option<Estimate>],
     comparisons: &[Option<Comparison>],

@@ -1,5 +1,5 @@
-//! Is a difference too small to matter? That two configurations cannot be told apart does not say
-//! so: it may as well be that there were too few blocks.
+//! Equivalence: is a difference too small to matter? "Not significant" does not prove that: there
+//! may have been too few blocks.
 
 use crate::compare::{Betterness, Test};
 use crate::{Comparison, Scale};

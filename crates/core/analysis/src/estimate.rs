@@ -237,8 +237,8 @@ fn middle(sorted: &[f64]) -> Option<f64> {
     Some(if sorted.len() % 2 == 1 { upper } else { f64::midpoint(sorted[middle - 1], upper) })
 }
 
-/// How many blocks make the half width of every configuration's 95 % interval at most this share of
-/// its mean (0.02: mean ± 2 %), from the values of a first stage. `None`: that cannot be told.
+/// Number of blocks that makes the half width of every configuration's 95 % interval at most this
+/// share of its mean (0.02: mean ± 2 %), from the values of a first stage. `None`: not computable.
 ///
 /// The second stage of C. Stein, Annals of Mathematical Statistics 16 (1945): it is decided once,
 /// and intervals use the spread of the first stage ([`Known::first`]), which makes them and all

@@ -35,7 +35,7 @@ pub enum FindingKind {
     Responses,
     /// Something that limits what can be concluded: failed trials, marks, drift, synthetic figures.
     Caveat,
-    /// That a factor has no supported effect, or that nothing can be told of it.
+    /// A factor has no significant effect, or its effect could not be tested.
     NoDifference,
 }
 
@@ -71,7 +71,7 @@ impl Summary<'_> {
             let of_studies = self.studies.iter().filter_map(|study| study.findings);
             findings.extend(of_studies.flat_map(|find| find(self)));
             for (position, claim) in claims.iter().enumerate() {
-                findings.extend(factors::told(self, claim));
+                findings.extend(factors::find(self, claim));
                 findings.extend(cause.iter().filter(|_| position == 0).flat_map(why::find));
                 findings.extend(cause.iter().filter(|_| position == 0).find_map(why::gain));
             }
@@ -86,7 +86,7 @@ impl Summary<'_> {
         findings
     }
 
-    /// The finding to tell where there is room for one: the first that is no caveat.
+    /// The finding to show where there is room for one: the first that is not a caveat.
     pub fn headline(&self) -> Option<Finding> {
         self.findings().into_iter().find(|finding| finding.kind != FindingKind::Caveat)
     }

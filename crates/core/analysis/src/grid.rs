@@ -292,8 +292,8 @@ impl Matched<Figure> {
     }
 }
 
-/// Which configurations have which level of a factor, and which differ in nothing else. Those with
-/// another probe do: their units of work are others, so that no response of theirs can be compared.
+/// The level of a factor in each configuration, and the configurations that differ in nothing else.
+/// Another probe is a difference: it has other units of work, so responses are not comparable.
 pub struct FactorLayout {
     /// Position of the factor.
     pub factor: usize,

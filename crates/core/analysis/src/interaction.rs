@@ -175,9 +175,9 @@ fn mean_table(tables: &[Vec<Vec<f64>>]) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// F of the interaction: what is left of the block means of each pair of levels when the means of
-/// both levels are taken out, against how much that varies from block to block, and at least by how
-/// much rounding does.
+/// F of the interaction. The numerator is the residual of each pair of levels after subtracting the
+/// means of both levels; the denominator is its variation between blocks, at least that of
+/// rounding.
 fn f_test(tables: &Tables, resolution: f64, rounding: f64) -> Option<(f64, (f64, f64))> {
     let n = tables.all.len() as f64;
     let (rows, columns) = (tables.all[0].len(), tables.all[0][0].len());
@@ -189,7 +189,7 @@ fn f_test(tables: &Tables, resolution: f64, rounding: f64) -> Option<(f64, (f64,
     let (_, around) = around_means(&residuals[..first]);
     let df = first as f64 - 1.0;
     let within = around.iter().flatten().map(|value| value * value).sum::<f64>() / df;
-    // Without noise (a scripted engine) nothing but rounding is left: that is no interaction.
+    // Without noise (a scripted engine) only rounding is left, which is not an interaction.
     if means.iter().all(|mean| mean.abs() < resolution) && within * df < resolution * resolution {
         return Some((0.0, (contrasts, contrasts * df)));
     }

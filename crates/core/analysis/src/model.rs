@@ -17,7 +17,7 @@ pub use device::DeviceDepths;
 /// Roles of the factors that say how many work at the same time.
 pub const CONCURRENCY: [Role; 2] = [Role::Concurrency, Role::QueueDepth];
 
-/// Combinations of the other factors' levels that have a model: nobody reads more of them.
+/// Most combinations of the other factors' levels with a model: more would not be read.
 const MODELS_MAX: usize = 8;
 
 /// Points of a curve that is drawn.
@@ -87,7 +87,7 @@ pub struct Scalability {
     pub residual: f64,
     /// The level with the highest throughput; `None` where it never falls.
     pub peak: Option<f64>,
-    /// Its 95 % interval; `None` where coherency cannot be told from 0.
+    /// Its 95 % interval; `None` where coherency does not differ significantly from 0.
     pub peak_interval: Option<Interval>,
     /// True if the data show coherency (a falling throughput): its interval lies above 0.
     pub falls: bool,
@@ -107,10 +107,10 @@ pub struct ModelGroup<'a> {
 }
 
 impl Summary<'_> {
-    /// The models of a run: for each factor of concurrency with numbers as levels, four or more of
-    /// them measured in a closed loop, and each combination of the other factors' levels; of
-    /// more than [`MODELS_MAX`] of these the ones that the verdict names a configuration of,
-    /// then the first ones.
+    /// The models of a run: one for each factor of concurrency and each combination of the other
+    /// factors' levels. The factor needs four or more numeric levels, measured in a closed loop. Of
+    /// more than [`MODELS_MAX`] combinations, those of configurations that the verdict names come
+    /// first.
     pub fn throughput_models(&self) -> Vec<ModelSummary> {
         let mut groups = self.model_groups();
         let named = self.named_configurations();

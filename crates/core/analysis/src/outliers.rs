@@ -38,7 +38,7 @@ const MODIFIED_Z: f64 = 3.5;
 const MAD_SHARE: f64 = 0.6745;
 /// With fewer deviations their median says nothing.
 const DEVIATIONS_MIN: usize = 4;
-/// Blocks are told apart from noise only over this many configurations.
+/// Configurations that are needed to separate block effects from noise.
 const CONFIGURATIONS_MIN: usize = 3;
 
 /// Deviations of one configuration's values by block, and its median.
@@ -56,9 +56,9 @@ impl Summary<'_> {
     }
 }
 
-/// A configuration of five blocks alone has too few values for a spread of its own: what counts is
-/// the larger of its own and the one of all configurations together, so that the trials of a noisy
-/// one are not all named.
+/// Five blocks of one configuration are too few to estimate its spread. The threshold uses the
+/// larger of its own spread and that of all configurations, so that a noisy configuration does not
+/// have only outliers.
 fn outliers(recording: &Recording, figures: &Figures) -> Vec<Outlier> {
     let values: Vec<f64> = figures.all().collect();
     let scale = Betterness::for_values(values.iter(), Direction::HigherIsBetter);
@@ -150,7 +150,7 @@ impl Drift {
     ///
     /// Values are compared as logarithms when all are positive, so that "block 3 was 5 % slower"
     /// weighs the same in fast and slow configurations. `None` with fewer than two rows or blocks,
-    /// because block and noise then cannot be told apart.
+    /// because block effect and noise are then inseparable.
     pub(crate) fn estimate(rows: &[Vec<f64>], blocks: &[u32]) -> Option<Self> {
         let (k, b) = (rows.len(), blocks.len());
         if k < 2 || b < 2 {
@@ -190,10 +190,10 @@ impl Drift {
 
 impl Summary<'_> {
     /// The block effect over the configurations that have values and the blocks that are complete
-    /// for them; `None` when it cannot be tested, or when blocks were not rounds of the whole
-    /// run because a factor is hard to change: block 1 of two groups may be days apart. Each
-    /// block of an open loop has a schedule of its own, which its throughput, its elapsed time
-    /// and its queues follow: there the time from the actual start is tested.
+    /// for them. `None` when it cannot be tested, or when blocks were not rounds of the whole run
+    /// because a factor is hard to change: block 1 of two groups may be days apart. In an open loop
+    /// throughput, elapsed time and queues follow the schedule of each block, so there the service
+    /// time is tested.
     pub fn drift(&self) -> Option<Drift> {
         let mut done = self.recording.done().map(|(_, seen)| seen);
         let open = done.find(|seen| seen.load.sends_intended > 0);

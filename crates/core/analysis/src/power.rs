@@ -8,8 +8,8 @@ use statistics::t_quantile;
 use statrs::distribution::{Continuous, ContinuousCDF, Normal};
 use statrs::function::gamma::ln_gamma;
 
-/// A relative difference beyond this is no figure to plan with: so few and so different blocks tell
-/// hardly anything apart.
+/// Largest detectable relative difference that is worth showing. Above it, the blocks are too few
+/// or vary too much to plan with.
 pub const RELATIVE_MAX: f64 = 1.0;
 
 /// The smallest difference that would be found with a probability of 80 %: an estimate.

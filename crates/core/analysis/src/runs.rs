@@ -177,7 +177,7 @@ pub enum Verdict {
     Worse,
     /// No difference that can be seen.
     NotSeen,
-    /// Cannot be told: no values, or a single block.
+    /// Not testable: no values, or a single block.
     Unknown,
 }
 

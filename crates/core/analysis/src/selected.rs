@@ -1,8 +1,7 @@
 //! Intervals of differences that were chosen by looking.
 //!
-//! What is told is the largest difference of several, and only where it is supported: both make it
-//! look larger than it is. A 95 % interval of a difference that was chosen beforehand then holds
-//! the truth too seldom.
+//! Reports name the largest difference of several, and only if it is significant. Both selections
+//! make it look larger than it is, so that an ordinary 95 % interval covers the truth too seldom.
 
 use crate::{Comparison, Interval, Scale};
 use statistics::{t_quantile, t_two_sided_p};
@@ -39,11 +38,10 @@ impl Comparison {
     /// family.
     ///
     /// Only the end near "no difference" moves, for a choice errs upwards; with [few blocks](tail)
-    /// both do. It is the hybrid of I. Andrews, T. Kitagawa and others, Inference on Winners,
-    /// Quarterly Journal of Economics 139 (2024): the end of the interval that is conditional
-    /// on the choice, but none below that of the interval that holds all of the family
-    /// together, and none beyond "no difference". A difference that stands out by far keeps its
-    /// interval.
+    /// both do. It is the hybrid interval of I. Andrews, T. Kitagawa and others, Inference on
+    /// Winners, Quarterly Journal of Economics 139 (2024). Its end is that of the interval
+    /// conditional on the choice, bounded by that of the simultaneous interval of the family and
+    /// by "no difference". A difference that stands out by far keeps its interval.
     pub(crate) fn selected<'a>(
         &self,
         others: impl Iterator<Item = &'a Self>,

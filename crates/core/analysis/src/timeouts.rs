@@ -54,7 +54,7 @@ impl Estimate {
     pub(crate) fn with_timeouts(self, timeouts: usize, is_bound: bool) -> Self {
         match timeouts {
             0 => self,
-            // How far above the bound the true mean lies nobody knows.
+            // The true mean lies an unknown distance above the bound.
             _ if is_bound => {
                 Self { timeouts, bound: Some(Bound::AtLeast), interval: None, sd: None, ..self }
             }

@@ -19,8 +19,8 @@ struct Truth {
 }
 
 impl Truth {
-    /// 3 to 10 blocks; 4 to 24 wait types from rare to frequent that vary by 2 to 30 %, of which
-    /// one to three change by a factor of up to 4 either way, and a CPU time that does not.
+    /// Draws 3 to 10 blocks and 4 to 24 wait types, from rare to frequent, that vary by 2 to 30 %.
+    /// One to three of them change by a factor of up to 4 either way; the CPU time does not.
     fn any(random: &mut Random) -> Self {
         let types = 4 + random.below(21) as usize;
         let mut waits: Vec<[f64; 2]> =
@@ -86,8 +86,8 @@ fn name(wait: usize) -> String {
     format!("W{wait:02}")
 }
 
-/// The sentence on the causes, and what stands before and after "Not told apart".
-fn told(run: &Recording) -> Option<(String, String)> {
+/// Returns the sentence on the causes, split at "Not significant".
+fn causes(run: &Recording) -> Option<(String, String)> {
     let findings = summarize(run).findings();
     let text = findings.into_iter().find(|finding| finding.kind == FindingKind::Waits)?.text;
     let (sure, unsure) = text.split_once("Not significant").unwrap_or((&text, ""));
@@ -118,7 +118,7 @@ fn causes_that_are_named_are_right() {
     for _ in 0..EXPERIMENTS {
         let truth = Truth::any(&mut random);
         let run = truth.measure(&mut random);
-        let Some((sure, unsure)) = told(&run) else { continue };
+        let Some((sure, unsure)) = causes(&run) else { continue };
         let summary = summarize(&run);
         let explanation = &summary.explanations()[0];
         let decomposition = &explanation.decomposition;

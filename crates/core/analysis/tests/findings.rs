@@ -70,8 +70,8 @@ fn the_sweet_spot_and_the_waits_that_explain_it() {
     assert!(texts(&summary, FindingKind::Caveat).is_empty());
 }
 
-/// The level with the best mean varies so much that nothing can be said of it: it is not the one
-/// that is told, which is not called the best then.
+/// The level with the best mean varies too much to be significant. The verdict names another level,
+/// and does not call it the best.
 #[test]
 fn a_level_that_is_told_is_the_best_one_or_not_called_so() {
     let mut recording = recording(&[("log", &["delete, full", "wal, full", "wal, off"])]);

@@ -165,7 +165,7 @@ fn wait_tables_hold_every_second_once() {
     }
 }
 
-/// Background waits of a server are filtered and told; the same waits of our own sessions are not.
+/// Background waits of a server are filtered, with a note; those of the load's sessions are kept.
 #[test]
 fn benign_waits_are_filtered_for_servers_only() {
     let waits: Vec<Wait> =
@@ -179,7 +179,7 @@ fn benign_waits_are_filtered_for_servers_only() {
     assert_eq!(server.rows.len(), 1);
     assert_eq!((server.filtered_s, server.filtered.len()), (1400.0, 2));
     let own = WaitTable::of_trials(&[&Observations { waits, ..Observations::default() }]);
-    // Idle time is nobody's wait; everything else that our sessions waited for is shown.
+    // Only idle time is left out of the waits of the load's sessions.
     assert_eq!(
         own.rows.iter().map(|row| row.wait_type.as_str()).collect::<Vec<_>>(),
         ["XE_LIVE_TARGET_TVF", "WRITELOG"]

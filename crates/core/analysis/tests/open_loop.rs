@@ -1,4 +1,4 @@
-//! Open loops: what the schedule sets is no sign of a machine that changes, and an overloaded loop
+//! Open loops: figures that the schedule sets are not a sign of drift, and an overloaded loop
 //! decides nothing.
 
 use analysis::{Standing, summarize};

@@ -112,8 +112,7 @@ fn nothing_is_told_where_a_plan_is_on_both_sides_or_nothing_is_faster() {
         |run: &Recording| summarize(run).findings().iter().any(|own| own.kind == FindingKind::Plan);
     assert!(told(&run(INDEX)));
     assert!(!told(&run(SCAN)), "one of the trials with the index had the plan without it");
-    // Where all statements together gain nothing, because the price is as large, the one that gains
-    // is still told.
+    // A statement that gains is reported also where losses of other statements cancel the gain.
     let mut balanced = run(INDEX);
     for record in &mut balanced.trials {
         let seen = record.observations.as_mut().unwrap();

@@ -115,7 +115,7 @@ fn random_insert_driver_and_sector() {
     // Of the basic format alone.
     let basic = study(&[drivers, files], old_s[0].into_iter().chain([new_s(0, 0), new_s(0, 1)]));
     assert_eq!(format!("{:.1}", average(&basic.factors.gains[0].columns[0])), "24.0");
-    // 4 KB sectors: half a percent better and worse is no gain on average.
+    // 4 KB sectors: half a percent better and worse cancel out on average.
     let sectors = study(
         &[("sector", &["512", "4096"]), ("format", &["basic", "improved"])],
         [3000.0, 3000.0, 3000.0 / 1.005, 3000.0 / 0.995],

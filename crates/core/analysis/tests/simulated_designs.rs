@@ -220,9 +220,9 @@ fn stepped_claims(
     (found, coverage)
 }
 
-/// A value that is read in steps is wrong by up to half a step, and repeats do not help where they
-/// all fall on the same step: intervals then hold the truth more often than 95 times of 100,
-/// because the error has a bound. Where values vary by more than a step they are as wide as ever.
+/// A value that is read in steps is wrong by up to half a step, and repeats that fall on the same
+/// step do not help. Intervals then cover the truth more often than 95 times of 100, because the
+/// error is bounded. Values that vary by more than a step have intervals of the usual width.
 #[test]
 fn values_in_steps_are_no_more_exact_than_their_steps() {
     let mut random = Random::new(44);
@@ -334,7 +334,7 @@ fn headlines(
         let Some(level) = effect.winner().or(worst) else { continue };
         let truth = (effects[0] - effects[level]).exp();
         naive.interval(comparison(level).interval, truth);
-        told.interval(effect.told(level, summary.factors.family).unwrap().interval, truth);
+        told.interval(effect.reported(level, summary.factors.family).unwrap().interval, truth);
     }
     println!(
         "{levels} levels with a spread of {spread:?} in {blocks} blocks: {:.3} instead of {:.3} \
@@ -346,10 +346,9 @@ fn headlines(
     [told, naive]
 }
 
-/// The interval holds the truth, however many levels there were to choose from. It does so more
+/// The interval covers the truth, however many levels there were to choose from. It does so more
 /// often than 95 times of 100 where many levels are about as good: the highest of them errs upwards
-/// only, and an interval that holds the figure that it belongs to cannot be made to miss the truth
-/// above it.
+/// only, and an interval around it cannot lie below the truth.
 #[test]
 fn what_was_chosen_by_looking_is_not_overstated() {
     let mut random = Random::new(46);

@@ -55,7 +55,7 @@ fn a_retry_does_not_make_a_time_out_good() {
           then, so figures marked \"at least\" are lower bounds. A configuration with stopped \
           trials is never called better than one without."]
     );
-    // The same figures, had nobody noted that these trials timed out: what the test is about.
+    // The same figures without the note that these trials timed out, for contrast.
     let mut unnoted = with_retries(0);
     unnoted.trials.retain(|trial| !trial.timed_out());
     let verdict = texts(&unnoted, FindingKind::Verdict);
@@ -113,7 +113,7 @@ fn what_cannot_be_compared_is_not() {
     assert!(texts(&run, FindingKind::Caveat)[0].contains("figures are those of the other trials"));
 }
 
-/// A bound after long preparation is below the mean of the other: it is no reason to be the best.
+/// A bound that is below the mean of the other, after a long preparation, is not the best value.
 #[test]
 fn a_small_bound_is_not_a_small_mean() {
     let mut run = recording(&[("a", &["1", "2"]), ("b", &["x", "y"])]);
@@ -149,7 +149,7 @@ fn runs_and_sides_are_compared_with_their_time_outs() {
         new.trials.retain(|trial| trial.block != block);
         new.trials.push(timed_out(0, block, 3.9));
     }
-    // 0.8 s in two blocks of five is no proof that nothing has become slower.
+    // 0.8 s in two blocks of five does not prove that nothing became slower.
     assert_eq!(judge(&new, "slower:3%"), runs::Decision::Unsure);
     let compared = compare_runs(&old, &new, runs::Responses::Primary).unwrap();
     let own = &compared.responses[0].configurations[0];

@@ -416,8 +416,8 @@ fn more_sessions_are_no_cheaper_transaction() {
     );
 }
 
-/// Two large waits whose intervals do not hold 0 beside many small ones: Holm's correction over all
-/// of them named only the small wait for the client, which varies least and is no cause.
+/// Two large waits whose intervals do not hold 0, beside many small ones. Holm's correction over
+/// all of them named only the small client wait, which varies least and is not a cause.
 #[test]
 fn the_largest_waits_are_named_however_many_small_ones_there_are() {
     let mut run = recording(&[("target.settings.jit", &["on", "off"])]);
@@ -467,9 +467,9 @@ fn the_largest_waits_are_named_however_many_small_ones_there_are() {
     }
 }
 
-/// A large contribution that varies too much to be told apart from none is still named, with how
-/// uncertain it is. Its interval was computed apart: 5.00 ± 3.96 x 1.77 ms, t with 4 degrees of
-/// freedom at 5 % / 3 of two sides.
+/// A large contribution that is not significant is still named, with its uncertainty. Its interval
+/// was computed separately: 5.00 ± 3.96 x 1.77 ms, t with 4 degrees of freedom at a two-sided
+/// 5 % / 3.
 #[test]
 fn the_largest_contribution_is_never_left_out() {
     let mut run = recording(&[("target.data_files", &["1", "4"])]);

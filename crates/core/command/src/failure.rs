@@ -13,9 +13,9 @@ pub enum ExitCode {
     Failed = 1,
     /// The command line or the experiment file is wrong; nothing was run.
     Usage = 2,
-    /// A manual step is due; `run` again with `--manual-done` goes on.
+    /// A manual step is due; `run` again with `--manual-done` resumes.
     ManualStep = 3,
-    /// Interrupted; `run` again goes on.
+    /// Interrupted; `run` again resumes.
     Interrupted = 130,
 }
 

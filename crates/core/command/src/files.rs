@@ -125,8 +125,8 @@ fn partial(path: &Path) -> io::Result<(PathBuf, File)> {
 }
 
 /// Removes the partial files of killed Steelbench processes: neither the process nor its lock
-/// exists. A missing process alone is no evidence: it may be in another namespace that shares the
-/// volume.
+/// exists. A missing process alone does not prove that: it may be in another namespace that shares
+/// the volume.
 fn remove_remains(path: &Path) {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
     let folder =

@@ -9,8 +9,8 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
-/// Columns of lines and charts where the output is no terminal; tables have as many as they need,
-/// unless COLUMNS says how many there are.
+/// Columns of lines and charts where the output is not a terminal; tables have as many as they
+/// need, unless COLUMNS sets the number.
 const WIDTH: usize = 100;
 
 /// The form of what is printed.
@@ -54,8 +54,8 @@ pub fn wrapped_for_complaints(lines: &str) -> String {
     wrapped.map_or_else(|| lines.to_owned(), |wrapped| wrapped.trim_end_matches('\n').to_owned())
 }
 
-/// Prints what holds nothing of others, or has been made safe. A reader that has gone (`| head`)
-/// has seen enough.
+/// Prints text without further escaping: it holds no foreign content, or is escaped already. A
+/// reader that has closed the pipe (`| head`) is not an error.
 pub fn print_as_it_is(text: &str) -> Result<ExitCode, Failure> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

@@ -128,7 +128,7 @@ impl Display {
             }
             Event::ManualStep { text } => {
                 self.line(&format!("manual step: {text}"));
-                // Whoever is asked to do it gets the terminal.
+                // Leave the terminal to the user who does the step.
                 self.bar.finish_and_clear();
             }
             Event::Warning { text } => self.line(&format!("warning: {text}")),

@@ -35,7 +35,7 @@ pub trait Records: Sync {
     /// The changes over all observations of some files, or over the last `last` of them.
     ///
     /// # Errors
-    /// When the files cannot be read, or none of their observations lies in the span.
+    /// When the files cannot be read, or no observation lies in the span.
     fn history(
         &self,
         stores: &[Store],

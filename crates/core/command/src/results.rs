@@ -31,7 +31,7 @@ pub fn find(name: Option<&str>) -> Result<PathBuf, Failure> {
             ))
         });
     };
-    // What is no regular file is told where it is opened.
+    // Opening the file reports it if it is not a regular file.
     let is_there = |path: &Path| path.exists() && !path.is_dir();
     let path = PathBuf::from(name);
     if is_there(&path) {

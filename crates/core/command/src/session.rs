@@ -108,7 +108,7 @@ impl Session {
 
 fn manual(json: bool) -> Manual {
     if json || !std::io::stdin().is_terminal() {
-        return Manual::Nobody;
+        return Manual::Stop;
     }
     Manual::Ask(Box::new(|_| {
         output::complain("Press Enter when done, or Ctrl-D to stop here.");

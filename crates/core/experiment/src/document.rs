@@ -113,7 +113,7 @@ impl Node {
         leaves
     }
 
-    /// All values of a table by dotted path; none of a table that is not there.
+    /// All values of a table by dotted path; empty if the table does not exist.
     pub fn leaves_of(&self, table: &str, path: &str) -> Vec<Leaf<'_>> {
         self.value(table).map(|node| node.leaves(path)).unwrap_or_default()
     }

@@ -160,7 +160,7 @@ settings! {
 }
 
 settings! {
-    /// Keys of one `[[level]]`, besides `set`.
+    /// Keys of one `[[level]]`, in addition to `set`.
     pub(crate) const LEVEL = [];
     /// Name of the level's factor.
     pub(crate) LEVEL_FACTOR: String = "level.factor", Kind::Text;

@@ -33,7 +33,7 @@ impl<'a> Form<'a> {
     /// `alternative[]` of a list of tables.
     ///
     /// # Errors
-    /// What is no TOML.
+    /// When the text is not TOML.
     pub fn parse(source: &'a str, sections: &[&str]) -> Result<Self, FileErrors> {
         let mut errors = Errors::default();
         let root = match Node::parse(source) {
@@ -117,7 +117,7 @@ impl<'a> Form<'a> {
         self.errors.add(span, &path, message.into());
     }
 
-    /// A name that is none of those known, with the nearest one.
+    /// Adds the error of an unknown name, with the nearest known one.
     pub fn unknown(&mut self, fields: &Fields, key: &str, name: &str, known: &[&str]) {
         let span = fields.values.get(key).map_or(&fields.span, |(_, span)| span);
         self.errors.add(span, &format!("{}.{key}", fields.path), Fault::unknown(key, name, known));

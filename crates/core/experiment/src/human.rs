@@ -85,7 +85,7 @@ pub(crate) const DURATION_S_MAX: f64 = 86_400_000.0;
 pub(crate) const RATE_MIN: f64 = 1e-6;
 pub(crate) const RATE_MAX: f64 = 1e9;
 
-/// The units of a kind; none of what is no number.
+/// The units of a kind; empty if it is not numeric.
 pub(crate) fn units(kind: Kind) -> Units {
     match kind {
         Kind::Count { .. } => COUNT_UNITS,
@@ -167,7 +167,7 @@ pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
     }
 }
 
-/// A value of a setting that stands in a text.
+/// Parses a setting's value from text.
 pub(crate) fn read_text(kind: Kind, text: &str) -> Result<Value, Fault> {
     let content = match (kind, text) {
         (Kind::Bool, "true") => Content::Bool(true),
@@ -264,8 +264,8 @@ fn split(text: &str, units: Units) -> Option<(String, f64)> {
     number.contains(|c: char| c.is_ascii_digit()).then_some((number, *factor))
 }
 
-/// A whole number of a text, exact also above 2^53 where floats are not; of one that does not fit,
-/// the nearest that does. `None`: it is no number, or not whole.
+/// Parses a whole number, exact also above 2^53 where floats are not; one that does not fit becomes
+/// the nearest that does. `None`: not a number, or not whole.
 fn whole_of(text: &str, units: Units) -> Option<i128> {
     let (number, factor) = split(text, units)?;
     let (sign, digits) = match number.strip_prefix('-') {

@@ -1,8 +1,8 @@
 //! The experiment file: factors and levels in, a [`Plan`] of configurations and trials out.
 //!
-//! Plain data; knows no engine and no probe by name. What they can be told comes in as a
-//! [`Catalog`] of [`Declaration`]s, from which validation, the JSON Schema and the commented
-//! example file are all made.
+//! Plain data; knows no engine and no probe by name. Their settings come in as a [`Catalog`] of
+//! [`Declaration`]s, from which validation, the JSON Schema and the commented example file are all
+//! made.
 //!
 //! - `document`, `human`: TOML with positions, values as people write them
 //! - [`file`], [`common`]: the settings that no engine or probe owns

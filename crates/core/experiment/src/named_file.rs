@@ -41,7 +41,7 @@ impl NamedFile {
     /// Reads a file.
     ///
     /// # Errors
-    /// When it cannot be read, is no text (UTF-8), or is larger than [`SOURCE_BYTES_MAX`].
+    /// When it cannot be read, is not UTF-8, or is larger than [`SOURCE_BYTES_MAX`].
     pub fn read(named_by: &str, path: &str, folder: &Path) -> io::Result<Self> {
         let content = read_text(&folder.join(path), SOURCE_BYTES_MAX)?;
         let (named_by, path, folder) = (named_by.to_owned(), path.to_owned(), folder.to_path_buf());
@@ -108,8 +108,8 @@ impl NamedFile {
     }
 
     /// The programs that a shell command names by their path: text files that can be executed, that
-    /// begin with `#!`, or whose name ends as those of scripts do. What the command writes to
-    /// (`> made.sql`) is none of them, and neither is what a variable names.
+    /// begin with `#!`, or whose name ends as those of scripts do. Files that the command writes to
+    /// (`> made.sql`) and files that a variable names do not count.
     pub fn in_command(named_by: &str, command: &str) -> Vec<Self> {
         let separates = |c: char| c.is_whitespace() || ";|&()<\"'`=".contains(c);
         let (mut written, mut words) = (Vec::new(), Vec::new());

@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
             }
             let mut is_known = !given.is_empty();
             for node in given {
-                // Whatever else is no text is complained about where the setting is read.
+                // A value that is not text is an error where the setting is read.
                 let text = if let Content::Text(name) = &node.content {
                     Some(name.as_str())
                 } else {
@@ -152,7 +152,7 @@ impl<'a> Reader<'a> {
                     self.errors.add(&node.span, &path, Fault::unknown(key, name, &names));
                 }
             }
-            // Whichever was meant, what none of them has is wrong.
+            // The owner is unknown: accept the settings of each, and report only the others.
             for (_, settings) in all.iter().filter(|_| !is_known) {
                 self.known.add(settings);
             }

@@ -6,9 +6,9 @@
 //! group; the groups come one after the other in random order, each with all its blocks, so that
 //! such a factor changes as seldom as it can.
 //!
-//! What is set up once cannot be told apart from its set-up. With `repeats.setups = N` the blocks
-//! are divided into N repetitions: in each of them every level of the hard-to-change factors is set
-//! up anew, in a random order of its own.
+//! If a level is set up only once, its effect cannot be separated from that of the set-up. With
+//! `repeats.setups = N` the blocks are divided into N repetitions: in each of them every level of
+//! the hard-to-change factors is set up again, in a random order of its own.
 
 use crate::configuration::names_volume;
 use crate::{Configuration, Experiment, Level};

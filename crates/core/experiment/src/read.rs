@@ -18,10 +18,10 @@ pub fn read_text(path: &Path, bytes_max: u64) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::InvalidData, "not text in UTF-8"))
 }
 
-/// A file of at most so many bytes; of a larger one no more than that is read.
+/// Reads a file of at most `bytes_max` bytes; of a larger one no more than that is read.
 ///
 /// # Errors
-/// When it cannot be read, is no regular file, or is too large.
+/// When it cannot be read, is not a regular file, or is too large.
 pub fn read_bytes(path: &Path, bytes_max: u64) -> Result<Vec<u8>> {
     let metadata = path.metadata()?;
     // Opening a named pipe waits for its other end, and reading a device may never end.

@@ -86,7 +86,7 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// Reads a value that stands in a text, as defaults do. The error says what is allowed.
+    /// Reads a value from text, as for defaults. The error lists the allowed values.
     ///
     /// # Errors
     /// When the setting does not take it.

@@ -54,12 +54,11 @@ pub struct Bottlenecks {
     pub processors: u32,
     /// Processor seconds, as measured.
     pub cpu_s: f64,
-    /// How the part is done that is not done side by side: one at a time, or as a log or a device
-    /// does it.
+    /// Service of the serial section: one transaction at a time, or as a log or a device serves.
     pub service: Service,
-    /// Seconds in that part when nobody else is there, fitted.
+    /// Seconds in the serial section without queueing, fitted.
     pub serial_s: f64,
-    /// Seconds in which neither that nor a processor is needed, fitted.
+    /// Seconds in which neither the serial section nor a CPU is needed, fitted.
     pub delay_s: f64,
 }
 

@@ -28,7 +28,7 @@ pub enum Kind {
     Device,
     /// Transactions waited there.
     Wait,
-    /// Transactions waited for their client, which is no part of the target.
+    /// Transactions waited for their client, which is not part of the target.
     Client,
 }
 

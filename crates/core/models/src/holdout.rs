@@ -1,5 +1,4 @@
-//! How well models predict levels that they have not seen, and what they say of levels that nobody
-//! has measured.
+//! Errors of models on held-out levels, and their predictions for levels that were not measured.
 
 use crate::curve::{Curve, Level, Machine, Model};
 use serde::Serialize;
@@ -193,8 +192,8 @@ fn noise(levels: &[Level]) -> f64 {
     if df > 0.0 { squares / df / trials } else { 0.0 }
 }
 
-/// Which levels are held out where nobody says it: the highest third, which is what is asked for
-/// most and hardest to predict; three are left at least.
+/// Number of levels to hold out by default: the highest third, whose prediction is the hardest and
+/// the most wanted. At least three levels are left.
 pub fn automatic(levels: usize) -> usize {
     (levels / 3).max(1).min(levels.saturating_sub(3))
 }

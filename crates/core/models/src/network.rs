@@ -39,7 +39,7 @@ pub enum Service {
 /// A place where transactions spend time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Station {
-    /// Seconds of a transaction there when nobody else is.
+    /// Seconds of a transaction there without queueing.
     pub demand_s: f64,
     /// How it serves.
     pub service: Service,
@@ -144,8 +144,8 @@ fn constants(delay_s: f64, queues: &[&Station], customers: usize) -> Vec<f64> {
         let delay = Station { demand_s: delay_s, service: Service::Delay };
         return queues.iter().fold(delay.weights(customers), |before, own| own.joined(&before));
     };
-    // Its weights, demand^n 2^(n - 1) / n! and 1 of nobody, are the mean of those of a delay of
-    // twice the demand and of none.
+    // Its weights, demand^n 2^(n - 1) / n! for n customers and 1 for none, are the mean of those of
+    // a delay of twice the demand and those of no delay.
     let others = [&queues[..at], &queues[at + 1..]].concat();
     let without = constants(delay_s, &others, customers);
     let delayed = constants(delay_s + 2.0 * queues[at].demand_s, &others, customers);
@@ -157,7 +157,7 @@ fn constants(delay_s: f64, queues: &[&Station], customers: usize) -> Vec<f64> {
 pub struct Class {
     /// Customers that have no others.
     pub customers: f64,
-    /// Seconds of one at each station when nobody else is there.
+    /// Seconds of one customer at each station without queueing.
     pub demands_s: Vec<f64>,
 }
 
@@ -219,14 +219,15 @@ pub struct Arriving {
     pub inside_s: f64,
 }
 
-/// A system that takes as many transactions at once as there are rates: with 1, 2, .. inside it
-/// does that many a second. `None` of a rate that it cannot keep up.
+/// Models open arrivals at a system that admits at most `rates.len()` transactions; with n of them
+/// inside it completes `rates[n - 1]` a second. Returns `None` if the arrival rate exceeds its
+/// capacity.
 ///
-/// It stands for one server whose speed depends on how many are there (flow-equivalent: Chandy,
-/// Herzog and Woo), with Poisson arrivals: exact for a product-form network that takes everybody.
-/// Where others wait outside, they wait the less the more evenly a full system lets go (its
-/// [`dispersion`]): (1 + dispersion) / 2 of what it would be at random, as Kingman's and Allen
-/// and Cunneen's formulas have it for one server and for several.
+/// The system is one server whose speed depends on the number inside (flow-equivalent: Chandy,
+/// Herzog and Woo), with Poisson arrivals: exact for a product-form network without a limit of
+/// admission. Waits outside shorten as the completions of a full system become more regular (its
+/// [`dispersion`]): they are (1 + dispersion) / 2 of those with random completions, as in Kingman's
+/// formula for one server and Allen and Cunneen's for several.
 pub fn arriving(rates: &[f64], rate: f64, dispersion: f64) -> Option<Arriving> {
     let busy = rate / rates.last()?;
     if !(busy > 0.0 && busy < 1.0) || rates.iter().any(|own| *own <= 0.0) {

@@ -1,7 +1,8 @@
 //! How long requests take at a server that is so busy. L. Kleinrock, "Queueing Systems" volume 1
 //! (1975), chapters 3 and 5.
 
-/// The most servers for which waiting is computed; with more of them nobody waits below saturation.
+/// The most servers for which waiting is computed; with more of them waits are negligible below
+/// saturation.
 const SERVERS_MAX: u64 = 10_000;
 
 /// Time in the system of M/M/c: Poisson arrivals at `servers` that share a queue, exponential

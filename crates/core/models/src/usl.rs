@@ -239,7 +239,7 @@ impl Fit {
     }
 
     /// 95 % interval of the peak, by the error of its logarithm; `None` where it never falls, and
-    /// where coherency cannot be told from 0.
+    /// where coherency does not differ significantly from 0.
     pub fn peak_interval(&self) -> Option<Interval> {
         let peak = self.usl.peak()?;
         if self.interval(2)?.low <= 0.0 {

@@ -52,7 +52,7 @@ fn the_network_finds_what_takes_time() {
     );
 }
 
-/// Targets of several kinds, most of which are none of the models: noise of 3 %, the levels 32 and
+/// Targets of several kinds, most of which match no model exactly: noise of 3 %, the levels 32 and
 /// 64 held out.
 #[test]
 fn intervals_of_levels_that_were_not_seen_hold_what_they_promise() {

@@ -192,10 +192,12 @@ fn how_evenly_a_full_system_lets_go() {
     close(dispersion(&[3.0, 3.0], 0.0), 1.0, 1e-12);
 }
 
-/// simpy 4.1.2 (PyPI): two processors and thinking for 10 s, eight and 2 s, each with 1 s at a
-/// processor and a log whose sync takes all who wait when it begins, and 4 s; exponential times,
-/// but the syncs of the last two take as long each. 18,000 transactions, three seeds: customers,
-/// throughput, transactions a sync.
+/// Customers, throughput and transactions per sync, simulated by simpy 4.1.2 (PyPI) with 18,000
+/// transactions and three seeds.
+///
+/// Two CPUs with a think time of 10 s, and eight CPUs with 2 s. Each transaction takes 1 s of CPU
+/// and a sync of the log of 4 s, which serves all transactions that wait when it begins. Times are
+/// exponential, but the syncs of the last two tables are constant.
 const GROUP_COMMIT: [[(f64, f64, f64); 7]; 4] = [
     [
         (1.0, 0.0664, 1.0),

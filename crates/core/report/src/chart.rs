@@ -361,7 +361,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Fill of totals, of changes that take away and of changes that add: told apart without colour.
+/// Fill of totals, of decreases and of increases, which differ without colour.
 const WHOLE: char = '█';
 const FALL: char = '░';
 const RISE: char = '▓';

@@ -1,10 +1,10 @@
 //! The analysis for programs: exact figures, stable names.
 //!
-//! Every object has `schema` (`steelbench/1`, as recorded and of a comparison `steelbench/2`, of a
-//! run `steelbench/3`: a number that grows when a program that reads it
-//! would have to change) and `kind`, then the fields of the type that it is made of. Seconds are
-//! seconds, shares are from 0 to 1; a figure that cannot be told is `null`. The errors are those
-//! that serde's signature has: the types of the analysis allow none.
+//! Every object has `schema` and `kind`, then the fields of its type. `schema` is `steelbench/3`
+//! for a run, `steelbench/2` for recordings and comparisons, `steelbench/1` for the rest; the
+//! number grows with each incompatible change. Times are in seconds, shares from 0 to 1; a figure
+//! that cannot be computed is `null`. Functions return serde's errors only because its signature
+//! has them: the types of the analysis cause none.
 
 use crate::{StudySections, escaped};
 use analysis::runs::{Gate, History, RunsCompared};
@@ -141,10 +141,10 @@ pub fn read_capture(text: &str) -> std::result::Result<Capture, SurveyFileError>
     }
 }
 
-/// Why a text is no inventory.
+/// Reason why a text is not an inventory.
 #[derive(Debug, thiserror::Error)]
 pub enum SurveyFileError {
-    /// It is no JSON object, or a field has another type.
+    /// It is not a JSON object, or a field has another type.
     #[error("not an inventory: {0}; write one with `steelbench survey --json --output FILE`")]
     Json(#[from] serde_json::Error),
     /// It cannot be read.

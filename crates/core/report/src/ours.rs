@@ -1,4 +1,4 @@
-//! Files of ours, known again by their content: others are not overwritten.
+//! Recognizes files that Steelbench wrote by their content: only these are overwritten.
 
 use std::io::{Read, Result, Seek};
 
@@ -37,7 +37,7 @@ fn contains(bytes: &[u8], part: &str) -> bool {
     bytes.windows(part.len()).any(|window| window == part.as_bytes())
 }
 
-/// The part of a workbook that names its author; `None` when it is no workbook.
+/// The part of a workbook that names its author; `None` when it is not a workbook.
 fn author(file: impl Read + Seek) -> Option<String> {
     let mut archive = zip::ZipArchive::new(file).ok()?;
     let mut text = String::new();

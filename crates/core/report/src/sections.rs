@@ -32,7 +32,7 @@ use analysis::Summary;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// Where a section stands in a report: chapters follow each other in this order.
+/// Chapter of a report that a section belongs to, in the order of the chapters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Chapter {
     /// The run and its findings.
@@ -73,9 +73,9 @@ pub struct SectionEntry {
     pub chapter: Chapter,
     /// The name of its data in JSON.
     pub name: &'static str,
-    /// `None` of a section that draws the data of others.
+    /// `None` for a section that draws the data of other sections.
     pub data: Option<SectionData>,
-    /// `None` of data that other sections tell.
+    /// `None` for data that other sections show.
     pub show: Option<ShowSection>,
     /// Only pages show it, and texts do not compute it.
     pub page_only: bool,
@@ -84,9 +84,9 @@ pub struct SectionEntry {
 /// The sections of studies: a list of each, in the order of the studies.
 pub type StudySections<'a> = &'a [&'static [SectionEntry]];
 
-/// Lists sections: `Chapter name: data => function that shows it`; without data for a section that
-/// draws the data of others, without a function for data that others tell. `page only`: texts have
-/// no room for it.
+/// Lists sections: `Chapter name: data => function that shows it`. Leave out the data of a section
+/// that draws the data of other sections, and the function of data that other sections show. `page
+/// only`: left out of texts, which have no room for it.
 #[macro_export]
 macro_rules! sections {
     ($(#[$meta:meta])* $visibility:vis const $all:ident = |$summary:ident| {

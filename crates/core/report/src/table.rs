@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Rows of a table in a report, which nobody reads further: exports have all of them.
+/// Most rows of a table in a report; exports have all of them.
 pub const ROWS_MAX: usize = 1_000;
 
 /// Placeholder of an empty cell.
@@ -564,8 +564,8 @@ impl Cell {
         value.within(comparison.interval).shown(shown).toned(tone)
     }
 
-    /// How far from the best: `best`, `within 5 %` where that is shown, `up to 12 %` where it
-    /// cannot be told.
+    /// The distance from the best: `best`, `within 5 %` where that is proven, `up to 12 %` where it
+    /// is not significant.
     pub fn standing(
         standing: Standing,
         against_best: Option<&Comparison>,

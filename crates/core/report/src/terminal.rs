@@ -23,8 +23,8 @@ pub enum Style {
 
 /// The report for a terminal that is so many columns wide.
 ///
-/// Lines are wrapped. A table that does not fit loses its optional columns (and says which), then
-/// long names are cut, in their middle where they begin alike; if that is not enough, or would make
+/// Lines are wrapped. A table that does not fit loses its optional columns (and says which). Then
+/// long names are cut, in their middle where they begin alike. If that is not enough, or would make
 /// rows look the same, each row becomes a list.
 pub fn terminal(document: &Document, width: usize, style: Style) -> String {
     let mut out = Terminal { text: String::new(), width: width.max(20), style };
@@ -300,7 +300,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     kept
 }
 
-/// Lines of which none is wider: the rest of one goes on below, indented.
+/// Wraps lines to this width: the rest of a wider one follows below, indented.
 pub fn wrapped(lines: &str, width: usize) -> String {
     let broken = lines.lines().flat_map(|line| {
         if line.width() <= width {
@@ -317,7 +317,7 @@ pub fn wrapped(lines: &str, width: usize) -> String {
     broken.map(|line| line + "\n").collect()
 }
 
-/// Columns by which what goes on is indented.
+/// Columns by which continued lines are indented.
 const CONTINUED: usize = 4;
 
 /// Breaks at blanks, but not between a number and its unit or within `p = 0.012`, and words that

@@ -12,11 +12,10 @@ const STATEMENT_CHARS_MAX: usize = 160;
 
 /// Text that is safe to print: one line, without control characters.
 ///
-/// Names come from experiment files, engines and results files of others. A control character in
+/// Names come from experiment files, engines and foreign results files. A control character in
 /// them could move the cursor, recolour or retitle the reader's terminal, and characters that turn
 /// the writing direction could make a figure read backwards; they are spelled out (`\u{1b}`, `\n`).
-/// Of a name that is longer than any of ours the beginning is shown: it may stand in every line of
-/// a table.
+/// An overlong name is cut to its beginning: it may be in every line of a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text(String);
 

@@ -21,17 +21,16 @@ pub use markup::text;
 
 /// The style sheet of a page.
 pub const STYLE: &str = include_str!("../assets/report.css");
-/// Draws the figures; needs [`LIBRARIES`] before it. On the document's event `steelbench:changed`
-/// it does so anew.
+/// Draws the figures; needs [`LIBRARIES`] before it. Redraws them on the document's event
+/// `steelbench:changed`.
 pub const SCRIPT: &str = include_str!("../assets/report.js");
-/// Libraries of others, unchanged, in the order in which they are loaded.
+/// Third-party libraries, unchanged, in the order in which they are loaded.
 pub const LIBRARIES: [&str; 2] =
     [include_str!("../assets/vendor/d3.min.js"), include_str!("../assets/vendor/plot.umd.min.js")];
 /// Their licences.
 pub const LICENSES: &str = include_str!("../assets/vendor/LICENSES.txt");
 
-/// A page less its frame, for whoever serves pages. All of it is HTML: nothing in the data is read
-/// as markup.
+/// A page without its frame, for a server of pages. All of it is HTML in which the data is escaped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Body {
     /// Its title.

@@ -12,8 +12,8 @@ use analysis::{
 use observations::{Direction, Response, WaitClass};
 use std::collections::HashMap;
 
-/// With more lines than this nobody tells them apart: then the factor's own effect is drawn, over
-/// all levels of the others.
+/// Most lines of a chart that are distinguishable. With more, the factor's main effect is drawn,
+/// over all levels of the other factors.
 const SERIES_MAX: usize = 8;
 
 /// The tables in the order of their sheets.

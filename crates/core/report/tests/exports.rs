@@ -252,7 +252,7 @@ fn json_reads_back_equal() {
 fn odd_recordings_are_exported_too() {
     let folder = tempfile::tempdir().unwrap();
     let mut odd = sample::recording(2);
-    // A factor and a response that are called like columns of ours, numbers that are none.
+    // A factor and a response with the names of built-in columns, and figures that are not finite.
     odd.factors[1].name = "block".into();
     for configuration in &mut odd.configurations {
         configuration.levels[1].factor = "block".into();

@@ -109,7 +109,7 @@ fn a_narrow_terminal_leaves_columns_out_and_says_so() {
 
 #[test]
 fn long_names_are_cut_but_figures_are_not() {
-    let long = "a level with a label that nobody would want to read in a table ".repeat(3);
+    let long = "a level with a label that is much too long for a cell of a table ".repeat(3);
     let mut recording = plan(&[("layout", &[long.as_str(), "short"])]);
     for (configuration, elapsed_s) in [(0, 10.0), (1, 20.0), (0, 11.0), (1, 22.0)] {
         let block = 1 + u32::from(elapsed_s % 10.0 != 0.0);
@@ -258,8 +258,8 @@ fn json_has_exact_figures_and_a_version() {
     assert!(value["waits"][0]["accounting"]["unaccounted_s"].is_number());
 }
 
-/// A factor with many levels: what nobody reads one by one is shown by its head, and says how much
-/// is left out; JSON has all of it.
+/// A factor with many levels: long lists show their head and the number of entries left out; JSON
+/// has all of them.
 #[test]
 fn what_is_long_is_shown_by_its_head() {
     const LEVELS: usize = 230;

@@ -26,7 +26,7 @@ pub struct Session {
     _lock: RunLock,
 }
 
-/// Opens the results file and begins a run, or goes on with the latest one.
+/// Opens the results file and begins a run, or resumes the latest one.
 pub fn begin(
     experiment: &Experiment,
     options: &Options,

@@ -19,8 +19,8 @@ pub struct Kept {
     engine: &'static str,
     /// Its folder on each volume, by the volume's name; `default` for the work directory.
     pub storage: Vec<(String, PathBuf)>,
-    // Dropped in this order: what runs in the folders is stopped before they are removed, and
-    // nobody is in a group that is removed.
+    // Dropped in this order: servers in the folders stop before the folders are removed, and
+    // processes leave a control group before it is removed.
     pub host: Box<dyn Host>,
     _inside: Option<Inside>,
     _throttled: Option<ControlGroup>,

@@ -1,9 +1,9 @@
 //! The one orchestrator: from a plan to recorded trials.
 //!
 //! - `catalog`: what engines and probes there are, and what they object to
-//! - `begin`: a new run, or going on with one that was stopped
+//! - `begin`: a new run, or the resumption of a stopped one
 //! - `schedule`: which trial is next, and how far a recorded run has come
-//! - `preflight`: what stands in the way of a first trial
+//! - `preflight`: problems that would prevent the first trial
 //! - `failures`: what fails again and again for the same cause
 //! - `trial`: prepare a target, run the probe under limits, remove the target
 //! - `hosts`: what consecutive trials share

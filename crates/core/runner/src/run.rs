@@ -51,10 +51,10 @@ pub struct Options {
 
 /// Handling of manual steps.
 pub enum Manual {
-    /// Asks somebody and waits; the answer says whether it was done.
+    /// Asks the user and waits; the answer says whether it was done.
     Ask(Box<dyn FnMut(&str) -> bool + Send>),
-    /// Nobody is there: the run stops resumably.
-    Nobody,
+    /// Stops the run, to be resumed after the step.
+    Stop,
 }
 
 /// Runs the trials of an experiment that are not recorded yet.
@@ -142,7 +142,7 @@ fn remove_orphans(
     }
 }
 
-/// Servers of others get back what the experiment has changed.
+/// Restores settings that the experiment changed on the user's servers.
 fn put_back(
     registry: Registry,
     folder: &Path,
@@ -291,7 +291,7 @@ impl Runner<'_> {
         }
         // It was the step at which the run stopped that was done, no later one.
         let done_before = std::mem::take(&mut self.options.manual_done);
-        // Several steps that are due at once are one stop: whoever goes on has done them all.
+        // Several steps that are due together are one stop: resuming confirms all of them.
         let steps = self.manual_steps(next.planned);
         if steps.is_empty() {
             return None;
@@ -301,7 +301,7 @@ impl Runner<'_> {
         let done = match &mut self.options.manual {
             _ if done_before => true,
             Manual::Ask(ask) => ask(&text),
-            Manual::Nobody => false,
+            Manual::Stop => false,
         };
         (!done).then_some(RunEnd::ManualStep { text })
     }

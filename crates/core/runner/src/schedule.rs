@@ -105,8 +105,7 @@ impl<'a> Schedule<'a> {
         }
         let Some(seen) = &trial.observations else { return };
         self.plans.entry(trial.configuration).or_insert_with(|| seen.plans.clone());
-        // Somebody may have changed the file: its trials can have more configurations than its
-        // experiment.
+        // A modified results file may have trials of more configurations than its experiment.
         let own = self.value(seen).zip(self.values.get_mut(trial.configuration));
         if let Some((value, values)) = own {
             values.insert(trial.block, value);

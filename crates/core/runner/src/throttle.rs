@@ -2,8 +2,8 @@
 //! of version 1 or 2, whichever the host has (see its admin-guide/cgroup-v1/blkio-controller.rst
 //! and admin-guide/cgroup-v2.rst).
 //!
-//! The limits belong to a group of processes and to whole devices: whoever is in the group has them
-//! on everything that it does on that device.
+//! The limits belong to a group of processes and to whole devices: they apply to all I/O of the
+//! group's processes on that device.
 
 use crate::error::ThrottleError;
 use crate::workdir::{is_of_gone_process, new_folder};
@@ -181,7 +181,7 @@ fn limits(volumes: &[&Volume]) -> Result<BTreeMap<Device, Throttle>, ThrottleErr
     for volume in volumes {
         let devices = match devices_of(Path::new(&volume.path)) {
             Ok(devices) => devices,
-            // What cannot be throttled need not be, if nobody asks for it.
+            // A volume without limits need not have a device that can be throttled.
             Err(_) if volume.throttle.is_none() => continue,
             Err(source) => {
                 let (volume, path) = (volume.name.clone(), volume.path.clone());
@@ -251,9 +251,9 @@ impl Hierarchy {
     }
 }
 
-/// The nearest group around our own whose children have the I/O controller. Version 2 gives it
-/// only to children of groups without processes, so that this is not our own. Where nobody has
-/// enabled it, the topmost group is made to; that changes nothing for groups without limits.
+/// The nearest ancestor of our own group whose children have the I/O controller. Version 2 gives it
+/// only to children of groups without processes, so that this is not our own. If it is not enabled
+/// anywhere, enables it in the topmost group; that changes nothing for groups without limits.
 fn parent_with_io(mount: &Path, own: &Path) -> Result<PathBuf, ThrottleError> {
     let control = |group: &Path| group.join("cgroup.subtree_control");
     let visible = own.ancestors().take_while(|group| group.starts_with(mount));

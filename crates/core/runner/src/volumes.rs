@@ -59,8 +59,7 @@ impl<'a> Volumes<'a> {
             }
             self.prepared.push(volume);
             if let Err(cause) = self.prepare(volume, &variables, hooks) {
-                // What a command that failed or was killed has done so far is undone; that this may
-                // fail too is no news.
+                // Undo what the failed or killed command did so far; a second error adds nothing.
                 let _ = self.clean(volume, &variables, hooks);
                 return Err(cause);
             }

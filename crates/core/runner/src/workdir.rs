@@ -1,6 +1,5 @@
-//! Folders for the data of trials. Each has a marker that says whose it is, and that its run holds
-//! locked as long as the folder lives: nothing is removed without our marker, or while somebody
-//! holds its lock.
+//! Folders for the data of trials. Each has a marker file that names its owner and that its run
+//! keeps locked. Steelbench removes no folder without its marker, or whose marker is locked.
 //!
 //! What is removed is reached by the descriptor of its folder, so that no link leads us elsewhere.
 
@@ -16,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// The file that marks a folder as made by Steelbench. It holds the path of the results file and
 /// which run of it.
 const MARKER: &str = ".steelbench-work";
-/// No marker of ours is larger.
+/// Largest size of a marker.
 const MARKER_BYTES_MAX: u64 = 16 << 10;
 const PREFIX: &str = "steelbench-trial-";
 
@@ -119,7 +118,7 @@ impl WorkFolder {
         Ok(own)
     }
 
-    /// A folder that is marked with one of these owners and that nobody holds, or an empty one of a
+    /// A folder that is marked with one of these owners and not locked, or an empty one of a
     /// process that is gone.
     fn orphan(path: PathBuf, owners: &[String]) -> io::Result<Option<Self>> {
         let folder = open_folder(&path)?;
@@ -184,7 +183,7 @@ fn open_folder(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(path)
 }
 
-/// A name in an open folder, whatever the folder's own path leads to meanwhile (proc(5),
+/// A name in an open folder, even if the folder's own path leads elsewhere by now (proc(5),
 /// `/proc/self/fd`).
 fn within(folder: &File, name: &str) -> PathBuf {
     format!("/proc/self/fd/{}/{name}", folder.as_raw_fd()).into()
@@ -215,7 +214,7 @@ pub fn is_of_gone_process(path: &Path, prefix: &str) -> bool {
     pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
 }
 
-/// That a folder of ours cannot be used.
+/// Returns a function that makes the error of an unusable work folder.
 pub fn folder_error(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> FolderError {
     move |source| FolderError { path: path.into(), action, source }
 }

@@ -1,14 +1,14 @@
-//! Quantities as sums of counts times costs: which costs can be told, and what they are.
+//! Quantities as sums of counts times costs: which costs are identifiable, and their values.
 
-/// A term whose counts follow from those of the terms before it, but for this share, cannot be told
-/// apart from them.
+/// A term is collinear if all but this share of its counts follows from those of the terms before
+/// it.
 const COLLINEAR: f64 = 0.02;
-/// Rounds of the descent at most; it converges long before unless terms can hardly be told apart.
+/// Rounds of the descent at most; it converges long before unless terms are nearly collinear.
 const ROUNDS_MAX: usize = 20_000;
 
 /// Positions of the columns, one for each term, that do not follow from those before them
 /// (Gram-Schmidt).
-pub fn told_apart(columns: &[Vec<f64>]) -> Vec<usize> {
+pub fn independent_columns(columns: &[Vec<f64>]) -> Vec<usize> {
     let mut kept = Vec::new();
     let mut basis: Vec<Vec<f64>> = Vec::new();
     for (term, column) in columns.iter().enumerate() {

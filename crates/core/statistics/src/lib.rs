@@ -4,7 +4,7 @@
 //!
 //! - [`t_quantile`], [`t_two_sided_p`], [`f_upper_p`]: Student's t and F, as exact as scipy's
 //! - [`correct`], [`adjusted`]: Holm's correction of a family of tests
-//! - [`told_apart`], [`non_negative`]: sums of costs that are fitted to what they add up to
+//! - [`independent_columns`], [`non_negative`]: fits of costs to their sums
 
 mod distribution;
 mod interval;
@@ -12,4 +12,4 @@ mod least_squares;
 
 pub use distribution::{adjusted, correct, f_upper_p, t_quantile, t_two_sided_p};
 pub use interval::Interval;
-pub use least_squares::{non_negative, told_apart};
+pub use least_squares::{independent_columns, non_negative};

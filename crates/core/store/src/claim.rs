@@ -61,9 +61,9 @@ const LOOKS: u32 = 5;
 /// Returns whether a run of any process uses a results file. A kernel that hides its locks shows
 /// none.
 ///
-/// Claims nothing itself, not even for a moment, so that a run that begins meanwhile is not
-/// refused; and does not open the file: closing any descriptor of a file releases all of SQLite's
-/// locks that this process has on it.
+/// Takes no lock itself, so that a run that begins at this moment is not refused. Does not open the
+/// file either: closing any descriptor of a file releases all of SQLite's locks that this process
+/// has on it.
 pub fn is_claimed(results: &Path) -> bool {
     let Ok(file) = results.metadata() else { return false };
     // One look can miss a lock while other processes take and release theirs.

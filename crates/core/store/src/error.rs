@@ -37,7 +37,7 @@ pub enum Fault {
          file elsewhere"
     )]
     ForeignJournal(&'static str),
-    /// Reading it took longer than any file of ours does.
+    /// Reading it took longer than any genuine file takes.
     #[error("reading took too long; restore a copy, or save its content with `sqlite3 FILE .dump`")]
     Slow,
     /// The file was truncated or overwritten, as this shows.
@@ -89,7 +89,7 @@ pub enum Fault {
     /// The operating system refused to do this.
     #[error("cannot {0}: {1}")]
     Io(&'static str, io::Error),
-    /// SQLite refused something that none of the others describes.
+    /// SQLite refused something that no other variant describes.
     #[error("{0}")]
     Sqlite(rusqlite::Error),
 }

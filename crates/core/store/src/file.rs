@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 /// How long to wait for another process: a reader of a large file keeps a writer waiting no longer.
 const BUSY_WAIT: Duration = Duration::from_secs(30);
-/// How long one reading may take. That of a large file takes seconds; whatever takes longer is no
-/// file of ours.
+/// Longest time of one read. A large file takes seconds; one that takes longer is not a genuine
+/// results file.
 const READING_MAX: Duration = Duration::from_secs(60);
 /// Most bytes of a row that is read; nothing that we write comes near to it, and reading takes
 /// several times its memory.
@@ -119,7 +119,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Goes on with a copy in memory, in the newest format.
+    /// Continues with a copy in memory, in the newest format.
     fn bring_copy_up_to_date(&mut self) -> Result<()> {
         let mut copy = || {
             let mut copy = Connection::open_in_memory()?;
@@ -270,7 +270,7 @@ impl Store {
     }
 }
 
-/// Refuses files beside a results file that SQLite would use with it and that are none of its own:
+/// Refuses journals beside a results file that are not regular files: SQLite would open them, and
 /// opening a named pipe waits for its other end.
 fn refuse_foreign_journals(path: &Path) -> Result<()> {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -288,7 +288,7 @@ fn refuse_foreign_journals(path: &Path) -> Result<()> {
 ///
 /// Looks at the file from outside: a process that opens and closes a file loses the locks that it
 /// has on it, here those of other stores (fcntl(2)). A file that is shorter than the smallest page
-/// has none: nobody keeps a database in it.
+/// may be opened: it is not a database, so there are no locks on it.
 fn refuse_other_files(path: &Path) -> Result<u64> {
     let unreadable = |error| Fault::io("read it", error).at(path);
     let metadata = path.metadata().map_err(unreadable)?;

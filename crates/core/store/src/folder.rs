@@ -44,7 +44,7 @@ pub fn runs_beside(
 }
 
 fn runs_with(store: &Store, setting: &str, values: &[&str]) -> Result<Vec<Recording>> {
-    // A file may have hundreds of runs of other probes: none of these is read.
+    // Do not read the runs of other probes: a file may have hundreds of them.
     let sql = "SELECT DISTINCT run FROM configurations JOIN settings ON settings.configuration = \
                configurations.id
                WHERE path = ?1 AND value IN (SELECT json_quote(value) FROM json_each(?2)) ORDER \

@@ -74,7 +74,8 @@ impl Store {
     }
 
     fn read_with(&self, run: i64, histograms: bool) -> Result<Recording> {
-        // One read transaction, so that a trial that ends meanwhile is in all tables or in none.
+        // One read transaction, so that a trial that ends during the read is in all tables or in
+        // none.
         let snapshot = self.sql(Connection::unchecked_transaction)?;
         let mut recording = self.read_plan(run)?;
         recording.trials = self.sql(|connection| trials(connection, run, histograms))?;

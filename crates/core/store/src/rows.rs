@@ -27,7 +27,7 @@ pub(crate) trait Record: Field {
     const TABLE: &'static str;
     /// True if its owner has at most one, so that it has no position.
     const IS_ONE: bool = false;
-    /// Its columns besides those that say where it belongs.
+    /// Its columns, without those of its owner and position.
     const COLUMNS: &'static [&'static str];
 }
 
@@ -474,7 +474,7 @@ impl Field for Histogram {
         Ok(())
     }
 
-    /// NULL stands in for what was not asked for: see [`HISTOGRAM`].
+    /// NULL in place of the histogram means that it was not requested: see [`HISTOGRAM`].
     fn read(columns: &mut Columns) -> Result<Self> {
         if columns.is_null()? {
             let count = Field::read(columns)?;

@@ -94,7 +94,7 @@ fn plain(sql: &str) -> String {
     words
 }
 
-/// The schema of a file of this format without objects of others.
+/// The schema of a file of this format without foreign objects.
 fn of_version(version: i64) -> rusqlite::Result<Vec<Object>> {
     let ours = Connection::open_in_memory()?;
     for step in STEPS.iter().take(steps_to(version)) {

@@ -310,7 +310,7 @@ fn looking_for_ceilings_touches_no_file() {
         .is_empty()
     );
     assert!(state() == before);
-    // Whoever names it has it rolled back.
+    // Opening the file by its name rolls it back.
     assert_eq!(
         Store::open(folder.path().join("killed.steelbench")).unwrap().runs().unwrap().len(),
         1

@@ -13,7 +13,7 @@ const LOST_S_MAX: f64 = 1.0;
 impl Store {
     /// Records the beginning of a run, of which the id is ignored, and returns its number. Trials
     /// refer to the plan's configurations by position. Fails with `Unrecordable` when the
-    /// baseline is no configuration; with `Full`, `ReadOnly`, `Busy`.
+    /// baseline is not a configuration; with `Full`, `ReadOnly`, `Busy`.
     pub fn begin_run(&mut self, plan: &Recording) -> Result<i64> {
         if plan.run.baseline.is_some_and(|baseline| baseline >= plan.configurations.len()) {
             return Err(self.fault(Fault::Unrecordable(
@@ -31,10 +31,10 @@ impl Store {
         })
     }
 
-    /// Records that a run goes on with another version of its file, one that recorded trials do not
-    /// depend on: its name, question, source, response, baseline, margin and adaptive repeats, and
-    /// its label if there is one, are those of `run` from now on, and the files that it names
-    /// are these. Fails with `NoRun`; `Full`, `ReadOnly`, `Busy`.
+    /// Records that a run resumes with another version of its file, in which nothing changed that
+    /// recorded trials depend on. From now on name, question, source, response, baseline, margin,
+    /// adaptive repeats and label (if there is one) are those of `run`, and its files are `files`.
+    /// Fails with `NoRun`; `Full`, `ReadOnly`, `Busy`.
     pub fn update_run(&mut self, id: i64, run: &RunRecord, files: &[FileRecord]) -> Result<()> {
         self.require_run(id)?;
         self.write(|transaction| {
@@ -64,7 +64,7 @@ impl Store {
         })
     }
 
-    /// Records that a resumed run goes on in another environment. Fails with `NoRun`; `Full`,
+    /// Records that a resumed run continues in another environment. Fails with `NoRun`; `Full`,
     /// `ReadOnly`, `Busy`.
     pub fn add_environment(&mut self, run: i64, environment: &Environment) -> Result<()> {
         self.require_run(run)?;

@@ -10,7 +10,7 @@ use analysis::grid::Grid;
 use analysis::response::distinct;
 use analysis::settings::groups;
 use analysis::{ConfigurationGroup, Estimate, Interval, Summary, estimate};
-use fit::{Fit, Trial, told_apart};
+use fit::{Fit, Trial, identifiable};
 use observations::{Direction, FactName, Observations, Role, UnmeasuredTable};
 use probe::Probe;
 use probe::aggregates::{AGG_AVG, AGG_COLUMNS, AGG_MAX, AGG_MIN, AGG_SUM, FILTERS, GROUP_COLUMNS};
@@ -55,8 +55,8 @@ const ROW: usize = 1;
 const READ: usize = 10;
 const TERMS_OF_SIZE: usize = 12;
 
-/// In the order in which they are told apart: what a later one counts in proportion to an earlier
-/// one belongs to the earlier.
+/// In order of precedence: if the counts of a later term are proportional to those of an earlier
+/// one, the cost belongs to the earlier.
 const TERMS: [Term; 15] = [
     Term { name: "page", count: |seen| fact(seen, TABLE_PAGES) },
     Term { name: "row", count: |seen| fact(seen, TABLE_ROWS) },
@@ -103,11 +103,10 @@ fn any(seen: &Observations, facts: &[FactName]) -> f64 {
     f64::from(facts.iter().any(|own| fact(seen, *own) > 0.0))
 }
 
-/// Up to about this size a core reaches a table without going far: its second-level TLB has 1,536
-/// to 2,048 entries for pages of 4 KiB, its own cache 1 to 2 MiB, and it has a part of a cache that
-/// others share. The farther a table goes beyond, the more of it comes from memory. On SQLite 3.54
-/// with 8 KiB a page, COUNT(*) took 0.016 us a page of 20 MiB, 0.023 of 40 MiB and 0.040 of 200
-/// MiB.
+/// Up to about this size a table fits the caches of a core. Its second-level TLB has 1,536 to 2,048
+/// entries for pages of 4 KiB, its own cache has 1 to 2 MiB, and it has a part of the shared cache.
+/// Of a larger table, a growing share comes from memory. On SQLite 3.54 with 8 KiB a page, COUNT(*)
+/// took 0.016 us a page of 20 MiB, 0.023 of 40 MiB and 0.040 of 200 MiB.
 const NEAR_BYTES: f64 = 16.0 * 1024.0 * 1024.0;
 
 /// Rows of this size or more lie apart: between the beginnings of two of them is a cache line that
@@ -172,7 +171,7 @@ pub struct CostRow {
 pub struct CostPrediction {
     /// The table, and what is asked of it.
     pub table: UnmeasuredTable,
-    /// Processor time of a scan in ms; `None` where a term that it has cannot be told.
+    /// CPU time of a scan in ms; `None` if the cost of one of its terms is not identifiable.
     pub ms: Option<f64>,
     /// The 95 % t interval over blocks of that: how well the costs are measured, not whether the
     /// model holds there.
@@ -206,7 +205,7 @@ pub struct CostModel {
     pub access: Option<String>,
     /// Configurations that have no model because of that.
     pub apart: Vec<OtherAccess>,
-    /// Terms that could be told apart.
+    /// Terms whose costs are identifiable.
     pub terms: Vec<CostTerm>,
     /// Terms that occur, and whose counts follow from those of other terms, so that these hold
     /// their cost; and those for which there are too few configurations.
@@ -271,13 +270,13 @@ impl Costs<'_> {
         let occurring: Vec<usize> = (0..TERMS.len())
             .filter(|term: &usize| trials.iter().any(|trial| trial.counts[*term] > 0.0))
             .collect();
-        let mut told = told_apart(trials, &occurring);
-        // One configuration at least is left to err; the terms that matter most stand first.
-        told.truncate(measured.len().saturating_sub(1));
-        if measured.len() < 3 || told.len() < 2 {
+        let mut fitted = identifiable(trials, &occurring);
+        // Leave at least one degree of freedom; the terms that matter most are first.
+        fitted.truncate(measured.len().saturating_sub(1));
+        if measured.len() < 3 || fitted.len() < 2 {
             return None;
         }
-        let fit = Fit::of_terms(trials, &told);
+        let fit = Fit::of_terms(trials, &fitted);
         let by_block = fit.by_block(trials);
         let term = |(at, term): (usize, &usize)| CostTerm {
             name: TERMS[*term].name,
@@ -285,17 +284,17 @@ impl Costs<'_> {
             interval: fit.interval(&by_block, |fit| fit.costs[at]),
         };
         let rows: Vec<CostRow> =
-            measured.iter().filter_map(|own| self.row(*own, trials, &told)).collect();
+            measured.iter().filter_map(|own| self.row(*own, trials, &fitted)).collect();
         let mut errors: Vec<f64> = rows.iter().filter_map(|row| Some(row.error?.abs())).collect();
         errors.sort_by(f64::total_cmp);
         let size = |row: &CostRow| row.error.map_or(0.0, f64::abs);
-        let not_told = occurring.iter().filter(|term| !told.contains(term));
+        let not_fitted = occurring.iter().filter(|term| !fitted.contains(term));
         Some(CostModel {
             group: String::new(),
             access: None,
             apart: Vec::new(),
-            terms: told.iter().enumerate().map(term).collect(),
-            not_told: not_told.map(|term| TERMS[*term].name).collect(),
+            terms: fitted.iter().enumerate().map(term).collect(),
+            not_told: not_fitted.map(|term| TERMS[*term].name).collect(),
             error_median: estimate::median(&errors),
             worst: (!errors.is_empty())
                 .then(|| (0..rows.len()).max_by(|a, b| size(&rows[*a]).total_cmp(&size(&rows[*b]))))
@@ -344,8 +343,8 @@ fn prediction(
     let aggregates = [("sum", AGG_SUM), ("min", AGG_MIN), ("max", AGG_MAX), ("avg", AGG_AVG)];
     let aggregate = aggregates.iter().find(|(name, _)| *name == table.aggregate);
     let page_bytes = trials.first().map_or(0.0, |trial| trial.page_bytes);
-    // What the engine does not keep of the largest table, it will not keep of this one; of a cold
-    // one it reads all, which is in the cost of storage where that is not told apart.
+    // The engine caches the same share as of the largest table. A cold table is read in full; if
+    // the cost of reads is not identifiable, it is part of the cost of storage.
     let largest = trials.iter().max_by(|a, b| a.counts[PAGE].total_cmp(&b.counts[PAGE]));
     let read = match largest {
         _ if table.cold => f64::from(fit.terms.contains(&READ)),

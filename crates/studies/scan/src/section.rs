@@ -9,7 +9,7 @@ use report::text::joined;
 use report::text::label;
 use report::{Columns, Section};
 
-/// An error of this size is no rounding: the model misses something.
+/// An error of this size is more than rounding: the model misses something.
 const MISFIT: f64 = 0.25;
 
 /// A section for each model.
@@ -18,12 +18,12 @@ pub fn sections(_: &Summary, models: &[CostModel]) -> Vec<Section> {
 }
 
 fn section(model: &CostModel) -> Section {
-    let told = [Some(model.group.as_str()), model.access.as_deref()].into_iter().flatten();
-    let told = joined(told.filter(|part| !part.is_empty()), ", ");
-    let heading = if told.is_empty() {
+    let parts = [Some(model.group.as_str()), model.access.as_deref()].into_iter().flatten();
+    let subject = joined(parts.filter(|part| !part.is_empty()), ", ");
+    let heading = if subject.is_empty() {
         "Cost of a scan".to_owned()
     } else {
-        format!("Cost of a scan: {told}")
+        format!("Cost of a scan: {subject}")
     };
     let mut section = Section::new(heading);
     let unit = number::plural(model.rows.len(), "configuration");

@@ -45,7 +45,7 @@ fn recorded(scans: &[Scan], blocks: u32, mut cost: impl FnMut(usize, &Scan) -> f
     let mut recording = recording(&[("workload.rows_per_page", &levels)]);
     for (configuration, scan) in recording.configurations.iter_mut().zip(scans) {
         configuration.settings.insert("workload.probe".to_owned(), "scan".to_owned().into());
-        // Cold ones cannot have a warm-up; that is no other work.
+        // Cold trials cannot have a warm-up; their work is the same.
         let warmup_s = if scan.disk_pages > 0.0 { 0.0 } else { 0.1 };
         configuration.settings.insert("workload.warmup".to_owned(), Value::Float(warmup_s));
     }

@@ -9,8 +9,8 @@ use observations::{Observations, Profile};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
-/// Functions with less than this share of the samples on both sides are added up: hardly ever would
-/// a difference of theirs be supported, and each would weaken what can be said of the others.
+/// Functions with less than this share of the samples on both sides are added up: their differences
+/// are rarely significant, and each additional test weakens the others.
 const SMALL: f64 = 0.01;
 
 /// Processor seconds for each unit of work by function, of trials that were profiled; parts add up

@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 
 /// Of the parts whose change is called supported so many are expected not to have changed, at most.
 const FALSE_SHARE: f64 = 0.05;
-/// A part that can be no more than this share of the whole change is no cause worth a name.
+/// A part that contributes at most this share of the total change is not named as a cause.
 pub(crate) const SHARE_MIN: f64 = 0.05;
 /// Seconds for each unit of work below this are rounding.
 const RESOLUTION_S: f64 = 1e-15;
@@ -174,7 +174,7 @@ impl Seconds {
 /// A part can change by no more than twice its mean, so parts whose mean over both sides is small
 /// against the total change are not tested: the choice does not look at the part's own change (R.
 /// Bourgon, R. Gentleman and W. Huber, PNAS 107, 2010). Time in which a session waits for its
-/// client is no cause.
+/// client is not a cause.
 pub(super) fn judged(parts: Vec<Seconds>, total: &Seconds) -> Vec<Part> {
     let least = SHARE_MIN * total.change().abs() / 2.0;
     let mut p_values: Vec<f64> = parts

@@ -183,9 +183,8 @@ fn drift(summary: &Summary) -> Caveat {
     Some((text, format!("F = {f}, {p} over {}", wording::count(drift.blocks, "block"))))
 }
 
-/// Means that a few trials make: how often such trials occur nobody can tell from one or two of
-/// them, so that the interval does not hold it. Those are named that a difference of the margin
-/// rests on.
+/// Means that depend on a few outliers by more than the margin. One or two such trials do not show
+/// how often they occur, so the intervals do not account for them.
 fn rests_on_few(summary: &Summary) -> Caveat {
     let figures = summary.figures.as_ref()?;
     let outliers = summary.outliers();

@@ -9,13 +9,13 @@ use crate::{
 use observations::Observations;
 use std::cmp::Ordering;
 
-/// More configurations than this nobody reads one by one.
+/// More configurations than this are too many to read one by one.
 const ALL_NAMED: usize = 50;
 
 /// A supported effect on the response on which configurations are compared.
 #[derive(Clone, Copy)]
 pub enum Claim<'s> {
-    /// The levels of a factor differ: its position, and the levels between which it is told.
+    /// The levels of a factor differ: its position, and the two levels that the finding compares.
     Factor { factor: usize, effect: &'s FactorEffect, from: usize, to: usize },
     /// The effect of one factor depends on another.
     Interaction(&'s Interaction),
@@ -71,8 +71,8 @@ impl<'s> Claim<'s> {
         }
     }
 
-    /// The sides between which the effect is; of an interaction those where it is largest. `None`
-    /// where none of its gains is supported by itself.
+    /// The two sides of the effect; of an interaction those where it is largest. `None` if no gain
+    /// of the interaction is significant by itself.
     pub fn explained(&self, summary: &'s Summary) -> Option<Explained<'s>> {
         let layout = &summary.layouts[self.factor()];
         let factors = summary.factors.effects.len();

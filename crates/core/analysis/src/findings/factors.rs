@@ -9,7 +9,7 @@ use observations::Direction;
 /// States an effect and, for an ordered factor, the course of the response along its levels.
 ///
 /// Only of a supported effect: without it a step that stands out by chance would be a finding.
-pub fn told(summary: &Summary, claim: &Claim) -> Vec<Finding> {
+pub fn find(summary: &Summary, claim: &Claim) -> Vec<Finding> {
     match *claim {
         Claim::Factor { effect, to, .. } => {
             let shape = Some(effect).filter(|effect| effect.steps.len() > 1);

@@ -1,5 +1,6 @@
-//! Statements that run by another plan at the level that is told than at the reference level. That
-//! a plan differs is observed; that it is why figures differ is not claimed.
+//! Statements that run by another plan at the level that a finding names than at the reference
+//! level. The difference in plans is observed; that it causes the difference in figures is not
+//! claimed.
 
 use super::claims::Claim;
 use super::responses::SUPPORTED_ALONE;
@@ -13,9 +14,10 @@ const NAMED: usize = 3;
 /// Letters of a statement that are shown.
 const TEXT_MAX: usize = 80;
 
-/// Of each factor the statements of which all plans at one level are others than at the reference
-/// level: at the level that is told; where none is, because gains of some statements are losses of
-/// others, those that are clearly faster or slower themselves.
+/// Finds, for each factor, the statements whose plans at one level all differ from those at the
+/// reference level. The level is the one that a claim names. Without a claim (gains of some
+/// statements may cancel losses of the rest) only statements that changed significantly themselves
+/// are listed.
 pub fn find(summary: &Summary, claims: &[Claim]) -> Vec<Finding> {
     let plans = summary.plans();
     if !plans.iter().any(StatementPlans::differ) {

@@ -4,7 +4,7 @@ use crate::wording::{self, SUPPORTED};
 use crate::{Comparison, FactorEffect, ResponseChoice, Scale, Summary, response};
 use statistics::correct;
 
-/// Responses that are told of one factor.
+/// Responses that are named for one factor.
 const NAMED: usize = 3;
 /// Where the response that was asked for shows no effect at all, another one has to be as clear as
 /// this: together they stay near the 5 % of false findings of one family.
@@ -27,9 +27,9 @@ impl Change {
     }
 }
 
-/// Of each factor the other responses that differ most: at the level that the verdict names; where
-/// it names none, at the level at which one differs most. The factor of which one differs most is
-/// told first.
+/// Finds, for each factor, the other responses that differ most: at the level that the verdict
+/// names, or without one at the level with the largest difference. Factors are sorted by their
+/// largest difference.
 pub fn find(summary: &Summary, claims: &[Claim]) -> Vec<Finding> {
     let mut changes = changes(summary);
     let family = correct(
@@ -51,20 +51,21 @@ pub fn find(summary: &Summary, claims: &[Claim]) -> Vec<Finding> {
         let Some(level) = claimed.or_else(|| own().next().map(|change| change.level)) else {
             continue;
         };
-        let told: Vec<&Change> = own().filter(|change| change.level == level).take(NAMED).collect();
-        if let Some(first) = told.first() {
-            findings.push((first.size(), finding(effect, level, &told, family)));
+        let named: Vec<&Change> =
+            own().filter(|change| change.level == level).take(NAMED).collect();
+        if let Some(first) = named.first() {
+            findings.push((first.size(), finding(effect, level, &named, family)));
         }
     }
     findings.sort_by(|a, b| b.0.total_cmp(&a.0));
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
 
-fn finding(effect: &FactorEffect, level: usize, told: &[&Change], family: usize) -> Finding {
+fn finding(effect: &FactorEffect, level: usize, named: &[&Change], family: usize) -> Finding {
     let name = wording::short_name(&effect.factor);
     let (from, to) = (&effect.levels[effect.reference].level, &effect.levels[level].level);
-    let told = wording::list(
-        &told
+    let changes = wording::list(
+        &named
             .iter()
             .map(|change| {
                 let figure = wording::change(&change.comparison, Some(&change.response));
@@ -72,7 +73,7 @@ fn finding(effect: &FactorEffect, level: usize, told: &[&Change], family: usize)
             })
             .collect::<Vec<_>>(),
     );
-    let text = format!("Other responses at {name}={to} against {from}: {told}.");
+    let text = format!("Other responses at {name}={to} against {from}: {changes}.");
     let evidence =
         format!("Holm-adjusted for {} of other responses", wording::count(family, "comparison"));
     Finding::new(FindingKind::Responses, text, evidence)

@@ -20,7 +20,7 @@ fn worst(effect: &FactorEffect) -> Option<usize> {
 
 /// States the effect of a factor at `level`; `None` without a significant effect.
 pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<Finding> {
-    let comparison = effect.told(level, summary.factors.family)?;
+    let comparison = effect.reported(level, summary.factors.family)?;
     let text = match effect.winner() {
         Some(_) => sweet_spot(summary, effect, level, &comparison),
         None => nothing_beats(summary, effect, &effect.levels[level], &comparison),
@@ -32,8 +32,8 @@ pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<
     ))
 }
 
-/// Of each factor without a supported effect, that nothing can be told of it, or which difference
-/// could have been found.
+/// Findings on each factor without a significant effect: that it could not be tested, or the
+/// smallest difference that could have been detected.
 pub fn no_difference(summary: &Summary) -> Vec<Finding> {
     let effects = summary.factors.effects.iter().enumerate();
     let without = effects.filter(|(_, effect)| summary.done() > 0 && span(effect).is_none());
@@ -101,10 +101,10 @@ fn sweet_spot(
     comparison: &Comparison,
 ) -> String {
     let name = wording::short_name(&effect.factor);
-    // The best mean may differ from the reference by chance: what is told is the best of those that
-    // do not.
+    // The best mean may not differ significantly from the reference: `best` is the best level that
+    // does.
     let what = match effect.best {
-        Some(told) if told != best => {
+        Some(level) if level != best => {
             format!("The best significantly different level of {name} is")
         }
         _ if effect.ordered => format!("The sweet spot of {name} is"),
@@ -113,7 +113,7 @@ fn sweet_spot(
     let reference = reference(summary, effect);
     let figure = wording::change(comparison, summary.response.as_ref());
     let means = means(&effect.levels[best], &effect.levels[effect.reference]);
-    // The reference is worse than what is told, however much the best mean varies.
+    // The reference is worse than the named level, however much the best mean varies.
     let others =
         effect.sweet_spot().into_iter().filter(|level| ![best, effect.reference].contains(level));
     // A level is compared with the best mean, which in turn is another one than the winner only by
@@ -238,8 +238,8 @@ pub fn single(summary: &Summary) -> Option<Finding> {
     Some(Finding::new(FindingKind::Verdict, text, String::new()))
 }
 
-/// With several factors: the best of all configurations against the baseline. To be told only where
-/// a factor or an interaction has a supported effect: asked on its own it would be one more chance
+/// With several factors: the best of all configurations against the baseline. Use it only where a
+/// factor or an interaction has a significant effect: tested on its own it would be one more chance
 /// of a false finding.
 pub fn best_configuration(summary: &Summary) -> Option<Finding> {
     if summary.factors.effects.len() < 2 {

@@ -7,9 +7,9 @@ use crate::{Decomposition, Explanation, Part, PartKind, WaitShape};
 use observations::number;
 use statistics::adjusted;
 
-/// Parts named in one sentence, each way, and wait types whose number and length are told.
+/// Parts named in one sentence, each way, and wait types whose number and length are shown.
 const NAMED: usize = 3;
-/// Number and length are told of waits that are at least this share of all of a side's waits.
+/// Number and length are shown of waits that are at least this share of all of a side's waits.
 const SHARE_OF_WAITS: f64 = 0.05;
 /// Less than this share of the other side's time is none.
 const GONE: f64 = 0.01;
@@ -131,10 +131,11 @@ impl<'d> Said<'d> {
         )
     }
 
-    /// Sentences on the parts: what the change consists of and what took some of it back, what
-    /// cannot be told, and how much of it is no cause: `Of this decrease: 59 % [52, 66] less
-    /// WRITER_LOCK wait and 6.3 % [5, 8] less CPU time, offset by 3.0 % [1, 5] more WAL_SYNC
-    /// wait.`
+    /// Sentences on the parts of the change, on parts of the opposite sign, on parts that are not
+    /// significant, and on client time, which is not a cause.
+    ///
+    /// `Of this decrease: 59 % [52, 66] less WRITER_LOCK wait and 6.3 % [5, 8] less CPU time,
+    /// offset by 3.0 % [1, 5] more WAL_SYNC wait.`
     fn causes(&self) -> Vec<String> {
         let total = &self.decomposition.total;
         let least = SHARE_MIN * total.change_s.abs();

@@ -5,7 +5,7 @@ use crate::{Summary, response, wording};
 use observations::{DeviceUse, Observations};
 use serde::Serialize;
 
-/// A device that is busy less of the time holds nobody up.
+/// A device that is busy for a smaller share of the time is not a bottleneck.
 const BUSY_MIN: f64 = 0.3;
 
 /// The speed of a device at depths of its queue.

@@ -54,7 +54,7 @@ pub struct SettingChange {
 pub struct FactorChange {
     /// Name of the factor.
     pub factor: String,
-    /// Its levels in the first run; `None` when it is no factor there.
+    /// Its levels in the first run; `None` when it is not a factor there.
     pub from: Option<Vec<String>>,
     /// Its levels in the second run.
     pub to: Option<Vec<String>>,

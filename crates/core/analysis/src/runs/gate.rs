@@ -142,8 +142,8 @@ pub struct Judged {
     pub label: String,
     /// The decision.
     pub decision: Decision,
-    /// Relative change of the response, as it is: 0.04 is 4 % more. `None` where it cannot be
-    /// told.
+    /// Relative change of the response, as measured: 0.04 is 4 % more. `None` where it cannot be
+    /// computed.
     pub change: Option<f64>,
     /// Its 95 % interval, not corrected.
     pub interval: Option<Interval>,

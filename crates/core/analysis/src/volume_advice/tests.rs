@@ -110,7 +110,7 @@ fn a_partition_begins_at_a_stripe_unit() {
     assert_eq!(rules(&stripe(64 * KIB)), ["partition-mib"], "aligned, but not to a MiB");
     assert_eq!(rules(&stripe(MIB)), Vec::<&str>::new());
 
-    // A chunk that a MiB is no multiple of.
+    // A chunk size that does not divide a MiB.
     let odd = partition(MIB, |device| device.minimum_io_bytes = Some(768 * KIB));
     assert_eq!(only(odd).action, "recreate the partition, starting at 1536 KiB or a multiple");
     // The chunk of an array that is partitioned.

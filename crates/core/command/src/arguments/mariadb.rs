@@ -23,7 +23,7 @@ pub struct MariaDb {
 }
 
 impl MariaDb {
-    /// Returns true when none of them is given.
+    /// Returns true when no option is given.
     pub fn is_empty(&self) -> bool {
         self.port.is_none()
             && self.user.is_none()
@@ -31,8 +31,8 @@ impl MariaDb {
             && self.socket.is_none()
     }
 
-    /// The URL of the server that they name with psql's `-h`; [that of psql's](Psql::url) when none
-    /// of them is given. `server`: the argument without an option.
+    /// The URL of the server, from these options and psql's `-h`; [psql's URL](Psql::url) when no
+    /// option is given. `server`: the positional argument.
     ///
     /// # Errors
     /// When parts are given in both ways, or twice.

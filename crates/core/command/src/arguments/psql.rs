@@ -21,7 +21,7 @@ pub struct Psql {
 }
 
 impl Psql {
-    /// Returns true when none of them is given.
+    /// Returns true when no option is given.
     pub fn is_empty(&self) -> bool {
         self.host.is_none()
             && self.port.is_none()

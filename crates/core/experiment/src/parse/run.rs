@@ -200,8 +200,8 @@ impl Reader<'_> {
     }
 }
 
-/// The limits of a volume, if it has any: `bandwidth` holds for the direction that has none of its
-/// own.
+/// The limits of a volume, if it has any: `bandwidth` applies to each direction without a limit of
+/// its own.
 fn throttle(values: &Values) -> Option<Throttle> {
     let both = BANDWIDTH.value_in(values);
     let throttle = Throttle {

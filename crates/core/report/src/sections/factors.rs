@@ -69,7 +69,7 @@ fn best(summary: &Summary, factor: &FactorEffect, level: &LevelEffect) -> Option
     Some(format!("{value} with {}{times}", text::label_without(summary, row, &factor.factor)))
 }
 
-/// Columns of gains: nobody reads more beside each other.
+/// Most columns of gains: more are not readable.
 const GAINS_MAX: u8 = 32;
 
 /// How many times better each level is than the reference level, for each level of the main factor.

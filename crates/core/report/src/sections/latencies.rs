@@ -17,7 +17,7 @@ const TAIL_MIN: f64 = 10.0;
 const POINTS_PER_DECADE: f64 = 12.0;
 /// Configurations that are said in words.
 const SAID: usize = 12;
-/// Curves of a figure; more cannot be told apart.
+/// Most curves of a figure: more are not distinguishable.
 const CURVES_MAX: usize = 100;
 
 /// One page section a kind of latency.

@@ -63,7 +63,7 @@ enum Part {
 struct Seen {
     has_value: bool,
     has_interval: bool,
-    /// The units in the cells; what they are is told only of the first two.
+    /// The first two different units in the cells.
     units: Vec<String>,
     /// True if a count is too large for a number.
     large: bool,
@@ -385,7 +385,7 @@ enum Shown {
     Percent,
     Date,
     Text,
-    /// Text that begins like a formula: it stays text also when somebody edits it.
+    /// Text that begins like a formula: it stays text also when a user edits it.
     Quoted,
 }
 

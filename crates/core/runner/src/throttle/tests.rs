@@ -62,7 +62,7 @@ impl Disk {
         shell(&format!("truncate -s 64M {}", image.display()))?;
         self.attach(&image)?;
         let (device, path) = (&self.devices[0], self.path());
-        // The kernel is told of a partition: not every one reads tables.
+        // addpart: not every kernel reads partition tables of loop devices.
         shell(&format!("addpart {device} 1 2048 65536 && mkfs.ext4 -q {device}p1"))?;
         shell(&format!("mkdir {0} && mount {device}p1 {0}", path.display()))?;
         Ok(())
@@ -144,7 +144,7 @@ fn the_kernel_keeps_processes_in_a_group_to_its_limits() {
     let read = time_of(&reads, &format!("if={file} iflag=direct of=/dev/null bs=1M count=8"));
     assert!((1.5..60.0).contains(&read.as_secs_f64()), "8 MiB at 4 MiB/s: {read:?}");
     assert!(much < written && much < read, "{much:?}");
-    // Nobody else is held up, nor are we when we are back.
+    // Processes outside the group are not throttled, nor are we after leaving it.
     let inside = writes.enter().unwrap();
     assert_ne!(own_groups(), own);
     drop(inside);

@@ -1,5 +1,5 @@
-//! Texts as columns. Passwords are neither written nor read: an older version, or somebody, may
-//! have left one in a file.
+//! Texts as columns. Passwords are neither written nor read: an older version, or an edit by hand,
+//! may have left one in a file.
 
 use super::{Columns, Field, unrecordable};
 use observations::{Value, redacted};

@@ -50,7 +50,7 @@ impl Fit {
         blocks
             .iter()
             .map(|block: &u32| trials.iter().copied().filter(|own| own.block == *block).collect())
-            .filter(|own: &Vec<&Trial>| told_apart(own, &self.terms).len() == self.terms.len())
+            .filter(|own: &Vec<&Trial>| identifiable(own, &self.terms).len() == self.terms.len())
             .map(|own| Self::of_terms(&own, &self.terms))
             .collect()
     }
@@ -71,12 +71,12 @@ fn relative(trial: &Trial, terms: &[usize]) -> Vec<f64> {
 }
 
 /// The terms, in the order given, whose counts do not follow from those of the terms before them.
-pub(super) fn told_apart(trials: &[&Trial], terms: &[usize]) -> Vec<usize> {
+pub(super) fn identifiable(trials: &[&Trial], terms: &[usize]) -> Vec<usize> {
     let columns: Vec<Vec<f64>> = terms
         .iter()
         .map(|term| trials.iter().map(|trial| trial.counts[*term] / trial.cost).collect())
         .collect();
-    statistics::told_apart(&columns).into_iter().map(|position| terms[position]).collect()
+    statistics::independent_columns(&columns).into_iter().map(|position| terms[position]).collect()
 }
 
 /// Predicts the cost of a configuration by a fit of the others, by position of the term; `None`
@@ -86,7 +86,7 @@ pub(super) fn left_out(
     others: &[&Trial],
     terms: &[usize],
 ) -> Option<Vec<(usize, f64)>> {
-    let known = told_apart(others, terms);
+    let known = identifiable(others, terms);
     let needed = |term: &&usize| own.iter().any(|trial| trial.counts[**term] > 0.0);
     if !terms.iter().filter(needed).all(|term| known.contains(term)) {
         return None;
