@@ -7,9 +7,9 @@ use observations::{
 };
 use std::collections::BTreeMap;
 
-/// A device of one server that takes so many seconds for an I/O, after a delay without queueing of
-/// so many: with N I/Os under way X(N) = min(N / (service + delay), 1 / service), the asymptotes of
-/// a closed network, and N* = (service + delay) / service.
+/// A device of one server with a service time and a delay without queueing. With N I/Os in flight
+/// X(N) = min(N / (service + delay), 1 / service), the asymptotes of a closed network, and N* =
+/// (service + delay) / service.
 #[derive(Clone, Copy)]
 pub struct Device {
     pub service_s: f64,

@@ -26,14 +26,15 @@ pub struct Server {
     /// Its port on 127.0.0.1.
     pub port: u16,
     folder: TempDir,
-    /// Its program and what it is told, besides which files of options it reads.
+    /// Its program and its options, without that of the option file.
     program: PathBuf,
     options: Vec<String>,
     process: Option<Child>,
 }
 
 impl Server {
-    /// With these options besides; `None`, with a word about it, where no server is installed.
+    /// Starts a server with these additional options; prints a note and returns `None` if none is
+    /// installed.
     pub fn start(options: &[&str]) -> Option<Self> {
         let Some(installer) = program("mariadb-install-db") else {
             println!("SKIPPED: no MariaDB server is installed");
@@ -221,7 +222,7 @@ pub fn with_blocked_sessions(config: &Config, act: impl FnOnce([u32; 3])) {
         let end = Instant::now() + LONG;
         while admin.cell(sql).unwrap().as_deref() != Some("1") {
             assert!(Instant::now() < end, "{what}");
-            // INNODB_TRX is made anew only when nobody has read it for a tenth of a second.
+            // INNODB_TRX is refreshed only if it was not read for a tenth of a second.
             sleep(Duration::from_millis(150));
         }
     };

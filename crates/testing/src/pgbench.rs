@@ -95,7 +95,7 @@ impl Server {
         let mut child = command.spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let input = input.to_owned();
-        // What it writes must be read meanwhile.
+        // Its output must be read at the same time, or its pipe fills up.
         let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
         let output = child.wait_with_output().unwrap();
         // Not every program reads its input.

@@ -60,8 +60,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// With these lines of `pg_hba.conf` before the one that trusts whoever comes over the unix
-    /// socket.
+    /// Starts a server with these lines of `pg_hba.conf` before the one that trusts all connections
+    /// over the unix socket.
     pub fn start(bin: &Path, hba: &str, settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();

@@ -121,7 +121,7 @@ fn observations(
     let mut seen = surroundings.observations(elapsed_s, 1, std::iter::once(used), waits);
     let rows = loaded.rows as f64;
     seen.work = observations::Work { unit: "row".into(), amount: loaded.rows, ..seen.work };
-    // What making rows took where nothing was loaded meanwhile is no part of the engine's time.
+    // Time in which rows were generated and nothing was loaded is not the engine's.
     let load_s = (elapsed_s - waited_s).max(0.0);
     let Facts { cpu_s, all } = loaded.facts(seen.time.cpu_s, of_engine, rows.max(1.0));
     let mut responses = vec![Response::lower("load", "s", load_s)];

@@ -30,7 +30,7 @@ pub struct Answer {
     place: Place,
 }
 
-/// Where its value stands in what is printed.
+/// Place of the value in the output.
 #[derive(Debug)]
 enum Place {
     /// The first group of the expression, or all of it where it has none, in the last match on
@@ -101,7 +101,7 @@ impl Answer {
     /// Its value in what a run has printed, looked for until `stop` says so.
     ///
     /// # Errors
-    /// When it is not there, or is no number.
+    /// When the value is missing or not a number.
     pub fn find(
         &self,
         stdout: &Printed,
@@ -153,7 +153,7 @@ pub const OWN: [&str; 14] = [
     "peak_memory",
 ];
 
-/// Characters of what was found that are told of what is no number.
+/// Characters shown of a value that is not a number.
 const TOLD_CHARS_MAX: usize = 100;
 
 fn beginning(text: &str) -> String {

@@ -143,8 +143,8 @@ pub fn said(stdout: &Printed, stderr: &Printed) -> String {
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let last = lines[lines.len().saturating_sub(SAID_LINES)..].join("\n");
     // One line can be all that was printed.
-    let told = child::without_secrets(&last);
-    let cut = told.chars().count().saturating_sub(SAID_CHARS_MAX);
-    let told: String = told.chars().skip(cut).collect();
-    if told.is_empty() { String::new() } else { format!("\nits output ends with:\n{told}") }
+    let end = child::without_secrets(&last);
+    let cut = end.chars().count().saturating_sub(SAID_CHARS_MAX);
+    let end: String = end.chars().skip(cut).collect();
+    if end.is_empty() { String::new() } else { format!("\nits output ends with:\n{end}") }
 }

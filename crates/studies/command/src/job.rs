@@ -68,9 +68,9 @@ pub(super) enum Sink {
     Null,
     /// To a pipe that is read.
     Pipe,
-    /// To where ours goes.
+    /// To Steelbench's own standard output.
     Inherit,
-    /// To a file, which each run begins anew.
+    /// To a file, which each run truncates.
     File(PathBuf),
 }
 

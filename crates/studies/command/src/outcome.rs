@@ -9,7 +9,7 @@ use observations::{
 };
 use probe::measure::{Surroundings, connection_done};
 
-/// Names of processes that are told.
+/// Most names of processes that are listed.
 const NAMED_MAX: usize = 5;
 
 /// The observations of a trial. `shell`: what is subtracted from each run, if anything;

@@ -137,7 +137,7 @@ impl Probe for CommandProbe {
             let load = measure(context, subject, |director| lane::conduct_all(&runner, director))?;
             Ok((shell, load))
         });
-        // Cleans up after whatever came before; the first thing that went wrong is told.
+        // Cleans up after success and failure; the first error is returned.
         let cleaned = if is_made_anew { runner.clean_up() } else { Ok(mark.kill()) };
         let (shell, (lanes, surroundings)) = measured.map_err(|error| runner.hide(error))?;
         let left_behind = cleaned.map_err(|error| runner.hide(error))?;

@@ -229,8 +229,8 @@ impl Turns<'_> {
         let mut ready = self.ready.take().map_or_else(|| self.runner.ready(words, true), Ok)?;
         started(ready.set(ITERATION, iteration), words)?;
         let ended = started(ready.run(stop), words)?;
-        // Files begin anew with each run. Whoever was left behind may have printed what the next
-        // run would be heard with.
+        // Each run reopens its files. A process left behind by this run may print into the pipes,
+        // where the next run's answers are read.
         let Job { input, output, answers, .. } = self.runner.job;
         let has_files = input.is_some() || matches!(output, Sink::File(_));
         if !has_files && answers.is_empty() && !ended.left_group {

@@ -67,7 +67,7 @@ pub fn command(words: &[String]) -> Command {
 /// with single braces. Other braces stand for themselves: `${NAME}`, `{}`, `{a,b}`, `{ cmd; }`.
 ///
 /// # Errors
-/// The name in braces that is no parameter.
+/// The name in braces that is not a parameter.
 pub fn substituted<'t>(text: &'t str, parameters: &Parameters) -> Result<String, &'t str> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -100,13 +100,13 @@ fn a_sleep_takes_its_time_off_the_processor() {
     assert_eq!(seen.response("elapsed_max"), times.iter().copied().reduce(f64::max));
     assert_eq!(series(&seen, "run:exit_code"), [0.0; 3]);
     assert_eq!(seen.latency("run").unwrap().len(), 3);
-    // Sleeping is waiting, and all of the session's time is told.
+    // Sleeping is waiting, and CPU time and waits add up to the session's time.
     let share = waited(&seen, "OFF_CPU") / times.iter().sum::<f64>();
     assert!(share > 0.5, "{share}");
-    let told = seen.time.cpu_s + seen.waits.iter().map(observations::Wait::wait_s).sum::<f64>();
+    let sum_s = seen.time.cpu_s + seen.waits.iter().map(observations::Wait::wait_s).sum::<f64>();
     assert!(
-        (told - seen.time.session_s).abs() < 0.03 * seen.time.session_s,
-        "{told} {:?}",
+        (sum_s - seen.time.session_s).abs() < 0.03 * seen.time.session_s,
+        "{sum_s} {:?}",
         seen.time
     );
     assert!(
@@ -140,7 +140,7 @@ fn resources_are_those_of_the_whole_process_tree() {
     let mut workload = python(&parent);
     for name in ["user", "system", "minor", "left", "lost", "peak"] {
         workload.push_str(
-            "responses.told_NAME = { pointer = \"/NAME\", direction = \"lower\" }\n"
+            "responses.own_NAME = { pointer = \"/NAME\", direction = \"lower\" }\n"
                 .replace("NAME", name)
                 .as_str(),
         );
@@ -148,23 +148,23 @@ fn resources_are_those_of_the_whole_process_tree() {
     let seen = run(&workload);
     let of =
         |name: &str| seen.response(name).unwrap_or_else(|| panic!("{name}: {:?}", seen.responses));
-    // What the parent does after it has asked is in our figures only: it prints and ends.
-    let (cpu, told) = (of("user_cpu") + of("system_cpu"), of("told_user") + of("told_system"));
-    assert!(cpu >= told - 1e-6 && cpu <= told + 0.1, "{cpu}, told {told}");
-    for (ours, told, more) in [
-        ("user_cpu", "told_user", 0.1),
-        ("system_cpu", "told_system", 0.1),
-        ("minor_faults", "told_minor", 1000.0),
-        ("voluntary_switches", "told_left", 50.0),
-        ("involuntary_switches", "told_lost", 500.0),
+    // Steelbench's figures include what the parent does after reading its own: it prints and ends.
+    let (cpu, own_cpu) = (of("user_cpu") + of("system_cpu"), of("own_user") + of("own_system"));
+    assert!(cpu >= own_cpu - 1e-6 && cpu <= own_cpu + 0.1, "{cpu}, own {own_cpu}");
+    for (name, own, more) in [
+        ("user_cpu", "own_user", 0.1),
+        ("system_cpu", "own_system", 0.1),
+        ("minor_faults", "own_minor", 1000.0),
+        ("voluntary_switches", "own_left", 50.0),
+        ("involuntary_switches", "own_lost", 500.0),
     ] {
-        let (ours_is, told_is) = (of(ours), of(told));
+        let (figure, own_figure) = (of(name), of(own));
         assert!(
-            ours_is >= told_is - 0.01 && ours_is <= told_is + more,
-            "{ours}: {ours_is}, told {told_is}"
+            figure >= own_figure - 0.01 && figure <= own_figure + more,
+            "{name}: {figure}, own {own_figure}"
         );
     }
-    assert!((of("peak_memory") - of("told_peak")).abs() < 1e-6, "{:?}", seen.responses);
+    assert!((of("peak_memory") - of("own_peak")).abs() < 1e-6, "{:?}", seen.responses);
     // With huge pages there are few faults.
     assert!(
         of("peak_memory") > 150.0
@@ -281,7 +281,7 @@ fn responses_are_found_in_what_is_printed() {
         let failed = failure(&format!("command = {command:?}\n{response}"));
         assert!(failed.starts_with("response ") && failed.contains(cause), "{failed}");
     }
-    // What is no UTF-8 does not stand in the way.
+    // Bytes that are not UTF-8 do no harm.
     let seen = run(&format!("command = '''printf \"\\377\\376 tps = 8\"'''\n{tps}"));
     assert_eq!(seen.response("tps"), Some(8.0));
 }
@@ -569,7 +569,7 @@ fn the_waits_of_the_sessions_that_a_command_opens_are_seen() {
             seen.waits
         );
         assert!(seen.waits.iter().all(|wait| wait.wait_type != "OFF_CPU"), "{:?}", seen.waits);
-        // What the command itself used is told as before.
+        // CPU and elapsed time of the command itself are still reported.
         assert!(seen.response("user_cpu").is_some() && seen.response("elapsed").is_some());
     }
 }

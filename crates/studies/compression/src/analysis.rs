@@ -1,6 +1,8 @@
-//! Costs and savings of compression (S2c): the levels of a compression factor against the reference
-//! level: size, and CPU time and elapsed time of loads, scans, lookups and updates; the code that
-//! uses the CPU time; and the disk bandwidth below which compression pays.
+//! Costs and savings of compression (S2c).
+//!
+//! Compares the levels of a compression factor with the reference level: size, CPU time and elapsed
+//! time of loads, scans, lookups and updates, and the code that uses the CPU time. Computes the
+//! disk bandwidth below which compression pays.
 
 mod break_even;
 

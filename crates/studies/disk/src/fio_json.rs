@@ -43,7 +43,7 @@ pub fn fio_json(recording: &Recording, grouped: &BTreeMap<String, String>) -> Va
             }
         }
     }
-    // Streams of the same name are told apart by their configuration.
+    // Streams of the same name in several configurations get its label as a suffix.
     let jobs: Vec<Value> = jobs
         .iter()
         .map(|job| {
@@ -100,7 +100,7 @@ impl Job<'_> {
 
 /// A stream of a trial.
 struct Stream {
-    /// Its name; `None` where the trial has only one and nobody named it.
+    /// Its name; `None` for an unnamed stream that is the only one of its trial.
     name: Option<String>,
     /// True if the trial has several: their names prefix those of responses and latencies.
     several: bool,

@@ -22,8 +22,8 @@ pub struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// The observations. A stream of which a file failed has no figures of its own, and then there
-    /// are none of all together.
+    /// The observations. A stream with a failed file has no figures, and then the totals of all
+    /// streams are missing too.
     ///
     /// # Errors
     /// When no stream is left.
@@ -60,7 +60,7 @@ impl Seen<'_> {
         // All of a load thread's CPU is for its I/O: there is no share of the client's own.
         let delays_ns = outcome.streams.iter().map(|stream| stream.send_delay_ns_max);
         let open = || outcome.streams.iter().filter(|stream| stream.schedule_s > 0.0);
-        // Beside streams without a schedule nobody could tell what was done of it.
+        // With streams without a schedule, the share of a schedule that was done is unknown.
         let all_open = open().count() == outcome.streams.len();
         let load = LoadHealth {
             sends_intended: outcome.streams.iter().map(|stream| stream.sends_intended).sum(),
@@ -218,7 +218,7 @@ impl Seen<'_> {
     /// The waits of all threads: for I/O, for the next intended start, and for each other.
     ///
     /// A thread that is neither on a processor, nor in the run queue, nor idle, waits for the I/Os
-    /// that it has in flight. With several in flight nobody can say for which: the time is
+    /// that it has in flight. With several in flight it is not known for which, so the time is
     /// divided among reads, writes and syncs in proportion to their latencies, summed, each
     /// divided by the queue depth of its stream.
     fn waits(&self, files: &[FileUse]) -> Vec<Wait> {
@@ -319,7 +319,7 @@ fn responses(
     all
 }
 
-/// Figures of a distribution in microseconds; none of an empty one.
+/// Figures of a distribution in microseconds; no figures for an empty one.
 fn latencies(name: &str, latency: &Histogram, figures: &[&str]) -> Vec<Response> {
     if latency.is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Paths that somebody names to be loaded.
+//! Paths of existing files and devices to put load on.
 
 use crate::settings::{Mix, pattern_settings};
 use engine::Permits;
@@ -65,11 +65,11 @@ impl StoragePath {
         paths.iter().zip(names(paths)).map(|(path, name)| Self::named(path, name)).collect()
     }
 
-    /// Looks at one path.
+    /// Checks one path.
     ///
     /// # Errors
-    /// When it is no storage, its name is not UTF-8, as an experiment file is, or looks as if a
-    /// password were in it: the name stands in results and reports.
+    /// When it is not storage, its name is not UTF-8 (experiment files are), or the name seems to
+    /// contain a password: results and reports show it.
     pub fn named(path: &Path, name: impl Into<String>) -> Result<Self, PathError> {
         let kind = kind(path)?;
         let text = path.to_str().ok_or_else(|| PathError::NotUtf8 { path: path.into() })?;

@@ -89,7 +89,7 @@ impl Probe for DiskProbe {
     }
 }
 
-/// Where the files are: folders of ours by volume, existing files and devices by their path.
+/// Places of the files: work folders by volume, existing files and devices by their path.
 fn watched(context: &TrialContext<'_>, set: &engine::FileSet) -> Vec<(String, std::path::PathBuf)> {
     let mut places = Vec::new();
     for file in &set.files {

@@ -306,7 +306,7 @@ fn beyond(at: &KneePoint, last: &KneePoint, gain_max: Option<f64>) -> String {
     let p99 = ends(|point| point.latency_p99.as_ref()).map(|ends| ("p99", ends));
     let latency =
         p99.or_else(|| Some(("mean latency", ends(|point| point.latency_mean.as_ref())?)));
-    // Less than what one decimal shows is no gain.
+    // A gain that rounds to zero at one decimal is not shown.
     let gain = gain_max.filter(|gain| *gain >= 0.0005).map(|gain| number::percent(gain, 1));
     let grown = latency.map(|(name, (from, to))| {
         let (from, to) = (number::seconds(from), number::seconds(to));

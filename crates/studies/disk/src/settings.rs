@@ -211,7 +211,7 @@ pub(super) const PATTERNS: [(&str, &str); 6] = [
     // devices of a database trial.
     ("oltp-data", "pattern=random-mixed reads=70% block_size=8KiB on=data"),
     // A log writer has one write of one sector to 60 KB in flight, the largest log block of SQL
-    // Server (study S1a), and goes on when it is durable.
+    // Server (study S1a), and continues when it is durable.
     (
         "log",
         "pattern=sequential-write block_size=512 block_size_max=60KiB sync=dsync threads=1 \
@@ -233,7 +233,7 @@ pub(super) const PATTERNS: [(&str, &str); 6] = [
     ("backup-write", "pattern=sequential-write block_size=1MiB on=backup"),
 ];
 
-/// The settings of a named pattern; none of another name.
+/// The settings of a named pattern; `None` if the name is unknown.
 pub(super) fn pattern_settings(name: &str) -> Option<&'static str> {
     PATTERNS.iter().find(|(known, _)| *known == name).map(|(_, settings)| *settings)
 }

@@ -271,7 +271,7 @@ fn mirrors_write_a_multiple() {
     let mirror = [bytes(gib / 2, gib), bytes(gib / 2, gib)];
     assert_eq!(device_agreement((gib, gib), &mirror), None);
     assert_eq!(write_copies(gib, &mirror), Some(2));
-    // One device that writes twice is no mirror, and parity is no whole multiple.
+    // One device that writes twice is not a mirror; with parity the ratio is not a whole number.
     assert!(device_agreement((0, gib), &[bytes(0, 2 * gib)]).is_some());
     let parity = [bytes(0, gib / 2), bytes(0, gib / 2), bytes(0, gib / 2)];
     assert!(device_agreement((0, gib), &parity).is_some());

@@ -56,7 +56,7 @@ fn try_run(configuration: &Configuration, overwrite: Vec<PathBuf>) -> Result<Obs
     instance.remove().unwrap();
     drop(host);
     let left = std::fs::read_dir(&directory).unwrap().count();
-    assert_eq!(left, 0, "files of ours are removed");
+    assert_eq!(left, 0, "created files are removed");
     result.map_err(|error| error.to_string())
 }
 

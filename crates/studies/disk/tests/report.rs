@@ -96,7 +96,7 @@ saturates at 8 outstanding (1 thread x 8): 50,000 ± 2.5 % (n = 3) \
     let says = "knee not reached: IOPS still rise at the largest load tried, 40,000 ± 2.5 % (n = \
                 3) at 4 outstanding (1 thread x 4).\n";
     assert!(rising.starts_with(&format!("\nKnee\n{says}")), "{rising}");
-    // Where the blocks spread, an interval is said, or that nothing can be told.
+    // With a spread between blocks, the text has an interval or says that none can be given.
     for (noise, says) in [
         (0.006, "saturates between 4 and 8 outstanding (1 thread x 8): 50,000 ± "),
         (

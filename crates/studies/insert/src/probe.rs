@@ -176,7 +176,7 @@ fn load_initial_rows(
     keys: Keys,
     mut left: u64,
 ) -> Result<(), ProbeError> {
-    // Who makes the keys that count up goes on from them.
+    // The procedure generates sequential keys in the database, so it also inserts the first rows.
     let method = match context.configuration.get(METHOD) {
         InsertMethod::Procedure if keys.are_sequential() => InsertMethod::Procedure,
         _ => InsertMethod::Copy,

@@ -272,7 +272,7 @@ fn the_time_of_the_sessions_is_accounted_for() {
             (0.9..1.02).contains(&share),
             "{share} of the time is accounted for: {observations:#?}"
         );
-        // Four connections and one writer lock: somebody waited for it, and each commit was synced.
+        // Four connections and one writer lock: some waited for it, and each commit was synced.
         let names: Vec<&str> =
             observations.waits.iter().map(|wait| wait.wait_type.as_str()).collect();
         assert!(names.contains(&"WRITER_LOCK"), "{names:?}");

@@ -35,12 +35,12 @@ pub(super) enum Action {
         amount: Amount,
         unit_us: u64,
     },
-    /// Goes on at this command unless the condition holds.
+    /// Jumps to this command unless the condition holds.
     Unless {
         condition: Expression,
         target: usize,
     },
-    /// Goes on at this command.
+    /// Jumps to this command.
     Jump {
         target: usize,
     },

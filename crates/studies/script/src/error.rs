@@ -32,7 +32,7 @@ pub enum MixError {
     /// A variable that is given has no name that scripts can use.
     #[error(transparent)]
     Variable(Fault),
-    /// None of them would ever run.
+    /// No script would ever run.
     #[error("no script has a weight above 0")]
     NoWeight,
     /// No built-in script has this name.

@@ -12,7 +12,7 @@
 //!   pgbench sends NULL.
 //! - With prepared statements a variable in quotes is an error, and comments are left alone;
 //!   pgbench makes parameters of both, which the server refuses.
-//! - A text of nothing but comments is no statement; pgbench sends it.
+//! - A text of nothing but comments is not a statement; pgbench sends it.
 //! - `\shell`, `\setshell` and pipelines are refused.
 
 mod arguments;

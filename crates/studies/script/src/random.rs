@@ -1,5 +1,5 @@
-//! The random functions: pgbench's distributions, drawn with a generator of ours, its permutation
-//! and its hashes.
+//! The random functions: pgbench's distributions, with another generator, its permutation and its
+//! hashes.
 
 use crate::error::{Bound, Fault};
 use datasets::sysbench;

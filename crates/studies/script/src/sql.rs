@@ -17,7 +17,7 @@ pub(super) enum Region {
     Comment,
 }
 
-/// A SQL command as it stands in the script. Empty when there is none.
+/// A SQL command as written in the script. Empty when there is none.
 #[derive(Debug, Default)]
 pub(super) struct Command {
     /// Its text, without what separates it from the next one; `\;` is left with its semicolon.
@@ -114,7 +114,7 @@ const PREPARED_MAX: usize = 10_000;
 /// A statement for the server.
 #[derive(Debug)]
 pub(super) struct Statement {
-    /// As it stands in the script.
+    /// Its text as written in the script.
     pub source: String,
     /// Position in the mix's list of statements to be prepared; `None`: it is sent as text with
     /// the values filled in.

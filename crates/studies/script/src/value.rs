@@ -117,7 +117,7 @@ fn double_to_integer(number: f64) -> Result<i64, Fault> {
     }
 }
 
-/// The text that stands in a statement for a variable: as pgbench writes it.
+/// The text that replaces a variable in a statement, in pgbench's format.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -133,7 +133,7 @@ impl fmt::Display for Value {
 /// Significant digits of a double: as many as any double keeps.
 const DIGITS: i32 = 15;
 
-/// C's `%.15g`, with PostgreSQL's words for what is no number.
+/// Writes a double as C's `%.15g`, with PostgreSQL's words for NaN and infinity.
 fn write_double(f: &mut fmt::Formatter<'_>, number: f64) -> fmt::Result {
     if !number.is_finite() {
         let word = if number.is_nan() { "NaN" } else { "Infinity" };

@@ -116,7 +116,7 @@ fn prepared_statements_object_to_what_cannot_be_a_parameter() {
         let message = mistake(script, Protocol::Prepared);
         assert!(message.starts_with(&format!("test.sql:{expected}")), "{message}");
     }
-    // None of these is one of the script's variables.
+    // The colons here do not begin a variable.
     mix("select 'a:b', '10:30', $$:c$$ /* :d */, x::int from t;", Protocol::Prepared);
     mix("select 1 as a \\gset p_\nselect :p_a;", Protocol::Prepared);
 }

@@ -23,18 +23,18 @@ pub struct Candidate {
     pub why: &'static str,
 }
 
-/// Orders that are worth a prediction, none of them twice:
+/// Returns the orders that are worth a prediction, without duplicates:
 ///
-/// - by increasing number of different values, in full and by the first columns alone: the sum of
-///   runs of such an order is close to the least (Lemire, Kaser 2011, section 4); a shorter key
-///   leaves the rest as it lies, which may be well ordered already;
-/// - the column first that leaves the fewest runs of all columns together, weighted by the bytes of
-///   their values, and so on: runs are counted on the sample, so that columns which go with each
-///   other (an order's date and its shipping date) count;
-/// - each column by itself.
+/// - By increasing number of distinct values, with all columns and with the first ones alone. The
+///   sum of runs of such an order is close to the minimum (Lemire, Kaser 2011, section 4). A
+///   shorter key keeps the existing order within it, which may be good already.
+/// - Greedily: each next column is the one that leaves the fewest runs of all columns together,
+///   weighted by the bytes of their values. Runs are counted on a sample, which captures
+///   correlated columns (an order's date and its shipping date).
+/// - Each column by itself.
 ///
-/// A column that columns before it determine adds no run and leaves none out: it is no part of a
-/// key.
+/// Keys leave out a column that the columns before it determine, because it does not change the
+/// number of runs.
 pub fn candidates(table: &Coded) -> Vec<Candidate> {
     let sample = table.sample(SAMPLE_ROWS);
     let usable: Vec<usize> =
@@ -153,10 +153,10 @@ mod tests {
             .collect()
     }
 
-    /// Every combination of 2, 3 and 5 values once: sorted by increasing number of values there are
-    /// 2, 6 and 30 runs, the other way round 5, 15 and 30 (Lemire, Kaser 2011: with all
-    /// combinations, runs of the column at place i are the product of the first i numbers of
-    /// values).
+    /// Every combination of 2, 3 and 5 values once. Sorted by increasing number of values there
+    /// are 2, 6 and 30 runs, the other way round 5, 15 and 30. Lemire, Kaser 2011: with all
+    /// combinations, the number of runs of the i-th column is the product of the first i
+    /// numbers of values.
     #[test]
     fn runs_of_a_full_product_are_the_products_of_the_numbers_of_values() {
         let product =

@@ -11,7 +11,7 @@ use probe::data::DATA_SEED;
 use std::sync::Arc;
 use work::Table;
 
-/// Place of a column in the order, from 1; none of these: as generated, or shuffled.
+/// Place of a column in the order, from 1; without such a fact: as generated, or shuffled.
 pub const PLACE_IN_ORDER: FactFamily = FactFamily::new("order_", "");
 /// Bytes that a column takes.
 pub const COLUMN_BYTES: FactFamily = FactFamily::new("bytes_", "B");

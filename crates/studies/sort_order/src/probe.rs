@@ -3,8 +3,8 @@
 //!
 //! Beside its responses it records as facts with each trial:
 //!
-//! - `order_<column>`: place of the column in the order, from 1; none of these: as generated, or
-//!   shuffled
+//! - `order_<column>`: place of the column in the order, from 1; without such a fact: as generated,
+//!   or shuffled
 //! - `bytes_<column>` (B): what the column takes
 //! - `predicted_bytes_<column>` (B): what it was expected to take, from some row groups
 //! - `predicted_bytes`, `predicted_bytes_low`, `predicted_bytes_high` (B): all columns together,

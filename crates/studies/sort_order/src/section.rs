@@ -7,7 +7,7 @@ use report::number;
 use report::text::joined;
 use report::{Columns, Section};
 
-/// Columns of which it is told where the gain comes from.
+/// Most columns in the table of the gains by column.
 const COLUMNS_SHOWN: usize = 12;
 
 /// A section for each set of orders.

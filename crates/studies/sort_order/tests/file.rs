@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// A file with so many rows: `number` counts modulo 3, `real` has NULL and NaN, `text` has NULL,
-/// `list` is no single value.
+/// `list` is repeated.
 fn written(path: &Path, rows: i32) {
     let schema = "message rows { required int32 number; optional double real; optional binary \
                   text (UTF8); repeated int32 list; }";
@@ -173,7 +173,7 @@ fn a_page_that_asks_for_too_much_memory_is_refused() {
     // The first page, a dictionary, follows the file's mark: field 1 (integer: 2), field 2
     // (integer) with its size.
     assert_eq!((&bytes[..4], &bytes[4..7]), (&b"PAR1"[..], &[0x15, 4, 0x15][..]));
-    // 2^31 - 1, in Thrift's five bytes; what follows is overwritten, which nobody reads any more.
+    // 2^31 - 1, in Thrift's five bytes. The overwritten fields behind it are not read any more.
     bytes[7..12].copy_from_slice(&[0xFE, 0xFF, 0xFF, 0xFF, 0x0F]);
     std::fs::write(&path, &bytes).unwrap();
     let error = ParquetFile::read(&path, 1_000_000).err().unwrap().to_string();

@@ -19,10 +19,10 @@ pub struct SyncProbe;
 
 settings! {
     const SETTINGS = [];
-    /// Protection of the counters: a hash map under one lock (mutex-map, rwlock-map) or with a lock
-    /// per part (concurrent-map); an array with a lock for each member (mutex-array, spin-tas,
-    /// spin-ttas, spin-ticket, spin-mcs); an array without locks (racy: updates get lost; atomic;
-    /// cas); one shared counter (atomic-shared); a copy per CPU or thread (per-core, per-thread).
+    /// Protection of the counters. A hash map under one lock (mutex-map, rwlock-map) or with a lock
+    /// per part (concurrent-map). An array with a lock for each member (mutex-array, spin-tas,
+    /// spin-ttas, spin-ticket, spin-mcs). An array without locks (atomic, cas; racy: updates get
+    /// lost). One shared counter (atomic-shared). A copy per CPU or thread (per-core, per-thread).
     pub PRIMITIVE: Primitive = "workload.primitive", Primitive::KIND, "atomic-shared";
     /// Threads that increment the counters.
     pub THREADS: u32 = "workload.threads", Kind::Count { min: 1, max: 4096 }, "1" => Concurrency;

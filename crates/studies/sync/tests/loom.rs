@@ -10,10 +10,9 @@ mod spin;
 mod atomics {
     pub use loom::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-    /// Swapping in the value that is there already becomes a failed exchange. For loom a write by
-    /// swap and a plain store of another thread have no order, in which case a lock that was
-    /// given back could stay taken for ever: the memory model forbids that, because a swap
-    /// reads what comes right before it.
+    /// Turns a swap of an equal value into a failed exchange. In loom a write by swap and a plain
+    /// store of another thread have no order, so a released lock could stay taken for ever. The
+    /// memory model forbids that: a swap reads the value immediately before its own.
     #[derive(Debug, Default)]
     pub struct AtomicBool(loom::sync::atomic::AtomicBool);
 

@@ -203,7 +203,7 @@ fn the_ceiling_of_one_line_is_the_best_that_shares_it_and_loses_nothing() {
     let recording =
         study(&["atomic-shared", "cas", "racy", "mutex-map", "atomic"], &[1, 2, 4], seen, 0.0);
     let line = summary(&recording).shared_line.unwrap();
-    // One thread shares with nobody; racy loses updates; the others have no line or several.
+    // A single thread shares no line; racy loses updates; the others have no line or several.
     assert_eq!((line.primitive.as_str(), line.threads), ("atomic-shared", 2));
     assert!((line.throughput.mean - 50_000.0).abs() < 1e-6);
     // Threads on one core do not share a line between caches.

@@ -102,7 +102,7 @@ fn figures_agree_with_each_other() {
     assert!((0.5..=1.0).contains(&jain), "{jain}");
     assert!(seen.response("fairness_min_max").unwrap() <= jain);
     assert_eq!(seen.fact("shared_lines"), Some(1.0));
-    // Not pinned: nobody can say where the threads were.
+    // Not pinned: the CPUs of the threads are unknown.
     assert_eq!(seen.fact("cores"), None);
     assert_eq!(seen.response("lost_updates"), None);
     assert!(run("primitive = \"racy\"\nthreads = 2").response("lost_updates").is_some());

@@ -112,8 +112,8 @@ fn writer(format: DataFormat) -> Writer {
     }
 }
 
-/// Writes a table beside its place, so that what has its name is complete, unless it is told to
-/// stop.
+/// Writes a table to a temporary file beside its place and renames that when complete, so that an
+/// interrupted write leaves no partial file under its name.
 fn to_file(
     write: Writer,
     table: &Table,
@@ -143,7 +143,7 @@ fn to_file(
         }
     });
     written.map_err(|error| {
-        // What is there of it is of no use; that it failed is what has to be told.
+        // Remove the partial file; the error to report is that of the write.
         let _ = std::fs::remove_file(&unfinished);
         let place = path.display();
         if heard() {

@@ -23,7 +23,7 @@ struct Run<'s>(&'s Summary<'s>);
 /// Predicts a run with these changes by its models.
 ///
 /// # Errors
-/// When a text is no change, and when the run has no evidence for one.
+/// When a text is not a change, and when the run has no evidence for one.
 pub fn what_if(summary: &Summary<'_>, changes: &[String]) -> Result<WhatIf, WhatIfError> {
     Run(summary).what_if(changes)
 }

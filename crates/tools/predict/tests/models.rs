@@ -44,7 +44,7 @@ fn levels_that_the_model_has_not_seen() {
     let tested = |model: &analysis::ModelSummary| -> Vec<f64> {
         model.levels.iter().filter(|level| level.tested.is_some()).map(|level| level.n).collect()
     };
-    // The highest third where nobody says it, else what the experiment says.
+    // The highest third by default, else the levels that the experiment names.
     assert_eq!(tested(model), [32.0, 64.0]);
     assert!(
         model.candidates.len() == 3 && model.candidates[0].error_median < 0.05,

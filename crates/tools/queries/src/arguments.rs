@@ -92,7 +92,7 @@ pub struct QueriesTool {
 /// How much a server is asked about its statements.
 #[derive(Debug, Args)]
 pub struct Limits {
-    /// Number of statements to explain, by total time; none of them is executed
+    /// Number of statements to explain, by total time; statements are never executed
     #[arg(long, value_name = "N", default_value = "50")]
     pub(crate) plans: usize,
     /// Number of databases whose tables and indexes are read, by total time

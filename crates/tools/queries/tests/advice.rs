@@ -118,7 +118,7 @@ fn unused_is_said_only_of_what_nothing_needs() {
         table(vec![unread(needed(index("a", "x")))]),
         table(vec![unread(unique(index("a", "x")))]),
         Table { foreign_keys: vec![key], ..table(vec![unread(index("a", "x"))]) },
-        // Nobody uses the table either.
+        // The table is unused too.
         Table {
             scans: Some(0),
             inserts: Some(0),

@@ -136,7 +136,7 @@ fn recorded_figures_that_cannot_be_do_not_end_the_program() {
     queries::keep(&mut found, 0);
 }
 
-/// The Query Store removes old runs, so that its sums may fall; that is no new beginning.
+/// The Query Store removes old runs, so that its sums may fall; that is not a reset.
 #[test]
 fn what_the_query_store_forgets_by_age_is_not_what_ran_in_between() {
     let stored = |calls| Statement { is_stored: true, ..statement("a", calls, calls as f64) };

@@ -67,7 +67,7 @@ fn is_ours(headers: &HeaderMap, ours: IpAddr) -> bool {
         return true;
     }
     let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
-    // An address is no name that anybody could make mean another machine.
+    // Unlike a name, an address cannot be made to resolve to another machine.
     bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip == ours || ours.is_unspecified())
 }
 

@@ -68,7 +68,7 @@ pub fn list(site: &Site, _: &Query) -> Result<Page, Refusal> {
 /// The runs of a file. It is opened only if it has changed, and then once; only runs that have
 /// changed are read.
 fn listed(context: &Context, file: &File, known: Option<Listed>) -> Listed {
-    // Taken before the file is read: what is written meanwhile makes another version.
+    // Taken before the file is read: a write during the read makes another version.
     let version = file.version();
     match known {
         Some(known) if known.version == version => known,

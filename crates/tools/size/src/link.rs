@@ -231,7 +231,7 @@ fn needed(of_one: &[Use], targets: &Targets, group: u64) -> u64 {
             Resource::Space => targets.space,
             Resource::Places => 1.0,
         };
-        // What rounding adds to a whole number is no further piece.
+        // A rounding error above a whole number does not need another piece.
         (used.utilisation / target - 1e-9).ceil().max(1.0) as u64
     });
     pieces.max().unwrap_or(1).next_multiple_of(group)

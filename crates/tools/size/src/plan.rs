@@ -62,7 +62,7 @@ pub struct Part {
     pub write_bandwidth: Option<f64>,
     /// True if both directions share one bandwidth.
     pub half_duplex: bool,
-    /// Time of one small read with nobody before it.
+    /// Time of one small read without queueing.
     pub latency_s: Option<f64>,
     /// Requests that it serves at a time.
     pub parallel: u64,

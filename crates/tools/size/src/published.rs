@@ -127,7 +127,7 @@ pub enum ReadError {
         /// Those that there are.
         there: String,
     },
-    /// A name that is none of ours.
+    /// An unknown column name.
     #[error("unknown column {0:?}; known: {known}, and queries as q1=NAME",
         known = COLUMNS.join(", "))]
     Key(String),
@@ -164,8 +164,8 @@ pub enum ReadError {
 /// Rounding in published figures: a score differs from the mean of its parts by no more.
 const ROUNDING: f64 = 0.005;
 
-/// Reads a file of results. `columns` says what a column of ours is called there: `("score",
-/// "tpmC")`; a name of ours is known. Columns q1, q2, .., rf1, rf2 are seconds of queries.
+/// Reads a file of results. `columns` maps our column names to those of the file: `("score",
+/// "tpmC")`; our own names need no entry. Columns q1, q2, .., rf1, rf2 are seconds of queries.
 ///
 /// # Errors
 /// What is wrong in the file, with its place.

@@ -100,7 +100,7 @@ fn what_is_wrong_is_said_with_its_place() {
     assert!(error("system,power\na,5\n", &[]).contains("missing"));
     assert!(error("system,score\na,1,000\n", &[]).contains("line: 2"));
     assert!(error("system,score\na,\"1,00\"\n", &[]).contains("not a number"));
-    // Units that do not fit: QphH is no geometric mean of a power in thousands.
+    // Inconsistent units: QphH is not the geometric mean with a power in thousands.
     let score = error("system,score,power,throughput\na,20000,40,10000\n", &[]);
     assert!(score.contains("not the geometric mean of power and throughput, 632.5"), "{score}");
     assert!(matches!(read("system,score\n", &[]), Err(ReadError::Empty)));

@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// more than half share another. Our choice: of 40 machines, up to 4.
 const ODD_SHARE_MAX: f64 = 0.10;
 
-/// Settings that the kernel sizes by the machine, or that count what goes on: they differ
-/// everywhere.
+/// Settings that the kernel sizes by the machine, and counters: they differ everywhere.
 const OF_EACH_MACHINE: [&str; 10] = [
     "cpufreq.max_khz",
     "fs.aio-nr",
@@ -306,7 +305,7 @@ fn odd(difference: &Difference) -> Vec<OddOne> {
     }
     let most = ((ODD_SHARE_MAX * difference.of as f64) as usize).max(1);
     let rare = others.iter().filter(|held| held.holders.len() <= most);
-    // Two that differ are just two: nobody is the odd one.
+    // Of two machines that differ, neither is the odd one.
     rare.filter(|_| difference.of > 2)
         .map(|held: &Held| OddOne {
             what: difference.what.clone(),
@@ -328,7 +327,7 @@ pub struct Parallelism {
     pub groups: Vec<ParallelismGroup>,
     /// Servers in the groups.
     pub servers: usize,
-    /// Those of them at which nobody set it.
+    /// Servers in the groups with the default value.
     pub at_default: usize,
     /// Servers that are on no surveyed machine, or on one whose cores are not known: these are in
     /// no group.

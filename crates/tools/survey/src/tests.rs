@@ -141,7 +141,7 @@ fn each_rule_of_the_machine_finds_what_it_looks_for_and_only_then() {
         assert_eq!(rules(&with(changes)), [""; 0], "{changes:?}");
     }
 
-    // Where there is no swap, nothing is swapped; one node has nobody to reclaim from.
+    // Without swap the swappiness has no effect; with one node there is no zone reclaim.
     let mut small = machine("small", 4, 1, 8);
     small.machine.memory.swap_bytes = Some(0);
     for name in ["vm.swappiness", "vm.zone_reclaim_mode", "kernel.numa_balancing"] {
@@ -285,12 +285,12 @@ fn forty_machines_are_laid_side_by_side() {
     ];
     assert_eq!(
         differing, expected,
-        "what is the same everywhere, or of each machine, is no difference"
+        "equal settings and settings of each machine do not count as differences"
     );
     let cores = &merged.differences[1];
     assert!(
         cores.of == 40 && cores.values.iter().all(|held| held.holders.len() == 20),
-        "nobody is odd: {cores:?}"
+        "no odd machine: {cores:?}"
     );
 }
 

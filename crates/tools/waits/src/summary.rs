@@ -145,7 +145,7 @@ pub fn summarize(mut seen: ServerActivity) -> ActivitySummary {
     }
 }
 
-/// Busy time by class: of the samples, or where there are none of what the server has counted.
+/// Busy time by class: from the samples, or without samples from the server's counters.
 fn classes(seen: &ServerActivity, busy: &[&ActivityCell]) -> Vec<(Option<WaitClass>, f64)> {
     if busy.is_empty() && seen.counted_in.is_some() {
         let waits = seen.waits.iter().filter(|wait| wait.class != WaitClass::Idle);

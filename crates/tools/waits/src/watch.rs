@@ -31,7 +31,7 @@ const LABEL: u16 = 24;
 /// A curve is drawn in eighths of a line.
 const EIGHTHS: f64 = 1000.0;
 
-/// Shows a server's waits until somebody has seen enough.
+/// Shows a server's waits until the user quits.
 pub fn run(
     connect: impl FnOnce() -> Result<Box<dyn LiveObserver>, ServerError>,
     stop: &AtomicBool,
@@ -40,7 +40,7 @@ pub fn run(
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         return Err(Failure::usage("--watch needs a terminal; omit it to print the waits once"));
     }
-    // What can go wrong with the server should be told before the screen is taken.
+    // Connect before the screen is taken, so that an error of the server stays visible.
     let mut observer = connect().map_err(&failure)?;
     let mut terminal = ratatui::try_init().map_err(screen)?;
     let result = watch(&mut terminal, &mut *observer, stop, failure);
@@ -284,7 +284,8 @@ fn statement(summary: &ActivitySummary, id: Option<i64>) -> String {
     summary.seen.texts.get(&id).map_or_else(|| format!("query {id}"), |text| one_line(text))
 }
 
-/// Root blockers, each with those that it blocks below it; then those who wait for nobody.
+/// Root blockers, each followed by the sessions that it blocks; then waiting sessions without a
+/// blocker.
 fn tasks(summary: &ActivitySummary) -> Table<'static> {
     let tasks = summary.seen.tasks.as_deref().unwrap_or_default();
     let seconds = |seconds: Option<f64>| {

@@ -95,8 +95,8 @@ pub fn groups(jobs: &[Job]) -> Result<(Vec<Group>, Files), FioError> {
     Ok((groups, files))
 }
 
-/// Clones (numjobs) that cannot be told apart are threads of one stream; those that each have a
-/// position in a file, or a file, of their own are streams of their own.
+/// Divides the clones of a job (numjobs) into streams. Clones with a position in a file, or a file,
+/// of their own are separate streams; all others are threads of one stream.
 fn clones<'a>(job: &'a Job, files: &mut Files) -> Result<Vec<JobStream<'a>>, FioError> {
     let mut stream = |name: String, threads: u32, clone: u32| {
         let (files, bytes) = files.add(job, clone)?;

@@ -31,7 +31,7 @@ const PROBLEMS_MAX: usize = 20;
 /// Reads the sections of a job file. `variable` knows the environment.
 ///
 /// # Errors
-/// Everything that is no section, option or comment.
+/// All lines that are not a section, an option or a comment.
 pub fn read(
     text: &str,
     variable: &dyn Fn(&str) -> Option<String>,

@@ -50,7 +50,7 @@ pub struct Job {
     pub notes: Vec<String>,
 }
 
-/// The options of a job that nobody has asked for so far, and what is wrong with the others.
+/// The options of a job that were not read yet, and the problems of those that were.
 struct Options<'a> {
     left: Vec<&'a JobOption>,
     problems: Vec<Problem>,

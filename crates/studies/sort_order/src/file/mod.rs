@@ -39,7 +39,7 @@ const CELLS_MAX: usize = 256 << 20;
 /// Bytes of the values of a column in the rows that are read.
 const COLUMN_BYTES_MAX: usize = 1 << 30;
 
-/// Columns at most: a table with more is no table to sort.
+/// Most columns of a table that can be analysed.
 const COLUMNS_MAX: usize = 2_000;
 
 /// Why a file cannot be used.
@@ -53,7 +53,7 @@ pub enum FileError {
         /// The cause.
         source: io::Error,
     },
-    /// It is no Parquet file, or damaged.
+    /// It is not a Parquet file, or damaged.
     #[error("cannot read {path} as Parquet: {message}")]
     Damaged {
         /// The file.
@@ -98,7 +98,7 @@ impl ParquetFile {
     /// Reads at most so many rows: whole row groups, evenly spread over the file.
     ///
     /// # Errors
-    /// When it is no Parquet file, or damaged, or too large.
+    /// When it is not a Parquet file, or damaged, or too large.
     pub fn read(path: &Path, rows_max: usize) -> Result<Self, FileError> {
         let unreadable = |source| FileError::Io { path: path.into(), source };
         // Opening a pipe waits for its other end, and reading a device may never end.
@@ -107,7 +107,7 @@ impl ParquetFile {
         }
         let file = File::open(path).map_err(unreadable)?;
         let hook = std::panic::take_hook();
-        // What a damaged file makes the reader say is told as an error.
+        // A panic of the reader on a damaged file becomes an error; do not print it as well.
         std::panic::set_hook(Box::new(|_| ()));
         let read = catch_unwind(AssertUnwindSafe(|| Reading { path, rows_max }.read(file)));
         std::panic::set_hook(hook);
@@ -143,7 +143,7 @@ impl ParquetFile {
     }
 }
 
-/// Reads and decodes all values of a file of ours.
+/// Reads and decodes all values of a file that Steelbench wrote.
 fn scan(file: File) -> Result<(), ParquetError> {
     let reader = SerializedFileReader::new(file)?;
     let schema = reader.metadata().file_metadata().schema_descr();

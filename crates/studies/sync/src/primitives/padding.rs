@@ -56,7 +56,7 @@ impl<C: Default + Deref<Target: Sized>> Cells<C> {
         // Room to begin at an aligned place and to fill up the last line.
         let spare = TABLE_ALIGNMENT.div_ceil(size_of::<C>());
         let cells: Box<[C]> = (0..members + 3 * spare).map(|_| Default::default()).collect();
-        // Where no member begins at such a place (none of our sizes), the first one does.
+        // If no member begins at such a place (does not occur with our sizes), use the first one.
         let first =
             Some(cells.as_ptr().align_offset(TABLE_ALIGNMENT)).filter(|first| *first <= 2 * spare);
         Self { cells, first: first.unwrap_or(0), members }

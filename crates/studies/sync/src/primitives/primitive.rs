@@ -39,7 +39,7 @@ experiment::choice! {
 pub enum Waiting {
     /// It does not.
     Never,
-    /// It goes on trying, on its processor.
+    /// It keeps trying, on its CPU.
     Spins,
     /// After a short while it sleeps until it is woken: a wait with this name.
     Sleeps(&'static str),

@@ -155,7 +155,7 @@ impl Part {
     const OVER: u32 = 3;
 }
 
-/// Ends the parts by the clock, and counts operations by interval meanwhile.
+/// Ends the parts by the clock, and counts their operations by interval.
 struct Clockwork<'a> {
     director: &'a mut dyn Director,
     load: &'a Load,

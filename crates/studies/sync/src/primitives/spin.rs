@@ -132,7 +132,7 @@ impl SpinLock for Mcs {
             if free.is_ok() {
                 return;
             }
-            // Somebody is in the queue who has not said so yet.
+            // Another thread is in the queue, but has not linked itself yet.
             let mut patience = Patience::default();
             while next == 0 {
                 patience.pause();

@@ -227,8 +227,8 @@ impl Copies {
     }
 }
 
-/// A copy for each processor. A thread may be moved between looking where it is and adding: so the
-/// addition is atomic, on a line that nobody else wants.
+/// A copy for each CPU. The scheduler may move a thread between looking up its CPU and the
+/// addition, so the addition is atomic, on a cache line that other CPUs rarely use.
 #[derive(Debug)]
 pub struct PerCore {
     copies: Copies,

@@ -77,8 +77,8 @@ impl Plan {
     }
 }
 
-/// One in so many operations is timed: at two or three looks at the clock, each of some 20 ns, this
-/// costs an operation 0.02 ns on average, 2 % of the fastest that there is and nothing of one that
+/// One in this many operations is timed. Two or three readings of the clock, each of some 20 ns,
+/// cost an operation 0.02 ns on average: 2 % of the fastest one, and a negligible share of one that
 /// waits.
 pub const SAMPLED_EVERY: usize = STEPS;
 
@@ -127,10 +127,10 @@ impl Samples {
     }
 }
 
-/// Goes through the plan until it is told to stop; returns the number of operations done.
+/// Goes through the plan until `stop` says so; returns the number of operations done.
 ///
-/// It touches the table, its own plan, its own count (which the reporter reads) and a flag that
-/// nobody writes meanwhile.
+/// Touches only the table, its own plan, its own count (which the reporter reads) and a flag that
+/// is not written before the end.
 pub fn work<T: Table>(
     table: &T,
     thread: usize,

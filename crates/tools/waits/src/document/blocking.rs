@@ -12,7 +12,7 @@ const STEP: usize = 2;
 /// A session that is a thread of its server: it has a number there, and no process.
 const CONNECTION: &str = "connection";
 
-/// The root blockers with their victims; `None` when nobody is blocked.
+/// The root blockers with their victims; `None` when no session is blocked.
 pub(super) fn section(summary: &ActivitySummary, view: ActivityView) -> Option<Section> {
     let tasks = summary.seen.tasks.as_deref()?;
     let mut section = Section::new("Blocking sessions at the end");
@@ -93,7 +93,7 @@ fn ending(root: &RootBlocker) -> Option<String> {
     })
 }
 
-/// Those who wait for what nobody else is known to have.
+/// Waiting sessions without a known blocker.
 pub(super) fn tasks(tasks: &[WaitingTask], view: ActivityView) -> Section {
     let mut section = Section::new("Waiting sessions without a blocker at the end");
     for task in tasks.iter().filter(|task| task.blocked_by.is_empty()) {

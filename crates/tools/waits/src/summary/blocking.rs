@@ -4,7 +4,7 @@ use observations::{TaskSession, WaitingTask};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A session that others wait for, directly or behind each other, and that waits for none of them.
+/// A session that blocks others, directly or through a chain, and is not blocked by any of them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RootBlocker {
     /// The session, or the prepared transaction.
@@ -70,7 +70,7 @@ pub(super) fn roots(tasks: &[WaitingTask]) -> Vec<RootBlocker> {
     roots
 }
 
-/// From one to the first in its way, until somebody comes again.
+/// Follows the chain of first blockers until a session repeats: that one is in the cycle.
 fn in_circle(tasks: &[WaitingTask], start: usize) -> &TaskSession {
     let first_blockers: BTreeMap<Key, &TaskSession> = tasks
         .iter()

@@ -37,11 +37,11 @@ pub(super) struct Ratio {
 }
 
 impl Ratio {
-    /// Of the sums of both sides of each pair. The error is that of a ratio estimate (W. Cochran,
-    /// Sampling Techniques, 1977, section 6.4). What goes on in one part goes on in the next:
-    /// the error is that of as many independent parts as their autocorrelation leaves, (1 - r)
-    /// / (1 + r) of them, where r is corrected for being too small in short series (M. Kendall,
-    /// Biometrika 41 (1954)). `tests/activity_changes.rs` shows what that is good for.
+    /// Estimates the ratio of the sums of both sides of the pairs. The error is that of a ratio
+    /// estimate (W. Cochran, Sampling Techniques, 1977, section 6.4). Successive parts correlate,
+    /// so the error uses the effective number of independent parts: (1 - r) / (1 + r) of them. The
+    /// autocorrelation r is corrected for its bias in short series (M. Kendall, Biometrika 41
+    /// (1954)). `tests/activity_changes.rs` tests the coverage.
     pub(super) fn from_pairs(pairs: &[(f64, f64)]) -> Self {
         let n = pairs.len() as f64;
         let below: f64 = pairs.iter().map(|(_, below)| below).sum();
