@@ -15,10 +15,12 @@ use store::Store;
 #[derive(Debug, Parser)]
 #[command(name = "compare")]
 pub struct Compare {
-    /// Two configurations (`data_files=1`, `data_files=1,log=synced`) or levels (`sync=on`: the
-    /// mean over the other factors), preceded by their run; or two runs (an experiment's name or a
-    /// results file, optionally with `@3`, `@latest` or `@previous`); or two observations of a
-    /// server, as files written by `waits --output`
+    /// Two configurations, levels, runs or observations of a server
+    ///
+    /// Configurations (`data_files=1`, `data_files=1,log=synced`) and levels (`sync=on`: the mean
+    /// over the other factors) may be preceded by their run. A run is an experiment's name or a
+    /// results file, optionally with `@3`, `@latest` or `@previous`. An observation is a file
+    /// written by `waits --output`.
     #[arg(
         value_names = ["A", "B", "B"],
         num_args = 2..=3,

@@ -82,7 +82,7 @@ fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
         _ => Failure::failed(format!("cannot write {path}: {error}")),
     })?;
     created.write_all(text.as_bytes()).map_err(|error| {
-        // Half of it is of no use; that it failed is what has to be told.
+        // Remove the partial file; the error to report is that of the write.
         let _ = std::fs::remove_file(file);
         Failure::failed(format!("cannot write {path}: {error}"))
     })

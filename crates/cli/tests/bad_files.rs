@@ -136,8 +136,7 @@ fn a_long_line_of_errors_is_cut() {
     assert_eq!(marked, "\"größe\"", "{}", ended.stderr);
 }
 
-/// A device that never ends, a pipe of which nobody writes to the other end, and a file of 5 GB
-/// that takes no space: none is read to its end.
+/// An endless device, a pipe without a writer and a sparse file of 5 GB are not read to the end.
 #[test]
 fn what_is_too_large_or_no_regular_file_is_refused_at_once() {
     let lab = Lab::with(&scripted(1, "", ""));
@@ -169,7 +168,7 @@ fn what_is_too_large_or_no_regular_file_is_refused_at_once() {
             let child =
                 common::limited_memory(&mut command).stdout(Stdio::piped()).stderr(Stdio::piped());
             let ended = common::end(child.spawn().unwrap()).expect(2);
-            // One that is as large is no table by its last bytes, of which nothing more is read.
+            // `sort-order` reads only the last bytes of the large file, which are not Parquet's.
             let why =
                 if arguments[0] == "sort-order" && file == "huge" { "as Parquet: " } else { why };
             assert!(ended.stderr.contains(why), "{arguments:?}: {ended:?}");

@@ -141,9 +141,9 @@ fn innodb_compresses_rows_and_pages_as_it_is_told() {
         let runs =
             "SELECT count(*) > 2 FROM information_schema.processlist WHERE db = 'steelbench'";
         common::wait_until("a load runs", || root.cell(runs).unwrap().as_deref() == Some("1"));
-        let told = "SELECT concat(row_format, ' ', create_options) FROM information_schema.tables \
-                    WHERE table_schema = 'steelbench' AND table_name <> 'made_by_steelbench'";
-        let told = root.cell(told).unwrap().unwrap();
+        let sql = "SELECT concat(row_format, ' ', create_options) FROM information_schema.tables \
+                   WHERE table_schema = 'steelbench' AND table_name <> 'made_by_steelbench'";
+        let options = root.cell(sql).unwrap().unwrap();
         let files = std::fs::read_dir(server.folder().join("data/steelbench")).unwrap().flatten();
         let of_data = |file: &std::path::Path| {
             file.extension().is_some_and(|end| end == "ibd")
@@ -154,11 +154,11 @@ fn innodb_compresses_rows_and_pages_as_it_is_told() {
             .map(|file| std::os::unix::fs::MetadataExt::blocks(&file.metadata().unwrap()) * 512)
             .sum();
         common::end(child).expect(0);
-        (told, fact(&lab, "t", method, "stored_bytes"), on_disk as f64)
+        (options, fact(&lab, "t", method, "stored_bytes"), on_disk as f64)
     };
-    let (told, none, on_disk) = measured("none");
-    assert!(told.starts_with("Dynamic") && !told.contains("COMPRESSED"), "{told}");
-    // Texts of 3,000 to 5,000 bytes, each of which has a page of its own besides.
+    let (options, none, on_disk) = measured("none");
+    assert!(options.starts_with("Dynamic") && !options.contains("COMPRESSED"), "{options}");
+    // Texts of 3,000 to 5,000 bytes, each in a page of its own.
     assert!(none > 2000.0 * 3_000.0 && (none / on_disk - 1.0).abs() < 0.05, "{none} {on_disk}");
     let mut before = none;
     for (method, says, of_none) in [
@@ -166,10 +166,10 @@ fn innodb_compresses_rows_and_pages_as_it_is_told() {
         ("compressed-4k", "KEY_BLOCK_SIZE=4", 0.6),
         ("page-zlib", "PAGE_COMPRESSED", 0.8),
     ] {
-        let (told, stored, on_disk) = measured(method);
-        let is_so = told.to_uppercase().contains(says)
-            && (told.starts_with("Compressed") == says.contains("KEY"));
-        assert!(is_so, "{method}: {told}");
+        let (options, stored, on_disk) = measured(method);
+        let is_so = options.to_uppercase().contains(says)
+            && (options.starts_with("Compressed") == says.contains("KEY"));
+        assert!(is_so, "{method}: {options}");
         assert!(stored < of_none * none, "{method}: {stored} of {none}");
         assert!((stored / on_disk - 1.0).abs() < 0.05, "{method}: {stored} and {on_disk}");
         if says.contains("KEY") {
@@ -197,9 +197,9 @@ fn a_level_that_a_server_was_built_without_is_left_out_and_said_so() {
          \"other\"\nif_installed = true\nset = {{ \"target.compression\" = \"page-{method}\" }}\n"
     ));
     let checked = lab.steelbench(&["check", "e.toml"]).expect(0);
-    let told = checked.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let output = checked.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     let says = format!("level other of pages omitted: this server was built without {method}");
-    assert!(told.contains(&says) && !told.contains("not installed"), "{told}");
+    assert!(output.contains(&says) && !output.contains("not installed"), "{output}");
 }
 
 #[test]

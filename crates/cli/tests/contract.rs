@@ -511,7 +511,7 @@ fn observes_waits_and_space_and_leaves_nothing(own: &Target) {
     assert!(server.is_none_or(|pid| !is_alive(pid)), "{} runs beside others", own.name);
     let (instance, mut connections) = loaded(host.as_mut(), own, &Cancel::new());
     assert_eq!(row(connections.as_mut(), SCAN, &[])[0], 1000.0, "{}", own.name);
-    assert!(server.is_none() || made == identity(folder.path()), "{} is made anew", own.name);
+    assert!(server.is_none() || made == identity(folder.path()), "{} is recreated", own.name);
     drop(connections);
     instance.remove().unwrap();
     drop(host);
@@ -525,7 +525,7 @@ fn server(folder: &Path) -> Option<i32> {
     pid.or_else(|| of_mariadb?.trim().parse().ok())
 }
 
-/// Which data directory is there: one that is made anew is another one.
+/// Inode of the data directory, which differs when the directory is recreated.
 fn identity(folder: &Path) -> Option<u64> {
     Some(folder.join("data").metadata().ok()?.ino())
 }

@@ -220,8 +220,8 @@ fn mariadb_keeps_a_data_set_for_each_compression_and_works_on_copies_where_it_is
     assert_eq!((loaded(&lab).len(), loads(&lab)), (6, 2));
 }
 
-/// A level whose engine is not there is left out where the file says so, and that is told wherever
-/// the run is.
+/// With `if_installed`, levels whose engine is not installed are skipped, and each report of the
+/// run says so.
 #[test]
 fn levels_of_engines_that_are_not_installed_are_left_out_and_said() {
     let file = |condition: &str, library: &str| {

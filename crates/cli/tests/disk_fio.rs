@@ -163,7 +163,7 @@ fn a_run_for_a_time_has_the_same_shape() {
          iodepth=4\ndirect=1\ntime_based\nruntime=300ms\nfdatasync=16\n",
     );
     let ours = ours(&lab, &["--fio", "mixed.fio"]);
-    assert!(!lab.path("data").exists(), "files of ours are removed");
+    assert!(!lab.path("data").exists(), "created files are removed");
     let Some(theirs) = fio(&lab, "mixed.fio") else { return };
     same_shape(&ours, &theirs, "");
     identities(&ours);

@@ -1,5 +1,4 @@
-//! Commands, hooks and programs of a set-up that print without end, stop, flee or ignore what they
-//! are told.
+//! Commands, hooks and set-up programs that print without end, stop, daemonize or ignore signals.
 
 use crate::common;
 use crate::common::{Lab, end, limited_memory, signal, wait_until};
@@ -33,8 +32,8 @@ fn ends(workload: &str, code: i32, cause: &str) -> Lab {
     );
     assert!(causes.iter().all(|cause| cause.len() < 10_000), "{causes:.200?}");
     assert!(!format!("{}{}", ended.stdout, ended.stderr).contains('\u{1b}'), "{ended:?}");
-    // Who was killed may be about to die.
-    wait_until("nobody is left", || servers::processes(&lab).is_empty());
+    // A killed process needs a moment to end.
+    wait_until("no process is left", || servers::processes(&lab).is_empty());
     servers::nothing_is_left(&lab);
     lab
 }
@@ -94,7 +93,7 @@ fn who_closes_its_output_flees_stops_or_ignores_signals_is_ended() {
         1,
         "workload.hook_timeout",
     );
-    // The same when we are told to end.
+    // Also when Steelbench receives a signal to end.
     let lab = Lab::with(
         &file("command = \"touch begun; trap '' TERM INT; while :; do sleep 0.1; done\"", "")
             .replace("3 s", "600 s"),
@@ -129,7 +128,7 @@ fn a_hook_that_leaves_somebody_who_prints_for_ever_has_ended() {
     let lab =
         Lab::with(&common::scripted(1, "", "[hooks]\nbefore_trial = 'yes & echo $! > pid'\n"));
     end(lab.start()).expect(0);
-    // Nobody reads what it prints any more.
+    // No process reads its output any more.
     let pid: i32 = lab.read("pid").trim().parse().unwrap();
     wait_until("it has ended", || !servers::installed::is_alive(pid));
 }

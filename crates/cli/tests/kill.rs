@@ -22,9 +22,9 @@ fn announced(stderr: &str) -> (Option<u32>, u32) {
     (stderr.lines().find_map(before), stderr.lines().filter_map(after).max().unwrap_or(0))
 }
 
-/// Kills the run so many times, each time at most `longest` after it has begun, then lets it end,
-/// and checks that each of its two configurations has each block once. Nothing else touches the
-/// results file meanwhile: what a killed run leaves is for the next one to mend.
+/// Kills the run `kills` times, each time at most `longest` after its start, then lets it end and
+/// checks that each of its two configurations has each block once. Nothing else touches the results
+/// file: the next run has to repair what a killed one left.
 fn kill_and_resume(file: &str, kills: u32, blocks: usize, mut longest: Duration) {
     let lab = Lab::with(file);
     let (mut instants, mut recorded) = (Instants(42), 0);

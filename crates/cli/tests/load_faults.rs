@@ -83,7 +83,7 @@ fn a_scan_of_duckdb_is_interrupted_in_its_middle() {
         end(child).expect(130);
         assert_eq!(lab.trials("t"), 0);
         servers::nothing_is_left(&lab);
-        // One statement that goes on and on hears it too.
+        // A single endless statement is cancelled too.
         let endless = "SELECT count(*) FROM range(1000000000) a, range(1000000000) b;\n";
         let workload = "probe = \"script\"\nscript = \"s.sql\"\nconnections = 1\ntransactions = 1";
         let lab = Lab::with(&file(&target, workload, "[limits]\ntrial_time = \"600 s\"\n"));
@@ -132,8 +132,8 @@ fn a_disk_that_is_full_in_the_middle_of_a_load_is_named_and_the_run_goes_on_late
     for (target, size) in
         embedded.into_iter().chain(duckdb().into_iter().map(|it| (it, "size=100m"))).chain(servers)
     {
-        // 300 bytes of a row: 9 MB, of which 2 have room. The second block loads anew: an update
-        // changes the rows.
+        // 9 MB in rows of 300 bytes, on a volume with room for 2 MB. The second block reloads,
+        // because updates change the rows.
         let workload =
             "probe = \"update\"\nrows = \"30k\"\nrows_per_page = 20\nupdates = 10\nconnections = 1";
         let lab =

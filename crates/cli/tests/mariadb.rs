@@ -1,6 +1,6 @@
 //! MariaDB servers that fail in the middle of a trial, refuse, or fall silent: the trial fails with
-//! its reason, the rest goes on, nothing of ours is left. And tables of one's own, which every
-//! trial begins with.
+//! its reason, the run continues, and nothing is left behind. In addition: every trial begins with
+//! the tables of the set-up.
 
 use crate::common::{Lab, end, signal, wait_until};
 use crate::servers;
@@ -49,11 +49,11 @@ fn a_killed_server_and_a_killed_session_fail_their_trials_only() {
     assert!(!servers::installed::is_alive(first) && !servers::installed::is_alive(second));
     assert_eq!(lab.rows("t", STATUSES), ["failed", "failed", "done"]);
     let causes = causes(&lab);
-    // The load notices it, or before it whoever observes the waits.
-    let is_told = |cause: &String| {
+    // The load notices it, or earlier the sampler of waits.
+    let is_reported = |cause: &String| {
         cause.contains("connection to the server") || cause.contains("cannot connect")
     };
-    assert!(causes.iter().all(is_told), "{causes:?}");
+    assert!(causes.iter().all(is_reported), "{causes:?}");
     nothing_is_left(&lab);
 }
 
@@ -149,7 +149,7 @@ fn an_interruption_ends_a_trial_and_its_preparation_also_in_the_middle_of_a_stat
     }
 }
 
-/// Privileges of a user who may work in a database of ours and nowhere else.
+/// A user with privileges in the `steelbench` database only.
 const APP: &str = "CREATE USER app; GRANT ALL ON steelbench.* TO app";
 
 #[test]
@@ -196,7 +196,7 @@ fn refusals(server: &Server) {
     packet.run(1);
     assert!(causes(&packet)[0].contains("max_allowed_packet"), "{:?}", causes(&packet));
     root.run("SET GLOBAL max_allowed_packet = 16777216").unwrap();
-    // A lock that somebody holds for longer than the server waits, which counts as a try.
+    // Another session holds a lock for longer than the server waits, which counts as a try.
     let tpcb = "probe = \"script\"\nbuiltin = \"tpcb-like\"\nscale = 1\nconnections = 2\nduration \
                 = \"4 s\"\nmax_tries = 10";
     let locked = by_url(&url, "settings.innodb_lock_wait_timeout = 1", tpcb);
@@ -226,7 +226,7 @@ fn refusals(server: &Server) {
 }
 
 /// Two rows in either order: sessions that wait for each other, of which the server ends one (error
-/// 1213). Then a row that somebody holds for longer than is waited (1205), after which the server
+/// 1213). Then a row lock held for longer than the lock timeout (1205), after which the server
 /// itself rolls back one statement only.
 #[test]
 fn deadlocks_and_lock_timeouts_are_tried_again_as_often_as_the_script_says_and_counted() {
@@ -349,8 +349,8 @@ const GREETING: [&[u8]; 5] = [
 ];
 const OK: &[u8] = b"\x07\0\0\x02\0\0\0\x02\0\0\0";
 
-/// A server that lets in whom it is told to and then says nothing. Tells of everybody who waits for
-/// it.
+/// A server that falls silent after the login, if `lets_in`, or instead of one. Reports each client
+/// that waits.
 fn silent(lets_in: bool) -> (u16, Receiver<()>) {
     servers::silent(move |socket| {
         if lets_in {
@@ -380,7 +380,7 @@ fn every_wait_for_a_silent_server_ends_in_its_time_and_at_the_first_interruption
         end(child).expect(130);
         assert_eq!(lab.work_folders().len(), 0);
         let url = url.replace("connect-timeout=600", "connect-timeout=2");
-        // With a command that may mend it before the trial, the trial is begun.
+        // A command that may repair it runs before the trial, so the trial is begun.
         let limits = "[limits]\ntrial_time = \"1 s\"\n[hooks]\nbefore_trial = \"true\"\n";
         let lab = limited(&url, limits);
         end(lab.start()).expect(1);

@@ -152,7 +152,7 @@ fn variables_of_a_server_are_in_force_in_trials_and_put_back_afterwards() {
     lab.run(0);
     assert_eq!(told(&own), ["2097152 77 321 2097152 1048576", "4194304 77 321 2097152 1048576"]);
     assert_eq!(own.all(), before);
-    // What somebody had set while it ran is there after our restarts, too.
+    // Values set at run time survive Steelbench's restarts.
     assert_eq!(own.shown("long_query_time"), "5.000000");
     assert!(!own.option_file().exists());
     // One for each level, and one at the end.
@@ -267,7 +267,7 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
     assert_eq!(own.all(), before);
     assert_eq!((servers::records(&lab), own.option_file().exists()), (Vec::new(), false));
     assert_eq!(told(&own).len(), 1);
-    // One that was killed, and then the server was started anew, has nothing left to put back.
+    // After a killed run and a restart of the server there is nothing left to restore.
     lab.write(
         "e.toml",
         &own.experiment(

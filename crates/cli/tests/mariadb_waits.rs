@@ -151,7 +151,7 @@ fn the_screen_shows_the_load_of_a_server_and_ends_at_a_key() {
             "SELECT count(*) > 3 FROM information_schema.processlist WHERE db = 'steelbench'";
         wait_until("a load runs", || admin.cell(runs).unwrap().as_deref() == Some("1"));
         with_blocked_sessions(&server.config(), |[holder, ..]| {
-            let mut screen = Screen::of(&lab, 200, &["waits", url, "--watch"]);
+            let mut screen = Screen::start(&lab, 200, &["waits", url, "--watch"]);
             for (key, words) in [
                 (b"1", &["from the process list", "CPU or run queue", "lock  ", "ROW_LOCK"][..]),
                 (b"2", &["SELECT abalance FROM pgbench_accounts"]),
@@ -197,8 +197,8 @@ fn inventories_of_many_servers_are_one() {
     let page = flat(&lab.steelbench(&arguments).expect(0).stdout);
     for words in [
         "10 machines, 10 servers",
-        // Shown of every server, and told by the one alone that has another value than the
-        // default.
+        // Shown for every server, although only the one with another value than the default
+        // reports it.
         "1 of 10 has mariadb innodb_io_capacity 555; 9 have 200",
         "1 of 10 has mariadb table_definition_cache 999; 9 have default",
     ] {

@@ -134,8 +134,8 @@ fn variables_of_the_server_are_set_and_put_back_and_those_that_cannot_be_are_nam
         let lab = experiment(server, settings, once, "");
         lab.write("s.sql", tell);
         let ended = lab.run(code);
-        let told = format!("{}{}{:?}", ended.stdout, ended.stderr, servers::causes(&lab));
-        assert!(flat(&told).contains(said), "{said}: {told}");
+        let output = format!("{}{}{:?}", ended.stdout, ended.stderr, servers::causes(&lab));
+        assert!(flat(&output).contains(said), "{said}: {output}");
     }
 }
 
@@ -179,7 +179,7 @@ fn a_blocked_session_its_blocker_and_what_they_wait_for_are_shown() {
             }
             let unaccounted = seen["accounting"]["unaccounted_s"].as_f64().unwrap() / busy_s;
             assert!((-0.001..0.05).contains(&unaccounted), "{unaccounted}: {seen:#}");
-            let mut screen = Screen::of(&lab, 200, &["waits", &url, "--watch"]);
+            let mut screen = Screen::start(&lab, 200, &["waits", &url, "--watch"]);
             for (key, words) in
                 [(b"1", ["ROW_LOCK", "metadata lock"]), (b"4", ["row 7 of shop.stock", "blocks 2"])]
             {
@@ -283,7 +283,7 @@ fn statements_have_their_plans_and_the_index_that_is_missing_is_found() {
         update["not_explained"].as_str().unwrap().contains("this session is read-only"),
         "{update:#}"
     );
-    // The server counts processor time only when told to.
+    // The server does not count CPU time by default.
     assert!(select["counters"]["cpu_ns"].is_null(), "{select:#}");
     assert!(
         texts.iter().all(|text| !text.contains("steelbench") && !text.contains("SESSION")),

@@ -26,7 +26,7 @@ fn all_configurations_of_a_block_have_one_schedule() {
     assert_eq!(lab.rows("t", schedules), ["1|3|1|1", "2|3|1|1", "3|3|1|1"]);
     let between = "SELECT count(DISTINCT schedule_s) FROM load_health";
     assert_eq!(lab.rows("t", between), ["3"], "each block has its own");
-    // What the schedule sets is no sign of a machine that changes.
+    // The schedule sets the throughput, so it is not a sign of drift.
     let shown = lab.steelbench(&["show", "t"]).expect(0);
     let shown = shown.shows("compared on latency_p99 (ms, lower is better)").shows("Open loop");
     assert!(!shown.stdout.contains("Blocks differ in throughput"), "{}", shown.stdout);

@@ -125,10 +125,10 @@ fn between_trials_the_server_is_put_back_as_the_file_says() {
             ),
         );
         lab.run(0);
-        let told = told(&lab);
-        let starts: std::collections::BTreeSet<&String> = told.iter().map(|row| &row[0]).collect();
-        assert_eq!(starts.len(), if restarted { 3 } else { 1 }, "{reset} {told:?}");
-        let counts: Vec<&str> = told.iter().map(|row| row[1].as_str()).collect();
+        let rows = told(&lab);
+        let starts: std::collections::BTreeSet<&String> = rows.iter().map(|row| &row[0]).collect();
+        assert_eq!(starts.len(), if restarted { 3 } else { 1 }, "{reset} {rows:?}");
+        let counts: Vec<&str> = rows.iter().map(|row| row[1].as_str()).collect();
         assert_eq!(counts, if new { ["1", "1", "1"] } else { ["1", "2", "3"] }, "{reset}");
         nothing_is_left(&lab);
     }
@@ -143,7 +143,7 @@ fn caches_are_as_the_file_says() {
     lab.run(0);
     let kinds = lab.rows("t", "SELECT DISTINCT kind FROM warnings");
     assert!(!kinds.contains(&"cache_state".to_owned()), "{kinds:?}");
-    // 5000 rows were read from files by nobody but a server that began cold.
+    // Only a server that began cold reads the 5000 rows from files.
     let reads = "SELECT l.level, sum(CASE WHEN o.name LIKE '%read' THEN o.count ELSE 0 END) > 0 \
                  FROM operations o
                  JOIN trials t ON t.id = o.trial JOIN configuration_levels l ON l.configuration = \

@@ -1,5 +1,5 @@
 //! Private servers that fail in the middle of a trial, and runs that end in the middle of one: the
-//! trial fails with its reason, the rest goes on, nothing of ours is left.
+//! trial fails with its reason, the run continues, and nothing is left behind.
 
 use crate::common::{end, signal, wait_until};
 use crate::servers;
@@ -34,7 +34,7 @@ fn a_killed_server_and_a_killed_session_fail_their_trials_only() {
     assert_eq!(statuses[..2], ["failed", "failed"]);
     assert_eq!(statuses.iter().filter(|status| *status == "done").count(), 2 * of_server - 2);
     let causes = causes(&lab);
-    // The last words that sessions hear are those of a server that goes on without the killed one.
+    // The cause quotes the log of a server that recovers from the crash of one process.
     assert!(
         causes[0].contains("connection") && causes[0].contains("end of the server's log"),
         "{causes:?}"
@@ -50,7 +50,7 @@ fn a_server_that_hangs_fails_its_trial_when_its_time_is_over() {
     let lab = lab(&managed(2, &newest(&versions), ["", &inserts(2.0), limits]));
     let child = lab.start();
     let (first, _) = running_load(&lab, None);
-    // All of its processes: nobody answers, nobody closes a connection.
+    // All of its processes, so that it neither answers nor closes a connection.
     for pid in servers::processes(&lab).into_iter().filter(|pid| *pid != child.id() as i32) {
         kill(pid, libc::SIGSTOP);
     }

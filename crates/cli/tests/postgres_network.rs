@@ -41,7 +41,7 @@ fn statuses(lab: &Lab) -> Vec<String> {
     lab.rows("t", "SELECT status FROM trials ORDER BY id")
 }
 
-/// Schemas of ours on the server, seen through its unix socket, which needs no network.
+/// Counts Steelbench's schemas on the server through its unix socket, which needs no network.
 fn schemas(server: &Server) -> usize {
     let sql = "SELECT 1 FROM pg_namespace WHERE nspname = 'steelbench'";
     server.connect().query(sql, &[]).unwrap().len()
@@ -64,7 +64,7 @@ fn a_network_that_is_lost_for_a_while_fails_one_trial() {
         let causes = causes(&lab);
         assert!(causes[0].contains("lost the connection to the server"), "{causes:?}");
         assert!(causes[0].contains("removing it failed too"), "{causes:?}");
-        // Whoever comes next takes over what could not be removed.
+        // The next run takes over what could not be removed.
         assert_eq!((statuses(&lab), schemas(&server)), (vec!["failed".into(), "done".into()], 0));
     });
 }

@@ -10,8 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A server with a command that restarts it, and with a value that stands in its file and one that
-/// does not.
+/// A server with a command that restarts it, with one value set in its file and one that is not.
 struct Own {
     server: Server,
     restart: PathBuf,
@@ -183,7 +182,7 @@ fn what_is_not_permitted_is_refused_and_changes_nothing() {
              true\n[workload]\nprobe = \"insert\"\n",
         );
         lab.run(2).says("needs this permission, a private server does not");
-        // A change of somebody else that awaits a restart does not come into force with ours.
+        // Another user's pending change does not take effect with Steelbench's restart.
         own.alter("ALTER SYSTEM SET max_connections = 90");
         own.alter("SELECT pg_reload_conf()");
         let others = own.file();

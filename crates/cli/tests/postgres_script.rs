@@ -113,12 +113,12 @@ fn sleeps_variables_conditions_and_results_work_in_both_protocols() {
     said(&lab);
     let script = "\\set a random(7, 7) * 6\n\\set b :a % 5\n\\sleep 2 ms\nSELECT :a + 1 AS next, \
                   CAST(:given AS float) * 2 AS twice \\gset r_\n\\if :r_next = 43 and :b = \
-                  2\nCREATE TABLE IF NOT EXISTS told (n int, w float);\nINSERT INTO told VALUES \
+                  2\nCREATE TABLE IF NOT EXISTS seen (n int, w float);\nINSERT INTO seen VALUES \
                   (:r_next, :r_twice);\n\\elif true\nSELECT 1 / 0;\n\\else\nSELECT 1 / \
                   0;\n\\endif\n";
     lab.write(
         "s.sql",
-        &(script.to_owned() + &say(&lab, "SELECT count(*), min(n), max(w) FROM told")),
+        &(script.to_owned() + &say(&lab, "SELECT count(*), min(n), max(w) FROM seen")),
     );
     lab.run(0);
     // Each trial has a table of its own, which the next one does not see.

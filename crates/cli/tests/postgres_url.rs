@@ -45,7 +45,7 @@ fn file(url: &str, workload: &str, more: &str) -> String {
 
 const INSERTS: &str = "probe = \"insert\"\nconnections = 2\nrows = 500\nrows_per_transaction = 50";
 
-/// An insert load that goes on until it is stopped.
+/// An insert load that runs until it is stopped.
 const ENDLESS: &str =
     "probe = \"insert\"\nconnections = 2\nduration = \"600 s\"\nrows_per_transaction = 10";
 
@@ -200,7 +200,7 @@ fn what_is_wrong_with_a_url_is_told_by_check_without_a_password() {
     check("url = \"\"\nreset = \"restart\"").says("needs a private server");
 }
 
-/// A port where nobody listens.
+/// Returns a port without a listener.
 fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
@@ -275,20 +275,20 @@ fn settings_of_a_session_are_levels_of_a_factor() {
     for bin in bindirs() {
         let server = server(&bin, &[]);
         let mut client = postgres::client::Client::connect(&owner(&server)).unwrap();
-        client.batch("CREATE TABLE told (mem text, note text)").unwrap();
+        client.batch("CREATE TABLE seen (mem text, note text)").unwrap();
         let levels = "[factors]\n\"target.settings.work_mem\" = [\"1MB\", \
                       \"2MB\"]\n\"target.settings.app.note\" = [\"two words\", 'a\\b']\n";
         let lab = lab(&file(&socket(&server), ONCE, levels));
         lab.write(
             "script.sql",
-            "INSERT INTO told SELECT current_setting('work_mem'), current_setting('app.note')",
+            "INSERT INTO seen SELECT current_setting('work_mem'), current_setting('app.note')",
         );
         lab.run(0);
-        let told = client
-            .query("SELECT string_agg(mem || ' ' || note, ', ' ORDER BY mem, note) FROM told", &[])
+        let seen = client
+            .query("SELECT string_agg(mem || ' ' || note, ', ' ORDER BY mem, note) FROM seen", &[])
             .unwrap();
-        let told = told.first().unwrap().get(0).unwrap();
-        assert_eq!(told, "1MB a\\b, 1MB two words, 2MB a\\b, 2MB two words");
+        let seen = seen.first().unwrap().get(0).unwrap();
+        assert_eq!(seen, "1MB a\\b, 1MB two words, 2MB a\\b, 2MB two words");
     }
 }
 
@@ -361,8 +361,7 @@ fn the_processes_of_servers_on_this_machine_are_in_the_profile_of_a_trial() {
     }
 }
 
-/// Somebody changes a setting of the database between two trials, and the planner decides
-/// otherwise.
+/// A setting of the database changes between two trials, and the planner chooses another plan.
 #[test]
 fn a_trial_with_another_plan_than_the_first_of_its_configuration_is_warned_about() {
     for bin in bindirs() {

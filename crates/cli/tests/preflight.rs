@@ -94,7 +94,7 @@ fn a_setting_that_sqlite_does_not_take_is_found_where_it_stands() {
     assert_eq!(lab.trials("t"), 0);
 }
 
-/// A command before the trials may mend what is missing: then it is only told.
+/// A command before the trials may fix the problem: then preflight only warns.
 #[test]
 fn what_a_command_may_mend_is_a_warning() {
     let disk = "probe = \"disk\"\npattern = \"random-read\"\ndirect = false\nduration = \"100 ms\"";

@@ -38,7 +38,7 @@ fn on_each_server(settings: &[(&str, &str)], test: impl Fn(&PrivateServer, &str)
 const COUNTED: [(&str, &str); 2] =
     [("shared_preload_libraries", "pg_stat_statements"), ("autovacuum", "off")];
 
-/// Sessions that have ended have told their counters.
+/// Runs `act` in a session and waits until it has ended, as sessions report their counters then.
 fn in_a_session(cluster: &PrivateServer, act: impl FnOnce(&mut Client)) {
     let mut client = cluster.connect().unwrap();
     let pid = client.backend_pid().to_string();
@@ -132,7 +132,7 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         let lookups = number(&found, "SELECT name FROM customers WHERE id");
         assert!(users("customers_pkey").contains(&lookups), "{:#?}", found["uses"]);
         assert!(users("orders_note_idx").is_empty());
-        // What has no plan says why, and nothing of ours is there.
+        // A statement without a plan says why, and Steelbench's own statements are not listed.
         let temporary = &found["statements"][number(&found, "SELECT * FROM gone") - 1];
         assert!(
             temporary["not_explained"].as_str().unwrap().contains("it was dropped, is temporary"),

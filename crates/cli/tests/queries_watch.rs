@@ -12,7 +12,7 @@ use work::Cancel;
 
 const FILE: &str = "results/w.steelbench";
 
-/// Runs something again and again until it is told to end.
+/// Runs `act` repeatedly in a thread until the sender sends or is dropped.
 fn load(mut act: impl FnMut() + Send + 'static) -> (Sender<()>, JoinHandle<()>) {
     let (end, ended) = channel();
     let thread = std::thread::spawn(move || {
@@ -126,7 +126,7 @@ fn an_index_that_is_dropped_changes_a_plan_and_nothing_else_is_named() {
             wait_for_intervals(&lab, 8);
             stop.send(()).unwrap();
             thread.join().unwrap();
-            // What the last session did is told when it has ended.
+            // A session reports its last counters when it ends.
             wait_for_intervals(&lab, 3);
             signal(&watch, libc::SIGINT);
             let ended = end(watch).expect(0).shows("interval 2: ").shows(" runs, ");

@@ -110,7 +110,7 @@ fn a_folder_that_cannot_be_made_is_named() {
     lab.run(1).says("results: cannot create it");
 }
 
-/// Reading a neighbour for its ceilings, or listing it, must not run what somebody has put into it.
+/// Reading another results file of the folder, or listing it, must not run SQL planted in it.
 #[test]
 fn a_results_file_that_never_ends_hangs_neither_itself_nor_others() {
     let lab = recorded();
@@ -138,7 +138,7 @@ fn a_pipe_in_place_of_a_file_is_refused_at_once() {
     assert!(Command::new("mkfifo").arg(lab.path(FILE)).status().unwrap().success());
     end(lab.start()).expect(2).says("not a regular file");
     lab.steelbench(&["show", "t"]).expect(2).says("not a regular file");
-    // It is no reason not to show the newest of the others.
+    // The newest of the others is shown all the same.
     lab.run_with(&["--results", "results/old.steelbench"], 0);
     std::fs::rename(lab.path(FILE), lab.path("results/new.steelbench")).unwrap();
     Command::new("touch").arg(lab.path("results/new.steelbench")).status().unwrap();
@@ -187,11 +187,11 @@ fn a_journal_beside_a_results_file_harms_no_other_file_and_keeps_nobody_waiting(
         assert_eq!(lab.read("salaries"), "precious", "{arguments:?}: {ended:?}");
         ended.expect(0);
     }
-    // One of ours is rolled back.
+    // A genuine journal is rolled back.
     std::fs::write(&journal, &rolls_back).unwrap();
     lab.steelbench(&["show", "t"]).expect(0).shows("2 trials done");
     assert!(std::fs::read(lab.path(FILE)).unwrap() == whole && !journal.exists());
-    // One that is a pipe keeps nobody waiting, not even who reads another file of the folder.
+    // A pipe in place of a journal blocks no reader, not even of another file of the folder.
     std::fs::copy(lab.path(FILE), lab.path("results/other.steelbench")).unwrap();
     for ending in ["-journal", "-wal", "-shm"] {
         let pipe = lab.path(&format!("{FILE}{ending}"));

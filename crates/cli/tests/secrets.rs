@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-/// Connection strings with a secret, PW, in them that nobody can connect with.
+/// Connection strings with a secret, PW, that do not lead to a server.
 const CONNECTION_STRINGS: &[&str] = &[
     "postgres://u:PW@127.0.0.1:1/d",
     "postgresql://u:PW@127.0.0.1:1/d?connect_timeout=1",
@@ -404,7 +404,7 @@ fn a_secret_planted_everywhere_is_in_no_output_and_in_no_file() {
     }
 }
 
-/// As a version that did not know better, or somebody, may have left it.
+/// An older version, or an edit by hand, may have left one.
 #[test]
 fn a_secret_in_a_results_file_is_not_shown() {
     let lab = planted_everywhere();

@@ -141,7 +141,7 @@ fn what_a_command_prints_of_the_password_of_its_server_is_not_recorded() {
         let lab = Lab::with(&format!(
             "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \"host=127.0.0.1 \
              port={} user=app dbname=postgres\"\n[workload]\nprobe = \"command\"\ncommand = \
-             \"test -n \\\"$PGPASSWORD\\\" && echo told $PGPASSWORD >&2; exit \
+             \"test -n \\\"$PGPASSWORD\\\" && echo seen $PGPASSWORD >&2; exit \
              9\"\n[repeats]\nblocks = 1\n",
             server.port
         ));
@@ -151,11 +151,11 @@ fn what_a_command_prints_of_the_password_of_its_server_is_not_recorded() {
         let mut run = lab.command(&["run", "e.toml"]);
         let ended = Ended::from(run.env("HOME", lab.path("")).output().unwrap());
         kept(&lab, &ended, "run");
-        assert!(ended.expect(1).stdout.contains("told ***"), "it is there, with stars");
+        assert!(ended.expect(1).stdout.contains("seen ***"), "it is there, with stars");
     }
 }
 
-/// Statements of others, names of their programs: what a server tells of its sessions.
+/// A server lists the statements and program names of all sessions; these may hold passwords.
 #[test]
 fn a_recording_of_waits_has_no_password() {
     for bin in servers::by_url::bindirs() {

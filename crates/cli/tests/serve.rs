@@ -236,7 +236,7 @@ fn stops_when_told_to_and_says_when_a_port_is_taken() {
         lab.steelbench(&["serve", "--port", &port])
             .expect(1)
             .says(&format!("port {port} of 127.0.0.1 is in use"));
-        // A connection that is open and says nothing holds up nobody.
+        // An idle connection does not block other requests.
         let open = idle.then(|| TcpStream::connect(&server.address).unwrap());
         assert_eq!(server.get("/").status, 200);
         let child = server.child.take().unwrap();
@@ -323,8 +323,8 @@ fn says_what_has_failed_for_good() {
     assert!(server.page("/run?file=t").contains("complete: 5 trials, 2 attempts failed"));
 }
 
-/// Results files that somebody has made, among those of ours: each page ends in time, and says what
-/// is wrong or shows what it can; the others are as they were.
+/// Crafted results files beside genuine ones: each page loads in time and shows an error or what it
+/// can; the pages of the genuine files are unchanged.
 #[test]
 fn crafted_results_files_harm_neither_themselves_nor_others() {
     let lab = recorded();
@@ -389,8 +389,7 @@ fn crafted_results_files_harm_neither_themselves_nor_others() {
     assert!(most.trim_end_matches(" kB").parse::<u64>().unwrap() < 1 << 20, "{most}");
 }
 
-/// Open connections that say nothing take all descriptors of the server; whoever comes then waits
-/// until their time is over. More configurations than the experiment in the same file has.
+/// Trials of more configurations than the experiment in the same file has.
 #[test]
 fn trials_of_what_the_experiment_does_not_have_are_shown() {
     let lab = recorded();
@@ -419,7 +418,7 @@ fn silent_visitors_do_not_keep_others_out() {
             Ok(())
         });
     }
-    let server = Server::of(command);
+    let server = Server::spawn(command);
     let visitors: Vec<TcpStream> =
         (0..200).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
     assert_eq!(server.get("/").status, 200);
@@ -464,7 +463,7 @@ fn pages_of_other_sites_may_link_to_ours_and_no_more() {
     }
 }
 
-/// How often each file of a folder is opened meanwhile, by any process.
+/// Counts how often any process opens each file of a folder during `work`.
 fn opens(folder: &std::path::Path, work: impl FnOnce()) -> HashMap<String, usize> {
     let path = CString::new(folder.as_os_str().as_bytes()).unwrap();
     // SAFETY: plain system calls; the descriptor is owned from here on.

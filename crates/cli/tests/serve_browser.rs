@@ -1,5 +1,5 @@
-//! `serve` in a real browser: a run is watched while it goes on, and nothing that its reader has
-//! done is lost.
+//! `serve` in a real browser: pages follow a run while it lasts, and keep what their reader has
+//! opened or typed.
 
 use crate::common::{Lab, end, scripted, signal};
 use crate::serving::{Browser, GATED, Server, let_go};
@@ -29,7 +29,7 @@ fn a_run_is_watched_and_what_the_reader_does_stays() {
     browser.open(&server, "/");
     let run = lab.start();
     let_go(&lab, 8);
-    // The list shows the run without being loaded anew.
+    // The list shows the run without being reloaded.
     browser.until(
         "return document.querySelector('#runs tbody tr')?.textContent.includes('running: 8 of 20 \
          trials')",

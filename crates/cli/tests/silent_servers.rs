@@ -15,8 +15,8 @@ use std::sync::mpsc::Receiver;
 /// The end of a login without a password: `AuthenticationOk`, `server_version`, `ReadyForQuery`.
 const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0S\0\0\0\x18server_version\x0015.0\0Z\0\0\0\x05I";
 
-/// A server that lets in whom it is told to and then says nothing. Tells of everybody who waits for
-/// it.
+/// A server that falls silent after the login, if `lets_in`, or instead of one. Reports each client
+/// that waits.
 fn silent(lets_in: bool) -> (u16, Receiver<()>) {
     servers::silent(move |socket| {
         socket.read_exact(&mut [0])?;
@@ -87,7 +87,7 @@ fn limits_hold_for_a_server_that_does_not_answer() {
     for lets_in in [false, true] {
         let (port, _told) = silent(lets_in);
         let url = format!("host=127.0.0.1 port={port} user=me dbname=d sslmode=disable");
-        // With a command that may mend it before the trial, the trial is begun.
+        // A command that may repair it runs before the trial, so the trial is begun.
         let limits = "[limits]\ntrial_time = \"1 s\"\n[hooks]\nbefore_trial = \"true\"\n";
         let lab = Lab::with(&by_url(&url, limits));
         end(lab.start()).expect(1);

@@ -436,7 +436,7 @@ fn each_view_that_a_server_lacks_is_told() {
     let [latches, files, schedulers, spinlocks] = views::COUNTERS.map(|counters| counters.view);
     let owner = views::page_owner(5, 1, 900);
     let texts = format!("{}42, 43{}", views::TEXTS, views::TEXTS_END);
-    let of = |view: views::View, told: &'static str| (view.sql, view.older, view.name, told);
+    let of = |view: views::View, title: &'static str| (view.sql, view.older, view.name, title);
     let waits = [
         of(views::STARTED, "Server restarts"),
         of(views::WAITS, "Server-wide waits"),
@@ -451,18 +451,18 @@ fn each_view_that_a_server_lacks_is_told() {
         (&texts, None, "sys.dm_exec_query_stats", "Statement texts"),
     ];
     let error = format!("error {MISSING}: relation does not exist.");
-    let see = |(sql, older, name, told): (&str, Option<&'static str>, &str, &str)| {
+    let see = |(sql, older, name, title): (&str, Option<&'static str>, &str, &str)| {
         let statements: Vec<&str> = [Some(sql), older].into_iter().flatten().collect();
         let shown = without(&statements, &["waits", "URL", "--seconds", "1", "--tasks"]);
-        assert!(shown.contains(&format!("{told}: {name}: {error}")), "{told}: {shown}");
-        assert_eq!(shown.matches(&error).count(), 1, "{told}: {shown}");
+        assert!(shown.contains(&format!("{title}: {name}: {error}")), "{title}: {shown}");
+        assert_eq!(shown.matches(&error).count(), 1, "{title}: {shown}");
         // Nothing is said of it as if it were known.
         let seen = [
             ("sys.dm_os_waiting_tasks", "blocks 1 session"),
             ("sys.dm_exec_requests", "PFS page 5:1:1520544"),
         ];
         for (of, what) in seen {
-            assert_eq!(shown.contains(what), of != name, "{told}: {what}: {shown}");
+            assert_eq!(shown.contains(what), of != name, "{title}: {what}: {shown}");
         }
         assert_eq!(shown.contains("counts and times waits"), name != views::WAITS.name, "{shown}");
     };
@@ -513,7 +513,7 @@ fn strict_and_mandatory_connections_are_verified() {
         assert_eq!(
             mock.connections(),
             0,
-            "nobody logs in to a server that is not the one that was named"
+            "no login to a server with another certificate than the named one"
         );
         let pinned =
             survey(&format!("servercertificate={}", lab.path("server.pem").display())).expect(0);
@@ -667,10 +667,10 @@ fn live_server_has_all_that_is_asked() {
         "not seen: {:#}\nunread: {:#}\n{:#}",
         seen["lost"], survey["unread"], queries["unread"]
     );
-    // An unknown column or object is a mistake of ours; a missing permission is not.
+    // An unknown column or object is a bug in Steelbench; a missing permission is not.
     for unknown in ["error 207:", "error 208:", "error 102:", "error 156:"] {
-        for told in [&seen["lost"], &survey["unread"], &queries["unread"]] {
-            assert!(!told.to_string().contains(unknown), "{unknown}: {told}");
+        for unread in [&seen["lost"], &survey["unread"], &queries["unread"]] {
+            assert!(!unread.to_string().contains(unknown), "{unknown}: {unread}");
         }
     }
 }

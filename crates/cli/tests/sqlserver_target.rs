@@ -85,7 +85,7 @@ fn an_insert_experiment_runs_from_the_file_to_the_report() {
             "{shown}: {ended:#?}"
         );
     }
-    // The emulator counts no waits: that is told, and nothing is made up.
+    // The emulator counts no waits: a warning says so, and no waits are invented.
     let warnings =
         on.lab.rows("t", "SELECT DISTINCT detail FROM warnings ORDER BY detail").join("\n");
     assert!(warnings.contains("sys.dm_exec_session_wait_stats: error 208"), "{warnings}");
@@ -285,7 +285,7 @@ fn cell(name: &str, value: i64) -> QueryResponse {
     QueryResponse::new(vec![column], vec![Row::new(vec![ColumnValue::BigInt(value)])])
 }
 
-/// A statement that takes an hour is cancelled by attention when somebody presses Ctrl-C.
+/// Ctrl-C cancels a statement that takes an hour, by an attention packet.
 #[test]
 fn ctrl_c_cancels_what_the_server_works_on() {
     let lab = Lab::new();

@@ -225,7 +225,7 @@ fn lines_fit_a_terminal_of_80_columns() {
         ],
         &["show", "--help"],
     ] {
-        let lines = Screen::of(&lab, 80, arguments).into_lines();
+        let lines = Screen::start(&lab, 80, arguments).into_lines();
         let broken: Vec<&String> = lines.iter().filter(|line| is_broken(line)).collect();
         assert!(broken.is_empty() && lines.len() > 2, "{arguments:?}: {broken:#?} of {lines:#?}");
     }

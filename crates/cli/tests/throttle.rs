@@ -119,7 +119,7 @@ fn what_a_kill_leaves_is_removed_by_the_next_run() {
     end(child);
     let left = groups_of(pid);
     assert_eq!(left.len(), 1);
-    // Nobody else on the machine takes it away who throttles nothing.
+    // A run that throttles nothing does not remove it.
     lab.write("other.toml", &scripted(1, "", ""));
     lab.steelbench(&["run", "other.toml", "--results", "other.steelbench"]).expect(0);
     assert_eq!(groups_of(pid), left);

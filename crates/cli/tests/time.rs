@@ -54,10 +54,10 @@ fn what_is_printed_is_an_experiment_that_runs() {
     lab.write("own.toml", &printed.stdout);
     let check =
         lab.steelbench(&["check", "own.toml"]).expect(0).shows("2 configurations x 4 blocks");
-    // The one command is no factor beside its parameters.
+    // A single command is not a factor beside its parameters.
     assert!(!check.stdout.contains("factor command"), "{}", check.stdout);
     check.shows("How long does `exit $(({n} + 1))` take?").shows("1. n=1 (baseline)");
-    // An exit code of 2 is none of those that are ignored.
+    // Exit code 2 is not ignored.
     lab.steelbench(&["run", "own.toml"])
         .expect(1)
         .shows("4 trials done")
@@ -172,7 +172,7 @@ fn failures_are_told_with_the_end_of_the_output() {
     }
 }
 
-/// The place of what is wrong with a response is told before anything runs.
+/// `check` reports the place of an error in a response before anything runs.
 #[test]
 fn check_names_the_line_of_a_wrong_expression() {
     let lab = Lab::with(

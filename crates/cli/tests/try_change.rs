@@ -284,7 +284,7 @@ fn an_index_is_tried_on_sqlite_and_plans_are_told() {
         ended.stdout
     );
     assert_eq!(lab.read("try.sql").lines().last(), Some("CREATE INDEX items_a ON items (a);"));
-    // Written again by the next one, but never over what somebody else wrote.
+    // The next run overwrites its own file, but never another one.
     run(&lab, &[&line[..], &["--index", "CREATE INDEX items_b ON items (a, id)"]].concat(), 0);
     lab.write("try.sql", "mine");
     run(&lab, &[&line[..], &["--drop", "items_a"]].concat(), 2).says("try.sql exists");

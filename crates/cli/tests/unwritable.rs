@@ -1,5 +1,5 @@
-//! Folders in which nothing may be written, and a disk on which nothing fits: the place is told,
-//! and nothing half-written is there.
+//! Folders without write permission, and a full disk: the error names the place, and no partial
+//! file is left.
 
 use crate::common::{Ended, Lab, SmallDisk, end, is_root, scripted, signal, wait_until};
 use std::collections::BTreeSet;

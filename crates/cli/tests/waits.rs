@@ -8,7 +8,7 @@ use postgres::client::Client;
 use postgres::server::PrivateServer;
 use std::process::Stdio;
 
-/// A server of each version, and what `waits` is told to find it.
+/// Runs the test with a server of each version and the arguments by which `waits` finds it.
 fn on_each_server(test: impl Fn(&PrivateServer, &str)) {
     for installation in servers::installations() {
         let folder = servers::folder();
@@ -139,7 +139,7 @@ fn a_capture_stands_for_its_server_and_holds_no_statement_unless_asked() {
                 "{}",
                 lab.read("c.json")
             );
-            // Names that somebody has put in: none commands the terminal.
+            // Escape sequences in names do not reach the terminal.
             let named =
                 lab.read("c.json").replace("shop", "sh\\u001b[2J\\u009b2J\\u007f\\u202e\\u2066op");
             assert_ne!(named, lab.read("c.json"));

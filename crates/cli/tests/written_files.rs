@@ -10,7 +10,7 @@ use std::process::Command;
 
 const PRECIOUS: &str = "salaries";
 
-/// A finished run, and files of others everywhere around it.
+/// A finished run, surrounded by files that Steelbench did not write.
 fn recorded() -> Lab {
     let lab = Lab::with(&scripted(1, "", ""));
     lab.run(0);
@@ -136,7 +136,7 @@ fn a_file_that_another_program_wrote_is_not_overwritten() {
     lab.write("results/t.html", PRECIOUS);
     lab.run_with(&["--fresh"], 0).says(foreign);
     assert_eq!((lab.read("results/t.html").as_str(), lab.trials("t")), (PRECIOUS, 4));
-    // A results file that ends in .html is no report.
+    // A results file whose name ends in .html is not a report.
     lab.run_with(&["--results", "mine2.html"], 0).says(foreign);
     lab.steelbench(&["show", "mine2.html"]).expect(0).shows("2 trials done");
 }
@@ -167,7 +167,7 @@ fn no_link_is_followed_to_a_file_that_would_be_overwritten() {
     assert!(ended.stdout.starts_with("{\"schema\":"), "{ended:?}");
 }
 
-/// A pipe is written to as it is, but only where somebody reads from it.
+/// Steelbench writes to a pipe only while another process reads from it.
 #[test]
 fn nobody_is_waited_for_at_the_other_end_of_a_pipe() {
     let lab = recorded();

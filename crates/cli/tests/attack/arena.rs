@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// The first seed of a campaign that names none.
 const SEED: u64 = 1;
-/// Failures that are told in full.
+/// Failures that are printed in full.
 const FAILURES_SHOWN: usize = 3;
 /// Nothing that is printed is longer.
 const OUTPUT_BYTES_MAX: u64 = 4 << 20;
@@ -41,7 +41,7 @@ impl Random {
         &choices[(self.seed % choices.len() as u64) as usize]
     }
 
-    pub fn of<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
+    pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.below(choices.len())]
     }
 
@@ -58,7 +58,7 @@ impl Random {
                     bytes[other..(other + 30).min(bytes.len())].to_vec()
                 }
                 2 => (0..=self.below(8)).map(|_| self.below(256) as u8).collect(),
-                _ => self.of(pieces).to_vec(),
+                _ => self.pick(pieces).to_vec(),
             };
             bytes.splice(start..start + length, piece);
         }

@@ -1,6 +1,5 @@
-//! Something else than a regular file where one is named: a pipe of which nobody writes to the
-//! other end, a device that never ends, a folder, a socket, a link to itself, a file that is larger
-//! than memory.
+//! Paths that do not lead to a usable regular file: a pipe without a writer, an endless device, a
+//! folder, a socket, a link to itself, a file larger than memory.
 
 use crate::attack::arena::{Arena, Limits, Tries, USUAL, campaign};
 use crate::common::scripted;
@@ -111,7 +110,7 @@ fn other_than_regular_files() {
         }
         std::fs::copy(arena.path("results/t.steelbench"), arena.path("results/other.steelbench"))
             .unwrap();
-        let ((what, put), (place, command)) = (random.of(KINDS), random.of(PLACES));
+        let ((what, put), (place, command)) = (random.pick(KINDS), random.pick(PLACES));
         // What tables are made of may be as large, and is read to its end: that takes its time.
         if *what == "a huge file" && ["schema.sql", "prod.sqlite"].contains(place) {
             return Ok(());

@@ -7,8 +7,7 @@ use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// A password that no server is told in clear on a connection that is not encrypted, and no output
-/// has.
+/// A password that is never sent in clear on an unencrypted connection, nor printed.
 const PASSWORD: &str = "Geh3imnis";
 /// How a file of this machine begins that a server may ask for.
 const FILE: &str = "/etc/passwd";
@@ -102,13 +101,13 @@ fn answers(random: &mut Random) -> Piece {
         Piece::Drip(huge(b'D', 2000)),
         Piece::Silence,
     ];
-    random.of(&choices).clone()
+    random.pick(&choices).clone()
 }
 
 /// Draws a server's behaviour on each connection of this try.
 fn behaviour(random: &mut Random) -> Vec<Piece> {
     let before = match random.below(6) {
-        0 => Piece::Bytes(random.of(&logins()).clone()),
+        0 => Piece::Bytes(random.pick(&logins()).clone()),
         1 => answers(random),
         _ => Piece::Bytes(welcome()),
     };
@@ -176,7 +175,7 @@ mod of_mariadb {
             Piece::Silence,
         ];
         match random.below(4) {
-            0 => random.of(&choices).clone(),
+            0 => random.pick(&choices).clone(),
             _ => Piece::Bytes(greeting("5.5.5-10.11.6-MariaDB", native, tls)),
         }
     }
@@ -200,7 +199,7 @@ mod of_mariadb {
             error(ESCAPES),
             packet(&OK[..2]),
         ];
-        Piece::Bytes(random.of(&choices).clone())
+        Piece::Bytes(random.pick(&choices).clone())
     }
 
     /// Answers to statements that are wrong in some way.
@@ -217,7 +216,7 @@ mod of_mariadb {
             Piece::Bytes(error(ESCAPES)),
             Piece::Bytes(packet(&OK)),
             Piece::Bytes([rows(&row), end.clone()].concat()),
-            // A file of ours that the server would like to have.
+            // LOCAL INFILE: the server requests a file of the client.
             Piece::Bytes(packet(&[b"\xfb", FILE.as_bytes()].concat())),
             Piece::Flood([rows(b""), row.repeat(1000)].concat(), 1 << 30),
             Piece::Flood(row, 1 << 30),
@@ -234,7 +233,7 @@ mod of_mariadb {
             Piece::Drip(huge),
             Piece::Silence,
         ];
-        random.of(&choices).clone()
+        random.pick(&choices).clone()
     }
 
     /// Draws a server's behaviour on each connection of this try.
@@ -246,13 +245,13 @@ mod of_mariadb {
     }
 }
 
-/// All that servers of a try are told.
-type Told = Arc<Mutex<Vec<u8>>>;
+/// All bytes that the servers of a try received.
+type Received = Arc<Mutex<Vec<u8>>>;
 
-/// How servers of a kind begin.
+/// First message of a protocol.
 #[derive(Clone, Copy, PartialEq)]
 enum Begins {
-    /// By what is asked, and, asked to encrypt, by declining it or not.
+    /// The server answers the client's first message, and declines encryption or pretends to agree.
     Asked {
         declines: bool,
     },
@@ -263,12 +262,12 @@ fn serve(
     mut socket: TcpStream,
     pieces: &[Piece],
     begins: Begins,
-    told: &Told,
+    received: &Received,
 ) -> std::io::Result<()> {
     let mut heard = [0; 10_000];
     let mut listen = |socket: &mut TcpStream| {
         let count = socket.read(&mut heard)?;
-        told.lock().unwrap().extend(&heard[..count]);
+        received.lock().unwrap().extend(&heard[..count]);
         std::io::Result::Ok(heard[..count].to_vec())
     };
     if let Begins::Asked { declines } = begins
@@ -306,18 +305,19 @@ fn address() -> IpAddr {
     address.map_or(IpAddr::from([127, 0, 0, 1]), |address| address.ip())
 }
 
-/// Servers that do these pieces with each connection: where they are, and what they are told.
-fn start(pieces: Vec<Piece>, begins: Begins) -> (SocketAddr, Told) {
+/// Starts servers that play these pieces on each connection. Returns their address and what they
+/// receive.
+fn start(pieces: Vec<Piece>, begins: Begins) -> (SocketAddr, Received) {
     let listener = TcpListener::bind((address(), 0)).unwrap();
-    let (address, told) = (listener.local_addr().unwrap(), Told::default());
-    let heard = Arc::clone(&told);
+    let (address, received) = (listener.local_addr().unwrap(), Received::default());
+    let heard = Arc::clone(&received);
     std::thread::spawn(move || {
         for socket in listener.incoming().flatten() {
             let (pieces, heard) = (pieces.clone(), Arc::clone(&heard));
             std::thread::spawn(move || serve(socket, &pieces, begins, &heard));
         }
     });
-    (address, told)
+    (address, received)
 }
 
 /// Less than a server sends in a flood; time for what has a limit of a minute, and some more.
@@ -329,7 +329,7 @@ fn ask(
     random: &mut Random,
     engine: &str,
     url: &str,
-    told: &Told,
+    received: &Received,
 ) -> Result<(), String> {
     let _ = std::fs::remove_dir_all(arena.path("results"));
     let file = format!(
@@ -351,16 +351,16 @@ fn ask(
     if seen.text().contains(PASSWORD) {
         return Err(format!("tells the password: {}", seen.text()));
     }
-    let told = told.lock().unwrap();
+    let received = received.lock().unwrap();
     let file = std::fs::read(FILE).unwrap();
     for (what, part) in
         [("the password", PASSWORD.as_bytes()), ("a file", &file[..file.len().min(20)])]
     {
-        if told.windows(part.len()).any(|window| window == part) {
+        if received.windows(part.len()).any(|window| window == part) {
             return Err(format!("sends {what} to the server: {}", seen.text()));
         }
     }
-    drop(told);
+    drop(received);
     arena.is_clean()
 }
 
@@ -369,14 +369,14 @@ fn hostile_servers() {
     let arena = Arena::new();
     campaign("hostile_servers", Tries { short: 8, full: 300 }, |random| {
         let (pieces, declines) = (behaviour(random), random.below(4) > 0);
-        let (address, told) = start(pieces, Begins::Asked { declines });
+        let (address, received) = start(pieces, Begins::Asked { declines });
         let rule = if address.ip().is_loopback() { "require_auth=!password" } else { "" };
-        let mode = random.of(&["disable", "prefer", "require"]);
+        let mode = random.pick(&["disable", "prefer", "require"]);
         let (host, port) = (address.ip(), address.port());
         let url = format!(
             "host={host} port={port} user=me dbname=d sslmode={mode} connect_timeout=2 {rule}"
         );
-        ask(&arena, random, "postgres", &url, &told)
+        ask(&arena, random, "postgres", &url, &received)
     });
 }
 
@@ -384,9 +384,9 @@ fn hostile_servers() {
 fn hostile_servers_of_mariadb() {
     let arena = Arena::new();
     campaign("hostile_servers_of_mariadb", Tries { short: 8, full: 300 }, |random| {
-        let (address, told) = start(of_mariadb::behaviour(random), Begins::First);
-        let mode = random.of(&["DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA"]);
+        let (address, received) = start(of_mariadb::behaviour(random), Begins::First);
+        let mode = random.pick(&["DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA"]);
         let url = format!("mariadb://me@{address}/d?ssl-mode={mode}&connect-timeout=2");
-        ask(&arena, random, "mariadb", &url, &told)
+        ask(&arena, random, "mariadb", &url, &received)
     });
 }

@@ -115,7 +115,7 @@ fn experiment_files() {
     let texts = experiments();
     let arena = Arena::new();
     campaign("experiment_files", Tries { short: 30, full: 3000 }, |random| {
-        let text = random.of(&texts);
+        let text = random.pick(&texts);
         let bytes = large(random).unwrap_or_else(|| mutated(random, text));
         arena.write("e.toml", &bytes);
         arena.run(&["check", "e.toml"], USUAL)?;
@@ -154,7 +154,7 @@ fn connection_strings() {
         "me:Geh3imnis@h",
     ];
     campaign("connection_strings", Tries { short: 40, full: 1000 }, |random| {
-        let text = random.of(&strings).to_owned();
+        let text = random.pick(&strings).to_owned();
         let url = String::from_utf8_lossy(&mutated(random, text)).into_owned();
         let quoted: Vec<String> = url.chars().map(|c| format!("\\U{:08X}", u32::from(c))).collect();
         let quoted = quoted.concat();
@@ -164,7 +164,7 @@ fn connection_strings() {
             file.replace("[workload]", &format!("url = \"{quoted}\"\n[workload]")).as_bytes(),
         );
         let seen = arena.run(&["check", "e.toml"], USUAL)?;
-        // A word of which nothing says any more that it is a password may be told.
+        // The word may be printed where the mutated URL no longer marks it as a password.
         let mut places = url.match_indices(SECRET).map(|(at, _)| &url[..at]);
         let is_password =
             places.all(|before| before.ends_with("password=") || before.ends_with(':'));
@@ -237,7 +237,7 @@ fn documents_of_others() {
         let which = random.below(2);
         let bytes = large(random).unwrap_or_else(|| mutated(random, &documents[which]));
         arena.write("other.json", &bytes);
-        let form = *random.of(&["--json", "--md"]);
+        let form = *random.pick(&["--json", "--md"]);
         if which == 0 {
             arena.run(&["survey", "merge", "survey.json", "other.json", form], USUAL)?;
         } else {

@@ -1,5 +1,5 @@
-//! kill -9 at random moments, of ours and of servers: what was recorded stays, the run goes on, and
-//! nothing is left.
+//! kill -9 of Steelbench or its servers at random moments: recorded data stays, the run continues,
+//! and nothing is left behind.
 
 use crate::attack::arena::{Arena, Limits, Random, Seen, Tries, USUAL, campaign};
 use crate::common::{scripted, signal};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// Kills of a run before it may end: a try.
 const KILLS: usize = 8;
-/// More than a hundred kills of ours.
+/// More than a hundred kills of Steelbench.
 const FULL: u64 = 13;
 /// Time for a run that was killed to end.
 const LONG: Limits = Limits { time: Duration::from_secs(240), bytes: 16 << 30, ..USUAL };
@@ -196,7 +196,7 @@ fn killed(job: &Job, random: &mut Random, on_server: bool) -> Result<(), String>
         memory.extend(shared_memory(&arena));
         let _ = child.kill();
         child.wait().unwrap();
-        // A journal of the killed run is rolled back by whoever reads, as a reader of ours does.
+        // Any reader rolls back the killed run's journal, as Steelbench itself does.
         let now: String = ask(&arena, RECORDED).unwrap_or_default();
         if !now.starts_with(&recorded) {
             return Err(format!("{recorded} became {now}"));
@@ -240,7 +240,7 @@ impl SharedMemory {
     }
 }
 
-/// That of the server of a run that goes on, if there is one.
+/// Shared memory of the run's private server, if one runs.
 fn shared_memory(arena: &Arena) -> Vec<SharedMemory> {
     let Some((first, _)) = servers::private_in(&arena.path("results/t.steelbench.work")) else {
         return Vec::new();
@@ -298,7 +298,7 @@ fn victim(arena: &Arena, random: &mut Random) -> Option<(i32, &'static str)> {
     match random.below(3) {
         0 => Some((first, "the first process")),
         _ if children.is_empty() => None,
-        _ => Some((*random.of(&children), "a child")),
+        _ => Some((*random.pick(&children), "a child")),
     }
 }
 
@@ -337,14 +337,14 @@ fn kills_of_servers() {
                 && let Some((process, what)) = victim(&arena, random)
             {
                 let number =
-                    *random.of(&[libc::SIGKILL, libc::SIGKILL, libc::SIGSEGV, libc::SIGTERM]);
+                    *random.pick(&[libc::SIGKILL, libc::SIGKILL, libc::SIGSEGV, libc::SIGTERM]);
                 servers::kill(process, number);
                 kills.push((what, number));
                 next = begun.elapsed() + Duration::from_millis(random.below(3000) as u64);
             }
             std::thread::sleep(Duration::from_millis(5));
         };
-        // A kill between trials, or of a worker that nobody needs, may fail none.
+        // A kill between trials, or of an unused worker, may fail no trial.
         if !matches!(status.code(), Some(0 | 1)) {
             return Err(format!("{kills:?}: {status}"));
         }

@@ -66,14 +66,14 @@ fn exchange(address: &str, request: &[u8]) -> std::io::Result<String> {
 
 fn request(random: &mut Random, address: &str) -> (Vec<u8>, bool) {
     let is_foreign = random.below(4) == 0;
-    let host = if is_foreign { random.of(FOREIGN) } else { address };
+    let host = if is_foreign { random.pick(FOREIGN) } else { address };
     let mut text = format!(
         "{} {} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n",
-        random.of(METHODS),
-        random.of(TARGETS)
+        random.pick(METHODS),
+        random.pick(TARGETS)
     );
     for _ in 0..random.below(3) {
-        text.extend([random.of(HEADERS), "\r\n"]);
+        text.extend([random.pick(HEADERS), "\r\n"]);
     }
     match random.below(12) {
         0 => text.extend(["X: ", &"y".repeat(1 << 20), "\r\n"]),
@@ -145,7 +145,7 @@ fn slow_and_many_visitors() {
     let mut server = Server::start_in(&arena.lab, &arena.path(""), &[]);
     campaign("slow_and_many_visitors", Tries { short: 2, full: 20 }, |random| {
         let beginning =
-            random.of(&["GET / HT", "", "GET / HTTP/1.1\r\nHost: localhost\r\nX: y"]).as_bytes();
+            random.pick(&["GET / HT", "", "GET / HTTP/1.1\r\nHost: localhost\r\nX: y"]).as_bytes();
         let mut visitors = Vec::new();
         for _ in 0..1000 {
             // There may be fewer descriptors here than there.

@@ -63,13 +63,13 @@ fn plan(random: &mut Random) -> Vec<u8> {
             .collect(),
         4 => [b"{\"Plans\": [".repeat(10_000), b"]}".repeat(10_000)].concat(),
         _ => {
-            let plan = random.of(&PLANS).as_bytes();
+            let plan = random.pick(&PLANS).as_bytes();
             random.mutate(plan, PIECES)
         }
     }
 }
 
-/// Somebody between us and a server, who answers EXPLAIN in its place.
+/// A proxy in front of a server that answers EXPLAIN in its place.
 struct Between {
     port: u16,
     says: Arc<Mutex<Vec<Vec<u8>>>>,
@@ -158,7 +158,7 @@ fn scans(target: &str) -> String {
     )
 }
 
-/// Whoever reads what was recorded.
+/// Commands that read a recording.
 const READERS: &[&[&str]] = &[
     &["show", "t"],
     &["show", "t", "--json"],
@@ -173,7 +173,7 @@ const READERS: &[&[&str]] = &[
 
 fn read_some(arena: &Arena, random: &mut Random) -> Result<(), String> {
     for _ in 0..3 {
-        let reader: &[&str] = random.of::<&[&str]>(READERS);
+        let reader: &[&str] = random.pick::<&[&str]>(READERS);
         let seen = arena.run(reader, USUAL)?;
         if !seen.status.success() {
             return Err(seen.text());
@@ -211,7 +211,7 @@ fn explain_outputs() {
             drop(file);
             return read_some(&arena, random);
         }
-        let server = random.of(&between);
+        let server = random.pick(&between);
         *server.says.lock().unwrap() = (0..=random.below(3)).map(|_| plan(random)).collect();
         let url = format!(
             "host=127.0.0.1 port={} user={OWNER} dbname=postgres sslmode=disable",
@@ -251,9 +251,9 @@ fn plan_file(random: &mut Random) -> Vec<u8> {
                     .into_bytes()
             })
             .collect(),
-        4 | 5 => random.of(&FILES).encode_utf16().flat_map(u16::to_le_bytes).collect(),
+        4 | 5 => random.pick(&FILES).encode_utf16().flat_map(u16::to_le_bytes).collect(),
         _ => {
-            let file = random.of(&FILES).as_bytes();
+            let file = random.pick(&FILES).as_bytes();
             random.mutate(file, PIECES)
         }
     }
@@ -266,7 +266,7 @@ fn plan_files() {
         arena.write("a.sqlplan", &plan_file(random));
         arena.write("b.json", &plan_file(random));
         let forms: &[&[&str]] = &[&[], &["--json"], &["--md", "--literals"]];
-        let form: &[&str] = random.of::<&[&str]>(forms);
+        let form: &[&str] = random.pick::<&[&str]>(forms);
         arena.run(&[&["plan", "a.sqlplan", "b.json"], form].concat(), USUAL)?;
         arena.is_clean()
     });

@@ -122,8 +122,8 @@ fn recorded(arena: &Arena) -> Vec<Recorded> {
 /// Markup of [`VALUES`] that no page may have as such.
 const MARKUP: &[&str] = &["<script>alert(1)", "<img src=x"];
 
-/// Everything that reads a results file, and one command that writes to it; pages of a server that
-/// goes on.
+/// Runs every command that reads a results file and one that writes to it, and loads pages of a
+/// `serve` that keeps running.
 fn read_all(arena: &Arena, random: &mut Random, server: &mut Pages) -> Result<(), String> {
     let commands: &[&[&str]] = &[
         &["show", "t"],
@@ -212,14 +212,14 @@ fn damaged_results_files() {
     let journal = journal();
     let mut server = Pages::start_in(&arena.lab, &arena.path(""), &[]);
     campaign("damaged_results_files", Tries { short: 12, full: 1000 }, |random| {
-        let Recorded { experiment, bytes: whole } = random.of(&recorded);
+        let Recorded { experiment, bytes: whole } = random.pick(&recorded);
         let mut bytes = whole.clone();
         for _ in 0..=random.below(20) {
             // The beginning of each page says what it is.
             let (page, any) = (random.below(bytes.len() / 4096) * 4096, random.below(256) as u8);
-            let within = *random.of(&[110, 4096]);
+            let within = *random.pick(&[110, 4096]);
             let at = (page + random.below(within)).min(bytes.len() - 1);
-            bytes[at] = *random.of(&[0, 1, 0xff, 0x80, any]);
+            bytes[at] = *random.pick(&[0, 1, 0xff, 0x80, any]);
         }
         match random.below(6) {
             0 => bytes.truncate(random.below(whole.len())),
@@ -251,17 +251,17 @@ fn hostile_results_files() {
     let recorded = recorded(&arena);
     let mut server = Pages::start_in(&arena.lab, &arena.path(""), &[]);
     campaign("hostile_results_files", Tries { short: 20, full: 1000 }, |random| {
-        let Recorded { experiment, bytes } = random.of(&recorded);
+        let Recorded { experiment, bytes } = random.pick(&recorded);
         place(&arena, experiment, bytes);
         let file = Connection::open(arena.path("results/t.steelbench")).unwrap();
         file.execute_batch("PRAGMA foreign_keys = off; PRAGMA ignore_check_constraints = on")
             .unwrap();
         let tables = tables(&file);
         for _ in 0..=random.below(4) {
-            let table = random.of(&tables);
-            // What SQLite itself refuses is no attack.
+            let table = random.pick(&tables);
+            // SQLite itself may refuse the statement: then nothing is attacked.
             if random.below(3) == 0 {
-                let _ = file.execute_batch(&random.of(DEFINITIONS).replace("TABLE_", table));
+                let _ = file.execute_batch(&random.pick(DEFINITIONS).replace("TABLE_", table));
                 continue;
             }
             let columns = format!("SELECT name FROM pragma_table_info('{table}')");
@@ -272,7 +272,7 @@ fn hostile_results_files() {
                 .collect::<Result<_, _>>()
                 .unwrap();
             if !columns.is_empty() {
-                let (column, value) = (random.of(&columns), random.of(VALUES));
+                let (column, value) = (random.pick(&columns), random.pick(VALUES));
                 let some = if random.below(2) == 0 { "" } else { " WHERE rowid % 2 = 0" };
                 let _ =
                     file.execute_batch(&format!("UPDATE {table} SET \"{column}\" = {value}{some}"));

@@ -45,8 +45,8 @@ fn full_disk() {
         if !seen.status.success() && !told.iter().any(|part| seen.text().contains(part)) {
             return Err(seen.text());
         }
-        // What was recorded can be read while nothing can be written, and the run goes on when
-        // there is space again.
+        // Recorded data is readable while the disk is full, and the run resumes when there is space
+        // again.
         let shown = arena.run(&["show", "t"], USUAL)?;
         std::fs::remove_file(arena.path(folder).join("filler"))
             .map_err(|error| error.to_string())?;
@@ -104,7 +104,7 @@ fn few_threads() {
     campaign("few_threads", Tries { short: 6, full: 200 }, |random| {
         let _ = std::fs::remove_dir_all(arena.path("results"));
         let some = 4 + random.below(THREADS + 4) as u64;
-        let threads = Some(*random.of(&[1, 2, 3, some, some]));
+        let threads = Some(*random.pick(&[1, 2, 3, some, some]));
         let command = arena.lab.unprivileged(&["run", "e.toml"]);
         says_why(&arena.run_command(command, Limits { threads, ..USUAL })?)?;
         arena.is_clean()

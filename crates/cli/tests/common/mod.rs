@@ -60,9 +60,9 @@ impl Lab {
     }
 
     /// Runs the command as a user without write permission in private folders; root may write
-    /// anywhere. The binary is reached by its descriptor, not by a path that this user may not
-    /// enter, and not by a copy: a file that another of our threads had open for writing when a
-    /// third one forked cannot be executed (`ETXTBSY`).
+    /// anywhere. The binary is executed by its descriptor, because this user may not enter its
+    /// folder. A copy would not do: if one thread has it open for writing while another forks,
+    /// executing it fails (`ETXTBSY`).
     pub fn unprivileged(&self, arguments: &[&str]) -> Command {
         std::fs::set_permissions(self.path(""), Permissions::from_mode(0o755)).unwrap();
         let program = File::open(env!("CARGO_BIN_EXE_steelbench")).unwrap();
@@ -273,9 +273,8 @@ pub fn limited_memory_to(command: &mut Command, bytes: u64) -> &mut Command {
     }
 }
 
-/// Until the answer is dropped nobody else who asks has it, in this or another test executable.
-/// Control groups are the machine's: a run that throttles removes what killed runs have left, also
-/// that of another test.
+/// Returns a lock on the machine's control groups, exclusive across test executables. A run that
+/// throttles removes the groups that killed runs left, also those of other tests.
 pub fn alone_with_control_groups() -> File {
     let lock = File::open("/sys/fs").unwrap();
     lock.lock().unwrap();

@@ -20,7 +20,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    pub fn of(lab: &Lab, columns: u16, arguments: &[&str]) -> Self {
+    pub fn start(lab: &Lab, columns: u16, arguments: &[&str]) -> Self {
         let (mut ours, mut theirs) = (0, 0);
         let size = libc::winsize { ws_row: ROWS, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         // SAFETY: both numbers are written; the descriptors are ours alone from here on.

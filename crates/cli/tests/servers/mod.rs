@@ -94,9 +94,8 @@ pub fn running_load(lab: &Lab, not: Option<i32>) -> (i32, Client) {
     once("a load runs on a private server", connect, runs)
 }
 
-/// The private server of a run and a connection to it, once `says` is true of that. `None` says
-/// that it is lost: the server was stopped to be started anew with other settings, or another one
-/// comes after it.
+/// Returns the private server of a run and a connection to it, once `says` is true. `says` returns
+/// `None` for a lost connection: the server was restarted with other settings or replaced.
 pub fn once<C>(
     what: &str,
     mut connect: impl FnMut() -> Option<(i32, C)>,
@@ -141,8 +140,8 @@ pub fn records(lab: &Lab) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Processes that work in a folder of the lab or were told of it: servers of the run, while there
-/// are any.
+/// Processes with their working directory or an argument in a folder of the lab: servers of the
+/// run, while there are any.
 pub fn processes(lab: &Lab) -> Vec<i32> {
     let folder = lab.path("").canonicalize().unwrap();
     let numbers = std::fs::read_dir("/proc").unwrap().flatten();

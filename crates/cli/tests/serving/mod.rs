@@ -33,11 +33,11 @@ impl Server {
         let arguments = [&["serve", "--port", "0"], arguments].concat();
         let mut command = lab.command(&arguments);
         command.current_dir(folder);
-        Self::of(command)
+        Self::spawn(command)
     }
 
     /// The one that a command starts.
-    pub fn of(mut command: Command) -> Self {
+    pub fn spawn(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
@@ -104,7 +104,7 @@ pub fn let_go(lab: &Lab, n: usize) {
     }
 }
 
-/// A browser that does what it is told.
+/// A browser that a program drives.
 pub struct Browser {
     child: Child,
     steps: Option<ChildStdin>,
@@ -173,7 +173,7 @@ impl Browser {
         self.step(&json!({ "focus": focus, "keys": keys }));
     }
 
-    /// For whoever wants to look at the page: `STEELBENCH_PICTURES` names a folder.
+    /// Saves a screenshot in the folder that `STEELBENCH_PICTURES` names, if set.
     pub fn picture(&mut self, name: &str) {
         if let Some(folder) = std::env::var_os("STEELBENCH_PICTURES") {
             self.step(&json!({ "picture": Path::new(&folder).join(name) }));

@@ -1,5 +1,5 @@
 //! `queries` of SQL Server: its cache, its Query Store, its indexes. Every statement has a fixture;
-//! one without would be told.
+//! the report lists each that fails.
 
 use super::{Mock, Tls, answer_survey};
 use crate::common::Lab;
