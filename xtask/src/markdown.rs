@@ -3,7 +3,7 @@
 use crate::process::{output, root};
 use std::process::Command;
 
-/// Libraries of others, with a page that describes them.
+/// Third-party libraries, with a page that describes them.
 const VENDORED: &str = "crates/core/report/assets/vendor/";
 /// Pages that `cargo xtask docs` writes from the program's own texts.
 pub const GENERATED: &str = "docs/reference/";

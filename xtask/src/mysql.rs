@@ -105,7 +105,7 @@ fn mirror() -> Result<String, String> {
     if let Some(mirror) = of_debian(&targets()?) {
         return Ok(mirror);
     }
-    // Without lists nobody knows whose mirrors they are.
+    // Without package lists, the mirrors of Debian cannot be recognized.
     succeed(Command::new("apt-get").args(["update", "-qq"]))?;
     of_debian(&targets()?)
         .ok_or_else(|| "no mirror of Debian is among the sources of packages".into())

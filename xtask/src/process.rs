@@ -14,9 +14,9 @@ pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// Cargo, in the root of the workspace. What it has told us of our own package is left out: build
-/// scripts that watch these variables, such as that of `ring`, would run again whenever one called
-/// cargo by itself before.
+/// Returns cargo in the root of the workspace, without the variables that describe xtask's own
+/// package. Build scripts that watch these, such as that of `ring`, would run again after each
+/// direct call of cargo.
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root()).args(arguments);

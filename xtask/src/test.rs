@@ -12,8 +12,8 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-/// How a test begins its word on what no installation brings here: the kernel was built without it,
-/// or whoever started this machine has taken a right away from root.
+/// Prefix of a test's message on a prerequisite that cannot be installed here: the kernel was built
+/// without it, or the machine was started without a capability.
 const CANNOT_BE_HERE: &str = "SKIPPED, cannot be here:";
 /// The feature that every integration test requires.
 const INTEGRATION: &str = "testing/integration";

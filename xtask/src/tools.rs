@@ -47,8 +47,8 @@ const SYSTEM_PACKAGES: [(&str, &str); 19] = [
 const DUCKDB_PACKAGE: &str = "@duckdb/node-bindings-linux";
 pub const DUCKDB_VERSIONS: [&str; 2] = ["1.2.2-alpha.19", "1.5.6-r.1"];
 
-/// The variable that tells tests where the stand-in of SQL Server is, and its package, which is no
-/// part of the workspace.
+/// The variable with the path of the emulator of SQL Server for tests, and its package, which is
+/// not part of the workspace.
 const SQLSERVER: &str = "STEELBENCH_TEST_SQLSERVER";
 const SQLSERVER_STAND_IN: &str = "sqlserver_stand_in";
 

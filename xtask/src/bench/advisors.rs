@@ -7,7 +7,7 @@ use crate::process::output;
 use std::process::Command;
 use testing::faults;
 
-/// Advice of others by their documentation: a name, and SQL.
+/// Advice of other tools, called as their documentation says: a name, and SQL.
 const BY_SQL: [(&str, &str); 6] = [
     (
         "pg_qualstats: index advisor",
@@ -21,7 +21,7 @@ const BY_SQL: [(&str, &str); 6] = [
          lrelid IS NOT NULL GROUP BY 1, 2 ORDER BY 3 DESC LIMIT 5",
     ),
     (
-        "hypopg: the cost with an index that somebody has thought of",
+        "hypopg: the cost with an index proposed by hand",
         "SELECT indexname FROM hypopg_create_index('CREATE INDEX ON orders (customer_id)'); \
          EXPLAIN SELECT * FROM orders WHERE customer_id = 1",
     ),
@@ -46,10 +46,10 @@ const BY_SQL: [(&str, &str); 6] = [
     ),
 ];
 
-/// Extensions of others, the first of which the server has to load when it starts.
+/// Extensions of other tools. The server has to load the first one when it starts.
 const EXTENSIONS: [&str; 2] = ["pg_qualstats", "hypopg"];
 
-/// Plants the faults on a server, then has everybody who is installed look at it.
+/// Plants the faults on a server, then runs each installed tool on it.
 pub fn compare(bench: &Bench) -> Result<(), String> {
     let available = PeerServer::start()?.sql("SELECT name FROM pg_available_extensions")?;
     let is_there = |name: &str| available.lines().any(|line| line == name);

@@ -54,17 +54,17 @@ const SCAN: &str =
 
 /// How long a table takes to load.
 pub fn loads(bench: &Bench) -> Result<(), String> {
-    Peers::of(bench, Peers::load)
+    Peers::run(bench, Peers::load)
 }
 
 /// Overhead of our scan over the engine's.
 pub fn scans(bench: &Bench) -> Result<(), String> {
-    Peers::of(bench, Peers::scan)
+    Peers::run(bench, Peers::scan)
 }
 
 /// How far cost models are off.
 pub fn models(bench: &Bench) -> Result<(), String> {
-    Peers::of(bench, Peers::misfit)
+    Peers::run(bench, Peers::misfit)
 }
 
 /// A peer: its name, our target next to it, and its seconds or milliseconds.
@@ -84,7 +84,7 @@ struct Peers<'a> {
 
 impl<'a> Peers<'a> {
     /// Measures on files that are removed at the end.
-    fn of(bench: &'a Bench, measure: fn(&Self) -> Result<(), String>) -> Result<(), String> {
+    fn run(bench: &'a Bench, measure: fn(&Self) -> Result<(), String>) -> Result<(), String> {
         let peers = Self::new(bench)?;
         let measured = measure(&peers);
         // What remains is below the folder of the measurements.
@@ -390,7 +390,7 @@ impl<'a> Peers<'a> {
         number(&output(&mut self.straight(SCANS_EACH)?)?)
     }
 
-    /// The loop on the file that our trials scan: how its rows lie in pages is no matter of this.
+    /// Runs the loop on the file that Steelbench's trials scan, so that both read the same pages.
     fn straight(&self, scans: usize) -> Result<Command, String> {
         let files = self.bench.cache().join("steelbench/sqlite");
         let kept = fs::read_dir(&files)

@@ -11,8 +11,8 @@ pub fn pairs<T>(
     pairs_while(|round| round < rounds, a, b)
 }
 
-/// The ratios A / B of what is measured in turn, A B B A, as long as rounds begin within a time: of
-/// each round the sums of both sides, which a steady drift of the machine does not tell apart.
+/// The ratios A / B of interleaved measurements, A B B A, of all rounds that begin within a time.
+/// Each ratio is one of the sums of a round, so that a linear drift of the machine cancels out.
 pub fn ratios_within(
     limit: Duration,
     a: impl Fn() -> Result<f64, String>,

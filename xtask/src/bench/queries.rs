@@ -22,7 +22,7 @@ const EVERY: &str = "5s";
 const OFTEN: f64 = 12.0;
 /// Intervals in a load of 30 s.
 const INTERVALS: f64 = 6.0;
-/// Statements that the server knows besides the load's.
+/// Statements that the server knows in addition to the load's.
 const STATEMENTS: u32 = 5_000;
 /// pgbench's load, the same work each time: about half a minute.
 const LOAD: [&str; 11] = ["-n", "-M", "prepared", "-c", "4", "-j", "1", "-R", "1500", "-T", "30"];
@@ -227,7 +227,7 @@ fn server_cpu_s(server: &PeerServer) -> Result<f64, String> {
     // Its own and that of its children.
     let ended_s = cpu_s(&pid, 4)?;
     let children = read(&format!("/proc/{pid}/task/{pid}/children"))?;
-    // One that ends meanwhile is counted with those that have ended next time.
+    // A child that ends in between is counted next time, with those that have ended.
     let living_s: f64 = children.split_whitespace().filter_map(|child| cpu_s(child, 2).ok()).sum();
     Ok(ended_s + living_s)
 }

@@ -24,7 +24,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    fn of(event: &Value) -> Option<Self> {
+    fn from_event(event: &Value) -> Option<Self> {
         Some(Self {
             configuration: event["trial"]["configuration"].as_str()?.to_owned(),
             block: event["trial"]["block"].as_u64()?,
@@ -96,7 +96,7 @@ impl Bench {
             used(run.arg(&file).args(["--fresh", "--json"]).args(flags))?;
         let events = printed.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let finished = events.filter(|event| event["event"] == "trial_finished");
-        Ok(Ran { trials: finished.filter_map(|event| Trial::of(&event)).collect(), cpu_s })
+        Ok(Ran { trials: finished.filter_map(|event| Trial::from_event(&event)).collect(), cpu_s })
     }
 
     /// Our program, in the folder of the measurements, where its cache is too.

@@ -14,21 +14,22 @@ const ROUNDS: u64 = 10;
 struct Timed {
     /// Mean of its runs.
     mean_s: f64,
-    /// All that the program took, and what of it besides the runs.
+    /// Elapsed time of the program.
     wall_s: f64,
-    besides_s: f64,
+    /// Its part without the runs.
+    overhead_s: f64,
 }
 
 /// Costs of a program, by a line through two numbers of runs: seconds per call, and seconds per run
 /// in all.
 struct Costs {
     call_s: f64,
-    besides_run_s: f64,
+    overhead_run_s: f64,
     run_s: f64,
 }
 
-/// Means of a command that takes a known time, of a short one, and of one in a shell; what is taken
-/// besides the runs, by a call and by each run; and what a run takes in all.
+/// Compares the means of a command with a known time, of a short one, and of one in a shell, then
+/// the overhead of a call and of each run, and the total time of a run.
 pub fn against_hyperfine(bench: &Bench) -> Result<(), String> {
     for (command, shell, runs) in
         [("sleep 0.1", "none", 50), ("true", "none", 500), ("true", "default", 500)]
@@ -58,8 +59,8 @@ pub fn against_hyperfine(bench: &Bench) -> Result<(), String> {
     let runs: Vec<(f64, f64)> = ours.iter().zip(&theirs).map(|(a, b)| (a.run_s, b.run_s)).collect();
     for (who, of) in [("ours", ours), ("hyperfine", theirs)] {
         let (calls, runs): (Vec<f64>, Vec<f64>) =
-            of.iter().map(|costs| (costs.call_s * 1e3, costs.besides_run_s * 1e6)).unzip();
-        print(&format!("besides the runs, {who}: a call"), &calls, 1, " ms");
+            of.iter().map(|costs| (costs.call_s * 1e3, costs.overhead_run_s * 1e6)).unzip();
+        print(&format!("overhead, {who}: a call"), &calls, 1, " ms");
         print("  and each run", &runs, 1, " us");
     }
     print_ratios("a run of true in all, ours / hyperfine", &ratios(&runs));
@@ -70,9 +71,9 @@ fn costs(timed: impl Fn(u32) -> Result<Timed, String>) -> Result<Costs, String> 
     let (few, many) = (500, 5000);
     let (short, long) = (timed(few)?, timed(many)?);
     let of_a_run = |short: f64, long: f64| (long - short) / f64::from(many - few);
-    let besides_run_s = of_a_run(short.besides_s, long.besides_s);
-    let call_s = short.besides_s - besides_run_s * f64::from(few);
-    Ok(Costs { call_s, besides_run_s, run_s: of_a_run(short.wall_s, long.wall_s) })
+    let overhead_run_s = of_a_run(short.overhead_s, long.overhead_s);
+    let call_s = short.overhead_s - overhead_run_s * f64::from(few);
+    Ok(Costs { call_s, overhead_run_s, run_s: of_a_run(short.wall_s, long.wall_s) })
 }
 
 fn ours(bench: &Bench, command: &str, shell: &str, runs: u32) -> Result<Timed, String> {
@@ -108,5 +109,5 @@ fn timed(
         return Err(format!("{} times instead of {runs}", times.len()));
     }
     let mean_s = result["mean"].as_f64().ok_or("no mean was written")?;
-    Ok(Timed { mean_s, wall_s, besides_s: wall_s - sum_s })
+    Ok(Timed { mean_s, wall_s, overhead_s: wall_s - sum_s })
 }

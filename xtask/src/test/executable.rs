@@ -42,7 +42,7 @@ impl Executable {
 
     /// Divides an executable of integration tests into a process for each module: many change what
     /// belongs to their process (limits, signals, processor time, what it leaves behind).
-    /// `given` is what the executable is given; a module none of whose tests it selects has no
+    /// `given` are the arguments of the executable; a module without a selected test has no
     /// process.
     pub fn processes(self, given: &[String]) -> Result<Vec<Self>, String> {
         let Some(path) = self.path.as_ref().filter(|_| self.name.contains(" --test ")) else {
