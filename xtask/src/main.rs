@@ -29,7 +29,7 @@ cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]
 cargo xtask docs [--check | --picture]
     write the reference pages, check command lines and links, build the book; --check only
     checks; --picture also runs README's experiment and takes the picture of its report
-cargo xtask tidy [--sizes | --language]
+cargo xtask tidy [--sizes]
     language and links of pages and comments, file sizes, crate edges, circles, budgets, left-over
     notes, files without a `mod`";
 

@@ -19,12 +19,12 @@ use std::process::Command;
 use workspace::Workspace;
 
 /// Checks the whole tree and names everything that is wrong. With `--sizes` it also prints how much
-/// of its budget each crate uses, with `--language` all places where the text is not plain.
+/// of its budget each crate uses.
 pub fn run(arguments: &[String]) -> Result<(), String> {
-    let option = match arguments {
-        [] => "",
-        [option] if ["--sizes", "--language"].contains(&option.as_str()) => option,
-        _ => return Err("usage: cargo xtask tidy [--sizes | --language]".into()),
+    let shows_sizes = match arguments {
+        [] => false,
+        [option] if option == "--sizes" => true,
+        _ => return Err("usage: cargo xtask tidy [--sizes]".into()),
     };
     let files = output(Command::new("git").arg("ls-files").current_dir(root()))?;
     let files: Vec<&str> = files.lines().filter(|file| root().join(file).exists()).collect();
@@ -39,15 +39,12 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     wrong.extend(sizes::check(&rooms));
     wrong.extend(guides::check(&workspace));
     wrong.extend(listed::check(&files));
-    let text = language::read(&files);
-    wrong.extend(language::check(&text));
+    wrong.extend(files.iter().flat_map(|file| language::check(file)));
     let pages = crate::markdown::pages()?;
     wrong.extend(pages.iter().flat_map(page_prose::check));
     wrong.extend(links::check(&pages));
-    match option {
-        "--sizes" => sizes::print(&rooms),
-        "--language" => language::print(&text),
-        _ => {}
+    if shows_sizes {
+        sizes::print(&rooms);
     }
     if wrong.is_empty() { Ok(()) } else { Err(format!("not tidy:\n  {}", wrong.join("\n  "))) }
 }

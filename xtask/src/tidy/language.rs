@@ -33,10 +33,6 @@ const FIRST_WORDS: [&[&str]; 4] = [&["what"], &["who"], &["whether"], &["the", "
 /// Words after "is no" that do not make it a predicate.
 const AFTER_IS_NO: [&str; 5] = ["better", "less", "longer", "more", "worse"];
 
-/// Crates whose text is not plain yet, with the places that they may have. This list only shrinks.
-const UNTIL_PLAIN: &[(&str, usize)] = &[
-];
-
 /// A place where the text is not plain.
 #[derive(Debug)]
 struct Finding {
@@ -44,67 +40,15 @@ struct Finding {
     message: String,
 }
 
-/// The findings of a crate.
-#[derive(Debug)]
-pub struct CrateText {
-    folder: String,
-    /// With file and line.
-    places: Vec<String>,
-}
-
-/// Reads all source of the crates, with their tests.
-pub fn read(files: &[&str]) -> Vec<CrateText> {
-    let mut crates: Vec<CrateText> = Vec::new();
-    for file in files {
-        let Some(folder) = folder(file) else { continue };
-        let text = std::fs::read_to_string(root().join(file)).unwrap_or_default();
-        let places = findings(&text).into_iter();
-        let places = places.map(|it| format!("{file}:{}: {}", it.line, it.message));
-        match crates.last_mut().filter(|last| last.folder == folder) {
-            Some(last) => last.places.extend(places),
-            None => crates.push(CrateText { folder: folder.into(), places: places.collect() }),
-        }
-    }
-    crates
-}
-
-/// The folder of the crate that a file of source belongs to.
-fn folder(file: &str) -> Option<&str> {
+/// Checks a file of source, tests included.
+pub fn check(file: &str) -> Vec<String> {
     let is_ours = file.starts_with("crates/") || file.starts_with("xtask/src/");
-    let is_source = is_ours && file.strip_suffix(".rs").is_some();
-    let end = ["/src/", "/tests/"].iter().filter_map(|part| file.find(part)).min()?;
-    is_source.then(|| &file[..end])
-}
-
-pub fn check(crates: &[CrateText]) -> Vec<String> {
-    let mut wrong = Vec::new();
-    for CrateText { folder, places } in crates {
-        let until = UNTIL_PLAIN.iter().find(|(name, _)| name == folder).map(|(_, most)| *most);
-        match until {
-            None => wrong.extend(places.iter().cloned()),
-            Some(most) if places.len() > most => wrong.push(format!(
-                "{folder}: {} places that are not plain, more than {most}: see \
-                 `cargo xtask tidy --language`",
-                places.len()
-            )),
-            Some(_) if places.is_empty() => {
-                wrong.push(format!("{folder} is plain: remove it from tidy/language.rs"));
-            }
-            Some(_) => {}
-        }
+    if !is_ours || !file.ends_with(".rs") {
+        return Vec::new();
     }
-    let gone = UNTIL_PLAIN.iter().filter(|(name, _)| !crates.iter().any(|one| one.folder == *name));
-    wrong.extend(gone.map(|(name, _)| format!("{name} is gone: remove it from tidy/language.rs")));
-    wrong
-}
-
-pub fn print(crates: &[CrateText]) {
-    for place in crates.iter().flat_map(|one| &one.places) {
-        println!("{place}");
-    }
-    for CrateText { folder, places } in crates.iter().filter(|one| !one.places.is_empty()) {
-        println!("{:>6}  {folder}", places.len());
-    }
+    let text = std::fs::read_to_string(root().join(file)).unwrap_or_default();
+    let findings = findings(&text).into_iter();
+    findings.map(|it| format!("{file}:{}: {}", it.line, it.message)).collect()
 }
 
 fn findings(text: &str) -> Vec<Finding> {
