@@ -345,7 +345,7 @@ pub fn conduct<R: Send, E: From<LoadError> + Send>(
             }
         }
         let led = shared.lead(handles.len(), lanes.warmup, director);
-        // What a lane panics with is caught in it.
+        // Lanes catch their own panics.
         results.extend(handles.into_iter().filter_map(|handle| handle.join().ok()));
         refused.map_or(led, Err)
     });

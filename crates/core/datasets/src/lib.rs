@@ -52,7 +52,7 @@ fn numbered(
     }))
 }
 
-/// A table of a data set and how its rows are made. What its columns do not name has defaults.
+/// A table of a data set and how its rows are made. Unlisted fields of its columns have defaults.
 struct Part {
     table: work::Table,
     columns: Vec<&'static str>,

@@ -56,7 +56,7 @@ impl Buffers {
             let contents = unsafe {
                 std::slice::from_raw_parts_mut(buffers.memory.as_ptr().add(*start), stride * depth)
             };
-            // Also brings the memory in: pages that are read into would else come one by one.
+            // Also faults the memory in: else each page would be faulted by its first read.
             fill(contents, kind.compress_percent.unwrap_or(100), random);
         }
         Ok(buffers)

@@ -171,7 +171,7 @@ impl<'a> Feed<'a> {
         std::mem::replace(&mut self.record, Record::new(self.shared.stream, intervals))
     }
 
-    /// Draws the next I/O; `None` when there is none any more.
+    /// Draws the next I/O; `None` at the end.
     #[inline]
     pub fn next(&mut self, random: &mut Xoshiro256PlusPlus) -> Option<Next> {
         let shared = self.shared;

@@ -176,7 +176,7 @@ impl<'a, Q: Queue> Lane<'a, Q> {
                 self.begin(number, next, arrival);
             } else {
                 feed.ended = true;
-                // What a burst has written so far is its end.
+                // A burst ends with the writes made so far.
                 if matches!(feed.schedule, Schedule::Burst { .. }) && feed.is_unsynced() {
                     self.sync_due = Some(number);
                 }
@@ -271,7 +271,7 @@ impl<'a, Q: Queue> Lane<'a, Q> {
     fn turn(&mut self, most: Option<Duration>) -> Result<(), DiskError> {
         self.stamp();
         self.io_waits += 1;
-        // What comes by the clock is not gathered.
+        // I/Os with an intended start are not batched.
         let least = if self.timed.is_empty() { self.batch.min(self.in_flight()) } else { 1 };
         self.queue.wait(least as u32, most).map_err(DiskError::Broken)?;
         self.now_ns = self.stage.now_ns();

@@ -150,7 +150,7 @@ pub enum Arrivals {
 const BLOCK_MAX: u32 = 1 << 30;
 
 impl Load {
-    /// Finds what makes no sense whatever the files are.
+    /// Finds settings that are invalid for any files.
     pub(crate) fn check(&self) -> Result<(), DiskError> {
         if self.interval.is_zero() {
             return Err(DiskError::NoInterval);
@@ -246,7 +246,7 @@ pub struct StreamOutcome {
     /// Open loop ([`Arrivals::Rate`]): I/Os intended until the end of the measurement, whether or
     /// not the queue ever had room for them.
     pub sends_intended: u64,
-    /// Of these, begun more than 1 ms late although the queue had room.
+    /// Those of them begun more than 1 ms late although the queue had room.
     pub sends_missed: u64,
     /// The worst delay although the queue had room, in nanoseconds.
     pub send_delay_ns_max: u64,

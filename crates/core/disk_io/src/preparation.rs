@@ -196,7 +196,6 @@ const SLOPE_MAX: f64 = 0.10;
 /// version 1.1, 2.1.24), over the last five rounds:
 ///
 /// - The largest and the smallest rate differ by at most 20 % of the mean.
-///
 /// - The least-squares line changes by at most 10 % of the mean from the first to the last round.
 pub fn steady(rates: &[f64]) -> Option<bool> {
     let window = rates.last_chunk::<STEADY_ROUNDS>()?;

@@ -122,7 +122,7 @@ impl Record {
         self.in_flight += 1;
     }
 
-    /// An I/O has ended, in whatever way.
+    /// An I/O has ended or failed.
     #[inline]
     pub fn ended(&mut self, now_ns: u64) {
         self.passed(now_ns);

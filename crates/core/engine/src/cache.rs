@@ -80,7 +80,7 @@ pub fn file(
     let made = make(&unfinished)
         .and_then(|()| std::fs::rename(&unfinished, &kept).map_err(EngineError::at(&kept)));
     if made.is_err() {
-        // What the engines have beside their files.
+        // Files that the engines keep beside their database.
         for end in ["", "-wal", "-journal", "-shm", ".wal"] {
             let _ = std::fs::remove_file(format!("{}{end}", unfinished.display()));
         }

@@ -247,7 +247,7 @@ pub trait ConnectionSet: Send {
     /// Sends a request on a connection (from 0) that has none outstanding.
     ///
     /// # Errors
-    /// When the connection is lost. What the engine objects to comes as an answer.
+    /// When the connection is lost. The engine's objections come as answers.
     fn send(&mut self, connection: usize, request: &Request<'_>) -> Result<(), EngineError>;
     /// Adds the answers that have arrived. Waits for one, but no longer than this many nanoseconds,
     /// and never so long that a request to stop goes unnoticed.
@@ -510,12 +510,12 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// That something failed, in words.
+    /// An error with the failed action and a message.
     pub fn failed(doing: impl Into<String>, message: impl fmt::Display) -> Self {
         Self::Engine { doing: doing.into(), message: message.to_string() }
     }
 
-    /// That a thread could not be started.
+    /// An error for a thread that could not be started.
     pub fn no_thread(error: &std::io::Error) -> Self {
         let message = format!("{error}; free memory, or raise the process limit (ulimit -u)");
         Self::failed("starting a thread", message)

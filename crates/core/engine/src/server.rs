@@ -56,7 +56,7 @@ pub trait Server: fmt::Display {
         options: ObserveOptions,
         stop: &Stop,
     ) -> Result<Box<dyn LiveObserver>, ServerError>;
-    /// Asks what the server is and how it is set. What may not be read is returned beside what may.
+    /// Reads what the server is and how it is set, and which items could not be read.
     ///
     /// # Errors
     /// When the server cannot be reached, refuses, or does not answer in time or before the user
@@ -94,9 +94,8 @@ pub trait Server: fmt::Display {
 
 /// Watches all sessions of a server, including those of other clients.
 pub trait LiveObserver {
-    /// Ends the interval, begins the next one, and returns what was seen. Of an interval in which
-    /// the server was lost, it is what was seen until then, and [`ServerActivity::ended`] says
-    /// why.
+    /// Ends the interval, begins the next one, and returns the activity in it. If the server was
+    /// lost, that is the activity until then, and [`ServerActivity::ended`] has the reason.
     ///
     /// # Errors
     /// When the server was lost before anything was seen.

@@ -13,7 +13,7 @@ pub struct HoldOut {
 }
 
 impl HoldOut {
-    /// Reads one as it is written in a file; `None` of what is none.
+    /// Reads one as it is written in a file; `None` for any other text.
     pub fn read(text: &str) -> Option<Self> {
         let at = text.find(['<', '>', '='])?;
         let (factor, rest) = (text[..at].trim(), &text[at..]);

@@ -195,7 +195,7 @@ impl TrialRecord {
     }
 }
 
-/// Of recordings that do not say it: every level was set up once.
+/// Default of older recordings: every level was set up once.
 fn first_setup() -> u32 {
     1
 }
@@ -245,8 +245,8 @@ impl Recording {
         distinct
     }
 
-    /// Trials that were measured to the end, with what they saw. A retry of one that timed out, as
-    /// older versions made them, is none: it would replace a long time by a short one.
+    /// Trials that were measured to the end, with their observations. Excludes retries of trials
+    /// that timed out, as older versions made them: they would replace a long time by a short one.
     pub fn done(&self) -> impl Iterator<Item = (&TrialRecord, &Observations)> {
         let place = |trial: &TrialRecord| (trial.configuration, trial.block);
         let timed_out: BTreeSet<_> =

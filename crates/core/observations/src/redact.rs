@@ -1,5 +1,5 @@
-//! Passwords in texts, found by their context. Whatever prints or records a URL, a
-//! connection string, an environment, a command line or an experiment file sends it through here.
+//! Passwords in texts, found by their context. All code that prints or records a URL, a connection
+//! string, an environment, a command line or an experiment file sends it through here.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ const SECRETS: [&str; 12] = [
 ///   `name:...@host`;
 /// - the value of a name that says so, after `=`, after `:` with quotes, in quotes alone, or as an
 ///   option: `password=...`, `"passwd": "..."`, `PASSWORD '...'`, `--password ...`, `token =
-///   ["...", "..."]`. A variable of the shell is none.
+///   ["...", "..."]`. A variable of the shell is not a value.
 ///
 /// Names and signs are recognised in percent-encoding and in the escapes of JSON and TOML too.
 pub fn redacted(text: &str) -> String {

@@ -27,7 +27,7 @@ pub struct ServerActivity {
     pub server: String,
     /// Seconds watched.
     pub elapsed_s: f64,
-    /// Why it ended before it was asked to: the server was lost. What was seen until then is here.
+    /// Why it ended early: the server was lost. The activity until then is here.
     pub ended: Option<String>,
     /// How the waits became known.
     pub sampling: Sampling,

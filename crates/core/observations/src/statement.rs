@@ -8,7 +8,7 @@ use sql::{Kind, Syntax, tokens};
 pub const TEXT_MAX: usize = 10_000;
 
 /// A statement in one line. Unless `literals` are wanted too, `?` stands for each constant, and
-/// comments are left out: both may be data of users. What may be a password is hidden in any case.
+/// comments are left out: both may be data of users. Passwords are always hidden.
 pub fn shown(statement: &str, syntax: Syntax, literals: bool) -> String {
     let text = if literals { statement.to_owned() } else { without_literals(statement, syntax) };
     redacted(&text.split_whitespace().collect::<Vec<_>>().join(" "))

@@ -1,8 +1,8 @@
 use crate::VolumeFacts;
 use serde::{Deserialize, Serialize};
 
-/// The inventory of a machine and of servers. What could not be read is `None` or absent, and
-/// [`Survey::unread`] says why; nothing is guessed.
+/// The inventory of a machine and of servers. Unreadable items are `None` or absent, and
+/// [`Survey::unread`] has the reasons; nothing is guessed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Survey {

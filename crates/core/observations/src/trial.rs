@@ -208,7 +208,7 @@ pub struct QueryPlan {
 const PLAN_BYTES_MAX: usize = 64 << 10;
 
 impl QueryPlan {
-    /// The plan of a statement. Of what is too long to be read the beginning is kept.
+    /// The plan of a statement. Only the beginning of a long plan is kept.
     pub fn new(statement: &str, text: String) -> Self {
         Self {
             statement: statement.into(),

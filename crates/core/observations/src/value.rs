@@ -121,7 +121,7 @@ from_value! {
     usize: Value::Integer(value) => usize::try_from(*value).ok();
     f64: value => value.as_f64();
     String: Value::Text(text) => Some(text.clone());
-    // Whatever the setting holds, as it is: for settings that only an engine can judge.
+    // Any value, unchanged: for settings that only an engine can judge.
     Value: value => Some(value.clone());
 }
 

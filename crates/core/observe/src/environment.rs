@@ -1,4 +1,4 @@
-//! The machine under a run, read from `/proc` and `/sys`. What cannot be read stays `None`.
+//! The machine under a run, read from `/proc` and `/sys`. Unreadable figures stay `None`.
 
 use crate::sysfs::{Tree, selected};
 use crate::{inspect, survey, topology};

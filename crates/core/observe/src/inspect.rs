@@ -12,8 +12,8 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// The kernel counts sizes and places in these, and xfs its stripes, whatever the sectors of the
-/// device are.
+/// The kernel counts sizes and places in these, and xfs its stripes, regardless of the device's
+/// sectors.
 const SECTOR_BYTES: u64 = 512;
 
 /// A path cannot be looked at.
@@ -59,7 +59,7 @@ fn layers(mut devices: Vec<Device>) -> Vec<DeviceFacts> {
 const READ_ONLY: [&str; 4] = ["squashfs", "erofs", "iso9660", "udf"];
 
 /// Returns the storage layers of each mounted file system on block devices, and the unreadable
-/// ones. Of several mounts the first counts.
+/// ones. Of several mounts of one file system the first counts.
 pub fn volumes() -> (Vec<VolumeFacts>, Vec<Unread>) {
     let unread = |what: String, why: String| Unread { what, why };
     let mounts = match mounts::all() {

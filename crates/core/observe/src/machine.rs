@@ -65,7 +65,7 @@ pub(crate) fn ticks(stat: &str) -> Option<[f64; 8]> {
     ticks.first_chunk().copied()
 }
 
-/// Processors online in the whole machine, whatever part of them this process may use.
+/// Processors online in the whole machine, including those that this process may not use.
 pub fn processors_online() -> u32 {
     // SAFETY: a constant of the system.
     unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }.max(1) as u32

@@ -1,5 +1,5 @@
-//! Processes that are known by a variable in their environment, whatever group or session they have
-//! fled to.
+//! Processes that are identified by a variable in their environment, even if they have changed
+//! their group or session.
 
 use crate::processes;
 use std::collections::HashSet;
@@ -124,7 +124,7 @@ impl Guard {
         }
         let marks = format!("{}={}", Mark::VARIABLE, Mark::begin());
         let mut command = Command::new("sh");
-        // Of a group of its own: what ends ours does not end it.
+        // In a process group of its own: a signal that ends our group does not end it.
         command.args(["-c", GUARD, &marks]).current_dir("/").process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let guard = Arc::new(Self(command.spawn()?));

@@ -163,8 +163,8 @@ impl ProcessTimes {
     }
 }
 
-/// Nanoseconds on a processor of each of the kernel's own threads. What they do for a file system
-/// (writing back, compressing, decompressing) is charged to no process.
+/// Nanoseconds on a processor of each of the kernel's own threads. Their work for a file system
+/// (writing back, compressing, decompressing) is not charged to a process.
 #[derive(Debug)]
 pub struct KernelThreads(HashMap<i32, u64>);
 
@@ -179,8 +179,8 @@ impl KernelThreads {
         (first.trim_end() == "kthreadd").then(|| Self(threads.collect()))
     }
 
-    /// Processor seconds since an earlier reading. What threads that have ended since did then is
-    /// missing.
+    /// Processor seconds since an earlier reading, without those of threads that have ended since
+    /// then.
     pub fn since(&self, earlier: &Self) -> f64 {
         self.0
             .iter()

@@ -84,7 +84,7 @@ pub fn measure<L>(
     let cancelled = context.cancel.is_cancelled();
     let load =
         result.map_err(|error| if cancelled { EngineError::Cancelled.into() } else { error })?;
-    // What a server knows of a connection it forgets when that is closed: the load still has it.
+    // A server forgets its counters of a connection when that is closed: the load still has it.
     let mut collected = match conducted.collector {
         Some(mut collector) => collector.stop()?,
         // The time of a server's sessions is not that of the load's threads.

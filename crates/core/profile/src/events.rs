@@ -19,7 +19,7 @@ const FILES_BESIDE: usize = 128;
 pub(crate) struct Events {
     pub rings: Vec<Sampler>,
     followers: Vec<Counter>,
-    /// Thread that an event was opened for. What that thread starts inherits the event.
+    /// Thread that an event was opened for. Threads that it starts inherit the event.
     pub owners: HashMap<u64, i32>,
     /// True if kernel time is sampled.
     pub kernel: bool,

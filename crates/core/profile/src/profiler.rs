@@ -30,7 +30,7 @@ pub struct Profiler {
     roots: Vec<i32>,
     /// An order is to start; when this is gone, the collector ends.
     orders: Sender<()>,
-    /// That events are open, with the command that was started; then that sampling is on.
+    /// Reports that events are open, with the command that was started; then that sampling is on.
     answers: Receiver<Option<Child>>,
     collector: JoinHandle<Result<Samples>>,
 }
@@ -130,7 +130,7 @@ impl Profiler {
     /// Ends sampling.
     ///
     /// # Errors
-    /// What ended the collector before.
+    /// The error that ended the collector before.
     pub fn stop(self) -> Result<Samples> {
         drop(self.orders);
         self.collector.join().map_err(|_| ProfileError::Stopped)?

@@ -32,7 +32,7 @@ pub(crate) struct Spaces {
 impl Modules {
     fn id(&mut self, pid: i32, name: &str, inode: u64) -> ModuleId {
         let name = match name {
-            // What a compiler at run time makes has no file.
+            // Code of a just-in-time compiler has no file.
             "" | "//anon" => "[anonymous]",
             name => name,
         };
@@ -96,8 +96,8 @@ impl Spaces {
         self.of.remove(&pid);
     }
 
-    /// Module and position in its file of what is at an address. What came last counts: the kernel
-    /// does not tell when something is taken away.
+    /// Module and position in its file of the code at an address. The last mapping counts: the
+    /// kernel does not report unmapping.
     pub fn find(&self, pid: i32, address: u64) -> Option<(ModuleId, u64)> {
         let space = self.of.get(&pid)?;
         let found =

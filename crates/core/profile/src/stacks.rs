@@ -94,7 +94,7 @@ fn places(chain: &[u64], find: impl Fn(u64) -> Option<(ModuleId, u64)>) -> Vec<P
             // Of a virtual machine's guest, or a hypervisor, which cannot be named.
             _ => Place::Nowhere,
         };
-        // What lies beyond a broken frame pointer is one thing that is not known.
+        // Everything beyond a broken frame pointer counts as one unknown place.
         if place != Place::Nowhere || places.last() != Some(&Place::Nowhere) {
             places.push(place);
         }

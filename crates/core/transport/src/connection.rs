@@ -41,7 +41,7 @@ impl<W: Wire> Connection<W> {
             received: 0..0,
             in_flight: false,
         };
-        // What the stream received during the login will cause no event on the socket.
+        // Bytes that the stream received during the login will cause no event on the socket.
         connection.receive(false);
         connection
     }
@@ -147,8 +147,8 @@ impl<W: Wire> Connection<W> {
     /// The connection is lost, and with it the request in flight. Without one, the next will
     /// notice.
     pub fn lost(&mut self, error: &io::Error) -> Option<W::Answer> {
-        // What came together with the previous answer, such as the reason for closing, is still
-        // there.
+        // Bytes that came together with the previous answer, such as the reason for closing, are
+        // still there.
         let answer = self.take();
         answer.or_else(|| std::mem::take(&mut self.in_flight).then(|| self.wire.lost(error)))
     }

@@ -1,4 +1,4 @@
-//! Many connections to servers, driven by one thread, whatever protocol they speak.
+//! Many connections to servers, driven by one thread, for any protocol.
 //!
 //! A protocol implements [`Wire`]: it encodes requests, takes the bytes that were received, and
 //! gives answers. [`Connections`] sends, receives and waits for it: with `io_uring(7)` where the

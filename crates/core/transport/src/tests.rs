@@ -1,5 +1,4 @@
-//! A toy protocol against servers of our own: a message is a length of four bytes and so many
-//! bytes.
+//! A toy protocol against private servers: a message is a length of four bytes, and its bytes.
 
 use crate::connections::Events;
 use crate::epoll::Epoll;

@@ -21,7 +21,7 @@ pub fn explain(
     let stored = format!(
         "SELECT count(DISTINCT block_id) FROM pragma_storage_info({name}) WHERE persistent"
     );
-    // Of a Parquet file there are no blocks of the database.
+    // A Parquet file has no blocks of the database.
     let stored = Some(stored).filter(|_| table.storage.format == TableFormat::Table);
     let mut explained = Explained {
         plan: Some(Planned {
@@ -148,8 +148,8 @@ mod tests {
         assert!(counters("not JSON").is_empty());
     }
 
-    /// DuckDB's profile as a crashing or foreign library may give it: whatever it is, facts are
-    /// finite.
+    /// DuckDB's profile as a crashing or foreign library may give it: facts are finite for any
+    /// values.
     #[test]
     fn no_profile_gives_a_figure_that_is_none() {
         let whole = br#"{"children": [{"operator_name": "SEQ_SCAN", "operator_timing": 0.5,

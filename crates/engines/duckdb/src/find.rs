@@ -134,7 +134,7 @@ fn bytes_needed(path: &Path) -> Option<u64> {
 /// loaded by.
 ///
 /// # Errors
-/// When there is none, or it is not one that we can use: says what was tried and what to do.
+/// When there is none, or it is not one that we can use: the message has the remedy.
 pub fn library(wanted: Option<&str>) -> Result<(OsString, &'static Library), EngineError> {
     let (name, source) = match (wanted, std::env::var_os(VARIABLE).filter(|name| !name.is_empty()))
     {

@@ -499,7 +499,7 @@ impl Files {
     }
 
     fn space_bytes(&self) -> u64 {
-        // 512: the unit of st_blocks, whatever the file system's block is.
+        // 512: the unit of st_blocks, for any file system.
         let bytes = |path: &Path| path.metadata().map_or(0, |file| file.blocks() * 512);
         let [log, temporary] = self.beside();
         let spilled = temporary.read_dir().into_iter().flatten().flatten();

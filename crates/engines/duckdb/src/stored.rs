@@ -66,7 +66,7 @@ pub fn compressed(connection: &Connection, table: &Table) -> Answered<Vec<Compre
         .collect())
 }
 
-/// Of a Parquet file, as its own metadata say it.
+/// Reads the storage of a Parquet file, from its own metadata.
 pub fn of_file(
     connection: &Connection,
     table: &Table,

@@ -1,5 +1,4 @@
-//! DuckDB: libraries that are none, settings that do not take, conflicts, caches, keys, a full
-//! disk.
+//! DuckDB: invalid libraries, settings without effect, conflicts, caches, keys, a full disk.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 use engine::{
@@ -310,7 +309,7 @@ fn a_cold_cache_has_nothing_of_the_file_and_of_duckdbs_own() {
         };
         let done = ask(connections.as_mut(), &scan).unwrap();
         assert_eq!(done.results[0].last[0].as_deref(), Some("409600"));
-        // What was measured on is open: making it cold once more is refused.
+        // A connection is still open after the measurement: making the file cold again is refused.
         let open = error(instance.settle(CacheState::Cold));
         assert!(open.contains("a connection is still open"), "{open}");
         connections.end();

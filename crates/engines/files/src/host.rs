@@ -71,7 +71,7 @@ impl Instance for FilesInstance {
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
         let settle = match cache {
-            // What is not to be changed is not looked at: that takes its time on large files.
+            // Warm files are not inspected: that takes long for large files.
             CacheState::Warm => return Ok(CacheReport::NO_FILES),
             CacheState::Cold => observe::page_cache::evict,
             CacheState::Hot => observe::page_cache::load,
@@ -87,7 +87,7 @@ impl Instance for FilesInstance {
 
     fn space_bytes(&self) -> Option<u64> {
         let created = self.files_of().filter(|file| file.origin == Origin::Created);
-        // 512: the unit of st_blocks, whatever the file system's block is.
+        // 512: the unit of st_blocks, for any file system.
         Some(
             created
                 .filter_map(|file| file.path.metadata().ok())
@@ -202,7 +202,7 @@ impl Made {
 impl Drop for Made {
     fn drop(&mut self) {
         for file in self.files.iter().filter(|file| file.origin == Origin::Created) {
-            // What cannot be removed goes with the folder that it is in.
+            // A file that cannot be removed goes with its folder.
             let _ = std::fs::remove_file(&file.path);
         }
     }

@@ -63,7 +63,7 @@ impl Admin {
             Some(true) => drop_database(&mut client)?,
             None => {}
         }
-        // The order of strings is that of their bytes, whatever the server's default.
+        // Strings are ordered by their bytes, regardless of the server's default.
         let sql = format!(
             "CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin; USE {name}; CREATE \
              TABLE {MARK} (dropped_with_everything_in_it int)"
@@ -192,7 +192,7 @@ fn drop_database(client: &mut Client) -> Result<(), EngineError> {
     let (mut looks, waits, own) = (0, [ENDING, ENDED_MAX], client.connection_id().to_string());
     for at_most in waits {
         let gone = wait_for(at_most, &Cancel::new(), || {
-            // Of the table of the same name MySQL makes a temporary one, for which a full disk has
+            // For the table of the same name MySQL makes a temporary one, for which a full disk has
             // no room.
             let all = client
                 .query("SHOW PROCESSLIST")
@@ -217,7 +217,7 @@ fn drop_database(client: &mut Client) -> Result<(), EngineError> {
         }
         looks += 1;
     }
-    // What does not end shows in the locks that it holds.
+    // Sessions that do not end show in the locks that they hold.
     let sql = format!("DROP DATABASE IF EXISTS {}", quote_identifier(DATABASE));
     client.run(&sql).map_err(failed_at(&format!("dropping database {DATABASE}")))
 }

@@ -95,7 +95,7 @@ fn plan(
     prepared(client, &asked.statement.sql(|_| "?".to_owned()), &variables)
 }
 
-/// Prepares exactly one statement, whatever its text holds.
+/// Prepares exactly one statement; refuses a text with several.
 fn prepared(
     client: &mut Client,
     sql: &str,

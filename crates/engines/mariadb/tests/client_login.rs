@@ -295,7 +295,7 @@ fn each_plugin_of_mysql_lets_in_who_has_the_password_and_it_is_sent_to_nobody_el
         root.run("FLUSH PRIVILEGES").unwrap();
         let error = login(user, "right", &plain).unwrap_err().to_string();
         assert!(error.contains("get-server-public-key"), "{error}");
-        // A key that is another server's, and what is none.
+        // Another server's key, and a file that is not a key.
         let (other, none) = (server.folder().join("other.pem"), server.folder().join("none.pem"));
         let private = server.folder().join("private.pem").display().to_string();
         for arguments in [
@@ -309,7 +309,7 @@ fn each_plugin_of_mysql_lets_in_who_has_the_password_and_it_is_sent_to_nobody_el
         let error = login(user, "right", &key(&none)).unwrap_err().to_string();
         assert!(error.contains("none.pem does not contain an RSA key"), "{error}");
     }
-    // What the server remembers takes no password, whatever the connection.
+    // A server with the hash in its cache does not need the password, on any connection.
     login("caching", "right", &tcp).unwrap();
     assert!(!login("caching", "right", &plain).unwrap());
     assert!(!login("lengthy", &long, &asked).unwrap());

@@ -5,7 +5,7 @@ use experiment::Configuration;
 use observations::EngineVersion;
 use work::{Cancel, Stop};
 
-/// The engine that is none: `target.engine = "none"`. No load can work on it.
+/// The absence of an engine: `target.engine = "none"`. No load can work on it.
 #[derive(Debug, Clone, Copy)]
 pub struct Nothing;
 

@@ -146,7 +146,7 @@ impl Admin {
             &self.cancel,
             move |goes_on_for: &dyn Fn(Duration) -> bool| {
                 if goes_on_for(STOPPING) {
-                    // What is still there is left to the next run.
+                    // Objects that are still there are left to the next run.
                     let _ = canceller.cancel();
                     disconnector.disconnect();
                 }
@@ -264,7 +264,7 @@ fn end_loads(client: &mut Client) -> Result<(), EngineError> {
         told |= what != "pid";
         let rows = client.query(&format!("SELECT {what} {of_loads}"), &[Some(LOAD)]);
         let rows = rows.map_err(failed_at("terminating the load's sessions"))?;
-        // What does not end shows in the locks that it holds.
+        // Sessions that do not end show in the locks that they hold.
         if rows.is_empty() || started.elapsed() > ENDED_MAX {
             return Ok(());
         }

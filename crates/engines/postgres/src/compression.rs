@@ -57,7 +57,7 @@ pub fn asked(configuration: &Configuration) -> Vec<(String, &'static str)> {
     all.into_iter().chain(columns).filter(|(_, method)| *method != NONE).collect()
 }
 
-/// That a server has no such method.
+/// An objection to a method that the server lacks.
 pub fn lacking(path: String, method: &str, server: &str) -> Invalid {
     let message = format!(
         "{server} was built without {method}; remove this setting, or use a build that has it \

@@ -190,8 +190,8 @@ impl Dialect for PostgresDialect {
                     .push(format!("CREATE TABLE {partition} PARTITION OF {name} {values}{filled}"));
             }
         }
-        // A filler is stored plainly, neither compressed nor out of line. Of a parent this goes to
-        // its partitions too.
+        // A filler is stored plainly, neither compressed nor out of line. Set on a parent, this
+        // applies to its partitions too.
         statements.extend(table.filler().map(|(filler, _)| {
             format!("ALTER TABLE {name} ALTER {} SET STORAGE PLAIN", self.quote(filler.name))
         }));

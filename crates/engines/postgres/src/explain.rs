@@ -88,8 +88,8 @@ pub fn plans(
     Ok(each(asked, |own: &Asked| plan(client, own).map_err(NoPlan::refused)))
 }
 
-/// With values the plan is the one that a session has come to after some executions; without, that
-/// for any values. A request with parameters is one statement, whatever its text holds.
+/// With values the plan is the one that a session uses after some executions; without, the generic
+/// plan. A request with parameters cannot contain further statements.
 fn plan(client: &mut Client, asked: &Asked) -> Result<Planned, crate::client::Error> {
     let sql = asked.statement.sql(|number| format!("${number}"));
     let explain = |client: &mut Client, what: &str| {
@@ -141,7 +141,7 @@ fn planned(text: &str, has_constants: bool) -> Planned {
             (rows, cost) = (figure("rows="), figure(".."));
         }
         let depth = line.len() - line.trim_start().len();
-        // What has parentheses are conditions and expressions.
+        // Lines with parentheses are conditions and expressions.
         let is_condition = has_constants && line.contains('(');
         let own = if is_condition {
             shown(line, Syntax::Postgres, false)

@@ -17,12 +17,12 @@ use std::path::Path;
 use std::time::Duration;
 use work::Cancel;
 
-/// How long a server by URL may take to let us in, and to be silent below what it has to say.
+/// Timeouts of a server by URL: for connecting, and for silence of the network.
 const CONNECTING: Duration = Duration::from_secs(15);
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// Has neither us nor your server wait for hours when the other goes away without a word, as the
-/// defaults of systems are. What the text and the variables say goes before.
+/// Limits how long Steelbench and your server wait for each other after one disappears silently;
+/// the systems' defaults are hours. Settings of the URL and the variables take precedence.
 pub fn patient(config: Config) -> Config {
     let seconds = SILENCE.as_secs();
     let (idle, interval) = (seconds / 2, seconds / 6);

@@ -137,7 +137,7 @@ impl PostgresWire {
 
     /// The server is ready for the next exchange of the request; the answer when it was the last.
     fn exchange_over(&mut self, out: &mut Vec<u8>) -> Option<Result<Done, EngineError>> {
-        // What was not prepared by now has failed.
+        // Statements that are not prepared by now have failed.
         self.parsing.clear();
         if let Some(error) = self.error.take() {
             return Some(Err(said_by_server("running a transaction", &error)));

@@ -200,7 +200,7 @@ fn mistakes_are_explained() {
         assert_eq!(*nearest, (meant != "dbname").then_some(meant), "{error}");
     }
     assert!(matches!(error("qqqqqqqqqqqqqq=x"), ConfigError::Unknown(_, None)));
-    // What cannot be had is refused, not ignored.
+    // Unsupported demands are refused, not ignored.
     for demand in [
         "target_session_attrs=read-write",
         "gssencmode=require",

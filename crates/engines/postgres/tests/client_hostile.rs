@@ -66,7 +66,7 @@ fn fails_with(answer: impl Fn(u64) -> Vec<u8> + Send + 'static, why: &str) {
     let (result, mut client) = answered_with(answer);
     let error = result.unwrap_err().to_string();
     assert!(error.contains(why), "{error}");
-    // What is still on its way is not taken for the answer to the next request.
+    // Late data is not taken for the answer to the next request.
     assert!(client.query("SELECT 2", &[]).is_err());
 }
 

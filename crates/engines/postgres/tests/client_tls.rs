@@ -68,7 +68,7 @@ impl Certificates {
         ));
     }
 
-    /// Of version 1: the same without an extension, in OpenSSL up to 3.1.
+    /// A certificate of version 1: OpenSSL up to 3.1 makes it without extensions.
     fn old(&self, name: &str, subject: &str) {
         self.request(name, subject);
         self.openssl(&format!(

@@ -34,7 +34,7 @@ fn settings_are_applied_and_read_back() {
         ] {
             assert_eq!(ask(&cluster, &format!("SHOW {setting}")), expected);
         }
-        // What is not asked for goes back to its default; 32 MB are 4096 pages.
+        // Settings that are not requested return to their defaults; 32 MB are 4096 pages.
         let restarting = settings(&[
             ("shared_buffers", "32MB"),
             ("wal_buffers", "-1"),

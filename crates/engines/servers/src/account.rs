@@ -96,8 +96,8 @@ impl Account {
         std::fs::rename(&unfinished, path).map_err(EngineError::at(path))
     }
 
-    /// Lets a command change to the account before it becomes its program. What the command does
-    /// before, added with `pre_exec` earlier, is done with our own rights.
+    /// Lets a command change to the account before it becomes its program. Actions that were added
+    /// with `pre_exec` earlier run with our own rights.
     pub fn enter(&self, command: &mut Command) {
         let Some(groups) = self.groups.clone() else { return };
         let (uid, gid) = (self.uid, self.gid);

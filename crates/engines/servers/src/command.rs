@@ -82,7 +82,7 @@ fn said(program: &str, status: ExitStatus, output: &mut (impl Read + Seek)) -> S
     let mut printed = Vec::new();
     let length = output.seek(SeekFrom::End(0)).unwrap_or_default();
     let from = SeekFrom::Start(length.saturating_sub(OUTPUT_BYTES_MAX));
-    // What cannot be read has nothing to say.
+    // Unreadable output counts as empty.
     let _ = output.seek(from).and_then(|_| output.read_to_end(&mut printed));
     let printed = String::from_utf8_lossy(&printed);
     let lower = printed.to_ascii_lowercase();

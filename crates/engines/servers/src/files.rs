@@ -132,7 +132,7 @@ pub fn evict(files: &[PathBuf]) -> Result<(), EngineError> {
 
 /// Bytes that files have allocated.
 pub fn allocated_bytes(files: &[PathBuf]) -> u64 {
-    // Blocks of 512 bytes, whatever the file system's are (stat(2)).
+    // Blocks of 512 bytes for any file system (stat(2)).
     files
         .iter()
         .filter_map(|file| file.symlink_metadata().ok())
@@ -210,6 +210,6 @@ pub fn log_since(log: &Path, bytes: u64) -> String {
         log.seek(SeekFrom::Start(from))?;
         log.take(LOG_BYTES_MAX).read_to_end(&mut said)
     });
-    // What cannot be read has nothing to say.
+    // An unreadable file counts as empty.
     read.map_or_else(|_| String::new(), |_| String::from_utf8_lossy(&said).into_owned())
 }

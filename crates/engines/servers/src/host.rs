@@ -150,7 +150,7 @@ impl<E: Hosted> ServerHost<E> {
         let resets = trial.configuration.get(E::SETTINGS.resets);
         // Remove the unusable one first: both use this folder.
         let kept = self.kept.take().filter(|Kept { made, server }| {
-            // What a trial has done to tables that it did not make cannot be undone.
+            // Changes that a trial made to the user's tables cannot be undone.
             let is_as_made = made.setup.is_none() && !resets.iter().any(|own| own == E::NEW_SERVER);
             *made == wanted && is_as_made && !lock(server).has_died()
         });

@@ -193,7 +193,7 @@ impl<S: Schema> Instance for ServerInstance<S> {
         if cancel.is_cancelled() || self.schema.drop_all().is_err() {
             lock(server).stop(Stop::Crash, cancel)?;
         }
-        // What a server leaves of a data file's folder.
+        // Files that a server leaves in a data file's folder.
         folders
             .iter()
             .try_for_each(|path| std::fs::remove_dir_all(path).map_err(EngineError::at(path)))

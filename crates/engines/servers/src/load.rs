@@ -133,7 +133,7 @@ where
             }
             let start = Instant::now();
             self.wait(None, &mut answers)?;
-            // What passes while all is stopped (SIGSTOP, a frozen control group) is not waited.
+            // Time in which everything is stopped (SIGSTOP, a frozen control group) does not count.
             waited += start.elapsed().min(WAIT_MAX);
         }
         answers.into_iter().try_for_each(|answer| answer.result.map(|_| ()))

@@ -60,7 +60,7 @@ pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, No
     each(asked, |own| {
         let text = plan(connection, &own.statement.sql(|number| format!("?{number}")));
         match text {
-            // Of an INSERT of values, and where all rows are deleted.
+            // An INSERT of values, or a DELETE of all rows.
             Ok(text) if text.is_empty() => Err(NoPlan::NoSteps { engine: "SQLite" }),
             Ok(text) => Ok(Planned { text, ..Planned::default() }),
             Err(error) => Err(NoPlan::refused(error)),

@@ -288,7 +288,7 @@ impl Instance for SqliteInstance {
 
     fn space_bytes(&self) -> Option<u64> {
         let files = self.files.all_paths().filter_map(|path| path.metadata().ok());
-        // 512: the unit of st_blocks, whatever the file system's block is.
+        // 512: the unit of st_blocks, for any file system.
         Some(files.map(|file| file.blocks() * 512).sum())
     }
 

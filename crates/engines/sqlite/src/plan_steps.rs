@@ -73,7 +73,7 @@ fn operator(detail: &str, table: &impl Fn(&str) -> String) -> Operator {
         kind,
         name: verb.into(),
         detail: way.into(),
-        // What is not a table is a view, a part of the statement, or its own index for a run.
+        // A name that is not a table is a view, a part of the statement, or its automatic index.
         objects: vec![Object { table: table(named), index, ..Object::default() }],
         access: Some(access),
         predicates: condition

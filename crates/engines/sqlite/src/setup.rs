@@ -28,7 +28,7 @@ pub fn validate(setup: &Setup) -> Option<String> {
     let dump = setup.dump.as_ref()?;
     let place = dump.place();
     let is_database = first_bytes(&place).starts_with(MAGIC);
-    // What a log beside it holds would be missing in a copy.
+    // The content of a log beside it would be missing in a copy.
     let log = ["-wal", "-journal"]
         .map(|end| format!("{}{end}", place.display()))
         .into_iter()
@@ -68,7 +68,7 @@ fn make(setup: &Setup, files: &DataFiles, path: &Path) -> Result<(), EngineError
     }
     let mut connection = files.open(path, database.is_none())?;
     stop_with(&mut connection, &files.cancel);
-    // What a crash leaves is made again.
+    // After a crash the file is made again.
     connection
         .pragma_update(None, "synchronous", "off")
         .map_err(|error| failed("preparing".into(), &error))?;

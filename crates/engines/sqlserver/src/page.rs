@@ -43,7 +43,7 @@ static KINDS: [PageKind; 6] = [
     // Which extents are free, and which hold pages of several objects.
     kind("GAM", true, 2, Some((MAP_INTERVAL, 0))),
     kind("SGAM", true, 3, Some((MAP_INTERVAL, 1))),
-    // What changed since a full backup, and what was changed with minimal logging.
+    // Extents changed since a full backup, and those changed with minimal logging.
     kind("DCM", false, 6, Some((MAP_INTERVAL, 6))),
     kind("BCM", false, 7, Some((MAP_INTERVAL, 7))),
 ];

@@ -180,7 +180,7 @@ fn check(mut counts: &[u8]) -> Option<u64> {
     (slots <= SLOTS as u64).then_some(len)
 }
 
-/// No more than a histogram of all slots has: what inflates to more is none.
+/// `None` for data that inflates to more than a histogram of all slots.
 fn inflate(deflated: &[u8]) -> Option<Vec<u8>> {
     INFLATE.with_borrow_mut(|inflate| {
         inflate.reset(true);

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Sectors of the counters, whatever those of the device are (Documentation/block/stat.rst).
+/// Sectors of the counters, regardless of the device's sectors (Documentation/block/stat.rst).
 const SECTOR_BYTES: u64 = 512;
 /// Fields of the counters since Linux 5.5; before 4.18 there were 11, before 5.5 15.
 const FIELDS: usize = 17;
@@ -34,8 +34,8 @@ struct Watched {
 impl DeviceMonitor {
     /// Finds the devices under these volumes (name and path) and begins to watch them.
     ///
-    /// What has no block device is left out. A device that carries several volumes is watched once,
-    /// under all their names (`data, log`).
+    /// Folders without a block device are left out. A device that carries several volumes is
+    /// watched once, under all their names (`data, log`).
     pub fn find(volumes: &[(String, PathBuf)]) -> Self {
         let mut found: Vec<(Device, Vec<&str>)> = Vec::new();
         for (volume, path) in volumes {

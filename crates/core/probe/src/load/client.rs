@@ -221,7 +221,7 @@ impl<'a, W: Workload> Client<'a, W> {
         self.clock.now_ns() - self.go_ns
     }
 
-    /// Waits for answers. Of an embedded engine's thread, waiting for the next intended start is a
+    /// Waits for answers. In an embedded engine's thread, waiting for the next intended start is a
     /// wait of its session; a server sees that by itself.
     fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError> {
         let arrival = self.context.target.abilities.contains(&Ability::Embedded)

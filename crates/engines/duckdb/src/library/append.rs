@@ -5,7 +5,7 @@ use super::{Answered, Connected, DuckDbError, Library};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Appends rows to a table, in whatever transaction its connection has begun.
+/// Appends rows to a table, in the current transaction of its connection.
 pub struct Appender {
     pub(super) connected: Arc<Connected>,
     pub(super) handle: Handle,

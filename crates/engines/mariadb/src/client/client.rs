@@ -50,7 +50,7 @@ impl Channel {
         self.stream.is_tls()
     }
 
-    /// Encrypts from here on. What came before is not taken for what comes encrypted.
+    /// Encrypts from here on. Fails if unencrypted bytes are already buffered.
     pub fn encrypt(&mut self, tls: &Tls) -> io::Result<()> {
         if self.taken < self.input.len() {
             return Err(io::Error::other("the server sent data before encryption was established"));

@@ -206,7 +206,7 @@ impl Config {
         Self { connect_timeout: self.connect_timeout.or(Some(timeout)), ..self }
     }
 
-    /// With no more time than this, whatever the URL gives.
+    /// Limits the timeout of the URL to this.
     #[must_use]
     pub fn with_timeout(self, most: Duration) -> Self {
         Self {

@@ -8,8 +8,8 @@ use plans::{
 };
 use serde_json::Value;
 
-/// A statement of `{"query_plan": ...}`. What the server had no plan for, such as a change of one
-/// table, has none.
+/// A statement of `{"query_plan": ...}`. Statements for which the server had no plan, such as a
+/// change of one table, have none.
 pub fn read(document: &Value) -> Result<Statement, PlanError> {
     let node = &document["query_plan"];
     let is_planned = node.get("access_type").is_some();

@@ -25,7 +25,7 @@ const CUT_OFF: &str = "the server truncated the statement text \
 
 /// Makes a plan for each statement that can have one, in their order.
 pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
-    // What cannot be looked at gives no texts.
+    // Unreadable sessions give no texts.
     let _ = reader.look_at_sessions();
     let (plans, stop) = (reader.limits.plans, reader.stop.clone());
     explain_each(&mut snapshot.statements, plans, &stop, |statement| {

@@ -198,7 +198,7 @@ impl Reader {
                  (performance_schema.setup_instruments)",
             ));
         }
-        // What may not be read is not counted, which is something else than 0.
+        // Unreadable counters are absent, not 0.
         let rows = self.rows::<7>(&format!(
             "SELECT object_schema AS {MARK}, object_name, index_name, count_fetch, count_insert, \
              count_update, count_delete FROM \

@@ -41,7 +41,7 @@ impl Reader {
         let mut client = connect_to_observe(config, stop)?;
         // Counters are still wanted after the user asks to stop; the server limits its answers.
         client.set_stop(Stop::when(|| false));
-        // Of MariaDB in seconds, of MySQL in milliseconds and of SELECT alone.
+        // MariaDB takes seconds; MySQL takes milliseconds and limits only SELECT.
         let limit = if client.is_mariadb() {
             "max_statement_time = 30"
         } else {

@@ -171,8 +171,8 @@ fn settings_file(server: &PrivateServer, settings: &Settings) -> String {
         ("tmpdir", path(&server.layout.data)),
         ("skip_networking", on(true)),
         ("innodb_log_group_home_dir", path(log)),
-        // What the buffer pool held before a restart is not loaded again: the caches are as
-        // the file says.
+        // The buffer pool's content before a restart is not loaded again: `target.cache` alone
+        // decides the state of the caches.
         ("innodb_buffer_pool_dump_at_shutdown", on(false)),
         ("innodb_buffer_pool_load_at_startup", on(false)),
         ("max_connections", connections),

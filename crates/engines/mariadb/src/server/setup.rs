@@ -38,8 +38,8 @@ pub(super) const SHAPING: [&str; 16] = [
     "sql_mode",
 ];
 
-/// Why a setup cannot be run: the client is missing, or its dump is none that the client reads.
-/// With the setting that it is about.
+/// Why a setup cannot be run, with the setting at fault: the client is missing, or cannot read the
+/// dump.
 pub(crate) fn validate(setup: &Setup) -> Result<(), (&'static str, String)> {
     let client = |setting| client().map(drop).map_err(|error| (setting, error.to_string()));
     if !setup.sql.is_empty() {

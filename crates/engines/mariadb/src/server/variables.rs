@@ -284,8 +284,8 @@ impl Variable {
         self.kind.contains("INT") || self.kind == "DOUBLE"
     }
 
-    /// A value as SET takes it, which knows no units. Of a variable whose type is not known,
-    /// numbers are taken for numbers.
+    /// A value as SET takes it, without units. If the type of the variable is unknown, numbers are
+    /// written as numbers.
     pub fn literal(&self, value: &str) -> String {
         match number(value)
             .filter(|_| self.is_number() || (self.kind.is_empty() && value.parse::<f64>().is_ok()))
@@ -325,7 +325,7 @@ impl Variable {
             }
             _ if self.is_number() => {
                 let numbers = number(wanted).zip(number(&self.value));
-                // What is shown of a fraction has six digits behind the point.
+                // Fractions are shown with six digits behind the point.
                 numbers.is_some_and(|(wanted, got)| (wanted - got).abs() <= 1e-6)
             }
             _ => false,

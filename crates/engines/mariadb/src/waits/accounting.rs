@@ -83,19 +83,15 @@ impl Counted {
     /// wait's system calls and of its spinning.
     ///
     /// So where the waits come to more than S - C - R, the excess is attributed in this order:
-    ///
     /// - up to R is their signal part, divided in proportion. Of a wait for the client this is
-    /// `CPU_QUEUE`, as is the rest of R;
-    ///
+    ///   `CPU_QUEUE`, as is the rest of R;
     /// - up to C is processor time in waits, which counts as processor time;
-    ///
     /// - the rest cannot be real: it is also subtracted, and reported (`corrected_s`).
     ///
-    /// The server does not time a commit's wait for the redo log. Samples say how long sessions
-    /// were in the state `Commit`; less the waits of a commit that are timed, that is the wait
-    /// `REDO_LOG`, as far as S less C and the timed waits has room for it. So it is with other
-    /// states that say what a session waits for, where the server times them not. What is left
-    /// of S is unaccounted.
+    /// The server does not time a commit's wait for the redo log. Samples show how long sessions
+    /// were in the state `Commit`. Less the timed waits of commits, that is the wait `REDO_LOG`,
+    /// limited to S less C and the timed waits. Other states that name a wait are treated likewise,
+    /// if the server does not time them. The rest of S is unaccounted.
     pub fn account(&self, samples: &Samples) -> (Vec<Wait>, TimeUse) {
         let seconds =
             |ns: fn(ThreadTimes) -> u64| self.times.map_or(0.0, |times| ns(times) as f64 / 1e9);

@@ -108,7 +108,7 @@ impl LiveObserver for MariaObserver {
         });
         let samples = busy_samples(&window);
         let times = times(&window);
-        // Who runs or is ready to has something to do, whatever samples say of so short a time.
+        // Sessions that run or are ready to are busy, even if samples of a short time miss them.
         let running_s = times.map_or(0.0, |times| (times.cpu_ns + times.run_delay_ns) as f64 / 1e9);
         let session_s = (samples.all as f64 * window.sample_s()).max(running_s);
         let (waits, time) = Counted { session_s, times, ..counted }.account(&samples);

@@ -145,7 +145,7 @@ impl Source for MariaSource {
 
     fn sample(&mut self) -> Result<Vec<Sample>, ServerError> {
         self.ask_row_locks();
-        // Of the table of the same name the server would make a temporary one on disk each time,
+        // For the table of the same name the server would make a temporary one on disk each time,
         // because texts are long.
         let rows = self.rows("sampling the process list", "SHOW FULL PROCESSLIST")?;
         Ok(rows.into_iter().filter_map(|row| self.sample_of(row)).collect())

@@ -210,7 +210,7 @@ impl Client {
     fn catch_up(&mut self) -> Result<(), Error> {
         while self.unanswered > 0 {
             match self.answer(|_, _| Ok(())) {
-                // Of a request that was given up already.
+                // An error of a request that was given up already.
                 Err(Error::Server(error)) if !error.is_fatal() => {}
                 result => result?,
             }
@@ -400,15 +400,14 @@ impl Canceller {
     }
 }
 
-/// Ends a connection from any thread, whatever its other end does: who waits for an answer gets
-/// [`Error::Lost`], as does who asks after that.
+/// Ends a connection from any thread: a waiting request gets [`Error::Lost`], as do later ones.
 #[derive(Debug)]
 pub struct Disconnector(pub(crate) Socket);
 
 impl Disconnector {
     /// Ends the connection.
     pub fn disconnect(&self) {
-        // What is not connected any more needs no ending.
+        // A lost connection does not need ending.
         let _ = self.0.shutdown(Shutdown::Both);
     }
 }

@@ -162,7 +162,7 @@ impl Messages {
                 } else {
                     (ANSWER_BYTES_MAX, "in response to one request")
                 };
-                // Of a COPY what comes is looked at in the end.
+                // The data of a COPY is checked at its end.
                 if self.received.max(self.input.len() + count) > limit {
                     return Err(self.too_much(limit, what));
                 }

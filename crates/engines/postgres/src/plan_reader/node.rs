@@ -20,7 +20,7 @@ pub const PREDICATES: [(&str, Role); 10] = [
 ];
 
 /// The values of `$1 = '5', $2 = NULL`, as the server writes them: a quote in a value is doubled.
-/// Values that it has cut off (`auto_explain.log_parameter_max_length`) are none.
+/// Values that it has cut off (`auto_explain.log_parameter_max_length`) are left out.
 pub fn parameters(text: &str) -> Vec<Parameter> {
     let mut all = Vec::new();
     let mut rest = text.trim();

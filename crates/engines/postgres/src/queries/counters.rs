@@ -60,7 +60,7 @@ impl Reader {
         }
     }
 
-    /// Says why there are none.
+    /// Reads the statements; returns the reason if there are none.
     fn read_statements(&mut self, snapshot: &mut Snapshot) -> Result<Option<&'static str>, Error> {
         if self.extension.is_none() {
             self.extension = self.find_extension()?;

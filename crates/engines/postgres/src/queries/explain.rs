@@ -69,7 +69,7 @@ fn plan(client: &mut Client, text: &str) -> Result<Plan, NoPlan> {
             parsed.name
         ))
     };
-    // What cannot be removed ends with the session.
+    // A statement that cannot be deallocated ends with the session.
     let _ = client.batch(&format!("DEALLOCATE /* {MARK} */ {}", parsed.name));
     let rows = explained.map_err(said)?;
     let json = rows.first().map(|row| row.text(0)).unwrap_or_default();

@@ -113,8 +113,8 @@ pub(crate) fn fill(
 /// and privileges. `pg_dump` reads in one transaction, and changes nothing.
 ///
 /// # Errors
-/// When the URL is none, `pg_dump` is missing or fails, with what it says: nothing is left of the
-/// file then.
+/// When the URL is invalid, or `pg_dump` is missing or fails, with its message: the file is removed
+/// then.
 pub fn dump(url: &str, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
     let config = Config::parse(url).map_err(|error| {
         EngineError::failed("parsing the URL of the database to dump", error.to_string())

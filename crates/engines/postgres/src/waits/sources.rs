@@ -18,7 +18,7 @@ pub const ACTIVITY: &str = "pg_stat_activity";
 pub const PROFILE: &str = "pg_wait_sampling";
 
 /// One look at what processes do, as cheap as we know: about 0.1 ms of the server's time for 64
-/// connections. Who is idle is left out, and so is what our role may not see.
+/// connections. Idle sessions are left out, as are those that our role may not see.
 const SAMPLE: &str = "SELECT pid, state, wait_event_type, wait_event, query_id FROM \
                       pg_stat_get_activity(NULL) WHERE wait_event_type IS DISTINCT FROM \
                       'Activity' AND (wait_event IS DISTINCT FROM 'ClientRead' OR state IS \

@@ -31,7 +31,7 @@ impl fmt::Debug for Sampler {
 
 impl Sampler {
     /// Begins the first window. `hz`: samples a second; `disconnect` ends the source's connection,
-    /// whatever it waits for.
+    /// even while it waits.
     ///
     /// # Errors
     /// When the server fails, or no thread can be started.

@@ -191,8 +191,8 @@ impl Window {
         }
     }
 
-    /// Takes the samples from a profile. What it leaves out is a process that was there and did not
-    /// wait: it was on a processor or ready for one.
+    /// Takes the samples from a profile. It leaves out present processes that did not wait: they
+    /// were on a processor or ready for one.
     pub fn add_profile(&mut self, counted: HashMap<Sample, u64>) {
         let mut totals: HashMap<i32, u64> = HashMap::new();
         for (sample, count) in counted {

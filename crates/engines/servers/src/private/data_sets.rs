@@ -83,7 +83,7 @@ impl<P: Product> Server<P> {
             let content = Content { identity: &kept.identity, settings };
             Some(with_data_set(&self.options, &content, cancel, fill)?)
         };
-        // What is thrown away need not be written.
+        // Data that is dropped need not be written.
         let how = if self.data_sets.is_held() { Stop::Clean } else { Stop::Crash };
         self.stop(how, cancel)?;
         let (layout, account) = (&self.layout, &self.options.account);

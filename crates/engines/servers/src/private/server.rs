@@ -267,7 +267,7 @@ impl<P: Product> Server<P> {
     /// When it does not start, with the end of its log.
     pub fn start_with(&mut self, settings: Settings, cancel: &Cancel) -> Result<(), EngineError> {
         self.in_force = None;
-        // What a server that was killed may have left running.
+        // A killed server may have left processes running.
         self.stop(Stop::Crash, cancel)?;
         P::write_settings(self, &settings)?;
         self.process = Some(self.spawn()?);
@@ -428,7 +428,7 @@ impl<P: Product> Server<P> {
 
 impl<P: Product> Drop for Server<P> {
     fn drop(&mut self) {
-        // What remains is found by the next run.
+        // The next run finds the remains.
         let _ = self.clear();
     }
 }

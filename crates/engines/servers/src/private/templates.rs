@@ -130,7 +130,7 @@ impl<P: Product> Making<'_, P> {
         cancel: &Cancel,
         fill: impl FnOnce(&Server<P>) -> Result<(), EngineError>,
     ) -> Result<Template, EngineError> {
-        // What a crash leaves is made again; at the end all is written.
+        // After a crash the template is made again; at the end everything is written.
         settings.extend(owned(P::CONSTANTS.unsafe_settings));
         self.make(cancel, |unfinished| {
             let folder = unfinished.folder;

@@ -259,7 +259,7 @@ pub fn text(value: ColumnValues) -> Option<String> {
     }
 }
 
-/// The driver panics on UTF-8 that is none.
+/// Decodes a text; the driver panics on invalid UTF-8.
 fn decoded(text: SqlString) -> String {
     match text.into_parts() {
         (bytes, EncodingType::Utf8) => String::from_utf8_lossy(&bytes).into_owned(),
@@ -313,7 +313,7 @@ fn context(config: &Config, source: &str, application: &str) -> Result<ClientCon
     Ok(context)
 }
 
-/// The driver's error in our words. What servers write into their messages may hold a password.
+/// The driver's error in our words. A server's message may hold a password.
 pub fn said(error: &DriverError) -> Error {
     match error {
         DriverError::SqlServerError { diagnostics } => {

@@ -52,7 +52,7 @@ pub struct Counted {
 /// Asks for a view, in its older form where the server does not have all of it.
 ///
 /// # Errors
-/// When the connection is lost. What the server objects to is an [`Answer`].
+/// When the connection is lost. The server's objections are an [`Answer`].
 pub fn ask(client: &mut Client, view: &View) -> Result<Answer, Error> {
     ask_with(client, view, "")
 }

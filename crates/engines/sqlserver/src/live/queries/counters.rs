@@ -40,7 +40,7 @@ pub fn merged(mut first: Placed, second: Placed) -> Placed {
     first
 }
 
-/// Of what a view does not count there is no counter.
+/// Columns that a view lacks give no counter.
 fn statement(plans: &[Row<'_>]) -> Statement {
     let sum =
         |column: &str| plans.iter().filter_map(|row| row.parse::<u64>(column)).reduce(|a, b| a + b);

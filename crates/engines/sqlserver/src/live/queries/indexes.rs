@@ -29,7 +29,7 @@ pub fn tables(
     columns: &Rows,
     [sizes, usage, changes, missed]: [&Rows; 4],
 ) -> Vec<Table> {
-    // What was never used has no row.
+    // An index that was never used has no row.
     let or_none =
         |rows: &Rows, value: Option<u64>| value.or((!rows.columns.is_empty()).then_some(0));
     let sum = |rows: &ByIndex<'_>, id, column: &str| -> Option<u64> {

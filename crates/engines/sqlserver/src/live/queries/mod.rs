@@ -416,7 +416,7 @@ mod tests {
             (Some(1.0), Some(3.0), Some(1.0))
         );
         assert_eq!(handles, &[Handle::Stored(8, 2, 3.0), Handle::Stored(7, 2, 1.0)]);
-        // Of one statement in both, the first is taken.
+        // Of a statement in both, the first counts.
         let cached = rows(
             "digest | plan_handle | begins | ends | calls | elapsed_us | database_name | \
              statement_text
