@@ -250,7 +250,7 @@ impl Request<'_> {
     fn bulk(&mut self, announced: Option<(Vec<u8>, String)>) -> io::Result<Vec<u8>> {
         let unknown = |what: &str| Error::new(ErrorKind::InvalidData, what.to_owned());
         let (headers, table) =
-            announced.ok_or_else(|| unknown("rows that nobody has announced"))?;
+            announced.ok_or_else(|| unknown("rows without INSERT BULK before them"))?;
         if self.byte()? != COLUMNS {
             return Err(unknown("rows without columns"));
         }
@@ -368,7 +368,7 @@ fn utf16(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 
-/// The day so many days after 0001-01-01 (Hinnant, `civil_from_days`).
+/// Formats the date this many days after 0001-01-01 (Hinnant, `civil_from_days`).
 fn date(days: i128) -> String {
     let since_march = days + 306;
     let (era, day_of_era) = (since_march / 146_097, since_march % 146_097);

@@ -103,8 +103,8 @@ fn number(text: &str, word: &str) -> Option<i64> {
 }
 
 impl Made {
-    /// The database of a `CREATE DATABASE`.
-    pub fn of(sql: &str) -> Self {
+    /// Parses the database of a `CREATE DATABASE`.
+    pub fn parse(sql: &str) -> Self {
         let mut made = Self::default();
         for (position, spec) in sql.match_indices("(NAME = ").map(|(at, _)| (at, &sql[at..])) {
             let spec = &spec

@@ -1,11 +1,11 @@
 //! A server that speaks T-SQL over TDS, for tests: the emulator Iridium, and what it lacks of
 //! databases.
 //!
-//! Iridium executes statements, transactions, locks and bulk loads by itself; it is no product of
-//! Microsoft's, and no oracle for performance. It has neither databases that can be created, nor
-//! extended properties, application locks and settings of the server: these are kept by `server`,
-//! which understands the statements that Steelbench sends for them and no others. `calls`
-//! translates what it does not understand of the protocol.
+//! Iridium executes statements, transactions, locks and bulk loads. It is not a Microsoft product,
+//! and its performance says nothing about SQL Server's. It lacks `CREATE DATABASE`, extended
+//! properties, application locks and server settings: `server` emulates these, for the statements
+//! that Steelbench sends and no others. `calls` translates the messages of the protocol that
+//! Iridium does not understand.
 //!
 //! `sqlserver_stand_in PORT_FILE [DATABASE...]` listens on a free port of 127.0.0.1, writes its
 //! number to the file, and ends with its standard input. The databases are there already.
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             TdsServer::new_with_database(server::Server::with(std::env::args().skip(2)), config);
         let emulator = server.bind().await?.port();
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
-        // Whoever waits for the file finds the whole number in it.
+        // Renamed, so that a reader never sees part of the number.
         let new = format!("{file}.new");
         std::fs::write(&new, listener.local_addr()?.port().to_string())?;
         std::fs::rename(&new, &file)?;

@@ -26,7 +26,7 @@ const BACK_OFF: Duration = Duration::from_millis(20);
 
 type Answer = Result<Vec<Option<QueryResult>>, DbError>;
 
-/// The server: a session of ours is one of the emulator that holds its database.
+/// The server. Maps each of its sessions to a database of the emulator and a session there.
 #[derive(Default)]
 pub struct Server {
     catalog: Mutex<Catalog>,
@@ -40,14 +40,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Server {
-    /// A server on which somebody has made these databases.
+    /// Returns a server with these databases.
     pub fn with(databases: impl Iterator<Item = String>) -> Self {
         let server = Self::default();
         lock(&server.catalog).databases.extend(databases.map(|name| (name, Made::default())));
         server
     }
 
-    fn of(&self, session: SessionId) -> Result<(Arc<Database>, SessionId), DbError> {
+    fn look_up(&self, session: SessionId) -> Result<(Arc<Database>, SessionId), DbError> {
         let found = lock(&self.sessions).get(&session).cloned();
         found.ok_or_else(|| error(18_456, "there is no such session".into()))
     }
@@ -68,7 +68,7 @@ impl Server {
             if catalog.databases.contains_key(&name) {
                 return Some(Err(error(1801, format!("Database '{name}' already exists."))));
             }
-            catalog.databases.insert(name, Made::of(sql));
+            catalog.databases.insert(name, Made::parse(sql));
             return Some(Ok(Vec::new()));
         }
         if let Some(name) = bracketed(sql.strip_prefix("DROP DATABASE ")) {
@@ -133,7 +133,7 @@ impl Server {
     /// Answers the driver's query before a bulk load: the columns of a table, and their collations.
     fn columns(&self, session: SessionId, sql: &str) -> Answer {
         let name = literals(sql).into_iter().next().unwrap_or_default();
-        let (database, own) = self.of(session)?;
+        let (database, own) = self.look_up(session)?;
         // Of no rows, it knows the columns only when they are named, and no types.
         let table = name.trim_matches(['[', ']']);
         let asked = format!(
@@ -269,7 +269,7 @@ impl SessionManager for Server {
     }
 
     fn close_session(&self, session: SessionId) -> Result<(), DbError> {
-        let (database, own) = self.of(session)?;
+        let (database, own) = self.look_up(session)?;
         lock(&self.sessions).remove(&session);
         let mut catalog = lock(&self.catalog);
         catalog.lock = catalog.lock.filter(|holder| *holder != session);
@@ -282,7 +282,7 @@ impl SessionManager for Server {
         session: SessionId,
         journal: Box<dyn Journal>,
     ) -> Result<(), DbError> {
-        let (database, own) = self.of(session)?;
+        let (database, own) = self.look_up(session)?;
         database.set_session_journal(own, journal)
     }
 }
@@ -293,7 +293,7 @@ impl StatementExecutor for Server {
         session: SessionId,
         statement: Statement,
     ) -> Result<Option<QueryResult>, DbError> {
-        let (database, own) = self.of(session)?;
+        let (database, own) = self.look_up(session)?;
         database.execute_session(own, statement)
     }
 
@@ -302,7 +302,7 @@ impl StatementExecutor for Server {
         session: SessionId,
         statements: Vec<Statement>,
     ) -> Result<Option<QueryResult>, DbError> {
-        let (database, own) = self.of(session)?;
+        let (database, own) = self.look_up(session)?;
         database.execute_session_batch(own, statements)
     }
 
@@ -311,7 +311,7 @@ impl StatementExecutor for Server {
         session: SessionId,
         sql: &str,
     ) -> Result<Option<QueryResult>, DbError> {
-        let (database, own) = self.of(session)?;
+        let (database, own) = self.look_up(session)?;
         database.execute_session_batch_sql(own, sql)
     }
 
@@ -320,18 +320,17 @@ impl StatementExecutor for Server {
             return self.columns(session, sql);
         }
         if sql.contains("sp_getapplock") {
-            // Other connections are served meanwhile, also those that this thread was to serve
-            // next.
+            // Lets the runtime serve other connections while this thread waits for the lock.
             return tokio::task::block_in_place(|| self.application_lock(session));
         }
         if let Some(answer) = self.own(sql.trim()) {
             return answer;
         }
-        // As on Babelfish, who asks for plans is not told that there are none.
+        // Like Babelfish, accepts the request for plans without sending any.
         if ["CHECKPOINT", "SET SHOWPLAN_XML ON"].contains(&sql.trim()) {
             return Ok(Vec::new());
         }
-        let (database, own) = self.of(session)?;
+        let (database, own) = self.look_up(session)?;
         // It takes this at the outermost level only.
         let rollback = sql.strip_prefix("IF @@TRANCOUNT > 0 ");
         if rollback.is_some() && !database.transaction_is_active(own)? {
@@ -339,8 +338,7 @@ impl StatementExecutor for Server {
         }
         let answer = database.execute_session_batch_sql_multi(own, &known(rollback.unwrap_or(sql)));
         match answer {
-            // It does not wait for locks: whoever would have to is treated as the victim of a
-            // deadlock.
+            // The emulator does not wait for locks: report a conflict as a deadlock.
             Err(refused) if refused.to_string().contains("lock conflict") => {
                 if database.transaction_is_active(own)? {
                     database.execute_session_batch_sql(own, "ROLLBACK TRANSACTION")?;
@@ -366,7 +364,7 @@ impl StatementExecutor for Server {
         if let Some(name) = &database {
             self.set_session_database(session, name.clone())?;
         }
-        let (own_database, own) = self.of(session)?;
+        let (own_database, own) = self.look_up(session)?;
         own_database.set_session_metadata(own, user, application, host, database)
     }
 
@@ -377,7 +375,7 @@ impl StatementExecutor for Server {
             let own = tables.create_session();
             lock(&self.sessions).insert(session, (tables, own));
         }
-        let (own_database, own) = self.of(session)?;
+        let (own_database, own) = self.look_up(session)?;
         own_database.set_session_database(own, database)
     }
 
@@ -387,7 +385,7 @@ impl StatementExecutor for Server {
         sql: &str,
         option: i32,
     ) -> Result<(i32, QueryResult), DbError> {
-        let (database, own) = self.of(session)?;
+        let (database, own) = self.look_up(session)?;
         database.cursor_rpc_open(own, sql, option)
     }
 
@@ -399,17 +397,17 @@ impl StatementExecutor for Server {
         row: i32,
         rows: i32,
     ) -> Result<CursorFetchResult, DbError> {
-        let (database, own) = self.of(session)?;
+        let (database, own) = self.look_up(session)?;
         database.cursor_rpc_fetch(own, handle, fetch_type, row, rows)
     }
 
     fn cursor_rpc_close(&self, session: SessionId, handle: i32) -> Result<(), DbError> {
-        let (database, own) = self.of(session)?;
+        let (database, own) = self.look_up(session)?;
         database.cursor_rpc_close(own, handle)
     }
 
     fn cursor_rpc_deallocate(&self, session: SessionId, handle: i32) -> Result<(), DbError> {
-        let (database, own) = self.of(session)?;
+        let (database, own) = self.look_up(session)?;
         database.cursor_rpc_deallocate(own, handle)
     }
 
@@ -421,7 +419,7 @@ impl StatementExecutor for Server {
         columns: Vec<ColumnSpec>,
         received: bool,
     ) -> Result<(), DbError> {
-        let (database, own) = self.of(session)?;
+        let (database, own) = self.look_up(session)?;
         database.set_bulk_load_active(own, active, table, columns, received)
     }
 
@@ -429,7 +427,7 @@ impl StatementExecutor for Server {
         &self,
         session: SessionId,
     ) -> (bool, Option<ObjectName>, Option<Vec<ColumnSpec>>, bool) {
-        match self.of(session) {
+        match self.look_up(session) {
             Ok((database, own)) => database.get_bulk_load_state(own),
             Err(_) => (false, None, None, false),
         }
@@ -446,22 +444,22 @@ impl SqlAnalyzer for Server {
         session: SessionId,
         sql: &str,
     ) -> Result<ExecutionTrace, DbError> {
-        let (database, own) = self.of(session)?;
+        let (database, own) = self.look_up(session)?;
         database.trace_execute_session_sql(own, sql)
     }
 
     fn session_isolation_level(&self, session: SessionId) -> Result<IsolationLevel, DbError> {
-        let (database, own) = self.of(session)?;
+        let (database, own) = self.look_up(session)?;
         database.session_isolation_level(own)
     }
 
     fn transaction_is_active(&self, session: SessionId) -> Result<bool, DbError> {
-        let (database, own) = self.of(session)?;
+        let (database, own) = self.look_up(session)?;
         database.transaction_is_active(own)
     }
 
     fn session_options(&self, session: SessionId) -> Result<SessionOptions, DbError> {
-        let (database, own) = self.of(session)?;
+        let (database, own) = self.look_up(session)?;
         database.session_options(own)
     }
 }
