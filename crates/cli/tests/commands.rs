@@ -55,7 +55,7 @@ fn compare_names_both_sides_and_refuses_what_is_not_clear() {
         compare("data_files=1, log=wal, synced", "data_files=1,log=wal").expect(0).shows("2.00x");
     assert!(ended.stdout.contains("data_files=1 log=wal, synced"), "{ended:?}");
     compare("data_files=1 log=wal", "data_files=2 log=wal").expect(0);
-    // What one side names alone restricts the other; levels of different factors are no comparison.
+    // A factor that one side names restricts both; levels of different factors are an error.
     compare("data_files=1", "data_files=2 log=wal").expect(0).shows("A  data_files=1 log=wal ");
     compare("data_files=1", "log=wal").expect(2).says("give levels of the same factor");
     compare("data_files=3", "data_files=2 log=wal")

@@ -111,7 +111,7 @@ fn the_exit_code_is_the_gates() {
     gate(&["faster:3%"], 0);
     lab.compare(&["t@2", "t@1", "--fail-if", "faster:3%"]).expect(1);
     lab.compare(&["t@2", "t@1", "--fail-if", "slower:3%", "--fail-if-unsure"]).expect(0);
-    // With JSON the reason is said apart, in one line.
+    // With JSON the reason is on standard error, in one line.
     let ended = lab
         .compare(&["t@1", "t@2", "--fail-if", "slower:3%", "--json"])
         .expect(1)

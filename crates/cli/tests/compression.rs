@@ -1,5 +1,5 @@
-//! Compression as a factor on engines that have it: what is asked for is what is stored, and what
-//! cannot be is said.
+//! Compression as a factor on engines that have it: data is stored with the requested method, and
+//! methods that are not available are errors.
 
 use crate::common;
 use crate::common::{Lab, skipped};

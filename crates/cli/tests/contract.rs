@@ -344,7 +344,7 @@ fn fills_tables_with_every_type_of_value(own: &Target) {
         assert_eq!(row(set, operation, &[]), [rows], "{}: question {operation}", own.name);
     }
     drop(connections);
-    // Where the engine has pages of rows, about so many rows are in each.
+    // In an engine with pages of rows, each page has about `rows_per_page` rows.
     let explained = instance.explain(0, &table, true).unwrap();
     let has_plans = own.name != STAND_IN;
     assert!(!has_plans || explained.plan.is_some_and(|plan| !plan.text.is_empty()), "{}", own.name);

@@ -16,7 +16,7 @@ struct Seen {
     alert: bool,
 }
 
-/// Opens a page and takes steps in it; `None`, which is said, where there is no browser.
+/// Opens a page and takes steps in it. Prints a note and returns `None` where there is no browser.
 fn browse(page: &Path, dark: bool, steps: &[Value]) -> Option<Seen> {
     let there = |mut command: Command| command.output().is_ok_and(|output| output.status.success());
     let with = |program: &str, arguments: &[&str]| {

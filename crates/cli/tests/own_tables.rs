@@ -14,7 +14,7 @@ const SCHEMA: &str = "-- Items; a comment with :rows in it.\nCREATE TABLE :\"nam
                       :rows'\n  FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value \
                       + 1 FROM n WHERE value < :rows) SELECT value FROM n) AS numbers;\n";
 
-/// Fails where the table does not have just so many rows, and leaves one more.
+/// A script that fails unless the table has exactly `rows` rows, and inserts one more.
 fn script(rows: u32) -> String {
     format!(
         "SELECT count(*) AS n FROM items \\gset\n\\if :n <> {rows}\nSELECT * FROM \

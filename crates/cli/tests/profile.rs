@@ -34,7 +34,7 @@ fn samples(profile: &Value) -> u64 {
         .sum()
 }
 
-/// A saved profile in which `copy` takes so many samples.
+/// A saved profile with `copies` samples in the function `copy`.
 fn written(copies: u64) -> String {
     json!({
         "schema": "steelbench/1", "kind": "samples", "target": "db", "elapsed_s": 10.0,

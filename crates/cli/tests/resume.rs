@@ -71,7 +71,7 @@ fn a_harmless_change_goes_on_with_a_warning() {
     assert_eq!(lab.rows("t", "SELECT baseline FROM runs"), ["1"]);
     let again = lab.run(0);
     assert!(!again.stderr.contains("has changed"), "{}", again.stderr);
-    // Fewer blocks than are recorded are none too many.
+    // With fewer blocks than are recorded, nothing is left to run.
     lab.write("e.toml", &scripted(1, "", ""));
     lab.run(0).says("2 trials, 2 already recorded");
 }

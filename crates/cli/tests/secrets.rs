@@ -339,7 +339,7 @@ fn planted_everywhere() -> Lab {
         &format!("-- {near}\nCREATE TABLE a (password text DEFAULT 'password={SECRET}');\n"),
     );
     lab.write(".pgpass", &format!("*:*:*:*:{SECRET}\n"));
-    // A repository whose remote is known by a login.
+    // A repository with a login in the URL of its remote.
     let git = |arguments: &[&str]| {
         let mut git = Command::new("git");
         let git = git.args(["-c", "user.name=t", "-c", "user.email=t@t"]).args(arguments);

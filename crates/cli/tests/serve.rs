@@ -423,7 +423,7 @@ fn silent_visitors_do_not_keep_others_out() {
         (0..200).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
     assert_eq!(server.get("/").status, 200);
     drop(visitors);
-    // The same of visitors who ask and do not read.
+    // Nor do clients that send requests and read no response.
     let request =
         format!("GET /assets/report.js HTTP/1.1\r\nHost: {}\r\n\r\n", server.address).repeat(300);
     let visitors = (0..100).map(|_| {

@@ -112,8 +112,7 @@ fn freeze() -> String {
     after_trial("kill -STOP ${process#/proc/}")
 }
 
-/// Inserts of so many seconds in two blocks on the private servers of all engines that are
-/// installed.
+/// Inserts for `seconds` in two blocks on the private servers of all engines that are installed.
 fn on_each(seconds: f64, rest: &str) -> Vec<Lab> {
     let postgres =
         versions().map(|versions| managed(2, &newest(&versions), ["", &inserts(seconds), rest]));

@@ -213,7 +213,7 @@ fn a_table_of_sqlite_gets_the_advice_of_its_rows_and_is_only_read() {
             "{table}: {}",
             some["rows"]
         );
-        // They come from all over the table: the orders of its first rows are no more than that.
+        // The rows are sampled from the whole table: its first rows have fewer distinct orders.
         let orders = some["columns"][0][1].as_u64().unwrap();
         assert!(
             orders > 1_000 && some["columns"][10][1].as_u64().unwrap() > 2_000,

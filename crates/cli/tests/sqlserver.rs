@@ -1,6 +1,6 @@
 //! `waits`, `survey` and `queries` of SQL Server, by the wire: the built program against
 //! Microsoft's mock of a server, which answers each statement with rows given here. A statement
-//! without an answer ends in what is said to be missing, which the tests look at.
+//! without an answer is reported as missing, which the tests check.
 
 mod queries;
 
@@ -96,7 +96,7 @@ impl Answers {
         self.0.blocking_lock().register(sql, error);
     }
 
-    /// The counters of a server that has worked for so long.
+    /// Sets the counters to those of a server that has worked for `steps` steps.
     fn count(&self, steps: u64) {
         self.answer(
             views::WAITS.sql,
@@ -456,7 +456,7 @@ fn each_view_that_a_server_lacks_is_told() {
         let shown = without(&statements, &["waits", "URL", "--seconds", "1", "--tasks"]);
         assert!(shown.contains(&format!("{title}: {name}: {error}")), "{title}: {shown}");
         assert_eq!(shown.matches(&error).count(), 1, "{title}: {shown}");
-        // Nothing is said of it as if it were known.
+        // The report makes no statement that needs the missing view.
         let seen = [
             ("sys.dm_os_waiting_tasks", "blocks 1 session"),
             ("sys.dm_exec_requests", "PFS page 5:1:1520544"),

@@ -230,7 +230,7 @@ fn observing(lab: &Lab, arguments: &[&str], cluster: &PrivateServer) -> std::pro
     child
 }
 
-/// Waits until an observer has sampled the sessions so many times or more.
+/// Waits until an observer has sampled the sessions at least `count` times.
 fn wait_for_polls(cluster: &PrivateServer, count: usize) {
     let mut admin = cluster.connect().unwrap();
     let mut starts = std::collections::HashSet::new();

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use work::Cancel;
 
-/// Nothing in these tests takes so long.
+/// Longer than any step of these tests.
 pub const LONG: Duration = Duration::from_secs(60);
 
 /// One installation of each major version to test on: those in `STEELBENCH_TEST_PG_BINDIRS`, or

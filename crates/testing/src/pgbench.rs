@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Starting a server never takes so long.
+/// Longer than any start of a server.
 const LONG: Duration = Duration::from_secs(60);
 
 /// A running server of each installed version, one after the other.
@@ -143,7 +143,7 @@ impl Drop for Server {
     }
 }
 
-/// Whom servers run as when we are root, whom PostgreSQL refuses.
+/// The user of servers when the tests run as root, because PostgreSQL refuses root.
 fn unprivileged() -> Option<u32> {
     let id = |arguments: &[&str]| {
         let output = Command::new("id").args(arguments).output().unwrap();

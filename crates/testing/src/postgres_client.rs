@@ -12,7 +12,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Nothing in these tests takes so long.
+/// Longer than any step of these tests.
 pub const LONG: Duration = Duration::from_secs(60);
 /// The role that owns the servers.
 pub const OWNER: &str = "owner";

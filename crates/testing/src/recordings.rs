@@ -77,7 +77,7 @@ pub fn failed(configuration: usize, block: u32, cause: &str) -> TrialRecord {
     TrialRecord { status, observations: None, ..done(configuration, block, observed(1.0)) }
 }
 
-/// A trial that `limits.trial_time` of 4 s stopped after so many seconds of its measurement.
+/// A trial that `limits.trial_time` of 4 s stopped after `elapsed_s` of its measurement.
 pub fn timed_out(configuration: usize, block: u32, elapsed_s: f64) -> TrialRecord {
     let seen = Observations { elapsed_s, timeout_s: Some(4.0), ..Observations::default() };
     let trial = failed(configuration, block, "took longer than limits.trial_time (4.00 s)");

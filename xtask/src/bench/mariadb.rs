@@ -45,7 +45,7 @@ struct Cost {
     cpu_us: f64,
 }
 
-/// Runs the load by another program on so many connections.
+/// Runs the load by another program on this number of connections.
 type Peer = fn(&Server, u32) -> Result<Cost, String>;
 
 /// Client CPU for each point-select and throughput against sysbench and mariadb-slap, which sends

@@ -25,7 +25,7 @@ impl PeerServer {
 
     /// Starts a server with further options of `postgres`.
     pub fn start_with(further: &str) -> Result<Self, String> {
-        // PostgreSQL is what it takes; what else is missing is said.
+        // Only PostgreSQL is required; other missing tools are reported.
         let [_, (_, bindirs), ..] = install_tools(false)?;
         let mut bindirs = std::env::split_paths(&bindirs);
         let bindir =

@@ -94,7 +94,7 @@ pub fn report(bench: &Bench) -> Result<(), String> {
     clear()
 }
 
-/// A results file with trials of each configuration in so many blocks: copies of one that ran.
+/// A results file with trials of each configuration in `blocks` blocks: copies of one that ran.
 fn recorded(bench: &Bench, name: &str, factors: &str, blocks: u32) -> Result<PathBuf, String> {
     let one = if factors.contains("connections") { "" } else { "connections = 1\n" };
     let text = format!(

@@ -126,7 +126,7 @@ pub struct Limits {
 pub const USUAL: Limits =
     Limits { time: Duration::from_secs(60), bytes: 2 << 30, files: 1024, threads: None };
 
-/// A lab with things around it that are nobody's business.
+/// A lab, surrounded by files that Steelbench must not touch.
 pub struct Arena {
     pub lab: Lab,
     around: BTreeMap<PathBuf, Trace>,

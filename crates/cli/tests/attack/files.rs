@@ -120,7 +120,7 @@ fn other_than_regular_files() {
         put(&path);
         let limits = Limits { bytes: 1 << 30, ..USUAL };
         arena.run(command, limits).map_err(|why| format!("{what} as {place}: {why}"))?;
-        // A work folder that is none is left as it is.
+        // Steelbench does not remove a work folder without its marker.
         let _ = std::fs::remove_file(arena.path("results/t.steelbench.work"));
         arena.is_clean().map_err(|why| format!("{what} as {place}: {why}"))
     });

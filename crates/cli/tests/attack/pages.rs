@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// Paths outside of what is served, markup, and numbers that are none.
+/// Paths outside of the served ones, markup, and texts in place of numbers.
 const TARGETS: &[&str] = &[
     "/../../etc/passwd",
     "/..%2f..%2fetc%2fpasswd",

@@ -53,7 +53,7 @@ fn full_disk() {
         arena.write("e.toml", text.replace("= 2; then", "= 9; then").as_bytes());
         let last = arena.run(&["run", "--retry-failed", "e.toml"], USUAL)?;
         drop(disk);
-        // Another hook is another experiment, which is said.
+        // With another hook it is another experiment, which the error says.
         if !shown.text().contains("trial") || !matches!(last.status.code(), Some(0 | 2)) {
             return Err(format!("{} {}", shown.text(), last.text()));
         }

@@ -60,7 +60,7 @@ pub fn managed(blocks: u32, versions: &str, [target, workload, factors]: [&str; 
     )
 }
 
-/// An insert load of so long.
+/// An insert load of this duration.
 pub fn inserts(seconds: f64) -> String {
     format!(
         "probe = \"insert\"\nconnections = 2\nduration = \"{seconds} s\"\nrows_per_transaction = \

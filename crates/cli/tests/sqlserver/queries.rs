@@ -28,7 +28,7 @@ fn stored(first: i64, last: i64) -> String {
 
 const ORDERS: &str = "SELECT * FROM dbo.Orders WHERE CustomerId = @1 AND Note = 'S3cret'";
 
-/// Rows of the Query Store: runs of two plans of one statement, each of which took so long.
+/// Rows of the Query Store, from plan, number of runs of one statement, and microseconds of each.
 fn runs(of: &[(i64, u64, u64)]) -> String {
     let row = |(plan, calls, us): &(i64, u64, u64)| {
         let (all, squares) = (calls * us, calls * us * us);

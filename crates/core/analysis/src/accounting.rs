@@ -52,8 +52,8 @@ impl Accounting {
     /// Where the time of one trial's sessions went.
     ///
     /// Waits of class `cpu-queue` are signal wait, whatever part the engine books them under; waits
-    /// of class `client` are client time; waits of class `idle` are nobody's who had work, and
-    /// are left out.
+    /// of class `client` are client time; waits of class `idle` are those of sessions without work
+    /// and are left out.
     pub fn for_trial(observations: &Observations) -> Self {
         Self::mean(&[observations]).unwrap_or_default()
     }

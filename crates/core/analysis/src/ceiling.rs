@@ -39,8 +39,7 @@ pub struct Ceiling {
     pub interval: Option<Interval>,
 }
 
-/// The end of an interval that is so many times the other one, or more, leaves even the magnitude
-/// open.
+/// If the ends of an interval differ by this factor or more, even the magnitude is unknown.
 pub const SPAN_MAX: f64 = 10.0;
 
 /// An upper limit of storage.
@@ -95,7 +94,7 @@ impl Way {
     }
 }
 
-/// I/Os of a database that are fewer than so many a second load no storage worth a ceiling.
+/// With fewer I/Os a second than this, a comparison with a ceiling is pointless.
 const RATE_MIN: f64 = 1.0;
 
 impl Summary<'_> {

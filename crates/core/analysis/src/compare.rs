@@ -247,7 +247,8 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Values as exact as they are, of which so many belong to a first stage ([`Known::first`]).
+    /// Values without a known rounding error, of which the first `first` belong to a first stage
+    /// ([`Known::first`]).
     pub fn new(values: Vec<f64>, first: usize) -> Self {
         Self { values, known: Known { first, ..Known::default() } }
     }

@@ -209,8 +209,8 @@ impl FactorEffect {
         }
     }
 
-    /// The level that is said to beat the reference: the best one, if that is supported, else the
-    /// best of those for which it is.
+    /// The level that significantly beats the reference: the best one, if it does, else the best of
+    /// those that do.
     ///
     /// Claims rest on the comparisons with the reference alone, a family that was chosen before the
     /// data was seen. The best level is chosen by looking, so that "worse than the best" alone

@@ -104,9 +104,9 @@ impl Estimate {
 /// Precision of a sample's mean, beyond the spread of its values.
 #[derive(Debug, Clone, Copy)]
 pub struct Known {
-    /// The spread is estimated from so many values at the beginning: those of the first stage of
-    /// adaptive repeats. The others are as many as that spread asked for, so that theirs would
-    /// be too small where the first was too small.
+    /// Number of values of the first stage of adaptive repeats, from which alone the spread is
+    /// estimated. It determined the number of the others, so including their spread would bias the
+    /// estimate downwards.
     pub first: usize,
     /// Variance of the rounding error of the mean. Values that hardly vary are all rounded alike,
     /// so that no number of repeats averages it out; it is the least variance that a mean has.
@@ -120,8 +120,8 @@ impl Default for Known {
 }
 
 impl Known {
-    /// How many of so many values the spread is estimated from: with fewer than two the first stage
-    /// has decided nothing.
+    /// Number of the `values` values from which the spread is estimated: all of them if the first
+    /// stage has fewer than two, because then it decided nothing.
     pub fn first_stage(&self, values: usize) -> usize {
         if self.first < 2 { values } else { self.first.min(values) }
     }

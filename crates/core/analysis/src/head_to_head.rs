@@ -172,7 +172,7 @@ impl<'a> Sides<'a> {
         ]
     }
 
-    /// Both sides by what is looked at of each trial.
+    /// Pairs the values of both sides; `T` is the value of a trial.
     fn matched<T: Copy>(&self, [from, to]: [&Grid<T>; 2]) -> Matched<T> {
         match (&self.over, self.pairs) {
             (Over::Runs, [(own, other)]) => {

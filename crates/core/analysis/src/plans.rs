@@ -20,7 +20,7 @@ pub struct StatementPlans {
 /// A plan of a statement, or why it has none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlanRow {
-    /// Hash of the plan, of several that count as one of the first; empty where there is none.
+    /// Hash of the plan, or of the first of several that count as one; empty without a plan.
     pub hash: String,
     /// Its operators from the top, with their tables and indexes.
     pub operators: Vec<String>,

@@ -148,7 +148,7 @@ impl ResponseChoice {
         let (timed_out, overloaded) = (seen.timed_out(), self.is_overloaded(seen));
         let elapsed_s = seen.elapsed_s;
         let known = match (recorded, self.name.as_str()) {
-            // At least so long, where the figure is that time.
+            // Of a trial that timed out the elapsed time is known: it is a lower bound.
             (_, name) if timed_out => {
                 Some(elapsed_s).filter(|s| name == "elapsed" && self.unit == "s" && *s > 0.0)
             }

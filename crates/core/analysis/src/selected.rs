@@ -95,7 +95,7 @@ impl Comparison {
         }
     }
 
-    /// Ends so many times as far from the value on the scale of the test.
+    /// Returns an interval whose ends are `times` as far from the value, on the scale of the test.
     fn wider(&self, interval: Interval, times: f64) -> Interval {
         interval.map(|end| match self.scale {
             Scale::Ratio => self.value * (end / self.value).powf(times),

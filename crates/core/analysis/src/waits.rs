@@ -205,7 +205,8 @@ fn error_text(error_s: f64) -> String {
     if error_s < 0.005 { "<0.01".to_owned() } else { trimmed(error_s, 2) }
 }
 
-/// So many decimals without trailing zeros: `16976`, `3152.3`, `0.016`.
+/// Formats a number with this many decimals at most, without trailing zeros: `16976`, `3152.3`,
+/// `0.016`.
 fn trimmed(value: f64, decimals: usize) -> String {
     let text = fixed(value, decimals);
     if text.contains('.') {

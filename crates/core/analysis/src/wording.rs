@@ -1,15 +1,15 @@
-//! How findings say figures, and what evidence each phrase needs. The rules, in one place:
+//! Wording of figures in findings, and the evidence that each phrase needs. The rules:
 //!
 //! - A figure has three significant digits and its unit; a factor is `1.93x` with its interval in
 //!   brackets.
-//! - "falls", "rises", "better", "worse", "less", "more" are said only of what is supported at 95 %
-//!   after Holm's correction over the family of its sentence; with a single block nothing is, and
-//!   that is said.
-//! - What is not supported is "not significantly different", with the possible difference (one
-//!   beyond tenfold is not bounded by the blocks, and that is said). "Equivalent" is said
-//!   only where a difference of the margin is excluded (`equivalence.rs`), "the same" never.
-//! - With trials that timed out a figure is "at least" or "at most" what is said, and no claim is
-//!   made the other way.
+//! - "falls", "rises", "better", "worse", "less", "more" require significance at 95 % after Holm's
+//!   correction over the family of the sentence. With a single block nothing is significant, and
+//!   findings say so.
+//! - All else is "not significantly different", with the possible difference; one beyond tenfold is
+//!   called not bounded. "Equivalent" requires that a difference of the margin is excluded
+//!   (`equivalence.rs`). "The same" is never used.
+//! - With trials that timed out a figure is "at least" or "at most" its value, and no claim is made
+//!   in the other direction.
 //! - A level is named `data_files=8`: the last part of the factor's path and the label.
 //! - The baseline is called so only if the experiment names one; else it is "the first level".
 //!
@@ -187,8 +187,7 @@ pub fn short_name(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }
 
-/// For how many units of work seconds are said, so that they are neither tiny nor huge, and its
-/// name.
+/// Units of work to which seconds refer, so that figures are neither tiny nor huge, and their name.
 pub fn work_scale(work_in_a_trial: f64, unit: &str) -> (f64, String) {
     let unit = if unit.is_empty() { "unit" } else { unit };
     match work_in_a_trial {

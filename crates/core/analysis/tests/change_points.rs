@@ -8,7 +8,7 @@ fn series(random: &mut Random, levels: &[(usize, f64)], noise: fn(&mut Random) -
     all.map(|level| 100.0 + level + noise(random)).collect()
 }
 
-/// The share that is allowed plus three standard errors of a share of so many.
+/// Most hits of `n` tries with this probability: the mean plus three standard errors.
 fn at_most(share: f64, n: usize) -> f64 {
     let n = n as f64;
     n * share + 3.0 * (n * share * (1.0 - share)).sqrt()

@@ -338,7 +338,7 @@ fn the_shape_along_a_factor_is_told_step_by_step() {
     // In the order of the numbers, whatever the order of the file.
     let (told, _) = shape(&["8", "1", "4"], &[10.0, 20.0, 15.0]);
     assert_eq!(told, ["elapsed falls from data_files=1 to 8."]);
-    // Without a supported effect nothing is said of single steps.
+    // Without a significant effect single steps are not mentioned.
     assert!(shape(&["1", "2", "4"], &[10.0; 3]).0.is_empty());
 }
 

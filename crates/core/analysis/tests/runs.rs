@@ -310,8 +310,7 @@ fn a_history_has_its_changes_where_they_are() {
     assert_eq!(gap.configurations[1].points.iter().flatten().count(), 23);
 }
 
-/// So many runs of two configurations; each run is faster or slower as a whole by 3 %, its blocks
-/// by 1 %.
+/// Runs of two configurations. Runs vary by 3 %, the blocks of a run by 1 %.
 fn differing_runs(random: &mut Random, first_id: i64, level: f64) -> Vec<Recording> {
     let mut one = |id| {
         let own = 0.03 * random.normal();
@@ -391,7 +390,7 @@ fn several_runs_a_side_count_once_each() {
     assert!((comparison.value - expected.value).abs() < 1e-9);
     assert!((comparison.p_value.unwrap() - expected.p_value.unwrap()).abs() < 1e-9);
     assert_eq!((compared.more_from.len(), compared.more_to[1].run), (2, 6));
-    // What differs between the runs of a side is said.
+    // Differences between the runs of one side are listed.
     let mut other = from.clone();
     other[2].environments[0].kernel = Some("Linux 6.12".into());
     assert_eq!(compare_sides(&other, &to, Responses::Primary).unwrap().differ_within, ["kernel"]);

@@ -5,7 +5,7 @@ use observations::{Fact, Histogram, Latency, Observations, ScriptStatement};
 use testing::recordings::{data_files, observed};
 
 /// A trial of 2 s in which a script ran 1,000 times and another 3,000 times; the first one's
-/// statement took so many milliseconds each time.
+/// statement took `first_ms` each time.
 fn trial(first_ms: f64) -> Observations {
     let statement = |script: &str, text: &str, count: u64, each_ms: f64| ScriptStatement {
         script: script.into(),

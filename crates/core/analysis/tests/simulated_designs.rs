@@ -11,7 +11,7 @@ use testing::recordings::{Random, done, observed, recording};
 const EXPERIMENTS: usize = 400;
 const LEVELS: [&str; 8] = ["1", "2", "4", "8", "16", "32", "64", "128"];
 
-/// One factor of so many levels without trials.
+/// A plan of one factor, without trials.
 fn one_factor(levels: usize) -> Recording {
     recording(&[("target.data_files", &LEVELS[..levels])])
 }

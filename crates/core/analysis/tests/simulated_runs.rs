@@ -16,7 +16,7 @@ fn resembling(random: &mut Random, autocorrelation: f64, runs: usize) -> Vec<f64
     (0..runs).map(|_| next()).collect()
 }
 
-/// How many of so many histories show a change.
+/// Counts the histories that show a change.
 fn shown(histories: usize, mut history: impl FnMut() -> Vec<f64>) -> usize {
     (0..histories).filter(|_| !change_points(&history()).is_empty()).count()
 }

@@ -376,8 +376,7 @@ fn the_best_configuration_is_explained() {
     assert_eq!(sides, ["data_files=1 to data_files=4 with log=slow"]);
 }
 
-/// A trial of `transactions` by so many sessions: seconds of CPU and of each wait for each
-/// transaction.
+/// A trial with `transactions` as unit of work; times are seconds for each transaction.
 fn transactions(sessions: u32, cpu_s: f64, waits: &[(&str, WaitClass, f64)]) -> Observations {
     const TRANSACTIONS: u64 = 500;
     let of_all = |seconds: f64| seconds * TRANSACTIONS as f64;

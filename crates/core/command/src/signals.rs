@@ -56,7 +56,7 @@ fn stop_flag_on(signals: &[i32]) -> Result<Arc<AtomicBool>, Failure> {
     Ok(flag)
 }
 
-/// Waits for so many seconds, until a signal comes or what is waited for is over.
+/// Waits for `seconds`, or until a signal comes or `is_over` returns true.
 pub fn pause(seconds: f64, stop: &AtomicBool, is_over: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_secs_f64(seconds);
     while !stop.load(Ordering::Relaxed) && !is_over() {

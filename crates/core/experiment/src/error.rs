@@ -42,7 +42,7 @@ impl FileError {
 const SHOWN_MAX: usize = 20;
 /// Characters of a line of the file that are shown: with its number they fit into 80 columns.
 const WIDTH_MAX: usize = 70;
-/// Characters that are said of an error, which may quote a long value.
+/// Most characters of an error's text, which may quote a long value.
 const SAID_MAX: usize = 2_000;
 
 impl fmt::Display for FileErrors {

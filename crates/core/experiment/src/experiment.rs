@@ -168,7 +168,7 @@ pub struct Repeats {
 /// Number of blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Blocks {
-    /// So many.
+    /// This number.
     Fixed(u32),
     /// From `min` to `max`: as many as make every configuration's 95 % interval narrow enough, by
     /// the spread within `min`.

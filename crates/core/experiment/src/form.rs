@@ -10,8 +10,7 @@ use std::ops::Range;
 /// A key of a section and what its value may be.
 pub type Field = (&'static str, Kind);
 
-/// A file that is being read. What is wrong is kept until [`Form::end`], so that all of it is said
-/// at once.
+/// A file that is being read. Errors are collected until [`Form::end`], which reports all of them.
 #[derive(Debug)]
 pub struct Form<'a> {
     source: &'a str,

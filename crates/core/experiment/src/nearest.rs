@@ -14,10 +14,10 @@ const ABBREVIATION_MIN: usize = 3;
 /// How alike a setting is to a path below it.
 const BELOW: f64 = 0.9;
 
-/// So many names are listed beside a suggestion; more hide it.
+/// Most names that are listed beside a suggestion; more would hide it.
 const LISTED_MAX: usize = 12;
 
-/// So many are listed when nothing is near.
+/// Most names that are listed without a suggestion.
 const LISTED_MAX_ALONE: usize = 40;
 
 /// The known name nearest to a mistyped one, if any is near.

@@ -9,7 +9,7 @@ use std::path::Path;
 /// may be.
 pub const SOURCE_BYTES_MAX: u64 = 16 << 20;
 
-/// The text of a file of at most so many bytes, as [`read_bytes`] reads it.
+/// Reads the text of a file, as [`read_bytes`] does.
 ///
 /// # Errors
 /// Those of [`read_bytes`], and when it is not text in UTF-8.

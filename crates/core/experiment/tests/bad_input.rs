@@ -679,7 +679,7 @@ fn levels_that_are_held_out_are_levels_of_a_factor() {
         "target.data_files > 16",
         &["`target.data_files > 16` matches no level of target.data_files"],
     );
-    // Its levels are no numbers.
+    // Its levels are not numbers.
     wrong("target.settings.synchronous > 1", &["matches no level"]);
     let experiment = parse(&DESIGN.replace("[repeats]", &with("target.data_files >= 8"))).unwrap();
     assert!(experiment.hold_out[0].holds(8.0) && !experiment.hold_out[0].holds(4.0));

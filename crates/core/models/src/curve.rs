@@ -26,8 +26,8 @@ pub struct Level {
 pub struct Machine {
     /// Processors.
     pub processors: Option<u32>,
-    /// I/Os a second of the busiest device with so many in flight, as the disk probe measured
-    /// them; empty: it did not.
+    /// I/Os in flight and I/Os a second of the busiest device, as the disk probe measured them;
+    /// empty without a measurement.
     pub probed: Vec<(f64, f64)>,
 }
 
@@ -139,7 +139,7 @@ impl Curve {
     }
 }
 
-/// Commits share a sync where it made so many durable at least, at the level where it made most.
+/// Commits count as sharing a sync if, at the level with most, it made at least this many durable.
 const SHARED_MIN: f64 = 1.1;
 
 /// The log, where its syncs were counted and shared.

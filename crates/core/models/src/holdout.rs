@@ -4,7 +4,7 @@ use crate::curve::{Curve, Level, Machine, Model};
 use serde::Serialize;
 use statistics::{Interval, t_quantile};
 
-/// Beyond so many times what was measured a prediction carries a warning.
+/// A prediction that differs from the measured range by more than this factor carries a warning.
 pub const FAR: f64 = 4.0;
 /// Levels that a model needs: with fewer, any curve goes through them.
 pub const LEVELS_MIN: usize = 4;

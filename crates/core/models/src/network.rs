@@ -1,8 +1,8 @@
-//! Queueing networks: how many transactions a second are done.
+//! Throughput and waits of queueing networks.
 //!
-//! - [`throughputs`]: with so many customers, exactly (one class, product form)
-//! - [`several_classes`]: with so many customers of several kinds, approximately
-//! - [`arriving`]: transactions that arrive at a rate, at a system that takes so many at once
+//! - [`throughputs`]: of a number of customers, exactly (one class, product form)
+//! - [`several_classes`]: of customers of several classes, approximately
+//! - [`arriving`]: of open arrivals, at a system that admits a limited number at once
 //!
 //! Transactions of several scripts, of which each connection draws the next one by their weights,
 //! are one class: their demands are the means over what is drawn, and the solution stays exact.
@@ -25,14 +25,14 @@ const ROUNDS_MAX: usize = 10_000;
 pub enum Service {
     /// All at once: think time, the network between.
     Delay,
-    /// So many at a time, from one queue: processors, channels of a device; 1 is a serial section.
+    /// Parallel servers of one queue: CPUs, channels of a device; 1 is a serial section.
     Servers(u32),
     /// A log whose sync takes all who wait when it begins (group commit). Of those who are there
     /// half are in the sync, and half came since and wait for the next: it does n / 2 of them
     /// in a sync, and one at least.
     Shared,
-    /// With 1, 2, .. there so many times as fast as with one, with more as with the last: a device
-    /// whose speed at each depth of its queue is known.
+    /// Speed with 1, 2, .. customers relative to one; with more of them that of the last. A device
+    /// whose speed at each queue depth is known.
     Rates(Vec<f64>),
 }
 
@@ -60,8 +60,7 @@ impl Service {
         }
     }
 
-    /// With so many or more it works as fast as with so many; `None` of what gets faster without
-    /// end.
+    /// Number of customers from which on its speed is constant; `None` if it grows without limit.
     fn most(&self) -> Option<usize> {
         match self {
             Self::Delay | Self::Shared => None,
@@ -210,7 +209,7 @@ fn log_add(a: f64, b: f64) -> f64 {
     if least == f64::NEG_INFINITY { most } else { most + (least - most).exp().ln_1p() }
 }
 
-/// Transactions that arrive at random, so many a second.
+/// Times of transactions that arrive at random.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Arriving {
     /// Seconds of a transaction in the line outside, until the system takes it.

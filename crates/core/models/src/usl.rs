@@ -1,5 +1,5 @@
-//! The Universal Scalability Law and Amdahl's law: throughput of so many connections, threads or
-//! cores.
+//! The Universal Scalability Law and Amdahl's law: throughput by the number of connections, threads
+//! or cores.
 //!
 //! `X(N) = gamma N / (1 + contention (N - 1) + coherency N (N - 1))`. N. J. Gunther, "Guerrilla
 //! Capacity Planning" (2007), chapters 4 to 6. Without coherency it is Amdahl's law, without both
@@ -88,7 +88,7 @@ pub enum FitError {
 }
 
 impl Usl {
-    /// Throughput of so many.
+    /// Throughput of `n` connections, threads or cores.
     pub fn throughput(&self, n: f64) -> f64 {
         self.gamma * n / self.slowdown(n)
     }

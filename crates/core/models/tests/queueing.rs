@@ -140,10 +140,10 @@ fn arrivals_at_a_rate_as_by_formula() {
     close(all_s(&many, 3000.0), 1.0, 1e-9);
 }
 
-/// Seconds in line, their standard error, and seconds inside by simpy 4 (PyPI): transactions that
-/// arrive at random, of which so many are let in, then the network above with exponential times;
-/// 58,000 s after 2,000 s, four seeds. And by ciw 3.2.7 where all are let in: 3.570 s and 2.994 s,
-/// standard errors 0.018 and 0.013.
+/// Seconds in line, their standard error, and seconds inside by simpy 4 (PyPI). Transactions arrive
+/// at random at a system that admits a limited number, the network above with exponential times;
+/// 58,000 s after 2,000 s, four seeds. By ciw 3.2.7 without a limit: 3.570 s and 2.994 s, standard
+/// errors 0.018 and 0.013.
 ///
 /// Inside it is exact to what the simulation tells; the line is at most a tenth too long. Were
 /// those who leave a full network taken to do so at random, it would be up to half too long.

@@ -122,8 +122,8 @@ fn bad_input() {
     assert_eq!(Fit::least_squares(&negative, Law::Amdahl).unwrap_err(), FitError::NotPositive);
 }
 
-/// How often 95 % intervals hold the coefficients of simulated experiments: six levels, so many
-/// trials of each, errors of 3 %.
+/// Coverage of the coefficients by 95 % intervals, in simulated experiments with six levels and
+/// errors of 3 %.
 #[test]
 fn intervals_hold_what_they_promise() {
     const EXPERIMENTS: usize = 400;

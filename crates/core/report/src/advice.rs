@@ -8,7 +8,7 @@ pub fn yes(is_so: bool) -> String {
     if is_so { "yes" } else { "no" }.into()
 }
 
-/// Each advice with its reason; `nothing` is said where there is none.
+/// Lists each advice with its reason; shows `nothing` without any.
 pub fn advised(advice: &[Advice], nothing: &str) -> Section {
     let mut section = Section::new("Advice");
     if advice.is_empty() {

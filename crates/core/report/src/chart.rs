@@ -90,7 +90,7 @@ fn percent(value: f64) -> String {
     number::signed(value, number::places(value, 3).min(1))
 }
 
-/// The lines of a chart that fit into so many columns.
+/// The lines of a chart in `width` columns.
 pub fn rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
     if chart.kind == ChartKind::OverTime {
         return series_rows(chart, width);
@@ -141,7 +141,7 @@ pub fn rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
     rows
 }
 
-/// All bars in order, in so many columns.
+/// All bars in order, in `room` columns.
 fn draw(chart: &Chart, room: usize) -> Vec<String> {
     if chart.kind == ChartKind::Waterfall {
         return waterfall(&chart.bars().collect::<Vec<_>>(), room);
@@ -319,7 +319,7 @@ pub const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', 
 /// Between the warm-up and the measurement.
 const GO: char = '│';
 
-/// How many intervals are one column, so that every group fits into so many.
+/// Intervals that share a column, so that every group fits into `room` columns.
 fn bucket(groups: &[BarGroup], room: usize) -> usize {
     let columns = |group: &BarGroup, bucket: usize| {
         let warm_up = warm_up(group);

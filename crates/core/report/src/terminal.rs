@@ -21,7 +21,7 @@ pub enum Style {
     Colour,
 }
 
-/// The report for a terminal that is so many columns wide.
+/// The report for a terminal of `width` columns.
 ///
 /// Lines are wrapped. A table that does not fit loses its optional columns (and says which). Then
 /// long names are cut, in their middle where they begin alike. If that is not enough, or would make
@@ -271,7 +271,7 @@ impl<'a> TableLayout<'a> {
     }
 }
 
-/// Text of at most so many columns, its beginning and its end.
+/// The beginning and the end of a text, in at most `width` columns.
 fn cut_in_middle(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -282,7 +282,7 @@ fn cut_in_middle(text: &str, width: usize) -> String {
     beginning.trim_end_matches('…').to_owned() + &end
 }
 
-/// Text of at most so many columns; what is cut shows.
+/// Cuts a text to at most `width` columns and marks the cut.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();

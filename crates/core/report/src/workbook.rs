@@ -106,7 +106,7 @@ fn response<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     }
     let mut table = columns.named("response");
     table.plot = summary.response.as_ref().filter(|_| rows > 1).map(|own| Plot {
-        // Levels without an order are no line.
+        // Levels without an order are not joined by a line.
         kind: if main.is_some() { PlotKind::Lines } else { PlotKind::Columns },
         title: format!(
             "{} ({unit}), {} is better; bars: 95 % intervals",

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 /// their trial.
 #[derive(Debug)]
 pub struct Failures {
-    /// So many in a row are enough; 0: no number is.
+    /// Failures in a row that end the run; 0: no limit.
     enough: u32,
     /// By configuration, of those whose last trial failed: its cause, and how many in a row did
     /// for it.

@@ -44,8 +44,8 @@ impl Hosts {
         &self.permits
     }
 
-    /// Ends the hosts that are in the way of a trial of this engine on these volumes: who has files
-    /// on volumes, or is throttled with them, has them alone. To be called before volumes are
+    /// Ends the hosts that conflict with a trial of this engine on these volumes: a host with files
+    /// on volumes, or throttled with them, uses them exclusively. Call it before volumes are
     /// cleaned.
     pub fn release_unless(&mut self, engine: &str, volumes: &[&Volume]) {
         self.kept.retain(|kept| {

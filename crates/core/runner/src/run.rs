@@ -469,7 +469,7 @@ impl Runner<'_> {
         let trial_time_s = self.experiment.get(TRIAL_TIME_S);
         let limit = Limit {
             trial_time_s,
-            // A limit of more than a century is none.
+            // An Instant cannot be arbitrarily late: cap the limit at a century.
             trial_deadline: Instant::now() + Duration::from_secs_f64(trial_time_s.min(4e9)),
             run_deadline: self.run_deadline,
             disk_space_bytes: self.experiment.get(DISK_SPACE_BYTES),

@@ -1,4 +1,4 @@
-//! Records as rows of tables: the columns of each kind are said once, for writing and for reading.
+//! Records as rows of tables: the columns of each kind are listed once, for writing and reading.
 
 mod text;
 
@@ -45,7 +45,7 @@ pub(crate) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// Those after so many.
+    /// The columns after the first `keys`.
     pub fn after(keys: usize, row: &'a Row<'a>) -> Self {
         Self { row, next: keys }
     }

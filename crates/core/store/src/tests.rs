@@ -418,7 +418,7 @@ fn what_others_have_put_into_the_schema_is_refused() {
         let message = Store::open(&path).unwrap_err().to_string();
         assert!(message.contains(what), "{message}");
     }
-    // A table of the user's own is nobody's business.
+    // Steelbench ignores tables that the user added.
     let (_folder, path) = file();
     let (store, run) = filled(&path, 1);
     store

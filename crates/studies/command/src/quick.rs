@@ -250,8 +250,8 @@ impl Rounds {
     }
 }
 
-/// Blocks of equal numbers of runs: about so many as usual, if that divides the runs; one for each
-/// run, if these are few.
+/// Number of blocks with equal numbers of runs: about `usual`, if one near it divides the runs; one
+/// for each run, if these are few.
 fn divided(runs: u64, usual: u32) -> u32 {
     let fitting = (usual.div_ceil(2)..=2 * usual)
         .filter(|blocks: &u32| runs.is_multiple_of(u64::from(*blocks)))

@@ -359,7 +359,8 @@ impl<'a> Pair<'a> {
         Some(CompressionRow { level, work, figure, reference, own, ratio, functions: Vec::new() })
     }
 
-    /// With so many of its unit for a second of processor time for a unit of work.
+    /// Functions with a significant change of CPU time; `per_second` converts seconds to the
+    /// response's unit.
     fn functions(&self, per_second: f64) -> Vec<FunctionChange> {
         let code = Decomposition::from_trials(&self.matched).and_then(|own| own.code);
         code.into_iter()

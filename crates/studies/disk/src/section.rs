@@ -121,7 +121,7 @@ fn table(rows: Vec<Row<'_>>) -> Columns<'_, Row<'_>> {
     table
 }
 
-/// More bars than this are no picture any more.
+/// Most bars of a readable figure.
 const BARS_MAX: usize = 32;
 
 /// IOPS, bandwidth and latency; threads x queue depth are the lines within the other factors.
@@ -217,7 +217,7 @@ fn load(row: &DiskRow) -> String {
     }
 }
 
-/// At most so many, evenly spread from the first to the last; of one the last.
+/// Returns at most `most` items, evenly spread from the first to the last; of one the last.
 fn thinned<T>(items: Vec<T>, most: usize) -> Vec<T> {
     let n = items.len();
     if n <= most {

@@ -304,7 +304,7 @@ fn disk_run(throttle: Option<&str>) -> Recording {
     run
 }
 
-/// A database with so many writes a second of this size on volume `ssd`.
+/// A database with `writes` writes a second of `size` bytes on volume `ssd`.
 fn database(writes: f64, size: f64, throttle: Option<&str>) -> Recording {
     let mut run = recording(&[("target.data_files", &["1"])]);
     on_volume(&mut run, "ssd", throttle);

@@ -8,8 +8,8 @@ use testing::recordings::{Random, done, recording};
 const EXPERIMENTS: usize = 300;
 const DEPTHS: [&str; 7] = ["2", "8", "16", "32", "64", "128", "512"];
 
-/// IOPS with so many in flight: the asymptotes of a closed network of one server, with a corner
-/// that is sharp or round.
+/// IOPS by I/Os in flight: the asymptotes of a closed network of one server, with a corner that is
+/// sharp or round.
 struct Device {
     maximum: f64,
     /// N*.
@@ -40,7 +40,7 @@ impl Device {
         self.maximum * share / (1.0 + share.powf(self.sharpness)).powf(1.0 / self.sharpness)
     }
 
-    /// The analysis of so many blocks, and of a run without any noise.
+    /// The analyses of a run of `blocks` blocks and of one without noise.
     fn measured(&self, random: &mut Random, blocks: u32) -> (Knee, Knee) {
         let measure = |random: &mut Random, is_noisy: f64| {
             let mut run = recording(&[("workload.queue_depth", &DEPTHS)]);

@@ -51,7 +51,7 @@ impl Keys {
         }
     }
 
-    /// Sequential keys begin after so many rows and are taken in stripes of so many.
+    /// Lets sequential keys begin after `rows_before` rows, in stripes of `stripe_rows`.
     pub fn after(self, rows_before: u64, stripe_rows: u64) -> Self {
         Self { rows_before, stripe_rows, ..self }
     }

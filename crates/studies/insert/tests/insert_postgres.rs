@@ -252,7 +252,7 @@ fn data_files_go_round_robin_to_the_volumes_and_the_log_to_its_own() {
     }
 }
 
-/// A file system in memory, of so many MB; unmounted when dropped.
+/// A small file system in memory; unmounted when dropped.
 struct SmallDisk<'a>(&'a Path);
 
 impl<'a> SmallDisk<'a> {

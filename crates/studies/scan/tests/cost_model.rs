@@ -38,7 +38,7 @@ fn published_scans() -> Vec<Scan> {
     scans
 }
 
-/// A recording of these scans, each in so many blocks; `cost` gives the measured microseconds.
+/// A recording of these scans, each in all blocks; `cost` gives the measured microseconds.
 fn recorded(scans: &[Scan], blocks: u32, mut cost: impl FnMut(usize, &Scan) -> f64) -> Recording {
     let levels: Vec<String> = (0..scans.len()).map(|scan| scan.to_string()).collect();
     let levels: Vec<&str> = levels.iter().map(String::as_str).collect();

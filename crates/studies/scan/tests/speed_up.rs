@@ -23,7 +23,7 @@ impl Law {
     }
 }
 
-/// Scans of 100 ms at degree 1, so many blocks, with this much noise.
+/// Scans of 100 ms at degree 1, with noise.
 fn scans(law: &Law, levels: &[&str], blocks: u32, mut noise: impl FnMut() -> f64) -> Recording {
     let mut recording = recording(&[("workload.degree", levels), ("query", &["sum", "q1"])]);
     for configuration in &mut recording.configurations {

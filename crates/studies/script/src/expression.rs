@@ -21,8 +21,8 @@ pub(super) enum Expression {
     },
 }
 
-/// An operator of two values, NULL if one of them is. Of AND and OR the right side is not looked at
-/// when the left one decides.
+/// An operator of two values; its result is NULL if one of them is. AND and OR do not evaluate the
+/// right side when the left one decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
     Or,
@@ -45,8 +45,8 @@ pub(super) enum Operator {
     Remainder,
 }
 
-/// So many operands an expression may have, and so deep it may be nested: it is parsed and
-/// evaluated recursively, on a thread's stack.
+/// Most operands of an expression, and its deepest nesting: it is parsed and evaluated recursively,
+/// on a thread's stack.
 const OPERANDS_MAX: usize = 1_000;
 const DEPTH_MAX: usize = 100;
 
@@ -85,7 +85,7 @@ const OPERATORS: &[(&str, u8, Operator)] = &[
     ("%", PRODUCT, Operator::Remainder),
 ];
 
-/// The signs that are no operators between two operands.
+/// The signs that are not binary operators.
 const OTHER_SIGNS: [&str; 4] = ["~", "(", ")", ","];
 
 /// Parses the expression between two offsets of a script's text.

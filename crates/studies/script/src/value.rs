@@ -221,7 +221,7 @@ fn compares(operator: Operator, order: Option<Ordering>) -> bool {
     }
 }
 
-/// So many values of `debug()` are kept: it is for trying a script out.
+/// Most values of `debug()` that are kept: it is for trying a script out.
 const DEBUG_LINES_MAX: usize = 1_000;
 
 /// A random function with a parameter.

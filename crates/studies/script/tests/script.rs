@@ -1,4 +1,4 @@
-//! Scripts without a server: what they ask for, and what is said about mistakes.
+//! Scripts without a server: the requests that they send, and the errors of wrong ones.
 
 use engine::Results;
 use rand::{RngExt, SeedableRng};

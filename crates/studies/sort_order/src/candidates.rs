@@ -11,7 +11,7 @@ const KEY_COLUMNS_MAX: usize = 8;
 /// A further column that saves less than this share of the weighted runs is not worth a longer key.
 const GAIN_MIN: f64 = 0.005;
 
-/// A column that has a new value at least every so many rows leaves no runs, whatever the order.
+/// A column with fewer rows than this for each distinct value has no runs in any order.
 const RUN_ROWS_MIN: usize = 2;
 
 /// An order, and what proposes it.

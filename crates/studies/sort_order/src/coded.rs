@@ -155,7 +155,7 @@ impl Coded {
         rows
     }
 
-    /// At most so many of its rows, evenly spread.
+    /// Returns at most `most` of its rows, evenly spread.
     #[must_use]
     pub fn sample(&self, most: usize) -> Self {
         let taken = self.rows.min(most);

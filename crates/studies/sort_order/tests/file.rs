@@ -10,7 +10,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A file with so many rows: `number` counts modulo 3, `real` has NULL and NaN, `text` has NULL,
+/// Writes a file in which `number` counts modulo 3, `real` has NULL and NaN, `text` has NULL, and
 /// `list` is repeated.
 fn written(path: &Path, rows: i32) {
     let schema = "message rows { required int32 number; optional double real; optional binary \

@@ -235,7 +235,7 @@ fn pinned(trial: &Observations) -> Option<Placement> {
     })
 }
 
-/// The fewest that so many threads fit on, when cores, sockets and nodes are all alike.
+/// The fewest cores, sockets and nodes for this many threads, if all of them are alike.
 fn fewest(threads: u64, environment: &Environment) -> Option<Placement> {
     let cpus = u64::from(environment.cpus).max(1);
     let used = threads.min(cpus);

@@ -8,7 +8,7 @@ use report::scaling::{class, efficiency};
 use report::text::joined;
 use report::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Section, Tone};
 
-/// More curves than this are no picture any more.
+/// Most curves of a readable figure.
 const CURVES_MAX: usize = 16;
 
 /// The section; `None` when the sync probe was not used.

@@ -69,8 +69,8 @@ impl<L: SpinLock> Guarded<L> {
     }
 }
 
-/// So many threads add to one counter, so many times each; loom looks at executions with at most so
-/// many preemptions.
+/// Lets threads add to one counter, `times` times each; loom explores executions with at most
+/// `preemptions` preemptions.
 fn adds_up<L: SpinLock + 'static>(threads: usize, times: u64, preemptions: Option<usize>) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = preemptions;

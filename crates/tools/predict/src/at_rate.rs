@@ -27,8 +27,8 @@ pub struct AtRate {
 }
 
 impl AtRate {
-    /// With so many connections; `None` where the model cannot say what fewer of them do.
-    /// `latency_s`: the measured one at the nearest level.
+    /// Estimates an open loop; `None` if the model does not cover fewer connections. `latency_s`:
+    /// the measured one at the nearest level.
     pub fn estimate(
         rate: f64,
         model: &ModelSummary,
@@ -54,8 +54,8 @@ impl AtRate {
         })
     }
 
-    /// Mean seconds from the intended start of a transaction to its end, if all is so many times as
-    /// fast; `None` where the rate cannot be kept up.
+    /// Mean seconds from the intended start of a transaction to its end, if everything is `times`
+    /// as fast; `None` if the rate exceeds the capacity.
     pub fn latency_s(&self, times: f64) -> Option<f64> {
         let rates: Vec<f64> = self.rates.iter().map(|own| own * times).collect();
         let found = network::arriving(&rates, self.rate, self.dispersion)?;

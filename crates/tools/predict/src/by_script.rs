@@ -209,7 +209,7 @@ impl Mix {
         Some((all, mean))
     }
 
-    /// With `n` connections that draw, which do so many transactions a second.
+    /// Predicts each script for `n` connections that draw scripts and reach `throughput`.
     fn drawn(&self, n: f64, throughput: f64) -> Option<Vec<ScriptPrediction>> {
         let (cycles_s, mean_s) = self.cycles_s(n)?;
         Some(
@@ -225,8 +225,8 @@ impl Mix {
         )
     }
 
-    /// With so many connections for each script, of which none draws, by approximate mean value
-    /// analysis.
+    /// Predicts each script for connections that run only one script each, by approximate mean
+    /// value analysis.
     fn apart(&self, connections: &[f64]) -> Option<Vec<ScriptPrediction>> {
         let stations = self.network.stations();
         let services: Vec<Service> = stations.iter().map(|own| own.service.clone()).collect();

@@ -139,7 +139,7 @@ pub enum WhatIfError {
 /// A measurement that a change needs and the run lacks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Missing {
-    /// A setting that was no factor.
+    /// A setting that was not a factor.
     #[error(
         "{name} was not varied; varied: {}; also available: cpus, device.NAME.latency and \
          waits.NAME", .varied.join(", ")

@@ -248,7 +248,7 @@ impl StatementSeries {
         cuts.iter().zip(stretches.windows(2)).map(change).collect()
     }
 
-    /// Changes of time without one of plan. All places of all statements are one family of so many
+    /// Changes of time without one of plan. All places of all statements are one family of `tests`
     /// tests (Bonferroni), so that of histories without a change at most 5 % name one.
     fn time_changes(&self, statement: usize, tests: usize) -> Vec<StatementChange> {
         let mut all = Vec::new();

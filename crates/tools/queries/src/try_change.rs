@@ -43,7 +43,7 @@ pub enum TryError {
         /// The engine's name.
         engine: String,
     },
-    /// No engine is known by the URL.
+    /// The URL is not that of a known engine.
     #[error(transparent)]
     Url(ServerError),
     /// Logs have nothing to run.

@@ -81,7 +81,7 @@ pub struct LinkLoad {
 }
 
 impl LinkLoad {
-    /// The resource that is used most; places are no load.
+    /// The resource with the highest utilisation; places are not a load.
     pub fn narrowest(&self) -> Option<&Use> {
         let loads = self.uses.iter().filter(|used| used.resource != Resource::Places);
         loads.max_by(|a, b| a.utilisation.total_cmp(&b.utilisation))

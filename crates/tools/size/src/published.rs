@@ -131,7 +131,7 @@ pub enum ReadError {
     #[error("unknown column {0:?}; known: {known}, and queries as q1=NAME",
         known = COLUMNS.join(", "))]
     Key(String),
-    /// A value that is none.
+    /// A wrong value.
     #[error("line {line}, {column}: {text:?} is {why}")]
     Value {
         /// Line of the file.

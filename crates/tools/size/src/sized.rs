@@ -33,8 +33,8 @@ pub struct Sized {
     pub fits: bool,
     /// Time of a small read through the chain; `None` when a link is saturated.
     pub read_s: Option<f64>,
-    /// Serial reads and processor time of a transaction; `None` when a link is saturated or
-    /// nothing is said of them.
+    /// Serial reads and CPU time of a transaction; `None` when a link is saturated or the plan does
+    /// not give them.
     pub transaction_s: Option<f64>,
     /// Price of all pieces, with the monthly ones for the months of the plan.
     pub price: f64,

@@ -27,7 +27,7 @@ pub fn advice(survey: &Survey, of_servers: Vec<Advice>) -> Vec<Advice> {
         })
         .collect();
     let mut all = [of_servers, of_machine].concat();
-    // Volumes share disks: what is said of one is said once.
+    // Volumes share disks: show the advice on a disk once.
     all.extend(distinct(survey.volumes.iter().flat_map(volume_advice)));
     all.sort_by_key(|advice| advice.weight);
     all

@@ -38,7 +38,7 @@ fn unread(survey: &Survey) -> Option<Section> {
     section.unless_empty()
 }
 
-/// A line for each fact; what is not known is said.
+/// Adds a line for each fact, and a note for each unknown one.
 fn facts<const N: usize>(section: &mut Section, facts: [(&str, Option<String>); N]) {
     for (name, value) in facts {
         match value {

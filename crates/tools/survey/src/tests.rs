@@ -11,7 +11,7 @@ fn set(survey: &mut Survey, name: &str, value: &str) {
     survey.settings.push(SystemSetting { name: name.into(), value: Some(value.into()) });
 }
 
-/// A machine with so many cores, NUMA nodes and GiB on which nothing is to be said.
+/// A machine without findings.
 fn machine(host: &str, cores: u32, nodes: u32, gib: u64) -> Survey {
     let mut survey = Survey::default();
     let machine = &mut survey.machine;

@@ -477,7 +477,7 @@ mod tests {
         assert!(lines[19].starts_with("q quit"));
     }
 
-    /// Nothing is cut off what is said, and no name that differs from another one at its end alone.
+    /// Notes are not cut, nor are names that differ only at their end.
     #[test]
     fn long_texts_fit_80_columns() {
         let what = "Waits by statement: the server does not compute query identifiers. Set \

@@ -8,8 +8,8 @@ use waits::summary::{Tendency, compare_activities};
 
 const PAIRS: usize = 1_000;
 
-/// So many seconds in which `sessions` wait on average, with a standard deviation of 1 and a memory
-/// of `memory_s`.
+/// An observation of `seconds` in which `sessions` wait on average, with a standard deviation of 1
+/// and a correlation time of `memory_s`.
 fn observe(random: &mut Random, seconds: usize, memory_s: f64, sessions: f64) -> ActivityRecord {
     const POLLS: usize = 10;
     let kept = (-1.0 / (POLLS as f64 * memory_s)).exp();

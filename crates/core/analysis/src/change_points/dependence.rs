@@ -104,7 +104,7 @@ fn process(innovations: &[f64], length: usize, random: &mut Xoshiro256PlusPlus) 
     (0..length).map(|_| next()).collect()
 }
 
-/// The parts of a series of so many values that these cuts leave.
+/// The parts into which these cuts divide a series of `length` values.
 pub(super) fn spans(length: usize, cuts: &[usize]) -> impl Iterator<Item = Range<usize>> {
     let starts = std::iter::once(0).chain(cuts.iter().copied());
     starts.zip(cuts.iter().copied().chain([length])).map(|(start, end)| start..end)

@@ -9,7 +9,7 @@ use observations::Observations;
 use statistics::t_quantile;
 use std::cmp::Ordering;
 
-/// Of the parts whose change is called supported so many are expected not to have changed, at most.
+/// Expected share of false discoveries, at most, among the parts whose change is called supported.
 const FALSE_SHARE: f64 = 0.05;
 /// A part that contributes at most this share of the total change is not named as a cause.
 pub(crate) const SHARE_MIN: f64 = 0.05;
@@ -55,9 +55,9 @@ impl Seconds {
         Self { kind, from, to, is_paired: matched.paired, first: matched.first, error_min: 0.0 }
     }
 
-    /// Of samples of which each stands for so many seconds on either side. Few of them may agree in
-    /// all blocks by chance, so the change is at most as sure as Poisson counts are; one more
-    /// on each side makes that hold for small counts too.
+    /// Sets the error of sampled times; `each_s` are the seconds that a sample represents on either
+    /// side. Few samples may agree in all blocks by chance, so the error is at least that of
+    /// Poisson counts; one more sample on each side makes that hold for small counts too.
     pub fn sampled(self, each_s: [f64; 2]) -> Self {
         let sides = [&self.from, &self.to].into_iter().zip(each_s);
         let error_min = sides

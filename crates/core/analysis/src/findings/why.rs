@@ -11,7 +11,7 @@ use statistics::adjusted;
 const NAMED: usize = 3;
 /// Number and length are shown of waits that are at least this share of all of a side's waits.
 const SHARE_OF_WAITS: f64 = 0.05;
-/// Less than this share of the other side's time is none.
+/// A wait with less than this share of the other side's time counts as new or eliminated.
 const GONE: f64 = 0.01;
 /// Numbers of waits that differ by less than this share are "as many" where no difference is
 /// supported.
@@ -77,10 +77,10 @@ fn parts(explanation: &Explanation) -> Option<Finding> {
     Some(Finding::new(FindingKind::Waits, text.collect::<Vec<_>>().join(" "), evidence))
 }
 
-/// A decomposition, and the units in which it is said.
+/// A decomposition, and the units of its sentences.
 struct Said<'d> {
     decomposition: &'d Decomposition,
-    /// For how many units of work seconds are said, and its name.
+    /// Units of work to which seconds refer, and their name.
     work: (f64, String),
     /// Length and name of the unit of time.
     time: (f64, &'static str),

@@ -211,9 +211,9 @@ fn batches(trials: &[&Observations]) -> Vec<(String, f64)> {
     counted.map(|(name, count)| (name, transactions as f64 / count as f64)).collect()
 }
 
-/// Transactions for each sync of the log at a level with so many connections, where these wait for
-/// it: a connection has one commit at a time, so that no sync can have more of them than there are
-/// connections. `None` where commits wait for no sync.
+/// Transactions for each sync of the log at a level with `n` connections, if commits wait for it: a
+/// connection has one commit at a time, so that a sync cannot serve more of them than there are
+/// connections. `None` if commits do not wait for syncs.
 pub(super) fn group_commit(trials: &[&Observations], n: f64) -> Option<f64> {
     let batches = batches(trials).into_iter().map(|(_, transactions)| transactions);
     batches.reduce(f64::min).filter(|transactions| *transactions <= n * (1.0 + AGREES))

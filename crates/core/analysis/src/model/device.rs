@@ -1,5 +1,5 @@
-//! How much a device does with so many I/Os in flight: as a storage study measured it, else by the
-//! trials' own counters.
+//! Throughput of a device by I/Os in flight: as a storage study measured it, else by the trials'
+//! own counters.
 
 use crate::{Summary, response, wording};
 use observations::{DeviceUse, Observations};

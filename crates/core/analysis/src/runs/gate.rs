@@ -42,7 +42,7 @@ pub enum Way {
     Fall,
 }
 
-/// A limit that is none.
+/// A text that is not a limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a limit; expected `slower:3%`, `faster:3%`, or a response and a change: \

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 const TAIL_MIN: f64 = 10.0;
 /// Points for each power of ten of the share that is slower.
 const POINTS_PER_DECADE: f64 = 12.0;
-/// Configurations that are said in words.
+/// Most configurations that are described in words.
 const SAID: usize = 12;
 /// Most curves of a figure: more are not distinguishable.
 const CURVES_MAX: usize = 100;

@@ -7,7 +7,7 @@ use crate::{Text, number, recording};
 use analysis::Summary;
 use observations::HookOutput;
 
-/// Of a hook's output the last so many characters are shown: what went wrong is at the end.
+/// Characters shown of the end of a hook's output, where errors are.
 const OUTPUT_CHARACTERS: usize = 2000;
 
 /// Page sections; the last one only where hooks ran.

@@ -9,11 +9,11 @@ use crate::{number, text};
 use analysis::{ConfigurationRow, Estimate, FactorEffect, ResponseChoice, Standing, Summary};
 use serde_json::{Value, json};
 
-/// More bars than this are no figure: the means over the other factors are shown instead.
+/// Most bars of a figure: with more, the means over the other factors are shown instead.
 const BARS_MAX: usize = 24;
 /// Levels of one factor that are drawn as bars.
 const LEVELS_MAX: usize = 100;
-/// Configurations that are said in words.
+/// Most configurations that are described in words.
 const SAID: usize = 12;
 /// Single trials are drawn as long as they are no more than this.
 const POINTS_MAX: usize = 5_000;

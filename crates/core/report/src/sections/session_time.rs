@@ -9,7 +9,7 @@ use analysis::{Accounting, ConfigurationRow, Summary};
 use observations::WaitClass;
 use serde_json::{Value, json};
 
-/// Configurations that are said in words.
+/// Most configurations that are described in words.
 const SAID: usize = 12;
 /// A configuration and where its time went.
 type Measured<'s> = (&'s ConfigurationRow, &'s Accounting);

@@ -105,7 +105,7 @@ fn stalls(timeline: &Timeline) -> Option<String> {
 const NUMBERS_MAX: usize = 250_000;
 /// A line has no more points than a figure has room for.
 const POINTS_MAX: usize = 300;
-/// However many trials there are, a line keeps so many points.
+/// Fewest points of a line, however many trials there are.
 const POINTS_MIN: usize = 24;
 
 /// The last interval ends with the trial; when that has cut it to less than this share, its rate is

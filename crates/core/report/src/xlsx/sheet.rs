@@ -176,7 +176,7 @@ impl Survey {
         Self { rows, columns }
     }
 
-    /// So many rows of the table, from a row of a sheet on; returns the row below it. `alone`: the
+    /// Writes rows of the table below a row of a sheet; returns the row after them. `alone`: the
     /// sheet has its [columns](Self::columns).
     pub fn table(
         &self,
@@ -191,7 +191,7 @@ impl Survey {
             self.columns.iter().map(|own| table_column(&own.heading)).collect();
         let range =
             rust_xlsxwriter::Table::new().set_style(TableStyle::Light9).set_columns(&headings);
-        // A table without rows is none: it keeps an empty one.
+        // XLSX does not allow a table without rows: keep an empty one.
         let last = (top + 1).max(top + here as u32);
         sheet.add_table(top, 0, last, headings.len() as u16 - 1, &range)?;
         let looks: Vec<Looks> = self.columns.iter().map(WrittenColumn::looks).collect();

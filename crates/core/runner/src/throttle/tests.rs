@@ -21,8 +21,8 @@ fn shell(command: &str) -> Result<String, String> {
 }
 
 impl Disk {
-    /// Runs `mkfs` with the names of so many new devices, and mounts what it has made. `None`, with
-    /// a word about it, where that cannot be done.
+    /// Runs `mkfs` with the names of `devices` new devices, and mounts the file system. Prints a
+    /// note and returns `None` where that is not possible.
     fn make(mkfs: &str, devices: u32) -> Option<Self> {
         let mut disk = Self { folder: tempfile::tempdir().unwrap(), devices: Vec::new() };
         if let Err(error) = disk.prepare(mkfs, devices) {
@@ -117,7 +117,7 @@ fn groups() -> bool {
     ControlGroup::empty().inspect_err(|error| println!("SKIPPED: {error}")).is_ok()
 }
 
-/// How long a process in the group takes to write or read so many blocks past the page cache.
+/// Time in which a process in the group runs `dd` with these arguments.
 fn time_of(group: &ControlGroup, dd: &str) -> Duration {
     let start = Instant::now();
     let joins = group.processes().display().to_string();

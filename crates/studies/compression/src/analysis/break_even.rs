@@ -101,7 +101,7 @@ mod tests {
         BreakEven::compare((String::new(), String::new()), read_mb, with(cpu), with(more))
     }
 
-    /// The time of a scan by its definition, on a disk of so many MB/s.
+    /// The time of a scan by its definition, on a disk of `mb_s` MB/s.
     fn scan_s(mb: f64, cpu_s: f64, mb_s: f64, overlapped: bool) -> f64 {
         if overlapped { (mb / mb_s).max(cpu_s) } else { mb / mb_s + cpu_s }
     }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A knee is looked for among at least so many numbers of I/Os in flight.
+/// Fewest levels of I/Os in flight that are needed to find a knee.
 const LEVELS_MIN: usize = 4;
 /// This share of the maximum is as good as the maximum: what is left is not worth the latency.
 const GOOD_SHARE: f64 = 0.95;

@@ -114,7 +114,7 @@ fn distinct(streams: &mut [JobStream<'_>]) {
     let mut taken: Vec<String> = Vec::new();
     for stream in streams {
         let numbered = (2..=taken.len() + 2).map(|number| format!("{}_{number}", stream.name));
-        // What is known by this name comes in bursts, which no job does.
+        // `checkpoint` is the pattern of that name, which comes in bursts; no job does.
         let found = std::iter::once(stream.name.clone())
             .chain(numbered)
             .find(|name| !name.is_empty() && name != "checkpoint" && !taken.contains(name));

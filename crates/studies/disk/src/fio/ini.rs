@@ -2,7 +2,7 @@
 
 use super::error::{LineError, Problem, ValueError};
 
-/// A job with everything that is said of it, what the global sections above say included.
+/// A job with all of its options, those of the global sections above it included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     /// Name in the brackets.

@@ -115,8 +115,7 @@ mod tests {
     /// Costs of a page and of a row (S3b).
     const COSTS: [f64; 2] = [1.0, 0.05];
 
-    /// Trials of four tables in so many blocks; the machine is slower or faster in a whole block,
-    /// and in each trial.
+    /// Trials of four tables; the speed of the machine varies between blocks and between trials.
     fn trials(blocks: u32, uniform: &mut impl FnMut() -> f64) -> Vec<Trial> {
         // The sum of twelve is nearly normal.
         let mut noise =

@@ -95,7 +95,7 @@ pub struct ParquetFile {
 }
 
 impl ParquetFile {
-    /// Reads at most so many rows: whole row groups, evenly spread over the file.
+    /// Reads at most `rows_max` rows: whole row groups, evenly spread over the file.
     ///
     /// # Errors
     /// When it is not a Parquet file, or damaged, or too large.

@@ -22,8 +22,7 @@ pub trait Values {
 
 /// A column while it is read.
 pub trait Collect {
-    /// Reads so many rows; gives how many there were, `None` when they hold more bytes than are
-    /// wanted.
+    /// Reads rows and returns their number; `None` when they hold more bytes than the limit.
     fn read(
         &mut self,
         reader: ColumnReader,

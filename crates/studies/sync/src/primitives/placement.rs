@@ -91,7 +91,7 @@ mod tests {
     use super::{Pinning, place};
     use observe::topology::{Processor, Topology};
 
-    /// Sockets of so many cores with so many hardware threads, numbered as Linux does it on x86.
+    /// A machine whose CPUs are numbered as Linux does it on x86.
     fn machine(sockets: u32, cores: u32, threads: u32) -> Topology {
         let all = sockets * cores;
         Topology {

@@ -32,7 +32,7 @@ pub struct Load {
     pub reads: f64,
     /// The processor of each thread; empty: where the scheduler likes.
     pub cpus: Vec<u32>,
-    /// The load runs for so long before it is measured.
+    /// Length of the load before the measurement.
     pub warmup: Duration,
     /// Length of the measurement.
     pub duration: Duration,

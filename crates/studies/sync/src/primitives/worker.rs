@@ -13,7 +13,7 @@ use std::hint::black_box;
 const STEPS: usize = 4096;
 /// Steps between looks at whether to stop.
 const BATCH: usize = 16;
-/// A table has at most so many members.
+/// Most members of a table.
 pub const MEMBERS_MAX: usize = 1 << 15;
 /// The bit of a step that says: read.
 const READ: u16 = 1 << 15;
@@ -70,7 +70,7 @@ impl Plan {
         self.steps.as_chunks::<BATCH>().0.iter()
     }
 
-    /// How many of the first so many operations are additions.
+    /// Counts the additions among the first `operations`.
     pub fn adds_in(&self, operations: u64) -> u64 {
         let (passes, rest) = (operations / STEPS as u64, operations % STEPS as u64);
         passes * self.adds_before[STEPS] + self.adds_before[rest as usize]

@@ -13,18 +13,18 @@ use statements::{
 const OFF: f64 = 10.0;
 /// Fewer rows are nothing to look at.
 const ROWS_MIN: f64 = 100.0;
-/// Statistics are older than the data when so many of the rows have changed: autovacuum gathers
-/// them again at 10 % (`autovacuum_analyze_scale_factor`), so that at twice that it does not keep
-/// up or is off.
+/// Statistics are outdated when this share of the rows has changed: autovacuum gathers them again
+/// at 10 % (`autovacuum_analyze_scale_factor`), so that at twice that it does not keep up or is
+/// off.
 const STALE_SHARE: f64 = 0.2;
 const STALE_ROWS_MIN: u64 = 1_000;
-/// Times vary when the deviation is so many times the mean, without the single longest runs.
+/// Times vary when the deviation is this multiple of the mean, without the single longest runs.
 const DEVIATIONS: f64 = 2.0;
 const VARYING_CALLS_MIN: f64 = 100.0;
 const VARYING_MEAN_MS_MIN: f64 = 1.0;
 /// Less of tempdb than this in each run is nothing to look at.
 const TEMPDB_MIN: f64 = 1_048_576.0;
-/// So many runs as long as the longest are put down to chance.
+/// Number of runs as long as the longest one that may occur by chance.
 const OUTLIERS: f64 = 3.0;
 
 /// Findings about single statements.

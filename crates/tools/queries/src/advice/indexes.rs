@@ -10,7 +10,7 @@ use statements::{Advice, AdviceKind, Certainty, Index, Rules, Snapshot, Table};
 /// An index that is smaller, of a table that changes less, costs nothing noticeable.
 const BYTES_MIN: u64 = 1 << 20;
 const CHANGES_MIN: u64 = 1_000;
-/// So many changes for each time that it is read: what it saves has to be much.
+/// Writes for each scan above which an index must save a lot to be worth its maintenance.
 const CHANGES_BY_SCAN: u64 = 1_000;
 /// Fewer changes than this say nothing of a ratio. The rows that are there had to be inserted once,
 /// whatever is read: they do not count.

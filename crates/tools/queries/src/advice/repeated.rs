@@ -4,7 +4,7 @@ use super::words::numbers;
 use observations::number::{count, figure, ratio, seconds};
 use statements::{Advice, AdviceKind, Certainty, Counter, Snapshot, Statement};
 
-/// Fewer runs are no loop that costs anything.
+/// Fewest runs of a statement that count as a loop.
 const CALLS_MIN: u64 = 1_000;
 /// Rows of a list that is worth a loop, and how often the list has to be read to tell a pattern
 /// from chance.

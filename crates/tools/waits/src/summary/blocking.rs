@@ -38,7 +38,7 @@ fn key(session: &TaskSession) -> Key<'_> {
     (session.leader.unwrap_or(session.pid), session.prepared.as_deref())
 }
 
-/// Positions of the sessions that each session is in the way of.
+/// Positions of the sessions that each session blocks.
 type Behind<'a> = BTreeMap<Key<'a>, Vec<usize>>;
 
 /// The root blockers of waiting sessions, the one that others have waited for longest first.

@@ -76,7 +76,7 @@ pub enum Tendency {
     Fewer,
     /// No difference that can be seen.
     NotSeen,
-    /// There are no repeats to tell it by.
+    /// Not testable without repeats.
     Unknown,
 }
 
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
     use observations::{ActivityPart, ServerActivity};
 
-    /// An observation of 100 polls a part, with so many samples of a lock and of work in each.
+    /// An observation of 100 polls a part; `locks` are the samples of a lock in each part.
     fn record(locks: &[u64]) -> ActivityRecord {
         let parts = locks
             .iter()

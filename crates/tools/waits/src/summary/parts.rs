@@ -17,8 +17,7 @@ pub(super) struct Parts<'a> {
     parts: Vec<(f64, BTreeMap<What<'a>, f64>)>,
 }
 
-/// With fewer parts than this nothing is said of a change: too little is known of how much they
-/// depend on each other.
+/// Fewest parts for a test of a change: with fewer, their autocorrelation is too uncertain.
 const PARTS_MIN: usize = 8;
 
 /// No more is made of parts that resemble each other: beyond it they are one.
