@@ -102,7 +102,7 @@ fn plans_without_an_end_are_refused() {
         .collect::<Vec<_>>()
         .join("\n");
     let blocks = nested("{\"query_block\": ", "}", 20_000).replace(": }", ": {}}");
-    // Of a kind that is not known, and so without a plan.
+    // An element of an unknown kind has no plan.
     assert!(read(elements.as_bytes()).unwrap()[0].plan.is_none());
     for plan in [xml, json, text, blocks] {
         let result = read(plan.as_bytes());

@@ -303,7 +303,7 @@ fn says_how_far_a_run_is() {
     assert!(server.page("/run?file=t").contains(">complete: 6 trials<"));
 }
 
-/// Of a run whose trials failed as often as they may, it says how many are done.
+/// The page of a run whose trials failed as often as they may shows how many are done.
 #[test]
 fn says_what_has_failed_for_good() {
     let file = scripted(3, "fail_while_exists = \"broken\"", "").replace("[1, 2]", "[1]");

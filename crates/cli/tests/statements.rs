@@ -23,7 +23,7 @@ fn table() -> Table {
     }
 }
 
-/// Of each type what the table above has not.
+/// A table with the values of each type that the table above lacks.
 fn sample() -> Table {
     let columns = vec![
         Column::new("order_id", DataType::BigInt),

@@ -34,7 +34,7 @@ pub fn bindirs() -> Vec<PathBuf> {
     found
 }
 
-/// Those that can encrypt.
+/// The folders of servers that can encrypt.
 pub fn tls_bindirs() -> Vec<PathBuf> {
     let found: Vec<_> = bindirs()
         .into_iter()

@@ -227,7 +227,7 @@ impl Request<'_> {
         Ok([&self.bytes[..headers], &utf16(&sql)].concat())
     }
 
-    /// Of a batch that announces a bulk load: its headers, and the table with its columns.
+    /// Reads a batch that announces a bulk load: its headers, and the table with its columns.
     fn announcement(&mut self) -> io::Result<Option<(Vec<u8>, String)>> {
         let headers = u32::from_le_bytes(self.take()?) as usize;
         self.at = headers;

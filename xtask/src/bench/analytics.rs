@@ -437,8 +437,8 @@ impl<'a> Peers<'a> {
     }
 }
 
-/// Of each configuration of a cost model the error in percent, and a line that says what the
-/// prediction is made of.
+/// The error in percent of each configuration of a cost model, and a line with the parts of the
+/// prediction.
 fn predictions(model: &Value) -> Vec<(f64, String)> {
     let access = model["access"].as_str().map(|access| format!(" ({access})")).unwrap_or_default();
     let row = |row: &Value| {

@@ -12,7 +12,7 @@ use std::process::Command;
 const ROUNDS: u64 = 15;
 /// Seconds of each.
 const SECONDS: u64 = 3;
-/// Of the file. It fits in memory, for the page cache.
+/// Size of the file. It fits in memory, for the page cache.
 const FILE_MIB: u64 = 1024;
 
 /// One setting of both programs.

@@ -213,14 +213,14 @@ fn cost(bench: &Bench, server: &PeerServer, is_watched: bool) -> Result<Cost, St
     Ok((all_s, own_s))
 }
 
-/// Of a process, by the scheduler's own count.
+/// CPU time of a process, by the scheduler's own count.
 fn on_processor_s(pid: &str) -> Result<f64, String> {
     let text = read(&format!("/proc/{pid}/schedstat"))?;
     let ns = text.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok());
     ns.map(|ns| ns / 1e9).ok_or_else(|| format!("/proc/{pid}/schedstat: {text}"))
 }
 
-/// Of a server: its processes, and those that have ended.
+/// CPU time of a server: of its processes, and of those that have ended.
 fn server_cpu_s(server: &PeerServer) -> Result<f64, String> {
     let pid = read(&server.file("data/postmaster.pid").to_string_lossy())?;
     let pid = pid.lines().next().unwrap_or_default().to_owned();

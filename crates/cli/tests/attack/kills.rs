@@ -221,7 +221,7 @@ fn killed(job: &Job, random: &mut Random, on_server: bool) -> Result<(), String>
 #[derive(Debug)]
 enum SharedMemory {
     File(PathBuf),
-    /// Of System V, made by this process.
+    /// A System V segment, made by this process.
     Segment(i32),
 }
 

@@ -27,7 +27,7 @@ fn timeless(found: &Value) -> Value {
     let tables = found["tables"].as_array_mut().unwrap().iter_mut();
     for index in tables.flat_map(|table| table["indexes"].as_array_mut().unwrap()) {
         index["blocks"] = Value::Null;
-        // Of MariaDB a lookup by a whole key is done when it is explained.
+        // MariaDB executes a lookup by a whole key when it explains it.
         index["scans"] = Value::Null;
     }
     found

@@ -371,8 +371,8 @@ impl<'a> Measured<'a> {
         let trials = grid.trials(position);
         let storage =
             Storage::for_volumes(recording.environments.first(), &[volume.as_str()], &trials);
-        // Of several devices each counts what reaches it, copies and parities too: they are then
-        // held against the same counters.
+        // Each of several devices counts all that reaches it, copies and parities included, so the
+        // measured rate is taken from the same counters.
         let choice = ResponseChoice::named(iops, trials.first()?)?;
         let several = storage.devices.len() > 1;
         let rates: Vec<f64> = trials

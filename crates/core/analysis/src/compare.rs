@@ -278,7 +278,7 @@ struct Spread {
 }
 
 impl Test {
-    /// Of `to` against `from`; paired: the same blocks. Differences below `resolution` are
+    /// Tests `to` against `from`; paired: the same blocks. Differences below `resolution` are
     /// rounding.
     pub fn run(is_paired: bool, from: &Sample, to: &Sample, resolution: f64) -> Self {
         if is_paired { paired(from, to, resolution) } else { welch(from, to, resolution) }

@@ -318,7 +318,7 @@ impl FactorLayout {
     /// Lays out the levels of a factor.
     pub fn new(recording: &Recording, factor: usize) -> Self {
         let record = &recording.factors[factor];
-        // Of levels with one label the first.
+        // Reversed, so that the first of levels with one label wins.
         let labels = record.levels.iter().enumerate().rev();
         let labels: HashMap<&str, usize> = labels.map(|(at, label)| (label.as_str(), at)).collect();
         let positions: Vec<Option<usize>> = recording

@@ -141,7 +141,7 @@ pub fn matched_cells(
 
 /// The two sides of a comparison.
 struct Sides<'a> {
-    /// Of the first and of the second side.
+    /// The trials of the first and of the second side.
     grids: [Grid<&'a Observations>; 2],
     /// Positions of the configurations.
     pairs: &'a [(usize, usize)],

@@ -66,7 +66,7 @@ impl Summary<'_> {
         Histogram::sum(&self.histograms(configuration, name))
     }
 
-    /// Of each trial that recorded any.
+    /// The histogram of each trial that has one.
     fn histograms(&self, configuration: usize, name: &str) -> Vec<&Histogram> {
         let recorded =
             self.grid.cells[configuration].iter().filter_map(|(_, seen)| seen.latency(name));

@@ -23,7 +23,7 @@ struct Place {
 }
 
 impl Means {
-    /// Of a factor that is the only one, each level over all of its blocks.
+    /// Estimates the means. The levels of a single factor use all of their blocks.
     pub fn estimate(layout: &FactorLayout, figures: &Figures) -> Self {
         let places = places(layout, &figures.grid);
         let compared = if layout.single() {

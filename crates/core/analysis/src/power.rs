@@ -77,7 +77,7 @@ impl Detectable {
         }
         blocks.sort_unstable();
         let blocks = blocks[blocks.len() / 2];
-        // Of adaptive repeats the degrees of freedom are those of the first stage.
+        // Adaptive repeats have the degrees of freedom of the first stage.
         let test_df = first.min(blocks) as f64 - 1.0;
         Some(Self::by_df((squares / df).sqrt(), test_df, blocks, family))
     }

@@ -24,7 +24,7 @@ pub struct ProfileSummary {
     pub threads: u64,
     /// All samples.
     pub all: Sampled,
-    /// Those in the kernel.
+    /// The samples in the kernel.
     pub kernel: Sampled,
     /// Records that the kernel had no room for.
     pub lost: u64,

@@ -30,7 +30,7 @@ pub struct Figure {
     pub timed_out: bool,
     /// True if the value only reflects the length of the trial.
     pub overloaded: bool,
-    /// In which steps the value was counted or rounded, where it was recorded.
+    /// Step in which the value was counted or rounded, where it was recorded.
     step: Option<f64>,
 }
 
@@ -41,7 +41,7 @@ impl Figure {
     }
 }
 
-/// In which steps these figures were counted or rounded: the mean.
+/// The mean of the steps in which these figures were counted or rounded.
 pub fn resolution<'f>(figures: impl IntoIterator<Item = &'f Figure>) -> f64 {
     let steps = figures.into_iter().filter_map(|own| own.step);
     Some(mean(steps)).filter(|mean| !mean.is_nan()).unwrap_or(0.0)

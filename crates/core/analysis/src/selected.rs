@@ -117,7 +117,7 @@ impl Chosen {
             let tail = t_two_sided_p(t, self.df) / 2.0;
             if t < 0.0 { 1.0 - tail } else { tail }
         };
-        // Of all choices of a value of this truth so few are as high.
+        // Share of the selected values with this true value that are as high.
         let share = TAIL * (1.0 - TOGETHER) / (1.0 - 2.0 * TOGETHER * TAIL);
         let is_low = |truth: f64| upper(self.value, truth) < share * upper(least, truth);
         if self.error <= 0.0 || !is_low(floor) {

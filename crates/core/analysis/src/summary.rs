@@ -34,7 +34,7 @@ pub struct Summary<'a> {
     pub(crate) storage_runs: Vec<Recording>,
     /// Its trials by configuration and block.
     pub grid: Grid<&'a Observations>,
-    /// Of the response.
+    /// Figures of the response.
     pub(crate) figures: Option<Figures>,
     /// One for each factor.
     pub layouts: Vec<FactorLayout>,

@@ -50,7 +50,7 @@ impl ResponseChoice {
 }
 
 impl Estimate {
-    /// Of values among which there are time-outs: bounds, or left out.
+    /// Adjusts the estimate of values with time-outs, which are bounds or left out.
     pub(crate) fn with_timeouts(self, timeouts: usize, is_bound: bool) -> Self {
         match timeouts {
             0 => self,
@@ -76,7 +76,7 @@ pub(crate) fn compare(
 }
 
 impl Comparison {
-    /// Of sides of which the first, the second, or both have time-outs.
+    /// Adjusts the comparison of sides with time-outs on the first, the second, or both.
     pub(crate) fn with_timeouts(self, timed_out: [bool; 2]) -> Option<Self> {
         match timed_out {
             [false, false] => Some(self),

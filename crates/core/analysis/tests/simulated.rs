@@ -168,7 +168,7 @@ fn estimate(coverage: &mut Coverage, estimate: Option<&Estimate>, truth: f64) {
     coverage.interval(estimate.unwrap().interval, truth);
 }
 
-/// Of a factor whose logarithm is `from - to` in elapsed time.
+/// Checks the comparison of a factor with a known logarithm of the ratio of elapsed times.
 fn comparison(coverage: &mut Coverage, comparison: Option<&Comparison>, log: f64) {
     coverage.interval(comparison.unwrap().interval, log.exp());
 }

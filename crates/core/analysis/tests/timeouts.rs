@@ -165,7 +165,7 @@ fn runs_and_sides_are_compared_with_their_time_outs() {
     assert_eq!(judge(&new, "slower:3%"), runs::Decision::Broken);
 }
 
-/// Of older files it is known that a trial timed out, but not for how long it had been measured.
+/// Older files record that a trial timed out, but not how long it had been measured.
 #[test]
 fn a_time_out_of_unknown_length_still_forbids_a_verdict() {
     let mut run = with_retries(0);

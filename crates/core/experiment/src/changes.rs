@@ -56,7 +56,7 @@ impl Changes {
                         .zip(is.content.lines())
                         .take_while(|(was, is)| was == is);
                     let from = match same.count() {
-                        // Of data nothing is kept but the hash.
+                        // Only the hash of data files is kept.
                         _ if was.content.is_empty() || is.content.is_empty() => String::new(),
                         same => format!(" from line {} on", same + 1),
                     };
@@ -79,7 +79,7 @@ impl Changes {
 /// first.
 ///
 /// # Errors
-/// Those of the version that cannot be read, the old one first.
+/// The errors of the version that cannot be read, of the old one first.
 pub fn describe(
     old_source: &str,
     new_source: &str,

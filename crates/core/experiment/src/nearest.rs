@@ -22,8 +22,8 @@ const LISTED_MAX_ALONE: usize = 40;
 
 /// The known name nearest to a mistyped one, if any is near.
 ///
-/// Of dotted paths the last parts are compared, so that `target.xyz` is not near to everything
-/// in `target`, and `data_files` finds `target.data_files`.
+/// Compares the last parts of dotted paths, so that `target.xyz` is not near to everything in
+/// `target`, and `data_files` finds `target.data_files`.
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let similar = known.iter().map(|candidate| (similarity(name, candidate), *candidate));
     // The first of equals.

@@ -12,7 +12,7 @@ pub const SOURCE_BYTES_MAX: u64 = 16 << 20;
 /// Reads the text of a file, as [`read_bytes`] does.
 ///
 /// # Errors
-/// Those of [`read_bytes`], and when it is not text in UTF-8.
+/// As [`read_bytes`], and when it is not text in UTF-8.
 pub fn read_text(path: &Path, bytes_max: u64) -> Result<String> {
     let bytes = read_bytes(path, bytes_max)?;
     String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::InvalidData, "not text in UTF-8"))

@@ -60,8 +60,8 @@ pub struct Demand {
     pub demand_s: f64,
     /// Operations of a transaction, where they are counted.
     pub operations: Option<f64>,
-    /// Of a resource: share of the time that it was busy (Utilisation Law). Of waits: connections
-    /// that waited, on average (Little's Law).
+    /// For a resource: share of the time that it was busy (Utilisation Law). For waits: mean number
+    /// of connections that waited (Little's Law).
     pub busy: f64,
 }
 

@@ -73,7 +73,7 @@ pub struct Candidate {
 pub struct Judged {
     /// The models that could be fitted, the one that predicts best first.
     pub candidates: Vec<Candidate>,
-    /// That one, fitted to the levels that were not held out.
+    /// This model, fitted to the levels that were not held out.
     pub tested: Fitted,
     /// The model fitted to all levels, which predicts others.
     pub best: Fitted,
@@ -88,7 +88,7 @@ pub enum JudgeError {
          fewer: add levels"
     )]
     TooFewLevels {
-        /// Those that there are.
+        /// Number of measured levels.
         levels: usize,
     },
     /// Too few are left to fit.

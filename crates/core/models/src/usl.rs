@@ -16,7 +16,7 @@ pub struct Point {
     pub n: f64,
     /// Work a second.
     pub throughput: f64,
-    /// Of its squared error: 1 / throughput^2 where errors are relative, 1 where they are
+    /// Weight of its squared error: 1 / throughput^2 where errors are relative, 1 where they are
     /// absolute.
     pub weight: f64,
 }
@@ -79,7 +79,7 @@ pub enum FitError {
     TooFewLevels {
         /// Different levels that there are.
         levels: usize,
-        /// Those that are needed.
+        /// Number of levels that are needed.
         needed: usize,
     },
     /// Throughput that is not above 0.
@@ -127,7 +127,7 @@ impl Law {
         }
     }
 
-    /// Those that it is where coefficients of it are 0.
+    /// The simpler models that it becomes with coefficients of 0.
     fn within(self) -> &'static [Self] {
         match self {
             Self::Universal => {

@@ -251,7 +251,7 @@ impl WorkScale {
         table.name(first, |(part, _)| name(&part.kind));
         table.right(from, |(_, (from, _))| fixed(*from));
         table.right(to, |(_, (_, to))| fixed(*to));
-        // Of parts that add up the printed change is the difference of the printed sides.
+        // Parts add up, so the printed change is the difference of the printed sides.
         table.right("change", |(part, (from, to)): &(&Part, (f64, f64))| {
             Cell::from(to - from).shown(number::signed(to - from, decimals)).toned(tone(part))
         });

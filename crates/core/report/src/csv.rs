@@ -8,7 +8,7 @@ impl Table<'_> {
     /// 1970 UTC; numbers are written so that they read back exactly.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn csv(&self, writer: impl Write) -> io::Result<()> {
         let mut writer = ::csv::Writer::from_writer(writer);
         writer.write_record(self.keys())?;

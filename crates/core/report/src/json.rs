@@ -30,7 +30,7 @@ const CAPTURE: &str = "capture";
 /// An object for programs: its schema and kind, the fields of some content, and others.
 ///
 /// # Errors
-/// Those of the content.
+/// Errors of serializing the content.
 pub fn object(kind: &str, content: &impl Serialize, others: Value) -> Result<Value> {
     let mut object = serde_json::to_value(content)?;
     for field in [json!({ "schema": SCHEMA, "kind": kind }), others] {
@@ -55,7 +55,7 @@ pub fn summary(summary: &Summary, studies: StudySections<'_>) -> Result<Value> {
 /// are exact up to 2^64.
 ///
 /// # Errors
-/// Those of the writer.
+/// Errors of the writer.
 pub fn recording(recording: &Recording, mut writer: impl Write) -> io::Result<()> {
     #[derive(Serialize)]
     struct Recorded<'a> {

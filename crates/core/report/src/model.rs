@@ -181,7 +181,7 @@ impl Section {
         self.blocks.push(Block::Line(Line { text: text.into(), tone, indent: 0 }));
     }
 
-    /// Of use to those who ask how to read what is above.
+    /// Adds a note that explains how to read the lines above.
     pub fn note(&mut self, text: impl Into<Text>) {
         self.toned(text, Tone::Muted);
     }

@@ -18,7 +18,7 @@ impl Table<'_> {
     /// UTC timestamps, unknown is null.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn parquet(&self, writer: impl Write + Send) -> io::Result<()> {
         self.write_parquet(writer).map_err(io::Error::other)
     }

@@ -188,8 +188,8 @@ fn observed(columns: &mut Parts<'_, ()>) {
 /// A wait, and its place in the trial's wait table.
 struct Waited<'a> {
     wait: &'a Wait,
-    /// Of all waits in the table, in percent, and whether it is of the top 95 %; `None` of what
-    /// the table leaves out: waits for the client and idle ones.
+    /// Percentage of all waits in the table, and true if it is in the top 95 %. `None` for waits
+    /// that the table leaves out: client and idle waits.
     of_all: Option<(f64, bool)>,
 }
 
@@ -409,7 +409,7 @@ fn functions(recording: &Recording) -> Table<'_> {
     columns.named("functions")
 }
 
-/// Of several lines people see the first: the section on failures has all.
+/// The first line of the cause; the section on failures has all lines.
 fn cause(row: &Item<'_, ()>) -> Option<Cell> {
     match &row.trial.status {
         TrialStatus::Done => None,

@@ -241,7 +241,7 @@ impl<'a> Table<'a> {
         Table { left_out: all - shown.len(), ..Table::new(columns, shown) }
     }
 
-    /// That only some rows are shown, if that is so.
+    /// A note that only some rows are shown, if that is the case.
     pub fn shortening(&self) -> Option<String> {
         let all = number::count((ROWS_MAX + self.left_out) as u64);
         let some = number::count(ROWS_MAX as u64);
@@ -401,7 +401,7 @@ impl<'a, T: 'a> Columns<'a, T> {
     ) -> &mut Column {
         let kind = level_kind(factor);
         let numbers = factor.numeric.as_deref().unwrap_or_default();
-        // Of levels with one label the first.
+        // Reversed, so that the first of levels with one label wins.
         let numbers = factor.levels.iter().map(String::as_str).zip(numbers.iter().copied()).rev();
         let numbers: HashMap<&str, f64> = numbers.collect();
         let cell = move |item: &T| {

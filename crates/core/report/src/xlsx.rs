@@ -22,7 +22,8 @@ use std::io::Write;
 
 /// Rows of a sheet below the heading (Excel's limit is 2^20 in all).
 const ROWS_MAX: u64 = (1 << 20) - 1;
-/// Of the sheets: a fifth larger than at the usual level 6, in a third of its time.
+/// Compression level of the sheets: a fifth larger than at the usual level 6, in a third of its
+/// time.
 const COMPRESSION: u8 = 2;
 /// Size of charts in pixels.
 const CHART: (u32, u32) = (900, 480);

@@ -34,7 +34,7 @@ pub fn preflight(
     permits: Permits,
     stop: &Stop,
 ) -> Findings {
-    // Of a relative path that does not exist yet no folder above it could be seen.
+    // Absolute, because a relative path that does not exist yet has no ancestors to check.
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.into());
     let folder = absolute(&folder(results));
     let made_by_command = |path: &Path| {

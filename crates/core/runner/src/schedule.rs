@@ -20,7 +20,7 @@ pub struct NextTrial {
 #[derive(Debug, Clone, Copy, Default)]
 struct Tried {
     attempts: u32,
-    /// Those of them that do not count: they failed before, and the user wants them repeated.
+    /// Attempts that do not count: they failed before, and the user wants them repeated.
     forgiven: u32,
     /// Measured to the end.
     done: bool,

@@ -10,7 +10,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Of this half width.
+    /// Returns the interval around a value with this half width.
     pub fn around(value: f64, half: f64) -> Self {
         Self { low: value - half, high: value + half }
     }

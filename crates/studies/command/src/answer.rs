@@ -41,10 +41,10 @@ enum Place {
 }
 
 impl Answer {
-    /// Those of a configuration.
+    /// Parses the answers of a configuration.
     ///
     /// # Errors
-    /// What is wrong with them, each with its setting.
+    /// All wrong ones, each with its setting.
     pub fn all(configuration: &Configuration) -> Result<Vec<Self>, Vec<Invalid>> {
         let settings = configuration.below(PREFIX);
         let names: BTreeSet<&str> =

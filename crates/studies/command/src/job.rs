@@ -266,8 +266,7 @@ impl Reader<'_> {
             Some(text) => {
                 let line = self.substituted(COMMAND, &text.to_string());
                 let words = self.shell.execute(&line);
-                // Of a text with an unknown parameter nothing is left, which is an objection
-                // already.
+                // A text with an unknown parameter is empty here and already has an error.
                 let words = if line.is_empty() { Ok(Vec::new()) } else { words };
                 return (self.taken(COMMAND, words).unwrap_or_default(), line);
             }

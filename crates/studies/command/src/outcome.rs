@@ -62,7 +62,7 @@ pub fn observations(
     }
 }
 
-/// Of sessions that are one run after the other.
+/// Use of time by sessions that execute one run after the other.
 fn time_of(runs: &[&Run], sessions: u32, elapsed_s: f64) -> TimeUse {
     TimeUse {
         session_s: elapsed_s * f64::from(sessions),

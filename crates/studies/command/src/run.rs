@@ -38,7 +38,7 @@ pub struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// Of a job whose processes have these variables and this mark.
+    /// Returns a runner of a job whose processes get these variables and this mark.
     pub fn new(
         job: &'a Job,
         variables: impl IntoIterator<Item = (String, Option<String>)>,

@@ -17,8 +17,8 @@ pub struct CommandSetUp {
 }
 
 impl CommandSetUp {
-    /// That of a configuration, not begun yet; `None` where its settings are wrong, which its
-    /// trials tell.
+    /// Returns the set-up of a configuration, not begun yet; `None` if its settings are wrong,
+    /// which its trials report.
     pub fn for_configuration(configuration: &Configuration) -> Option<Self> {
         Some(Self { job: Job::from_settings(configuration).ok()?, mark: Mark::new() })
     }

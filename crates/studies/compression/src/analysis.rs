@@ -54,7 +54,7 @@ pub struct Compression {
 pub struct StoredColumn {
     /// Its name.
     pub column: String,
-    /// Of the reference, then of each other level with a size.
+    /// The reference, then each other level with a size.
     pub levels: Vec<StoredAs>,
 }
 
@@ -79,14 +79,14 @@ pub struct CompressionRow {
     pub work: String,
     /// Name of the figure: `size`, `processor time`, `time`.
     pub figure: &'static str,
-    /// Of the reference.
+    /// Value at the reference level.
     pub reference: Estimate,
-    /// Of the level.
+    /// Value at the level.
     pub own: Estimate,
     /// How many times as much as the reference; corrected over all rows (Holm).
     pub ratio: Comparison,
-    /// Of processor time: the functions that changed most, of those whose change is supported.
-    /// None where trials were not profiled.
+    /// For CPU time: the functions with the largest significant changes. Empty where trials were
+    /// not profiled.
     pub functions: Vec<FunctionChange>,
 }
 
@@ -153,7 +153,7 @@ impl Tried<'_> {
         groups.iter().filter_map(|own| self.of_groups(layout, own, &groups)).collect()
     }
 
-    /// Of combinations of the other factors' levels in which the same is stored.
+    /// Groups the combinations of the other factors' levels that store the same.
     fn of_groups(
         &self,
         layout: &FactorLayout,
@@ -325,12 +325,12 @@ impl<'a> Pair<'a> {
         Some([side(from, first[0])?, side(to, first[1])?])
     }
 
-    /// Of the size that the tables take.
+    /// The row of the size of the tables.
     fn size(&self, level: &str) -> Option<CompressionRow> {
         self.row(level, ("size", "MB"), self.values(stored_mb)?)
     }
 
-    /// Of a figure of a unit of work.
+    /// The row of a cost of a unit of work.
     fn cost(&self, level: &str, cost: &WorkCost) -> Option<CompressionRow> {
         let row = self.row(level, (name(cost.kind), cost.unit), self.values(cost.value)?)?;
         if cost.kind != CostKind::Processor {
@@ -380,7 +380,7 @@ impl<'a> Pair<'a> {
             .collect()
     }
 
-    /// Of scans, with the sizes of a pair on the same data.
+    /// The break-even of scans, with the sizes of a pair on the same data.
     fn break_even(&self, level: &str, sized: &Pair) -> Option<BreakEven> {
         let means = |values: &Values| values.blocks.iter().map(mean).collect::<Vec<f64>>();
         let [reference_mb, own_mb] = sized.values(stored_mb)?.map(|side| mean(means(&side)));

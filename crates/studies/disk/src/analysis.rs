@@ -253,7 +253,7 @@ fn load_figures(trials: &[&Observations]) -> DeviceFigures {
 }
 
 impl DiskFigures {
-    /// Of one stream, or of all together where its name is empty.
+    /// Figures of one stream, or of all together where its name is empty.
     fn from_trials(trials: &[&Observations], stream: &str) -> Self {
         let prefix = if stream.is_empty() { String::new() } else { format!("{stream}.") };
         let estimate = |name: &str| response::estimate(&format!("{prefix}{name}"), trials);

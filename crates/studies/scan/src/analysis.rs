@@ -32,7 +32,7 @@ fn fact(seen: &Observations, fact: FactName) -> f64 {
     fact.read(seen).unwrap_or(0.0)
 }
 
-/// That fact for each row.
+/// Returns the fact for each row.
 fn by_rows(seen: &Observations, each: FactName) -> f64 {
     fact(seen, TABLE_ROWS) * fact(seen, each)
 }
@@ -41,8 +41,8 @@ fn by_rows(seen: &Observations, each: FactName) -> f64 {
 /// took the memory.
 const BY_CHANCE: f64 = 0.05;
 
-/// That fact, where it is more than what happens by chance: one trial that read some pages does not
-/// tell what they cost.
+/// Returns the fact if it is large enough not to be accidental: a trial that read a few pages does
+/// not show their cost.
 fn not_by_chance(seen: &Observations, read: FactName) -> f64 {
     let pages = fact(seen, read);
     if pages < BY_CHANCE * fact(seen, TABLE_PAGES) { 0.0 } else { pages }

@@ -244,19 +244,19 @@ enum Call {
     Debug,
     Abs,
     Int,
-    /// Of a double.
+    /// A function of a double.
     Double(fn(f64) -> f64),
     Power,
     Operator(Operator),
     /// The one of any numbers that compares so with the others.
     Extreme(Ordering),
-    /// Of a range.
+    /// A function of a range.
     Range(fn(Bounds, &mut Xoshiro256PlusPlus) -> i64),
-    /// Of numbers of groups and of digits of each.
+    /// A function of the number of groups and of digits in each.
     Digits,
-    /// Of a range and a parameter.
+    /// A function of a range and a parameter.
     Draw(Draw),
-    /// Of an integer and a seed.
+    /// A function of an integer and a seed.
     Hash(fn(i64, i64) -> i64),
     Permute,
 }

@@ -181,7 +181,7 @@ mod tests {
         );
     }
 
-    /// Of small random tables the best candidate leaves at most an eighth more weighted runs than
+    /// On small random tables the best candidate leaves at most an eighth more weighted runs than
     /// the best of all orders.
     #[test]
     fn candidates_come_close_to_the_best_of_all_orders() {

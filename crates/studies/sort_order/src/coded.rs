@@ -34,7 +34,7 @@ pub enum Order {
     Generated,
     /// Shuffled, the same for the same seed: few runs are left.
     Random {
-        /// Of the generator.
+        /// Seed of the generator.
         seed: u64,
     },
     /// By these columns (their positions), ascending, the first one first; rows that are equal

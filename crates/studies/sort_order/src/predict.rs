@@ -59,7 +59,7 @@ pub type Store<'a, E> = dyn FnMut(Vec<u32>) -> Result<Vec<Vec<u64>>, E> + 'a;
 /// as a finite population.
 ///
 /// # Errors
-/// Those of `store`.
+/// Errors of `store`.
 pub fn predict<E>(
     table: &Coded,
     order: &Order,
@@ -112,7 +112,7 @@ fn chosen(groups: usize, seed: u64) -> BTreeSet<usize> {
 /// are predicted.
 ///
 /// # Errors
-/// Those of `store`.
+/// Errors of `store`.
 pub fn advise<E>(
     table: &Coded,
     layout: Layout,

@@ -215,7 +215,7 @@ impl Curve {
         for (point, step) in points.iter_mut().skip(1).zip(compare::corrected(steps)) {
             point.against_before = step;
         }
-        // Of equals the one with the fewest threads, which is the last one here.
+        // Reversed, so that of equal peaks the one with the fewest threads wins.
         let peak = (0..points.len()).rev().max_by(|a: &usize, b: &usize| {
             points[*a].throughput.mean.total_cmp(&points[*b].throughput.mean)
         })?;

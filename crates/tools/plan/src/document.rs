@@ -35,7 +35,7 @@ pub fn plans(all: &[PlanOf], shown: usize) -> Document {
     let mut sorted: Vec<&PlanOf> = all.iter().collect();
     sorted.sort_by(|a, b| price(b).total_cmp(&price(a)));
     let without = sorted.iter().filter(|one| one.plan().is_none()).count();
-    // Those that nothing is known of are only counted, unless there are no others.
+    // Statements without a plan are only counted, unless there are no others.
     if without < sorted.len() {
         sorted.retain(|one| one.plan().is_some());
     }

@@ -17,7 +17,7 @@ struct Mix {
     names: Vec<String>,
     levels: Vec<MixLevel>,
     network: Bottlenecks,
-    /// Of each script, how many times the demand of the mean transaction at each station.
+    /// For each script, its demand at each station relative to that of the mean transaction.
     times: Vec<[f64; 3]>,
 }
 
@@ -28,7 +28,7 @@ struct MixLevel {
 }
 
 struct Measured {
-    /// Of all transactions.
+    /// Share of all transactions.
     share: f64,
     latency_s: f64,
     /// Seconds from the end of the transaction before to its own end: the latency, and what the
@@ -183,7 +183,7 @@ impl Mix {
         Some(Self { names, levels, network, times })
     }
 
-    /// Of all transactions, as the weights draw them.
+    /// Share of all transactions by the weights.
     fn share(&self, script: usize) -> f64 {
         self.levels.iter().map(|level| level.scripts[script].share).sum::<f64>()
             / self.levels.len() as f64

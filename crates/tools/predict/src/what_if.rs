@@ -111,7 +111,7 @@ impl Run<'_> {
         Err(no_evidence(Missing::Level { name: name.into(), measured: factor.levels.clone() }))
     }
 
-    /// Of several models the one that the baseline belongs to, else the first.
+    /// The model that the baseline belongs to, else the first.
     fn chosen<'m>(&self, mut usable: Vec<ModelGroup<'m>>) -> ModelGroup<'m> {
         let baseline = self.0.recording.run.baseline;
         let of_baseline =

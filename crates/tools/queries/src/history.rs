@@ -321,7 +321,7 @@ impl StatementSeries {
         }
     }
 
-    /// Of a run.
+    /// Mean of a value over the runs in a range of intervals.
     fn mean(&self, range: &Range<usize>, value: fn(&StatementPoint) -> f64) -> f64 {
         let points = &self.points[range.clone()];
         let calls: f64 = points.iter().map(|point| point.calls as f64).sum();

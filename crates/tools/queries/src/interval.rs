@@ -78,7 +78,7 @@ pub fn between(first: &Snapshot, mut last: Snapshot) -> Snapshot {
     last
 }
 
-/// Of the shortest and the longest run it is not known when they were.
+/// Drops minimum and maximum, because the time of the shortest and longest run is unknown.
 fn stddev_only(spread: Option<Spread>) -> Option<Spread> {
     spread.map(|spread| Spread { min_ms: None, max_ms: None, ..spread })
 }

@@ -36,9 +36,9 @@ pub struct Entry {
     pub unit: String,
     /// True if lower is better: seconds.
     pub lower_is_better: bool,
-    /// Of TPC-H: the geometric mean of single queries, as a rate.
+    /// Power of TPC-H: the geometric mean of single queries, as a rate.
     pub power: Option<f64>,
-    /// Of TPC-H: queries of several streams, as a rate.
+    /// Throughput of TPC-H: queries of several streams, as a rate.
     pub throughput: Option<f64>,
     /// Processor cores.
     pub cores: Option<f64>,
@@ -124,7 +124,7 @@ pub enum ReadError {
         wanted: String,
         /// Why it is needed.
         of: &'static str,
-        /// Those that there are.
+        /// The columns of the file.
         there: String,
     },
     /// An unknown column name.

@@ -114,8 +114,8 @@ impl Raid {
             }
             Self::Parity => PerHostIo {
                 reads_of_read: (left / n + left / n) / left,
-                // Of a failed disk the other n - 2 data disks are read; with parity failed nothing
-                // is.
+                // A write to a failed disk reads the other n - 2 data disks; with the parity disk
+                // failed it reads nothing.
                 reads_of_write: ((n - 2.0) / n + 2.0 * (n - 2.0) / n) / left,
                 writes_of_write: (1.0 / n + 1.0 / n + 2.0 * (n - 2.0) / n) / left,
             },

@@ -11,8 +11,8 @@ use serde::Serialize;
 pub struct Sizing {
     /// Transactions in flight, by Little's Law.
     pub in_flight: Option<f64>,
-    /// Those within their targets first, the cheapest of them at the top; then the others, the
-    /// least loaded first.
+    /// Alternatives within their targets, the cheapest first; then the others, the least loaded
+    /// first.
     pub alternatives: Vec<Sized>,
 }
 

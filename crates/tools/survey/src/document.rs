@@ -26,7 +26,7 @@ pub fn page(survey: &Survey, advice: &[Advice]) -> Document {
 
 fn unread(survey: &Survey) -> Option<Section> {
     let mut section = Section::new("Unreadable");
-    // Of files that are not there the names are enough.
+    // Missing files are listed by name only.
     let (absent, failed): (Vec<_>, Vec<_>) =
         survey.unread.iter().partition(|one| one.why == "not there");
     if let Some(names) = listed(absent.iter().map(|one| &one.what)) {

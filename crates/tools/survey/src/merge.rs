@@ -149,7 +149,7 @@ fn untold(surveys: &[(String, &Survey)]) -> Vec<(String, String)> {
     servers()
         .flat_map(|(holder, server)| {
             let names = &changed[&(server.engine.as_str(), server.version.as_str())];
-            // Of one without any, they could not be read.
+            // The settings of a server without any could not be read.
             let names = names.iter().filter(|_| !server.settings.is_empty());
             let untold = names.filter(|name| server.setting(name).is_none());
             untold

@@ -237,7 +237,7 @@ fn colour(class: Option<WaitClass>) -> Color {
     }
 }
 
-/// Of all waits, not only of the top 95 %.
+/// The table of all waits, not only of the top 95 %.
 fn waits(summary: &ActivitySummary) -> Table<'static> {
     let rows = summary.table.rows.iter().map(|row| {
         let sessions = format!("{:.2}", row.wait_s / summary.seen.elapsed_s.max(f64::MIN_POSITIVE));

@@ -31,8 +31,9 @@ const RUN_IN: usize = 30;
 /// Any fixed seed.
 const SEED: u64 = 0x5eed_a201;
 
-/// Those of the changes, given the largest first, that stand against dependence, in the order of
-/// the series: the first ones until what they leave out is no more than dependence shows.
+/// Returns the changes that autocorrelation does not explain, in the order of the series.
+/// `candidates` are sorted by size; the first ones stay, until the rest is no more than
+/// autocorrelation produces.
 pub(super) fn stand(values: &[f64], candidates: Vec<ChangePoint>) -> Vec<ChangePoint> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let all = positions(&candidates);

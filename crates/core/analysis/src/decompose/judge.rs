@@ -30,7 +30,7 @@ pub(super) struct Seconds {
 }
 
 impl Seconds {
-    /// Of the seconds of a trial; of each block the mean over its trials.
+    /// Compares the seconds of trials; each block counts with the mean over its trials.
     pub fn from_trials(
         matched: &Matched<&Observations>,
         kind: PartKind,
@@ -45,7 +45,7 @@ impl Seconds {
         Self::new(matched, kind, side(&matched.from), side(&matched.to))
     }
 
-    /// Of a value for each block of each side.
+    /// Compares values, one for each block of each side.
     pub fn new(
         matched: &Matched<&Observations>,
         kind: PartKind,

@@ -7,8 +7,8 @@ use crate::{ConfigurationRow, Summary, wording};
 /// A wait below this share of the waits, in percent, is not worth the sentence.
 const PERCENT_MIN: f64 = 5.0;
 
-/// Of each kind of things that sessions met at, the configuration in which the wait is most of all
-/// waits.
+/// Finds, for each kind of contended object, the configuration in which its wait has the largest
+/// share of all waits.
 pub fn find(summary: &Summary) -> Vec<Finding> {
     let mut found: Vec<(f64, &ConfigurationRow, &HotResources)> = Vec::new();
     for own in &summary.configurations {

@@ -76,8 +76,8 @@ impl<'s> Sides<'s> {
         }
     }
 
-    /// Of statements without a claim for all of them, those that are clearly faster or slower; the
-    /// largest change first.
+    /// Findings on the statements, the largest change first. Without a claim, only statements that
+    /// are significantly faster or slower.
     fn findings(
         &self,
         summary: &Summary,

@@ -11,7 +11,7 @@ pub fn span(effect: &FactorEffect) -> Option<(usize, usize)> {
     Some((effect.reference, effect.winner().or_else(|| worst(effect))?))
 }
 
-/// Of the levels that differ from the reference, the worst.
+/// The worst of the levels that differ from the reference.
 fn worst(effect: &FactorEffect) -> Option<usize> {
     let values = effect.levels.iter().enumerate();
     let values = values.filter_map(|(i, level)| Some((i, -level.supported()?.value)));

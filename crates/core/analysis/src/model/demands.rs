@@ -21,7 +21,7 @@ pub struct LevelDemands {
     pub error: Option<String>,
     /// Demands that were not recorded.
     pub missing: Vec<&'static str>,
-    /// Of each kind of log sync: transactions that one made durable on average (group commit).
+    /// For each kind of log sync: transactions that one made durable on average (group commit).
     pub batches: Vec<(String, f64)>,
 }
 
@@ -53,7 +53,7 @@ pub fn recorded(recording: &Recording, configuration: usize) -> Option<Vec<(&'st
 }
 
 impl LevelDemands {
-    /// Of the trials of a configuration.
+    /// Computes the demands of a configuration from its trials.
     pub(super) fn at_level(n: f64, trials: &[&Observations], processors: Option<u32>) -> Self {
         let has_transactions = trials.iter().all(|seen| seen.work.transactions > 0);
         let unit = if has_transactions { "transaction" } else { unit_of(trials) };

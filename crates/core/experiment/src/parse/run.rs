@@ -110,7 +110,7 @@ impl Reader<'_> {
             .extend(self.root.tables("level").iter().flat_map(|level| level.leaves_of("set", "")));
         settings.retain(|leaf| names_volume(&leaf.path) && self.known.has(&leaf.path));
         for leaf in settings {
-            // Of a factor the elements are levels, of which each may be a list.
+            // The elements of a factor are levels, and each may be a list.
             for node in leaf.node.elements().iter().flat_map(Node::elements) {
                 let Content::Text(name) = &node.content else { continue };
                 if name.trim().is_empty() || declared.contains(&name.as_str()) {

@@ -4,7 +4,7 @@ use crate::model::{Cell, Columns, Section};
 use crate::{number, text};
 use analysis::{Ceiling, ConfigurationDevices, DeviceFigures, Limit, Standing, Summary};
 
-/// Of more configurations than this only the baseline and the best are shown.
+/// Most configurations that are shown; with more, only the baseline and the best are.
 const CONFIGURATIONS_MAX: usize = 4;
 
 /// `None` when no device was counted.

@@ -17,7 +17,7 @@ const OPERATORS_MAX: usize = 8;
 /// The statements of which configurations have different plans, each plan in a line.
 pub(crate) fn section(summary: &Summary, all: &[StatementPlans]) -> Option<Section> {
     let mut section = Section::new("Plans");
-    // Of one configuration all plans are shown: there is nothing to compare.
+    // A single configuration shows all plans: there is nothing to compare.
     let alone = summary.configurations.len() == 1;
     let (shown, same): (Vec<&StatementPlans>, Vec<&StatementPlans>) =
         all.iter().partition(|own| own.differ() || alone && has_plan(own));

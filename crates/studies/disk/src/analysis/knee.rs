@@ -90,7 +90,7 @@ pub fn knee(recording: &Recording) -> Vec<Knee> {
                 .iter()
                 .filter_map(|own| KneePoint::for_configuration(recording, &grid, *own));
             let mut points: Vec<KneePoint> = points.collect();
-            // Of the same number, the one with more IOPS stands first.
+            // Equal numbers are sorted by decreasing IOPS.
             points.sort_by(|a, b| {
                 a.outstanding.cmp(&b.outstanding).then(b.iops.mean.total_cmp(&a.iops.mean))
             });
@@ -106,7 +106,7 @@ impl Knee {
         if totals.len() < LEVELS_MIN {
             return None;
         }
-        // Of equals the one with the fewest in flight, which is the last one here.
+        // Reversed, so that of equal maxima the one with the fewest in flight wins.
         let maximum = (0..points.len())
             .rev()
             .max_by(|a: &usize, b: &usize| points[*a].iops.mean.total_cmp(&points[*b].iops.mean))?;

@@ -14,7 +14,7 @@ type Pair<T> = (T, T);
 pub struct Job {
     pub name: String,
     pub pattern: Pattern,
-    /// Of a mixed pattern.
+    /// Share of reads in a mixed pattern.
     pub read_percent: u8,
     /// Smallest and largest block, for reads and for writes.
     blocks: Pair<(u64, u64)>,

@@ -39,7 +39,7 @@ pub struct Imported {
     pub existing: Vec<StoragePath>,
     /// The job of each stream that has `group_reporting`, by the stream's name.
     pub grouped: BTreeMap<String, String>,
-    /// Those of them that jobs write to.
+    /// Paths that jobs write to.
     written: Vec<StoragePath>,
     /// Differences from fio.
     pub notes: Vec<String>,

@@ -33,7 +33,7 @@ pub(super) struct Fit {
 }
 
 impl Fit {
-    /// Of these terms.
+    /// Fits the costs of these terms.
     pub fn of_terms(trials: &[&Trial], terms: &[usize]) -> Self {
         let rows: Vec<Vec<f64>> = trials.iter().map(|trial| relative(trial, terms)).collect();
         Self { terms: terms.to_vec(), costs: non_negative(&rows) }

@@ -118,7 +118,7 @@ impl ParquetFile {
     /// column by row group.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Errors of the writer.
     pub fn write(&self, rows: &[u32], to: impl Write + Send) -> Result<Vec<Vec<u64>>, FileError> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)

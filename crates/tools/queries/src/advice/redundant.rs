@@ -52,7 +52,8 @@ pub fn redundant(snapshot: &Snapshot, uses: &[IndexUse], rules: &Rules) -> Vec<A
     all
 }
 
-/// Of two that cover each other: the one that is not needed, not unique, read less, made later.
+/// Returns true if, of two indexes that cover each other, `index` is the one to drop: not needed by
+/// a constraint, not unique, read less, or created later.
 fn is_the_one_to_drop(table: &Table, index: &Index, other: &Index) -> bool {
     if cover(other, index).is_none() {
         return true;
