@@ -3,7 +3,7 @@
 
 use crate::compare::{self, against, corrected};
 use crate::gains::{BestOfLevel, GainTable};
-use crate::grid::{FactorLayout, Figures, Grid};
+use crate::grid::{FactorLayout, Figures, Grid, Unit};
 use crate::means::Means;
 use crate::{Comparison, Detectable, Estimate, Interaction, Scale, Standing};
 use observations::{FactorRecord, Observations, Recording};
@@ -34,6 +34,11 @@ pub struct FactorEffect {
     pub ordered: bool,
     /// True if its levels are set up, not drawn in each block.
     pub hard_to_change: bool,
+    /// The unit that repeats a comparison of its levels.
+    pub unit: Unit,
+    /// True if its levels were compared within one set-up of each level of the hard-to-change
+    /// factors: what is found holds for these set-ups.
+    pub in_one_setup: bool,
     /// True if each level was set up only once, which confounds level and set-up; no verdict is
     /// given.
     pub set_up_once: bool,
@@ -198,6 +203,8 @@ impl FactorEffect {
             factor: factor.name.clone(),
             ordered: factor.numeric.is_some(),
             hard_to_change: factor.hard_to_change,
+            unit: layout.unit(&figures.grid),
+            in_one_setup: !layout.hard_to_change && figures.grid.set_up_once(),
             set_up_once,
             other_work: layout.other_work,
             reference: layout.reference,

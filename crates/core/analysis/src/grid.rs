@@ -4,6 +4,7 @@ use crate::response::{Figure, distinct};
 use crate::settings::probe;
 use crate::{Comparison, Estimate, ResponseChoice};
 use observations::{ConfigurationRecord, Observations, Recording};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
@@ -37,6 +38,26 @@ pub struct Figures {
     pub response: ResponseChoice,
     /// Its figure in each trial.
     pub grid: Grid<Figure>,
+}
+
+/// Unit that repeats a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// A block.
+    Block,
+    /// A round in which each level of the hard-to-change factors is set up once.
+    Round,
+    /// A set-up: of one level of these factors in one round. What is compared within set-ups may
+    /// still differ from one to the other: their interaction is the error.
+    SetUp,
+}
+
+impl Unit {
+    /// Its noun in reports.
+    pub fn noun(self) -> &'static str {
+        if self == Self::Block { "block" } else { "set-up" }
+    }
 }
 
 /// Repeats of one configuration: all its trials in each block, or in each set-up.
@@ -128,14 +149,14 @@ impl<'a> Grid<&'a Observations> {
     pub fn estimate(&self, configuration: usize, response: &ResponseChoice) -> Option<Estimate> {
         let cells = self.cells[configuration].iter();
         let figures = cells.filter_map(|(block, seen)| Some((*block, response.figure(seen)?)));
-        response.estimate(&self.repeated(figures, self.has_setups()))
+        response.estimate(&self.repeated(figures, self.unit_of_levels()))
     }
 }
 
 impl Figures {
     /// The mean of a configuration; its interval is over what repeats it.
     pub fn estimate(&self, configuration: usize) -> Option<Estimate> {
-        self.response.estimate(&self.grid.repeats(configuration, self.grid.has_setups()))
+        self.response.estimate(&self.grid.repeats(configuration, self.grid.unit_of_levels()))
     }
 
     /// How much better the configuration `to` is than `from`.
@@ -196,57 +217,66 @@ impl<T: Copy> Grid<T> {
     }
 
     /// The trials of a configuration.
-    pub fn repeats(&self, configuration: usize, by_setup: bool) -> Repeats<T> {
-        self.repeated(self.cells[configuration].iter().copied(), by_setup)
+    pub fn repeats(&self, configuration: usize, unit: Unit) -> Repeats<T> {
+        self.repeated(self.cells[configuration].iter().copied(), unit)
     }
 
-    /// Returns the number of repeats in some blocks.
-    pub fn repeated<U>(&self, cells: impl Iterator<Item = (u32, U)>, by_setup: bool) -> Repeats<U> {
-        let (units, first) = self.units(cells, by_setup);
+    /// Groups values by block, or by round.
+    pub fn repeated<U>(&self, cells: impl Iterator<Item = (u32, U)>, unit: Unit) -> Repeats<U> {
+        let (units, first) = self.units(cells.map(|(block, own)| (block, 0, own)), unit);
         Repeats { units: units.into_iter().map(|(_, own)| own).collect(), first }
     }
 
-    /// Groups values by block, or by set-up, in order; with the number that the spread is estimated
-    /// from.
+    /// Groups values of a block and a configuration by unit, in order; with the number that the
+    /// spread is estimated from.
     pub fn units<U>(
         &self,
-        cells: impl Iterator<Item = (u32, U)>,
-        by_setup: bool,
+        cells: impl Iterator<Item = (u32, usize, U)>,
+        unit: Unit,
     ) -> (Vec<(u32, Vec<U>)>, usize) {
-        let unit = |(block, own)| {
-            (
-                if by_setup { self.design.setups.get(&block).copied().unwrap_or(1) } else { block },
-                own,
-            )
+        let round = |block: u32| match unit {
+            Unit::Block => block,
+            Unit::Round | Unit::SetUp => self.design.setups.get(&block).copied().unwrap_or(1),
         };
-        let mut all: Vec<(u32, U)> = cells.map(unit).collect();
-        all.sort_by_key(|(unit, _)| *unit);
-        let mut units: Vec<(u32, Vec<U>)> = Vec::with_capacity(all.len());
-        for (unit, own) in all {
-            match units.last_mut() {
-                Some((last, others)) if *last == unit => others.push(own),
-                _ => units.push((unit, vec![own])),
-            }
+        let mut units: BTreeMap<(u32, usize), Vec<U>> = BTreeMap::new();
+        for (block, configuration, own) in cells {
+            let plot = if unit == Unit::SetUp { self.design.plots[configuration] } else { 0 };
+            units.entry((round(block), plot)).or_default().push(own);
         }
+        let units: Vec<_> = units.into_iter().map(|((round, _), own)| (round, own)).collect();
         let first = self.first(&units);
         (units, first)
     }
 
-    /// Returns the unit that repeats a comparison of two configurations.
-    pub fn unit_between(&self, from: usize, to: usize) -> &'static str {
-        if self.design.plots[from] == self.design.plots[to] { "block" } else { "set-up" }
+    /// Returns the unit that repeats a level of the hard-to-change factors.
+    pub fn unit_of_levels(&self) -> Unit {
+        if self.has_setups() { Unit::Round } else { Unit::Block }
     }
 
-    /// Two configurations by their trials: by set-up where they differ in what is hard to change,
-    /// else by block.
+    /// Returns the unit that repeats what is compared within set-ups: with one round it is the
+    /// block, and what is found holds for these set-ups.
+    pub fn unit_within(&self) -> Unit {
+        if self.has_setups() && !self.set_up_once() { Unit::SetUp } else { Unit::Block }
+    }
+
+    /// Returns the unit that repeats a comparison of two configurations.
+    pub fn unit_between(&self, from: usize, to: usize) -> Unit {
+        if self.design.plots[from] == self.design.plots[to] {
+            self.unit_within()
+        } else {
+            Unit::Round
+        }
+    }
+
+    /// Two configurations by their trials, by [`Self::unit_between`] them.
     ///
-    /// By pairs when at least two blocks have both; else all blocks of each apart, if both have
+    /// By pairs when at least two units have both; else all units of each apart, if both have
     /// two; else by what there is.
     pub fn matched(&self, from: usize, to: usize) -> Matched<T> {
-        let by_setup = self.design.plots[from] != self.design.plots[to];
-        let paired = self.paired([(from, to)].into_iter(), by_setup);
+        let unit = self.unit_between(from, to);
+        let paired = self.paired([(from, to)].into_iter(), unit);
         if paired.from.len() < 2 {
-            let apart = Matched::apart(self.repeats(from, by_setup), self.repeats(to, by_setup));
+            let apart = Matched::apart(self.repeats(from, unit), self.repeats(to, unit));
             if paired.from.is_empty() || (apart.from.len() >= 2 && apart.to.len() >= 2) {
                 return apart;
             }
@@ -259,20 +289,22 @@ impl<T: Copy> Grid<T> {
         match pairs {
             [(from, to)] => self.matched(*from, *to),
             pairs => {
-                let plots = &self.design.plots;
-                let by_setup = pairs.iter().any(|(from, to)| plots[*from] != plots[*to]);
-                self.paired(pairs.iter().copied(), by_setup)
+                let mut units = pairs.iter().map(|(from, to)| self.unit_between(*from, *to));
+                let all = units.find(|unit| *unit == Unit::Round);
+                self.paired(pairs.iter().copied(), all.unwrap_or_else(|| self.unit_within()))
             }
         }
     }
 
-    /// Pairs of configurations by the blocks, or the set-ups, in which both have trials.
-    fn paired(&self, pairs: impl Iterator<Item = (usize, usize)>, by_setup: bool) -> Matched<T> {
+    /// Pairs of configurations by the units in which both have trials.
+    fn paired(&self, pairs: impl Iterator<Item = (usize, usize)>, unit: Unit) -> Matched<T> {
         let both = pairs.flat_map(|(from, to)| {
             let cells = self.cells[from].iter();
-            cells.filter_map(move |(block, own)| Some((*block, (*own, self.cell(to, *block)?))))
+            cells.filter_map(move |(block, own)| {
+                Some((*block, from, (*own, self.cell(to, *block)?)))
+            })
         });
-        let (units, first) = self.units(both, by_setup);
+        let (units, first) = self.units(both, unit);
         let (from, to) = units.into_iter().map(|(_, pairs)| pairs.into_iter().unzip()).unzip();
         Matched { paired: true, from, to, first: [first; 2] }
     }
@@ -398,13 +430,17 @@ impl FactorLayout {
         self.groups.iter().find(|group| group.contains(&Some(configuration)))?[level]
     }
 
-    /// Two levels, paired by block (by set-up if they are hard to change) and by the levels of all
-    /// other factors.
+    /// Returns the unit that repeats a comparison of its levels.
+    pub fn unit<T: Copy>(&self, grid: &Grid<T>) -> Unit {
+        if self.hard_to_change { grid.unit_of_levels() } else { grid.unit_within() }
+    }
+
+    /// Two levels, paired by their [unit](Self::unit) and by the levels of all other factors.
     pub fn matched<T: Copy>(&self, grid: &Grid<T>, from: usize, to: usize) -> Matched<T> {
         let mut pairs = self.groups.iter().filter_map(|group| Some((group[from]?, group[to]?)));
         match pairs.next() {
             Some((from, to)) if self.single() => grid.matched(from, to),
-            first => grid.paired(first.into_iter().chain(pairs), self.hard_to_change),
+            first => grid.paired(first.into_iter().chain(pairs), self.unit(grid)),
         }
     }
 }

@@ -176,7 +176,7 @@ impl<'a> Sides<'a> {
     fn matched<T: Copy>(&self, [from, to]: [&Grid<T>; 2]) -> Matched<T> {
         match (&self.over, self.pairs) {
             (Over::Runs, [(own, other)]) => {
-                let repeats = |grid: &Grid<T>, own| grid.repeats(own, grid.has_setups());
+                let repeats = |grid: &Grid<T>, own| grid.repeats(own, grid.unit_of_levels());
                 Matched::apart(repeats(from, *own), repeats(to, *other))
             }
             (_, pairs) => from.matched_over(pairs),

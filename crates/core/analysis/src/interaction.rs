@@ -3,7 +3,7 @@
 use crate::Comparison;
 use crate::compare::{self, Betterness, Sample, Scale};
 use crate::estimate::{Known, mean};
-use crate::grid::{FactorLayout, Figures};
+use crate::grid::{FactorLayout, Figures, Unit};
 use crate::response::resolution;
 use serde::Serialize;
 use statistics::f_upper_p;
@@ -117,8 +117,8 @@ pub fn largest_supported(interactions: &[Interaction]) -> Option<&Interaction> {
     supported.max_by(|a, b| a.magnitude().total_cmp(&b.magnitude()))
 }
 
-/// For each complete block (set-up, where both factors are hard to change): the mean over all other
-/// factors of each pair of levels.
+/// For each complete block (or round of set-ups): the mean over all other factors of each pair of
+/// levels.
 struct Tables {
     all: Vec<Vec<Vec<f64>>>,
     /// How many of them the spread is estimated from: [`Known::first`].
@@ -157,9 +157,10 @@ fn tables(
         Some(table)
     };
     let blocks: BTreeSet<u32> = grid.cells.iter().flatten().map(|(block, _)| *block).collect();
-    let by_setup = factor.hard_to_change && by.hard_to_change;
-    let tables = blocks.into_iter().filter_map(|block| Some((block, table(block)?)));
-    let (units, first) = grid.units(tables, by_setup);
+    let tables = blocks.into_iter().filter_map(|block| Some((block, 0, table(block)?)));
+    let is_within = !factor.hard_to_change && !by.hard_to_change;
+    let unit = if is_within && grid.set_up_once() { Unit::Block } else { grid.unit_of_levels() };
+    let (units, first) = grid.units(tables, unit);
     let all: Vec<_> = units.into_iter().map(|(_, tables)| mean_table(&tables)).collect();
     (all.len() >= 2).then_some(Tables { all, first })
 }

@@ -3,7 +3,7 @@
 //! else look fast.
 
 use crate::Estimate;
-use crate::grid::{FactorLayout, Figures, Grid};
+use crate::grid::{FactorLayout, Figures, Grid, Unit};
 use crate::response::Figure;
 use std::collections::BTreeSet;
 
@@ -35,13 +35,13 @@ impl Means {
             .iter()
             .filter(|place| compared.iter().all(|level| place.levels[*level].is_some()))
             .collect();
+        let unit = if layout.hard_to_change { figures.grid.unit_of_levels() } else { Unit::Block };
         let in_means = |level: usize| layout.single() || compared.contains(&level);
         let all = places.iter().flat_map(|place| place.levels.iter().flatten()).count();
         Self {
             levels: (0..layout.levels)
                 .map(|level: usize| {
-                    estimate(&matched, level, figures, layout.hard_to_change)
-                        .filter(|_| in_means(level))
+                    estimate(&matched, level, figures, unit).filter(|_| in_means(level))
                 })
                 .collect(),
             left_out: all
@@ -94,12 +94,7 @@ fn compared(places: &[Place], levels: usize, reference: usize) -> Vec<usize> {
 }
 
 /// Over the places of each block or set-up, then over these.
-fn estimate(
-    places: &[&Place],
-    level: usize,
-    figures: &Figures,
-    by_setup: bool,
-) -> Option<Estimate> {
+fn estimate(places: &[&Place], level: usize, figures: &Figures, unit: Unit) -> Option<Estimate> {
     let own = places.iter().filter_map(|place| Some((place.block, place.levels[level]?)));
-    figures.response.estimate_means(&figures.grid.repeated(own, by_setup))
+    figures.response.estimate_means(&figures.grid.repeated(own, unit))
 }

@@ -78,7 +78,7 @@ impl Summary<'_> {
 
 impl ConfigurationScripts {
     fn for_configuration(ran: &Grid<&Observations>, row: &ConfigurationRow) -> Option<Self> {
-        let repeats = ran.repeats(row.index, ran.has_setups());
+        let repeats = ran.repeats(row.index, ran.unit_of_levels());
         let trials: Vec<&Observations> = repeats.units.concat();
         let first = trials.first()?;
         let statements = StatementFigures::from_trials(&first.statements, &trials, &repeats);

@@ -38,6 +38,8 @@ struct SplitPlot {
     declared: bool,
     /// Spread from set-up to set-up.
     spread: f64,
+    /// Spread from set-up to set-up of the effect of more files.
+    spread_of_files: f64,
     /// Logarithm of the effect of the second drive, and of more files.
     effect: [f64; 2],
 }
@@ -49,17 +51,19 @@ impl SplitPlot {
         let mut recording =
             recording(&[("target.volume", &["a", "b"]), ("target.data_files", &["1", "4"])]);
         recording.factors[0].hard_to_change = self.declared;
-        let mut set_up = [0.0; 2];
+        let (mut set_up, mut files_in) = ([0.0; 2], [0.0; 2]);
         let mut last = 0;
         for block in 1..=Self::BLOCKS {
             let setup = (block - 1) * self.setups / Self::BLOCKS + 1;
             if setup != last {
                 set_up = [(); 2].map(|()| self.spread * random.normal());
+                files_in = [(); 2].map(|()| self.spread_of_files * random.normal());
                 last = setup;
             }
             for configuration in 0..4 {
                 let (drive, files) = (configuration / 2, configuration % 2);
-                let effect = self.effect[0] * drive as f64 + self.effect[1] * files as f64;
+                let of_files = self.effect[1] + files_in[drive];
+                let effect = self.effect[0] * drive as f64 + of_files * files as f64;
                 trial(
                     &mut recording,
                     configuration,
@@ -112,7 +116,13 @@ fn split_plot_claims(random: &mut Random, design: &SplitPlot) -> [usize; 3] {
 fn levels_that_are_set_up_are_not_taken_for_effects() {
     let mut random = Random::new(41);
     for spread in [0.02, 0.05] {
-        let design = |setups, declared| SplitPlot { setups, declared, spread, effect: [0.0; 2] };
+        let design = |setups, declared| SplitPlot {
+            setups,
+            declared,
+            spread,
+            spread_of_files: 0.0,
+            effect: [0.0; 2],
+        };
         // What is not known to be set up is taken for an effect: this is what the design guards
         // against.
         assert!(split_plot_claims(&mut random, &design(1, false))[0] > EXPERIMENTS / 2);
@@ -125,9 +135,35 @@ fn levels_that_are_set_up_are_not_taken_for_effects() {
 }
 
 #[test]
+fn effects_that_vary_by_set_up_are_not_claimed_of_all() {
+    let mut random = Random::new(44);
+    for setups in [2, 3, 6] {
+        let (declared, effect) = (true, [0.0; 2]);
+        let design = SplitPlot { setups, declared, spread: 0.02, spread_of_files: 0.03, effect };
+        let [_, _, any] = split_plot_claims(&mut random, &design);
+        assert!(at_most_5_percent(any), "{setups} set-ups: {any}");
+        // A claim from one set-up names that limit.
+        let recording = SplitPlot { setups: 1, ..design }.measure(&mut random);
+        let summary = summarize(&recording);
+        for finding in summary.findings() {
+            let is_of_files = finding.text.contains("data_files");
+            if is_of_files && finding.kind == FindingKind::Verdict {
+                assert!(finding.text.contains("for the set-up that was measured"), "{finding:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn effects_between_and_within_set_ups_are_found() {
     let mut random = Random::new(42);
-    let design = SplitPlot { setups: 6, declared: true, spread: 0.02, effect: [0.1, 0.03] };
+    let design = SplitPlot {
+        setups: 6,
+        declared: true,
+        spread: 0.02,
+        spread_of_files: 0.0,
+        effect: [0.1, 0.03],
+    };
     let [drive, files, _] = split_plot_claims(&mut random, &design);
     assert!(drive > EXPERIMENTS * 9 / 10, "{drive}");
     // Within set-ups their spread does not count.
@@ -143,7 +179,8 @@ fn intervals_hold_the_spread_of_set_ups() {
     let mut differ = 0;
     for _ in 0..EXPERIMENTS {
         let effect = [0.1 * random.normal(), 0.1 * random.normal()];
-        let design = SplitPlot { setups: 3, declared: true, spread: 0.03, effect };
+        let design =
+            SplitPlot { setups: 3, declared: true, spread: 0.03, spread_of_files: 0.02, effect };
         let recording = design.measure(&mut random);
         let summary = summarize(&recording);
         let of = |factor: usize| {

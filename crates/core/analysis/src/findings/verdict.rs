@@ -18,6 +18,10 @@ fn worst(effect: &FactorEffect) -> Option<usize> {
     values.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
 }
 
+/// The limit of what is found within one set-up.
+const IN_ONE_SETUP: &str = " This holds for the set-up that was measured; to generalize, repeat \
+                            the set-up (repeats.setups = 3).";
+
 /// States the effect of a factor at `level`; `None` without a significant effect.
 pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<Finding> {
     let comparison = effect.reported(level, summary.factors.family)?;
@@ -25,10 +29,11 @@ pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<
         Some(_) => sweet_spot(summary, effect, level, &comparison),
         None => nothing_beats(summary, effect, &effect.levels[level], &comparison),
     };
+    let limit = if effect.in_one_setup { IN_ONE_SETUP } else { "" };
     Some(Finding::new(
         FindingKind::Verdict,
-        text,
-        statistics(&comparison, &family(summary), unit(effect)),
+        text + limit,
+        statistics(&comparison, &family(summary), effect.unit.noun()),
     ))
 }
 
@@ -71,7 +76,7 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
             .iter()
             .any(|level| exact(level).is_some_and(|comparison| comparison.p_value.is_some())) =>
         {
-            return (nothing_differs(summary, factor, effect), spread(effect, unit(effect)));
+            return (nothing_differs(summary, factor, effect), spread(effect, effect.unit.noun()));
         }
         _ if !timed_out.is_empty() => {
             let timed_out = wording::list(&timed_out);
@@ -122,7 +127,7 @@ fn sweet_spot(
     let others = others.filter_map(|level| {
         Some((&effect.levels[level], effect.levels[against(level)].against_best.as_ref()?))
     });
-    let others = not_worse(&others.collect::<Vec<_>>(), summary, unit(effect));
+    let others = not_worse(&others.collect::<Vec<_>>(), summary, effect.unit.noun());
     let others = others.map_or_else(String::new, |others| format!("; {others}"));
     let beyond = edge(effect, best).filter(|_| others.is_empty());
     let beyond = beyond.map_or_else(String::new, |edge| {
@@ -157,7 +162,7 @@ fn nothing_beats(
     let (worse, equal): (Vec<_>, Vec<_>) =
         compared.partition(|(level, _)| level.supported().is_some());
     let worse = labels(worse.into_iter().map(|(level, _)| level));
-    let equal = not_worse(&equal, summary, unit(effect))
+    let equal = not_worse(&equal, summary, effect.unit.noun())
         .map_or_else(String::new, |equal| format!(" ({equal})"));
     let figure = wording::change(comparison, summary.response.as_ref());
     let (verb, figure) = if worse.len() == 1 {
@@ -172,15 +177,10 @@ fn nothing_beats(
     )
 }
 
-/// The unit that repeats a comparison of its levels.
-fn unit(effect: &FactorEffect) -> &'static str {
-    if effect.hard_to_change { "set-up" } else { "block" }
-}
-
 fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> String {
     let name = wording::short_name(&effect.factor);
     let power = effect.detectable.map_or_else(String::new, |detectable| {
-        let blocks = wording::count(detectable.blocks, unit(effect));
+        let blocks = wording::count(detectable.blocks, effect.unit.noun());
         if detectable.relative > RELATIVE_MAX {
             return format!("; {blocks} can detect only a very large difference");
         }
@@ -271,7 +271,7 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
     let evidence = statistics(
         &comparison,
         &comparisons,
-        summary.grid.unit_between(baseline.index, best.index),
+        summary.grid.unit_between(baseline.index, best.index).noun(),
     );
     Some(Finding::new(FindingKind::Verdict, text, evidence))
 }

@@ -32,8 +32,9 @@ impl Side {
         response: &ResponseChoice,
     ) -> Self {
         let cells = grid.cells[configuration].iter();
-        let figures = cells.filter_map(|(block, seen)| Some((*block, response.figure(seen)?)));
-        let (units, first) = grid.units(figures, grid.has_setups());
+        let figures =
+            cells.filter_map(|(block, seen)| Some((*block, configuration, response.figure(seen)?)));
+        let (units, first) = grid.units(figures, grid.unit_of_levels());
         // Without values where nothing is known of a time-out.
         let values = units.iter().map(|(unit, own)| {
             Some((*unit, mean(own.iter().map(|own| own.known).collect::<Option<Vec<f64>>>()?)))
