@@ -167,7 +167,6 @@ fn observations(i: usize) -> Observations {
             cpu_s: x,
             cpu_user_s: i.is_multiple_of(2).then_some(x / 3.0),
             sampled_running_s: Some(x / 5.0),
-            corrected_s: i.is_multiple_of(2).then_some(x / 11.0),
         },
         operations: (0..15)
             .map(|n: u64| Operation {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// merged).
 ///
 /// Identity: `session_s` = `cpu_s` + the sum of `resource_s` + `signal_s` + `client_s` +
-/// `corrected_s` + `unaccounted_s`.
+/// `unaccounted_s`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Accounting {
     /// Connections x elapsed.
@@ -26,12 +26,8 @@ pub struct Accounting {
     pub signal_s: f64,
     /// Waiting for the client.
     pub client_s: f64,
-    /// Taken off sampled waits, so that they leave room for what the kernel says of processor and
-    /// run queue.
-    pub corrected_s: f64,
     /// The rest; negative when more was accounted for than there was. Where waits are sampled and
-    /// the kernel tells the time on a processor and in the run queue, it is what these two
-    /// disagree on, whatever was corrected.
+    /// the kernel counts the time on a processor and in the run queue, these two disagree on it.
     pub unaccounted_s: f64,
     /// The figures of samples and kernel, where both exist.
     pub check: Option<Check>,
@@ -42,7 +38,7 @@ pub struct Accounting {
 /// Two independent measurements of the time in which sessions were on a processor or ready for one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Check {
-    /// By samples without a wait event.
+    /// By samples.
     pub samples_s: f64,
     /// By the kernel: on a processor and in the run queue.
     pub kernel_s: f64,
@@ -89,12 +85,11 @@ impl Accounting {
             resource_s: classes.filter(|(_, seconds)| *seconds != 0.0).collect(),
             signal_s: mean(signal_s),
             client_s: mean(client_s),
-            corrected_s: of(|trial| trial.time.corrected_s.unwrap_or(0.0)),
             unaccounted_s: 0.0,
             check: None,
             trials: trials.len(),
         };
-        all.unaccounted_s = all.session_s - all.accounted_s() - all.corrected_s;
+        all.unaccounted_s = all.session_s - all.accounted_s();
         let both = trials.iter().all(|trial| trial.time.sampled_running_s.is_some());
         all.check = both.then(|| Check {
             samples_s: of(|trial| trial.time.sampled_running_s.unwrap_or(0.0)),
@@ -161,26 +156,21 @@ mod tests {
         assert_eq!(accounting.resource(WaitClass::Latch), 0.0);
     }
 
-    /// Samples find 4 sessions running in 5 % of 10 s; by the kernel's counters they were running
-    /// or ready in 47 %. The correction cuts the waits from 38 s to 21.2 s. The difference between
-    /// the two sources still has to show as unaccounted time.
     #[test]
-    fn what_was_corrected_is_not_accounted_for() {
+    fn samples_and_kernel_check_each_other() {
         let observations = Observations {
             time: TimeUse {
                 session_s: 40.0,
-                cpu_s: 15.6,
-                sampled_running_s: Some(2.0),
-                corrected_s: Some(16.8),
+                cpu_s: 15.5,
+                sampled_running_s: Some(18.0),
                 ..TimeUse::default()
             },
-            waits: vec![wait(WaitClass::Log, 21.2, 0.0), wait(WaitClass::CpuQueue, 0.0, 3.2)],
+            waits: vec![wait(WaitClass::Log, 21.0, 0.0), wait(WaitClass::CpuQueue, 0.0, 3.5)],
             ..Observations::default()
         };
         let accounting = Accounting::for_trial(&observations);
-        assert_eq!(accounting.check, Some(Check { samples_s: 2.0, kernel_s: 18.8 }));
-        assert!((accounting.unaccounted_s - (2.0 - 18.8)).abs() < 1e-9, "{accounting:?}");
-        assert!((accounting.session_s - accounting.accounted_s()).abs() < 1e-9);
+        assert_eq!(accounting.check, Some(Check { samples_s: 18.0, kernel_s: 19.0 }));
+        assert_eq!(accounting.unaccounted_s, 0.0);
     }
 
     #[test]

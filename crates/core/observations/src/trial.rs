@@ -146,12 +146,9 @@ pub struct TimeUse {
     pub cpu_s: f64,
     /// The part of `cpu_s` in user mode, where known.
     pub cpu_user_s: Option<f64>,
-    /// Of sampled sessions of which the kernel tells the time on a processor and in the run queue
-    /// too: what the samples alone say of that, the seconds without a wait event.
+    /// Seconds on a processor and in the run queue by samples alone, where the kernel counts them
+    /// too.
     pub sampled_running_s: Option<f64>,
-    /// Of the same: seconds that were taken off the sampled waits, so that they leave room for the
-    /// kernel's figures.
-    pub corrected_s: Option<f64>,
 }
 
 /// Which way a response is better.

@@ -28,6 +28,15 @@ pub fn is_alive(pid: i32) -> bool {
     state_and_parent(pid).is_some_and(|(state, _)| !matches!(state.as_str(), "Z" | "X"))
 }
 
+/// Returns whether a thread is on a processor or in the run queue (state `R`); `None` when it has
+/// ended or may not be seen.
+pub fn is_runnable(pid: i32, thread: i32) -> Option<bool> {
+    let stat = std::fs::read(format!("/proc/{pid}/task/{thread}/stat")).ok()?;
+    // The name before the state may hold anything, a bracket too.
+    let name_end = stat.iter().rposition(|byte| *byte == b')')?;
+    stat.get(name_end + 2).map(|state| *state == b'R')
+}
+
 /// Fields 3 and 4 of `stat`; the name before them may hold anything.
 fn state_and_parent(pid: i32) -> Option<(String, i32)> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;

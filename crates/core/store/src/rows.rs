@@ -238,7 +238,7 @@ tables! {
         block, setup, sequence, attempt, started_ms, wall_s, status as "status, cause",
         observations as "observed, elapsed_s, connections, work_unit, work_amount, transactions, \
                          errors, retries, session_s, cpu_s, cpu_user_s, sampled_running_s, \
-                         corrected_s, synthetic, timeout_s";
+                         synthetic, timeout_s";
         configuration: 0, hooks: Vec::new()
     }
     "hooks": HookOutput { hook, command, exit_code, elapsed_s, output }
@@ -283,7 +283,7 @@ tables! {
 structs! {
     Observations { elapsed_s, connections, work, time, synthetic, timeout_s; ..Self::default() }
     Work { unit, amount, transactions, errors, retries }
-    TimeUse { session_s, cpu_s, cpu_user_s, sampled_running_s, corrected_s }
+    TimeUse { session_s, cpu_s, cpu_user_s, sampled_running_s }
 }
 
 /// A level of a factor; without a number where the factor has none.

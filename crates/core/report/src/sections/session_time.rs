@@ -17,8 +17,6 @@ type Measured<'s> = (&'s ConfigurationRow, &'s Accounting);
 pub(crate) const RUN_QUEUE: &str = "run queue";
 /// Name of the part that completes the sum.
 const UNACCOUNTED: &str = "unaccounted";
-/// Name of the time subtracted from sampled waits.
-const CORRECTION: &str = "correction";
 
 /// Share and seconds of CPU, each class of waits, and what is unaccounted for, stacked; for pages.
 /// `None` where there is nothing to compare: the section on waits says where the time of one
@@ -79,7 +77,6 @@ pub(crate) fn parts(accounting: &Accounting) -> Vec<(&'static str, f64)> {
     // The class of waits for the client has no resource part of its own.
     parts.retain(|(name, _)| *name != WaitClass::Client.name());
     parts.push(("client", accounting.client_s));
-    parts.push((CORRECTION, accounting.corrected_s));
     parts.push((UNACCOUNTED, accounting.unaccounted_s));
     parts
 }
@@ -136,9 +133,6 @@ pub fn accounting(own: &Accounting) -> String {
     parts.extend(own.resource_s.iter().map(|(class, seconds)| (class.name(), *seconds)));
     parts.push((RUN_QUEUE, own.signal_s));
     parts.push(("client", own.client_s));
-    if own.corrected_s > 0.0 {
-        parts.push((CORRECTION, own.corrected_s));
-    }
     parts.push((UNACCOUNTED, own.unaccounted_s));
     let shares: Vec<f64> = parts.iter().map(|(_, seconds)| 100.0 * own.share(*seconds)).collect();
     let (shares, _) = number::parts_that_add_up(&shares, 1);
@@ -153,22 +147,14 @@ pub fn accounting(own: &Accounting) -> String {
     format!("{sessions} session{plural} x {elapsed} = {}", joined(terms, " + "))
 }
 
-/// Describes the independent figures of samples and kernel and the correction between them:
-/// `Samples without a wait event: 5.0 % of session time; CPU and run-queue time from the kernel:
-/// 47.0 %.`
+/// Describes the independent figures of samples and kernel: `On a CPU or in the run queue: 48.1 %
+/// of session time by samples, 47.0 % by the kernel.`
 pub fn check(own: &Accounting) -> Option<String> {
     let check = own.check?;
     let percent = |seconds: f64| number::percent(own.share(seconds), 1);
-    let both = format!(
-        "Samples without a wait event: {} of session time; CPU and run-queue time from the \
-         kernel: {}. Unaccounted time is their difference.",
+    Some(format!(
+        "On a CPU or in the run queue: {} of session time by samples, {} by the kernel.",
         percent(check.samples_s),
         percent(check.kernel_s)
-    );
-    let corrected = format!(
-        " Sampled waits were reduced by {} of the time (the correction) to match the kernel's \
-         figure.",
-        percent(own.corrected_s)
-    );
-    Some(if own.corrected_s > 0.0 { both + &corrected } else { both })
+    ))
 }

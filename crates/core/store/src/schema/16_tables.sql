@@ -103,7 +103,7 @@ CREATE TABLE trials (
     setup          INTEGER NOT NULL DEFAULT 1,  -- set-up of the levels of hard-to-change factors, from 1
     timeout_s      REAL,              -- limits.trial_time, which ended it: it would have taken at least elapsed_s; NULL: no time-out
     sampled_running_s  REAL,          -- seconds without a wait event, by samples
-    corrected_s    REAL               -- seconds taken off sampled waits, to fit the kernel's figures
+    corrected_s    REAL               -- not used any more
 ) STRICT;
 CREATE INDEX trials_of_run ON trials (run);
 

@@ -109,7 +109,7 @@ impl MariaSource {
         } else {
             types::of_state(&state).map(|_| state.clone())
         };
-        Some(Sample { pid, state: "active".into(), wait, query_id, idle: false })
+        Some(Sample { pid, state: "active".into(), wait, query_id, idle: false, runnable: None })
     }
 
     /// The threads of the server that work for no session, by what the Performance Schema calls
@@ -190,6 +190,10 @@ impl Source for MariaSource {
 
     fn times(&self, session: i32) -> Option<ProcessTimes> {
         ProcessTimes::of_thread(self.pid?, *self.threads.get(&session)?)
+    }
+
+    fn is_runnable(&self, session: i32) -> Option<bool> {
+        observe::processes::is_runnable(self.pid?, *self.threads.get(&session)?)
     }
 
     fn is_local(&self) -> bool {

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 pub(super) struct SessionSamples {
     /// Sessions x interval, in seconds.
     pub session_s: f64,
-    /// Samples without a wait event: on a processor, or ready for one.
-    pub running: u64,
+    /// Samples without a wait event.
+    pub running: Seen,
     /// Samples by wait type.
     pub waits: Vec<WaitSamples>,
     /// Samples a second.
@@ -26,13 +26,37 @@ pub(super) struct SessionSamples {
 pub(super) struct WaitSamples {
     pub name: String,
     /// Of the sessions.
-    pub own: u64,
+    pub own: Seen,
     /// Of all processes that work for clients, and of all processes there are.
     pub of_clients: u64,
     pub of_all: u64,
     /// Variance of the number in which samples that are taken at the same time find it, summed
     /// over these times; `None` when that is not known.
     pub variance: Option<f64>,
+}
+
+/// Samples, and the scheduler's states at the same time.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Seen {
+    /// Number of samples.
+    pub samples: u64,
+    /// Of these, with a known state.
+    pub with_state: u64,
+    /// Of these, on a processor or in the run queue.
+    pub runnable: u64,
+}
+
+impl Seen {
+    fn add(&mut self, count: u64, runnable: Option<bool>) {
+        self.samples += count;
+        self.with_state += if runnable.is_some() { count } else { 0 };
+        self.runnable += if runnable == Some(true) { count } else { 0 };
+    }
+
+    /// Share on a processor or in the run queue; `None` if no state is known.
+    fn runnable_share(&self) -> Option<f64> {
+        (self.with_state > 0).then(|| self.runnable as f64 / self.with_state as f64)
+    }
 }
 
 /// Time of processes as the kernel counts it.
@@ -54,31 +78,31 @@ impl SessionSamples {
         is_chosen: impl Fn(i32) -> bool,
         idle: Option<&str>,
     ) -> Self {
-        let mut running = 0;
+        let mut running = Seen::default();
         let mut waits: BTreeMap<&str, WaitSamples> = BTreeMap::new();
         for (sample, count) in &window.samples {
             let chosen = is_chosen(sample.pid);
             let Some(name) = idle.filter(|_| sample.idle).or(sample.wait.as_deref()) else {
-                running += if chosen { *count } else { 0 };
+                running.add(if chosen { *count } else { 0 }, sample.runnable);
                 continue;
             };
             let wait = waits.entry(name).or_default();
-            wait.own += if chosen { *count } else { 0 };
+            wait.own.add(if chosen { *count } else { 0 }, sample.runnable);
             let for_client = window.processes.get(&sample.pid).is_none_or(Process::for_client);
             wait.of_clients += if for_client { *count } else { 0 };
             wait.of_all += count;
         }
         let waits: Vec<WaitSamples> = waits
             .into_iter()
-            .filter(|(_, wait)| wait.own > 0)
+            .filter(|(_, wait)| wait.own.samples > 0)
             .map(|(name, wait)| WaitSamples {
                 name: name.to_owned(),
-                variance: window.variance(name).filter(|_| wait.own == wait.of_clients),
+                variance: window.variance(name).filter(|_| wait.own.samples == wait.of_clients),
                 ..wait
             })
             .collect();
-        let session_s =
-            (running + waits.iter().map(|wait| wait.own).sum::<u64>()) as f64 * window.sample_s();
+        let waiting: u64 = waits.iter().map(|wait| wait.own.samples).sum();
+        let session_s = (running.samples + waiting) as f64 * window.sample_s();
         let kernel = window.kernel.as_ref().map(|kernel| {
             let chosen = kernel.iter().filter(|(pid, _)| is_chosen(**pid));
             KernelTime::sum(chosen.map(|(_, times)| times))
@@ -88,70 +112,74 @@ impl SessionSamples {
 
     /// Waits and CPU time of the sessions.
     ///
-    /// With S = `session_s`, the samples without a wait event, a share n, were n x S seconds on a
-    /// processor or in the run queue. The kernel says exactly how long that was: C on a processor,
-    /// R in the run queue. There are two cases.
+    /// The kernel counts C seconds on a processor and R in the run queue, exactly. Samples and the
+    /// scheduler's states at the same time divide the sessions' time S into four parts:
     ///
-    /// - n x S > C + R: some of these samples were neither.
-    /// - n x S < C + R: the rest fell into samples with a wait event. That is so with the system
-    ///   calls with which a wait begins and ends, with pages that the page cache serves; and on few
-    ///   processors a sample is taken rather when the load has just lost one to it. The waits are
-    ///   shorter by that much, each in proportion to its samples.
+    /// - wait event, suspended: the resource wait of that type;
+    /// - wait event, runnable (X seconds): the wait is over, or begins or ends with a system call;
+    /// - no wait event, runnable (N seconds);
+    /// - no wait event, suspended: unaccounted.
     ///
-    /// So waits suspend sessions for min(S - n x S, S - C - R), divided by samples. Of the run
-    /// queue, min(R, n x S - C) is the wait `CPU_QUEUE`, the rest is the signal part of the
-    /// other waits, again by samples. But a session that waits for its client is ready to run
-    /// only when the client has done its part: from then on it waits for a processor, and that
-    /// is `CPU_QUEUE` too.
+    /// N + X should be C + R; what they disagree on is unaccounted too. Of the run queue,
+    /// min(R, N - C) is the wait `CPU_QUEUE`. The rest is the signal part of the waits, in
+    /// proportion to X. But a session that waits for its client is ready to run only when the
+    /// client has done its part: from then on it waits for a processor, and that is
+    /// `CPU_QUEUE` too.
     ///
-    /// Reports what was taken off the waits beside them, as well as the n x S seconds: samples and
-    /// kernel are independent, and their difference is not accounted for, whichever is larger.
+    /// Where states are not known (a profile), X is what N lacks of C + R, in proportion to the
+    /// samples.
     ///
     /// A wait that the server itself has timed, by what it `counted`, is not taken from samples;
     /// where a counter is that of more sessions than these, their share of it is that of their
     /// samples.
     pub(super) fn account(&self, counted: ServerCounts) -> (Vec<Wait>, TimeUse) {
-        let (running_s, waiting_s) = self.sampled();
         let Some(kernel) = self.kernel else {
-            let time =
-                TimeUse { session_s: self.session_s, cpu_s: running_s, ..TimeUse::default() };
-            let mut waits = self.divide(waiting_s, 0.0);
+            let cpu_s = self.running.samples as f64 * self.sample_s();
+            let time = TimeUse { session_s: self.session_s, cpu_s, ..TimeUse::default() };
+            let mut waits: Vec<Wait> =
+                self.waits.iter().map(|wait| self.wait(wait, 0.0, 0.0)).collect();
             self.take_counted(&mut waits, counted);
             return (waits, time);
         };
+        let running_s = self.runnable_without_wait_s();
+        let runnable_s = self.runnable_in_waits_s(kernel);
+        let in_waits_s: f64 = runnable_s.iter().sum();
         let queue_s = kernel.run_queue_s.min((running_s - kernel.cpu_s).max(0.0));
-        let signal_s = kernel.run_queue_s - queue_s;
-        let resource_s = waiting_s.min(self.session_s - kernel.cpu_s - kernel.run_queue_s).max(0.0);
-        let mut waits = self.divide(resource_s, signal_s);
-        let (replaced, excess_s) = self.take_counted(&mut waits, counted);
-        let sampled_share = 1.0 - replaced as f64 / self.waiting().max(1) as f64;
+        let signal_s = (kernel.run_queue_s - queue_s).min(in_waits_s);
+        let signal_share = if in_waits_s > 0.0 { signal_s / in_waits_s } else { 0.0 };
+        let mut waits: Vec<Wait> = self
+            .waits
+            .iter()
+            .zip(runnable_s)
+            .map(|(wait, runnable_s)| self.wait(wait, runnable_s, signal_share * runnable_s))
+            .collect();
+        let excess_s = self.take_counted(&mut waits, counted);
         let of_client = waits.iter_mut().filter(|wait| wait.class == WaitClass::Client);
         let of_client_s: f64 = of_client.map(|wait| std::mem::take(&mut wait.signal_s)).sum();
-        let queue_s = queue_s + excess_s + of_client_s;
+        let queue_s = kernel.run_queue_s - signal_s + excess_s + of_client_s;
         if queue_s > 0.0 {
             waits.push(Self::counted(CPU_QUEUE, 0.0, queue_s));
         }
+        let sampled_s = if self.has_states() { running_s + in_waits_s } else { running_s };
         let time = TimeUse {
             session_s: self.session_s,
             cpu_s: kernel.cpu_s,
             cpu_user_s: Some(kernel.cpu_user_s),
-            sampled_running_s: Some(running_s),
-            corrected_s: Some(sampled_share * (waiting_s - resource_s)),
+            sampled_running_s: Some(sampled_s),
         };
         (waits, time)
     }
 
-    /// Takes waits that the server has timed from its counters. Returns the samples that are not
-    /// needed then, and the seconds in the run queue that have no room in such a wait.
-    fn take_counted(&self, waits: &mut [Wait], counted: ServerCounts) -> (u64, f64) {
-        let (mut replaced, mut excess_s) = (0, 0.0);
+    /// Takes waits that the server has timed from its counters. Returns the seconds in the run
+    /// queue that have no room in such a wait.
+    fn take_counted(&self, waits: &mut [Wait], counted: ServerCounts) -> f64 {
+        let mut excess_s = 0.0;
         for (wait, samples) in waits.iter_mut().zip(&self.waits) {
             let Some(timed) = counted.timed(&samples.name) else { continue };
             let of = if timed.is_of_clients { samples.of_clients } else { samples.of_all };
-            let share = samples.own as f64 / of as f64;
+            let share = samples.own.samples as f64 / of as f64;
             let wait_s = share * timed.wall_s;
             let signal_s = wait.signal_s.min(wait_s);
-            replaced += samples.own;
             excess_s += wait.signal_s - signal_s;
             let error_s =
                 (share < 1.0).then(|| timed.wall_s * (share * (1.0 - share) / of as f64).sqrt());
@@ -163,57 +191,83 @@ impl SessionSamples {
                 ..wait.clone()
             };
         }
-        (replaced, excess_s)
+        excess_s
     }
 
     /// Factors of the seconds that a sample without a wait event stands for, and one with a wait
-    /// event, with which the kernel's figures come out.
+    /// event, with which the kernel's figures come out where no scheduler states are known.
     pub(super) fn correction(&self) -> (f64, f64) {
-        let (running_s, waiting_s) = self.sampled();
+        let running_s = self.running.samples as f64 * self.sample_s();
+        let waiting_s = self.waiting() as f64 * self.sample_s();
         let exact_s = self.kernel.map_or(0.0, |kernel| kernel.cpu_s + kernel.run_queue_s);
-        if exact_s <= running_s || running_s == 0.0 || waiting_s == 0.0 {
+        if self.has_states() || exact_s <= running_s || running_s == 0.0 || waiting_s == 0.0 {
             return (1.0, 1.0);
         }
         let rest_s = (self.session_s - exact_s).max(0.0);
         (exact_s / running_s, rest_s / waiting_s)
     }
 
-    /// Seconds without and with a wait event, as sampled.
-    fn sampled(&self) -> (f64, f64) {
-        let waiting = self.waiting();
-        let second_s = self.session_s / (self.running + waiting).max(1) as f64;
-        (self.running as f64 * second_s, waiting as f64 * second_s)
+    /// Seconds that a sample stands for.
+    fn sample_s(&self) -> f64 {
+        self.session_s / (self.running.samples + self.waiting()).max(1) as f64
     }
 
     /// Samples with a wait event.
     fn waiting(&self) -> u64 {
-        self.waits.iter().map(|wait| wait.own).sum()
+        self.waits.iter().map(|wait| wait.own.samples).sum()
     }
 
-    /// Divides seconds among the wait types by their samples.
-    fn divide(&self, resource_s: f64, signal_s: f64) -> Vec<Wait> {
-        let all = self.waiting().max(1) as f64;
+    /// Returns whether scheduler states are known.
+    fn has_states(&self) -> bool {
+        self.running.with_state > 0 || self.waits.iter().any(|wait| wait.own.with_state > 0)
+    }
+
+    /// Seconds on a processor or in the run queue without a wait event.
+    fn runnable_without_wait_s(&self) -> f64 {
+        let all_s = self.running.samples as f64 * self.sample_s();
+        all_s * self.running.runnable_share().unwrap_or(1.0)
+    }
+
+    /// Seconds on a processor or in the run queue with a wait event, of each wait.
+    fn runnable_in_waits_s(&self, kernel: KernelTime) -> Vec<f64> {
+        let mut all = Seen::default();
+        for wait in &self.waits {
+            all.with_state += wait.own.with_state;
+            all.runnable += wait.own.runnable;
+        }
+        let missing_s = kernel.cpu_s + kernel.run_queue_s - self.runnable_without_wait_s();
+        let waiting_s = self.waiting() as f64 * self.sample_s();
+        let usual = if self.has_states() {
+            all.runnable_share().unwrap_or(0.0)
+        } else {
+            (missing_s / waiting_s).clamp(0.0, 1.0)
+        };
         self.waits
             .iter()
             .map(|wait| {
-                let share = wait.own as f64 / all;
-                let error_s = self.error_in_samples(wait) / all * (resource_s + signal_s);
-                let source = WaitSource::Sampled {
-                    hz: self.hz,
-                    samples: Some(wait.own),
-                    error_s: Some(error_s),
-                };
-                Wait { source, ..Self::counted(&wait.name, share * resource_s, share * signal_s) }
+                let own_s = wait.own.samples as f64 * self.sample_s();
+                own_s * wait.own.runnable_share().unwrap_or(usual)
             })
             .collect()
+    }
+
+    /// A sampled wait, of which sessions were runnable for a part.
+    fn wait(&self, wait: &WaitSamples, runnable_s: f64, signal_s: f64) -> Wait {
+        let source = WaitSource::Sampled {
+            hz: self.hz,
+            samples: Some(wait.own.samples),
+            error_s: Some(self.error_in_samples(wait) * self.sample_s()),
+        };
+        let resource_s = wait.own.samples as f64 * self.sample_s() - runnable_s;
+        Wait { source, ..Self::counted(&wait.name, resource_s, signal_s) }
     }
 
     /// Standard error of a number of samples. Sessions that are sampled at the same time may wait
     /// for the same thing: where the spread from time to time is more than that of independent
     /// samples, it counts.
     fn error_in_samples(&self, wait: &WaitSamples) -> f64 {
-        let own = wait.own as f64;
-        let all = (self.running + self.waiting()).max(1) as f64;
+        let own = wait.own.samples as f64;
+        let all = (self.running.samples + self.waiting()).max(1) as f64;
         let independent = own * (1.0 - own / all);
         independent.max(wait.variance.unwrap_or(0.0)).sqrt()
     }
@@ -251,14 +305,16 @@ mod tests {
     use observations::Operation;
 
     fn samples(name: &str, own: u64) -> WaitSamples {
-        WaitSamples { name: name.into(), own, of_clients: own, of_all: own, variance: None }
+        let own = Seen { samples: own, ..Seen::default() };
+        let (of_clients, of_all) = (own.samples, own.samples);
+        WaitSamples { name: name.into(), own, of_clients, of_all, variance: None }
     }
 
     /// 4 sessions for 10 s, of which a quarter of the samples has no wait event.
     fn sessions(kernel: Option<KernelTime>) -> SessionSamples {
         SessionSamples {
             session_s: 40.0,
-            running: 1000,
+            running: Seen { samples: 1000, ..Seen::default() },
             waits: vec![samples("Client:ClientRead", 2000), samples("IO:WalSync", 1000)],
             hz: 100.0,
             kernel,
@@ -299,25 +355,51 @@ mod tests {
         assert!((all - 40.0).abs() < 1e-9, "{all}");
     }
 
-    /// Returns the rest of the sessions' time, and the reduction of the waits.
-    fn rest(cpu_s: f64, run_queue_s: f64, counted: ServerCounts) -> (f64, f64) {
-        let kernel = KernelTime { cpu_s, cpu_user_s: 0.0, run_queue_s };
-        let (waits, time) = sessions(Some(kernel)).account(counted);
-        assert_eq!(time.sampled_running_s, Some(10.0));
-        let rest_s = time.session_s - time.cpu_s - waits.iter().map(Wait::wait_s).sum::<f64>();
-        (rest_s - time.corrected_s.unwrap(), time.corrected_s.unwrap())
+    fn unaccounted_s(waits: &[Wait], time: &TimeUse) -> f64 {
+        time.session_s - time.cpu_s - waits.iter().map(Wait::wait_s).sum::<f64>()
     }
 
     #[test]
-    fn what_samples_and_kernel_disagree_on_stays_unaccounted_whichever_is_more() {
+    fn a_session_whose_wait_is_over_waits_for_a_processor() {
+        // 10 s runnable without a wait event, 12 of 20 s of ClientRead and 1 of 10 s of WalSync:
+        // 23 s, of which the kernel counts 22.
+        let mut sessions =
+            sessions(Some(KernelTime { cpu_s: 12.0, cpu_user_s: 5.0, run_queue_s: 10.0 }));
+        sessions.running = Seen { samples: 1000, with_state: 500, runnable: 500 };
+        sessions.waits[0].own = Seen { samples: 2000, with_state: 1000, runnable: 600 };
+        sessions.waits[1].own = Seen { samples: 1000, with_state: 500, runnable: 50 };
+        let (waits, time) = sessions.account(ServerCounts::default());
+        for ((name, resource_s, signal_s), expected) in shown(&waits).into_iter().zip([
+            ("Client:ClientRead", 8.0, 0.0),
+            ("IO:WalSync", 9.0, 10.0 / 13.0),
+            (CPU_QUEUE, 0.0, 120.0 / 13.0),
+        ]) {
+            assert_eq!(name, expected.0);
+            assert!(
+                (resource_s - expected.1).abs() < 1e-9 && (signal_s - expected.2).abs() < 1e-9,
+                "{name}: {resource_s} {signal_s}"
+            );
+        }
+        assert!((unaccounted_s(&waits, &time) - 1.0).abs() < 1e-9);
+        assert!((time.sampled_running_s.unwrap() - 23.0).abs() < 1e-9);
+        assert_eq!(sessions.correction(), (1.0, 1.0));
+        // A tenth of the samples without a wait event was suspended: 1 s more without a cause.
+        sessions.running.runnable = 450;
+        let (waits, time) = sessions.account(ServerCounts::default());
+        assert!((unaccounted_s(&waits, &time) - 1.0).abs() < 1e-9);
+        assert!((time.sampled_running_s.unwrap() - 22.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn without_states_the_kernel_says_how_long_sessions_with_a_wait_event_were_runnable() {
         // 10 s without a wait event, of which the kernel knows 6, 13 or, which cannot be, more than
         // there was.
-        for (cpu_s, run_queue_s, unaccounted_s, corrected_s) in
-            [(5.0, 1.0, 4.0, 0.0), (12.0, 1.0, -3.0, 3.0), (41.0, 2.0, -33.0, 30.0)]
-        {
-            let (rest_s, taken_s) = rest(cpu_s, run_queue_s, ServerCounts::default());
-            assert!((rest_s - unaccounted_s).abs() < 1e-9, "{rest_s} is not {unaccounted_s}");
-            assert!((taken_s - corrected_s).abs() < 1e-9, "{taken_s} is not {corrected_s}");
+        for (cpu_s, run_queue_s, rest_s) in [(5.0, 1.0, 4.0), (12.0, 1.0, 0.0), (41.0, 2.0, -3.0)] {
+            let kernel = KernelTime { cpu_s, cpu_user_s: 0.0, run_queue_s };
+            let (waits, time) = sessions(Some(kernel)).account(ServerCounts::default());
+            assert_eq!(time.sampled_running_s, Some(10.0));
+            let found_s = unaccounted_s(&waits, &time);
+            assert!((found_s - rest_s).abs() < 1e-9, "{found_s} is not {rest_s}");
         }
     }
 
@@ -330,16 +412,15 @@ mod tests {
         for (version, seconds, count) in [(15, 12.0, 500), (18, 8.0, 3)] {
             let counted = ServerCounts { operations: &operations, version };
             let kernel = KernelTime { cpu_s: 12.0, cpu_user_s: 0.0, run_queue_s: 1.0 };
-            let (waits, _) = sessions(Some(kernel)).account(counted);
+            let (waits, time) = sessions(Some(kernel)).account(counted);
             assert!((waits[1].wait_s() - seconds).abs() < 1e-9);
             assert_eq!(waits[1].count, Some(count));
             assert!(matches!(&waits[1].source, WaitSource::Server { error_s: None, .. }));
-            // 3 s were taken off 30 s of samples, 20 s of them in the wait that is still sampled;
-            // the server's clock says something else than the 10 s of samples in the
-            // other, a third of the second in the run queue included.
-            let (rest_s, taken_s) = rest(12.0, 1.0, counted);
-            assert!((taken_s - 2.0).abs() < 1e-9, "{taken_s}");
-            assert!((rest_s - (-3.0 + 10.0 - (seconds - 1.0 / 3.0))).abs() < 1e-9, "{rest_s}");
+            // 3 of 30 s of samples were on a processor or ready for one; the server's clock says
+            // something else than the 10 s of samples, a third of the second in the run queue
+            // included.
+            let rest_s = unaccounted_s(&waits, &time);
+            assert!((rest_s - (10.0 - 1.0 - seconds + 1.0 / 3.0)).abs() < 1e-9, "{rest_s}");
             // Half of the samples are of other processes: so is half of what a counter of all has
             // timed.
             let mut shared = sessions(Some(kernel));

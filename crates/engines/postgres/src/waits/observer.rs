@@ -199,9 +199,8 @@ impl ClientSamples {
         let (others, other_time) = self.rested.account(ServerCounts::default());
         time.session_s += other_time.session_s;
         time.cpu_s += other_time.cpu_s;
-        let sum = |a: Option<f64>, b: Option<f64>| a.zip(b).map(|(a, b)| a + b);
-        time.sampled_running_s = sum(time.sampled_running_s, other_time.sampled_running_s);
-        time.corrected_s = sum(time.corrected_s, other_time.corrected_s);
+        let running = time.sampled_running_s.zip(other_time.sampled_running_s);
+        time.sampled_running_s = running.map(|(own, others)| own + others);
         for other in others {
             match waits.iter_mut().find(|wait| wait.wait_type == other.wait_type) {
                 Some(wait) => wait.add(&other),

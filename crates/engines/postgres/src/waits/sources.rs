@@ -95,6 +95,7 @@ impl Source for PostgresSource {
                     wait: row.get(2).zip(row.get(3)).map(|(kind, event)| format!("{kind}:{event}")),
                     query_id: row.parse(4),
                     idle: false,
+                    runnable: None,
                 })
             })
             .collect())
@@ -133,6 +134,10 @@ impl Source for PostgresSource {
 
     fn times(&self, pid: i32) -> Option<ProcessTimes> {
         ProcessTimes::read(pid)
+    }
+
+    fn is_runnable(&self, pid: i32) -> Option<bool> {
+        observe::processes::is_runnable(pid, pid)
     }
 
     fn is_local(&self) -> bool {
@@ -203,6 +208,7 @@ impl Profile {
                 wait: wait.map(|(kind, event)| format!("{kind}:{event}")),
                 query_id: row.parse(3).filter(|id| *id != 0),
                 idle: wait.is_some_and(|(kind, event)| kind == "Activity" || event == "ClientRead"),
+                runnable: None,
             };
             *now.entry(sample).or_insert(0) += row.parse(4).unwrap_or(0);
         }

@@ -17,7 +17,10 @@ pub fn cells(
     let mut sums: HashMap<(Sample, &Process), (u64, f64)> = HashMap::new();
     for (sample, count) in &window.samples {
         let process = window.processes.get(&sample.pid).unwrap_or(&unknown);
-        let sum = sums.entry((Sample { pid: 0, ..sample.clone() }, process)).or_insert((0, 0.0));
+        let wait = sample.suspended_in().map(str::to_owned);
+        let idle = sample.idle && wait.is_some();
+        let merged = Sample { pid: 0, wait, idle, runnable: None, ..sample.clone() };
+        let sum = sums.entry((merged, process)).or_insert((0, 0.0));
         sum.0 += count;
         sum.1 += *count as f64 * factor(sample, process) * window.sample_s();
     }

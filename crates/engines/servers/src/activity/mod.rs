@@ -38,6 +38,9 @@ pub trait Source: Debug + Send {
     /// Returns a session's CPU time since its start; `None` when it has ended, or runs on another
     /// kernel.
     fn times(&self, session: i32) -> Option<ProcessTimes>;
+    /// Returns whether a session is on a processor or in the run queue; `None` as for
+    /// [`Source::times`].
+    fn is_runnable(&self, session: i32) -> Option<bool>;
     /// Returns whether sessions are processes or threads of this machine.
     fn is_local(&self) -> bool;
     /// Returns the sample of an idle session.

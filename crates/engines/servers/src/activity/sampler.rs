@@ -1,6 +1,6 @@
-use super::{KernelWatch, Process, Source, Window};
+use super::{KernelWatch, Process, Sample, Source, Window};
 use engine::{ServerError, lock};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, Weak};
 use std::thread::JoinHandle;
@@ -13,6 +13,18 @@ const ANSWER_MAX: Duration = Duration::from_secs(1);
 pub const ROSTER_PERIOD: Duration = Duration::from_secs(1);
 /// A process that is not on the list is worth a new one, but not more often than this.
 const ROSTER_PERIOD_MIN: Duration = Duration::from_millis(100);
+
+/// Most processes whose scheduler state is read with one sample: 0.3 ms.
+const STATES_MAX: usize = 64;
+
+/// Scheduler states at a moment.
+#[derive(Debug, Default)]
+struct States {
+    /// By process: on a processor or in the run queue.
+    runnable: HashMap<i32, bool>,
+    /// One of so many processes was looked at.
+    read_each: usize,
+}
 
 /// Samples a server on a thread and a connection of its own.
 pub struct Sampler {
@@ -194,7 +206,13 @@ impl Watcher {
     }
 
     fn take_sample(&mut self) -> Result<(), ServerError> {
-        let samples = self.source.sample()?;
+        // Before the question: while the server answers it, sessions are kept from the processors.
+        let states = if self.kernel.is_some() { self.read_states() } else { States::default() };
+        let mut samples = self.source.sample()?;
+        for sample in &mut samples {
+            sample.runnable = states.runnable.get(&sample.pid).copied();
+        }
+        let woken = self.woken(&states, &samples);
         self.sampled = Instant::now();
         let since_start = self.sampled.duration_since(self.began);
         let window = &mut self.window;
@@ -211,10 +229,11 @@ impl Watcher {
             let process = window.processes.get(&sample.pid);
             self.stranger |= process.is_none();
             if process.is_none_or(Process::for_client) {
-                if let Some(wait) = sample.wait.clone() {
+                let wait = sample.suspended_in().map(str::to_owned);
+                if let Some(wait) = wait.clone() {
                     *together.entry(wait).or_insert(0) += 1;
                 }
-                let what = (sample.wait.clone(), sample.query_id);
+                let what = (wait, sample.query_id);
                 let part = window.part_at(since_start);
                 let is_new = !part.samples.contains_key(&what);
                 *part.samples.entry(what).or_insert(0) += 1;
@@ -224,10 +243,39 @@ impl Watcher {
             }
             *window.samples.entry(sample).or_insert(0) += 1;
         }
+        for sample in woken {
+            *window.samples.entry(sample).or_insert(0) += states.read_each as u64;
+        }
         for (wait, count) in together {
             *window.squares.entry(wait).or_insert(0) += count * count;
         }
         Ok(())
+    }
+
+    /// Reads the scheduler's states of the processes; of many processes of some, in turn.
+    fn read_states(&self) -> States {
+        let roster = self.source.roster();
+        let read_each = roster.present.len().div_ceil(STATES_MAX).max(1);
+        let first = self.window.polls as usize % read_each;
+        let pids = roster.present.keys().skip(first).step_by(read_each);
+        let pids = pids.filter(|pid| !roster.observers.contains(*pid));
+        let runnable = pids.filter_map(|pid| Some((*pid, self.source.is_runnable(*pid)?)));
+        States { runnable: runnable.collect(), read_each }
+    }
+
+    /// Samples of processes that were idle and have just been woken up.
+    fn woken(&self, states: &States, samples: &[Sample]) -> Vec<Sample> {
+        let sampled: HashSet<i32> = samples.iter().map(|sample| sample.pid).collect();
+        let is_woken = |(pid, runnable): &(&i32, &bool)| **runnable && !sampled.contains(pid);
+        let idle = states.runnable.iter().filter(is_woken);
+        idle.filter_map(|(pid, _)| {
+            let process = self.source.roster().present.get(pid);
+            let (state, wait) = self.source.idle().describe(process)?;
+            let (state, wait) = (state.to_owned(), Some(wait.to_owned()));
+            let runnable = Some(true);
+            Some(Sample { pid: *pid, state, wait, query_id: None, idle: true, runnable })
+        })
+        .collect()
     }
 
     /// Those that were listed have been there all the time since.

@@ -17,6 +17,20 @@ pub struct Idle {
     pub background: &'static str,
 }
 
+impl Idle {
+    /// State and wait of a process that has nothing to do; `None` if its activity is hidden.
+    pub(super) fn describe(
+        self,
+        process: Option<&Process>,
+    ) -> Option<(&'static str, &'static str)> {
+        match process {
+            Some(process) if process.hidden => None,
+            Some(process) if process.is_session() => Some((self.state, self.client)),
+            _ => Some(("", self.background)),
+        }
+    }
+}
+
 /// A process of the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Process {
@@ -64,9 +78,17 @@ pub struct Sample {
     pub query_id: Option<i64>,
     /// Nothing was asked of the session.
     pub idle: bool,
+    /// The scheduler's state just after: on a processor or in the run queue; `None` if it was not
+    /// read. A session whose wait is over keeps its wait event until it is on a processor again.
+    pub runnable: Option<bool>,
 }
 
 impl Sample {
+    /// The wait in which the session was suspended.
+    pub fn suspended_in(&self) -> Option<&str> {
+        self.wait.as_deref().filter(|_| self.runnable != Some(true))
+    }
+
     /// Roughly what it takes of memory.
     pub fn bytes(&self) -> usize {
         self.state.len() + self.wait.as_ref().map_or(0, String::len) + size_of::<Self>()
@@ -107,7 +129,7 @@ pub struct Window {
     /// How often what was seen. A process that is not in it was idle at that time.
     pub samples: HashMap<Sample, u64>,
     /// Of each wait of processes that work for clients: the sum over polls of the squares of how
-    /// often it was seen.
+    /// many were suspended in it.
     pub squares: HashMap<String, u64>,
     /// The samples in consecutive parts of the window; empty for a profile.
     pub parts: Vec<Part>,
@@ -150,7 +172,7 @@ impl Window {
         &mut self.parts[position]
     }
 
-    /// Variance of how often processes that work for clients were seen in a wait, summed over
+    /// Variance of how often processes that work for clients were suspended in a wait, summed over
     /// polls; `None` when it was not recorded by poll.
     pub fn variance(&self, wait: &str) -> Option<f64> {
         let squares = *self.squares.get(wait)? as f64;
@@ -159,7 +181,7 @@ impl Window {
             .iter()
             .filter(|(sample, _)| {
                 self.processes.get(&sample.pid).is_none_or(Process::for_client)
-                    && sample.wait.as_deref() == Some(wait)
+                    && sample.suspended_in() == Some(wait)
             })
             .map(|(_, count)| count)
             .sum();
@@ -180,13 +202,11 @@ impl Window {
     /// Adds what polls leave out: a process that was there but not in a sample had nothing to do.
     pub fn add_idle(&mut self, idle: Idle) {
         for (pid, rest) in self.rests() {
-            let (state, wait) = match self.processes.get(&pid) {
-                Some(process) if process.hidden => continue,
-                Some(process) if process.is_session() => (idle.state, idle.client),
-                _ => ("", idle.background),
-            };
+            let process = self.processes.get(&pid);
+            let Some((state, wait)) = idle.describe(process) else { continue };
+            let runnable = self.kernel.is_some().then_some(false);
             let (state, wait) = (state.to_owned(), Some(wait.to_owned()));
-            let sample = Sample { pid, state, wait, query_id: None, idle: true };
+            let sample = Sample { pid, state, wait, query_id: None, idle: true, runnable };
             *self.samples.entry(sample).or_insert(0) += rest;
         }
     }
