@@ -2,14 +2,14 @@ use super::accounting::{Counted, Instruments};
 use super::reading::{METADATA, Reading, Scope};
 use super::sampler::Samples;
 use super::source::{MariaSource, local_process};
-use super::types::{IDLE, WAIT_TYPES};
+use super::types::{IDLE, ROW_LOCK, WAIT_TYPES};
 use super::{instrumented, tasks};
 use crate::client::{Client, Config};
 use crate::connect_to_observe;
 use engine::{EngineError, LiveObserver, ObserveOptions, ServerError, WaitType};
 use observations::{CounterReadings, Operation, Sampling, ServerActivity, WaitClass, WaitingTask};
 use observe::ThreadTimes;
-use servers::activity::{Process, ROSTER_PERIOD, Sampler, Window, cells};
+use servers::activity::{Process, ROSTER_PERIOD, Sample, Sampler, Window, cells};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -85,7 +85,8 @@ impl MariaObserver {
                 && !(name == METADATA || (name.starts_with(CONDITIONS) && !is_of_commit(name)))
         });
         let instruments = Instruments { conditions: false, metadata: false, ..instruments };
-        let counted = Counted { events, instruments, ..Counted::default() };
+        let row_locks = self.before.row_locks_since(&before);
+        let counted = Counted { events, row_locks, instruments, ..Counted::default() };
         let operations = self.before.operations_since(&before);
         self.earlier = Some(before);
         Ok((counted, operations, lost))
@@ -111,6 +112,7 @@ impl LiveObserver for MariaObserver {
         // Sessions that run or are ready to are busy, even if samples of a short time miss them.
         let running_s = times.map_or(0.0, |times| (times.cpu_ns + times.run_delay_ns) as f64 / 1e9);
         let session_s = (samples.all as f64 * window.sample_s()).max(running_s);
+        let cells = cells::cells(&window, WAIT_TYPES, row_lock_factor(&samples, &window, &counted));
         let (waits, time) = Counted { session_s, times, ..counted }.account(&samples);
         let names = waits.iter().map(|wait| wait.wait_type.as_str());
         Ok(ServerActivity {
@@ -131,7 +133,7 @@ impl LiveObserver for MariaObserver {
             processes: cells::process_use(&window),
             operations,
             parts: cells::parts(&window),
-            cells: cells::cells(&window, WAIT_TYPES, |_, _| 1.0),
+            cells,
             lost,
             texts: texts(&window),
             ..ServerActivity::default()
@@ -166,6 +168,30 @@ fn busy_samples(window: &Window) -> Samples {
         }
     }
     samples
+}
+
+/// The factor of the time that a sample stands for, so that samples of waits for row locks come to
+/// what the server counts. The server shows such waits only ten times a second: samples miss
+/// short ones, and take them for time without a wait.
+fn row_lock_factor(
+    samples: &Samples,
+    window: &Window,
+    counted: &Counted,
+) -> impl Fn(&Sample, &Process) -> f64 {
+    let seconds =
+        |state: &str| samples.states.get(state).copied().unwrap_or(0) as f64 * window.sample_s();
+    let (sampled_s, rest_s) = (seconds(ROW_LOCK), seconds(""));
+    let counted_s = counted.row_locks.1;
+    let is_known = counted_s > 0.0 && sampled_s > 0.0;
+    let locked = if is_known { counted_s / sampled_s } else { 1.0 };
+    let missed_s = if is_known { counted_s - sampled_s } else { 0.0 };
+    let rest = if rest_s > 0.0 { (1.0 - missed_s / rest_s).max(0.0) } else { 1.0 };
+    move |sample, process| match sample.wait.as_deref() {
+        _ if sample.idle || !process.for_client() => 1.0,
+        Some(ROW_LOCK) => locked,
+        Some(_) => 1.0,
+        None => rest,
+    }
 }
 
 /// Returns the CPU use of the clients' threads, where the kernel reports it.

@@ -28,6 +28,9 @@ pub struct Reading {
     /// How long sessions that have nothing to do have waited for their next statement, in seconds:
     /// no event has it yet.
     idle_s: f64,
+    /// How long sessions have waited for the row locks that they wait for now: the counter has it
+    /// when they have them.
+    row_locks_s: f64,
     /// `InnoDB`'s counters, by name.
     status: BTreeMap<String, u64>,
     /// Operations on files, of all threads of the server, and `InnoDB`'s waits for row locks.
@@ -75,6 +78,18 @@ pub fn sessions(client: &mut Client) -> &'static str {
     }
 }
 
+/// How long sessions have waited for row locks. The start of a wait is known to the second; the
+/// time in the present state, to the millisecond, is not shorter than the wait.
+fn row_locks_s(client: &mut Client, sessions: &str) -> f64 {
+    let sql = format!(
+        "SELECT sum(least(time_ms / 1000, 1 + timestampdiff(SECOND, trx_wait_started, now()))) \
+         FROM information_schema.innodb_trx JOIN {sessions} ON id = trx_mysql_thread_id WHERE \
+         trx_state = 'LOCK WAIT'"
+    );
+    // Without the PROCESS privilege only the waits that have ended are known.
+    client.cell(&sql).ok().flatten().and_then(|seconds| seconds.parse().ok()).unwrap_or(0.0)
+}
+
 impl Reading {
     #[expect(clippy::too_many_lines, reason = "one list of steps, wrapped at 100 columns")]
     pub fn read(
@@ -94,8 +109,8 @@ impl Reading {
         };
         let chosen =
             if others { format!("id NOT IN (0, {own})") } else { format!("id IN ({own})") };
-        let sessions = sessions(client);
-        let sql = format!("SELECT tid, command, time_ms FROM {sessions} WHERE {chosen}");
+        let of_sessions = sessions(client);
+        let sql = format!("SELECT tid, command, time_ms FROM {of_sessions} WHERE {chosen}");
         let (mut threads, mut idle_s) = (Vec::new(), 0.0);
         for row in rows(client, &sql)? {
             let [thread, command, state_ms] = cells(row);
@@ -107,6 +122,7 @@ impl Reading {
         let sessions =
             pid.and_then(|pid| SessionTimes::read(pid, &threads).filter(|_| !threads.is_empty()));
         let server = pid.and_then(observe::process_cpu_s);
+        let row_locks_s = if others { row_locks_s(client, of_sessions) } else { 0.0 };
         let at = Instant::now();
         let mut events = BTreeMap::new();
         let by_thread = format!(
@@ -154,7 +170,7 @@ impl Reading {
         if others {
             operations.extend(rows(client, DATA_FILES)?.into_iter().flat_map(file));
         }
-        Ok(Self { at, events, idle_s, status, operations, sessions, server })
+        Ok(Self { at, events, idle_s, row_locks_s, status, operations, sessions, server })
     }
 
     /// Returns the waits of these sessions since an earlier reading: event name, count and wall
@@ -236,8 +252,9 @@ impl Reading {
 
     /// How often `InnoDB` waited for a row lock, and seconds.
     pub fn row_locks_since(&self, before: &Self) -> (u64, f64) {
-        let wall_ms = self.status_since(before, "innodb_row_lock_time");
-        (self.status_since(before, "innodb_row_lock_waits"), wall_ms as f64 / 1e3)
+        let ended_s = self.status_since(before, "innodb_row_lock_time") as f64 / 1e3;
+        let seconds = ended_s + self.row_locks_s - before.row_locks_s;
+        (self.status_since(before, "innodb_row_lock_waits"), seconds.max(0.0))
     }
 
     pub fn operations_since(&self, before: &Self) -> Vec<Operation> {

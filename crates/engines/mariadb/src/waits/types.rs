@@ -77,6 +77,11 @@ pub const WAIT_TYPES: &[WaitType] = &[
         "waiting for a metadata lock, for example during ALTER TABLE",
     ),
     wait("wait/lock/metadata/*", Lock, "waiting for a metadata lock"),
+    wait(
+        "wait/synch/cond/sql/Item_func_sleep*",
+        Client,
+        "sleeping because a statement called SLEEP()",
+    ),
     wait("wait/synch/*", Latch, "waiting for a mutex, condition or read-write lock of the server"),
     wait("wait/*", Other, "in another instrumented wait"),
     wait(
