@@ -64,7 +64,7 @@ impl Tool for Check {
             return Err(Failure::usage(invalid.render(&name, &experiment.source)));
         }
         if self.json {
-            output::print_json_redacted(&as_json(&experiment, &plan, &estimate, &findings))
+            output::print_json_redacted(as_json(&experiment, &plan, &estimate, &findings))
         } else {
             output::print_wrapped(&as_text(&experiment, &plan, (&estimate, &findings), self.order))
         }
@@ -198,7 +198,7 @@ fn needs(experiment: &Experiment) -> Vec<String> {
         .filter_map(|factor| Some((&factor.name, factor.manual.as_ref()?)));
     let mut needs: Vec<String> =
         manual.map(|(name, step)| format!("manual step when {name} changes: {step}")).collect();
-    for Volume { name, path, prepare, throttle, .. } in &experiment.volumes {
+    for Volume { name, path, prepare, throttle, .. } in &experiment.recorded().volumes {
         match prepare {
             Some(command) => needs.push(format!("volume {name}: prepared by `{command}`")),
             None if !Path::new(path).is_dir() => {
@@ -233,6 +233,7 @@ fn as_json(
     findings: &Findings,
 ) -> Value {
     let configurations: Vec<Value> = experiment
+        .recorded()
         .configurations
         .iter()
         .map(|it| {

@@ -32,6 +32,7 @@ mod disk_fio;
 mod duckdb;
 mod failures;
 mod file_systems;
+mod hidden_commands;
 mod history;
 mod hooks;
 mod hostile_commands;

@@ -1,7 +1,7 @@
 //! Passwords on the command line: warned about, and hidden from other users.
 
 use crate::output;
-use observations::redacted;
+use observations::{Secret, redacted};
 
 /// Overwrites the passwords in our own arguments, which every user of the machine can see (`ps`),
 /// and keeps them out of complaints.
@@ -24,10 +24,10 @@ pub unsafe fn hide_passwords() {
 
 /// The password of a URL with the signs around it. In an argument it may hold anything, also blanks
 /// and quotes, at which it would end in a text.
-fn password(argument: &str) -> Option<String> {
+fn password(argument: &str) -> Option<Secret> {
     let (_, login) = argument.split_once("://")?;
     let (password, _) = login.split_once(':')?.1.rsplit_once('@')?;
-    Some(format!(":{password}@"))
+    Some(format!(":{password}@").into())
 }
 
 /// Returns true when there were any.

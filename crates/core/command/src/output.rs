@@ -2,7 +2,7 @@
 
 use crate::{ExitCode, Failure};
 use clap::Args;
-use observations::redacted;
+use observations::{Secret, redact_json, redacted};
 use report::{Document, Style};
 use serde_json::Value;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -67,11 +67,11 @@ pub fn print_as_it_is(text: &str) -> Result<ExitCode, Failure> {
 }
 
 /// Passwords of arguments, with the signs around them.
-static HIDDEN: OnceLock<Vec<String>> = OnceLock::new();
+static HIDDEN: OnceLock<Vec<Secret>> = OnceLock::new();
 
 /// Has complaints leave out these passwords, which stand between a colon and an `@`, whatever they
 /// hold.
-pub fn hide(passwords: Vec<String>) {
+pub fn hide(passwords: Vec<Secret>) {
     HIDDEN.get_or_init(|| passwords);
 }
 
@@ -80,7 +80,8 @@ pub fn hide(passwords: Vec<String>) {
 /// are hidden.
 pub fn complain(lines: &str) {
     let hidden = HIDDEN.get().into_iter().flatten();
-    let lines = hidden.fold(lines.to_owned(), |lines, password| lines.replace(password, ":***@"));
+    let lines =
+        hidden.fold(lines.to_owned(), |lines, password| lines.replace(password.reveal(), ":***@"));
     let _ = writeln!(
         std::io::stderr(),
         "{}",
@@ -94,8 +95,9 @@ pub fn print_json(value: &Value) -> Result<ExitCode, Failure> {
 }
 
 /// Prints JSON that quotes an experiment file, without its passwords.
-pub fn print_json_redacted(value: &Value) -> Result<ExitCode, Failure> {
-    print_as_it_is(&format!("{}\n", report::escaped(&redacted(&value.to_string()))))
+pub fn print_json_redacted(mut value: Value) -> Result<ExitCode, Failure> {
+    redact_json(&mut value);
+    print_json(&value)
 }
 
 /// Prints what a command found in the form that the user asks for.

@@ -6,7 +6,7 @@ use crate::progress::Progress;
 use crate::{Context, ExitCode, Failure, output, results, signals};
 use engine::Permits;
 use experiment::{Draft, Experiment};
-use observations::{Event, Recording, RunEnd, Tally};
+use observations::{Event, Recording, RunEnd, Tally, redacted};
 use runner::{Manual, Options};
 use serde_json::json;
 use std::io::IsTerminal;
@@ -51,7 +51,8 @@ impl Session {
     ) -> Result<ExitCode, Failure> {
         let experiment = context.build(draft, name)?;
         if only_print {
-            return output::print_as_it_is(&report::escaped(&draft.source()));
+            // Of an experiment that records its commands nothing is hidden: it was refused.
+            return output::print_as_it_is(&report::escaped(&redacted(&draft.source())));
         }
         let end = self.conduct(context, &experiment)?;
         Ok(exit_code(&end, self.show(context, &self.recording(context)?)?, None))

@@ -17,4 +17,7 @@ settings! {
     /// Sample the code on the CPU during the measurement, 99 times per second of CPU time:
     /// Steelbench's own processes and, on this machine, the server's.
     pub OBSERVE_PROFILE: Option<bool> = "observe.profile", Kind::Bool;
+    /// Record the command lines of the workload, hooks and volumes (default: true); false: a number
+    /// for each, and no comment of the file.
+    pub OBSERVE_COMMANDS: Option<bool> = "observe.commands", Kind::Bool;
 }

@@ -33,6 +33,8 @@ pub struct Experiment {
     pub hard_to_change: Vec<usize>,
     /// The file as it is.
     pub source: String,
+    /// Its form in the results file, where that is another: without command lines.
+    pub(crate) recorded: Option<Box<Experiment>>,
     /// The folder of the file; empty where there is none: that in which Steelbench runs.
     pub folder: PathBuf,
     /// Other files that it names, as they were read, each once.

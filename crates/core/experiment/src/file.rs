@@ -3,7 +3,8 @@
 //! Schema and the commented example.
 
 use crate::common::{
-    ENGINE, OBSERVE_INTERVAL, OBSERVE_LATENCIES, OBSERVE_PROFILE, OBSERVE_WAITS, PROBE,
+    ENGINE, OBSERVE_COMMANDS, OBSERVE_INTERVAL, OBSERVE_LATENCIES, OBSERVE_PROFILE, OBSERVE_WAITS,
+    PROBE,
 };
 use crate::{Declaration, Kind, Value, declarations, settings};
 
@@ -190,8 +191,13 @@ settings! {
 }
 
 /// Settings of `[observe]`, which can be factors.
-pub(crate) const OBSERVE: &[Declaration] =
-    declarations![OBSERVE_WAITS, OBSERVE_INTERVAL, OBSERVE_LATENCIES, OBSERVE_PROFILE];
+pub(crate) const OBSERVE: &[Declaration] = declarations![
+    OBSERVE_WAITS,
+    OBSERVE_INTERVAL,
+    OBSERVE_LATENCIES,
+    OBSERVE_PROFILE,
+    OBSERVE_COMMANDS
+];
 
 #[cfg(test)]
 mod tests {

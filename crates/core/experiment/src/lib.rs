@@ -8,6 +8,7 @@
 //! - [`file`], [`common`]: the settings that no engine or probe owns
 //! - `parse`: from the text to factors, from factors to configurations
 //! - `draft`: an experiment that a program builds, written as a file
+//! - `hidden`: an experiment without its command lines
 //! - `named_file`: scripts and other files that an experiment names
 //! - `plan`: the order of the trials
 //! - `changes`: what differs between two versions of a file
@@ -25,6 +26,7 @@ mod example;
 mod experiment;
 pub mod file;
 mod form;
+mod hidden;
 mod human;
 mod named_file;
 mod nearest;

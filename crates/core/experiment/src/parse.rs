@@ -72,6 +72,7 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
         repeats,
         hard_to_change,
         source: source.into(),
+        recorded: None,
         folder: PathBuf::new(),
         files: Vec::new(),
         spans: spans(&root),

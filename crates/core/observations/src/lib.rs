@@ -18,6 +18,7 @@ mod query_record;
 mod record;
 mod redact;
 mod role;
+mod secret;
 mod series;
 mod server_activity;
 pub mod statement;
@@ -41,8 +42,9 @@ pub use record::{
     GitState, HookOutput, LevelRecord, Recording, RunRecord, TrialRecord, TrialStatus,
     UnmeasuredTable, VolumeEnvironment,
 };
-pub use redact::{names_secret, redacted};
+pub use redact::{names_secret, redact_json, redacted};
 pub use role::{Role, Roles};
+pub use secret::Secret;
 pub use series::{Amounts, Series, add_by_interval};
 pub use server_activity::{
     ActivityCell, ActivityPart, ActivityRecord, CounterColumn, CounterReadings, CounterRow,

@@ -27,6 +27,10 @@ pub trait Probe: Send + Sync {
     fn files(&self, _configuration: &Configuration) -> Vec<(&'static str, String)> {
         Vec::new()
     }
+    /// Paths of its settings that hold command lines.
+    fn commands(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// Returns the space that trials use on the target, as far as settings determine it: of a data
     /// set, where there is one.
     fn footprint(&self, configuration: &Configuration) -> Footprint {

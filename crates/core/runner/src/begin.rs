@@ -57,14 +57,15 @@ pub fn begin(
         }
         None => false,
     };
+    let recorded = experiment.recorded();
     let run = if let Some(latest) = latest.filter(|_| goes_on) {
         latest.id
     } else {
         store.begin_run(&Recording {
             run: RunRecord { git, ..run_record(experiment, options) },
             environments: vec![environment],
-            factors: experiment.factors.iter().map(factor_record).collect(),
-            configurations: experiment.configurations.iter().map(configuration_record).collect(),
+            factors: recorded.factors.iter().map(factor_record).collect(),
+            configurations: recorded.configurations.iter().map(configuration_record).collect(),
             roles: options
                 .registry
                 .catalog()
@@ -113,12 +114,12 @@ fn resume(
     let Beginning { experiment, options, environment, git } = now;
     let recorded = store.read_plan(latest.id)?;
     let files = file_records(experiment);
-    if latest.source != redacted(&experiment.source) || recorded.files != files {
+    if latest.source != redacted(&experiment.recorded().source) || recorded.files != files {
         let unreadable = "this version of Steelbench cannot read the recorded version";
         let mut changes = match parse(&latest.source, &options.registry.catalog()) {
             Ok(mut old) => {
                 leave_out_missing(options.registry, &mut old);
-                changes(&old, experiment)
+                changes(&old, experiment.recorded())
             }
             Err(_) => Changes { incompatible: vec![unreadable.into()], ..Changes::default() },
         };
@@ -253,7 +254,7 @@ fn run_record(experiment: &Experiment, options: &Options) -> RunRecord {
         id: 0,
         name: experiment.name.clone(),
         question: experiment.get(QUESTION).as_deref().map(redacted),
-        source: redacted(&experiment.source),
+        source: redacted(&experiment.recorded().source),
         seed: experiment.repeats.seed,
         response: experiment.get(RESPONSE),
         baseline: experiment.baseline,

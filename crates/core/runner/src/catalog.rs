@@ -80,9 +80,22 @@ pub fn load(registry: Registry, mut experiment: Experiment) -> Result<Experiment
     if !unreadable.is_empty() {
         return Err(experiment.objections(&unreadable));
     }
-    let programs = programs(&experiment);
-    experiment.files.extend(programs.into_iter().map(Arc::new));
+    if experiment.hides_commands() {
+        hide_commands(registry, &mut experiment)?;
+    } else {
+        let programs = programs(&experiment);
+        experiment.files.extend(programs.into_iter().map(Arc::new));
+    }
     validate(registry, &experiment).map(|()| experiment)
+}
+
+/// Has an experiment recorded without the command lines of its probes, hooks and volumes.
+fn hide_commands(registry: Registry, experiment: &mut Experiment) -> Result<(), FileErrors> {
+    let commands: Vec<&str> =
+        registry.probes.iter().flat_map(|probe| probe.commands()).copied().collect();
+    experiment.hide_commands(&commands, &registry.catalog(), |recorded| {
+        leave_out_missing(registry, recorded);
+    })
 }
 
 /// Leaves out the levels that are only for where their engine is installed.
@@ -158,7 +171,7 @@ pub fn validate(registry: Registry, experiment: &Experiment) -> Result<(), FileE
         let of_tables = engine.validate_tables(configuration, &probe.tables(configuration));
         let from_engine = from_engine.into_iter().chain(of_tables);
         let objections_of_all = from_engine.chain(probe.plan(configuration, &target));
-        for objection in objections_of_all.chain(secrets(configuration)) {
+        for objection in objections_of_all.chain(secrets(experiment.recorded_form(configuration))) {
             if !objections.contains(&objection) {
                 objections.push(objection);
             }
@@ -188,7 +201,8 @@ fn secrets(configuration: &Configuration) -> impl Iterator<Item = Invalid> {
     let labels = configuration.levels.iter().filter(move |level| holds_secret(&level.label));
     settings.chain(labels.map(|level| &level.factor)).map(|path| {
         let message = "a password in the file would appear in results and reports; pass it in an \
-                       environment variable, or for PostgreSQL in PGPASSWORD or ~/.pgpass";
+                       environment variable, or for PostgreSQL in PGPASSWORD or ~/.pgpass; \
+                       observe.commands = false keeps command lines out of results";
         Invalid::new(path.as_str(), message)
     })
 }

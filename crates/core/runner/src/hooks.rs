@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 
 /// How much of a hook's output is kept: the end of it, where the error is.
 const OUTPUT_BYTES_MAX: usize = 64 << 10;
+/// Runs the command in a variable, which its own processes do not see: they may print theirs.
+const EVALUATE: &str = "steelbench_command=$STEELBENCH_COMMAND; unset STEELBENCH_COMMAND; \
+                        eval \"$steelbench_command\"";
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 const DRAIN_TIME_MAX: Duration = Duration::from_millis(200);
 
@@ -23,6 +26,8 @@ pub struct Hook<'a> {
     pub name: String,
     /// Shell command.
     pub command: &'a str,
+    /// Its command line is not recorded.
+    pub is_hidden: bool,
     /// Variables for it.
     pub variables: Vec<(String, String)>,
     /// When it is killed.
@@ -108,7 +113,7 @@ impl Hook<'_> {
         });
         outputs.push(HookOutput {
             hook: self.name.clone(),
-            command: redacted(self.command),
+            command: if self.is_hidden { String::new() } else { redacted(self.command) },
             exit_code,
             elapsed_s: start.elapsed().as_secs_f64(),
             output,
@@ -124,12 +129,10 @@ impl Hook<'_> {
         let mut shell = Command::new("sh");
         // Everybody on the machine can read the words of a process (`ps`), and its owner alone its
         // variables.
-        if redacted(self.command) == self.command {
+        if !self.is_hidden && redacted(self.command) == self.command {
             shell.args(["-c", self.command]);
         } else {
-            shell
-                .args(["-c", "eval \"$STEELBENCH_COMMAND\""])
-                .env("STEELBENCH_COMMAND", self.command);
+            shell.args(["-c", EVALUATE]).env("STEELBENCH_COMMAND", self.command);
         }
         let child = shell
             .envs(self.variables.iter().map(|(name, value)| (name, value)))

@@ -459,7 +459,8 @@ impl Runner<'_> {
                 }
             }
         }
-        let variables = variables(&self.experiment.name, configuration, block);
+        let variables =
+            variables(&self.experiment.name, self.experiment.recorded_form(configuration), block);
         if let Err(cause) = self.hook(BEFORE_TRIAL, &self.options.interrupt, &variables, hooks) {
             return Ok(Outcome::Failed(cause.to_string(), None));
         }
@@ -544,7 +545,8 @@ impl Runner<'_> {
             timeout_s: self.experiment.get(HOOKS_TIMEOUT_S),
         };
         let name = command_of.path().trim_start_matches("hooks.").to_owned();
-        Hook { name, command: &command, variables: variables.to_vec(), limit }.run(interrupt, hooks)
+        let (variables, is_hidden) = (variables.to_vec(), self.experiment.hides_commands());
+        Hook { name, command: &command, is_hidden, variables, limit }.run(interrupt, hooks)
     }
 
     fn hook_around_run(

@@ -42,7 +42,8 @@ impl<'a> Volumes<'a> {
         hooks: &mut Vec<HookOutput>,
     ) -> Result<Vec<&'a Volume>, VolumeError> {
         let used = self.used_by(configuration);
-        let variables = variables(&self.experiment.name, configuration, block);
+        let variables =
+            variables(&self.experiment.name, self.experiment.recorded_form(configuration), block);
         let leaving: Vec<&Volume> = self
             .prepared
             .iter()
@@ -76,7 +77,7 @@ impl<'a> Volumes<'a> {
     ) -> Result<(), VolumeError> {
         if let Some(command) = &volume.prepare {
             run_command(
-                &VolumeCommand { volume, purpose: "prepare", command },
+                &VolumeCommand { volume, purpose: "prepare", command, is_hidden: self.is_hidden() },
                 variables,
                 &self.interrupt,
                 hooks,
@@ -101,6 +102,11 @@ impl<'a> Volumes<'a> {
             .collect()
     }
 
+    /// Returns whether command lines are not recorded.
+    fn is_hidden(&self) -> bool {
+        self.experiment.hides_commands()
+    }
+
     fn clean(
         &mut self,
         volume: &'a Volume,
@@ -111,7 +117,8 @@ impl<'a> Volumes<'a> {
         match &volume.cleanup {
             // An interruption ends the trials, not the cleaning after them.
             Some(command) => {
-                let command = VolumeCommand { volume, purpose: "cleanup", command };
+                let is_hidden = self.is_hidden();
+                let command = VolumeCommand { volume, purpose: "cleanup", command, is_hidden };
                 run_command(&command, variables, &Interrupt::default(), hooks)
             }
             None => Ok(()),
@@ -148,6 +155,7 @@ struct VolumeCommand<'a> {
     volume: &'a Volume,
     purpose: &'static str,
     command: &'a str,
+    is_hidden: bool,
 }
 
 fn run_command(
@@ -156,11 +164,11 @@ fn run_command(
     interrupt: &Interrupt,
     hooks: &mut Vec<HookOutput>,
 ) -> Result<(), VolumeError> {
-    let VolumeCommand { volume, purpose, command } = *own;
+    let VolumeCommand { volume, purpose, command, is_hidden } = *own;
     let mut variables = variables.to_vec();
     variables.push(("STEELBENCH_VOLUME".into(), volume.name.clone()));
     variables.push(("STEELBENCH_VOLUME_PATH".into(), volume.path.clone()));
     let name = format!("volume {}: {purpose}", volume.name);
     let limit = HookLimit { setting: VOLUME_TIMEOUT_S.path(), timeout_s: volume.hook_timeout_s };
-    Ok(Hook { name, command, variables, limit }.run(interrupt, hooks)?)
+    Ok(Hook { name, command, is_hidden, variables, limit }.run(interrupt, hooks)?)
 }

@@ -1,6 +1,9 @@
 //! Records as rows of tables: the columns of each kind are listed once, for writing and reading.
 
+mod guard;
 mod text;
+
+pub(crate) use guard::Values;
 
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
@@ -14,7 +17,7 @@ use observations::{
     WarningKind, Work,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type, ValueRef};
-use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction, params_from_iter};
+use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction};
 use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -34,7 +37,7 @@ pub(crate) trait Record: Field {
 /// Part of a record: one column of its table, or several.
 pub(crate) trait Field: Sized {
     /// Adds the values of its columns.
-    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()>;
+    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()>;
     fn read(columns: &mut Columns) -> Result<Self>;
 }
 
@@ -100,13 +103,14 @@ pub(crate) fn insert<R: Record>(
     let names: Vec<&str> = keys.iter().map(|key| key.0).chain(R::COLUMNS.iter().copied()).collect();
     let columns = names.join(", ");
     let count = columns.split(',').count();
-    let mut values = keys.iter().map(|key| key.1.to_sql()).collect::<Result<Vec<_>>>()?;
+    let mut values = Values::default();
+    values.extend(keys.iter().map(|key| key.1.to_sql()).collect::<Result<Vec<_>>>()?);
     record.write(&mut values)?;
-    // A trial that saw nothing has nothing in the columns at the end.
-    values.resize(count, Null.to_sql()?);
+    values.fill(count)?;
     let sql =
         format!("INSERT INTO {} ({columns}) VALUES ({})", R::TABLE, vec!["?"; count].join(", "));
-    transaction.prepare_cached(&sql)?.execute(params_from_iter(values))?;
+    let mut statement = transaction.prepare_cached(&sql)?;
+    values.execute(&mut statement)?;
     Ok(transaction.last_insert_rowid())
 }
 
@@ -141,7 +145,7 @@ pub(crate) fn select<R: Record, T>(
 macro_rules! fields {
     (plain: $($plain:ty)*; words: $($word:ty)*; json: $($json:ty)*) => {
         $(impl Field for $plain {
-            fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+            fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
                 values.push(self.to_sql()?);
                 Ok(())
             }
@@ -150,7 +154,7 @@ macro_rules! fields {
             }
         })*
         $(impl Field for $word {
-            fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+            fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
                 let json = serde_json::to_value(self).map_err(unrecordable)?;
                 let word = json.as_str().ok_or_else(|| unrecordable(format!("{json} is not a \
                                                                              word")))?;
@@ -163,12 +167,11 @@ macro_rules! fields {
             }
         })*
         $(impl Field for $json {
-            fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
-                values.push(serde_json::to_string(self).map_err(unrecordable)?.into());
-                Ok(())
+            fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
+                values.json(self)
             }
             fn read(columns: &mut Columns) -> Result<Self> {
-                serde_json::from_str(columns.text()?).map_err(|error| columns.unreadable(error))
+                columns.json()
             }
         })*
     };
@@ -186,7 +189,7 @@ fields! {
 macro_rules! structs {
     ($($type:ident { $($field:ident),* $(; $($rest:tt)*)? })*) => {
         $(impl Field for $type {
-            fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+            fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
                 $(self.$field.write(values)?;)*
                 Ok(())
             }
@@ -311,7 +314,7 @@ impl Record for Environment {
 
 /// NULL in each of its columns: the number of blocks was given.
 impl Field for Option<AdaptiveRepeats> {
-    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
         values.extend(match self {
             Some(AdaptiveRepeats { min, max, until }) => {
                 [(*min).into(), (*max).into(), (*until).into()]
@@ -330,7 +333,7 @@ impl Field for Option<AdaptiveRepeats> {
 
 /// NULL in each of its columns: no repository, or not known.
 impl Field for Option<GitState> {
-    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
         let commit = self.as_ref().map_or(Null.to_sql(), |git| git.commit.to_sql())?;
         let changed = self.as_ref().and_then(|git| git.changed);
         values.extend([commit, changed.map_or(Null.to_sql()?, Into::into)]);
@@ -345,7 +348,7 @@ impl Field for Option<GitState> {
 
 /// A REAL column; SQLite keeps what is not a number as NULL.
 impl Field for f64 {
-    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
         values.push(self.to_sql()?);
         Ok(())
     }
@@ -355,37 +358,9 @@ impl Field for f64 {
     }
 }
 
-/// A JSON array with the shortest digits that read back to the same bits; `null` for what is not a
-/// number and, as SQLite itself does, `9e999` for infinity.
-impl Field for Vec<f64> {
-    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
-        let number = |value: &f64| match *value {
-            value if value.is_nan() => "null".to_owned(),
-            value if value.is_infinite() => if value < 0.0 { "-9e999" } else { "9e999" }.to_owned(),
-            value => format!("{value:?}"),
-        };
-        let numbers: Vec<String> = self.iter().map(number).collect();
-        values.push(format!("[{}]", numbers.join(",")).into());
-        Ok(())
-    }
-
-    fn read(columns: &mut Columns) -> Result<Self> {
-        let inner =
-            columns.text()?.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-        let inner = inner.ok_or_else(|| columns.unreadable("not an array of numbers"))?.trim();
-        let number = |text: &str| match text.trim() {
-            "null" => Ok(f64::NAN),
-            text => {
-                text.parse().map_err(|_| columns.unreadable(format!("{text:?} is not a number")))
-            }
-        };
-        if inner.is_empty() { Ok(Self::new()) } else { inner.split(',').map(number).collect() }
-    }
-}
-
 /// The numbers of a factor's levels, if it has any.
 impl Field for Option<Vec<f64>> {
-    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
         values.push(self.is_some().into());
         Ok(())
     }
@@ -396,7 +371,7 @@ impl Field for Option<Vec<f64>> {
 }
 
 impl Field for TrialStatus {
-    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
         values.extend(match self {
             Self::Done => ["done".into(), Null.to_sql()?],
             Self::Failed { cause } => ["failed".into(), cause.to_sql()?],
@@ -415,7 +390,7 @@ impl Field for TrialStatus {
 }
 
 impl Field for WaitSource {
-    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
         let (source, hz, counter) = match self {
             Self::Counted => ("counted", None, None),
             Self::Sampled { hz, .. } => ("sampled", Some(*hz), None),
@@ -448,7 +423,7 @@ impl Field for WaitSource {
 
 /// A trial's observations, if any.
 impl Field for Option<Observations> {
-    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
         values.push(self.is_some().into());
         self.iter().try_for_each(|seen| seen.write(values))
     }
@@ -459,7 +434,7 @@ impl Field for Option<Observations> {
 }
 
 impl Field for Histogram {
-    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
         let (min, mean, max) = self.min_mean_max_ns();
         values.extend([
             self.to_bytes().into(),
@@ -530,7 +505,7 @@ impl Record for Profile {
 }
 
 impl Field for Profile {
-    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
+    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
         let Self {
             target,
             elapsed_s,
@@ -590,7 +565,7 @@ impl Field for Profile {
 
 #[cfg(test)]
 mod tests {
-    use super::{Columns, Field};
+    use super::{Columns, Field, Values};
     use rusqlite::Connection;
 
     /// Reads what [`write`] wrote.
@@ -599,10 +574,12 @@ mod tests {
     }
 
     fn json(values: &[f64]) -> String {
-        let (values, mut written) = (values.to_vec(), Vec::new());
+        let (values, mut written) = (values.to_vec(), Values::default());
         values.write(&mut written).unwrap();
         let connection = Connection::open_in_memory().unwrap();
-        connection.query_row("SELECT ?1", [&written[0]], |row| row.get(0)).unwrap()
+        connection.execute_batch("CREATE TABLE t (json)").unwrap();
+        written.execute(&mut connection.prepare("INSERT INTO t VALUES (?)").unwrap()).unwrap();
+        connection.query_row("SELECT json FROM t", [], |row| row.get(0)).unwrap()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Tests of what goes wrong on disk: each fault has its own error, and nothing recorded is lost.
 
 use crate::{DeclaredRoles, Fault, Result, Store, StoreError, schema};
-use observations::{Recording, Roles};
+use observations::{Recording, Roles, Value};
 use rusqlite::Connection;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -524,4 +524,71 @@ fn observations_are_read_as_they_were_recorded_and_damaged_ones_are_refused() {
         let fault = store.activity(1).unwrap_err().fault;
         assert!(matches!(fault, Fault::Damaged(_)), "{damage}: {fault:?}");
     }
+}
+
+/// In a text of each table, as somebody may have typed it.
+#[test]
+fn no_text_is_written_or_read_with_a_password() {
+    let (secret, near) = ("S3c7et", "postgres://u:S3c7et@h/d");
+    let mut plan = sample::plan();
+    let text = || near.to_owned();
+    (plan.run.question, plan.run.source) = (Some(text()), format!("mysql -p{secret}"));
+    (plan.run.label, plan.run.response) = (Some(text()), Some(text()));
+    plan.environments[0].engines.insert(
+        "e".into(),
+        observations::EngineVersion { version: text(), options: vec!["password=S3c7et".into()] },
+    );
+    plan.factors[1].levels = vec![text()];
+    plan.configurations[0].label = text();
+    plan.configurations[0].levels[1].level = text();
+    let list = ["sqlcmd", "-P", secret].map(|word| Value::Text(word.to_owned()));
+    let of_setting = [Value::Text(text()), Value::List(list[..1].to_vec()), Value::Text(text())];
+    plan.configurations[0].settings.insert("a".into(), Value::List(of_setting.to_vec()));
+    plan.configurations[0].settings.insert("b".into(), Value::List(list.to_vec()));
+    plan.files[0].content = format!("CREATE USER u IDENTIFIED BY '{secret}'");
+    let mut trial = sample::trial(0);
+    trial.status = observations::TrialStatus::Failed { cause: text() };
+    trial.hooks[0].command = format!("curl -u u:{secret} h");
+    trial.hooks[0].output = text();
+    let seen = trial.observations.as_mut().unwrap();
+    seen.warnings[0].detail = text();
+    seen.plans[0].text = text();
+    let activity = observations::ServerActivity {
+        server: text(),
+        texts: [(1, format!("SET PASSWORD FOR u = '{secret}'"))].into(),
+        ..observations::ServerActivity::default()
+    };
+    let activity = observations::ActivityRecord {
+        address: text(),
+        activity,
+        ..observations::ActivityRecord::default()
+    };
+    let (_folder, path) = file();
+    let mut store = Store::create_or_open(&path).unwrap();
+    let run = store.begin_run(&plan).unwrap();
+    store.record_trial(run, &trial).unwrap();
+    store.record_activity(&activity).unwrap();
+    let renamed = observations::RunRecord { name: text(), ..plan.run.clone() };
+    store.update_run(run, &renamed, &plan.files).unwrap();
+    store.add_environment(run, &plan.environments[0]).unwrap();
+    let recording = format!("{:?} {:?}", store.read(run).unwrap(), store.activity(1).unwrap());
+    assert!(!recording.contains(secret) && recording.contains("u:******@h"), "{recording}");
+    drop(store);
+    let bytes = fs::read(&path).unwrap();
+    let found = bytes.windows(secret.len()).position(|window| window == secret.as_bytes());
+    let near = found.map(|at| String::from_utf8_lossy(&bytes[at.saturating_sub(99)..at]));
+    assert_eq!(near, None);
+    // A version that did not know better has left one.
+    let connection = Connection::open(&path).unwrap();
+    for sql in [
+        "UPDATE runs SET question = ?1",
+        "UPDATE environments SET json = json_set(json, '$.host', ?1)",
+        "UPDATE settings SET value = json_quote(?1)",
+        "UPDATE server_activities SET activity = json_set(activity, '$.server', ?1)",
+    ] {
+        connection.execute(sql, ["postgres://u:S3c7et@h/d"]).unwrap();
+    }
+    let store = Store::open(&path).unwrap();
+    let recording = format!("{:?} {:?}", store.read(run).unwrap(), store.activity(1).unwrap());
+    assert!(!recording.contains(secret), "{recording}");
 }

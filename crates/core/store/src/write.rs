@@ -1,6 +1,6 @@
 //! Writing: a run's plan once, then one transaction for each trial.
 
-use crate::rows::{Level, RoleOfSetting, Setting, insert, insert_all, unrecordable};
+use crate::rows::{Field, Level, RoleOfSetting, Setting, Values, insert, insert_all, unrecordable};
 use crate::{Fault, Result, Store};
 use observations::{Environment, FileRecord, Recording, Roles, RunRecord, TrialRecord};
 use rusqlite::{OptionalExtension, Transaction, params};
@@ -38,27 +38,20 @@ impl Store {
     pub fn update_run(&mut self, id: i64, run: &RunRecord, files: &[FileRecord]) -> Result<()> {
         self.require_run(id)?;
         self.write(|transaction| {
-            transaction.execute(
-                "UPDATE runs SET name = ?2, question = ?3, source = ?4, response = ?5, baseline = \
-                 ?6,
-                                  blocks_min = ?7, blocks_max = ?8, blocks_until = ?9, \
-                 equivalence_margin = ?10,
-                                  label = coalesce(?11, label)
-                 WHERE id = ?1",
-                params![
-                    id,
-                    run.name,
-                    run.question,
-                    run.source,
-                    run.response,
-                    run.baseline,
-                    run.adaptive.map(|adaptive| adaptive.min),
-                    run.adaptive.map(|adaptive| adaptive.max),
-                    run.adaptive.map(|adaptive| adaptive.until),
-                    run.equivalence_margin,
-                    run.label,
-                ],
-            )?;
+            let mut values = Values::default();
+            run.name.write(&mut values)?;
+            run.question.write(&mut values)?;
+            run.source.write(&mut values)?;
+            run.response.write(&mut values)?;
+            run.baseline.write(&mut values)?;
+            run.adaptive.write(&mut values)?;
+            run.equivalence_margin.write(&mut values)?;
+            run.label.write(&mut values)?;
+            id.write(&mut values)?;
+            let sql = "UPDATE runs SET name = ?1, question = ?2, source = ?3, response = ?4, \
+                       baseline = ?5, blocks_min = ?6, blocks_max = ?7, blocks_until = ?8, \
+                       equivalence_margin = ?9, label = coalesce(?10, label) WHERE id = ?11";
+            values.execute(&mut transaction.prepare(sql)?)?;
             transaction.execute("DELETE FROM files WHERE run = ?1", [id])?;
             insert_all(transaction, ("run", id), files)
         })

@@ -24,6 +24,9 @@ pub struct Time {
     pub around: Around,
     #[command(flatten)]
     pub parameters: Parameters,
+    /// Record no command line: results and reports show the names of the commands, or numbers
+    #[arg(long)]
+    pub hide_commands: bool,
     #[command(flatten)]
     pub exports: Exports,
     #[command(flatten)]

@@ -6,6 +6,7 @@ use crate::{
     CLEANUP, COMMAND, CONCLUDE, CONCURRENCY, DURATION, FOLDER, HOOK_TIMEOUT, IGNORE_FAILURE, INPUT,
     MAX_RUNS, MIN_RUNS, OUTPUT, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS,
 };
+use experiment::common::OBSERVE_COMMANDS;
 use experiment::{Configuration, Invalid, Setting, Value, nearest};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -20,6 +21,8 @@ pub struct Job {
     pub(super) words: Vec<String>,
     /// The command line as typed, with parameters filled in.
     pub line: String,
+    /// Command lines, and output that may show them, are not recorded.
+    pub is_hidden: bool,
     /// The shell that starts and ends, where its time is subtracted.
     pub(super) shell_alone: Option<Vec<String>>,
     pub(super) setup: Option<Vec<String>>,
@@ -183,6 +186,7 @@ impl Reader<'_> {
         let used = self.parameters.keys().filter(|name| around.iter().any(|text| uses(text, name)));
         let set_up_uses = used.cloned().collect();
         let job = Job {
+            is_hidden: configuration.get(OBSERVE_COMMANDS) == Some(false),
             shell_alone: subtract.then(|| self.shell.execute("").unwrap_or_default()),
             setup: self.hook(SETUP),
             prepare: self.hook(PREPARE),

@@ -90,6 +90,10 @@ impl Probe for CommandProbe {
         SETTINGS
     }
 
+    fn commands(&self) -> &'static [&'static str] {
+        const { &[COMMAND.path(), SETUP.path(), PREPARE.path(), CONCLUDE.path(), CLEANUP.path()] }
+    }
+
     fn connections(&self, configuration: &Configuration) -> u32 {
         configuration.get(CONCURRENCY)
     }

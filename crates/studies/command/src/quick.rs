@@ -12,7 +12,7 @@ use command::files::{Replace, replace_file};
 use command::session::{Session, exit_code};
 use command::{Chapter, Command, Context, ExitCode, Failure, Tool, output};
 use engine::Permits;
-use experiment::common::{ENGINE, OBSERVE_PROFILE, PROBE};
+use experiment::common::{ENGINE, OBSERVE_COMMANDS, OBSERVE_PROFILE, PROBE};
 use experiment::{Configuration, Draft, Experiment, LinkedSettings, Setting, Value};
 use observations::Recording;
 use observations::number::plural;
@@ -65,8 +65,10 @@ fn export(arguments: &Time, experiment: &Experiment, recording: &Recording) -> R
         let level = configuration.levels.iter().find(|level| level.factor == FACTOR);
         let given = level.filter(|level| arguments.parameters.command_name.contains(&level.label));
         let job = Job::from_settings(configuration).ok()?;
+        let line =
+            if job.is_hidden { level.map_or("command", |level| &level.label) } else { &job.line };
         Some((
-            given.map_or_else(|| job.line.clone(), |level| job.filled(&level.label)),
+            given.map_or_else(|| line.to_owned(), |level| job.filled(&level.label)),
             job.parameters,
         ))
     };
@@ -92,7 +94,9 @@ fn draft(arguments: &Time) -> Result<Draft, Failure> {
     let parameters = parameters(arguments)?;
     let text = |text: &String| escaped(text, |name| parameters.contains_key(name));
     let question = match &arguments.commands[..] {
-        [command] if only_parameters_vary(arguments) => format!("How long does `{command}` take?"),
+        [command] if only_parameters_vary(arguments) && !arguments.hide_commands => {
+            format!("How long does `{command}` take?")
+        }
         [_] => "How long does this command take?".to_owned(),
         _ => "Which of these commands is faster?".to_owned(),
     };
@@ -118,6 +122,7 @@ fn draft(arguments: &Time) -> Result<Draft, Failure> {
         }),
     );
     draft.set_some(OBSERVE_PROFILE, runs.profile.then_some(true));
+    draft.set_some(OBSERVE_COMMANDS, arguments.hide_commands.then_some(false));
     let Rounds { blocks, runs, duration_s, min_runs, max_runs } =
         Rounds::from_arguments(arguments)?;
     draft.set_some(RUNS, runs);
@@ -187,7 +192,9 @@ fn add_commands(
         let settings = LinkedSettings::default().with(COMMAND, Value::from(text(command)));
         let settings =
             of_command.into_iter().fold(settings, |all, (setting, value)| all.with(setting, value));
-        let label = names.get(position).unwrap_or(command);
+        let number = format!("command {}", position + 1);
+        let line = if arguments.hide_commands { &number } else { command };
+        let label = names.get(position).unwrap_or(line);
         // The same command twice shows what chance makes of it.
         let same = labels.iter().filter(|other| *other == label).count();
         let name = if same == 0 { label.clone() } else { format!("{label} ({})", same + 1) };

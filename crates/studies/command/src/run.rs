@@ -71,8 +71,13 @@ impl<'a> Runner<'a> {
     }
 
     /// An error without the secrets that commands were given: a command may print its environment.
+    /// Of a hidden command it has neither the line nor what it printed, which may show the line.
     pub fn hide(&self, error: ProbeError) -> ProbeError {
+        let is_hidden = self.job.is_hidden;
         let hidden = |text: &str| {
+            if is_hidden {
+                return "\nits output is not recorded (observe.commands)".to_owned();
+            }
             let given = self
                 .variables
                 .iter()
@@ -82,7 +87,11 @@ impl<'a> Runner<'a> {
         match error {
             ProbeError::Study(error) => match error.downcast().map(|error| *error) {
                 Ok(CommandError::Failed { what, line, end, said }) => {
+                    let line = if is_hidden { "...".to_owned() } else { line };
                     CommandError::Failed { what, line, end, said: hidden(&said) }.into()
+                }
+                Ok(CommandError::Start { source, .. }) if is_hidden => {
+                    CommandError::Start { program: "...".to_owned(), source }.into()
                 }
                 Ok(CommandError::NoResponse { name, cause, said }) => {
                     let (cause, said) = (cause.hidden(hidden), hidden(&said));

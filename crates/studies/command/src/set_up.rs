@@ -42,7 +42,11 @@ impl SetUp for CommandSetUp {
 
     /// Runs the setup command, if there is one.
     fn begin(&self, cancel: &Cancel) -> Result<(), ProbeError> {
-        if self.job.setup.is_none() { Ok(()) } else { self.runner(cancel).set_up() }
+        if self.job.setup.is_none() {
+            return Ok(());
+        }
+        let runner = self.runner(cancel);
+        runner.set_up().map_err(|error| runner.hide(error))
     }
 
     /// Runs the cleanup command, if there is one, then kills the processes that are still there.
@@ -50,7 +54,9 @@ impl SetUp for CommandSetUp {
         if self.job.cleanup.is_none() {
             Ok(self.mark.kill())
         } else {
-            self.runner(&Cancel::new()).clean_up()
+            let cancel = Cancel::new();
+            let runner = self.runner(&cancel);
+            runner.clean_up().map_err(|error| runner.hide(error))
         }
     }
 }

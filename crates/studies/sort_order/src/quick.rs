@@ -52,21 +52,17 @@ impl Tool for SortOrder {
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let (path, rows_max) = (&self.file, self.rows as usize);
-        let shown = path.display().to_string();
         let (name, file, rows_all) = if let Some(table) = &self.table {
             let folder = tempfile::tempdir().map_err(Failure::failed)?;
             let exported = folder.path().join("rows.parquet");
-            let rows_all =
+            let source =
                 export(context, path, table, self.rows, &exported).map_err(Failure::failed)?;
-            (
-                format!("{table} of {shown}"),
-                ParquetFile::read(&exported, rows_max).map_err(failure)?,
-                rows_all,
-            )
+            let file = ParquetFile::read(&exported, rows_max).map_err(failure)?;
+            (format!("{table} of {}", source.name), file, source.rows_all)
         } else {
             let file = ParquetFile::read(path, rows_max).map_err(failure)?;
             let rows_all = file.rows_all;
-            (shown, file, rows_all)
+            (path.display().to_string(), file, rows_all)
         };
         let mut advised = Advised::for_file(name, &file, rows_all).map_err(failure)?;
         let orders = usize::from(self.orders);
@@ -78,29 +74,36 @@ impl Tool for SortOrder {
     }
 }
 
+/// The source of exported rows.
+struct Source {
+    /// Name of the file or, without its password, of the server.
+    name: String,
+    /// Rows of the table.
+    rows_all: u64,
+}
+
 /// Writes rows of a table to a new Parquet file: of a server by URL, an SQLite file or a DuckDB
-/// database, which are only read. Returns the number of rows of the table.
+/// database, which are only read.
 fn export(
     context: &Context,
     place: &Path,
     table: &str,
     rows_max: u64,
     to: &Path,
-) -> Result<u64, EngineError> {
+) -> Result<Source, EngineError> {
     if let Some(url) = place.to_str().filter(|place| place.contains("://")) {
         let server = server::by_url(context.registry.engines, url)
             .map_err(|error| EngineError::failed("reading the URL", error.what))?;
         let sampled = server.sample(table, rows_max, &Stop::when(|| false)).map_err(|error| {
             EngineError::failed(format!("reading table {table} of {server}"), error.what)
         })?;
-        return sampled.export(table, to);
+        return Ok(Source { name: server.to_string(), rows_all: sampled.export(table, to)? });
     }
     let mut files = context.registry.engines.iter().filter_map(|engine| engine.database_files());
     let unsupported = EngineError::Unsupported { engine: "this binary", what: "database files" };
-    files
-        .find(|files| files.is_database(place))
-        .ok_or(unsupported)?
-        .export(place, table, rows_max, to)
+    let files = files.find(|files| files.is_database(place)).ok_or(unsupported)?;
+    let rows_all = files.export(place, table, rows_max, to)?;
+    Ok(Source { name: place.display().to_string(), rows_all })
 }
 
 fn failure(error: FileError) -> Failure {

@@ -95,7 +95,9 @@ fn hooks(summary: &Summary) -> Option<Section> {
             if failed.is_empty() { String::new() } else { format!(", {} failed", failed.len()) };
         let (times, mean) = (number::plural(all.len(), "time"), number::seconds(mean_s));
         let (hook, command) = (&all[0].hook, &all[0].command);
-        let heading = format!("{hook}: {command}, {times}{failures}, {mean} on average");
+        // The command line of a hook may be hidden.
+        let colon = if command.is_empty() { "" } else { ": " };
+        let heading = format!("{hook}{colon}{command}, {times}{failures}, {mean} on average");
         let last = failed.last().copied().or(all.last());
         section
             .blocks

@@ -1,56 +1,68 @@
-//! Texts as columns. Passwords are neither written nor read: an older version, or an edit by hand,
-//! may have left one in a file.
+//! Texts as columns.
 
-use super::{Columns, Field, unrecordable};
-use observations::{Value, redacted};
-use rusqlite::types::{Null, ToSqlOutput};
-use rusqlite::{Result, ToSql};
+use super::{Columns, Field, Values};
+use observations::Value;
+use rusqlite::types::{Null, Type};
+use rusqlite::{Error, Result, ToSql};
 
 impl Field for String {
-    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
-        values.push(redacted(self).into());
+    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
+        values.push(self.to_sql()?);
         Ok(())
     }
 
     fn read(columns: &mut Columns) -> Result<Self> {
-        columns.text().map(redacted)
+        let text = columns.guarded_text()?;
+        text.ok_or_else(|| Error::InvalidColumnType(columns.next - 1, "text".into(), Type::Null))
     }
 }
 
 impl Field for Option<String> {
-    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
-        values.push(match self {
-            Some(text) => redacted(text).into(),
-            None => Null.to_sql()?,
-        });
+    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
+        values.push(self.as_ref().map_or(Null.to_sql(), |text| text.to_sql())?);
         Ok(())
     }
 
     fn read(columns: &mut Columns) -> Result<Self> {
-        let column = columns.next();
-        let text: Option<String> = columns.row.get(column)?;
-        Ok(text.as_deref().map(redacted))
+        columns.guarded_text()
     }
 }
 
 /// The value of a setting, as JSON.
 impl Field for Value {
-    fn write<'a>(&'a self, values: &mut Vec<ToSqlOutput<'a>>) -> Result<()> {
-        values.push(serde_json::to_string(self).map_err(unrecordable)?.into());
+    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
+        values.json(self)
+    }
+
+    fn read(columns: &mut Columns) -> Result<Self> {
+        columns.json()
+    }
+}
+
+/// A JSON array with the shortest digits that read back to the same bits; `null` for what is not a
+/// number and, as SQLite itself does, `9e999` for infinity.
+impl Field for Vec<f64> {
+    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
+        let number = |value: &f64| match *value {
+            value if value.is_nan() => "null".to_owned(),
+            value if value.is_infinite() => if value < 0.0 { "-9e999" } else { "9e999" }.to_owned(),
+            value => format!("{value:?}"),
+        };
+        let numbers: Vec<String> = self.iter().map(number).collect();
+        values.push(format!("[{}]", numbers.join(",")).into());
         Ok(())
     }
 
     fn read(columns: &mut Columns) -> Result<Self> {
-        let value =
-            serde_json::from_str(columns.text()?).map_err(|error| columns.unreadable(error))?;
-        Ok(without_secrets(value))
-    }
-}
-
-fn without_secrets(value: Value) -> Value {
-    match value {
-        Value::Text(text) => Value::Text(redacted(&text)),
-        Value::List(values) => Value::List(values.into_iter().map(without_secrets).collect()),
-        value => value,
+        let inner =
+            columns.text()?.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let inner = inner.ok_or_else(|| columns.unreadable("not an array of numbers"))?.trim();
+        let number = |text: &str| match text.trim() {
+            "null" => Ok(f64::NAN),
+            text => {
+                text.parse().map_err(|_| columns.unreadable(format!("{text:?} is not a number")))
+            }
+        };
+        if inner.is_empty() { Ok(Self::new()) } else { inner.split(',').map(number).collect() }
     }
 }

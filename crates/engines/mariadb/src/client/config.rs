@@ -5,6 +5,7 @@ use crate::client::option_file::option_file;
 use crate::client::server_key::ServerKey;
 use crate::client::tls::TlsSettings;
 use crate::client::url::Url;
+use observations::Secret;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ impl fmt::Display for Place {
 pub struct Config {
     pub(crate) place: Place,
     pub(crate) user: String,
-    pub(crate) password: Option<String>,
+    pub(crate) password: Option<Secret>,
     /// The database that statements are about.
     pub database: Option<String>,
     pub(crate) tls: TlsSettings,
@@ -81,7 +82,7 @@ impl fmt::Debug for Config {
 pub struct ConfigError(pub(crate) String);
 
 /// The variables and the home directory that a configuration is completed from.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Environment {
     /// Names and values.
     pub variables: Vec<(String, OsString)>,
@@ -134,8 +135,8 @@ impl Config {
         let password = url
             .password
             .clone()
-            .or_else(|| option("password"))
-            .or_else(|| environment.get("MYSQL_PWD"));
+            .or_else(|| option("password").map(Secret::from))
+            .or_else(|| environment.get("MYSQL_PWD").map(Secret::from));
         let host = given(&url.host, "host").or_else(|| environment.get("MYSQL_HOST"));
         let socket = url.parameter("socket").or_else(|| option("socket"));
         let socket = socket.or_else(|| environment.get("MYSQL_UNIX_PORT")).map(PathBuf::from);
@@ -226,6 +227,11 @@ impl Config {
         self.place.to_string()
     }
 
+    /// The bytes of its password; empty without one.
+    pub(crate) fn password_bytes(&self) -> &[u8] {
+        self.password.as_ref().map(Secret::reveal).unwrap_or_default().as_bytes()
+    }
+
     /// Returns whether a password is known.
     pub fn has_password(&self) -> bool {
         self.password.is_some()
@@ -271,7 +277,7 @@ impl Config {
             ("MYSQL_HOST", host),
             ("MYSQL_TCP_PORT", port),
             ("MYSQL_UNIX_PORT", socket),
-            ("MYSQL_PWD", self.password.clone()),
+            ("MYSQL_PWD", self.password.as_ref().map(|password| password.reveal().to_owned())),
         ];
         variables.map(|(name, value)| (name.to_owned(), value)).into()
     }

@@ -54,7 +54,7 @@ impl Plugin {
     /// Returns the proof in the answer to the greeting, before the account's plugin is known: only
     /// an answer to its challenge.
     pub fn first_proof(self, config: &Config, challenge: &[u8]) -> Vec<u8> {
-        let password = config.password.as_deref().unwrap_or_default().as_bytes();
+        let password = config.password_bytes();
         match self {
             Self::Native | Self::CachingSha2 if password.is_empty() => Vec::new(),
             Self::Native => native(password, challenge),
@@ -71,9 +71,7 @@ impl Plugin {
         challenge: &[u8],
     ) -> Result<Vec<u8>, String> {
         match self {
-            Self::Ed25519 => {
-                Ok(ed25519(config.password.as_deref().unwrap_or_default().as_bytes(), challenge))
-            }
+            Self::Ed25519 => Ok(ed25519(config.password_bytes(), challenge)),
             Self::Sha256 | Self::Clear => self.password(config, channel, challenge),
             _ => Ok(self.first_proof(config, challenge)),
         }
@@ -119,7 +117,7 @@ impl Plugin {
                  an unverified certificate; use ssl-mode=VERIFY_CA or VERIFY_IDENTITY and ssl-ca"
             ));
         }
-        Ok([config.password.as_deref().unwrap_or_default().as_bytes(), &[0]].concat())
+        Ok([config.password_bytes(), &[0]].concat())
     }
 
     /// Returns the request for the server's key, for plugins that encrypt passwords.
@@ -139,7 +137,7 @@ impl Plugin {
         key: &PublicKey,
         challenge: &[u8],
     ) -> Result<Vec<u8>, String> {
-        let password = [config.password.as_deref().unwrap_or_default().as_bytes(), &[0]].concat();
+        let password = [config.password_bytes(), &[0]].concat();
         let hidden: Vec<u8> =
             password.iter().zip(challenge.iter().cycle()).map(|(a, b)| a ^ b).collect();
         let encrypted = key.encrypt(&hidden).filter(|_| hidden.len() == password.len());

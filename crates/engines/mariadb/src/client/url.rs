@@ -1,6 +1,7 @@
 //! URLs: `mariadb://user@host:port/database?socket=/path`.
 
 use crate::client::ConfigError;
+use observations::Secret;
 
 /// Parameters of a URL after `?`.
 const PARAMETERS: [&str; 10] = [
@@ -20,7 +21,7 @@ const PARAMETERS: [&str; 10] = [
 #[derive(Debug, Default)]
 pub struct Url {
     pub user: Option<String>,
-    pub password: Option<String>,
+    pub password: Option<Secret>,
     pub host: Option<String>,
     pub port: Option<String>,
     pub database: Option<String>,
@@ -79,7 +80,7 @@ impl Url {
         }
         Ok(Self {
             user: some(user)?,
-            password: password.map(decoded).transpose()?,
+            password: password.map(decoded).transpose()?.map(Secret::from),
             host: some(host)?,
             port: port.map(str::to_owned),
             database: some(database)?,

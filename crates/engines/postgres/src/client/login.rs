@@ -6,6 +6,7 @@ use crate::client::error::{LoginError, ServerError};
 use crate::client::messages::Messages;
 use crate::client::{Error, connect};
 use fallible_iterator::FallibleIterator;
+use observations::Secret;
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{
     ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256,
@@ -203,7 +204,8 @@ impl<'a> Exchange<'a> {
     }
 
     fn password(&self) -> Result<&'a str, Error> {
-        self.config.password_for(self.host).ok_or_else(|| self.failed(LoginError::NoPassword))
+        let password = self.config.password_for(self.host).map(Secret::reveal);
+        password.ok_or_else(|| self.failed(LoginError::NoPassword))
     }
 
     /// The next message that is not an error.

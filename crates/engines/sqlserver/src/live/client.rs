@@ -290,7 +290,7 @@ fn context(config: &Config, source: &str, application: &str) -> Result<ClientCon
     match &config.login {
         Login::Sql { user, password } => {
             context.user_name.clone_from(user);
-            context.password.clone_from(password);
+            password.reveal().clone_into(&mut context.password);
         }
         Login::Kerberos => context.tds_authentication_method = TdsAuthenticationMethod::SSPI,
         Login::Token(file) => {

@@ -2,6 +2,7 @@
 //! leave open comes from the variables of `sqlcmd`
 //! (<https://learn.microsoft.com/sql/tools/sqlcmd/sqlcmd-use-scripting-variables>).
 
+use observations::Secret;
 use std::fmt;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ pub enum Encryption {
 #[derive(Clone, PartialEq, Eq)]
 pub enum Login {
     /// A login of the server with its password.
-    Sql { user: String, password: String },
+    Sql { user: String, password: Secret },
     /// The Kerberos principal of this process's ticket.
     Kerberos,
     /// The user that an access token of Entra ID names. It is read from this file for each
@@ -402,8 +403,8 @@ fn login(given: &Given, variable: impl Fn(&str) -> Option<String>) -> Result<Log
         .get("passwordfile")
         .map(|path| secret_from(Path::new(path), "password", PASSWORD_MAX))
         .transpose()?;
-    let password =
-        given.get("password").map(str::to_owned).or(file).or_else(|| variable("SQLCMDPASSWORD"));
+    let given = given.get("password").map(Secret::from).or(file.map(Secret::from));
+    let password = given.or_else(|| variable("SQLCMDPASSWORD").map(Secret::from));
     Ok(Login::Sql { user, password: password.unwrap_or_default() })
 }
 
@@ -454,7 +455,7 @@ mod tests {
 
     fn password(config: &Config) -> &str {
         let Login::Sql { password, .. } = &config.login else { panic!("no SQL login: {config}") };
-        password
+        password.reveal()
     }
 
     #[test]

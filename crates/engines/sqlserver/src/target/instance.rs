@@ -252,7 +252,9 @@ impl ServerProcess for MssqlInstance {
         let instance = instance.as_ref().map_or_else(String::new, |name| format!("\\{name}"));
         let port = port.map_or_else(String::new, |port| format!(",{port}"));
         let (user, password) = match login {
-            Login::Sql { user, password } => (Some(user.clone()), Some(password.clone())),
+            Login::Sql { user, password } => {
+                (Some(user.clone()), Some(password.reveal().to_owned()))
+            }
             Login::Kerberos | Login::Token(_) => (None, None),
         };
         let one = |name: &str, value| (name.to_owned(), value);

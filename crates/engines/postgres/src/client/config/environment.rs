@@ -4,6 +4,7 @@
 
 use super::keywords::Pairs;
 use crate::client::ConfigError;
+use observations::Secret;
 use std::collections::BTreeMap;
 use std::env;
 use std::io;
@@ -16,7 +17,7 @@ const SESSION: [(&str, &str); 3] =
     [("PGDATESTYLE", "datestyle"), ("PGTZ", "timezone"), ("PGGEQO", "geqo")];
 
 /// Where [`Config::parse_in`](crate::client::Config::parse_in) finds what the text leaves open.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<String, String>,
     home: Option<PathBuf>,
@@ -103,7 +104,7 @@ impl Environment {
 /// Entries of a password file in their order: host, port, database and user, of which `None`
 /// matches all; password.
 #[derive(Clone, Default)]
-pub struct Passfile(Vec<([Option<String>; 4], String)>);
+pub struct Passfile(Vec<([Option<String>; 4], Secret)>);
 
 impl Passfile {
     /// Reads the given file or the default one. A missing file is an empty one; a file that others
@@ -123,7 +124,7 @@ impl Passfile {
     }
 
     /// The password of the first entry that matches.
-    pub fn find(&self, host: &str, port: u16, database: &str, user: &str) -> Option<&str> {
+    pub fn find(&self, host: &str, port: u16, database: &str, user: &str) -> Option<&Secret> {
         let port = port.to_string();
         let wanted = [host, &port, database, user];
         let mut entries = self.0.iter();
@@ -134,7 +135,7 @@ impl Passfile {
                     .zip(wanted)
                     .all(|(field, wanted)| field.as_deref().is_none_or(|f| f == wanted))
             })
-            .map(|(_, password)| password.as_str())
+            .map(|(_, password)| password)
     }
 }
 
@@ -147,7 +148,7 @@ fn secret_text(path: &Path) -> io::Result<String> {
 }
 
 /// `host:port:database:user:password`; a backslash takes the next character literally.
-fn entry(line: &str) -> Option<([Option<String>; 4], String)> {
+fn entry(line: &str) -> Option<([Option<String>; 4], Secret)> {
     if line.starts_with('#') {
         return None;
     }
@@ -165,7 +166,7 @@ fn entry(line: &str) -> Option<([Option<String>; 4], String)> {
     let [host, port, database, user, password] = <[String; 5]>::try_from(parts).ok()?;
     // An escaped star is a name.
     let fields = [host, port, database, user].map(|part| (part != "*").then(|| unescaped(&part)));
-    (!password.is_empty()).then(|| (fields, unescaped(&password)))
+    (!password.is_empty()).then(|| (fields, unescaped(&password).into()))
 }
 
 fn unescaped(text: &str) -> String {

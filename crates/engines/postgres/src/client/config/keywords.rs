@@ -97,7 +97,7 @@ fn check(keyword: &'static str, support: &Support, value: &str) -> Result<(), Co
 }
 
 /// Values by keyword. An empty value keeps the environment's out, and then counts as none.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Settings(BTreeMap<&'static str, String>);
 
 /// Message for a text that resembles a URL. The text is not repeated: it may contain a password.

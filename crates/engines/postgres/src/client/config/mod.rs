@@ -14,6 +14,7 @@ pub use require_auth::{AuthMethod, RequiredAuth};
 use crate::client::ConfigError;
 use crate::client::tls::TlsSettings;
 use environment::Passfile;
+use observations::Secret;
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
@@ -28,7 +29,7 @@ pub struct Config {
     pub user: String,
     /// The database to log in to.
     pub database: String,
-    password: Option<String>,
+    password: Option<Secret>,
     passfile: Passfile,
     application_name: Option<String>,
     options: Option<String>,
@@ -84,7 +85,7 @@ impl Config {
             ("require", ChannelBindingMode::Require),
         ];
         let user = settings.take("user").unwrap_or_else(|| environment.user().to_owned());
-        let password = settings.take("password");
+        let password = settings.take("password").map(Secret::from);
         let passfile = settings.take("passfile").map(Into::into);
         let (passfile, warning) = match &password {
             Some(_) => (Passfile::default(), None),
@@ -202,7 +203,7 @@ impl Config {
             ("PGPORT", Some(list(|host| host.port.to_string()))),
             ("PGUSER", Some(self.user.clone())),
             ("PGDATABASE", Some(self.database.clone())),
-            ("PGPASSWORD", password.map(str::to_owned)),
+            ("PGPASSWORD", password.map(|password| password.reveal().to_owned())),
             ("PGAPPNAME", self.application_name.clone()),
             ("PGOPTIONS", self.options.clone()),
             ("PGHOSTADDR", None),
@@ -214,8 +215,8 @@ impl Config {
     }
 
     /// The password for a host: the given one, else the password file's.
-    pub(crate) fn password_for(&self, host: &Host) -> Option<&str> {
-        self.password.as_deref().or_else(|| {
+    pub(crate) fn password_for(&self, host: &Host) -> Option<&Secret> {
+        self.password.as_ref().or_else(|| {
             self.passfile.find(host.password_name(), host.port, &self.database, &self.user)
         })
     }

@@ -1,0 +1,172 @@
+//! Secrets by the words before them: statements of SQL, headers of HTTP, and tokens that say what
+//! they are.
+
+use super::names::names_secret;
+use super::quotes::{after_blanks, is_variable, quote, quoted};
+use std::ops::Range;
+
+/// With these begin tokens of GitHub, GitLab, Slack, Vault, Stripe, Anthropic and npm.
+const TOKENS: [&str; 14] = [
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "hvs.",
+    "hvb.",
+    "sk_live_",
+    "sk-ant-",
+    "npm_",
+];
+/// Characters that follow such a beginning, and those of a bearer token that stands alone; shorter
+/// ones are words.
+const TOKEN_CHARS_MIN: usize = 8;
+/// Ways to log in that a header names before the secret.
+const SCHEMES: [&str; 8] =
+    ["bearer", "basic", "digest", "token", "apikey", "negotiate", "splunk", "aws4-hmac-sha256"];
+/// Statements that name a user before `IDENTIFIED BY`.
+const STATEMENTS: [&str; 4] = ["user", "role", "grant", "connect"];
+/// Characters before `IDENTIFIED BY` in which one of them stands.
+const STATEMENT_CHARS_MAX: usize = 100;
+
+/// The secret that a word announces or is; `name` is the word in small letters with `_` for `-`.
+pub fn secret(chars: &[char], name: &str, word: &Range<usize>) -> Option<Range<usize>> {
+    let Range { start, end } = *word;
+    match name {
+        "identified" => identified(chars, word),
+        "password" if follows(chars, start, "set") => password_for(chars, end),
+        "authorization" | "proxy_authorization" => header(chars, end),
+        "cookie" | "set_cookie" if start == 0 || "'\"\n".contains(chars[start - 1]) => {
+            header(chars, end)
+        }
+        "bearer" => bearer(chars, end),
+        "begin" if chars[..start].ends_with(&['-'; 5]) => private_key(chars, end),
+        "key" | "rekey" if follows(chars, start, "pragma") => {
+            let sign = after_blanks(chars, end);
+            chars.get(sign).filter(|c| "=(".contains(**c))?;
+            quoted(chars, after_blanks(chars, sign + 1))
+        }
+        _ if chars[word.clone()].contains(&'-') && names_secret(name) => {
+            header(chars, end).filter(|_| chars[end] == ':')
+        }
+        _ => token(chars, start),
+    }
+}
+
+/// Returns whether this word stands before a place.
+fn follows(chars: &[char], at: usize, word: &str) -> bool {
+    let before = chars[..at].iter().rev().skip_while(|c| c.is_whitespace());
+    before.take(word.len()).map(char::to_ascii_lowercase).eq(word.chars().rev())
+}
+
+/// The next word and where it ends.
+fn next_word(chars: &[char], at: usize) -> (String, usize) {
+    let start = after_space(chars, at);
+    let end =
+        start + chars[start..].iter().take_while(|c| c.is_alphanumeric() || **c == '_').count();
+    (chars[start..end].iter().collect::<String>().to_ascii_lowercase(), end)
+}
+
+fn after_space(chars: &[char], at: usize) -> usize {
+    at + chars[at..].iter().take_while(|c| c.is_whitespace()).count()
+}
+
+/// `IDENTIFIED BY 'secret'`, `IDENTIFIED WITH plugin AS 'secret'`, and Oracle's without quotes.
+fn identified(chars: &[char], word: &Range<usize>) -> Option<Range<usize>> {
+    let (first, mut end) = next_word(chars, word.end);
+    if first == "with" || first == "via" {
+        let (_, plugin) = next_word(chars, after_space(chars, end));
+        let (by, behind) = next_word(chars, plugin);
+        end = ["by", "as", "using"].contains(&by.as_str()).then_some(behind)?;
+    } else if first != "by" {
+        return None;
+    }
+    let (kind, behind) = next_word(chars, end);
+    if kind == "password" || kind == "values" {
+        end = behind;
+    }
+    let start = after_space(chars, end);
+    if chars.get(start) == Some(&'(') {
+        return quoted(chars, start + 1);
+    }
+    quoted(chars, start).or_else(|| {
+        let before = &chars[word.start.saturating_sub(STATEMENT_CHARS_MAX)..word.start];
+        let before = before.iter().collect::<String>().to_ascii_lowercase();
+        let is_statement = STATEMENTS.iter().any(|statement| before.contains(statement));
+        let value = chars[start..].iter();
+        let length = value.take_while(|c| !c.is_whitespace() && !";,)'\"`".contains(**c)).count();
+        (is_statement && length > 0).then_some(start..start + length)
+    })
+}
+
+/// `SET PASSWORD FOR user = 'secret'`, `... TO 'secret'`.
+fn password_for(chars: &[char], end: usize) -> Option<Range<usize>> {
+    let (word, end) = next_word(chars, end);
+    let rest = chars[end..].iter().take_while(|c| !"\n;".contains(**c)).count();
+    let sign = (end..end + rest).find(|at| chars[*at] == '=' || follows(chars, *at, " to"))?;
+    let value = after_space(chars, sign + usize::from(chars[sign] == '='));
+    quoted(chars, value).filter(|_| word == "for")
+}
+
+/// The value of a header, without the way to log in.
+fn header(chars: &[char], end: usize) -> Option<Range<usize>> {
+    let end = quote(chars, end).map_or(end, |(_, after)| after);
+    let sign = after_blanks(chars, end);
+    chars.get(sign).filter(|c| ":=".contains(**c))?;
+    let start = after_blanks(chars, sign + 1);
+    let value = quoted(chars, start).unwrap_or_else(|| {
+        let ends = |c: &&char| !"'\"`\n\\".contains(**c);
+        start..start + chars[start..].iter().take_while(ends).count()
+    });
+    let first = chars[value.clone()].iter().take_while(|c| !c.is_whitespace()).count();
+    let scheme = chars[value.start..value.start + first].iter().collect::<String>();
+    let is_scheme = SCHEMES.contains(&scheme.to_ascii_lowercase().as_str());
+    let skipped = if is_scheme { after_blanks(chars, value.start + first) } else { value.start };
+    let secret = skipped.min(value.end)..value.end;
+    let is_elsewhere = is_variable(&chars[secret.clone()])
+        || chars[secret.clone()].starts_with(&['$', '('])
+        || chars[secret.clone()].starts_with(&['{']);
+    (!secret.is_empty() && !is_elsewhere).then_some(secret)
+}
+
+/// `Bearer` and a token with digits.
+fn bearer(chars: &[char], end: usize) -> Option<Range<usize>> {
+    let start = after_blanks(chars, end);
+    let is_part = |c: &&char| c.is_ascii_alphanumeric() || "._~+/=-".contains(**c);
+    let length = chars[start..].iter().take_while(is_part).count();
+    let has_digit = chars[start..start + length].iter().any(char::is_ascii_digit);
+    (start > end && length >= TOKEN_CHARS_MIN && has_digit).then_some(start..start + length)
+}
+
+/// `-----BEGIN PRIVATE KEY-----`, its lines and its end.
+fn private_key(chars: &[char], end: usize) -> Option<Range<usize>> {
+    let title = chars[end..].iter().take_while(|c| **c == ' ' || c.is_ascii_uppercase()).count();
+    let title: String = chars[end..end + title].iter().collect();
+    let start = end + title.len() + 5;
+    let last = chars
+        .get(start..)?
+        .windows(8)
+        .position(|eight| eight.iter().collect::<String>() == "-----END");
+    let is_private = title.ends_with("PRIVATE KEY");
+    is_private.then_some(start..last.map_or(chars.len(), |last| start + last))
+}
+
+/// A token that begins as those of a known service do, or a JSON Web Token.
+fn token(chars: &[char], start: usize) -> Option<Range<usize>> {
+    let is_part = |c: &&char| c.is_ascii_alphanumeric() || "_.-".contains(**c);
+    let length = chars[start..].iter().take_while(is_part).count();
+    let word = &chars[start..start + length];
+    let known =
+        TOKENS.iter().find(|prefix| word.iter().copied().take(prefix.len()).eq(prefix.chars()));
+    if let Some(prefix) = known {
+        let secret = start + prefix.len()..start + length;
+        return (secret.len() >= TOKEN_CHARS_MIN).then_some(secret);
+    }
+    let is_web =
+        word.starts_with(&['e', 'y', 'J']) && word.iter().filter(|c| **c == '.').count() == 2;
+    is_web.then_some(start..start + length)
+}

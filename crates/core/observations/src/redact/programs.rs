@@ -1,0 +1,298 @@
+//! Options by which programs are given secrets, other than those that are named so.
+
+use super::quotes::is_variable;
+use super::words::{Word, arguments};
+
+/// Programs whose options, or words, hold secrets.
+struct Program {
+    /// Names of its programs.
+    names: &'static [&'static str],
+    /// These options matter only with one of these words; empty: always.
+    with: &'static [&'static str],
+    /// Its short options without a value, which can be written before another: `-Nsp`.
+    flags: &'static str,
+    /// Its own options end with the first other word, at which another command begins.
+    runs_another: bool,
+    options: &'static [Held],
+    /// Words that are followed by a secret.
+    before: &'static [&'static str],
+    /// One of its words is `user/secret@database`.
+    has_login: bool,
+}
+
+/// An option and the part of its value that is a secret.
+#[derive(Clone, Copy)]
+struct Held(&'static str, Part);
+
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    /// The value.
+    All,
+    /// The value, which is part of the option's word: alone, the option asks for it.
+    Attached,
+    /// The value after the first sign like this.
+    After(char),
+    /// The value after this.
+    Behind(&'static str),
+}
+
+use Part::{After, All, Attached, Behind};
+
+const NONE: Program = Program {
+    names: &[],
+    with: &[],
+    flags: "",
+    runs_another: false,
+    options: &[],
+    before: &[],
+    has_login: false,
+};
+
+/// The table. Options that are named like a secret, such as `--password`, need no entry.
+#[rustfmt::skip]
+const PROGRAMS: &[Program] = &[
+    Program {
+        names: &[
+            "mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlslap", "mysqlcheck", "mysqlsh",
+            "mysqlshow", "mysqlbinlog", "mysqlpump", "mysql_upgrade", "mariadb", "mariadb-dump",
+            "mariadb-admin", "mariadb-import", "mariadb-slap", "mariadb-check", "mariadb-show",
+            "mariadb-binlog", "mariadb-upgrade", "mariabackup", "mariadb-backup", "xtrabackup",
+        ],
+        flags: "ABbcCEfGHijnNoqrsTtvwX",
+        options: &[Held("-p", Attached)],
+        ..NONE
+    },
+    Program {
+        names: &[
+            "mydumper", "myloader", "mycli", "mongo", "mongosh", "mongodump", "mongorestore",
+            "mongoexport", "mongoimport", "mongostat", "mongotop", "cqlsh", "beeline",
+            "rabbitmqadmin", "twine",
+        ],
+        options: &[Held("-p", All)],
+        ..NONE
+    },
+    Program {
+        names: &["sqlcmd", "bcp", "osql", "isql", "tsql", "sqsh", "fisql", "dtexec"],
+        flags: "CNEeIbkrqRc",
+        options: &[Held("-P", All), Held("/P", All)],
+        ..NONE
+    },
+    Program {
+        names: &["mosquitto_pub", "mosquitto_sub", "zip", "unzip"],
+        options: &[Held("-P", All)],
+        ..NONE
+    },
+    Program { names: &["ssh-keygen"], options: &[Held("-P", All), Held("-N", All)], ..NONE },
+    Program {
+        names: &["7z", "7za", "7zz", "7zr", "rar", "unrar"],
+        options: &[Held("-p", Attached)],
+        ..NONE
+    },
+    Program { names: &["sshpass"], runs_another: true, options: &[Held("-p", All)], ..NONE },
+    Program { names: &["plink", "pscp", "psftp", "putty"], options: &[Held("-pw", All)], ..NONE },
+    Program {
+        names: &["curl"],
+        flags: "#0123456afgiIjJkLlMnNOpqRsSvVZ",
+        options: &[
+            Held("-u", After(':')), Held("--user", After(':')), Held("-U", After(':')),
+            Held("--proxy-user", After(':')), Held("-E", After(':')), Held("--cert", After(':')),
+            Held("--oauth2-bearer", All),
+        ],
+        ..NONE
+    },
+    Program {
+        names: &["http", "https", "xh", "xhs"],
+        options: &[Held("-a", After(':')), Held("--auth", After(':'))],
+        ..NONE
+    },
+    Program { names: &["etcdctl"], options: &[Held("--user", After(':'))], ..NONE },
+    Program { names: &["lftp"], options: &[Held("-u", After(','))], ..NONE },
+    Program {
+        names: &["smbclient", "smbget", "smbcacls", "smbcquotas", "rpcclient", "net"],
+        options: &[Held("-U", After('%')), Held("--user", After('%'))],
+        ..NONE
+    },
+    Program {
+        names: &["redis-cli", "valkey-cli", "keydb-cli", "redis-benchmark", "valkey-benchmark"],
+        options: &[Held("-a", All)],
+        before: &["auth", "requirepass", "masterauth"],
+        ..NONE
+    },
+    Program {
+        names: &["redis-server", "valkey-server"],
+        options: &[Held("--requirepass", All), Held("--masterauth", All)],
+        ..NONE
+    },
+    Program {
+        names: &["openssl"],
+        options: &[
+            Held("-passin", Behind("pass:")), Held("-passout", Behind("pass:")),
+            Held("-pass", Behind("pass:")), Held("-password", Behind("pass:")),
+            Held("-k", All), Held("-K", All),
+        ],
+        ..NONE
+    },
+    Program {
+        names: &["ldapsearch", "ldapadd", "ldapmodify", "ldapdelete"],
+        options: &[Held("-w", All)],
+        ..NONE
+    },
+    Program { names: &["impala-shell"], options: &[Held("--ldap_password_cmd", All)], ..NONE },
+    Program { names: &["influx"], options: &[Held("-t", All)], ..NONE },
+    Program {
+        names: &[
+            "docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "crane", "oc", "cf",
+            "az",
+        ],
+        with: &["login"],
+        options: &[Held("-p", All)],
+        ..NONE
+    },
+    Program { names: &["skopeo", "buildah"], options: &[Held("--creds", After(':'))], ..NONE },
+    Program { names: &["az"], with: &["sql"], options: &[Held("-p", All)], ..NONE },
+    Program {
+        names: &["kubectl", "oc"],
+        with: &["secret"],
+        options: &[Held("--from-literal", After('='))],
+        ..NONE
+    },
+    Program {
+        names: &["aws"],
+        before: &["aws_secret_access_key", "aws_session_token"],
+        ..NONE
+    },
+    Program { names: &["vault", "bao"], with: &["login"], before: &["login"], ..NONE },
+    Program { names: &["db2"], before: &["using"], ..NONE },
+    // HammerDB's scripts: `diset connection mssqls_pass secret`.
+    Program {
+        names: &["diset"],
+        before: &[
+            "mssqls_pass", "mysql_pass", "maria_pass", "pg_pass", "pg_superuserpass",
+            "pg_defaultdbpass", "system_password", "tpcc_pass", "db2_pass",
+        ],
+        ..NONE
+    },
+    Program {
+        names: &["sqlplus", "rman", "expdp", "impdp", "sqlldr", "sqlcl"],
+        has_login: true,
+        ..NONE
+    },
+];
+
+/// Hides the secrets that programs are given by their own options.
+pub fn hide(chars: &[char], hidden: &mut [bool]) {
+    let is_name = |c: &char| c.is_ascii_alphanumeric() || "_-".contains(*c);
+    let mut at = 0;
+    while at < chars.len() {
+        let end = at + chars[at..].iter().take_while(|c| is_name(c)).count();
+        let follows = chars.get(end).is_some_and(|c| " \t'\"\\.".contains(*c));
+        let is_file = at.checked_sub(1).is_some_and(|before| ".@".contains(chars[before]));
+        if end > at && follows && !is_file {
+            let name: String = chars[at..end].iter().collect::<String>().to_ascii_lowercase();
+            let suffix = chars[end..].starts_with(&['.', 'e', 'x', 'e']);
+            let end = if suffix { end + 4 } else { end };
+            let mut programs =
+                PROGRAMS.iter().filter(|one| one.names.contains(&name.as_str())).peekable();
+            if programs.peek().is_some() && chars.get(end) != Some(&'.') {
+                let words = arguments(chars, at, end);
+                programs.for_each(|program| program.hide(&words, hidden));
+            }
+        }
+        at = end.max(at + 1);
+    }
+}
+
+impl Program {
+    fn hide(&self, words: &[Word], hidden: &mut [bool]) {
+        let is = |word: &Word, wanted: &&str| {
+            word.text.iter().copied().map(|c| c.to_ascii_lowercase()).eq(wanted.chars())
+        };
+        let has = |wanted: &&str| words.iter().any(|word| is(word, wanted));
+        if !self.with.is_empty() && !self.with.iter().any(|wanted| has(&wanted)) {
+            return;
+        }
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            if let Some((part, from)) = self.option(&word.text) {
+                match from {
+                    Some(from) => mask(word, from, part, hidden),
+                    None if part == Attached => {}
+                    None => words.next().into_iter().for_each(|word| mask(word, 0, part, hidden)),
+                }
+            } else if self.before.iter().any(|wanted| is(word, &wanted)) {
+                // Options can stand between: `vault login -method=userpass`.
+                let next = words.by_ref().find(|word| word.text[0] != '-');
+                next.into_iter().for_each(|word| mask(word, 0, All, hidden));
+            } else if word.text[0] != '-' {
+                if self.has_login {
+                    mask_login(word, hidden);
+                }
+                if self.runs_another {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The secret part of an option's value, and where in the word the value begins, if it does.
+    fn option(&self, word: &[char]) -> Option<(Part, Option<usize>)> {
+        self.options.iter().find_map(|Held(name, part)| {
+            let name: Vec<char> = name.chars().collect();
+            let is_short = name.len() == 2;
+            let flags = if is_short && name[0] == '-' && word[0] == '-' {
+                word[1..].iter().take_while(|c| **c != name[1] && self.flags.contains(**c)).count()
+            } else {
+                0
+            };
+            let (sign, letters) = name.split_first()?;
+            let rest = word.strip_prefix(&[*sign])?[flags..].strip_prefix(letters)?;
+            let value = word.len() - rest.len();
+            match rest.first() {
+                None => Some((*part, None)),
+                Some('=') => Some((*part, Some(value + 1))),
+                Some(_) => is_short.then_some((*part, Some(value))),
+            }
+        })
+    }
+}
+
+/// Hides a part of the value that begins here in a word.
+fn mask(word: &Word, from: usize, part: Part, hidden: &mut [bool]) {
+    let value = &word.text[from..];
+    let start = match part {
+        All | Attached => Some(0),
+        After(sign) => value.iter().position(|c| *c == sign).map(|at| at + 1),
+        Behind(prefix) => {
+            let prefix: Vec<char> = prefix.chars().collect();
+            value.starts_with(&prefix).then_some(prefix.len())
+        }
+    };
+    if let Some(start) = start.filter(|start| !is_elsewhere(&value[*start..])) {
+        word.places[from + start..].iter().for_each(|place| hidden[*place] = true);
+    }
+}
+
+/// `user/secret@database`, `userid=user/secret`; a path begins with a slash or a dot.
+fn mask_login(word: &Word, hidden: &mut [bool]) {
+    let text = &word.text;
+    let Some(slash) = text.iter().position(|c| *c == '/') else { return };
+    let user = &text[..slash];
+    let user = user.strip_prefix(&['u', 's', 'e', 'r', 'i', 'd', '=']).unwrap_or(user);
+    if !user.is_empty() && user.iter().all(|c| c.is_alphanumeric() || "_$#".contains(*c)) {
+        let end = text.iter().rposition(|c| *c == '@').filter(|at| *at > slash);
+        let secret = slash + 1..end.unwrap_or(text.len());
+        if !is_elsewhere(&text[secret.clone()]) {
+            word.places[secret].iter().for_each(|place| hidden[*place] = true);
+        }
+    }
+}
+
+/// Returns whether a value is a variable, the output of a command or a parameter: `$PASSWORD`,
+/// `$(cat file)`, `{password}`.
+fn is_elsewhere(value: &[char]) -> bool {
+    let is_parameter = match value {
+        ['{', name @ .., '}'] => name.iter().all(|c| c.is_ascii_alphanumeric() || *c == '_'),
+        _ => false,
+    };
+    is_parameter || is_variable(value) || value.starts_with(&['$', '('])
+}

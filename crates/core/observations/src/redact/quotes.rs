@@ -1,0 +1,71 @@
+//! Quotes of shells, of SQL and of JSON, possibly escaped, and values without any.
+
+use std::ops::Range;
+
+/// A quote behind so many backslashes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Quote {
+    pub mark: char,
+    pub depth: usize,
+}
+
+/// A quote at this place, behind backslashes perhaps, and where what it holds begins.
+pub fn quote(chars: &[char], at: usize) -> Option<(Quote, usize)> {
+    let depth = chars.get(at..)?.iter().take_while(|c| **c == '\\').count();
+    let mark = chars.get(at + depth).filter(|c| "'\"".contains(**c))?;
+    Some((Quote { mark: *mark, depth }, at + depth + 1))
+}
+
+/// Returns the range between quotes that start here, possibly tripled or escaped; to the end of the
+/// text if unclosed.
+pub fn quoted(chars: &[char], start: usize) -> Option<Range<usize>> {
+    let (Quote { mark, depth }, inner) = quote(chars, start)?;
+    let triple = [mark; 3];
+    if chars[inner - 1..].starts_with(&triple) {
+        let inner = inner + 2;
+        let end = chars[inner..].windows(3).position(|three| three == triple);
+        return Some(inner..end.map_or(chars.len(), |end| inner + end));
+    }
+    // The same quote behind as many backslashes ends it. Two of them may be one that was escaped
+    // once more.
+    let end = (inner..chars.len())
+        .find(|at| {
+            let before = chars[inner..*at].iter().rev().take_while(|c| **c == '\\').count();
+            chars[*at] == mark && before == depth
+        })
+        .map_or(chars.len(), |end| end - depth);
+    Some(inner..end.max(inner))
+}
+
+/// Where the list ends that begins with the bracket at this place.
+pub fn list_end(chars: &[char], start: usize) -> usize {
+    let mut at = start + 1;
+    while at < chars.len() && chars[at] != ']' {
+        // A text ends with as many signs as it begins with.
+        at = quoted(chars, at).map_or(at + 1, |inner| inner.end + inner.start - at);
+    }
+    at.min(chars.len())
+}
+
+/// The end of a value without quotes; a number in JSON ends earlier.
+pub fn bare_end(chars: &[char], start: usize, is_json: bool) -> usize {
+    let ends = |c: char| c.is_whitespace() || "\"'`&".contains(c) || (is_json && ",}]".contains(c));
+    let mut end = start;
+    while let Some(c) = chars.get(end).filter(|c| !ends(**c)) {
+        let escapes = *c == '\\' && chars.get(end + 1).is_some_and(|c| !"\"'`".contains(*c));
+        end += if escapes { 2 } else { 1 };
+    }
+    end.min(chars.len())
+}
+
+/// The place behind blanks.
+pub fn after_blanks(chars: &[char], at: usize) -> usize {
+    let rest = chars.get(at..).unwrap_or_default();
+    at + rest.iter().take_while(|c| [' ', '\t'].contains(c)).count()
+}
+
+/// `$PGPASSWORD`, `${PGPASSWORD}`: the secret is elsewhere.
+pub fn is_variable(value: &[char]) -> bool {
+    let Some((&'$', name)) = value.split_first() else { return false };
+    !name.is_empty() && name.iter().all(|c| c.is_ascii_uppercase() || "_{}".contains(*c))
+}
