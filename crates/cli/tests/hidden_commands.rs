@@ -38,7 +38,7 @@ fn commands_with_a_secret_are_refused_and_do_not_repeat_it() {
     }
 }
 
-/// What hooks are and print is recorded.
+/// The command lines of hooks and their output are recorded.
 #[test]
 fn hooks_are_recorded_with_stars() {
     for command in COMMANDS {

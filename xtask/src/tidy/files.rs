@@ -15,7 +15,7 @@ const UNTIL_SHORTER: [(&str, usize); 14] = [
     ("crates/core/experiment/tests/bad_input.rs", 690),
     ("crates/core/report/src/table.rs", 646),
     ("crates/core/sql/src/lib.rs", 305),
-    ("crates/core/store/src/rows.rs", 653),
+    ("crates/core/store/src/rows.rs", 630),
     ("crates/engines/duckdb/src/lib.rs", 230),
     ("crates/engines/files/src/lib.rs", 165),
     ("crates/engines/mariadb/src/lib.rs", 179),

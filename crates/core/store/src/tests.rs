@@ -526,7 +526,7 @@ fn observations_are_read_as_they_were_recorded_and_damaged_ones_are_refused() {
     }
 }
 
-/// In a text of each table, as somebody may have typed it.
+/// Plants a secret in a text of each table.
 #[test]
 fn no_text_is_written_or_read_with_a_password() {
     let (secret, near) = ("S3c7et", "postgres://u:S3c7et@h/d");

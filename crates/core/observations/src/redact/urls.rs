@@ -3,7 +3,7 @@
 use super::quotes::{quote, quoted};
 use std::ops::Range;
 
-/// What ends a URL that is not in quotes.
+/// Returns whether a character ends a URL that is not in quotes.
 fn ends_word(c: char) -> bool {
     c.is_whitespace() || "\"'`<>".contains(c)
 }
@@ -42,8 +42,8 @@ fn with_scheme(chars: &[char], start: usize, login: usize) -> Option<Range<usize
     if chars[login] == '[' || chars[port.clone()].iter().all(char::is_ascii_digit) {
         return digits_before_blank(chars, &port, word);
     }
-    // A login without a host, which reads as a host and a port that is no number; or a blank or a
-    // quote in a password, with the host in a later word.
+    // A login without a host reads as a host and a port, but the port is not a number. Or the
+    // password has a blank or a quote, and the host is in a later word.
     Some(port.start..last_at(next_url(chars, word)).unwrap_or(port.end))
 }
 
