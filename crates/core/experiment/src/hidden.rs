@@ -122,7 +122,9 @@ impl<'a> Search<'a> {
             (Content::List(nodes), Some(command))
                 if OF_LEVELS.iter().any(|section| path.starts_with(section)) =>
             {
-                nodes.iter().for_each(|node| self.hide(source, node, command));
+                for node in nodes {
+                    self.hide(source, node, command);
+                }
             }
             (_, Some(command)) => self.hide(source, node, command),
             (Content::Table(entries), None) => {
@@ -132,7 +134,9 @@ impl<'a> Search<'a> {
                 }
             }
             (Content::List(nodes), None) => {
-                nodes.iter().for_each(|node| self.read(source, node, path));
+                for node in nodes {
+                    self.read(source, node, path);
+                }
             }
             _ => {}
         }

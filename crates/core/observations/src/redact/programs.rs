@@ -195,7 +195,9 @@ pub fn hide(chars: &[char], hidden: &mut [bool]) {
                 PROGRAMS.iter().filter(|one| one.names.contains(&name.as_str())).peekable();
             if programs.peek().is_some() && chars.get(end) != Some(&'.') {
                 let words = arguments(chars, at, end);
-                programs.for_each(|program| program.hide(&words, hidden));
+                for program in programs {
+                    program.hide(&words, hidden);
+                }
             }
         }
         at = end.max(at + 1);
@@ -208,7 +210,7 @@ impl Program {
             word.text.iter().copied().map(|c| c.to_ascii_lowercase()).eq(wanted.chars())
         };
         let has = |wanted: &&str| words.iter().any(|word| is(word, wanted));
-        if !self.with.is_empty() && !self.with.iter().any(|wanted| has(&wanted)) {
+        if !self.with.is_empty() && !self.with.iter().any(has) {
             return;
         }
         let mut words = words.iter();
@@ -217,12 +219,17 @@ impl Program {
                 match from {
                     Some(from) => mask(word, from, part, hidden),
                     None if part == Attached => {}
-                    None => words.next().into_iter().for_each(|word| mask(word, 0, part, hidden)),
+                    None => {
+                        if let Some(value) = words.next() {
+                            mask(value, 0, part, hidden);
+                        }
+                    }
                 }
-            } else if self.before.iter().any(|wanted| is(word, &wanted)) {
+            } else if self.before.iter().any(|wanted| is(word, wanted)) {
                 // Options can stand between: `vault login -method=userpass`.
-                let next = words.by_ref().find(|word| word.text[0] != '-');
-                next.into_iter().for_each(|word| mask(word, 0, All, hidden));
+                if let Some(secret) = words.by_ref().find(|word| word.text[0] != '-') {
+                    mask(secret, 0, All, hidden);
+                }
             } else if word.text[0] != '-' {
                 if self.has_login {
                     mask_login(word, hidden);
@@ -268,7 +275,9 @@ fn mask(word: &Word, from: usize, part: Part, hidden: &mut [bool]) {
         }
     };
     if let Some(start) = start.filter(|start| !is_elsewhere(&value[*start..])) {
-        word.places[from + start..].iter().for_each(|place| hidden[*place] = true);
+        for place in &word.places[from + start..] {
+            hidden[*place] = true;
+        }
     }
 }
 
@@ -282,7 +291,9 @@ fn mask_login(word: &Word, hidden: &mut [bool]) {
         let end = text.iter().rposition(|c| *c == '@').filter(|at| *at > slash);
         let secret = slash + 1..end.unwrap_or(text.len());
         if !is_elsewhere(&text[secret.clone()]) {
-            word.places[secret].iter().for_each(|place| hidden[*place] = true);
+            for place in &word.places[secret] {
+                hidden[*place] = true;
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Words of command lines that stand somewhere in a text.
 
 use super::quotes::{Quote, after_blanks, quote, quoted};
+use std::ops::Range;
 
 /// A word without its quotes.
 #[derive(Debug, Default)]
@@ -11,9 +12,9 @@ pub struct Word {
 }
 
 impl Word {
-    fn push(&mut self, chars: &[char], at: usize) {
-        self.text.push(chars[at]);
-        self.places.push(at);
+    fn extend(&mut self, chars: &[char], places: Range<usize>) {
+        self.text.extend_from_slice(&chars[places.clone()]);
+        self.places.extend(places);
     }
 }
 
@@ -41,7 +42,7 @@ fn list(chars: &[char], mut comma: usize) -> Vec<Word> {
         let start = start + chars[start..].iter().take_while(|c| c.is_whitespace()).count();
         let Some(inner) = quoted(chars, start) else { break };
         let mut word = Word::default();
-        inner.clone().for_each(|at| word.push(chars, at));
+        word.extend(chars, inner.clone());
         if !word.text.is_empty() {
             words.push(word);
         }
@@ -105,7 +106,7 @@ impl Line<'_> {
                     (open, at) = (Some(quote), after);
                 }
                 Some((_, after)) => {
-                    (at..after).for_each(|place| word.push(self.chars, place));
+                    word.extend(self.chars, at..after);
                     at = after;
                 }
                 None if *c == '\n' => return (at, true),
@@ -117,7 +118,7 @@ impl Line<'_> {
                     // What a backslash escapes is part of the word.
                     let escapes = *c == '\\' && open.is_none_or(|open| open.mark == '"');
                     let length = 1 + usize::from(escapes && at + 1 < self.chars.len());
-                    (at..at + length).for_each(|place| word.push(self.chars, place));
+                    word.extend(self.chars, at..at + length);
                     at += length;
                 }
             }

@@ -27,7 +27,9 @@ impl<'a> Values<'a> {
 
     /// Adds several values.
     pub fn extend(&mut self, values: impl IntoIterator<Item = ToSqlOutput<'a>>) {
-        values.into_iter().for_each(|value| self.push(value));
+        for value in values {
+            self.push(value);
+        }
     }
 
     /// Adds a JSON document, which stays one: its texts are guarded one by one.

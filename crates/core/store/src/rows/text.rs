@@ -19,7 +19,7 @@ impl Field for String {
 
 impl Field for Option<String> {
     fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
-        values.push(self.as_ref().map_or(Null.to_sql(), |text| text.to_sql())?);
+        values.push(self.as_ref().map_or(Null.to_sql(), ToSql::to_sql)?);
         Ok(())
     }
 
