@@ -57,7 +57,7 @@ impl Progress {
         match self {
             // A reader that has gone does not stop the run.
             Self::Json => {
-                drop(serde_json::to_value(event).map(|event| output::print_json_redacted(event)));
+                drop(serde_json::to_value(event).map(output::print_json_redacted));
             }
             Self::People(display) => display.hear(event),
         }
