@@ -36,6 +36,24 @@ pub fn replace_file<E: Display>(
         .map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))
 }
 
+/// Has a program write a new file under another name beside it, and renames it when it is complete.
+///
+/// # Errors
+/// Those of `write`, and when the file cannot be made.
+pub fn new_file(
+    path: &Path,
+    write: impl FnOnce(&Path) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let failed = |error| Failure::failed(format!("cannot write {}: {error}", path.display()));
+    remove_remains(path);
+    let (partial, file) = partial(path).map_err(failed)?;
+    let written = write(&partial).and_then(|()| file.sync_all().map_err(failed));
+    written.and_then(|()| fs::rename(&partial, path).map_err(failed)).inspect_err(|_| {
+        // The failure is reported; that its remains cannot be removed adds nothing.
+        let _ = fs::remove_file(&partial);
+    })
+}
+
 /// A file that cannot be written; `E` is the error of its content.
 #[derive(Debug, thiserror::Error)]
 enum WriteError<E> {

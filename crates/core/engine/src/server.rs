@@ -7,7 +7,7 @@ use observations::{
 };
 use std::fmt;
 use std::path::Path;
-use work::{Cancel, Stop};
+use work::Stop;
 
 /// The servers of an engine.
 pub trait Servers: Sync {
@@ -38,8 +38,9 @@ pub trait Dumps {
     /// Writes the database that a URL names to a new file, and changes nothing in it.
     ///
     /// # Errors
-    /// When the URL is wrong, or the dump fails: nothing is left of the file then.
-    fn dump(&self, url: &str, to: &Path, cancel: &Cancel) -> Result<(), EngineError>;
+    /// When the URL is wrong, or the dump fails, makes no progress or is interrupted:
+    /// nothing is left of the file then.
+    fn dump(&self, url: &str, to: &Path, stop: &Stop) -> Result<(), EngineError>;
 }
 
 /// A server by URL. It is displayed without its password.

@@ -4,13 +4,14 @@
 //! - `table`: tables and columns; `rows`: batches of rows; `key`: clustering keys
 //! - `operation`: operations on tables, and the [`Work`] that they are part of
 //! - `request`: a request to a connection
-//! - `cancel`: ending a trial early
+//! - `cancel`: ending a trial early; `silence`: how long a server may be silent
 
 mod cancel;
 mod key;
 mod operation;
 mod request;
 mod rows;
+mod silence;
 mod table;
 
 pub use cancel::{Cancel, CancelReason, Stop};
@@ -18,4 +19,5 @@ pub use key::{Key, Placement};
 pub use operation::{Filter, Operation, Output, SharedTables, UserStatement, Work};
 pub use request::{Parameter, Request, Statement};
 pub use rows::{Fill, Rows, Texts, Values, day};
+pub use silence::{SILENCE_VARIABLE, SilenceError, silence_from_environment, silence_max};
 pub use table::{Column, DataType, DefaultValue, Storage, Table, TableFormat};

@@ -6,12 +6,7 @@ use engine::{
     LiveObserver, ObserveOptions, QueryLimits, QueryReader, Server, ServerError, Servers,
 };
 use observations::{Advice, Survey, SurveyedServer, Unread};
-use std::time::Duration;
 use work::Stop;
-
-/// A server that needs longer to answer a question about its state has a problem that waits do not
-/// show.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Servers for MariaDb {
     fn engine(&self) -> &'static str {
@@ -67,7 +62,7 @@ pub const OBSERVED_FROM: &str = "information_schema";
 pub fn connect_to_observe(config: &Config, stop: &Stop) -> Result<Client, ServerError> {
     let config = config.clone().with_stop(stop.clone());
     let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
-    client.set_answer_timeout(Some(PATIENCE));
+    client.set_answer_timeout(Some(work::silence_max()));
     client.set_stop(stop.clone());
     client
         .run(&format!(

@@ -269,6 +269,10 @@ fn a_server_that_drips_has_no_more_time_than_a_silent_one() {
         matches!(error, Error::Timeout(_)) && error.to_string() == "no answer within 1 s",
         "{error}"
     );
+    // Another request does not wait as long again, and no late answer is taken for its own.
+    client.set_answer_timeout(None);
+    let error = client.query("SELECT 1").unwrap_err();
+    assert!(matches!(error, Error::Lost(_)), "{error}");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!(
         "mysql://me@127.0.0.1:{}/?connect-timeout=1",

@@ -1,8 +1,12 @@
-//! Sessions that observe a server, and advice on failed connections.
+//! Sessions that observe a server or another session, and advice on failed connections.
 
-use crate::client::Client;
+use crate::client::{Client, Config};
 use engine::ServerError;
 use observe::process_title;
+use std::time::Duration;
+
+/// How long the server may take to say whether a session works.
+const ANSWER: Duration = Duration::from_secs(10);
 
 /// Keeps the statements of this session out of the server's statistics, as superusers may choose.
 pub fn leave_no_statistics(client: &mut Client) {
@@ -22,6 +26,26 @@ pub fn is_local(client: &Client, user: &str) -> bool {
     title.is_some_and(|title| {
         title.starts_with("postgres:") && title.split(' ').any(|word| word == user)
     })
+}
+
+/// Asks over a connection of its own whether a session that this condition chooses works: it is
+/// active, and waits neither for a lock nor for its client. A server that does not answer is as
+/// good as silent.
+pub fn is_working(config: &Config, session: &str) -> bool {
+    let limit = Some(ANSWER.min(work::silence_max()));
+    let config =
+        config.clone().with_connect_timeout(limit).with_application_name("steelbench progress");
+    let asked = || {
+        let mut client = Client::connect(&config)?;
+        client.set_answer_timeout(limit);
+        client.cell(&format!(
+            "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE state = 'active' AND \
+             wait_event_type IS DISTINCT FROM 'Lock' AND wait_event_type IS DISTINCT FROM \
+             'Client' AND {session}"
+        ))
+    };
+    let found: Result<Option<String>, crate::client::Error> = asked();
+    found.is_ok_and(|count| count.is_some_and(|count| count != "0"))
 }
 
 /// Advice on a server that does not let us connect.

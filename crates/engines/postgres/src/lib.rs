@@ -58,7 +58,7 @@ pub use settings::URL;
 use statements::Rules;
 use std::path::Path;
 use std::time::Duration;
-use work::{Cancel, Stop, Table};
+use work::{Stop, Table};
 
 /// How long a server may take to accept a connection, where its URL does not say.
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -232,8 +232,8 @@ impl Servers for Postgres {
 }
 
 impl Dumps for Postgres {
-    fn dump(&self, url: &str, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
-        server::dump(url, to, cancel)
+    fn dump(&self, url: &str, to: &Path, stop: &Stop) -> Result<(), EngineError> {
+        server::dump(url, to, stop)
     }
 }
 

@@ -1,11 +1,13 @@
 //! Rows of a table of a user's server, which is only read.
 
 use super::admin::ADMIN;
+use super::connecting::is_working;
 use super::while_doing;
 use crate::client::{Client, Config, quote_identifier};
 use engine::ServerError;
 use engine::sample::{Cell, Sample};
-use work::Stop;
+use std::time::Duration;
+use work::{Stop, silence_max};
 
 /// Rows of a table: all, or of one with more than `rows_max` those of as many pages as hold so
 /// many, drawn at random (`TABLESAMPLE SYSTEM`) and read as they lie. `table` is a name, or a
@@ -21,10 +23,15 @@ pub fn sample(
 ) -> Result<Sample, ServerError> {
     let config = config.clone().with_application_name(ADMIN).with_stop(stop.clone());
     let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
-    client.set_answer_timeout(None);
+    client.set_stop(stop.clone(), Duration::ZERO);
+    client.set_answer_timeout(Some(silence_max()));
+    let session = format!("pid = {}", client.backend_pid());
+    let mut works = || is_working(&config, &session);
     let name = table.split('.').map(quote_identifier).collect::<Vec<_>>().join(".");
     let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
     client.batch(begin).map_err(while_doing("starting to read"))?;
+    let lock = format!("SET LOCAL lock_timeout = {}", silence_max().as_millis());
+    client.batch(&lock).map_err(while_doing("starting to read"))?;
     let sql = "SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = \
                to_regclass($1) AND attnum > 0 AND NOT attisdropped ORDER BY attnum";
     let found = client.query(sql, &[Some(&name)]).map_err(while_doing("reading its columns"))?;
@@ -34,9 +41,9 @@ pub fn sample(
         return Err(ServerError::new(what));
     }
     let count = client
-        .cell(&format!("SELECT count(*) FROM {name}"))
+        .long_query(&format!("SELECT count(*) FROM {name}"), &mut works)
         .map_err(while_doing("counting its rows"))?;
-    let all = count.and_then(|count| count.parse::<u64>().ok()).unwrap_or(0);
+    let all = count.first().and_then(|row| row.parse::<u64>(0)).unwrap_or(0);
     let some = match rows_max as f64 / all.max(1) as f64 {
         share if share < 1.0 => {
             format!(" TABLESAMPLE SYSTEM ({}) REPEATABLE (1) LIMIT {rows_max}", 100.0 * share)
@@ -45,7 +52,7 @@ pub fn sample(
     };
     let columns: Vec<String> = found.iter().map(|row| quote_identifier(&row.text(0))).collect();
     let sql = format!("SELECT {} FROM {name}{some}", columns.join(", "));
-    let rows = client.query(&sql, &[]).map_err(while_doing("reading its rows"))?;
+    let rows = client.long_query(&sql, &mut works).map_err(while_doing("reading its rows"))?;
     let numeric: Vec<bool> = found
         .iter()
         .map(|row| {

@@ -242,6 +242,30 @@ fn a_timeout_keeps_the_connection_in_step() {
 }
 
 #[test]
+fn a_long_statement_is_waited_for_as_long_as_the_server_works_on_it() {
+    on_every_version(|server| {
+        let mut client = server.connect();
+        client.set_answer_timeout(Some(Duration::from_millis(100)));
+        let mut asked = 0;
+        let mut works = || {
+            asked += 1;
+            true
+        };
+        let rows = client.long_query("SELECT 'done', pg_sleep(0.5)", &mut works).unwrap();
+        assert_eq!(rows.first().unwrap().get(0), Some("done"));
+        assert!(asked > 0);
+        let error = client.long_query("SELECT pg_sleep(1000)", &mut || false).unwrap_err();
+        assert!(matches!(error, Error::Timeout(_)), "{error}");
+        // The one that is late is not given the time again.
+        let error = client.query("SELECT 1", &[]).unwrap_err();
+        assert!(matches!(error, Error::Timeout(_)), "{error}");
+        client.canceller().cancel().unwrap();
+        client.set_answer_timeout(None);
+        assert_eq!(value(&mut client, "SELECT 'mine'"), "mine");
+    });
+}
+
+#[test]
 fn a_killed_session_tells_why() {
     on_every_version(|server| {
         let mut client = server.connect();

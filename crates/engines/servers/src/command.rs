@@ -1,15 +1,21 @@
 //! Programs that do a step of preparation: psql, `pg_restore`, a command that restarts a server.
 
+use crate::progress::{self, GroupMember};
 use engine::EngineError;
 use observe::child::without_secrets;
+use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-use work::Cancel;
+use work::{Cancel, Stop};
 
 /// Between two looks whether it has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Between two looks at its progress, at most, and how many there are before a silence ends it.
+const PROGRESS_EVERY: Duration = Duration::from_millis(500);
+const LOOKS: u32 = 10;
 
 /// Bytes at the end of the output that are examined.
 const OUTPUT_BYTES_MAX: u64 = 64 << 10;
@@ -17,6 +23,29 @@ const OUTPUT_BYTES_MAX: u64 = 64 << 10;
 const SAID_MAX: usize = 2000;
 /// A program with more output is killed.
 const PRINTED_BYTES_MAX: u64 = 64 << 20;
+
+/// Ends of a program other than its own.
+struct Limits<'a> {
+    /// The time that it may take in all.
+    at_most: Duration,
+    /// The limit of its silence, where it may work for long.
+    silence: Option<Silence<'a>>,
+    stop: &'a Stop,
+}
+
+/// A limit of a program's silence: of the time in which it neither computes nor reads nor writes,
+/// and nothing works for it.
+struct Silence<'a> {
+    at_most: Duration,
+    /// Says whether a server works for the program.
+    works: &'a dyn Fn() -> bool,
+    last: Progress,
+    since: Instant,
+    looked: Instant,
+}
+
+/// How far a group of processes has come.
+type Progress = BTreeMap<i32, GroupMember>;
 
 /// Runs a program to its end. When the trial is asked to stop, or after this time, it is killed
 /// with all that it has started.
@@ -30,16 +59,33 @@ pub fn run(
     at_most: Duration,
     cancel: &Cancel,
 ) -> Result<(), EngineError> {
-    run_with(command, Stdio::null(), doing, at_most, cancel)
+    let stop = cancel.stop();
+    let limits = Limits { at_most, silence: None, stop: &stop };
+    run_within(command, Stdio::null(), doing, limits)
 }
 
-/// Runs a command with this standard input.
-pub fn run_with(
+/// Runs a program that may work for long, with this standard input. It is killed with all that it
+/// has started when `stop` is asked for, and after a silence: so long it neither computes, nor
+/// reads, nor writes, and `works` does not say that a server works for it.
+///
+/// # Errors
+/// As those of [`run`].
+pub fn run_long(
+    command: Command,
+    input: Stdio,
+    doing: &str,
+    works: &dyn Fn() -> bool,
+    stop: &Stop,
+) -> Result<(), EngineError> {
+    let silence = Some(Silence::new(work::silence_max(), works));
+    run_within(command, input, doing, Limits { at_most: Duration::MAX, silence, stop })
+}
+
+fn run_within(
     mut command: Command,
     input: Stdio,
     doing: &str,
-    at_most: Duration,
-    cancel: &Cancel,
+    mut limits: Limits<'_>,
 ) -> Result<(), EngineError> {
     let failed = |message: String| EngineError::failed(doing, message);
     let program = command.get_program().to_string_lossy().into_owned();
@@ -55,26 +101,66 @@ pub fn run_with(
         let prints_on = output.metadata().is_ok_and(|output| output.len() > PRINTED_BYTES_MAX);
         match child.try_wait().map_err(|error| failed(error.to_string()))? {
             Some(status) => break status,
-            None if cancel.is_cancelled() || started.elapsed() > at_most || prints_on => {
-                // SAFETY: the child leads a process group of its own, so this reaches it and what
-                // it started.
-                unsafe { libc::killpg(child.id() as libc::pid_t, libc::SIGKILL) };
-                let _ = child.wait();
-                if cancel.is_cancelled() {
-                    return Err(EngineError::Cancelled);
-                }
-                let mebibytes = PRINTED_BYTES_MAX >> 20;
+            None => {
                 let why = if prints_on {
-                    format!("printing {mebibytes} MiB")
+                    Some(format!("printing {} MiB", PRINTED_BYTES_MAX >> 20))
                 } else {
-                    format!("{} s", at_most.as_secs())
+                    limits.reached(started, child.id() as i32)
                 };
-                return Err(failed(format!("{program}: killed after {why}")));
+                let stopped = limits.stop.is_asked();
+                if let Some(why) = why.or_else(|| stopped.then(String::new)) {
+                    // SAFETY: the child leads a process group of its own, so this reaches it and
+                    // what it started.
+                    unsafe { libc::killpg(child.id() as libc::pid_t, libc::SIGKILL) };
+                    let _ = child.wait();
+                    return Err(if stopped {
+                        EngineError::Cancelled
+                    } else {
+                        failed(format!("{program}: killed after {why}"))
+                    });
+                }
+                std::thread::sleep(LOOK_EVERY);
             }
-            None => std::thread::sleep(LOOK_EVERY),
         }
     };
     if status.success() { Ok(()) } else { Err(failed(said(&program, status, &mut output))) }
+}
+
+impl<'a> Silence<'a> {
+    fn new(at_most: Duration, works: &'a dyn Fn() -> bool) -> Self {
+        let now = Instant::now();
+        Self { at_most, works, last: Progress::new(), since: now, looked: now }
+    }
+}
+
+impl Limits<'_> {
+    /// The limit that a program has reached, if any.
+    fn reached(&mut self, started: Instant, group: i32) -> Option<String> {
+        if started.elapsed() > self.at_most {
+            return Some(format!("{} s", self.at_most.as_secs()));
+        }
+        let silence = self.silence.as_mut()?;
+        if silence.looked.elapsed() < (silence.at_most / LOOKS).min(PROGRESS_EVERY) {
+            return None;
+        }
+        silence.looked = Instant::now();
+        let now = progress::group(group);
+        if now != silence.last {
+            (silence.last, silence.since) = (now, silence.looked);
+        }
+        if silence.since.elapsed() < silence.at_most {
+            return None;
+        }
+        if (silence.works)() {
+            silence.since = Instant::now();
+            return None;
+        }
+        Some(format!(
+            "{} s without progress: it neither computed, read nor wrote, and the server did not \
+             work for it",
+            silence.at_most.as_secs_f64()
+        ))
+    }
 }
 
 /// Returns a failed program's output from its first error on.
@@ -95,4 +181,58 @@ fn said(program: &str, status: ExitStatus, output: &mut (impl Read + Seek)) -> S
     let said: String = without_secrets(printed[line..].trim()).chars().take(SAID_MAX).collect();
     let name = program.rsplit('/').next().unwrap_or(program);
     format!("{name} ended with {status}: {said}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Limits, Silence, run_within};
+    use engine::EngineError;
+    use std::cell::Cell;
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+    use work::Stop;
+
+    const LIMIT: Duration = Duration::from_millis(300);
+
+    fn run(script: &str, works: &dyn Fn() -> bool) -> Result<(), EngineError> {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        let (stop, silence) = (Stop::when(|| false), Some(Silence::new(LIMIT, works)));
+        let limits = Limits { at_most: Duration::MAX, silence, stop: &stop };
+        run_within(command, Stdio::null(), "testing", limits)
+    }
+
+    #[test]
+    fn a_silent_program_is_killed_with_all_that_it_has_started() {
+        let error = run("sleep 1000 & sleep 1000", &|| false).unwrap_err().to_string();
+        assert!(error.contains("sh: killed after 0.3 s without progress"), "{error}");
+    }
+
+    #[test]
+    fn a_program_that_comes_on_may_take_longer_than_the_limit() {
+        // Each round starts a program.
+        run("for n in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done", &|| false).unwrap();
+    }
+
+    #[test]
+    fn a_program_that_a_server_works_for_is_not_silent() {
+        let asked = Cell::new(0);
+        let works = || {
+            asked.set(asked.get() + 1);
+            asked.get() < 3
+        };
+        let error = run("sleep 1000", &works).unwrap_err().to_string();
+        assert!(error.contains("without progress") && asked.get() == 3, "{error}");
+    }
+
+    #[test]
+    fn a_stop_ends_it() {
+        let (stop, works) = (Stop::when(|| true), || true);
+        let silence = Some(Silence::new(LIMIT, &works));
+        let limits = Limits { at_most: Duration::MAX, silence, stop: &stop };
+        let mut command = Command::new("sleep");
+        command.arg("1000");
+        let ended = run_within(command, Stdio::null(), "testing", limits);
+        assert!(matches!(ended, Err(EngineError::Cancelled)), "{ended:?}");
+    }
 }

@@ -22,6 +22,7 @@ pub mod instance;
 pub mod load;
 pub mod private;
 pub mod process;
+mod progress;
 pub mod survey_rules;
 pub mod template;
 

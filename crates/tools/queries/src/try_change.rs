@@ -3,10 +3,11 @@
 use crate::logged::{read_logs, with_values};
 use clap::{ArgGroup, Args};
 use command::arguments::{Quick, pair, setting};
+use command::files::new_file;
 use command::session::{Session, exit_code};
-use command::{Context, ExitCode, Failure, output};
+use command::{Context, ExitCode, Failure, output, servers, signals};
 use engine::server::engine_by_url;
-use engine::{Dumps, Engine, Permits, SETUP_DUMP, SETUP_SQL, ServerError};
+use engine::{Dumps, Engine, EngineError, Permits, SETUP_DUMP, SETUP_SQL, ServerError};
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, Kind, LinkedSettings, settings};
 use observations::statement::first_word;
@@ -15,7 +16,6 @@ use statements::fingerprint;
 use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use work::Cancel;
 
 /// The first line of what is written here, by which it may be written again.
 const MADE: &str = "Written by `steelbench queries try`";
@@ -331,7 +331,15 @@ fn dump(dumps: &dyn Dumps, url: &str, file: &str) -> Result<(), Failure> {
         return Err(Failure::usage(message));
     }
     output::complain(&format!("Dumping the database to {file}."));
-    dumps.dump(url, file.as_ref(), &Cancel::new()).map_err(Failure::failed)
+    let stop = servers::stop_by(&signals::stop_flag()?);
+    new_file(file.as_ref(), |partial| {
+        dumps.dump(url, partial, &stop).map_err(|error| match error {
+            EngineError::Cancelled => {
+                Failure::interrupted("interrupted; nothing is left of the dump")
+            }
+            error => Failure::failed(error),
+        })
+    })
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::client::packet::{Packets, put_packet};
 use crate::client::response::{Column, Event, Kind, Response, text_row};
 use socket2::SockAddr;
 use std::io::{self, ErrorKind};
-use std::net::ToSocketAddrs;
+use std::net::{Shutdown, ToSocketAddrs};
 use std::time::Duration;
 use transport::tls::Tls;
 use transport::{Patience, Stream};
@@ -199,6 +199,18 @@ impl Client {
         self.channel.stream.patience.restart(self.channel.answer_timeout);
         command::query(&mut self.channel.output, sql);
         self.channel.flush()?;
+        let rows = self.rows(&mut file);
+        if let Err(Error::Timeout(_)) = rows {
+            // What comes later answers no other request.
+            let _ = self.channel.stream.socket().shutdown(Shutdown::Both);
+        }
+        rows
+    }
+
+    fn rows(
+        &mut self,
+        file: &mut impl FnMut(&mut Vec<u8>) -> Result<bool, Error>,
+    ) -> Result<Rows, Error> {
         let mut response = Response::new(Kind::Results, self.greeting.caches_metadata());
         let (mut rows, mut results) = (Rows::default(), 0);
         self.channel.received = 0;
@@ -213,7 +225,7 @@ impl Client {
                     self.channel.received += CELL_COST * rows.columns.len();
                     rows.rows.push(text_row(row, rows.columns.len()).ok_or_else(Error::malformed)?);
                 }
-                Event::LocalFile => self.send_file(&mut file)?,
+                Event::LocalFile => self.send_file(file)?,
                 Event::End(result) => return result.map(|()| rows).map_err(Error::Server),
                 _ => {}
             }

@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use work::Cancel;
 
+/// How long the server may take to say whether it works for the client.
+const ANSWER: Duration = Duration::from_secs(10);
+
 /// The client, by its names of today and before.
 const CLIENTS: [&str; 2] = ["mariadb", "mysql"];
 
@@ -98,6 +101,24 @@ pub(crate) fn fill(config: &Config, setup: &Setup, cancel: &Cancel) -> Result<()
     Ok(())
 }
 
+/// Asks over a connection of its own whether a session in our database works, and waits for no
+/// lock. A server that does not answer is as good as silent.
+fn is_working(config: &Config) -> bool {
+    let limit = ANSWER.min(work::silence_max());
+    let asked = || {
+        let config = config.clone().with_timeout(limit);
+        let mut client = crate::client::Client::connect(&config)?;
+        client.set_answer_timeout(Some(limit));
+        client.cell(&format!(
+            "SELECT count(*) FROM information_schema.processlist WHERE db = '{DATABASE}' AND \
+             command NOT IN ('Sleep', 'Daemon') AND id <> connection_id() AND coalesce(state, '') \
+             NOT LIKE 'Waiting for % lock'"
+        ))
+    };
+    let found: Result<Option<String>, crate::client::Error> = asked();
+    found.is_ok_and(|count| count.is_some_and(|count| count != "0"))
+}
+
 /// Runs a file, which ends at its first error. Its variables are user variables: `@name`.
 fn run(
     config: &Config,
@@ -127,5 +148,6 @@ fn run(
     end_with_us(&mut client, Signal::KILL);
     let place = file.place();
     let input = File::open(&place).map_err(EngineError::at(&place))?;
-    servers::command::run_with(client, input.into(), &doing, Duration::MAX, cancel)
+    let works = || is_working(config);
+    servers::command::run_long(client, input.into(), &doing, &works, &cancel.stop())
 }

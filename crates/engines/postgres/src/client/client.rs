@@ -32,6 +32,8 @@ pub struct Client {
     canceller: Canceller,
     /// Requests that the server has not answered to the end, because we did not wait for it.
     unanswered: u32,
+    /// True when the time for such an answer is over: the next request does not wait as long again.
+    is_overdue: bool,
     statement_count: u32,
 }
 
@@ -43,7 +45,7 @@ impl Client {
 
     /// After the login.
     pub(crate) fn new(messages: Messages, canceller: Canceller) -> Self {
-        Self { messages, canceller, unanswered: 0, statement_count: 0 }
+        Self { messages, canceller, unanswered: 0, is_overdue: false, statement_count: 0 }
     }
 
     /// Runs one statement with parameters `$1`, `$2`, ... as text; `None` is NULL.
@@ -79,6 +81,21 @@ impl Client {
     pub fn simple_query(&mut self, sql: &str) -> Result<Rows, Error> {
         self.request(|output| frontend::query(sql, output))?;
         self.rows(Vec::new())
+    }
+
+    /// Runs one statement that may take long, as [`simple_query`](Self::simple_query) does. The
+    /// answer timeout limits only the server's silence; after one, `works` says whether the server
+    /// still works on the statement.
+    pub fn long_query(
+        &mut self,
+        sql: &str,
+        works: &mut dyn FnMut() -> bool,
+    ) -> Result<Rows, Error> {
+        self.request(|output| frontend::query(sql, output))?;
+        self.messages.is_by_silence = true;
+        let rows = self.rows_while(Vec::new(), works);
+        self.messages.is_by_silence = false;
+        rows
     }
 
     /// Has a statement parsed.
@@ -132,7 +149,7 @@ impl Client {
                 Ok(CopyIn { client: self, chunk: Vec::with_capacity(COPY_BYTES), is_over: false })
             }
             message => {
-                self.answer_from(Some(message), |_, _| Ok(()))?;
+                self.answer_from(Some(message), &mut || false, |_, _| Ok(()))?;
                 Err(Error::Protocol("the statement is not a COPY ... FROM STDIN".to_owned()))
             }
         }
@@ -178,6 +195,7 @@ impl Client {
     /// to take what is sent at once.
     pub fn set_answer_timeout(&mut self, timeout: Option<Duration>) {
         self.messages.answer_timeout = timeout;
+        self.is_overdue = false;
     }
 
     /// Sets the stop that ends waiting for answers, and the grace time.
@@ -197,8 +215,13 @@ impl Client {
         &mut self,
         write: impl FnOnce(&mut BytesMut) -> io::Result<()>,
     ) -> Result<(), Error> {
-        self.messages.begin();
+        if !self.is_overdue {
+            self.messages.begin();
+        }
         self.catch_up()?;
+        if std::mem::take(&mut self.is_overdue) {
+            self.messages.begin();
+        }
         if let Err(error) = write(&mut self.messages.output) {
             self.messages.output.clear();
             return Err(Error::Protocol(format!("cannot be sent: {error}")));
@@ -238,17 +261,26 @@ impl Client {
         &mut self,
         take: impl FnMut(&mut Self, Message) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.answer_from(None, take)
+        self.answer_from(None, &mut || false, take)
     }
 
     fn answer_from(
         &mut self,
         mut first: Option<Message>,
+        works: &mut dyn FnMut() -> bool,
         mut take: impl FnMut(&mut Self, Message) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut result = Ok(());
         loop {
-            match first.take().map_or_else(|| self.messages.receive(), Ok)? {
+            let received = first.take().map_or_else(|| self.messages.receive(), Ok);
+            if matches!(received, Err(Error::Timeout(_))) {
+                if works() {
+                    self.messages.restart();
+                    continue;
+                }
+                self.is_overdue = true;
+            }
+            match received? {
                 Message::ReadyForQuery(_) => {
                     self.unanswered = self.unanswered.saturating_sub(1);
                     return result;
@@ -271,8 +303,16 @@ impl Client {
 
     /// The rows that come, in these columns unless the server describes others.
     fn rows(&mut self, columns: Vec<String>) -> Result<Rows, Error> {
+        self.rows_while(columns, &mut || false)
+    }
+
+    fn rows_while(
+        &mut self,
+        columns: Vec<String>,
+        works: &mut dyn FnMut() -> bool,
+    ) -> Result<Rows, Error> {
         let mut rows = Rows::with_columns(columns);
-        self.answer(|client, message| {
+        self.answer_from(None, works, |client, message| {
             match message {
                 Message::RowDescription(body) => {
                     rows.columns = rows::columns(&body).map_err(Error::malformed)?;

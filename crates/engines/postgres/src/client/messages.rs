@@ -18,6 +18,9 @@ const LOGIN_MESSAGE_BYTES_MAX: i32 = 30_000;
 const LOGIN_BYTES_MAX: usize = 1 << 20;
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 const PARAMETER_BYTES_MAX: usize = 64 << 10;
+/// Where only silence is limited, so many bytes of an answer end it: a server that drips is as good
+/// as silent.
+const PART_BYTES: usize = 4 << 10;
 
 /// A stream with the messages that wait on both sides.
 #[derive(Debug)]
@@ -34,6 +37,10 @@ pub struct Messages {
     pub is_login: bool,
     /// How long the server may take to answer a request.
     pub answer_timeout: Option<Duration>,
+    /// True while the time counts from the last part of the answer that came.
+    pub is_by_silence: bool,
+    /// Bytes of the answer that came since the time began again.
+    since_restart: usize,
     /// How much has been received since the request or the login began.
     received: usize,
 }
@@ -49,6 +56,8 @@ impl Messages {
             parameters: BTreeMap::new(),
             is_login: true,
             answer_timeout: None,
+            is_by_silence: false,
+            since_restart: 0,
             received: 0,
         }
     }
@@ -56,6 +65,12 @@ impl Messages {
     /// A request begins, and with it the time for its answer.
     pub fn begin(&mut self) {
         self.received = 0;
+        self.restart();
+    }
+
+    /// The time for the answer begins again.
+    pub fn restart(&mut self) {
+        self.since_restart = 0;
         self.stream.patience.restart(self.answer_timeout);
     }
 
@@ -157,6 +172,10 @@ impl Messages {
             // Closed: writing will notice, after the last words have been read.
             Ok(count) => {
                 self.received += count;
+                self.since_restart += count;
+                if self.is_by_silence && self.since_restart >= PART_BYTES {
+                    self.restart();
+                }
                 let (limit, what) = if self.is_login {
                     (LOGIN_BYTES_MAX, "before login completed")
                 } else {

@@ -2,18 +2,20 @@
 //! all is as it is there.
 
 use super::installation::{client_program, installed_programs};
-use crate::client::{Client, Config};
+use crate::client::{Client, Config, quote_literal};
+use crate::connecting::is_working;
 use crate::failed_at;
 use engine::EngineError;
 use engine::setup::{Setup, first_bytes};
 use experiment::NamedFile;
 use rustix::process::Signal;
 use servers::account::command;
+use servers::command::run_long;
 use servers::process::end_with_us;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
-use work::Cancel;
+use work::{Cancel, Stop, silence_max};
 
 /// Settings of a server that change what a dump or SQL makes, or whether it can: libraries that
 /// tables and extensions need, how rows are stored, how many tables a transaction may touch.
@@ -93,7 +95,7 @@ pub(crate) fn fill(
     setup: &Setup,
     cancel: &Cancel,
 ) -> Result<(), EngineError> {
-    let filler = Filler { config, bindir, cancel };
+    let filler = Filler { config, bindir, stop: &cancel.stop() };
     if let Some(dump) = &setup.dump {
         filler.restore(dump)?;
     }
@@ -105,26 +107,31 @@ pub(crate) fn fill(
     let mut client = Client::connect(&config.clone().with_stop(cancel.stop()))
         .map_err(failed_at("connecting"))?;
     client.set_stop(cancel.stop(), Duration::ZERO);
-    client.set_answer_timeout(None);
-    client.batch("VACUUM (ANALYZE)").map_err(failed_at("finishing the tables of target.setup"))
+    client.set_answer_timeout(Some(silence_max()));
+    let session = format!("pid = {}", client.backend_pid());
+    let finished = client.long_query("VACUUM (ANALYZE)", &mut || is_working(config, &session));
+    finished.map(drop).map_err(failed_at("finishing the tables of target.setup"))
 }
 
 /// Writes the database that a URL names to a new file in `pg_dump`'s custom format, without owners
-/// and privileges. `pg_dump` reads in one transaction, and changes nothing.
+/// and privileges. `pg_dump` reads in one transaction, changes nothing, and waits for a lock as
+/// long as for a silent server.
 ///
 /// # Errors
 /// When the URL is invalid, or `pg_dump` is missing or fails, with its message: the file is removed
 /// then.
-pub fn dump(url: &str, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
+pub fn dump(url: &str, to: &Path, stop: &Stop) -> Result<(), EngineError> {
     let config = Config::parse(url).map_err(|error| {
         EngineError::failed("parsing the URL of the database to dump", error.to_string())
     })?;
     let bindir = installed_programs();
-    let filler = Filler { config: &config, bindir: bindir.as_deref(), cancel };
+    let filler = Filler { config: &config, bindir: bindir.as_deref(), stop };
     let mut command = filler.client("pg_dump", Path::new(""))?;
-    command.args(["--format=custom", "--no-owner", "--no-privileges", "--file"]).arg(to);
+    command.args(["--format=custom", "--no-owner", "--no-privileges"]);
+    command.arg(format!("--lock-wait-timeout={}", silence_max().as_millis()));
+    command.arg("--file").arg(to);
     let doing = format!("dumping the database {}", config.database);
-    let dumped = servers::command::run(command, &doing, Duration::MAX, cancel);
+    let dumped = filler.conduct(command, &doing);
     if dumped.is_err() {
         // Half a dump cannot be used; report the failure of the dump, not that of the removal.
         let _ = std::fs::remove_file(to);
@@ -136,7 +143,7 @@ pub fn dump(url: &str, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
 struct Filler<'a> {
     config: &'a Config,
     bindir: Option<&'a Path>,
-    cancel: &'a Cancel,
+    stop: &'a Stop,
 }
 
 impl Filler<'_> {
@@ -154,7 +161,7 @@ impl Filler<'_> {
             command.args(["--jobs", &processes.to_string()]);
         }
         command.arg(&dump.path);
-        servers::command::run(command, &doing(), Duration::MAX, self.cancel)
+        self.conduct(command, &doing())
     }
 
     /// Runs a file by psql, which says where it fails and with which statement, and stops there.
@@ -163,12 +170,17 @@ impl Filler<'_> {
         command.args(["--no-psqlrc", "--quiet", "--echo-errors", "--set=ON_ERROR_STOP=1"]);
         command.args(variables.iter().map(|(name, value)| format!("--set={name}={value}")));
         command.arg("--file").arg(&file.path);
-        servers::command::run(
-            command,
-            &format!("running {}", file.path),
-            Duration::MAX,
-            self.cancel,
-        )
+        self.conduct(command, &format!("running {}", file.path))
+    }
+
+    /// Runs a program as long as it comes on, or the server works for it: for a session by the
+    /// program's name.
+    fn conduct(&self, mut command: Command, doing: &str) -> Result<(), EngineError> {
+        let name = format!("steelbench setup {}", std::process::id());
+        command.env("PGAPPNAME", &name);
+        let session = format!("application_name = {}", quote_literal(&name));
+        let works = || is_working(self.config, &session);
+        run_long(command, Stdio::null(), doing, &works, self.stop)
     }
 
     /// A program that connects to the database, in the folder from which the paths of its files

@@ -10,10 +10,6 @@ use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
 use std::time::Duration;
 use work::Stop;
 
-/// A server that needs longer to answer a question about its settings has a problem that a survey
-/// does not show.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// Columns read for each setting, in this order. Settings that this session changed itself
 /// (`client`, `session`) tell nothing about the server.
 const SETTINGS: &str = "SELECT /* steelbench_queries */ name, setting, boot_val, unit, vartype, \
@@ -67,7 +63,7 @@ pub(super) fn survey(
 ) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
     let config = config.clone().with_application_name("steelbench survey").with_stop(stop.clone());
     let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
-    client.set_answer_timeout(Some(PATIENCE));
+    client.set_answer_timeout(Some(work::silence_max()));
     client.set_stop(stop.clone(), Duration::ZERO);
     // Settings first: what we set for the session below would hide what the server gives to
     // sessions.

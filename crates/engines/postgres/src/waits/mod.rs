@@ -40,17 +40,13 @@ use work::{Cancel, Stop};
 /// Application name of observing connections, which are left out of their reports.
 pub const OBSERVER: &str = "steelbench observer";
 
-/// A server that needs longer to answer a question about its state has a problem that waits do not
-/// show.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// Opens a connection that can change nothing and takes few resources. After a request to stop, it
 /// waits for answers for the duration beside it.
 fn connect(config: &Config, stop: Option<(&Stop, Duration)>) -> Result<Client, ServerError> {
     let mut config = config.clone().with_application_name(OBSERVER);
     config = stop.map_or(config.clone(), |(stop, _)| config.with_stop(stop.clone()));
     let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
-    client.set_answer_timeout(Some(PATIENCE));
+    client.set_answer_timeout(Some(work::silence_max()));
     if let Some((stop, goes_on)) = stop {
         client.set_stop(stop.clone(), goes_on);
     }

@@ -44,6 +44,11 @@ impl LiveObserver for PostgresObserver {
         let version = self.watch.client.server_version();
         let counted = ServerCounts { operations: &operations, version: version / 10_000 };
         let (waits, time) = clients.account(counted);
+        // A server that is lost is not asked again: that would wait as long again.
+        let texts = match &server_lost {
+            None => self.statements(&window, &cells),
+            Some(_) => BTreeMap::new(),
+        };
         Ok(ServerActivity {
             server: format!("PostgreSQL {}.{}", version / 10_000, version % 10_000),
             elapsed_s: window.elapsed.as_secs_f64(),
@@ -65,7 +70,7 @@ impl LiveObserver for PostgresObserver {
             time_is_exact: window.kernel.is_some(),
             processes: cells::process_use(&window),
             operations,
-            texts: self.statements(&window, &cells),
+            texts,
             parts: cells::parts(&window),
             cells,
             lost,

@@ -40,7 +40,8 @@ impl Used {
                 .0
                 .worker_cpu_s
                 .zip(earlier.0.worker_cpu_s)
-                .map(|(now, then)| now - then),
+                .map(|(now, then)| now - then)
+                .filter(|more| *more >= 0.0),
             pages: both.and_then(|(now, then)| {
                 let (hits, reads) =
                     (now.hits.checked_sub(then.hits)?, now.reads.checked_sub(then.reads)?);

@@ -1,0 +1,207 @@
+//! Servers that fall silent at some point of a command: each wait ends in its time, and nothing
+//! unfinished is left. A server that works on is waited for.
+
+use crate::common::{Ended, Lab, end, signal};
+use crate::servers::by_url::{OWNER, Server, bindirs};
+use crate::{common, servers};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
+use std::sync::mpsc::Receiver;
+
+/// The longest silence, for these tests.
+const SILENCE_S: &str = "0.5";
+
+fn message(kind: u8, body: &[u8]) -> Vec<u8> {
+    [&[kind], &(body.len() as u32 + 4).to_be_bytes()[..], body].concat()
+}
+
+/// `AuthenticationOk`, `server_version`, `ReadyForQuery`.
+fn welcome() -> Vec<u8> {
+    let version = message(b'S', b"server_version\x0015.0\0");
+    [message(b'R', &[0; 4]), version, message(b'Z', b"I")].concat()
+}
+
+/// Columns of text, and a row of them.
+fn row(cells: &[&str]) -> Vec<u8> {
+    let count = (cells.len() as u16).to_be_bytes();
+    let (mut columns, mut values) = (count.to_vec(), count.to_vec());
+    for cell in cells {
+        columns.extend(*b"c\0\0\0\0\0\0\0\0\0\0\x19\xff\xff\xff\xff\xff\xff\0\0");
+        values.extend((cell.len() as u32).to_be_bytes());
+        values.extend(cell.as_bytes());
+    }
+    [message(b'T', &columns), message(b'D', &values)].concat()
+}
+
+/// The places at which a server falls silent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Falls {
+    AfterLogin,
+    /// In the answer that lists the columns of a table.
+    AtColumns,
+    AtCount,
+    AfterFirstRow,
+    WithinRow,
+}
+
+const FALLS: [Falls; 5] =
+    [Falls::AfterLogin, Falls::AtColumns, Falls::AtCount, Falls::AfterFirstRow, Falls::WithinRow];
+
+/// Answers requests up to the silence.
+fn answer(socket: &mut TcpStream, falls: Falls) -> std::io::Result<()> {
+    socket.read_exact(&mut [0])?;
+    let _ = socket.read(&mut [0; 10_000])?;
+    socket.write_all(&welcome())?;
+    let mut request = [0; 10_000];
+    while falls != Falls::AfterLogin {
+        let length = socket.read(&mut request)?;
+        let text = String::from_utf8_lossy(&request[..length]).into_owned();
+        let begun: &[u8] = if request[0] == b'P' { b"1\0\0\0\x042\0\0\0\x04" } else { b"" };
+        let rows = if text.contains("attname") {
+            row(&["a", "integer"])
+        } else if text.contains("count(*)") {
+            row(&[if text.contains("pg_stat_activity") { "0" } else { "3" }])
+        } else if text.contains("FROM \"t\"") {
+            row(&["1"])
+        } else {
+            Vec::new()
+        };
+        let is_row = text.contains("FROM \"t\"") && !text.contains("count(*)");
+        let sent = match falls {
+            Falls::AtColumns if text.contains("attname") => 0,
+            Falls::AtCount if text.contains("count(*)") => 0,
+            Falls::AfterFirstRow if is_row => rows.len(),
+            Falls::WithinRow if is_row => rows.len() - 1,
+            _ => {
+                let done = [message(b'C', b"SELECT 1\0"), message(b'Z', b"I")].concat();
+                socket.write_all(&[begun, &rows, &done].concat())?;
+                continue;
+            }
+        };
+        return socket.write_all(&[begun, &rows[..sent]].concat());
+    }
+    // The request that is not answered.
+    socket.read_exact(&mut [0])
+}
+
+/// Such a server's URL, and who tells of everybody who waits for it.
+fn silent(falls: Falls) -> (String, Receiver<()>) {
+    let (port, told) = servers::silent(move |socket| answer(socket, falls));
+    (format!("postgres://me@127.0.0.1:{port}/d?sslmode=disable"), told)
+}
+
+fn run(lab: &Lab, arguments: &[&str]) -> Ended {
+    let mut command = lab.command(arguments);
+    Ended::from(command.env("STEELBENCH_SILENCE_S", SILENCE_S).output().unwrap())
+}
+
+const TRY: [&str; 6] = ["--index", "CREATE INDEX ON t (a)", "-f", "r.sql", "--name", "n"];
+
+fn files(lab: &Lab) -> Vec<String> {
+    let entries = std::fs::read_dir(lab.path("")).unwrap().flatten();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.retain(|name| name.contains("dump"));
+    names
+}
+
+#[test]
+fn a_server_that_is_silent_after_login_ends_each_command_in_its_time() {
+    let (url, _told) = silent(Falls::AfterLogin);
+    for arguments in [
+        vec!["waits", &url, "--seconds", "0.1"],
+        vec!["queries", &url],
+        vec!["queries", &url, "--seconds", "0.1"],
+        vec!["capture", &url, "-o", "c.json", "--seconds", "0.1"],
+        vec!["survey", "--server", &url],
+        vec!["sort-order", &url, "t"],
+    ] {
+        let ended = run(&Lab::new(), &arguments).expect(1);
+        assert!(ended.stderr.contains("no answer within 0.5 s"), "{arguments:?}: {ended:#?}");
+    }
+}
+
+#[test]
+fn sort_order_ends_wherever_the_server_falls_silent() {
+    for falls in FALLS {
+        let (url, _told) = silent(falls);
+        let ended = run(&Lab::new(), &["sort-order", &url, "t"]).expect(1);
+        assert!(ended.stderr.contains("no answer within 0.5 s"), "{falls:?}: {ended:#?}");
+    }
+}
+
+#[test]
+fn a_dump_of_a_silent_server_ends_and_leaves_nothing() {
+    if bindirs().is_empty() {
+        return common::skipped("PostgreSQL is not installed");
+    }
+    let lab = Lab::new();
+    lab.write("r.sql", "SELECT 1;\n");
+    let (url, told) = silent(Falls::AfterLogin);
+    let arguments = [&["queries", "try", &url][..], &TRY].concat();
+    let ended = run(&lab, &arguments).expect(1);
+    assert!(ended.stderr.contains("without progress"), "{ended:#?}");
+    assert_eq!(files(&lab), Vec::<String>::new());
+    while told.try_recv().is_ok() {}
+
+    let child = lab
+        .command(&arguments)
+        .env("STEELBENCH_SILENCE_S", "600")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    told.recv().unwrap();
+    signal(&child, libc::SIGINT);
+    end(child).expect(130).says("nothing is left");
+    assert_eq!(files(&lab), Vec::<String>::new());
+}
+
+/// Whoever dies while it dumps leaves no file that looks whole.
+#[test]
+fn a_killed_dump_is_not_taken_for_a_whole_one() {
+    if bindirs().is_empty() {
+        return common::skipped("PostgreSQL is not installed");
+    }
+    let lab = Lab::new();
+    lab.write("r.sql", "SELECT 1;\n");
+    let (url, told) = silent(Falls::AfterLogin);
+    let arguments = [&["queries", "try", &url][..], &TRY].concat();
+    let mut child = lab.command(&arguments).stderr(Stdio::null()).spawn().unwrap();
+    told.recv().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!lab.path("n.dump").exists());
+    assert!(files(&lab).iter().all(|name| name.ends_with(".partial")), "{:?}", files(&lab));
+    // The next one removes what is left, and does not recommend it.
+    let ended = run(&lab, &arguments).expect(1);
+    assert!(!ended.stderr.contains("already exists"), "{ended:#?}");
+    assert_eq!(files(&lab), Vec::<String>::new());
+}
+
+#[test]
+fn a_server_that_works_longer_than_it_may_be_silent_is_waited_for() {
+    let Some(bin) = bindirs().pop() else {
+        return common::skipped("PostgreSQL is not installed");
+    };
+    let server = Server::start(&bin, "host all all 127.0.0.1/32 trust", &[]);
+    // Each row that is counted takes time, and nothing is sent meanwhile.
+    server
+        .connect()
+        .batch(
+            "CREATE VIEW slow AS SELECT n AS a, n % 3 AS b FROM generate_series(1, 30) n, LATERAL \
+             (SELECT pg_sleep(0.1 + 0 * n)) s",
+        )
+        .unwrap();
+    let url = format!("postgres://{OWNER}@127.0.0.1:{}/postgres?sslmode=disable", server.port);
+    run(&Lab::new(), &["sort-order", &url, "slow"]).expect(0);
+}
+
+#[test]
+fn a_wrong_limit_is_said() {
+    let lab = Lab::new();
+    let mut command = lab.command(&["waits", "postgres://127.0.0.1/d"]);
+    let output = command.env("STEELBENCH_SILENCE_S", "soon").output().unwrap();
+    Ended::from(output).expect(2).says("STEELBENCH_SILENCE_S=soon: expected seconds");
+}
