@@ -30,6 +30,7 @@ use accounting::{Counted, Instruments};
 use engine::{Collected, EngineError, EngineUse, PageUse, WaitCollector, lock};
 use reading::{Reading, Scope};
 use sampler::Sampler;
+use std::collections::BTreeMap;
 use work::Cancel;
 
 /// The unit of the Performance Schema.
@@ -97,10 +98,18 @@ impl WaitCollector for MariaCollector {
         let sessions = lock(&self.sessions).clone();
         let scope = Scope::Sessions(&sessions);
         let after = Reading::read(&mut client, scope, pid)?;
-        let (instruments, lost) = instrumented(&mut client, pid.is_some())?;
+        let (mut instruments, mut lost) = instrumented(&mut client, pid.is_some())?;
+        let resets = after.resets_since(&before);
+        lost.extend(resets.lost());
+        let (mut events, mut operations) =
+            (after.events_since(&before, scope), after.operations_since(&before));
+        if resets.events {
+            (events, instruments) = (BTreeMap::new(), Instruments::default());
+        }
+        operations.retain(|_| !resets.operations);
         let counted = Counted {
             session_s: sessions.len() as f64 * after.at.duration_since(before.at).as_secs_f64(),
-            events: after.events_since(&before, scope),
+            events,
             row_locks: after.row_locks_since(&before),
             times: after.sessions.zip(before.sessions).map(|(after, before)| after.since(before)),
             instruments,
@@ -114,7 +123,6 @@ impl WaitCollector for MariaCollector {
         let requests = after.status_since(&before, "innodb_buffer_pool_read_requests");
         let pages = Some(PageUse { hits: requests.saturating_sub(reads), reads });
         let used = EngineUse { pages, ..EngineUse::default() };
-        let operations = after.operations_since(&before);
         let time = Some(time);
         Ok(Collected { waits, operations, time, server_cpu_s, used, lost, ..Collected::default() })
     }

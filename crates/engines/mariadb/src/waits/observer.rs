@@ -77,17 +77,22 @@ impl MariaObserver {
                     .into(),
             );
         }
+        let resets = self.before.resets_since(&before);
+        lost.extend(resets.lost());
         let mut events = self.before.events_since(&before, scope);
         // An event counts when it ends, with all the time before: what lasts longer than an
         // interval is better sampled.
         events.retain(|name, _| {
             name != IDLE
+                && !resets.events
                 && !(name == METADATA || (name.starts_with(CONDITIONS) && !is_of_commit(name)))
         });
+        let instruments = if resets.events { Instruments::default() } else { instruments };
         let instruments = Instruments { conditions: false, metadata: false, ..instruments };
         let row_locks = self.before.row_locks_since(&before);
         let counted = Counted { events, row_locks, instruments, ..Counted::default() };
-        let operations = self.before.operations_since(&before);
+        let mut operations = self.before.operations_since(&before);
+        operations.retain(|_| !resets.operations);
         self.earlier = Some(before);
         Ok((counted, operations, lost))
     }
@@ -101,8 +106,12 @@ impl LiveObserver for MariaObserver {
                 (self.sampler.rest().ok_or_else(|| error.clone())?, Some(error.to_string()))
             }
         };
-        let (counted, operations, lost) = self.counted(&window).unwrap_or_else(|error| {
-            let error = error.to_string();
+        // A server that is lost is not asked again: that would wait as long again.
+        let counted = match &ended {
+            None => self.counted(&window).map_err(|error| error.to_string()),
+            Some(error) => Err(error.clone()),
+        };
+        let (counted, operations, lost) = counted.unwrap_or_else(|error| {
             let lost = vec![format!("The server's own counters: {error}.")];
             ended.get_or_insert(error);
             (Counted::default(), Vec::new(), lost)

@@ -25,6 +25,8 @@ pub struct Reading {
     pub at: Instant,
     /// By number of the session (0: of all) and name of the event: how often, and picoseconds.
     events: BTreeMap<(u32, String), (u64, u64)>,
+    /// How often events were counted by account, before ours are subtracted: it only grows.
+    of_accounts: BTreeMap<String, u64>,
     /// How long sessions that have nothing to do have waited for their next statement, in seconds:
     /// no event has it yet.
     idle_s: f64,
@@ -35,9 +37,33 @@ pub struct Reading {
     status: BTreeMap<String, u64>,
     /// Operations on files, of all threads of the server, and `InnoDB`'s waits for row locks.
     operations: Vec<Operation>,
+    /// Those on data files, which come and go.
+    data_files: Vec<Operation>,
     pub sessions: Option<SessionTimes>,
     /// Processor seconds of the server, all threads.
     pub server: Option<f64>,
+}
+
+/// Counters that were reset between two readings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Resets {
+    /// Waits by event.
+    pub events: bool,
+    /// Operations on files, and `InnoDB`'s counters.
+    pub operations: bool,
+}
+
+impl Resets {
+    /// The missing figures, one sentence each.
+    pub fn lost(self) -> impl Iterator<Item = String> {
+        let causes = [
+            (self.events, "Waits counted by the server"),
+            (self.operations, "Reads and writes of files"),
+        ];
+        causes.into_iter().filter(|(was_reset, _)| *was_reset).map(|(_, what)| {
+            format!("{what}: the counters were reset during the interval; measure again.")
+        })
+    }
 }
 
 /// A wait on a table contains those below it.
@@ -124,7 +150,7 @@ impl Reading {
         let server = pid.and_then(observe::process_cpu_s);
         let row_locks_s = if others { row_locks_s(client, of_sessions) } else { 0.0 };
         let at = Instant::now();
-        let mut events = BTreeMap::new();
+        let (mut events, mut of_accounts) = (BTreeMap::new(), BTreeMap::new());
         let by_thread = format!(
             "SELECT processlist_id, event_name, count_star, sum_timer_wait FROM \
              performance_schema.events_waits_summary_by_thread_by_event_name JOIN \
@@ -140,6 +166,8 @@ impl Reading {
             );
             let of_own: Vec<_> = of_own.collect();
             events.extend(rows(client, &by_account)?.into_iter().map(event));
+            let counted = events.iter();
+            of_accounts.extend(counted.map(|((_, name), (count, _))| (name.clone(), *count)));
             for ((_, name), (count, time)) in of_own {
                 let all: &mut (u64, u64) = events.entry((0, name)).or_default();
                 *all = (all.0.saturating_sub(count), all.1.saturating_sub(time));
@@ -167,10 +195,20 @@ impl Reading {
                 wall_s,
             })
         }));
-        if others {
-            operations.extend(rows(client, DATA_FILES)?.into_iter().flat_map(file));
-        }
-        Ok(Self { at, events, idle_s, row_locks_s, status, operations, sessions, server })
+        let data_files = if others { rows(client, DATA_FILES)? } else { Vec::new() };
+        let data_files = data_files.into_iter().flat_map(file).collect();
+        Ok(Self {
+            at,
+            events,
+            of_accounts,
+            idle_s,
+            row_locks_s,
+            status,
+            operations,
+            data_files,
+            sessions,
+            server,
+        })
     }
 
     /// Returns the waits of these sessions since an earlier reading: event name, count and wall
@@ -245,6 +283,21 @@ impl Reading {
         ]
     }
 
+    /// The counters that fell since an earlier reading: they were reset, and have no difference.
+    pub fn resets_since(&self, before: &Self) -> Resets {
+        let fell = |then: u64, now: Option<u64>| now.is_none_or(|now| now < then);
+        let mut accounts = before.of_accounts.iter();
+        let mut sessions = self.events.iter().filter(|((session, _), _)| *session != 0);
+        Resets {
+            events: accounts.any(|(name, then)| fell(*then, self.of_accounts.get(name).copied()))
+                || sessions.any(|(key, now)| before.events.get(key).is_some_and(|t| now.0 < t.0)),
+            operations: before.operations.iter().any(|then| {
+                let now = self.operations.iter().find(|now| now.name == then.name);
+                fell(then.count, now.map(|now| now.count))
+            }),
+        }
+    }
+
     pub fn status_since(&self, before: &Self, name: &str) -> u64 {
         let of = |reading: &Self| reading.status.get(name).copied().unwrap_or(0);
         of(self).saturating_sub(of(before))
@@ -258,12 +311,17 @@ impl Reading {
     }
 
     pub fn operations_since(&self, before: &Self) -> Vec<Operation> {
+        let earlier = |now: &Operation| {
+            let mut then = before.operations.iter().chain(&before.data_files);
+            // A file that was made again under its name counts from then on.
+            then.find(|then| then.name == now.name && then.count <= now.count)
+        };
         self.operations
             .iter()
+            .chain(&self.data_files)
             .map(|now| {
-                let then = before.operations.iter().find(|then| then.name == now.name);
                 let (count, bytes, wall_s) =
-                    then.map_or((0, 0, 0.0), |then| (then.count, then.bytes, then.wall_s));
+                    earlier(now).map_or((0, 0, 0.0), |then| (then.count, then.bytes, then.wall_s));
                 Operation {
                     name: now.name.clone(),
                     count: now.count.saturating_sub(count),
@@ -311,4 +369,51 @@ fn file(row: Vec<Option<String>>) -> Vec<Operation> {
             wall_s: next() as f64 * PICOSECONDS,
         })
         .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn operation(name: &str, count: u64) -> Operation {
+        Operation { name: name.into(), count, bytes: count * 10, wall_s: count as f64 }
+    }
+
+    /// A reading of all sessions, with so many waits, reads of a log, and reads of a data file.
+    fn reading(waits: u64, log: u64, data: u64) -> Reading {
+        let name = "wait/io/file/sql/binlog".to_owned();
+        Reading {
+            at: Instant::now(),
+            events: [((0, name.clone()), (waits, waits))].into(),
+            of_accounts: [(name, waits)].into(),
+            idle_s: 0.0,
+            row_locks_s: 0.0,
+            status: BTreeMap::new(),
+            operations: vec![operation("sql/binlog read", log)],
+            data_files: vec![operation("d/t.ibd read", data)],
+            sessions: None,
+            server: None,
+        }
+    }
+
+    #[test]
+    fn counters_that_fell_were_reset() {
+        let before = reading(5, 6, 7);
+        let of = |after: Reading| after.resets_since(&before);
+        assert_eq!(of(reading(5, 6, 9)), Resets::default());
+        assert_eq!(of(reading(4, 8, 7)), Resets { events: true, operations: false });
+        let gone = Reading { operations: Vec::new(), ..reading(9, 9, 9) };
+        assert_eq!(of(gone), Resets { events: false, operations: true });
+        let told: Vec<String> = of(reading(1, 1, 1)).lost().collect();
+        assert!(told.len() == 2 && told.iter().all(|one| one.contains("were reset")), "{told:?}");
+    }
+
+    #[test]
+    fn a_data_file_that_was_made_again_counts_from_then_on() {
+        let counts = |after: Reading| -> Vec<u64> {
+            after.operations_since(&reading(5, 6, 7)).iter().map(|one| one.count).collect()
+        };
+        assert_eq!(counts(reading(5, 8, 9)), [2, 2]);
+        assert_eq!(counts(reading(5, 8, 3)), [2, 3]);
+    }
 }

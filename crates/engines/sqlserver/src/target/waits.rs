@@ -153,7 +153,14 @@ impl Reading {
         }
         collected.time = Some(time);
         match (&self.files, &after.files) {
-            (Ok(before), Ok(now)) => collected.operations = operations(before, now),
+            (Ok(before), Ok(now)) => match operations(before, now) {
+                Some(operations) => collected.operations = operations,
+                None => collected.lost.push(
+                    "Reads and writes of database files: the counters were reset during the \
+                     measurement."
+                        .into(),
+                ),
+            },
             (Err(why), _) | (_, Err(why)) => {
                 collected.lost.push(format!("Reads and writes of database files: {why}."));
             }
@@ -196,25 +203,29 @@ fn rise(before: Option<Row<'_>>, now: Option<Row<'_>>, column: &str) -> Option<u
     now?.parse::<u64>(column)?.checked_sub(before?.parse(column)?)
 }
 
-/// Reads and writes of data files and of the log.
-fn operations(before: &Rows, now: &Rows) -> Vec<Operation> {
+/// Reads and writes of data files and of the log; `None` when a counter fell.
+fn operations(before: &Rows, now: &Rows) -> Option<Vec<Operation>> {
     let mut operations = Vec::new();
     for row in now.iter() {
         let kind = row.text("kind");
         let then = before.iter().find(|old| old.get("kind") == Some(&kind));
-        let of = |column| rise(then, Some(row), column).unwrap_or(0);
+        let of = |column: &str| {
+            let known = then.and_then(|then| then.parse::<u64>(column)).unwrap_or(0);
+            row.parse::<u64>(column).map_or(Some(0), |now| now.checked_sub(known))
+        };
         let prefix = if kind == "LOG" { "LOG" } else { "DATA" };
         for (what, columns) in [
             ("READ", ["reads", "read_bytes", "read_ms"]),
             ("WRITE", ["writes", "written_bytes", "write_ms"]),
         ] {
             let [count, bytes, ms] = columns.map(of);
+            let (count, bytes, ms) = (count?, bytes?, ms?);
             let wall_s = ms as f64 / 1e3;
             operations.push(Operation { name: format!("{prefix}_{what}"), count, bytes, wall_s });
         }
     }
     operations.retain(|operation| operation.count > 0);
-    operations
+    Some(operations)
 }
 
 #[cfg(test)]
