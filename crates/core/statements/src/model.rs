@@ -19,6 +19,12 @@ pub struct Snapshot {
     pub block_bytes: u64,
     /// How often the server evicted statements; `None`: not known.
     pub evictions: Option<u64>,
+    /// Runs that the server counted without their statement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overflow: Option<Overflow>,
+    /// True when the server has more statements than were read: those that took most time.
+    #[serde(default)]
+    pub is_cut: bool,
     /// Statements; whether there are none, or they cannot be had, `unread` says.
     pub statements: Vec<Statement>,
     /// Tables, by database, schema and name.
@@ -27,6 +33,15 @@ pub struct Snapshot {
     pub notes: Vec<String>,
     /// Parts that could not be read, and why.
     pub unread: Vec<Unread>,
+}
+
+/// Runs of statements for which the server had no room.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overflow {
+    /// The number of runs.
+    pub runs: u64,
+    /// Why the server had no room.
+    pub why: String,
 }
 
 /// The time that counters tell of, ms since 1970 UTC.
@@ -185,11 +200,22 @@ impl Snapshot {
             span,
             block_bytes,
             evictions: None,
+            overflow: None,
+            is_cut: false,
             statements: Vec::new(),
             tables: Vec::new(),
             notes: Vec::new(),
             unread: Vec::new(),
         }
+    }
+
+    /// The parts that are missing: those that could not be read, and runs without their statement.
+    pub fn missing(&self) -> impl Iterator<Item = Unread> {
+        let overflow = self.overflow.iter().filter(|overflow| overflow.runs > 0);
+        self.unread.iter().cloned().chain(overflow.map(|overflow| Unread {
+            what: format!("{} executions of other statements", overflow.runs),
+            why: overflow.why.clone(),
+        }))
     }
 
     /// The number of a table by where it is; an empty schema is any.

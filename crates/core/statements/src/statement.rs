@@ -21,6 +21,9 @@ pub struct Statement {
     pub text: String,
     /// The server's counters.
     pub counters: BTreeMap<Counter, u64>,
+    /// The rows of the server's view that counted it; empty in files of older versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<CountedRow>,
     /// How its times differ.
     pub spread: Option<Spread>,
     /// True when the figures come from a store of the server that drops runs by their age.
@@ -32,6 +35,20 @@ pub struct Statement {
     pub plans: Vec<StatementPlan>,
     /// Why there is no re-explained plan.
     pub not_explained: Option<String>,
+}
+
+/// A row of the server's view of statements. Names cannot tell rows apart: a database that was
+/// dropped has none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountedRow {
+    /// The server's key of it, as far as digest and `is_top` do not have it.
+    pub id: String,
+    /// When its counters began, ms since 1970 UTC; `None`: the server does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since_ms: Option<i64>,
+    /// Its counters; empty where it is the only row of the statement, whose counters are its.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<Counter, u64>,
 }
 
 /// How the times of a statement's runs differ, ms.

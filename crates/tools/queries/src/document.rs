@@ -82,7 +82,7 @@ fn overview(all: &Queries) -> Section {
     for note in &snapshot.notes {
         section.warn(note);
     }
-    for unread in &snapshot.unread {
+    for unread in snapshot.missing() {
         section.warn(format!("Not read: {}: {}.", unread.what, unread.why));
     }
     section

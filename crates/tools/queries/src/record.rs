@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// The record of an interval: its statements, in their order, each with the first of its
 /// plans that is not of a log.
 pub fn record(snapshot: &Snapshot, steelbench: &str, address: String) -> QueryInterval {
-    let unread = snapshot.unread.iter().map(|one| format!("Not read: {}: {}.", one.what, one.why));
+    let unread = snapshot.missing().map(|one| format!("Not read: {}: {}.", one.what, one.why));
     QueryInterval {
         id: 0,
         steelbench: steelbench.to_owned(),

@@ -2,7 +2,7 @@
 
 use observations::QueryInterval;
 use queries::{between, joined, record};
-use statements::{Counter, Index, Snapshot, Span, Spread, Statement, Table};
+use statements::{CountedRow, Counter, Index, Overflow, Snapshot, Span, Spread, Statement, Table};
 
 fn statement(digest: &str, calls: u64, ms: f64) -> Statement {
     Statement {
@@ -148,4 +148,124 @@ fn what_the_query_store_forgets_by_age_is_not_what_ran_in_between() {
         "{:?}",
         found.notes
     );
+}
+
+/// A row of a view, whose counters are the calls and 1 ms for each.
+fn row(id: &str, since_ms: Option<i64>, calls: u64) -> CountedRow {
+    let counters = [(Counter::Calls, calls), (Counter::TimeNs, calls * 1_000_000)].into();
+    CountedRow { id: id.into(), since_ms, counters }
+}
+
+/// A statement that is the sum of rows.
+fn counted(digest: &str, rows: Vec<CountedRow>) -> Statement {
+    let calls = rows.iter().map(|row| row.counters[&Counter::Calls]).sum::<u64>();
+    Statement { rows, ..statement(digest, calls, calls as f64) }
+}
+
+/// One statement ran 5 times in one database and 14 times in another; both were dropped, so that
+/// nothing but the server's numbers tells them apart.
+#[test]
+fn dropped_databases_keep_their_statements_apart() {
+    let at = |to_ms, calls: [u64; 2]| {
+        let of = |id, calls| counted("a", vec![row(id, None, calls)]);
+        snapshot(0, to_ms, vec![of("1/10", calls[0]), of("2/10", calls[1])])
+    };
+    let still = between(&at(1_000, [5, 14]), at(3_000, [5, 14]));
+    assert!(calls(&still).is_empty() && still.notes.is_empty(), "{:?}", still.notes);
+    let more = between(&at(1_000, [5, 14]), at(3_000, [6, 16]));
+    assert_eq!(
+        (calls(&more), more.notes.clone()),
+        (vec![("a", 1, false), ("a", 2, false)], vec![])
+    );
+    // The name of a database is gone, its number is not.
+    let mut named = at(1_000, [5, 14]);
+    named.statements[0].database = "d1".into();
+    assert_eq!(calls(&between(&named, at(3_000, [6, 16]))), calls(&more));
+}
+
+/// A file of an older version has names alone.
+#[test]
+fn captures_without_row_numbers_claim_nothing_of_what_names_do_not_tell_apart() {
+    let old = |calls: [u64; 3]| {
+        let [a, same, b] = calls.map(|calls| statement("a", calls, calls as f64));
+        let b = Statement { digest: "b".into(), ..b };
+        snapshot(0, 1_000, vec![a, same, b])
+    };
+    let found = between(&old([5, 14, 3]), old([6, 14, 7]));
+    assert_eq!(calls(&found), [("b", 4, false)]);
+    assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
+    assert!(found.notes[0].starts_with("2 statements: names do not tell"), "{:?}", found.notes);
+    // A new file after an old one is compared by names, too.
+    let new = snapshot(0, 3_000, vec![counted("b", vec![row("1/10", None, 9)])]);
+    let found = between(&old([5, 14, 3]), new);
+    assert_eq!(calls(&found), [("b", 6, false)]);
+}
+
+#[test]
+fn a_row_that_began_again_is_a_reset_though_no_counter_fell() {
+    let at = |to_ms, since_ms, calls| {
+        snapshot(0, to_ms, vec![counted("a", vec![row("1/10", Some(since_ms), calls)])])
+    };
+    let found = between(&at(1_000, 500, 5), at(3_000, 2_000, 8));
+    assert_eq!(calls(&found), [("a", 8, true)]);
+    assert!(found.notes[0].contains("1 statement: evicted or reset"), "{:?}", found.notes);
+    let found = between(&at(1_000, 500, 5), at(3_000, 500, 3));
+    assert_eq!(calls(&found), [("a", 3, true)]);
+}
+
+/// Plans of one statement come and go in SQL Server's cache.
+#[test]
+fn a_plan_that_left_the_cache_takes_no_runs_from_the_others() {
+    let first = snapshot(
+        0,
+        10_000,
+        vec![counted("a", vec![row("p1", Some(1), 100), row("p2", Some(1), 7)])],
+    );
+    let last = vec![counted("a", vec![row("p2", Some(1), 9), row("p3", Some(11_000), 120)])];
+    let found = between(&first, snapshot(0, 20_000, last));
+    assert_eq!(calls(&found), [("a", 122, true)]);
+    assert!(found.notes[0].contains("1 statement: evicted or reset"), "{:?}", found.notes);
+    // Figures of a row that the server derives may fall; its runs may not.
+    let mut last = counted("a", vec![row("p1", Some(1), 101), row("p2", Some(1), 7)]);
+    last.rows[1].counters.insert(Counter::TimeNs, 0);
+    let found = between(&first, snapshot(0, 20_000, vec![last]));
+    assert_eq!(calls(&found), [("a", 1, false)]);
+    assert_eq!(found.statements[0].get(Counter::TimeNs), Some(1_000_000));
+}
+
+#[test]
+fn what_was_there_and_not_read_is_not_work_of_the_interval() {
+    let first = Snapshot { is_cut: true, ..snapshot(0, 10_000, Vec::new()) };
+    let last = vec![
+        counted("old", vec![row("p1", Some(1), 100)]),
+        counted("new", vec![row("p2", Some(11_000), 3)]),
+    ];
+    let found = between(&first, snapshot(0, 20_000, last));
+    assert_eq!(calls(&found), [("new", 3, false)]);
+    assert!(found.notes[0].starts_with("1 statement: not among"), "{:?}", found.notes);
+}
+
+#[test]
+fn totals_of_the_server_are_differences_too_and_never_wrap() {
+    let at = |evictions, runs| Snapshot {
+        evictions: Some(evictions),
+        overflow: Some(Overflow { runs, why: "full".into() }),
+        ..snapshot(0, 1_000, Vec::new())
+    };
+    let figures = |found: &Snapshot| (found.evictions, found.overflow.as_ref().unwrap().runs);
+    let found = between(&at(3, 100), at(5, 140));
+    assert_eq!(figures(&found), (Some(2), 40));
+    let missing: Vec<_> = found.missing().map(|one| one.what).collect();
+    assert_eq!(missing, ["40 executions of other statements"]);
+    assert_eq!(between(&at(3, 100), at(3, 100)).missing().count(), 0);
+    assert_eq!(figures(&between(&at(3, 100), at(2, 40))), (None, 40));
+}
+
+/// A server that has counted no statement yet does not say since when it counts.
+#[test]
+fn the_first_statement_is_no_reset() {
+    let span = Span { from_ms: None, to_ms: 1_000, is_interval: false };
+    let first = Snapshot { span, ..snapshot(0, 0, Vec::new()) };
+    let found = between(&first, snapshot(2_000, 3_000, vec![statement("a", 4, 1.0)]));
+    assert_eq!((calls(&found), found.notes.len()), (vec![("a", 4, false)], 0));
 }

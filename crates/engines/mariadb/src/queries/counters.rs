@@ -5,8 +5,7 @@ use super::Reader;
 use crate::client::Error;
 use crate::statement_rules::RULES;
 use engine::query_reader::{MARK, TEXT_MAX, remember};
-use observations::Unread;
-use statements::{Counter, Snapshot, Spread, Statement, fingerprint};
+use statements::{CountedRow, Counter, Overflow, Snapshot, Spread, Statement, fingerprint};
 use std::collections::HashSet;
 
 /// Counters by what they are selected by: times are in picoseconds. Where a column is not there,
@@ -67,11 +66,12 @@ impl Reader {
              performance_schema.events_statements_summary_by_digest WHERE COUNT_STAR > 0",
             selected.join(", ")
         );
-        let mut others = 0;
+        let mut others: Option<u64> = None;
         for row in self.client.query(&sql)?.rows {
             let cell = |at: usize| row.get(at).cloned().flatten();
             let (Some(digest), Some(text)) = (cell(0), cell(2)) else {
-                others += cell(7).and_then(|calls| calls.parse::<u64>().ok()).unwrap_or(0);
+                let runs = cell(7).and_then(|calls| calls.parse().ok()).unwrap_or(0);
+                others = Some(others.unwrap_or(0).saturating_add(runs));
                 continue;
             };
             let of_observers =
@@ -90,9 +90,15 @@ impl Reader {
             let counted = (7..)
                 .zip(&counters)
                 .filter_map(|(at, (counter, _))| Some((*counter, cell(at)?.parse().ok()?)));
+            let database = cell(1).unwrap_or_default();
             snapshot.statements.push(Statement {
                 digest,
-                database: cell(1).unwrap_or_default(),
+                rows: vec![CountedRow {
+                    id: database.clone(),
+                    since_ms: first,
+                    ..CountedRow::default()
+                }],
+                database,
                 is_top: true,
                 text,
                 spread: Some(Spread { min_ms: ms(3), max_ms: ms(4), stddev_ms: None }),
@@ -100,12 +106,8 @@ impl Reader {
                 ..Statement::default()
             });
         }
-        if others > 0 {
-            let why = "the digest table is full (performance_schema_digests_size)".to_owned();
-            snapshot
-                .unread
-                .push(Unread { what: format!("{others} executions of other statements"), why });
-        }
+        let why = "the digest table is full (performance_schema_digests_size)";
+        snapshot.overflow = others.map(|runs| Overflow { runs, why: why.to_owned() });
         let lost = self.rows::<2>(&format!(
             "SELECT variable_value AS {MARK}, '' FROM performance_schema.global_status WHERE \
              variable_name = 'Performance_schema_digest_lost'"

@@ -82,12 +82,18 @@ impl QueryReader for Reader {
             let what = "statements and index usage".to_owned();
             snapshot.unread.push(Unread { what, why: OFF.into() });
         } else if let Err(error) = self.statements(&mut snapshot) {
+            if error.is_silence() {
+                return Err(while_doing("reading the statements")(error));
+            }
             snapshot.unread.push(Unread { what: "statements".into(), why: error.to_string() });
         }
         if !self.limits.tables {
             return Ok(snapshot);
         }
         if let Err(error) = self.tables(&mut snapshot, is_on) {
+            if error.is_silence() {
+                return Err(while_doing("reading the tables")(error));
+            }
             snapshot
                 .unread
                 .push(Unread { what: "tables and indexes".into(), why: error.to_string() });

@@ -1,10 +1,10 @@
 //! Statements by `pg_stat_statements`.
 
-use super::Reader;
+use super::{Reader, dropped};
 use crate::client::{Client, Error, Row};
 use engine::query_reader::{MARK, TEXT_MAX};
 use observations::Unread;
-use statements::{Counter, Snapshot, Spread, Statement};
+use statements::{CountedRow, Counter, Snapshot, Spread, Statement};
 
 /// Counters by the columns that they are in, and what makes the column a whole number: times are in
 /// ms. Of several columns the sum of those that this version of the extension has.
@@ -47,7 +47,10 @@ const OLDER: &str = "this pg_stat_statements is older than version 1.8; run ALTE
 
 impl Reader {
     /// Reads the statements, or notes why there are none.
-    pub(super) fn statements(&mut self, snapshot: &mut Snapshot) {
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub(super) fn statements(&mut self, snapshot: &mut Snapshot) -> Result<(), Error> {
         let unread = |why: String| Unread { what: WHAT.into(), why };
         match self.read_statements(snapshot) {
             Ok(None) => {}
@@ -56,8 +59,10 @@ impl Reader {
             Err(error) if error.code() == Some("55000") => {
                 snapshot.unread.push(unread(NOT_LOADED.into()));
             }
+            Err(error) if error.is_silence() => return Err(error),
             Err(error) => snapshot.unread.push(unread(error.to_string())),
         }
+        Ok(())
     }
 
     /// Reads the statements; returns the reason if there are none.
@@ -78,14 +83,19 @@ impl Reader {
             .filter_map(|(counter, columns, scale)| Some((counter, sum(columns, &there, scale)?)))
             .collect();
         let selected: Vec<&str> = counters.iter().map(|(_, sql)| sql.as_str()).collect();
-        let toplevel =
-            if there.iter().any(|name| name == "toplevel") { "s.toplevel" } else { "true" };
+        let column = |name: &str, sql: &'static str, absent: &'static str| {
+            if there.iter().any(|known| known == name) { sql } else { absent }
+        };
+        // From 14 on, and from 17 on.
+        let toplevel = column("toplevel", "s.toplevel", "true");
+        let since =
+            column("stats_since", "(extract(epoch FROM s.stats_since) * 1000)::int8", "NULL::int8");
         let sql = format!(
             "SELECT /* {MARK} */ s.queryid, d.datname, r.rolname, {toplevel}, \
              pg_catalog.left(s.query, {TEXT_MAX}), s.min_exec_time, s.max_exec_time, \
-             s.stddev_exec_time, {} FROM {schema}.pg_stat_statements s LEFT JOIN \
-             pg_catalog.pg_database d ON d.oid = s.dbid LEFT JOIN pg_catalog.pg_roles r ON r.oid \
-             = s.userid WHERE coalesce(s.query, '') NOT LIKE '%{MARK}%' AND s.calls > 0",
+             s.stddev_exec_time, s.dbid, s.userid, {since}, {} FROM {schema}.pg_stat_statements s \
+             LEFT JOIN pg_catalog.pg_database d ON d.oid = s.dbid LEFT JOIN pg_catalog.pg_roles r \
+             ON r.oid = s.userid WHERE coalesce(s.query, '') NOT LIKE '%{MARK}%' AND s.calls > 0",
             selected.join(", ")
         );
         let rows = client.query(&sql, &[])?;
@@ -103,9 +113,13 @@ impl Reader {
              {schema}.pg_stat_statements_info"
         );
         // Version 1.9 has it.
-        if let Ok(rows) = client.query(&info, &[]) {
-            snapshot.span.from_ms = rows.first().and_then(|row| row.parse(0));
-            snapshot.evictions = rows.first().and_then(|row| row.parse(1));
+        match client.query(&info, &[]) {
+            Ok(rows) => {
+                snapshot.span.from_ms = rows.first().and_then(|row| row.parse(0));
+                snapshot.evictions = rows.first().and_then(|row| row.parse(1));
+            }
+            Err(error) if error.is_silence() => return Err(error),
+            Err(_) => {}
         }
         Ok(None)
     }
@@ -126,7 +140,7 @@ impl Reader {
             let schema = self.client(&database).and_then(schema);
             match schema {
                 Ok(Some(schema)) => return Ok(Some((database, schema))),
-                Err(error) if is_home => return Err(error),
+                Err(error) if is_home || error.is_silence() => return Err(error),
                 // Another that does not let us in has none for us.
                 _ => {}
             }
@@ -172,14 +186,21 @@ fn sum(columns: &[&str], there: &[String], scale: u32) -> Option<String> {
 
 fn statement(row: &Row<'_>, counters: &[(Counter, String)]) -> Statement {
     let times = [5, 6, 7].map(|at| row.parse::<f64>(at));
+    let (dbid, userid) = (row.text(8), row.text(9));
+    let name = |at: usize, oid: &str| row.get(at).map_or_else(|| dropped(oid), str::to_owned);
     Statement {
         digest: row.text(0),
-        database: row.text(1),
-        user: row.text(2),
+        database: name(1, &dbid),
+        user: name(2, &userid),
+        rows: vec![CountedRow {
+            id: format!("{dbid}/{userid}"),
+            since_ms: row.parse(10),
+            ..CountedRow::default()
+        }],
         is_top: row.get(3) != Some("f"),
         text: row.text(4),
         spread: Some(Spread { min_ms: times[0], max_ms: times[1], stddev_ms: times[2] }),
-        counters: (8..)
+        counters: (11..)
             .zip(counters)
             .filter_map(|(at, (counter, _))| Some((*counter, row.parse(at)?)))
             .collect(),

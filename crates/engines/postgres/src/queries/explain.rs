@@ -6,7 +6,7 @@
 //! statement under `plan_cache_mode = force_generic_plan`, to which NULL is given for each value
 //! (<https://www.postgresql.org/docs/current/sql-prepare.html>).
 
-use super::Reader;
+use super::{Reader, is_dropped};
 use crate::client::{Client, Error};
 use crate::plan_reader::ExplainPlans;
 use engine::NoPlan;
@@ -22,6 +22,9 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
         let seen =
             reader.running.get(&statement.digest).filter(|text| !text.contains('$')).cloned();
         let logged = statement.plans.iter().find_map(|one| one.sample.clone());
+        if is_dropped(&statement.database) {
+            return Err(NoPlan::refused("its database was dropped"));
+        }
         let client = reader.client(&statement.database).map_err(NoPlan::refused)?;
         let generic =
             plan(client, &statement.text).map(|plan| StatementPlan::new(Origin::Generic, plan));

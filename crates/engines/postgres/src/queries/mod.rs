@@ -20,9 +20,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use work::Stop;
 
-/// A server that needs longer to answer a question about its statistics has a problem that they do
-/// not show.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How the names of dropped databases and roles begin.
+const DROPPED: &str = "(dropped, OID ";
 /// Timeout for reading the last counters after the user asked to stop.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
@@ -70,7 +69,7 @@ impl Reader {
     /// of them.
     fn databases(&mut self, statements: &[Statement]) -> Vec<String> {
         let mut time: BTreeMap<&str, u64> = BTreeMap::new();
-        for one in statements.iter().filter(|one| !one.database.is_empty()) {
+        for one in statements.iter().filter(|one| !is_dropped(&one.database)) {
             *time.entry(&one.database).or_default() +=
                 one.get(statements::Counter::TimeNs).unwrap_or(0);
         }
@@ -91,7 +90,7 @@ fn connect(config: &Config, database: &str, stop: &Stop) -> Result<Client, crate
         .with_application_name("steelbench queries")
         .with_stop(stop.clone());
     let mut client = Client::connect(&config)?;
-    client.set_answer_timeout(Some(PATIENCE));
+    client.set_answer_timeout(Some(work::silence_max()));
     client.set_stop(stop.clone(), LAST_ANSWERS);
     super::leave_no_statistics(&mut client);
     for setting in [
@@ -103,6 +102,16 @@ fn connect(config: &Config, database: &str, stop: &Stop) -> Result<Client, crate
         client.batch(&format!("SET /* {MARK} */ {setting}"))?;
     }
     Ok(client)
+}
+
+/// Stands for the name of a database or role that was dropped.
+fn dropped(oid: &str) -> String {
+    format!("{DROPPED}{oid})")
+}
+
+/// Returns true for a name by [`dropped`].
+fn is_dropped(name: &str) -> bool {
+    name.starts_with(DROPPED)
 }
 
 impl QueryReader for Reader {
@@ -119,7 +128,7 @@ impl QueryReader for Reader {
         let page = rows.first().and_then(|row| row.parse(1)).unwrap_or(8192);
         let span = Span { to_ms: now_ms, ..Span::default() };
         let mut snapshot = Snapshot::new(ENGINE, server, span, page);
-        self.statements(&mut snapshot);
+        self.statements(&mut snapshot).map_err(while_doing("reading the statements"))?;
         if !self.limits.tables {
             return Ok(snapshot);
         }
@@ -129,6 +138,10 @@ impl QueryReader for Reader {
             let read = self.client(&database).and_then(|client| indexes::tables(client, &database));
             match read {
                 Ok(tables) => snapshot.tables.extend(tables),
+                Err(error) if error.is_silence() => {
+                    let doing = format!("reading the tables of database {database}");
+                    return Err(while_doing(&doing)(error));
+                }
                 Err(error) => snapshot.unread.push(Unread {
                     what: format!("tables and indexes of database {database}"),
                     why: error.to_string(),

@@ -94,17 +94,19 @@ const FILES: CounterView = CounterView {
     rows_are: "File",
     view: View {
         name: "sys.dm_io_virtual_file_stats",
-        sql: "SELECT COALESCE(DB_NAME(s.database_id), N'?') + N', ' + CAST(COALESCE(f.type_desc, \
-              N'FILE') AS nvarchar(60)) + N' ' + CAST(s.file_id AS nvarchar(11)) + COALESCE(N' ' \
-              + f.physical_name, N'') AS name, CAST(s.io_stall_read_ms AS bigint) AS \
-              read_stall_ms, CAST(s.num_of_reads AS bigint) AS reads, CAST(s.num_of_bytes_read AS \
+        sql: "SELECT COALESCE(DB_NAME(s.database_id), N'database ' + CAST(s.database_id AS \
+              nvarchar(11))) + N', ' + CAST(COALESCE(f.type_desc, N'FILE') AS nvarchar(60)) + N' \
+              ' + CAST(s.file_id AS nvarchar(11)) + COALESCE(N' ' + f.physical_name, N'') AS name, \
+              CAST(s.io_stall_read_ms AS bigint) AS read_stall_ms, CAST(s.num_of_reads AS bigint) \
+              AS reads, CAST(s.num_of_bytes_read AS \
               bigint) AS read_bytes, CAST(s.io_stall_write_ms AS bigint) AS write_stall_ms, \
               CAST(s.num_of_writes AS bigint) AS writes, CAST(s.num_of_bytes_written AS bigint) \
               AS written_bytes FROM sys.dm_io_virtual_file_stats(NULL, NULL) AS s LEFT JOIN \
               sys.master_files AS f ON f.database_id = s.database_id AND f.file_id = s.file_id",
         older: Some(
-            "SELECT COALESCE(DB_NAME(database_id), N'?') + N', FILE ' + CAST(file_id AS \
-             nvarchar(11)) AS name, CAST(io_stall_read_ms AS bigint) AS read_stall_ms, \
+            "SELECT COALESCE(DB_NAME(database_id), N'database ' + CAST(database_id AS \
+             nvarchar(11))) + N', FILE ' + CAST(file_id AS nvarchar(11)) AS name, \
+             CAST(io_stall_read_ms AS bigint) AS read_stall_ms, \
              CAST(num_of_reads AS bigint) AS reads, CAST(num_of_bytes_read AS bigint) AS \
              read_bytes, CAST(io_stall_write_ms AS bigint) AS write_stall_ms, CAST(num_of_writes \
              AS bigint) AS writes, CAST(num_of_bytes_written AS bigint) AS written_bytes FROM \

@@ -1,10 +1,11 @@
 //! Statements by the server's hash of them and their database, whichever of the server's views
 //! counted their plans.
 
+use super::views::CREATED_SINCE_S;
 use crate::live::rows::Row;
 use engine::query_reader::MARK;
-use statements::{Counter, Spread, Statement};
-use std::collections::{HashMap, HashSet};
+use statements::{CountedRow, Counter, Spread, Statement};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Where a plan of a statement is.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,17 +41,34 @@ pub fn merged(mut first: Placed, second: Placed) -> Placed {
     first
 }
 
-/// Columns that a view lacks give no counter.
-fn statement(plans: &[Row<'_>]) -> Statement {
-    let sum =
-        |column: &str| plans.iter().filter_map(|row| row.parse::<u64>(column)).reduce(|a, b| a + b);
-    let figures =
-        |column: &'static str| plans.iter().filter_map(move |row| row.parse::<f64>(column));
+/// Rows of the cache, each with what tells it from others: its plan, place and compilation. Rows of
+/// the Query Store change by its age.
+fn rows(plans: &[Row<'_>]) -> Vec<CountedRow> {
+    let cached = plans.iter().filter(|row| row.get("plan_id").is_none());
+    cached
+        .map(|row| {
+            let key = ["plan_handle", "begins", "ends", "created"].map(|column| row.text(column));
+            let since_s = row.parse::<i64>("created_s").map(|s| s + CREATED_SINCE_S);
+            let counters = counters(&[*row]);
+            CountedRow {
+                id: key.join("/"),
+                since_ms: since_s.map(|since_s| since_s * 1000),
+                counters: if plans.len() > 1 { counters } else { BTreeMap::new() },
+            }
+        })
+        .collect()
+}
+
+/// The sums of counters. Of what a view does not count there is no counter.
+fn counters(plans: &[Row<'_>]) -> BTreeMap<Counter, u64> {
+    let sum = |column: &str| {
+        plans.iter().filter_map(|row| row.parse::<u64>(column)).reduce(u64::saturating_add)
+    };
     let reads = sum("logical_reads").zip(sum("physical_reads"));
     let counters = [
         (Counter::Calls, sum("calls")),
-        (Counter::TimeNs, sum("elapsed_us").map(|us| us * 1000)),
-        (Counter::CpuNs, sum("worker_us").map(|us| us * 1000)),
+        (Counter::TimeNs, sum("elapsed_us").map(|us| us.saturating_mul(1000))),
+        (Counter::CpuNs, sum("worker_us").map(|us| us.saturating_mul(1000))),
         (Counter::Rows, sum("total_rows")),
         (
             Counter::SharedHitBlocks,
@@ -61,6 +79,12 @@ fn statement(plans: &[Row<'_>]) -> Statement {
         (Counter::TempdbBlocks, sum("tempdb_pages")),
         (Counter::Errors, sum("errors")),
     ];
+    counters.into_iter().filter_map(|(counter, value)| Some((counter, value?))).collect()
+}
+
+fn statement(plans: &[Row<'_>]) -> Statement {
+    let figures =
+        |column: &'static str| plans.iter().filter_map(move |row| row.parse::<f64>(column));
     let first = plans[0];
     let mut statement = Statement {
         digest: first.text("digest"),
@@ -68,13 +92,11 @@ fn statement(plans: &[Row<'_>]) -> Statement {
         is_top: true,
         is_stored: first.get("plan_id").is_some(),
         text: behind_parameters(first.get("statement_text").unwrap_or_default()).to_owned(),
-        counters: counters
-            .into_iter()
-            .filter_map(|(counter, value)| Some((counter, value?)))
-            .collect(),
+        counters: counters(plans),
+        rows: rows(plans),
         ..Statement::default()
     };
-    let squares = figures("squares_us").reduce(|a, b| a + b).zip(sum("calls"));
+    let squares = figures("squares_us").reduce(|a, b| a + b).zip(statement.get(Counter::Calls));
     let variance = squares.zip(statement.mean_ms()).map(|((squares, calls), mean)| {
         (squares / 1e6 / calls.max(1) as f64 - mean * mean).max(0.0)
     });
@@ -129,7 +151,9 @@ fn behind_parameters(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::behind_parameters;
+    use super::{behind_parameters, statements};
+    use crate::live::reading::tests::rows;
+    use statements::Counter;
 
     #[test]
     fn declarations_of_parameters_are_no_part_of_a_statement() {
@@ -141,5 +165,34 @@ mod tests {
         ] {
             assert_eq!(behind_parameters(text), expected);
         }
+    }
+
+    /// A plan that is compiled again is another row, though its handle is the same.
+    #[test]
+    fn rows_of_the_cache_keep_their_plan_place_and_compilation() {
+        let cached = rows(
+            "digest | plan_handle | begins | ends | created | created_s | calls | elapsed_us | \
+             database_name | statement_text
+             0xA1 | 0x06 | 0 | -1 | 2026-11-24 04:00:00.123 | 848808000 | 3 | 9 | shop | SELECT 1
+             0xA1 | 0x06 | 0 | -1 | 2026-11-24 04:05:00.000 | - | 2 | 9 | shop | SELECT 1
+             0xA2 | 0x07 | 2 | 40 | 2026-11-24 04:00:00.123 | 5 | 4 | 9 | shop | SELECT 2",
+        );
+        let found = statements(cached.iter());
+        let told: Vec<_> = found[0].0.rows.iter().map(|row| (&*row.id, row.since_ms)).collect();
+        assert_eq!(
+            told,
+            [
+                ("0x06/0/-1/2026-11-24 04:00:00.123", Some(1_795_492_800_000)),
+                ("0x06/0/-1/2026-11-24 04:05:00.000", None),
+            ]
+        );
+        let calls = |at: usize| found[0].0.rows[at].counters[&Counter::Calls];
+        assert_eq!((calls(0), calls(1), found[0].0.get(Counter::Calls)), (3, 2, Some(5)));
+        let [single] = &found[1].0.rows[..] else { panic!("{found:?}") };
+        assert_eq!(
+            (&*single.id, single.since_ms),
+            ("0x07/2/40/2026-11-24 04:00:00.123", Some(946_684_805_000))
+        );
+        assert!(single.counters.is_empty(), "those of the statement are its");
     }
 }

@@ -187,6 +187,7 @@ impl QueryReader for Reader {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let mut snapshot = self.empty(Span { to_ms: now.as_millis() as i64, ..Span::default() })?;
         let cached = self.asked("statements", &views::STATEMENTS, &mut snapshot)?;
+        snapshot.is_cut = cached.iter().count() >= views::ROWS_MAX;
         let (cached, (stored, counts)) = (statements(cached.iter()), self.store(&mut snapshot)?);
         let placed = if counts { merged(stored, cached) } else { merged(cached, stored) };
         self.place(placed, &mut snapshot);

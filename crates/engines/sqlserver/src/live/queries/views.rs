@@ -11,9 +11,12 @@ macro_rules! statements {
         concat!(
             "SELECT TOP (20000) /* steelbench_queries */ CONVERT(nvarchar(34), s.query_hash, 1) \
              AS digest, CONVERT(nvarchar(130), s.plan_handle, 1) AS plan_handle, \
-             CAST(s.statement_start_offset AS int) AS begins, CAST(s.statement_end_offset AS int) \
-             AS ends, CAST(s.execution_count AS bigint) AS calls, CAST(s.total_elapsed_time AS \
-             bigint) AS elapsed_us, CAST(s.total_worker_time AS bigint) AS worker_us, \
+             CONVERT(nvarchar(23), s.creation_time, 121) AS created, CAST(DATEDIFF(second, \
+             '20000101', s.creation_time) - ROUND(DATEDIFF(second, GETUTCDATE(), GETDATE()) / \
+             900.0, 0) * 900 AS bigint) AS created_s, CAST(s.statement_start_offset AS int) AS \
+             begins, CAST(s.statement_end_offset AS int) AS ends, \
+             CAST(s.execution_count AS bigint) AS calls, CAST(s.total_elapsed_time AS bigint) \
+             AS elapsed_us, CAST(s.total_worker_time AS bigint) AS worker_us, \
              CAST(s.min_elapsed_time AS bigint) AS min_us, CAST(s.max_elapsed_time AS bigint) AS \
              max_us, CAST(s.total_rows AS bigint) AS total_rows, CAST(s.total_logical_reads AS \
              bigint) AS logical_reads, CAST(s.total_physical_reads AS bigint) AS physical_reads, ",
@@ -26,6 +29,11 @@ macro_rules! statements {
         )
     };
 }
+
+/// Rows of [`STATEMENTS`] at most.
+pub const ROWS_MAX: usize = 20_000;
+/// `created_s` counts from 2000-01-01 UTC: seconds since 1970 then.
+pub const CREATED_SINCE_S: i64 = 946_684_800;
 
 /// Statements that are in the plan cache. Spills are counted from 2016 on.
 pub const STATEMENTS: View = View {
