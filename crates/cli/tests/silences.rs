@@ -158,7 +158,7 @@ fn a_dump_of_a_silent_server_ends_and_leaves_nothing() {
     assert_eq!(files(&lab), Vec::<String>::new());
 }
 
-/// Whoever dies while it dumps leaves no file that looks whole.
+/// A process that dies during a dump leaves no file that looks whole.
 #[test]
 fn a_killed_dump_is_not_taken_for_a_whole_one() {
     if bindirs().is_empty() {
@@ -186,7 +186,7 @@ fn a_server_that_works_longer_than_it_may_be_silent_is_waited_for() {
         return common::skipped("PostgreSQL is not installed");
     };
     let server = Server::start(&bin, "host all all 127.0.0.1/32 trust", &[]);
-    // Each row that is counted takes time, and nothing is sent meanwhile.
+    // Each row that is counted takes time, and nothing is sent until the end.
     server
         .connect()
         .batch(

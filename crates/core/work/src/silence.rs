@@ -19,7 +19,7 @@ pub struct SilenceError(String);
 /// # Errors
 /// When the variable has no such number.
 pub fn silence_from_environment() -> Result<Duration, SilenceError> {
-    std::env::var_os(SILENCE_VARIABLE).map_or(Ok(DEFAULT), parse)
+    std::env::var_os(SILENCE_VARIABLE).map_or(Ok(DEFAULT), |value| parse(&value))
 }
 
 /// The longest silence; the default where the environment has no valid one, which the start of the
@@ -28,7 +28,7 @@ pub fn silence_max() -> Duration {
     silence_from_environment().unwrap_or(DEFAULT)
 }
 
-fn parse(value: OsString) -> Result<Duration, SilenceError> {
+fn parse(value: &OsString) -> Result<Duration, SilenceError> {
     let text = value.to_string_lossy();
     let seconds =
         text.trim().parse::<f64>().ok().filter(|seconds| (0.1..=86_400.0).contains(seconds));
@@ -43,10 +43,10 @@ mod tests {
     #[test]
     fn seconds_are_positive_numbers_of_a_day_at_most() {
         for (text, seconds) in [("60", 60.0), (" 0.5 ", 0.5), ("86400", 86_400.0)] {
-            assert_eq!(parse(text.into()), Ok(Duration::from_secs_f64(seconds)));
+            assert_eq!(parse(&text.into()), Ok(Duration::from_secs_f64(seconds)));
         }
         for text in ["", "0", "-1", "NaN", "inf", "90000", "60s"] {
-            let error = parse(text.into()).unwrap_err().to_string();
+            let error = parse(&text.into()).unwrap_err().to_string();
             assert!(error.starts_with(&format!("STEELBENCH_SILENCE_S={text}: ")), "{error}");
         }
     }

@@ -98,30 +98,29 @@ fn run_within(
     let mut child = command.spawn().map_err(|error| failed(format!("{program}: {error}")))?;
     let started = Instant::now();
     let status = loop {
-        let prints_on = output.metadata().is_ok_and(|output| output.len() > PRINTED_BYTES_MAX);
-        match child.try_wait().map_err(|error| failed(error.to_string()))? {
-            Some(status) => break status,
-            None => {
-                let why = if prints_on {
-                    Some(format!("printing {} MiB", PRINTED_BYTES_MAX >> 20))
-                } else {
-                    limits.reached(started, child.id() as i32)
-                };
-                let stopped = limits.stop.is_asked();
-                if let Some(why) = why.or_else(|| stopped.then(String::new)) {
-                    // SAFETY: the child leads a process group of its own, so this reaches it and
-                    // what it started.
-                    unsafe { libc::killpg(child.id() as libc::pid_t, libc::SIGKILL) };
-                    let _ = child.wait();
-                    return Err(if stopped {
-                        EngineError::Cancelled
-                    } else {
-                        failed(format!("{program}: killed after {why}"))
-                    });
-                }
-                std::thread::sleep(LOOK_EVERY);
-            }
+        if let Some(status) = child.try_wait().map_err(|error| failed(error.to_string()))? {
+            break status;
         }
+        let prints_on = output.metadata().is_ok_and(|output| output.len() > PRINTED_BYTES_MAX);
+        let why = if limits.stop.is_asked() {
+            Some(EngineError::Cancelled)
+        } else if prints_on {
+            Some(failed(format!(
+                "{program}: killed after printing {} MiB",
+                PRINTED_BYTES_MAX >> 20
+            )))
+        } else {
+            let reached = limits.reached(started, child.id() as i32);
+            reached.map(|limit| failed(format!("{program}: killed after {limit}")))
+        };
+        if let Some(why) = why {
+            // SAFETY: the child leads a process group of its own, so this reaches it and what it
+            // started.
+            unsafe { libc::killpg(child.id() as libc::pid_t, libc::SIGKILL) };
+            let _ = child.wait();
+            return Err(why);
+        }
+        std::thread::sleep(LOOK_EVERY);
     };
     if status.success() { Ok(()) } else { Err(failed(said(&program, status, &mut output))) }
 }
