@@ -29,8 +29,9 @@ const CORE: [&str; 21] = [
     "sql",
 ];
 
-/// The crate that every engine may use: private servers, servers by URL, sampling.
-const SERVERS: &str = "servers";
+/// Crates that every engine may use: private servers, servers by URL, sampling; connections of
+/// helper programs.
+const SHARED: [&str; 2] = ["helpers", "servers"];
 
 pub fn check(workspace: &Workspace) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -57,7 +58,7 @@ fn is_allowed(user: &Crate, used: &Crate) -> bool {
         (Tier::Aside, _) => true,
         (_, Tier::Aside) => false,
         (Tier::Core, Tier::Core) => place(&user.name) < place(&used.name),
-        (Tier::Engines, Tier::Engines) => used.name == SERVERS,
+        (Tier::Engines, Tier::Engines) => SHARED.contains(&&*used.name),
         (Tier::Cli, _) | (_, Tier::Core) => user.tier != used.tier,
         _ => false,
     }
@@ -77,7 +78,8 @@ mod tests {
             sources: Vec::new(),
         };
         let [cli, tool, study] = [Tier::Cli, Tier::Tools, Tier::Studies].map(|tier| one("a", tier));
-        let [engine, servers] = ["sqlite", "servers"].map(|name| one(name, Tier::Engines));
+        let [engine, servers, helpers] =
+            ["sqlite", "servers", "helpers"].map(|name| one(name, Tier::Engines));
         let [runner, store] = ["runner", "store"].map(|name| one(name, Tier::Core));
         let testing = one("testing", Tier::Aside);
         for (user, used) in [
@@ -86,6 +88,7 @@ mod tests {
             (&tool, &store),
             (&study, &runner),
             (&engine, &servers),
+            (&engine, &helpers),
             (&runner, &store),
             (&testing, &engine),
         ] {

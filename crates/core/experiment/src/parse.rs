@@ -21,6 +21,29 @@ use std::path::PathBuf;
 /// Longest name of an experiment: with an ending it has to be the name of a file.
 const NAME_LENGTH_MAX: usize = 100;
 
+/// A name that cannot be the name of a file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` cannot be a file name; use lower-case letters, digits, `-`, `_` and `.`, starting with \
+     a letter, digit or `_`, at most {NAME_LENGTH_MAX}"
+)]
+pub struct NoFileName(String);
+
+/// Returns the name of an experiment, which is also that of its files.
+///
+/// # Errors
+/// When it cannot be the name of a file.
+pub fn file_name(name: &str) -> Result<String, NoFileName> {
+    // No capitals: there are file systems that do not tell them from small letters.
+    let is_fit = name
+        .chars()
+        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.'))
+        && !name.is_empty()
+        && !name.starts_with(['.', '-'])
+        && name.len() <= NAME_LENGTH_MAX;
+    if is_fit { Ok(name.to_owned()) } else { Err(NoFileName(name.to_owned())) }
+}
+
 /// Values by path.
 type Values = BTreeMap<String, Value>;
 
@@ -273,18 +296,8 @@ impl<'a> Reader<'a> {
             return String::new();
         };
         let name = NAME.value_in(core);
-        // No capitals: there are file systems that do not tell them from small letters.
-        if !name
-            .chars()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.'))
-            || name.starts_with(['.', '-'])
-            || name.len() > NAME_LENGTH_MAX
-        {
-            let message = format!(
-                "`{name}` cannot be a file name; use lower-case letters, digits, `-`, `_` and \
-                 `.`, starting with a letter, digit or `_`, at most {NAME_LENGTH_MAX}"
-            );
-            self.errors.add(&given.span, NAME.path(), message);
+        if let Err(error) = file_name(&name) {
+            self.errors.add(&given.span, NAME.path(), error.to_string());
         }
         name
     }

@@ -16,6 +16,17 @@ pub const DATABASE: &str = "steelbench";
 /// The table that marks a database as made by us.
 pub const MARK: &str = "made_by_steelbench";
 
+/// Comment of the database, which marks it before that table is there (MariaDB 10.5 and later).
+const COMMENT: &str = "made by steelbench";
+
+/// Its collation until the table is there, which marks it on servers whose databases have no
+/// comments: that of a language which no default has.
+const UNFINISHED: &str = "utf8mb4_esperanto_ci";
+
+/// Why a database of that name is in the way.
+pub const IS_FOREIGN: &str = "already exists and Steelbench did not create it; rename it, or use \
+                              another server";
+
 /// Name of the lock that a run in the database holds.
 const LOCK: &str = "steelbench";
 
@@ -49,36 +60,41 @@ impl Admin {
     /// When another run has it, when there is one that we did not make, or when we may not make
     /// one.
     pub fn take_database(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
+        let admin = Self::hold_server(config, cancel)?;
+        // A run that was killed may have left it: nobody holds its lock.
+        admin.ask(drop_database)?;
+        admin.create().inspect_err(|_| drop(admin.drop_all()))?;
+        Ok(admin)
+    }
+
+    fn hold_server(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
         let mut client = connect(config, cancel)?;
         hold(&mut client, cancel)?;
-        let name = quote_identifier(DATABASE);
-        let doing = format!("creating database {DATABASE}");
-        match is_marked(&mut client)? {
-            Some(false) => {
-                let message = "it already exists and Steelbench did not create it; rename it, or \
-                               use another server";
-                return Err(EngineError::failed(doing, message));
-            }
-            // Left by a run that was killed: its lock is free.
-            Some(true) => drop_database(&mut client)?,
-            None => {}
-        }
+        Ok(Self { config: config.clone(), client: Mutex::new(client), cancel: cancel.clone() })
+    }
+
+    /// Makes the database. The statement that does so marks it.
+    fn create(&self) -> Result<(), EngineError> {
+        let (name, doing) = (quote_identifier(DATABASE), format!("creating database {DATABASE}"));
+        let sql = format!(
+            "CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE {UNFINISHED} /*M!100500 COMMENT \
+             '{COMMENT}' */"
+        );
+        self.run(&doing, &sql)?;
         // Strings are ordered by their bytes, regardless of the server's default.
         let sql = format!(
-            "CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin; USE {name}; CREATE \
-             TABLE {MARK} (dropped_with_everything_in_it int)"
+            "USE {name}; CREATE TABLE {MARK} (dropped_with_everything_in_it int); ALTER DATABASE \
+             {name} COLLATE utf8mb4_bin"
         );
-        client.run(&sql).map_err(failed_at(&doing))?;
-        Ok(Self { config: config.clone(), client: Mutex::new(client), cancel: cancel.clone() })
+        self.run(&doing, &sql)
     }
 
     /// Connects, and takes our database as it is.
     pub fn take_again(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
-        let mut client = connect(config, cancel)?;
-        hold(&mut client, cancel)?;
+        let admin = Self::hold_server(config, cancel)?;
         let sql = format!("USE {}", quote_identifier(DATABASE));
-        client.run(&sql).map_err(failed_at(&sql))?;
-        Ok(Self { config: config.clone(), client: Mutex::new(client), cancel: cancel.clone() })
+        admin.run(&sql, &sql)?;
+        Ok(admin)
     }
 
     /// Connects again, to a server that may have a new place.
@@ -174,20 +190,36 @@ pub fn hold(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
     taken.map(drop).ok_or_else(|| EngineError::failed(doing, held))
 }
 
-/// Returns whether a database of that name exists, and whether it bears our mark.
+/// Returns whether a database of that name exists, and whether it bears our mark: the table, or,
+/// while it is empty, what the statement that creates it says.
 pub fn is_marked(client: &mut Client) -> Result<Option<bool>, EngineError> {
+    let tables = "FROM information_schema.tables WHERE table_schema = schema_name";
     let sql = format!(
-        "SELECT (SELECT count(*) FROM information_schema.tables WHERE table_schema = '{DATABASE}' \
-         AND table_name = '{MARK}') FROM information_schema.schemata WHERE schema_name = \
-         '{DATABASE}'"
+        "SELECT EXISTS (SELECT 1 {tables} AND table_name = '{MARK}') OR (default_collation_name = \
+         '{UNFINISHED}' AND NOT EXISTS (SELECT 1 {tables}) AND {}) FROM \
+         information_schema.schemata WHERE schema_name = '{DATABASE}'",
+        if has_comments(client) { format!("schema_comment = '{COMMENT}'") } else { "TRUE".into() }
     );
     let found = client.cell(&sql).map_err(failed_at("looking up Steelbench's database"))?;
     Ok(found.map(|marks| marks == "1"))
 }
 
+/// Returns whether databases have comments.
+fn has_comments(client: &mut Client) -> bool {
+    client.cell("SELECT max(schema_comment) FROM information_schema.schemata").is_ok()
+}
+
 /// Drops the database and everything in it, once no session of a load is there any more: it could
-/// hold locks for as long as its statement takes.
+/// hold locks for as long as its statement takes. Fails where one is there that is not ours.
 fn drop_database(client: &mut Client) -> Result<(), EngineError> {
+    match is_marked(client)? {
+        None => return Ok(()),
+        Some(false) => {
+            let doing = format!("creating database {DATABASE}");
+            return Err(EngineError::failed(doing, format!("it {IS_FOREIGN}")));
+        }
+        Some(true) => {}
+    }
     let doing = "terminating the load's sessions";
     let (mut looks, waits, own) = (0, [ENDING, ENDED_MAX], client.connection_id().to_string());
     for at_most in waits {

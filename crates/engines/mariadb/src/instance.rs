@@ -6,7 +6,7 @@ use super::dialect::{MariaDialect, spelled};
 use super::kept::{self, MariaKeeper};
 use super::load::{LoadConfig, Sessions};
 use super::server::variables::{self, Variable};
-use super::server::{MariaProduct, PrivateServer, fill as fill_setup};
+use super::server::{MariaProduct, PrivateServer, fill_by_url};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::MariaCollector;
 use super::wire::StatementText;
@@ -133,7 +133,7 @@ fn admin(
         (Some(_), Some(_)) => Admin::take_again(config, cancel),
         (Some(own), None) => {
             let admin = Admin::take_database(config, cancel)?;
-            let filled = fill_setup(config, own, cancel);
+            let filled = fill_by_url(config, own, cancel);
             // The error to report is why the tables could not be made.
             filled.inspect_err(|_| drop(admin.drop_all()))?;
             Ok(admin)

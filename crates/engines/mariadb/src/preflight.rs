@@ -1,6 +1,6 @@
 //! Preflight: checks servers by URL, and private servers before one is started.
 
-use super::admin::{DATABASE, is_marked};
+use super::admin::{DATABASE, IS_FOREIGN, is_marked};
 use super::server::PACKAGES_ACCOUNT;
 use super::server::variables::{self, Variable};
 use super::settings::{self, LOG_VOLUME, URL, USER, VOLUME};
@@ -84,10 +84,7 @@ fn ask(client: &mut Client, connections: u32) -> Result<Vec<String>, EngineError
         );
     }
     if is_marked(client)? == Some(false) {
-        missing.push(format!(
-            "database {DATABASE} already exists and Steelbench did not create it; rename it, or \
-             use another server"
-        ));
+        missing.push(format!("database {DATABASE} {IS_FOREIGN}"));
     }
     Ok(missing)
 }

@@ -5,9 +5,9 @@
 use super::admin::{ADMIN, take_again};
 use super::failed_at;
 use super::host::patient;
-use super::server::{fill, installed_programs};
+use super::server::fill_by_url;
 use super::settings::URL;
-use crate::client::{Client, Config, quote_identifier, quote_literal};
+use crate::client::{Client, Config, Error, quote_identifier, quote_literal};
 use engine::EngineError;
 use engine::setup::Setup;
 use experiment::Configuration;
@@ -17,7 +17,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use work::Cancel;
 
-/// Comment that marks a database as made by us.
+/// Connection limit that marks a database as made by us: the statement that creates it sets it, so
+/// that there is none without a mark. Servers allow at most 262,143 connections (`MAX_BACKENDS`).
+const LIMIT: i32 = i32::from_be_bytes(*b"stee");
+
+/// Comment that says the same to the user, and that outlasts an interrupted `DROP DATABASE`, which
+/// changes the limit.
 const MARK: &str = "made by steelbench; dropped at the end of its run";
 
 /// In the folder of the run: the servers on which it has made databases, one a line.
@@ -54,12 +59,7 @@ pub fn copy(
     if own.accepts_connections(&template)? != Some(false) {
         own.drop_database(&template)?;
         own.create(&template, None)?;
-        fill(
-            &config.clone().with_database(&template),
-            installed_programs().as_deref(),
-            setup,
-            cancel,
-        )?;
+        fill_by_url(&config.clone().with_database(&template), setup, cancel)?;
         own.run(&format!(
             "ALTER DATABASE {} ALLOW_CONNECTIONS false",
             quote_identifier(&template)
@@ -135,6 +135,8 @@ impl OwnDatabases {
     fn connect(run: &Path, config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
         let with_stop = config.clone().with_application_name(ADMIN).with_stop(cancel.stop());
         let mut client = Client::connect(&with_stop).map_err(failed_at("connecting"))?;
+        // From PostgreSQL 14 on: when we are killed the server stops its work, and frees the lock.
+        let _ = client.batch("SET client_connection_check_interval = '1s'");
         client.set_stop(cancel.stop(), Duration::ZERO);
         take_again(&mut client, HELD_MAX, cancel)?;
         // A copy takes as long as its pages take.
@@ -143,16 +145,21 @@ impl OwnDatabases {
     }
 
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
-        self.client.batch(sql).map_err(failed_at(sql))
+        let result = self.client.batch(sql);
+        if result.as_ref().is_err_and(Error::is_stopped) {
+            // A server that cannot be asked stops by itself, or at the end of the statement.
+            let _ = self.client.canceller().cancel();
+        }
+        result.map_err(failed_at(sql))
     }
 
     /// Returns whether one of our databases accepts connections; `None` if it does not exist.
     fn accepts_connections(&mut self, name: &str) -> Result<Option<bool>, EngineError> {
-        let sql = "SELECT datallowconn, shobj_description(oid, 'pg_database') = $2 FROM \
-                   pg_database WHERE datname = $1";
+        let sql = "SELECT datallowconn, shobj_description(oid, 'pg_database') = $2 OR \
+                   datconnlimit = $3 FROM pg_database WHERE datname = $1";
         let found = self
             .client
-            .query(sql, &[Some(name), Some(MARK)])
+            .query(sql, &[Some(name), Some(MARK), Some(&LIMIT.to_string())])
             .map_err(failed_at("looking up the databases of this run"))?;
         let Some(row) = found.first() else { return Ok(None) };
         if row.get(1) != Some("t") {
@@ -166,7 +173,11 @@ impl OwnDatabases {
         let from = template
             .map_or_else(String::new, |name| format!(" TEMPLATE {}", quote_identifier(name)));
         let name = quote_identifier(name);
-        self.run(&format!("CREATE DATABASE {name}{from}"))?;
+        self.run(&format!("CREATE DATABASE {name}{from} CONNECTION LIMIT {LIMIT}"))?;
+        self.comment(&name)
+    }
+
+    fn comment(&mut self, name: &str) -> Result<(), EngineError> {
         self.run(&format!("COMMENT ON DATABASE {name} IS {}", quote_literal(MARK)))
     }
 
@@ -175,7 +186,9 @@ impl OwnDatabases {
         if self.accepts_connections(name)?.is_none() {
             return Ok(());
         }
-        self.run(&format!("DROP DATABASE {} WITH (FORCE)", quote_identifier(name)))
+        let name = quote_identifier(name);
+        self.comment(&name)?;
+        self.run(&format!("DROP DATABASE {name} WITH (FORCE)"))
     }
 
     /// Drops all that runs of this results file have made; their names.

@@ -16,7 +16,7 @@ pub struct Quick {
     #[arg(long, conflicts_with = "json")]
     pub print: bool,
     /// Name of the experiment [default: that of the command, or of the fio job file]
-    #[arg(hide_short_help = true, long, value_name = "NAME")]
+    #[arg(hide_short_help = true, long, value_name = "NAME", value_parser = experiment::file_name)]
     pub name: Option<String>,
     /// Label of the run in comparisons and histories: "after patch"
     #[arg(hide_short_help = true, long, value_name = "TEXT")]

@@ -255,6 +255,12 @@ impl Client {
         &self.greeting.version
     }
 
+    /// The greeting for a program behind a relay.
+    pub(crate) fn greeting(&self) -> helpers::mysql::Greeting {
+        let Greeting { version, connection_id, offered: capabilities, .. } = self.greeting.clone();
+        helpers::mysql::Greeting { version, connection_id, capabilities }
+    }
+
     /// Returns whether it is MariaDB, not MySQL.
     pub fn is_mariadb(&self) -> bool {
         self.greeting.is_mariadb()

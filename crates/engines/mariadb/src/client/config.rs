@@ -5,6 +5,7 @@ use crate::client::option_file::option_file;
 use crate::client::server_key::ServerKey;
 use crate::client::tls::TlsSettings;
 use crate::client::url::Url;
+use helpers::mysql::Login;
 use observations::Secret;
 use std::ffi::OsString;
 use std::fmt;
@@ -51,6 +52,8 @@ pub struct Config {
     /// How long connecting may take; `None`: as long as the system lets it.
     pub connect_timeout: Option<Duration>,
     pub(crate) stop: Option<Stop>,
+    /// How a program behind a relay wants its session.
+    pub(crate) program: Option<Login>,
     /// Doubts about the URL, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -176,6 +179,7 @@ impl Config {
             server_key,
             connect_timeout,
             stop: None,
+            program: None,
             warnings,
         })
     }
@@ -191,6 +195,7 @@ impl Config {
             server_key: ServerKey::default(),
             connect_timeout: None,
             stop: None,
+            program: None,
             warnings: Vec::new(),
         }
     }
@@ -244,25 +249,6 @@ impl Config {
             Place::Unix(_) => true,
             Place::Tcp { host, .. } => host == "127.0.0.1" || host == "::1",
         }
-    }
-
-    /// Options by which MariaDB's programs find the server, encrypt and verify as this says, and
-    /// read nothing else; the password is a variable of
-    /// [`client_environment`](Self::client_environment).
-    pub fn client_options(&self) -> Vec<String> {
-        let mut options = vec!["--no-defaults".to_owned(), format!("--user={}", self.user)];
-        match &self.place {
-            Place::Unix(path) => options.push(format!("--socket={}", path.display())),
-            Place::Tcp { host, port } => {
-                options.extend([
-                    format!("--host={host}"),
-                    format!("--port={port}"),
-                    "--protocol=TCP".into(),
-                ]);
-            }
-        }
-        options.extend(self.tls.client_options());
-        options
     }
 
     /// Variables by which MariaDB's programs find the server; `None`: one that must not be there.

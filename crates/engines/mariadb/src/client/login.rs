@@ -8,6 +8,7 @@ use crate::client::proof::Plugin;
 use crate::client::server_key::PublicKey;
 use crate::client::tls::TlsMode;
 use crate::client::{Error, Reader, ServerError};
+use helpers::mysql::Login;
 use std::io;
 use transport::tls::explained;
 
@@ -46,6 +47,8 @@ mod capability {
         | DEPRECATE_EOF
         | STMT_BULK
         | CACHE_METADATA;
+    /// Used by a login.
+    pub const LOGIN: u64 = PROTOCOL_41 | SECURE_CONNECTION | PLUGIN_AUTH | PLUGIN_AUTH_LENENC;
     /// Required by this client.
     pub const NEEDED: u64 = PROTOCOL_41 | SECURE_CONNECTION | PLUGIN_AUTH | DEPRECATE_EOF;
 }
@@ -71,7 +74,9 @@ const FULL: u8 = 4;
 pub struct Greeting {
     pub version: String,
     pub connection_id: u32,
-    /// Those of the connection, which both sides have.
+    /// Those of the server,
+    pub offered: u64,
+    /// and of the connection, which both sides have.
     capabilities: u64,
 }
 
@@ -109,7 +114,8 @@ pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> 
     }
     let is_encrypted =
         wants_tls(config, greeting.capabilities & capability::SSL != 0).map_err(refused)?;
-    greeting.capabilities &= capability::WANTED;
+    let of_program = |login: Login| login.capabilities | capability::LOGIN;
+    greeting.capabilities &= config.program.map_or(capability::WANTED, of_program);
     let head = head(config, &greeting, is_encrypted);
     if is_encrypted {
         encrypt(channel, config, &head)?;
@@ -205,7 +211,8 @@ fn greeting(packet: &[u8]) -> Option<(Greeting, Vec<u8>, String)> {
         .into_owned();
     // Before 10.2 and in a replication setup MariaDB hides behind another version.
     let version = version.strip_prefix("5.5.5-").map(str::to_owned).unwrap_or(version);
-    Some((Greeting { version, connection_id, capabilities }, challenge, plugin))
+    let offered = capabilities;
+    Some((Greeting { version, connection_id, offered, capabilities }, challenge, plugin))
 }
 
 /// How an answer to the greeting begins, which is all that is sent of it before TLS: what this
@@ -221,7 +228,7 @@ fn head(config: &Config, greeting: &Greeting, is_encrypted: bool) -> Vec<u8> {
     let mut out = Vec::new();
     out.extend_from_slice(&(capabilities as u32).to_le_bytes());
     out.extend_from_slice(&PACKET_BYTES_MAX.to_le_bytes());
-    out.push(CHARSET);
+    out.push(config.program.map_or(CHARSET, |login| login.charset));
     out.extend_from_slice(&[0; 19]);
     out.extend_from_slice(&((capabilities >> 32) as u32).to_le_bytes());
     out

@@ -72,26 +72,6 @@ impl TlsSettings {
         self.mode >= TlsMode::VerifyCa || self.ca.is_some()
     }
 
-    /// Returns the settings as options of MariaDB's programs.
-    pub fn client_options(&self) -> Vec<String> {
-        let mode = match self.mode {
-            TlsMode::Disabled => Some("--skip-ssl"),
-            TlsMode::Preferred => None,
-            TlsMode::Required | TlsMode::VerifyCa => Some("--ssl"),
-            TlsMode::VerifyIdentity => Some("--ssl-verify-server-cert"),
-        };
-        let files = self.certificate.as_ref();
-        let files = [
-            ("ca", self.ca.as_ref()),
-            ("cert", files.map(|(certificate, _)| certificate)),
-            ("key", files.map(|(_, key)| key)),
-        ];
-        let files = files
-            .into_iter()
-            .filter_map(|(name, path)| path.map(|path| format!("--ssl-{name}={}", path.display())));
-        mode.map(str::to_owned).into_iter().chain(files).collect()
-    }
-
     /// Prepares TLS for connections to this host.
     pub fn ready(&self, host: &str) -> Result<Tls, String> {
         self.ready

@@ -13,7 +13,7 @@ pub mod variables;
 
 pub use installation::Installation;
 pub use product::{MariaProduct, PrivateServer, ServerOptions};
-pub(super) use setup::{fill, validate as validate_setup};
+pub(super) use setup::{fill_by_url, validate as validate_setup};
 
 /// The account of MariaDB's packages.
 pub const PACKAGES_ACCOUNT: &str = "mysql";

@@ -2,16 +2,17 @@
 //! SOURCE, so that all is as it is there.
 
 use crate::admin::DATABASE;
-use crate::client::{Config, quote_identifier, quote_literal};
+use crate::client::{Client, Config, quote_identifier, quote_literal};
 use crate::failed_at;
 use engine::EngineError;
-use engine::setup::{SETUP_DUMP, SETUP_SQL, Setup, first_bytes};
+use engine::setup::{SETUP_DUMP, SETUP_SQL, Setup};
 use experiment::NamedFile;
-use rustix::process::Signal;
-use servers::account::command;
-use servers::process::end_with_us;
+use helpers::Relay;
+use helpers::dump::of_mariadb_dump;
+use helpers::mysql::Mysql;
+use helpers::program::command;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use work::Cancel;
 
@@ -50,44 +51,53 @@ pub(crate) fn validate(setup: &Setup) -> Result<(), (&'static str, String)> {
     }
     let Some(dump) = &setup.dump else { return Ok(()) };
     client(SETUP_DUMP.path())?;
-    let about = |message: &str| Err((SETUP_DUMP.path(), format!("{}: {message}", dump.path)));
-    match first_bytes(&dump.place()).as_slice() {
-        _ if dump.place().is_dir() => {
-            about("is a folder; expected one SQL file written by mariadb-dump")
-        }
-        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            about("it is compressed; decompress it first")
-        }
-        bytes if bytes.contains(&0) => about("not a mariadb-dump file"),
-        _ => Ok(()),
-    }
+    of_mariadb_dump(&dump.place())
+        .map_err(|message| (SETUP_DUMP.path(), format!("{}: {message}", dump.path)))
 }
 
 fn client() -> Result<PathBuf, EngineError> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let places: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let mut found =
-        CLIENTS.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
-    found.find(|program| program.is_file()).ok_or_else(|| {
-        let message = "it is not on the PATH; install the client program (Debian: mariadb-client)";
-        EngineError::failed("looking for mariadb", message)
-    })
+    helpers::program::find(&CLIENTS, None, "mariadb-client")
 }
 
-/// Fills our database by the `mariadb` client.
+/// Fills our database on a server by URL, on which our client logs in for the `mariadb` client: a
+/// server can ask that for a password in cleartext, and for any file.
+///
+/// # Errors
+/// As of [`fill`].
+pub(crate) fn fill_by_url(
+    config: &Config,
+    setup: &Setup,
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
+    let config = config.clone().with_database(DATABASE).with_stop(cancel.stop());
+    let client = Client::connect(&config).map_err(failed_at("connecting"))?;
+    let upstream = config.clone();
+    let relay = Relay::start(Mysql::new(client.greeting(), move |login| {
+        let config = Config { program: Some(login), ..upstream.clone() };
+        Ok(Client::connect(&config).map_err(|error| error.to_string())?.into_stream())
+    }))?;
+    fill_by(&Program { config: &config, relay: Some(relay), cancel }, setup)
+}
+
+/// Fills our database on a private server by the `mariadb` client.
 ///
 /// # Errors
 /// When it fails, with what it says, or a file has changed since the run was begun.
 pub(crate) fn fill(config: &Config, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError> {
+    fill_by(&Program { config, relay: None, cancel }, setup)
+}
+
+fn fill_by(program: &Program<'_>, setup: &Setup) -> Result<(), EngineError> {
+    let Program { config, cancel, .. } = *program;
     if let Some(dump) = &setup.dump {
-        run(config, dump, &[], cancel)?;
+        program.run(dump, &[])?;
     }
-    setup.sql.iter().try_for_each(|file| run(config, file, &setup.variables, cancel))?;
+    setup.sql.iter().try_for_each(|file| program.run(file, &setup.variables))?;
     setup.verify_unchanged()?;
     // As the server itself would soon do it, in the midst of a measurement.
     let doing = "finishing the tables of target.setup";
-    let mut client = crate::client::Client::connect(&config.clone().with_stop(cancel.stop()))
-        .map_err(failed_at(doing))?;
+    let mut client =
+        Client::connect(&config.clone().with_stop(cancel.stop())).map_err(failed_at(doing))?;
     client.set_stop(cancel.stop());
     let sql = format!(
         "SELECT table_name FROM information_schema.tables WHERE table_schema = '{DATABASE}' AND \
@@ -119,35 +129,39 @@ fn is_working(config: &Config) -> bool {
     found.is_ok_and(|count| count.is_some_and(|count| count != "0"))
 }
 
-/// Runs a file, which ends at its first error. Its variables are user variables: `@name`.
-fn run(
-    config: &Config,
-    file: &NamedFile,
-    variables: &[(String, String)],
-    cancel: &Cancel,
-) -> Result<(), EngineError> {
-    let doing = format!("running {}", file.path);
-    let set: Vec<String> = variables
-        .iter()
-        .map(|(name, value)| format!("@{name} = {}", quote_literal(value)))
-        .collect();
-    let folder = if file.folder.as_os_str().is_empty() { Path::new(".") } else { &file.folder };
-    // No shell: a path is not interpreted.
-    let mut client = command(&client()?);
-    client.args(config.client_options()).args(["--batch", "--silent", "--local-infile=1"]);
-    if !set.is_empty() {
-        client.arg(format!("--init-command=SET {}", set.join(", ")));
-    }
-    client.arg(DATABASE).current_dir(folder);
-    for (name, value) in config.client_environment() {
-        match value {
-            Some(value) => client.env(name, value),
-            None => client.env_remove(name),
+/// The `mariadb` client.
+struct Program<'a> {
+    config: &'a Config,
+    /// `None`: to a private server, which may have the files that `LOAD DATA LOCAL` names.
+    relay: Option<Relay>,
+    cancel: &'a Cancel,
+}
+
+impl Program<'_> {
+    /// Runs a file, which ends at its first error. Its variables are user variables: `@name`.
+    fn run(&self, file: &NamedFile, variables: &[(String, String)]) -> Result<(), EngineError> {
+        let doing = format!("running {}", file.path);
+        let set: Vec<String> = variables
+            .iter()
+            .map(|(name, value)| format!("@{name} = {}", quote_literal(value)))
+            .collect();
+        // No shell: a path is not interpreted.
+        let mut client = command(&client()?, &file.folder);
+        client.args(["--no-defaults", "--batch", "--silent"]);
+        client.arg(format!("--user={}", self.config.user));
+        client.arg(format!("--local-infile={}", u8::from(self.relay.is_none())));
+        let environment = self.config.client_environment().into_iter();
+        match &self.relay {
+            Some(relay) => client.arg(format!("--socket={}", relay.socket().display())),
+            None => client.envs(environment.filter_map(|(name, value)| Some((name, value?)))),
         };
+        if !set.is_empty() {
+            client.arg(format!("--init-command=SET {}", set.join(", ")));
+        }
+        client.arg(DATABASE);
+        let place = file.place();
+        let input = File::open(&place).map_err(EngineError::at(&place))?;
+        let works = || is_working(self.config);
+        servers::command::run_long(client, input.into(), &doing, &works, &self.cancel.stop())
     }
-    end_with_us(&mut client, Signal::KILL);
-    let place = file.place();
-    let input = File::open(&place).map_err(EngineError::at(&place))?;
-    let works = || is_working(config);
-    servers::command::run_long(client, input.into(), &doing, &works, &cancel.stop())
 }

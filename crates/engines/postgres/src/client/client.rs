@@ -13,6 +13,7 @@ use postgres_protocol::IsNull;
 use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 use socket2::Socket;
+use std::collections::BTreeMap;
 use std::io;
 use std::net::Shutdown;
 use std::time::Duration;
@@ -163,6 +164,11 @@ impl Client {
     /// The server process that serves this connection.
     pub fn backend_pid(&self) -> i32 {
         self.canceller.key.process
+    }
+
+    /// The parameters that the server reports by itself.
+    pub fn parameters(&self) -> &BTreeMap<String, String> {
+        &self.messages.parameters
     }
 
     /// A parameter that the server reports by itself, such as `server_encoding` or `TimeZone`.

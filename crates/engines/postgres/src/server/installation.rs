@@ -119,22 +119,9 @@ impl Installation {
     }
 }
 
-/// The path of a program for clients: in this folder, or on the `PATH`, where another package may
-/// have put it.
+/// The path of a program for clients: in this folder, or on the `PATH`.
 pub fn client_program(bindir: Option<&Path>, name: &str) -> Result<PathBuf, EngineError> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut places = bindir.map(Path::to_path_buf).into_iter().chain(std::env::split_paths(&path));
-    let found = places.find_map(|place| Some(place.join(name)).filter(|program| program.is_file()));
-    found.ok_or_else(|| {
-        let beside = bindir
-            .map_or_else(String::new, |bindir| format!("neither in {} nor ", bindir.display()));
-        let not = if bindir.is_some() { "" } else { "not " };
-        let message = format!(
-            "it is {not}{beside}on the PATH; install the client programs (Debian: \
-             postgresql-client)"
-        );
-        EngineError::failed(format!("looking for {name}"), message)
-    })
+    helpers::program::find(&[name], bindir, "postgresql-client")
 }
 
 /// The folder of the newest programs that are installed with a server.

@@ -25,7 +25,7 @@ pub use servers::account::Account;
 pub use servers::private::Stop;
 pub(super) use settings::is_of_module;
 pub use setup::dump;
-pub(super) use setup::{fill, validate as validate_setup};
+pub(super) use setup::{fill_by_url, validate as validate_setup};
 
 /// The account of PostgreSQL's packages.
 pub const PACKAGES_ACCOUNT: &str = "postgres";

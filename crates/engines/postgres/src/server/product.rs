@@ -92,7 +92,7 @@ impl Product for PostgresProduct {
 
     fn fill(server: &PrivateServer, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError> {
         let bindir = &server.options.product.installation.bindir;
-        setup::fill(&server.config(), Some(bindir), setup, cancel)
+        setup::fill(&server.config(), bindir, setup, cancel)
     }
 
     fn write_settings(server: &PrivateServer, settings: &Settings) -> Result<(), EngineError> {

@@ -2,16 +2,17 @@
 //! all is as it is there.
 
 use super::installation::{client_program, installed_programs};
-use crate::client::{Client, Config, quote_literal};
+use crate::client::{Client, Config, Error, quote_literal};
 use crate::connecting::is_working;
 use crate::failed_at;
 use engine::EngineError;
-use engine::setup::{Setup, first_bytes};
+use engine::setup::Setup;
 use experiment::NamedFile;
-use rustix::process::Signal;
-use servers::account::command;
+use helpers::Relay;
+use helpers::dump::{Format, of_pg_dump};
+use helpers::libpq::{Libpq, Session, Startup, environment};
+use helpers::program::command;
 use servers::command::run_long;
-use servers::process::end_with_us;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -31,15 +32,6 @@ pub(super) const SHAPING: [&str; 6] = [
 /// Processes that restore a dump, where its format allows several.
 const RESTORERS_MAX: usize = 4;
 
-/// How a dump is restored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
-    /// A script for psql.
-    Plain,
-    /// An archive for `pg_restore`, by one process or by several.
-    Archive { parallel: bool },
-}
-
 /// Why a setup cannot be run: a program that it needs is missing in this folder and on the `PATH`,
 /// or its dump is of no known format. With the setting that it is about.
 pub(crate) fn validate(setup: &Setup, bindir: Option<&Path>) -> Result<(), (&'static str, String)> {
@@ -54,48 +46,44 @@ pub(crate) fn validate(setup: &Setup, bindir: Option<&Path>) -> Result<(), (&'st
     let Some(dump) = &setup.dump else { return Ok(()) };
     let path = engine::setup::SETUP_DUMP.path();
     let about = |message: String| (path, format!("{}: {message}", dump.path));
-    let program = match format(&dump.place()).map_err(|message| about(message.into()))? {
+    let program = match of_pg_dump(&dump.place()).map_err(|message| about(message.into()))? {
         Format::Plain => "psql",
         Format::Archive { .. } => "pg_restore",
     };
     needs(path, program).map(drop).map_err(|(_, error)| about(error))
 }
 
-/// The format of a dump by its first bytes: those of the custom format (`pg_backup_archiver.c`), of
-/// a compressed file, or of a tar archive (POSIX ustar). The table of contents is the first file of
-/// the archive; a folder has it as a file.
-fn format(place: &Path) -> Result<Format, &'static str> {
-    let first = first_bytes(place);
-    if place.is_dir() {
-        let known = place.join("toc.dat").is_file();
-        return if known {
-            Ok(Format::Archive { parallel: true })
-        } else {
-            Err("not a dump: the folder has no toc.dat")
-        };
-    }
-    match first.as_slice() {
-        [b'P', b'G', b'D', b'M', b'P', ..] => Ok(Format::Archive { parallel: true }),
-        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            Err("it is compressed; decompress it first")
-        }
-        _ if first.starts_with(b"toc.dat\0") => Ok(Format::Archive { parallel: false }),
-        _ if first.contains(&0) => Err("not a pg_dump file"),
-        _ => Ok(Format::Plain),
-    }
-}
-
-/// Fills a database by psql and `pg_restore`: those in this folder, else on the `PATH`.
+/// Fills a database of a private server by psql and `pg_restore`: those in this folder, else on the
+/// `PATH`.
 ///
 /// # Errors
 /// When one of them fails, with what it says, or a file has changed since the run was begun.
 pub(crate) fn fill(
     config: &Config,
-    bindir: Option<&Path>,
+    bindir: &Path,
     setup: &Setup,
     cancel: &Cancel,
 ) -> Result<(), EngineError> {
-    let filler = Filler { config, bindir, stop: &cancel.stop() };
+    let stop = &cancel.stop();
+    fill_by(&Filler { config, bindir: Some(bindir), relay: None, stop }, setup)
+}
+
+/// Fills a database of a server by URL, on which these programs have our client log in.
+///
+/// # Errors
+/// As of [`fill`].
+pub(crate) fn fill_by_url(
+    config: &Config,
+    setup: &Setup,
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
+    let stop = &cancel.stop();
+    let (bindir, relay) = (installed_programs(), Some(relayed(config, stop)?));
+    fill_by(&Filler { config, bindir: bindir.as_deref(), relay, stop }, setup)
+}
+
+fn fill_by(filler: &Filler<'_>, setup: &Setup) -> Result<(), EngineError> {
+    let Filler { config, stop, .. } = *filler;
     if let Some(dump) = &setup.dump {
         filler.restore(dump)?;
     }
@@ -104,9 +92,9 @@ pub(crate) fn fill(
     }
     setup.verify_unchanged()?;
     // As the server itself would soon do it, in the midst of a measurement.
-    let mut client = Client::connect(&config.clone().with_stop(cancel.stop()))
+    let mut client = Client::connect(&config.clone().with_stop(stop.clone()))
         .map_err(failed_at("connecting"))?;
-    client.set_stop(cancel.stop(), Duration::ZERO);
+    client.set_stop(stop.clone(), Duration::ZERO);
     client.set_answer_timeout(Some(silence_max()));
     let session = format!("pid = {}", client.backend_pid());
     let finished = client.long_query("VACUUM (ANALYZE)", &mut || is_working(config, &session));
@@ -124,8 +112,8 @@ pub fn dump(url: &str, to: &Path, stop: &Stop) -> Result<(), EngineError> {
     let config = Config::parse(url).map_err(|error| {
         EngineError::failed("parsing the URL of the database to dump", error.to_string())
     })?;
-    let bindir = installed_programs();
-    let filler = Filler { config: &config, bindir: bindir.as_deref(), stop };
+    let (bindir, relay) = (installed_programs(), Some(relayed(&config, stop)?));
+    let filler = Filler { config: &config, bindir: bindir.as_deref(), relay, stop };
     let mut command = filler.client("pg_dump", Path::new(""))?;
     command.args(["--format=custom", "--no-owner", "--no-privileges"]);
     command.arg(format!("--lock-wait-timeout={}", silence_max().as_millis()));
@@ -143,7 +131,34 @@ pub fn dump(url: &str, to: &Path, stop: &Stop) -> Result<(), EngineError> {
 struct Filler<'a> {
     config: &'a Config,
     bindir: Option<&'a Path>,
+    /// `None`: to a private server, which asks for no password.
+    relay: Option<Relay>,
     stop: &'a Stop,
+}
+
+/// Where programs connect to a server by URL: libpq sends a password to any server that asks.
+fn relayed(config: &Config, stop: &Stop) -> Result<Relay, EngineError> {
+    let config = config.clone().with_stop(stop.clone());
+    Relay::start(Libpq::new(move |startup| {
+        if startup.user != config.user {
+            return Err(format!("Steelbench logs in as role {} only", config.user));
+        }
+        log_in(&config, startup).map_err(|error| error.to_string())
+    }))
+}
+
+/// Logs in for a program.
+fn log_in(config: &Config, startup: &Startup) -> Result<Session, Error> {
+    let config = config.clone().with_database(&startup.database);
+    let config = startup.options.iter().fold(config, |own, options| own.with_options(options));
+    let mut client = Client::connect(&config)?;
+    // libpq leaves it to the database, unless it is asked for.
+    client.batch("SELECT set_config('client_encoding', getdatabaseencoding(), false)")?;
+    for (name, value) in &startup.settings {
+        client.query("SELECT set_config($1, $2, false)", &[Some(name), Some(value)])?;
+    }
+    let parameters = client.parameters().clone();
+    Ok(Session { parameters, stream: client.into_stream()? })
 }
 
 impl Filler<'_> {
@@ -151,7 +166,7 @@ impl Filler<'_> {
     fn restore(&self, dump: &NamedFile) -> Result<(), EngineError> {
         let doing = || format!("restoring {}", dump.path);
         let format =
-            format(&dump.place()).map_err(|message| EngineError::failed(doing(), message))?;
+            of_pg_dump(&dump.place()).map_err(|message| EngineError::failed(doing(), message))?;
         let Format::Archive { parallel } = format else { return self.run(dump, &[]) };
         let mut command = self.client("pg_restore", &dump.folder)?;
         command.args(["--exit-on-error", "--no-owner", "--no-privileges"]);
@@ -186,39 +201,13 @@ impl Filler<'_> {
     /// A program that connects to the database, in the folder from which the paths of its files
     /// count.
     fn client(&self, program: &str, folder: &Path) -> Result<Command, EngineError> {
-        let mut command = command(&client_program(self.bindir, program)?);
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        command.current_dir(folder).args(["--dbname", &self.config.database, "--no-password"]);
-        for (name, value) in self.config.client_environment() {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
-        end_with_us(&mut command, Signal::KILL);
+        let mut command = command(&client_program(self.bindir, program)?, folder);
+        command.args(["--dbname", &self.config.database, "--no-password"]);
+        let known = ["PGUSER", "PGAPPNAME"];
+        let own = self.config.client_environment().into_iter();
+        let own = own.filter(|(name, _)| self.relay.is_none() || known.contains(&name.as_str()));
+        command.envs(own.filter_map(|(name, value)| Some((name, value?))));
+        command.envs(self.relay.iter().flat_map(environment));
         Ok(command)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Format, format};
-
-    #[test]
-    fn formats_are_known_by_their_first_bytes() {
-        let folder = tempfile::tempdir().unwrap();
-        let of = |bytes: &[u8]| {
-            let path = folder.path().join("dump");
-            std::fs::write(&path, bytes).unwrap();
-            format(&path)
-        };
-        assert_eq!(of(b"PGDMP\x01\x0e"), Ok(Format::Archive { parallel: true }));
-        assert_eq!(of(b"toc.dat\0\0\0"), Ok(Format::Archive { parallel: false }));
-        assert_eq!(of(b"--\n-- PostgreSQL database dump\n"), Ok(Format::Plain));
-        assert_eq!(of(b""), Ok(Format::Plain));
-        assert!(of(b"\x1f\x8b\x08").is_err() && of(b"SQLite format 3\0").is_err());
-        assert!(format(folder.path()).is_err());
-        std::fs::write(folder.path().join("toc.dat"), "PGDMP").unwrap();
-        assert_eq!(format(folder.path()), Ok(Format::Archive { parallel: true }));
     }
 }

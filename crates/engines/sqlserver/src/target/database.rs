@@ -3,7 +3,7 @@
 //! record.
 
 use super::failed_at;
-use super::layout::{DATABASE, DatabaseOption, Layout};
+use super::layout::{DATABASE, DatabaseOption, Layout, UNMARKED};
 use super::server_settings::{apply, put_back};
 use crate::dialect::{quote_literal, quote_name};
 use crate::live::Config;
@@ -30,6 +30,9 @@ const ASKING: Duration = Duration::from_secs(30);
 /// How long another run may hold the server: its session may be over and the server still believe
 /// in it.
 const HELD_MAX_MS: u32 = 20_000;
+
+/// Where an error shows that a database cannot be looked up.
+const LOOKING_UP: &str = "looking up Steelbench's database";
 
 /// Its name in statements.
 const OWN_NAME: &str = "[steelbench]";
@@ -70,11 +73,15 @@ impl Database {
         let folders =
             if wanted.layout.names_files() { folders(&mut master)? } else { Default::default() };
         let [data, log] = &folders;
-        master.run(&wanted.layout.create(data, log)).map_err(failed_at(&creating()))?;
-        if let Err(error) = note(&mut master, MARK, "dropped with everything in it") {
-            // It was created just now; without its mark no later run would drop it.
-            let _ = drop_database(&mut master);
-            return Err(failed_at("marking Steelbench's database")(error));
+        if let Err(error) = create(&mut master, &wanted.layout.create(data, log)) {
+            drop(master);
+            // Also when we are asked to stop; what cannot be dropped is left to the next run.
+            let again = connect(config, "master", &Stop::when(|| false), STOPPING);
+            let _ = again.and_then(|mut master| {
+                hold(&mut master)?;
+                reclaim(&mut master)
+            });
+            return Err(error);
         }
         let made = Self {
             config: config.clone(),
@@ -90,21 +97,19 @@ impl Database {
     }
 
     fn set(&self, wanted: &Wanted<'_>, [data, log]: &[String; 2]) -> Result<(), EngineError> {
-        self.outside(|master| {
-            for option in &wanted.options {
-                let DatabaseOption { setting, clause, column, wanted } = option;
-                let sql = format!("ALTER DATABASE {OWN_NAME} SET {clause}");
-                master.run(&sql).map_err(failed_at(setting))?;
-                let got =
-                    master.cell(&views::database_option(column)).map_err(failed_at(setting))?;
-                let got = got.unwrap_or_default();
-                if got != *wanted {
-                    let (setting, wanted) = ((*setting).to_owned(), wanted.clone());
-                    return Err(EngineError::SettingIgnored { setting, wanted, got });
-                }
+        let master = &mut *lock(&self.master);
+        for option in &wanted.options {
+            let DatabaseOption { setting, clause, column, wanted } = option;
+            let sql = format!("ALTER DATABASE {OWN_NAME} SET {clause}");
+            master.run(&sql).map_err(failed_at(setting))?;
+            let got = master.cell(&views::database_option(column)).map_err(failed_at(setting))?;
+            let got = got.unwrap_or_default();
+            if got != *wanted {
+                let (setting, wanted) = ((*setting).to_owned(), wanted.clone());
+                return Err(EngineError::SettingIgnored { setting, wanted, got });
             }
-            apply(master, &wanted.settings)
-        })?;
+        }
+        apply(master, &wanted.settings)?;
         let inside = connect(&self.config, DATABASE, &self.cancel.stop(), PREPARING)?;
         *lock(&self.inside) = Some(inside);
         if wanted.layout.names_files() {
@@ -116,13 +121,6 @@ impl Database {
         Ok(())
     }
 
-    fn outside<T>(
-        &self,
-        work: impl FnOnce(&mut Client) -> Result<T, EngineError>,
-    ) -> Result<T, EngineError> {
-        work(&mut lock(&self.master))
-    }
-
     /// Does some work with the connection in our database.
     pub fn ask<T>(
         &self,
@@ -131,13 +129,7 @@ impl Database {
         if self.cancel.is_cancelled() {
             return Err(EngineError::Cancelled);
         }
-        let gone = || {
-            EngineError::failed(
-                "querying the server",
-                "Steelbench's database has been \
-                                                                dropped",
-            )
-        };
+        let gone = || EngineError::failed("querying the server", "Steelbench's database is gone");
         work(lock(&self.inside).as_mut().ok_or_else(gone)?)
     }
 
@@ -182,12 +174,22 @@ impl Database {
     }
 }
 
+/// Makes our database under a name that marks it, marks it and gives it its own name.
+fn create(master: &mut Client, sql: &str) -> Result<(), EngineError> {
+    let (unmarked, name) = (quote_name(UNMARKED), quote_name(DATABASE));
+    let mark = note_in(&unmarked, MARK, "dropped with everything in it");
+    let rename = format!("ALTER DATABASE {unmarked} MODIFY NAME = {name}");
+    [sql, &mark, &rename].iter().try_for_each(|sql| master.run(sql).map_err(failed_at(&creating())))
+}
+
 /// Notes something in our database, as an extended property of it.
 pub fn note(master: &mut Client, name: &str, value: &str) -> Result<(), Error> {
+    master.run(&note_in(OWN_NAME, name, value))
+}
+
+fn note_in(database: &str, name: &str, value: &str) -> String {
     let [name, value] = [name, value].map(quote_literal);
-    master.run(&format!(
-        "EXEC {OWN_NAME}.sys.sp_addextendedproperty @name = {name}, @value = {value}"
-    ))
+    format!("EXEC {database}.sys.sp_addextendedproperty @name = {name}, @value = {value}")
 }
 
 /// Drops our database, if there is one, after restoring the settings in its record.
@@ -196,9 +198,18 @@ fn reclaim(master: &mut Client) -> Result<(), EngineError> {
         Some(false) => Err(EngineError::failed(creating(), IS_FOREIGN)),
         Some(true) => {
             put_back(master)?;
-            drop_database(master)
+            drop_database(master, DATABASE)
         }
         None => Ok(()),
+    }?;
+    if !exists(master, UNMARKED)? {
+        return Ok(());
+    }
+    // Of ours it has nothing yet.
+    let sql = format!("SELECT COUNT(*) AS tables FROM {}.sys.tables", quote_name(UNMARKED));
+    match master.cell(&sql).map_err(failed_at(&sql))?.as_deref() {
+        Some("0") => drop_database(master, UNMARKED),
+        _ => Err(EngineError::failed(format!("dropping database {UNMARKED}"), IS_FOREIGN)),
     }
 }
 
@@ -236,13 +247,16 @@ fn hold(master: &mut Client) -> Result<(), EngineError> {
 
 /// Returns whether a database of that name exists, and whether it bears our mark.
 pub fn is_marked(master: &mut Client) -> Result<Option<bool>, EngineError> {
-    let doing = "looking up Steelbench's database";
-    let sql = format!("SELECT CAST(DB_ID({}) AS int) AS id", quote_literal(DATABASE));
-    if master.cell(&sql).map_err(failed_at(doing))?.is_none() {
+    if !exists(master, DATABASE)? {
         return Ok(None);
     }
-    let marks = master.query(views::MARKS.sql).map_err(failed_at(doing))?;
+    let marks = master.query(views::MARKS.sql).map_err(failed_at(LOOKING_UP))?;
     Ok(Some(marks.iter().any(|mark| mark.get("name") == Some(MARK))))
+}
+
+fn exists(master: &mut Client, name: &str) -> Result<bool, EngineError> {
+    let sql = format!("SELECT CAST(DB_ID({}) AS int) AS id", quote_literal(name));
+    Ok(master.cell(&sql).map_err(failed_at(LOOKING_UP))?.is_some())
 }
 
 /// The folders where the server puts data files and logs.
@@ -256,10 +270,10 @@ fn folders(master: &mut Client) -> Result<[String; 2], EngineError> {
     Ok([folder("InstanceDefaultDataPath")?, folder("InstanceDefaultLogPath")?])
 }
 
-/// Drops the database and everything in it; sessions in it are ended.
-fn drop_database(master: &mut Client) -> Result<(), EngineError> {
-    let doing = format!("dropping database {DATABASE}");
-    let name = quote_name(DATABASE);
+/// Drops a database and everything in it; sessions in it are ended.
+fn drop_database(master: &mut Client, name: &str) -> Result<(), EngineError> {
+    let doing = format!("dropping database {name}");
+    let name = quote_name(name);
     match master.run(&format!("ALTER DATABASE {name} SET SINGLE_USER WITH ROLLBACK IMMEDIATE")) {
         // Whatever keeps it from that shows when it is dropped.
         Ok(()) | Err(Error::Server { .. }) => {}

@@ -14,6 +14,9 @@ use experiment::{Configuration, Setting};
 /// Name of our database.
 pub const DATABASE: &str = "steelbench";
 
+/// Its name until it is marked, which says whose it is.
+pub const UNMARKED: &str = "steelbench_not_marked_yet";
+
 /// Size and growth of each of several data files where none are given: the server would give the
 /// first one others than the rest, and it fills files in proportion to what is free in them.
 const FILE_BYTES: u64 = 64 << 20;
@@ -137,7 +140,7 @@ impl Layout {
             format!(" ON PRIMARY {files}")
         };
         let log = self.log(log).map(|log| format!(" LOG ON {}", log.sql())).unwrap_or_default();
-        format!("CREATE DATABASE {}{on}{log}", quote_name(DATABASE))
+        format!("CREATE DATABASE {}{on}{log}", quote_name(UNMARKED))
     }
 
     /// Compares the files that the server has with those that were asked for.
@@ -257,7 +260,7 @@ mod tests {
 
     #[test]
     fn files_of_one_size_go_round_the_folders_and_the_log_has_its_own() {
-        assert_eq!(layout(&[]).create("/d", "/l"), "CREATE DATABASE [steelbench]");
+        assert_eq!(layout(&[]).create("/d", "/l"), "CREATE DATABASE [steelbench_not_marked_yet]");
         let own = layout(&[
             ("target.data_files", Value::Integer(3)),
             ("target.data_path", Value::List(vec![text(r"E:\data\"), text(r"F:\it's")])),
@@ -268,9 +271,9 @@ mod tests {
         ]);
         assert_eq!(
             own.create("/d", "/l"),
-            "CREATE DATABASE [steelbench] ON PRIMARY (NAME = N'steelbench_1', FILENAME = \
-             N'E:\\data\\steelbench_1.ndf', SIZE = 10240 KB, FILEGROWTH = 0 KB), (NAME = \
-             N'steelbench_2', FILENAME = N'F:\\it''s\\steelbench_2.ndf', SIZE = 10240 KB, \
+            "CREATE DATABASE [steelbench_not_marked_yet] ON PRIMARY (NAME = N'steelbench_1', \
+             FILENAME = N'E:\\data\\steelbench_1.ndf', SIZE = 10240 KB, FILEGROWTH = 0 KB), \
+             (NAME = N'steelbench_2', FILENAME = N'F:\\it''s\\steelbench_2.ndf', SIZE = 10240 KB, \
              FILEGROWTH = 0 KB), (NAME = N'steelbench_3', FILENAME = \
              N'E:\\data\\steelbench_3.ndf', SIZE = 10240 KB, FILEGROWTH = 0 KB) LOG ON (NAME = \
              N'steelbench_log', FILENAME = N'G:\\steelbench.ldf', SIZE = 262144 KB)"
@@ -279,9 +282,10 @@ mod tests {
             layout(&[("target.data_files", Value::Integer(2)), ("target.filegroup", text("own"))]);
         assert_eq!(
             own.create("/d/", "/l"),
-            "CREATE DATABASE [steelbench] ON PRIMARY (NAME = N'steelbench', FILENAME = \
-             N'/d/steelbench.mdf'), FILEGROUP [steelbench_data] DEFAULT (NAME = N'steelbench_1', \
-             FILENAME = N'/d/steelbench_1.ndf', SIZE = 65536 KB, FILEGROWTH = 65536 KB), (NAME = \
+            "CREATE DATABASE [steelbench_not_marked_yet] ON PRIMARY (NAME = N'steelbench', \
+             FILENAME = N'/d/steelbench.mdf'), FILEGROUP [steelbench_data] DEFAULT \
+             (NAME = N'steelbench_1', FILENAME = N'/d/steelbench_1.ndf', SIZE = 65536 KB, \
+             FILEGROWTH = 65536 KB), (NAME = \
              N'steelbench_2', FILENAME = N'/d/steelbench_2.ndf', SIZE = 65536 KB, FILEGROWTH = \
              65536 KB)"
         );

@@ -1,0 +1,163 @@
+//! The socket of a relay: its folder, which only this account can enter, and its threads.
+
+use crate::pump::pump;
+use engine::{EngineError, lock};
+use std::fs::DirBuilder;
+use std::io::{self, ErrorKind};
+use std::net::Shutdown;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{Builder, JoinHandle};
+use transport::Stream;
+
+/// How the names of the folders begin; the number of the process and another number follow.
+const FOLDER: &str = "steelbench-relay-";
+/// The path of a socket has at most 107 bytes (unix(7)); this leaves room for what follows.
+const PARENT_BYTES_MAX: usize = 50;
+/// Folders of one process at most.
+const FOLDERS_MAX: u32 = 1000;
+
+/// The beginning of a connection in a program's protocol.
+pub trait Door: Send + Sync + 'static {
+    /// Name of the socket in the folder of the relay.
+    const SOCKET: &'static str;
+
+    /// Answers the login of a program by one on the server. Returns the connection there; `None`
+    /// where the program wants none.
+    ///
+    /// # Errors
+    /// When the program is lost. A server that refuses the login is an answer to the program.
+    fn admit(&self, program: &mut UnixStream) -> io::Result<Option<Stream>>;
+}
+
+/// A socket for helper programs. Dropped, it ends their connections.
+#[derive(Debug)]
+pub struct Relay {
+    folder: PathBuf,
+    socket: PathBuf,
+    sessions: Arc<Sessions>,
+    accepting: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Sessions {
+    is_over: AtomicBool,
+    all: Mutex<Vec<(UnixStream, JoinHandle<()>)>>,
+}
+
+impl Relay {
+    /// Makes the socket and serves it.
+    ///
+    /// # Errors
+    /// When the folder, the socket or the thread cannot be made.
+    pub fn start(door: impl Door) -> Result<Self, EngineError> {
+        let folder = make_folder()?;
+        let socket = folder.join(name_of(&door));
+        let sessions = Arc::new(Sessions::default());
+        let mut relay = Self { folder, socket, sessions, accepting: None };
+        let listener = UnixListener::bind(&relay.socket).map_err(EngineError::at(&relay.socket))?;
+        let sessions = Arc::clone(&relay.sessions);
+        let accepting =
+            Builder::new().name("relay".into()).spawn(move || accept(&listener, door, &sessions));
+        relay.accepting = Some(accepting.map_err(|error| EngineError::no_thread(&error))?);
+        Ok(relay)
+    }
+
+    /// The folder of the socket.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The socket.
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+}
+
+fn name_of<D: Door>(_: &D) -> &'static str {
+    D::SOCKET
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.sessions.is_over.store(true, Ordering::Relaxed);
+        if let Some(accepting) = self.accepting.take() {
+            // It waits for a connection.
+            if UnixStream::connect(&self.socket).is_ok() {
+                let _ = accepting.join();
+            }
+        }
+        // Sessions on the server have ended when this returns: they would be in the way.
+        for (program, thread) in lock(&self.sessions.all).drain(..) {
+            let _ = program.shutdown(Shutdown::Both);
+            let _ = thread.join();
+        }
+        // What cannot be removed goes when the next relay starts.
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn accept(listener: &UnixListener, door: impl Door, sessions: &Arc<Sessions>) {
+    let door = Arc::new(door);
+    for program in listener.incoming() {
+        if sessions.is_over.load(Ordering::Relaxed) {
+            return;
+        }
+        let Ok(program) = program else { continue };
+        let (Ok(own), door) = (program.try_clone(), Arc::clone(&door)) else { continue };
+        let own_sessions = Arc::clone(sessions);
+        let serve = move || {
+            // The program reports what it misses.
+            let _ = serve(program, &*door, &own_sessions.is_over);
+        };
+        if let Ok(thread) = Builder::new().name("relay session".into()).spawn(serve) {
+            lock(&sessions.all).push((own, thread));
+        }
+    }
+}
+
+fn serve(mut program: UnixStream, door: &impl Door, is_over: &AtomicBool) -> io::Result<()> {
+    let result = match door.admit(&mut program)? {
+        Some(mut server) => pump(&program, &mut server, is_over),
+        None => Ok(()),
+    };
+    // A copy is kept, with which the socket would stay open.
+    program.shutdown(Shutdown::Both)?;
+    result
+}
+
+/// Makes a folder that no other account can enter. Folders of processes that were killed go.
+fn make_folder() -> Result<PathBuf, EngineError> {
+    let short =
+        Some(std::env::temp_dir()).filter(|path| path.as_os_str().len() <= PARENT_BYTES_MAX);
+    let parent = short.unwrap_or_else(|| "/tmp".into());
+    remove_left(&parent);
+    let pid = std::process::id();
+    for number in 0..FOLDERS_MAX {
+        let path = parent.join(format!("{FOLDER}{pid}-{number}"));
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(EngineError::at(&path)(error)),
+        }
+    }
+    Err(EngineError::at(&parent)(ErrorKind::AlreadyExists.into()))
+}
+
+/// Removes the folders of relays whose process is gone.
+fn remove_left(parent: &Path) {
+    let us = rustix::process::geteuid().as_raw();
+    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let numbers = name.to_str().and_then(|name| name.strip_prefix(FOLDER));
+        let pid = numbers.and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
+        let is_left = pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists());
+        let is_ours = entry.metadata().is_ok_and(|own| own.is_dir() && own.uid() == us);
+        if is_left && is_ours {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
