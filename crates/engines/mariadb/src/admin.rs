@@ -61,7 +61,7 @@ impl Admin {
     /// one.
     pub fn take_database(config: &Config, cancel: &Cancel) -> Result<Self, EngineError> {
         let admin = Self::hold_server(config, cancel)?;
-        // A run that was killed may have left it: nobody holds its lock.
+        // It may be left by a run that was killed: its lock is free.
         admin.ask(drop_database)?;
         admin.create().inspect_err(|_| drop(admin.drop_all()))?;
         Ok(admin)

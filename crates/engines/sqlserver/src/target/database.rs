@@ -205,7 +205,7 @@ fn reclaim(master: &mut Client) -> Result<(), EngineError> {
     if !exists(master, UNMARKED)? {
         return Ok(());
     }
-    // Of ours it has nothing yet.
+    // Steelbench has put nothing in it yet.
     let sql = format!("SELECT COUNT(*) AS tables FROM {}.sys.tables", quote_name(UNMARKED));
     match master.cell(&sql).map_err(failed_at(&sql))?.as_deref() {
         Some("0") => drop_database(master, UNMARKED),
