@@ -303,3 +303,24 @@ fn what_is_printed_is_an_experiment() {
     );
     assert!(!lab.path("try.toml").exists() && !lab.path("try.sql").exists());
 }
+
+/// The name becomes the name of files: one that leads elsewhere is refused before one is written.
+#[test]
+fn a_name_that_is_a_path_is_refused_before_anything_is_written() {
+    let lab = lab("");
+    std::fs::create_dir_all(lab.path("a/b")).unwrap();
+    lab.write("a/b/s.sql", "CREATE TABLE t (a INTEGER);\n");
+    lab.write("a/b/r.sql", "SELECT count(*) FROM t;\n");
+    let index = "CREATE INDEX i ON t (a)";
+    let line =
+        ["queries", "try", "--engine=sqlite", "--sql=s.sql", "-f", "r.sql", "--index", index];
+    for name in ["../../pwn", "/tmp/steelbench-pwn", "..", ".hidden", "-x", "", "A"] {
+        let mut command = lab.command(&[&line[..], &["--name", name]].concat());
+        let refused = Ended::from(command.current_dir(lab.path("a/b")).output().unwrap());
+        assert_eq!(refused.code, Some(2), "{name}: {refused:#?}");
+    }
+    let mut files: Vec<_> = std::fs::read_dir(lab.path("a/b")).unwrap().flatten().collect();
+    files.retain(|file| !["s.sql", "r.sql"].contains(&file.file_name().to_str().unwrap()));
+    assert!(files.is_empty(), "{files:?}");
+    assert!(!lab.path("pwn.sql").exists() && !lab.path("pwn.toml").exists());
+}
