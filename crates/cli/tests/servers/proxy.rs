@@ -80,7 +80,7 @@ impl Session {
             (self.server.try_clone().unwrap(), self.client.try_clone().unwrap());
         let is_cut = Arc::clone(&self.is_cut);
         std::thread::spawn(move || {
-            let mut bytes = [0; 64 << 10];
+            let mut bytes = vec![0; 64 << 10];
             while let Ok(count @ 1..) = from.read(&mut bytes) {
                 if !is_cut.load(Ordering::SeqCst) && to.write_all(&bytes[..count]).is_err() {
                     break;
@@ -89,7 +89,7 @@ impl Session {
             let _ = to.shutdown(Shutdown::Both);
         });
         let (mut bytes, mut is_first, mut is_swallowed, mut is_answered) =
-            ([0; 64 << 10], true, false, false);
+            (vec![0; 64 << 10], true, false, false);
         while let Ok(count @ 1..) = self.client.read(&mut bytes) {
             let bytes = &bytes[..count];
             heard.lock().unwrap().extend(bytes);
