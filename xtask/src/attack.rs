@@ -11,7 +11,8 @@ const TRIES: &str = "full";
 const MINUTES: u64 = 60;
 
 /// The executable that has the campaign.
-const CAMPAIGN: [&str; 7] = ["test", "-p", "steelbench", "--all-features", "--test", "all", "--"];
+const CAMPAIGN: [&str; 9] =
+    ["test", "-p", "steelbench", "-p", "testing", "--all-features", "--test", "all", "--"];
 
 const USAGE: &str = "cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]";
 
