@@ -85,6 +85,7 @@ impl Context {
     fn run(&self, matches: &ArgMatches) -> Result<ExitCode, Failure> {
         signals::end_instead_of_abort()?;
         work::silence_from_environment().map_err(Failure::usage)?;
+        signals::survive_file_size_limit()?;
         let (name, arguments) =
             matches.subcommand().ok_or_else(|| Failure::usage("no command given"))?;
         let command = self.ordered().find(|command| (command.line)().get_name() == name);

@@ -1,7 +1,7 @@
 //! Signals, and waiting until one comes.
 
 use crate::{ExitCode, Failure};
-use signal_hook::consts::{SIGABRT, SIGHUP, TERM_SIGNALS};
+use signal_hook::consts::{SIGABRT, SIGHUP, SIGXFSZ, TERM_SIGNALS};
 use signal_hook::flag::{register, register_conditional_shutdown};
 use signal_hook::low_level;
 use std::fs::File;
@@ -31,6 +31,15 @@ pub fn end_instead_of_abort() -> Result<(), Failure> {
     // SAFETY: it allocates nothing and takes no lock: a system call that writes, and one that ends
     // the process.
     unsafe { low_level::register(SIGABRT, end) }
+        .map(drop)
+        .map_err(|error| Failure::failed(format!("cannot handle signals: {error}")))
+}
+
+/// Has a write beyond the limit for files (`ulimit -f`) fail with EFBIG: by default SIGXFSZ ends the
+/// process without a message. A handler, unlike an ignored signal, is not inherited by the programs
+/// that this one starts.
+pub fn survive_file_size_limit() -> Result<(), Failure> {
+    register(SIGXFSZ, Arc::default())
         .map(drop)
         .map_err(|error| Failure::failed(format!("cannot handle signals: {error}")))
 }
