@@ -54,6 +54,16 @@ pub fn new_file(
     })
 }
 
+/// Checks whether a file may be written: before work whose result goes there.
+///
+/// # Errors
+/// When it exists and may not be replaced.
+pub fn check_replaceable(path: &Path, may: Replace) -> Result<(), Failure> {
+    is_written_in_place(path, may).map(drop).map_err(|error: WriteError<io::Error>| {
+        Failure::failed(format!("cannot write {}: {error}", path.display()))
+    })
+}
+
 /// A file that cannot be written; `E` is the error of its content.
 #[derive(Debug, thiserror::Error)]
 enum WriteError<E> {

@@ -5,12 +5,14 @@ use std::io::{Read, Result, Seek};
 /// In the head of every page:
 /// <https://html.spec.whatwg.org/multipage/semantics.html#meta-generator>.
 pub const GENERATOR: &str = "<meta name=\"generator\" content=\"Steelbench\">";
+/// In the first element of every flame graph.
+pub const SVG_GENERATOR: &str = "data-generator=\"Steelbench\"";
 /// How far into a page its head reaches at least.
 const HEAD_BYTES: usize = 1024;
 /// The author of every workbook.
 pub const AUTHOR: &str = "Steelbench";
 
-/// Returns whether Steelbench wrote the file: a page that names it as generator, a workbook with it
+/// Returns whether Steelbench wrote the file: a page or flame graph that names it as generator, a workbook with it
 /// as author, or a JSON object with one of its schemas. An empty file holds nothing to lose and
 /// counts as ours.
 ///
@@ -21,7 +23,7 @@ pub fn is_ours(mut file: impl Read + Seek) -> Result<bool> {
     file.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut start)?;
     match start.first() {
         None => Ok(true),
-        Some(b'<') => Ok(contains(&start, GENERATOR)),
+        Some(b'<') => Ok(contains(&start, GENERATOR) || contains(&start, SVG_GENERATOR)),
         Some(b'{') => {
             file.read_to_end(&mut start)?;
             Ok(contains(&start, "\"schema\":\"steelbench/"))

@@ -4,7 +4,7 @@ use crate::compare::compare_profiles;
 use crate::document::{folded, profile_comparison, profile_document};
 use clap::{Parser, Subcommand};
 use command::arguments::positive;
-use command::files::{Replace, replace_file};
+use command::files::{Replace, check_replaceable, replace_file};
 use command::output::{self, Form};
 use command::{Context, ExitCode, Failure, Tool, signals};
 use observations::Profile;
@@ -59,7 +59,8 @@ pub struct ProfileTool {
     )]
     rate: u32,
     /// Also write the stacks to this file: .folded for flame graph tools, .svg as a flame graph,
-    /// else as JSON for `profile compare`
+    /// else as JSON for `profile compare`. Only an .svg or JSON file written by Steelbench is
+    /// replaced
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -91,6 +92,9 @@ impl Tool for ProfileTool {
     fn run(&self, _: &Context) -> Result<ExitCode, Failure> {
         if let Some(ProfileCommand::Compare { a, b, form }) = &self.command {
             return compare(a, b, *form);
+        }
+        if let Some(path) = &self.output {
+            check_replaceable(path, Replace::Named)?;
         }
         let stop = signals::stop_flag()?;
         let (profile, code) = match self.words.split_first() {
@@ -180,16 +184,12 @@ fn failure(error: ProfileError) -> Failure {
 
 /// Writes a profile in the format that the name ends in.
 fn write(profile: &Profile, path: &Path) -> Result<(), Failure> {
-    let (text, may) = match path.extension().and_then(|ending| ending.to_str()) {
-        // These bear no sign of who wrote them.
-        Some("folded") => (folded(profile), Replace::Any),
-        Some("svg") => (report::flame::svg(&analysis::flame(profile)), Replace::Any),
-        _ => (
-            format!("{}\n", object(SAMPLES, profile, Value::Null).map_err(Failure::failed)?),
-            Replace::Named,
-        ),
+    let text = match path.extension().and_then(|ending| ending.to_str()) {
+        Some("folded") => folded(profile),
+        Some("svg") => report::flame::svg(&analysis::flame(profile)),
+        _ => format!("{}\n", object(SAMPLES, profile, Value::Null).map_err(Failure::failed)?),
     };
-    replace_file(path, may, |writer| writer.write_all(text.as_bytes()))
+    replace_file(path, Replace::Named, |writer| writer.write_all(text.as_bytes()))
 }
 
 /// Reads what `profile --output` wrote as JSON.

@@ -2,6 +2,7 @@
 
 use super::markup::text;
 use crate::number;
+use crate::ours::SVG_GENERATOR;
 use analysis::FlameNode;
 use std::fmt::Write;
 
@@ -32,7 +33,7 @@ pub fn svg(root: &FlameNode) -> String {
     let levels = draw(&mut boxes, root, root.samples.max(1), 0.0, 0);
     let height = ROW * levels as f64;
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" {SVG_GENERATOR} viewBox=\"0 0 {WIDTH} {height}\" \
          width=\"100%\" role=\"img\" aria-label=\"Flame graph of {} samples\" \
          font-family=\"ui-monospace, Menlo, Consolas, monospace\" \
          font-size=\"11\">\n{boxes}</svg>\n",
