@@ -19,22 +19,36 @@ use rust_xlsxwriter::{
 };
 use sheet::Survey;
 use std::io::Write;
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread::Builder;
 
 /// Rows of a sheet below the heading (Excel's limit is 2^20 in all).
 const ROWS_MAX: u64 = (1 << 20) - 1;
 /// Compression level of the sheets: a fifth larger than at the usual level 6, in a third of its
 /// time.
 const COMPRESSION: u8 = 2;
+/// Threads that must be available for each sheet: the kernel counts one that has ended for a moment
+/// longer than its creator waits for it.
+const THREADS_PER_SHEET: usize = 2;
 /// Size of charts in pixels.
 const CHART: (u32, u32) = (900, 480);
 
 /// The workbook could not be made.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "cannot write the workbook: {0}; check free space and rights there and in the folder for \
-     temporary files"
-)]
-pub struct WorkbookError(#[from] XlsxError);
+pub enum WorkbookError {
+    /// The library or the file refuses it.
+    #[error(
+        "cannot write the workbook: {0}; check free space and rights there and in the folder for \
+         temporary files"
+    )]
+    Content(#[from] XlsxError),
+    /// The library assembles sheets in threads, and panics when one does not start.
+    #[error(
+        "cannot write the workbook: starting threads for its sheets: {0}; raise the limit of \
+         processes (`ulimit -u`) or export as CSV"
+    )]
+    Threads(std::io::Error),
+}
 
 /// Writes an .xlsx file with all that was recorded of a run and what was found in it. The same run
 /// gives the same bytes.
@@ -57,7 +71,7 @@ pub fn xlsx(
     for table in recording::tables(summary.recording).into_iter().chain(recorded) {
         sheets(&mut book, &table, ROWS_MAX)?;
     }
-    Ok(book.save_to_writer(writer)?)
+    save(&mut book, writer)
 }
 
 /// Writes an .xlsx file with a sheet for each table, dated with the time of its data.
@@ -73,7 +87,35 @@ pub fn tables_xlsx<'t>(
     for table in tables {
         sheets(&mut book, &table, ROWS_MAX)?;
     }
+    save(&mut book, writer)
+}
+
+/// Saves a workbook if its library can start the threads that it does not check for.
+fn save(book: &mut Workbook, writer: impl Write + Send) -> Result<(), WorkbookError> {
+    can_start_threads(THREADS_PER_SHEET * book.worksheets().len())
+        .map_err(WorkbookError::Threads)?;
     Ok(book.save_to_writer(writer)?)
+}
+
+/// Starts this many threads that exist simultaneously, and ends them.
+fn can_start_threads(count: usize) -> std::io::Result<()> {
+    let (hold, end) = mpsc::sync_channel::<()>(0);
+    let end = Arc::new(Mutex::new(end));
+    let started: std::io::Result<Vec<_>> = (0..count)
+        .map(|_| {
+            let end = Arc::clone(&end);
+            Builder::new().name("sheet".into()).spawn(move || {
+                // Fails when `hold` is dropped.
+                let _ = end.lock().map(|end| end.recv());
+            })
+        })
+        .collect();
+    drop(hold);
+    for thread in started? {
+        // It cannot panic.
+        let _ = thread.join();
+    }
+    Ok(())
 }
 
 /// An empty one. A file has a date; that of its data makes it the same each time.
