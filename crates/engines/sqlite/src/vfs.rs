@@ -172,7 +172,7 @@ unsafe extern "C" fn open(
 static METHODS: [ffi::sqlite3_io_methods; 3] = [methods(1), methods(2), methods(3)];
 
 /// Methods of an open file, each of which calls that of the real file. A call with an event is
-/// timed and recorded with the bytes that it moves; what comes of it can be looked at then.
+/// timed and recorded with the bytes that it moves; what comes of it can be looked at and replaced.
 macro_rules! methods {
     ($($name:ident($($argument:ident: $type:ty),*) -> $returns:ty, $method:ident else $missing:expr
         $(, $event:expr, $bytes:expr)? $(, then $rc:ident => $then:expr)?;)*) => {
@@ -194,7 +194,7 @@ macro_rules! methods {
                     None => $missing,
                 };
                 $(recorder::call(event, start, $bytes as u64);)?
-                $(let $rc = result; $then;)?
+                $(let $rc = result; let result = $then;)?
                 result
             }
         })*
@@ -225,10 +225,11 @@ methods! {
     sector_size() -> c_int, xSectorSize else 0;
     device_characteristics() -> c_int, xDeviceCharacteristics else 0;
     shm_map(page: c_int, page_size: c_int, extend: c_int, mapped: *mut *mut c_void) -> c_int,
-        xShmMap else ffi::SQLITE_IOERR_SHMMAP, |_| Event::ShmMap, 0;
+        xShmMap else ffi::SQLITE_IOERR_SHMMAP, |_| Event::ShmMap, 0,
+        then rc => if rc == ffi::SQLITE_OK { allocate(mapped, page_size) } else { rc };
     shm_lock(slot: c_int, count: c_int, flags: c_int) -> c_int,
         xShmLock else ffi::SQLITE_IOERR_SHMLOCK, |_| Event::ShmLock, 0,
-        then rc => if flags & ffi::SQLITE_SHM_LOCK != 0 { report_lock(lock_of_slot(slot), rc) };
+        then rc => if flags & ffi::SQLITE_SHM_LOCK != 0 { report_lock(lock_of_slot(slot), rc) } else { rc };
     shm_barrier() -> (), xShmBarrier else ();
     shm_unmap(delete: c_int) -> c_int, xShmUnmap else ffi::SQLITE_OK, |_| Event::ShmMap, 0;
     // Null means "not mapped".
@@ -257,10 +258,37 @@ fn lock_of_slot(slot: c_int) -> Event {
     }
 }
 
-fn report_lock(lock: Event, rc: c_int) {
+/// Records a lock that was granted or refused; returns the result.
+fn report_lock(lock: Event, rc: c_int) -> c_int {
     match rc {
         ffi::SQLITE_OK => recorder::lock_granted(lock),
         ffi::SQLITE_BUSY => recorder::lock_refused(lock),
         _ => {}
     }
+    rc
+}
+
+/// Allocates the file's blocks behind shared memory that was just mapped; a full file system is
+/// `SQLITE_FULL`.
+///
+/// SQLite extends the file by one byte for each 4 KiB. A file system with smaller blocks, or with
+/// delayed allocation, allocates the rest when a page is first written, and without space for it
+/// the kernel ends the process by SIGBUS.
+///
+/// # Safety
+/// `mapped` points to a pointer that is null or begins a mapping of this many bytes.
+unsafe fn allocate(mapped: *mut *mut c_void, bytes: c_int) -> c_int {
+    // SAFETY: the caller's promise; the call changes no content of the memory.
+    unsafe {
+        if (*mapped).is_null()
+            || libc::madvise(*mapped, bytes as usize, libc::MADV_POPULATE_WRITE) == 0
+            // Kernels before 5.14 do not know this advice.
+            || std::io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT)
+        {
+            return ffi::SQLITE_OK;
+        }
+        // SQLite keeps the pointer also after an error.
+        *mapped = ptr::null_mut();
+    }
+    ffi::SQLITE_FULL
 }
