@@ -3,8 +3,8 @@
 //!
 //! - `tool`: arguments; `server`: connections; `routes`: addresses; `guard`: requests that are
 //!   refused
-//! - `views`: the pages; `page`: their common parts; `library`: results files, for one page at a
-//!   time
+//! - `views`: the pages; `page`: their common parts; `library`: results files
+//! - `worker`: builds one page at a time
 //!
 //! Sections and figures are those of the HTML report. `assets/serve.js` asks every two seconds
 //! whether the files have changed and then updates the page.
@@ -16,5 +16,6 @@ mod routes;
 mod server;
 mod tool;
 mod views;
+mod worker;
 
 pub use tool::Serve;

@@ -3,6 +3,7 @@
 
 use super::page::{Page, Query, Refusal};
 use super::views::Lines;
+use super::worker::Worker;
 use axum::http::StatusCode;
 use command::{Context, Failure, results};
 use observations::{Recording, Tally, TrialStatus, number};
@@ -10,7 +11,7 @@ use report::Text;
 use runner::{Outlook, outlook};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::Store;
 
@@ -112,9 +113,11 @@ pub struct Site {
     pub context: Context,
     /// List entries of runs that have not changed since.
     pub lines: Mutex<Lines>,
-    /// Held while files are read: a run that is being measured shares the machine with one page at
-    /// most.
-    reading: Mutex<()>,
+    /// Reads files and builds pages: a run that is being measured shares the machine with one page
+    /// at most.
+    pub pages: Worker,
+    /// Checks whether files have changed.
+    pub versions: Worker,
 }
 
 /// A run as it was read.
@@ -126,13 +129,17 @@ pub struct Read {
 }
 
 impl Site {
-    pub fn new(library: Library, context: Context) -> Self {
-        Self { library, context, lines: Mutex::default(), reading: Mutex::default() }
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// When they cannot be started.
+    pub fn new(library: Library, context: Context) -> std::io::Result<Self> {
+        let (pages, versions) = (Worker::start("pages")?, Worker::start("versions")?);
+        Ok(Self { library, context, lines: Mutex::default(), pages, versions })
     }
 
     /// A page as HTML, or why there is none.
     pub fn build(&self, build: Build, query: &str) -> Result<String, Refusal> {
-        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         build(self, &Query::parse(query)).map(|page| page.html())
     }
 }

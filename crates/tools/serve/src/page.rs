@@ -78,6 +78,7 @@ impl Refusal {
         let title = match self.status {
             StatusCode::NOT_FOUND => "Not found",
             StatusCode::INTERNAL_SERVER_ERROR => "Internal error",
+            StatusCode::SERVICE_UNAVAILABLE => "Busy",
             _ => "Bad request",
         };
         let line = |line| format!("<p>{}</p>\n", text(line));

@@ -4,15 +4,15 @@ use crate::guard::guard;
 use crate::library::{self, Build, File, Site};
 use crate::page::{self, Query, Refusal};
 use crate::views;
+use crate::worker::{Done, Undone};
 use axum::Router;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 use std::net::IpAddr;
 use std::sync::Arc;
-use tokio::task::spawn_blocking;
 
 /// Routes requests to the address `ours`.
 pub fn router(site: Site, ours: IpAddr) -> Router {
@@ -32,14 +32,29 @@ pub fn router(site: Site, ours: IpAddr) -> Router {
         .layer(from_fn_with_state(ours, guard))
 }
 
-/// A kind of page; files are read and pages built apart from the thread that answers.
+/// A kind of page; another thread than the answering one reads files and builds pages.
 fn page(build: Build) -> MethodRouter<Arc<Site>> {
     get(async move |State(site): State<Arc<Site>>, RawQuery(query): RawQuery| {
-        let built = spawn_blocking(move || site.build(build, &query.unwrap_or_default())).await;
-        built
-            .unwrap_or_else(|_| Err(failed("Building this page failed.")))
-            .map(|html| ([HTML, NO_STORE], html))
+        let own = Arc::clone(&site);
+        let build = move || own.build(build, &query.unwrap_or_default());
+        let Done { result, is_crowded } =
+            site.pages.result(build).await.map_err(|undone| match undone {
+                Undone::Dropped => busy(),
+                Undone::Panicked => failed("Building this page failed."),
+            })?;
+        let mut response = ([HTML, NO_STORE], result?).into_response();
+        if is_crowded {
+            // Further requests that this connection has sent already are not answered.
+            response.headers_mut().insert(header::CONNECTION, CLOSE);
+        }
+        Ok::<_, Refusal>(response)
     })
+}
+
+const CLOSE: HeaderValue = HeaderValue::from_static("close");
+
+fn busy() -> Refusal {
+    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "Too many requests are waiting; reload the page.")
 }
 
 /// `/version?file=NAME`, several times or not at all for every file: `{"version": "..."}`, which is
@@ -48,15 +63,19 @@ async fn version(
     State(site): State<Arc<Site>>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, Refusal> {
-    let looked = spawn_blocking(move || {
+    let own = Arc::clone(&site);
+    let look = move || {
         let query = Query::parse(&query.unwrap_or_default());
         let named: Vec<File> =
-            query.all("file").map(|name| site.library.file(name)).collect::<Result<_, _>>()?;
-        let files = if named.is_empty() { site.library.files() } else { named };
-        Ok(serde_json::json!({ "version": library::version(&files) }).to_string())
-    })
-    .await;
-    let json = looked.unwrap_or_else(|_| Err(failed("Reading the files failed.")))?;
+            query.all("file").map(|name| own.library.file(name)).collect::<Result<_, Refusal>>()?;
+        let files = if named.is_empty() { own.library.files() } else { named };
+        Ok::<_, Refusal>(serde_json::json!({ "version": library::version(&files) }).to_string())
+    };
+    let looked = site.versions.result(look).await.map_err(|undone| match undone {
+        Undone::Dropped => busy(),
+        Undone::Panicked => failed("Reading the files failed."),
+    })?;
+    let json = looked.result?;
     Ok(([(header::CONTENT_TYPE, "application/json"), NO_STORE], json).into_response())
 }
 
@@ -81,6 +100,10 @@ fn failed(said: &str) -> Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.status, [HTML, NO_STORE], self.page()).into_response()
+        let mut response = (self.status, [HTML, NO_STORE], self.page()).into_response();
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::CONNECTION, CLOSE);
+        }
+        response
     }
 }

@@ -8,15 +8,19 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use socket2::SockRef;
+use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::AbortHandle;
 
 /// How long a visitor may take for the head of a request, and for taking what was sent: connections
 /// that are open and say nothing must not keep others out for longer.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// Open connections; of more, the oldest is closed. Fewer than a process may have descriptors.
+const CONNECTIONS_MAX: usize = 256;
 const ACCEPT_AGAIN: Duration = Duration::from_millis(200);
 
 /// Listens on an address.
@@ -58,15 +62,22 @@ pub async fn answer(listener: TcpListener, site: Site) -> std::io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let (mut interrupt, mut end) =
         (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let mut open = VecDeque::<AbortHandle>::new();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = interrupt.recv() => return Ok(()),
             _ = end.recv() => return Ok(()),
         };
+        open.retain(|connection| !connection.is_finished());
+        if accepted.is_err() || open.len() >= CONNECTIONS_MAX {
+            open.pop_front().inspect(AbortHandle::abort);
+        }
         match accepted {
-            Ok((visitor, _)) => drop(tokio::spawn(converse(visitor, pages.clone()))),
-            // No descriptor is free: those of slow visitors will be.
+            Ok((visitor, _)) => {
+                open.push_back(tokio::spawn(converse(visitor, pages.clone())).abort_handle());
+            }
+            // No descriptor is free: that of the oldest connection will be.
             Err(_) => tokio::time::sleep(ACCEPT_AGAIN).await,
         }
     }

@@ -6,10 +6,6 @@ use clap::Parser;
 use command::{Context, ExitCode, Failure, Tool, output};
 use std::net::{IpAddr, SocketAddr};
 
-/// Requests that wait for the one page that is being built, or look whether files have changed;
-/// others wait in line.
-const PAGES_WAITING: usize = 8;
-
 /// Show recorded runs in the browser, also during a run
 #[derive(Debug, Parser)]
 #[command(name = "serve")]
@@ -31,6 +27,10 @@ impl Tool for Serve {
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let library = Library::open(self.name.as_deref())?;
+        let site = Site::new(library, *context).map_err(|error| {
+            let how = "raise the limit of processes (`ulimit -u`)";
+            Failure::failed(format!("cannot start a thread: {error}; {how}"))
+        })?;
         let listener = listen(SocketAddr::new(self.listen, self.port))?;
         let address = listener.local_addr().map_err(Failure::failed)?;
         if !address.ip().is_loopback() {
@@ -40,14 +40,14 @@ impl Tool for Serve {
             ));
         }
         output::print_wrapped(&format!(
-            "http://{address}/ shows {library}; press Ctrl-C to stop\n"
+            "http://{address}/ shows {}; press Ctrl-C to stop\n",
+            site.library
         ))?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
-            .max_blocking_threads(PAGES_WAITING)
             .build()
             .map_err(|error| Failure::failed(format!("cannot start the server: {error}")))?;
-        let result = runtime.block_on(answer(listener, Site::new(library, *context)));
+        let result = runtime.block_on(answer(listener, site));
         // Nothing is written, so that a page that is being built need not be finished.
         runtime.shutdown_background();
         result.map_err(|error| Failure::failed(format!("the server failed: {error}")))?;
