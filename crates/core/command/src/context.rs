@@ -6,6 +6,7 @@ use experiment::{Draft, Experiment, FileErrors};
 use report::StudySections;
 use runner::Registry;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 /// The registry of the binary: its engines, probes and commands. Every command gets it.
 #[derive(Clone, Copy)]
@@ -25,6 +26,10 @@ pub struct Context {
     /// Observations in results files, beside runs.
     pub records: &'static [&'static dyn Records],
 }
+
+/// Complaint about a write that failed, whichever file it was for.
+const FILE_SIZE_LIMIT: &str = "error: a file reached the size limit of this process (`ulimit -f`); \
+                               raise the limit and run the command again";
 
 /// Runs the command that the command line names, and reports its failure.
 pub fn run(context: &Context) -> ExitCode {
@@ -85,12 +90,16 @@ impl Context {
     fn run(&self, matches: &ArgMatches) -> Result<ExitCode, Failure> {
         signals::end_instead_of_abort()?;
         work::silence_from_environment().map_err(Failure::usage)?;
-        signals::survive_file_size_limit()?;
+        let is_limited = signals::survive_file_size_limit()?;
         let (name, arguments) =
             matches.subcommand().ok_or_else(|| Failure::usage("no command given"))?;
         let command = self.ordered().find(|command| (command.line)().get_name() == name);
         let command = command.ok_or_else(|| Failure::usage(format!("unknown command {name}")))?;
-        (command.run)(arguments, self)
+        let ended = (command.run)(arguments, self);
+        if is_limited.load(Ordering::Relaxed) {
+            output::complain(FILE_SIZE_LIMIT);
+        }
+        ended
     }
 
     /// Reads and validates an experiment file and the files that it names.

@@ -1,7 +1,7 @@
 //! Signals, and waiting until one comes.
 
 use crate::{ExitCode, Failure};
-use signal_hook::consts::{SIGABRT, SIGHUP, SIGXFSZ, TERM_SIGNALS};
+use signal_hook::consts::{SIGABRT, SIGBUS, SIGHUP, SIGXFSZ, TERM_SIGNALS};
 use signal_hook::flag::{register, register_conditional_shutdown};
 use signal_hook::low_level;
 use std::fs::File;
@@ -19,28 +19,41 @@ const NAP: Duration = Duration::from_millis(50);
 const ABORTED: &[u8] =
     b"error: stopped immediately; recorded trials are kept, and `run` resumes from them\n";
 
+/// Message of a process whose memory-mapped file (SQLite's shared memory) has no block: a file
+/// system that copies on write, such as btrfs, needs a new one for each change.
+const UNMAPPED: &[u8] = b"error: a mapped file cannot be read or written, most likely because its \
+                          disk is full; recorded trials are kept; free some space, and `run` \
+                          resumes from them\n";
+
+/// Writes the message and ends the process.
+fn end(message: &[u8]) {
+    // SAFETY: the descriptor is the process's standard error, which is not closed here.
+    let mut stderr = ManuallyDrop::new(unsafe { File::from_raw_fd(2) });
+    let _ = stderr.write_all(message);
+    low_level::exit(ExitCode::Failed as i32);
+}
+
 /// Has the process end with a message and an exit code where it would be aborted: Rust does so when
-/// memory for something small cannot be had. There is nothing left then to fail a trial with.
+/// memory for something small cannot be had, and the kernel when a mapped file has no block. There is
+/// nothing left then to fail a trial with.
 pub fn end_instead_of_abort() -> Result<(), Failure> {
-    let end = || {
-        // SAFETY: the descriptor is the process's standard error, which is not closed here.
-        let mut stderr = ManuallyDrop::new(unsafe { File::from_raw_fd(2) });
-        let _ = stderr.write_all(ABORTED);
-        low_level::exit(ExitCode::Failed as i32);
-    };
+    // SAFETY: as below.
+    unsafe { low_level::register(SIGBUS, || end(UNMAPPED)) }
+        .map_err(|error| Failure::failed(format!("cannot handle signals: {error}")))?;
     // SAFETY: it allocates nothing and takes no lock: a system call that writes, and one that ends
     // the process.
-    unsafe { low_level::register(SIGABRT, end) }
+    unsafe { low_level::register(SIGABRT, || end(ABORTED)) }
         .map(drop)
         .map_err(|error| Failure::failed(format!("cannot handle signals: {error}")))
 }
 
 /// Has a write beyond the limit for files (`ulimit -f`) fail with EFBIG: by default SIGXFSZ ends the
 /// process without a message. A handler, unlike an ignored signal, is not inherited by the programs
-/// that this one starts.
-pub fn survive_file_size_limit() -> Result<(), Failure> {
-    register(SIGXFSZ, Arc::default())
-        .map(drop)
+/// that this one starts. Returns a flag that such a write sets.
+pub fn survive_file_size_limit() -> Result<Arc<AtomicBool>, Failure> {
+    let flag = Arc::new(AtomicBool::new(false));
+    register(SIGXFSZ, flag.clone())
+        .map(|_| flag)
         .map_err(|error| Failure::failed(format!("cannot handle signals: {error}")))
 }
 
