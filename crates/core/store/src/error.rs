@@ -65,8 +65,11 @@ pub enum Fault {
          make both writable or copy the file elsewhere"
     )]
     ReadOnly,
-    /// The file cannot be opened.
-    #[error("cannot be opened; check the permissions of the file and of its folder")]
+    /// The file cannot be opened, or its journal: on a full disk, too.
+    #[error(
+        "cannot be opened, or its journal cannot be created; check the permissions of the file and of \
+         its folder, and free space"
+    )]
     Closed,
     /// Another process kept the file locked for longer than we wait.
     #[error("another program keeps it locked; close that program and retry")]
