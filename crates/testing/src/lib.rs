@@ -9,6 +9,7 @@
     reason = "a test that cannot continue has failed, and says why"
 )]
 
+pub mod block_disk;
 #[cfg(feature = "engines")]
 mod by_name;
 pub mod faults;

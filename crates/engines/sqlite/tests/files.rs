@@ -2,11 +2,13 @@
 //! away.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use engine::{CacheState, ConnectionSet, Folders, Instance, Permits};
+use engine::{CacheState, ConnectionSet, EngineError, Folders, Instance, Permits};
 use experiment::{Configuration, Value};
+use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
+use testing::block_disk::BlockDisk;
 use work::{Cancel, Column, DataType, DefaultValue, Key, Operation, Request, Storage, Table, Work};
 
 /// A data file with a log, and a session that has written to it.
@@ -17,8 +19,17 @@ fn live() -> (TempDir, Box<dyn Instance>, Box<dyn ConnectionSet>) {
 /// A data file with these settings, and a session that has written to it.
 fn live_with(settings: Vec<(&str, Value)>) -> (TempDir, Box<dyn Instance>, Box<dyn ConnectionSet>) {
     let folder = tempfile::tempdir().unwrap();
+    let (instance, session) = live_in(folder.path(), settings);
+    (folder, instance, session)
+}
+
+/// Makes them in this folder.
+fn live_in(
+    folder: &Path,
+    settings: Vec<(&str, Value)>,
+) -> (Box<dyn Instance>, Box<dyn ConnectionSet>) {
     let place = Folders {
-        directory: folder.path().into(),
+        directory: folder.into(),
         volumes: Vec::new(),
         permits: Permits::default(),
         cgroup_joins: Vec::new(),
@@ -37,17 +48,21 @@ fn live_with(settings: Vec<(&str, Value)>) -> (TempDir, Box<dyn Instance>, Box<d
     instance.create(Work { tables: vec![table], operations, ..Work::default() }).unwrap();
     let mut session = instance.connect(1).unwrap();
     write(session.as_mut(), 0);
-    (folder, instance, session)
+    (instance, session)
 }
 
 fn write(session: &mut dyn ConnectionSet, first: u128) {
+    try_write(session, first).unwrap();
+}
+
+fn try_write(session: &mut dyn ConnectionSet, first: u128) -> Result<(), EngineError> {
     let keys: Vec<Key> = (first..first + 10).map(Key).collect();
     session
         .send(0, &Request::Batch { operation: 0, file: 0, keys: &keys, pipelined: false })
         .unwrap();
     let mut answers = Vec::new();
     session.wait(None, &mut answers).unwrap();
-    answers.remove(0).result.unwrap();
+    answers.remove(0).result.map(drop)
 }
 
 fn files(folder: &Path) -> [PathBuf; 3] {
@@ -134,5 +149,36 @@ fn a_trial_whose_files_were_taken_away_fails() {
             let name = path.file_name().unwrap().to_str().unwrap();
             assert!(error.contains(name) && error.contains("removed or replaced"), "{error}");
         }
+    }
+}
+
+/// SQLite extends its shared memory by one byte for each 4 KiB; writing to a page whose blocks a
+/// full file system cannot allocate would end the process by SIGBUS.
+#[test]
+fn a_full_disk_does_not_end_the_process() {
+    for (maker, bytes) in [
+        (&["mkfs.ext4", "-q", "-F", "-b", "1024"][..], 64 << 20),
+        (&["mkfs.ext4", "-q", "-F", "-b", "4096"], 64 << 20),
+        (&["mkfs.xfs", "-q"], 340 << 20),
+    ] {
+        let place = tempfile::tempdir().unwrap();
+        let Some(disk) = BlockDisk::make(place.path(), bytes, maker).unwrap() else { continue };
+        let settings = vec![("journal_mode", Value::Text("wal".into()))];
+        let (_instance, mut session) = live_in(place.path(), settings);
+        // Room in the log, and none elsewhere.
+        let log = std::fs::File::options().append(true).open(&files(place.path())[1]).unwrap();
+        (&log).write_all(&vec![0; 16 << 20]).unwrap();
+        log.sync_all().unwrap();
+        let mut filler = std::fs::File::create(place.path().join("filler")).unwrap();
+        for size in [1 << 20, 4096, 1] {
+            while filler.write_all(&vec![1; size]).is_ok() {}
+        }
+        filler.sync_all().unwrap_or_default();
+        for round in 1..2000 {
+            if try_write(session.as_mut(), round * 10).is_err() {
+                break;
+            }
+        }
+        drop((session, disk));
     }
 }
