@@ -70,6 +70,7 @@ mod reading_probes;
 mod recorded;
 mod results_file;
 mod resume;
+mod scarce;
 mod secrets;
 mod secrets_of_commands;
 mod serve;
