@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 /// Connection strings with a secret, PW, that do not lead to a server.
-const CONNECTION_STRINGS: &[&str] = &[
+pub const CONNECTION_STRINGS: &[&str] = &[
     "postgres://u:PW@127.0.0.1:1/d",
     "postgresql://u:PW@127.0.0.1:1/d?connect_timeout=1",
     "POSTGRES://u:PW@h",

@@ -23,7 +23,7 @@ use tokio::sync::Mutex;
 
 /// How a server's connections are encrypted.
 #[derive(Clone, Copy, PartialEq)]
-enum Tls {
+pub enum Tls {
     Off,
     On,
     Strict,
@@ -33,16 +33,16 @@ enum Tls {
 #[derive(Clone)]
 struct Answers(Arc<Mutex<QueryRegistry>>);
 
-struct Mock {
+pub struct Mock {
     answers: Answers,
     connections: Arc<Mutex<ConnectionStore>>,
-    port: u16,
+    pub port: u16,
     /// Ends the server.
     _runtime: Runtime,
 }
 
 impl Mock {
-    fn start(tls: Tls, folder: &Lab) -> Self {
+    pub fn start(tls: Tls, folder: &Lab) -> Self {
         let runtime = Runtime::new().unwrap();
         let server = runtime.block_on(async {
             let address = "127.0.0.1:0";

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A password that is never sent in clear on an unencrypted connection, nor printed.
-const PASSWORD: &str = "Geh3imnis";
+pub const PASSWORD: &str = "Geh3imnis";
 /// How a file of this machine begins that a server may ask for.
-const FILE: &str = "/etc/passwd";
+pub const FILE: &str = "/etc/passwd";
 
 /// A step of a hostile server. Each step answers any input.
 #[derive(Clone)]
@@ -298,7 +298,7 @@ fn serve(
 
 /// An address of this machine that others can reach, if it has one: over the loopback interface
 /// PostgreSQL's client sends a password in clear that it is asked for.
-fn address() -> IpAddr {
+pub fn address() -> IpAddr {
     // Nothing is sent: the system says from where it would be.
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     let address = socket.connect("198.51.100.1:9").and_then(|()| socket.local_addr());

@@ -7,11 +7,21 @@
 //! repeated: `cargo xtask attack KIND --seed SEED --tries 1`.
 
 mod arena;
+mod clock_jumps;
+mod damaged_duckdb;
+mod dropped_databases;
 mod files;
+mod helper_programs;
 mod hostile_servers;
 mod inputs;
 mod kills;
 mod pages;
 mod plans;
 mod recordings;
+mod relay;
 mod resources;
+mod secret_forms;
+mod small_file_systems;
+mod statement_signals;
+#[cfg(feature = "sqlserver")]
+mod tds_tls;
