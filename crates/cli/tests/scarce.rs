@@ -77,7 +77,7 @@ fn profiles_replace_only_our_own_files() {
 /// Connections of the crowd, and requests that each sends without reading an answer.
 const CROWD: usize = 400;
 const PIPELINED: usize = 50;
-/// More pages of others than this before ours is a line that does not move on.
+/// Pages for the crowd that may precede ours.
 const OTHERS_MAX: usize = 60;
 
 /// Answers with a page that have arrived so far.
@@ -114,5 +114,5 @@ fn a_crowd_that_reads_no_answers_does_not_keep_others_waiting() {
     let before = answered(&mut crowd);
     wait_until("we get a page", || server.get(page).status == 200);
     let others = answered(&mut crowd) - before;
-    assert!(others <= OTHERS_MAX, "{others} pages of others came before ours");
+    assert!(others <= OTHERS_MAX, "{others} pages for the crowd came before ours");
 }

@@ -28,9 +28,9 @@ fn damaged_duckdb() {
         let library = library.map_or(String::new(), |path| format!("library = \"{path}\"\n"));
         let probe = *random.of(&["scan\"\nscans = 3", "lookup\"\nlookups = 50"]);
         let file = format!(
-            "[experiment]\nname = \"t\"\n[target]\nengine = \"duckdb\"\n{library}[workload]\nprobe \
-             = \"{probe}\nrows = 3000\nconnections = 1\n[repeats]\nblocks = 1\n[limits]\ntrial_time \
-             = \"30 s\"\n"
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"duckdb\"\n{library}[workload]\n\
+             probe = \"{probe}\nrows = 3000\nconnections = 1\n[repeats]\nblocks = \
+             1\n[limits]\ntrial_time = \"30 s\"\n"
         );
         let arena = Arena::new();
         arena.write("e.toml", file.as_bytes());

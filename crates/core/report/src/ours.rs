@@ -12,9 +12,9 @@ const HEAD_BYTES: usize = 1024;
 /// The author of every workbook.
 pub const AUTHOR: &str = "Steelbench";
 
-/// Returns whether Steelbench wrote the file: a page or flame graph that names it as generator, a workbook with it
-/// as author, or a JSON object with one of its schemas. An empty file holds nothing to lose and
-/// counts as ours.
+/// Returns whether Steelbench wrote the file: a page or flame graph that names it as generator, a
+/// workbook with it as author, or a JSON object with one of its schemas. An empty file holds
+/// nothing to lose and counts as ours.
 ///
 /// # Errors
 /// When the file cannot be read.

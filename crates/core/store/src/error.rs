@@ -67,8 +67,8 @@ pub enum Fault {
     ReadOnly,
     /// The file cannot be opened, or its journal: on a full disk, too.
     #[error(
-        "cannot be opened, or its journal cannot be created; check the permissions of the file and of \
-         its folder, and free space"
+        "cannot be opened, or its journal cannot be created; check the permissions of the file and \
+         of its folder, and free space"
     )]
     Closed,
     /// Another process kept the file locked for longer than we wait.

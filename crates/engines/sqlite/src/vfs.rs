@@ -172,7 +172,7 @@ unsafe extern "C" fn open(
 static METHODS: [ffi::sqlite3_io_methods; 3] = [methods(1), methods(2), methods(3)];
 
 /// Methods of an open file, each of which calls that of the real file. A call with an event is
-/// timed and recorded with the bytes that it moves; what comes of it can be looked at and replaced.
+/// timed and recorded with the bytes that it moves; its result can be looked at and replaced.
 macro_rules! methods {
     ($($name:ident($($argument:ident: $type:ty),*) -> $returns:ty, $method:ident else $missing:expr
         $(, $event:expr, $bytes:expr)? $(, then $rc:ident => $then:expr)?;)*) => {
@@ -229,7 +229,9 @@ methods! {
         then rc => if rc == ffi::SQLITE_OK { allocate(mapped, page_size) } else { rc };
     shm_lock(slot: c_int, count: c_int, flags: c_int) -> c_int,
         xShmLock else ffi::SQLITE_IOERR_SHMLOCK, |_| Event::ShmLock, 0,
-        then rc => if flags & ffi::SQLITE_SHM_LOCK != 0 { report_lock(lock_of_slot(slot), rc) } else { rc };
+        then rc => if flags & ffi::SQLITE_SHM_LOCK == 0 { rc } else {
+            report_lock(lock_of_slot(slot), rc)
+        };
     shm_barrier() -> (), xShmBarrier else ();
     shm_unmap(delete: c_int) -> c_int, xShmUnmap else ffi::SQLITE_OK, |_| Event::ShmMap, 0;
     // Null means "not mapped".

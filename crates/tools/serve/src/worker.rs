@@ -65,7 +65,7 @@ impl Worker {
     ) -> Result<Done<T>, Undone> {
         let (tell, told) = oneshot::channel();
         let is_crowded = self.0.push(Box::new(move || {
-            // Nobody waits for it when the connection is closed.
+            // A closed connection does not wait for it.
             if !tell.is_closed() {
                 let _ = tell.send(catch_unwind(AssertUnwindSafe(job)));
             }

@@ -33,8 +33,9 @@ pub fn svg(root: &FlameNode) -> String {
     let levels = draw(&mut boxes, root, root.samples.max(1), 0.0, 0);
     let height = ROW * levels as f64;
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" {SVG_GENERATOR} viewBox=\"0 0 {WIDTH} {height}\" \
-         width=\"100%\" role=\"img\" aria-label=\"Flame graph of {} samples\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" {SVG_GENERATOR} \
+         viewBox=\"0 0 {WIDTH} {height}\" width=\"100%\" role=\"img\" \
+         aria-label=\"Flame graph of {} samples\" \
          font-family=\"ui-monospace, Menlo, Consolas, monospace\" \
          font-size=\"11\">\n{boxes}</svg>\n",
         root.samples
