@@ -53,7 +53,7 @@ fn clock_jumps() {
         let arena = Arena::new();
         arena.write("e.toml", random.in_turn(&files).as_bytes());
         let shifts: Vec<String> =
-            (0..2 + random.below(6)).map(|_| random.of(&SHIFTS).to_string()).collect();
+            (0..2 + random.below(6)).map(|_| random.pick(&SHIFTS).to_string()).collect();
         let jumps = format!("{} {}", 1 + random.below(40), shifts.join(" "));
         let jumping = |arguments: &[&str]| {
             let mut command = arena.lab.command(arguments);

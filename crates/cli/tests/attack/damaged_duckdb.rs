@@ -26,7 +26,7 @@ fn damaged_duckdb() {
     campaign("damaged_duckdb", Tries { short: 3, full: 200 }, |random| {
         let library = random.in_turn(&libraries).clone();
         let library = library.map_or(String::new(), |path| format!("library = \"{path}\"\n"));
-        let probe = *random.of(&["scan\"\nscans = 3", "lookup\"\nlookups = 50"]);
+        let probe = *random.pick(&["scan\"\nscans = 3", "lookup\"\nlookups = 50"]);
         let file = format!(
             "[experiment]\nname = \"t\"\n[target]\nengine = \"duckdb\"\n{library}[workload]\n\
              probe = \"{probe}\nrows = 3000\nconnections = 1\n[repeats]\nblocks = \

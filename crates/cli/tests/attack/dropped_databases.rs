@@ -31,7 +31,7 @@ fn work(client: &mut Client, runs: u64) {
 /// that it has run since.
 fn disturb(server: &Server, random: &mut Random) -> u64 {
     let mut admin = server.connect();
-    let database = *random.of(&DATABASES);
+    let database = *random.pick(&DATABASES);
     let runs = random.below(20) as u64;
     match random.below(5) {
         0 => admin.batch(&format!("DROP DATABASE {database} WITH (FORCE)")).unwrap(),

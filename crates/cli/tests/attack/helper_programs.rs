@@ -76,7 +76,7 @@ fn helper_programs_of_postgres() {
         let address = relay::start(here, behind, move |number| {
             postgres_judge(number >= attacked, Arc::clone(&own))
         });
-        let mode = *random.of(&["disable", "prefer"]);
+        let mode = *random.pick(&["disable", "prefer"]);
         let url = format!(
             "host={} port={} user={} dbname=postgres sslmode={mode} connect_timeout=5",
             address.ip(),
@@ -169,9 +169,9 @@ fn helper_programs_of_mariadb() {
         let address = relay::start(here, behind, move |number| {
             mariadb_judge((number >= attacked).then_some(demand), Arc::clone(&own))
         });
-        let mode = *random.of(&["DISABLED", "PREFERRED"]);
+        let mode = *random.pick(&["DISABLED", "PREFERRED"]);
         let url = format!("mariadb://me@{address}/?ssl-mode={mode}&connect-timeout=5");
-        let way = *random.of(&["--sql", "--dump"]);
+        let way = *random.pick(&["--sql", "--dump"]);
         let line = [
             "queries",
             "try",

@@ -81,7 +81,7 @@ fn secret_forms() {
         arena.write("e.toml", url.as_bytes());
         arena.write("c.toml", hook.as_bytes());
         arena.write("s.sql", b"SELECT 1;\n");
-        let mut commands = vec![random.of(&COMMANDS), random.of(&COMMANDS)];
+        let mut commands = vec![random.pick(&COMMANDS), random.pick(&COMMANDS)];
         if random.below(3) == 0 {
             commands.insert(0, &COMMANDS[12]);
         }

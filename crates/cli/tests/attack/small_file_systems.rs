@@ -76,8 +76,8 @@ fn attack(kind: &str, tries: Tries, engines: &[String]) {
         let Some(disk) = BlockDisk::make(&arena.path("small"), bytes, maker)? else {
             return Ok(());
         };
-        let (on_results, on_volume) = *random.of(&[(true, true), (true, false), (false, true)]);
-        let engine = random.of(engines);
+        let (on_results, on_volume) = *random.pick(&[(true, true), (true, false), (false, true)]);
+        let engine = random.pick(engines);
         let text = file(engine, on_volume);
         arena.write("e.toml", text.as_bytes());
         let results = if on_results { "small/t.steelbench" } else { "results/t.steelbench" };

@@ -133,7 +133,7 @@ fn statement_signals() {
         let arena = Arena::new();
         arena.write("table.sql", TABLE.as_bytes());
         arena.write("read.sql", READ.as_bytes());
-        let statement = *random.of(&STATEMENTS);
+        let statement = *random.pick(&STATEMENTS);
         let delay = Duration::from_millis(random.below(30) as u64);
         let aim = Aim {
             statement,

@@ -49,8 +49,8 @@ enum Change {
 
 fn draw(random: &mut Random) -> Change {
     let at = random.below(400);
-    let encryption = *random.of(&[0, 1, 2, 3, 9]);
-    *random.of(&[
+    let encryption = *random.pick(&[0, 1, 2, 3, 9]);
+    *random.pick(&[
         Change::Encryption(encryption),
         Change::Encryption(2),
         Change::Flip(at),
@@ -85,7 +85,7 @@ fn tds_tls() {
     campaign("tds_tls", Tries { short: 6, full: 300 }, |random| {
         let arena = Arena::new();
         let server = random.below(2);
-        let from = *random.of(&[From::Client, From::Server]);
+        let from = *random.pick(&[From::Client, From::Server]);
         let (change, nth) = (draw(random), random.below(6));
         // Its own answer about encryption is the first message of a server.
         let (from, nth) = match change {
@@ -110,7 +110,7 @@ fn tds_tls() {
                 })
             });
         let mode = ["mandatory", "strict"][server];
-        let trust = *random.of(&["true", "false"]);
+        let trust = *random.pick(&["true", "false"]);
         let url = format!(
             "mssql://sa@{address}/master?encrypt={mode}&trust_server_certificate={trust}&\
              connect_timeout=3"
