@@ -84,8 +84,8 @@ const OTHERS_MAX: usize = 60;
 fn answered(crowd: &mut [(TcpStream, Vec<u8>)]) -> usize {
     let head = b"HTTP/1.1 200";
     let mut count = 0;
+    let mut some = vec![0; 64 << 10];
     for (stream, heard) in crowd {
-        let mut some = [0; 64 << 10];
         // An error says that nothing is there, or that the connection was closed.
         while let Ok(length @ 1..) = stream.read(&mut some) {
             heard.extend(&some[..length]);

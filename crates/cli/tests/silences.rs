@@ -54,7 +54,11 @@ fn answer(socket: &mut TcpStream, falls: Falls) -> std::io::Result<()> {
     let _ = socket.read(&mut [0; 10_000])?;
     socket.write_all(&welcome())?;
     let mut request = [0; 10_000];
-    while falls != Falls::AfterLogin {
+    if falls == Falls::AfterLogin {
+        // The request that is not answered.
+        return socket.read_exact(&mut [0]);
+    }
+    loop {
         let length = socket.read(&mut request)?;
         let text = String::from_utf8_lossy(&request[..length]).into_owned();
         let begun: &[u8] = if request[0] == b'P' { b"1\0\0\0\x042\0\0\0\x04" } else { b"" };
@@ -81,8 +85,6 @@ fn answer(socket: &mut TcpStream, falls: Falls) -> std::io::Result<()> {
         };
         return socket.write_all(&[begun, &rows[..sent]].concat());
     }
-    // The request that is not answered.
-    socket.read_exact(&mut [0])
 }
 
 /// Such a server's URL, and who tells of everybody who waits for it.

@@ -4,6 +4,7 @@
 use super::prose::{Passage, Place, Word, passages};
 use super::source::tokens;
 use crate::process::root;
+use std::path::Path;
 
 const WORDS_MAX: usize = 40;
 
@@ -43,7 +44,7 @@ struct Finding {
 /// Checks a file of source, tests included.
 pub fn check(file: &str) -> Vec<String> {
     let is_ours = file.starts_with("crates/") || file.starts_with("xtask/");
-    if !is_ours || !file.ends_with(".rs") {
+    if !is_ours || Path::new(file).extension() != Some("rs".as_ref()) {
         return Vec::new();
     }
     let text = std::fs::read_to_string(root().join(file)).unwrap_or_default();

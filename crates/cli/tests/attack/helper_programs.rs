@@ -1,5 +1,6 @@
-//! A man between us, or the programs that we start (pg_dump, psql, mariadb), and an honest server:
-//! on some connection it asks for the password in clear, or for a file. Neither arrives.
+//! A man in the middle of Steelbench, or of the programs that it starts (`pg_dump`, `psql`,
+//! `mariadb`), and an honest server: on some connection it asks for the password in clear, or for a
+//! file. Neither arrives.
 
 use crate::attack::arena::{Arena, Limits, Tries, USUAL, campaign};
 use crate::attack::hostile_servers::{FILE, PASSWORD, address};
