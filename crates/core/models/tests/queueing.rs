@@ -81,7 +81,7 @@ fn network(processors: u32, cpu_s: f64, serial_s: f64, think_s: f64) -> [Station
     [servers(processors, cpu_s), servers(1, serial_s), delay(think_s)]
 }
 
-/// ciw 3.2.7 (PyPI): a ring of two processors, a serial section and thinking, exponential times,
+/// ciw 3.2.7 (`PyPI`): a ring of two processors, a serial section and thinking, exponential times,
 /// 5,400 s after 600 s of warm-up, seeds 1 to 3; throughput and its standard error.
 #[test]
 fn as_the_simulator_ciw_finds() {
@@ -140,7 +140,7 @@ fn arrivals_at_a_rate_as_by_formula() {
     close(all_s(&many, 3000.0), 1.0, 1e-9);
 }
 
-/// Seconds in line, their standard error, and seconds inside by simpy 4 (PyPI). Transactions arrive
+/// Seconds in line, their standard error, and seconds inside by simpy 4 (`PyPI`). Transactions arrive
 /// at random at a system that admits a limited number, the network above with exponential times;
 /// 58,000 s after 2,000 s, four seeds. By ciw 3.2.7 without a limit: 3.570 s and 2.994 s, standard
 /// errors 0.018 and 0.013.
@@ -192,7 +192,7 @@ fn how_evenly_a_full_system_lets_go() {
     close(dispersion(&[3.0, 3.0], 0.0), 1.0, 1e-12);
 }
 
-/// Customers, throughput and transactions per sync, simulated by simpy 4.1.2 (PyPI) with 18,000
+/// Customers, throughput and transactions per sync, simulated by simpy 4.1.2 (`PyPI`) with 18,000
 /// transactions and three seeds.
 ///
 /// Two CPUs with a think time of 10 s, and eight CPUs with 2 s. Each transaction takes 1 s of CPU
@@ -278,7 +278,7 @@ fn two_classes_as_in_the_textbook() {
     close(found[1], 2.0 / 19.0, 0.03);
 }
 
-/// ciw 3.2.7 (PyPI): two processors and a serial part, each shared by all who are there, and
+/// ciw 3.2.7 (`PyPI`): two processors and a serial part, each shared by all who are there, and
 /// thinking; exponential times of (0.5, 0.1, 2) and (2, 0.5, 1) s; 4,500 s after 500 s, three
 /// seeds.
 #[test]
