@@ -140,7 +140,7 @@ fn arrivals_at_a_rate_as_by_formula() {
     close(all_s(&many, 3000.0), 1.0, 1e-9);
 }
 
-/// Seconds in line, their standard error, and seconds inside by simpy 4 (`PyPI`). Transactions arrive
+/// Seconds in line, their standard error, and seconds inside by simpy 4. Transactions arrive
 /// at random at a system that admits a limited number, the network above with exponential times;
 /// 58,000 s after 2,000 s, four seeds. By ciw 3.2.7 without a limit: 3.570 s and 2.994 s, standard
 /// errors 0.018 and 0.013.
