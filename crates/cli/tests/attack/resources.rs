@@ -134,12 +134,8 @@ fn little_memory() {
         let bytes = (60 + random.below(400) as u64) << 20;
         let seen = arena.run(&["run", "e.toml"], Limits { bytes, ..USUAL })?;
         // SQLite says nothing more of a file that it has no memory to open.
-        let memory = [
-            "the cause: opening",
-            "memory allocation of",
-            "out of memory",
-            "Cannot allocate memory",
-        ];
+        let memory =
+            ["cause: opening", "memory allocation of", "out of memory", "Cannot allocate memory"];
         says_why(&seen).or_else(|why| {
             if memory.iter().any(|part| why.contains(part)) { Ok(()) } else { Err(why) }
         })?;

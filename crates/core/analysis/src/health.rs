@@ -146,7 +146,6 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
         (kind, share.map(|share| said(number::percent(share, 1))))
     };
     let too_much = Accounting::for_trial(observations).unaccounted_s <= 0.0;
-    let check = Accounting::for_trial(observations).check;
     let is_of_runs = observations.work.unit == Work::RUN;
     // A run of a command can use several processors at once.
     let parallel = is_of_runs && too_much;
@@ -165,9 +164,6 @@ pub fn warnings(observations: &Observations) -> Vec<Warning> {
             WarningKind::Unaccounted,
             if parallel { f64::INFINITY } else { UNACCOUNTED_SHARE },
             &|share: String| {
-                if check.is_some() {
-                    return format!("samples and kernel disagree on {share} of the sessions' time");
-                }
                 let (before, after) =
                     if too_much { ("more than", "accounted") } else { ("of", "unaccounted") };
                 format!("{share} {before} the sessions' time is {after} for")

@@ -296,7 +296,10 @@ impl<'a> Reader<'a> {
             return String::new();
         };
         let name = NAME.value_in(core);
-        if let Err(error) = file_name(&name) {
+        // That it is empty was said of its value.
+        if let Err(error) = file_name(&name)
+            && !name.is_empty()
+        {
             self.errors.add(&given.span, NAME.path(), error.to_string());
         }
         name

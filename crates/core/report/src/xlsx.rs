@@ -21,6 +21,7 @@ use sheet::Survey;
 use std::io::Write;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::Builder;
+use std::time::SystemTime;
 
 /// Rows of a sheet below the heading (Excel's limit is 2^20 in all).
 const ROWS_MAX: u64 = (1 << 20) - 1;
@@ -48,6 +49,12 @@ pub enum WorkbookError {
          processes (`ulimit -u`) or export as CSV"
     )]
     Threads(std::io::Error),
+    /// The library panics at such a time of day.
+    #[error(
+        "cannot write the workbook: the clock of this machine is before 1970; set it or export as \
+         CSV"
+    )]
+    Clock,
 }
 
 /// Writes an .xlsx file with all that was recorded of a run and what was found in it. The same run
@@ -119,7 +126,10 @@ fn can_start_threads(count: usize) -> std::io::Result<()> {
 }
 
 /// An empty one. A file has a date; that of its data makes it the same each time.
-fn dated(ms: i64) -> Result<Workbook, XlsxError> {
+fn dated(ms: i64) -> Result<Workbook, WorkbookError> {
+    if SystemTime::now() < SystemTime::UNIX_EPOCH {
+        return Err(WorkbookError::Clock);
+    }
     let mut book = Workbook::new();
     book.set_zip_compression_level(COMPRESSION);
     let date = ExcelDateTime::from_timestamp(ms.div_euclid(1000).clamp(0, 253_402_300_799))?;

@@ -87,7 +87,9 @@ pub fn between(first: &Snapshot, mut last: Snapshot) -> Snapshot {
     let mut doubts = Doubts { gone: pair.gone(&all), ..Doubts::default() };
     for statement in &all {
         let found = pair.difference(statement, &mut doubts);
-        last.statements.extend(found.filter(|one| one.get(Counter::Calls) != Some(0)));
+        last.statements.extend(
+            found.filter(|one| !one.counters.is_empty() && one.get(Counter::Calls) != Some(0)),
+        );
     }
     doubts.note(was_reset, &mut last.notes);
     last.evictions = counted_since(first.evictions, last.evictions, was_reset);

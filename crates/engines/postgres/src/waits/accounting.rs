@@ -120,11 +120,11 @@ impl SessionSamples {
     /// - no wait event, runnable (N seconds);
     /// - no wait event, suspended: unaccounted.
     ///
-    /// N + X should be C + R; what they disagree on is unaccounted too. Of the run queue,
-    /// min(R, N - C) is the wait `CPU_QUEUE`. The rest is the signal part of the waits, in
-    /// proportion to X. But a session that waits for its client is ready to run only when the
-    /// client has done its part: from then on it waits for a processor, and that is
-    /// `CPU_QUEUE` too.
+    /// Sessions were suspended for exactly S - C - R seconds; samples only divide them. N + X is an
+    /// independent figure of C + R. Of the run queue, min(R, N - C) is the wait `CPU_QUEUE`. The
+    /// rest is the signal part of the waits, in proportion to X. But a session that waits for its
+    /// client is ready to run only when the client has done its part: from then on it waits for a
+    /// processor, and that is `CPU_QUEUE` too.
     ///
     /// Where states are not known (a profile), X is what N lacks of C + R, in proportion to the
     /// samples.
@@ -137,7 +137,7 @@ impl SessionSamples {
             let cpu_s = self.running.samples as f64 * self.sample_s();
             let time = TimeUse { session_s: self.session_s, cpu_s, ..TimeUse::default() };
             let mut waits: Vec<Wait> =
-                self.waits.iter().map(|wait| self.wait(wait, 0.0, 0.0)).collect();
+                self.waits.iter().map(|wait| self.wait(wait, self.sampled_s(wait), 0.0)).collect();
             self.take_counted(&mut waits, counted);
             return (waits, time);
         };
@@ -147,11 +147,18 @@ impl SessionSamples {
         let queue_s = kernel.run_queue_s.min((running_s - kernel.cpu_s).max(0.0));
         let signal_s = (kernel.run_queue_s - queue_s).min(in_waits_s);
         let signal_share = if in_waits_s > 0.0 { signal_s / in_waits_s } else { 0.0 };
+        let suspended_s = (self.session_s - kernel.cpu_s - kernel.run_queue_s).max(0.0);
+        let by_samples_s = self.session_s - running_s - in_waits_s;
+        let is_divided = self.has_states() && by_samples_s > 0.0;
+        let factor = if is_divided { suspended_s / by_samples_s } else { 1.0 };
         let mut waits: Vec<Wait> = self
             .waits
             .iter()
             .zip(runnable_s)
-            .map(|(wait, runnable_s)| self.wait(wait, runnable_s, signal_share * runnable_s))
+            .map(|(wait, runnable_s)| {
+                let resource_s = factor * (self.sampled_s(wait) - runnable_s);
+                self.wait(wait, resource_s, signal_share * runnable_s)
+            })
             .collect();
         let excess_s = self.take_counted(&mut waits, counted);
         let of_client = waits.iter_mut().filter(|wait| wait.class == WaitClass::Client);
@@ -244,21 +251,22 @@ impl SessionSamples {
         };
         self.waits
             .iter()
-            .map(|wait| {
-                let own_s = wait.own.samples as f64 * self.sample_s();
-                own_s * wait.own.runnable_share().unwrap_or(usual)
-            })
+            .map(|wait| self.sampled_s(wait) * wait.own.runnable_share().unwrap_or(usual))
             .collect()
     }
 
-    /// A sampled wait, of which sessions were runnable for a part.
-    fn wait(&self, wait: &WaitSamples, runnable_s: f64, signal_s: f64) -> Wait {
+    /// Seconds that the samples of a wait stand for.
+    fn sampled_s(&self, wait: &WaitSamples) -> f64 {
+        wait.own.samples as f64 * self.sample_s()
+    }
+
+    /// A sampled wait.
+    fn wait(&self, wait: &WaitSamples, resource_s: f64, signal_s: f64) -> Wait {
         let source = WaitSource::Sampled {
             hz: self.hz,
             samples: Some(wait.own.samples),
             error_s: Some(self.error_in_samples(wait) * self.sample_s()),
         };
-        let resource_s = wait.own.samples as f64 * self.sample_s() - runnable_s;
         Wait { source, ..Self::counted(&wait.name, resource_s, signal_s) }
     }
 
@@ -362,7 +370,7 @@ mod tests {
     #[test]
     fn a_session_whose_wait_is_over_waits_for_a_processor() {
         // 10 s runnable without a wait event, 12 of 20 s of ClientRead and 1 of 10 s of WalSync:
-        // 23 s, of which the kernel counts 22.
+        // 23 s, of which the kernel counts 22. The 18 s of suspension are divided by the rest.
         let mut sessions =
             sessions(Some(KernelTime { cpu_s: 12.0, cpu_user_s: 5.0, run_queue_s: 10.0 }));
         sessions.running = Seen { samples: 1000, with_state: 500, runnable: 500 };
@@ -370,8 +378,8 @@ mod tests {
         sessions.waits[1].own = Seen { samples: 1000, with_state: 500, runnable: 50 };
         let (waits, time) = sessions.account(ServerCounts::default());
         for ((name, resource_s, signal_s), expected) in shown(&waits).into_iter().zip([
-            ("Client:ClientRead", 8.0, 0.0),
-            ("IO:WalSync", 9.0, 10.0 / 13.0),
+            ("Client:ClientRead", 18.0 * 8.0 / 17.0, 0.0),
+            ("IO:WalSync", 18.0 * 9.0 / 17.0, 10.0 / 13.0),
             (CPU_QUEUE, 0.0, 120.0 / 13.0),
         ]) {
             assert_eq!(name, expected.0);
@@ -380,10 +388,10 @@ mod tests {
                 "{name}: {resource_s} {signal_s}"
             );
         }
-        assert!((unaccounted_s(&waits, &time) - 1.0).abs() < 1e-9);
+        assert!(unaccounted_s(&waits, &time).abs() < 1e-9);
         assert!((time.sampled_running_s.unwrap() - 23.0).abs() < 1e-9);
         assert_eq!(sessions.correction(), (1.0, 1.0));
-        // A tenth of the samples without a wait event was suspended: 1 s more without a cause.
+        // A tenth of the samples without a wait event was suspended: 1 s without a cause.
         sessions.running.runnable = 450;
         let (waits, time) = sessions.account(ServerCounts::default());
         assert!((unaccounted_s(&waits, &time) - 1.0).abs() < 1e-9);

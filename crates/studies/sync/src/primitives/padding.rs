@@ -53,12 +53,13 @@ pub struct Cells<C> {
 
 impl<C: Default + Deref<Target: Sized>> Cells<C> {
     pub fn new(members: usize) -> Self {
-        // Room to begin at an aligned place and to fill up the last line.
-        let spare = TABLE_ALIGNMENT.div_ceil(size_of::<C>());
-        let cells: Box<[C]> = (0..members + 3 * spare).map(|_| Default::default()).collect();
+        // Every so many members one begins at an aligned place: by the power of 2 in the size.
+        let period = (TABLE_ALIGNMENT >> size_of::<C>().trailing_zeros()).max(1);
+        let last_line = TABLE_ALIGNMENT.div_ceil(size_of::<C>());
+        let room = members + period + last_line;
+        let cells: Box<[C]> = (0..room).map(|_| Default::default()).collect();
         // If no member begins at such a place (does not occur with our sizes), use the first one.
-        let first =
-            Some(cells.as_ptr().align_offset(TABLE_ALIGNMENT)).filter(|first| *first <= 2 * spare);
+        let first = Some(cells.as_ptr().align_offset(TABLE_ALIGNMENT)).filter(|it| *it < period);
         Self { cells, first: first.unwrap_or(0), members }
     }
 

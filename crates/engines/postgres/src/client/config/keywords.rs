@@ -226,8 +226,9 @@ fn pairs(text: &str) -> Result<Pairs, ConfigError> {
             return Err(ConfigError::Syntax(NOT_A_URL.to_owned()));
         }
         if rest.next() != Some('=') {
-            let is_secret =
-                pairs.iter().any(|(known, _): &(String, String)| known.contains("pass"));
+            let is_secret = pairs
+                .iter()
+                .any(|(known, _): &(String, String)| known.to_ascii_lowercase().contains("pass"));
             let name = if is_secret {
                 "the word that follows the password".into()
             } else {
