@@ -17,9 +17,9 @@ impl<'a> Values<'a> {
     /// Adds a value; a text, without what may be a password in it.
     pub fn push(&mut self, value: ToSqlOutput<'a>) {
         self.0.push(match value {
-            ToSqlOutput::Owned(Value::Text(text)) => redacted(&text).into(),
+            ToSqlOutput::Owned(Value::Text(text)) => guarded_text(&text).into(),
             ToSqlOutput::Borrowed(ValueRef::Text(bytes)) => {
-                redacted(&String::from_utf8_lossy(bytes)).into()
+                guarded_text(&String::from_utf8_lossy(bytes)).into()
             }
             value => value,
         });
@@ -51,6 +51,17 @@ impl<'a> Values<'a> {
     }
 }
 
+/// The parts of a stream of I/O that have latencies of their own, after its name.
+const PARTS: [&str; 3] = ["read", "write", "sync"];
+
+/// A text without passwords. A stream may be called `one-pass`: what follows is not a password.
+fn guarded_text(text: &str) -> String {
+    match text.split_once(": ") {
+        Some((stream, part)) if PARTS.contains(&part) => format!("{}: {part}", redacted(stream)),
+        _ => redacted(text),
+    }
+}
+
 /// A JSON document without passwords: an older version, or a user, may have left one in a file.
 fn guarded(json: String) -> serde_json::Result<String> {
     if redacted(&json) == json {
@@ -66,7 +77,7 @@ impl Columns<'_> {
     pub fn guarded_text(&mut self) -> Result<Option<String>> {
         let column = self.next();
         let text: Option<String> = self.row.get(column)?;
-        Ok(text.as_deref().map(redacted))
+        Ok(text.as_deref().map(guarded_text))
     }
 
     /// The JSON document of the next column, without passwords.
