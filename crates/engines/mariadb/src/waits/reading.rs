@@ -104,16 +104,23 @@ pub fn sessions(client: &mut Client) -> &'static str {
     }
 }
 
-/// How long sessions have waited for row locks. The start of a wait is known to the second; the
-/// time in the present state, to the millisecond, is not shorter than the wait.
-fn row_locks_s(client: &mut Client, sessions: &str) -> f64 {
-    let sql = format!(
-        "SELECT sum(least(time_ms / 1000, 1 + timestampdiff(SECOND, trx_wait_started, now()))) \
-         FROM information_schema.innodb_trx JOIN {sessions} ON id = trx_mysql_thread_id WHERE \
-         trx_state = 'LOCK WAIT'"
-    );
+/// Seconds that sessions have waited so far for row locks, in MariaDB. The start of a wait is known
+/// to the second; the time in the present state, to the millisecond, is not shorter than the wait.
+const ROW_LOCKS_OF_MARIADB: &str = "SELECT sum(least(time_ms / 1000, 1 + timestampdiff(SECOND, \
+    trx_wait_started, now()))) FROM information_schema.innodb_trx JOIN \
+    information_schema.processlist ON id = trx_mysql_thread_id WHERE trx_state = 'LOCK WAIT'";
+
+/// Seconds of such waits in MySQL. The time of the statement is not shorter than its wait.
+const ROW_LOCKS_OF_MYSQL: &str = "SELECT sum(timer_wait) / 1e12 FROM \
+    information_schema.innodb_trx JOIN performance_schema.threads ON processlist_id = \
+    trx_mysql_thread_id JOIN performance_schema.events_statements_current USING (thread_id) WHERE \
+    trx_state = 'LOCK WAIT' AND end_event_id IS NULL AND nesting_event_level = 0";
+
+/// Seconds that sessions have waited so far for the row locks that they wait for.
+fn row_locks_s(client: &mut Client) -> f64 {
+    let sql = if client.is_mariadb() { ROW_LOCKS_OF_MARIADB } else { ROW_LOCKS_OF_MYSQL };
     // Without the PROCESS privilege only the waits that have ended are known.
-    client.cell(&sql).ok().flatten().and_then(|seconds| seconds.parse().ok()).unwrap_or(0.0)
+    client.cell(sql).ok().flatten().and_then(|seconds| seconds.parse().ok()).unwrap_or(0.0)
 }
 
 impl Reading {
@@ -148,7 +155,7 @@ impl Reading {
         let sessions =
             pid.and_then(|pid| SessionTimes::read(pid, &threads).filter(|_| !threads.is_empty()));
         let server = pid.and_then(observe::process_cpu_s);
-        let row_locks_s = if others { row_locks_s(client, of_sessions) } else { 0.0 };
+        let row_locks_s = if others { row_locks_s(client) } else { 0.0 };
         let at = Instant::now();
         let (mut events, mut of_accounts) = (BTreeMap::new(), BTreeMap::new());
         let by_thread = format!(
@@ -274,6 +281,7 @@ impl Reading {
                     reading
                         .operations
                         .iter()
+                        .chain(&reading.data_files)
                         .map(|Operation { name, count, bytes, wall_s }| {
                             [name.clone(), count.to_string(), bytes.to_string(), wall_s.to_string()]
                         })
