@@ -176,13 +176,15 @@ impl Arena {
         let mut folders = vec![self.lab.path("")];
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).unwrap().flatten() {
+                // Its own folder of state has the records of changed server settings.
+                if ["inside", "state"].iter().any(|own| entry.path() == self.lab.path(own)) {
+                    continue;
+                }
                 let metadata = entry.path().symlink_metadata().unwrap();
-                if metadata.is_dir() && entry.path() != self.lab.path("inside") {
+                if metadata.is_dir() {
                     folders.push(entry.path());
                 }
-                if entry.path() != self.lab.path("inside") {
-                    found.insert(entry.path(), trace(&entry.path(), &metadata));
-                }
+                found.insert(entry.path(), trace(&entry.path(), &metadata));
             }
         }
         found
