@@ -133,13 +133,20 @@ fn sort_order_ends_wherever_the_server_falls_silent() {
     }
 }
 
-#[test]
-fn a_dump_of_a_silent_server_ends_and_leaves_nothing() {
+/// A lab with the statement of a `queries try`; `None`, with a word about it, without `pg_dump`.
+fn lab_with_statement() -> Option<Lab> {
     if bindirs().is_empty() {
-        return common::skipped("PostgreSQL is not installed");
+        common::skipped("PostgreSQL is not installed");
+        return None;
     }
     let lab = Lab::new();
     lab.write("r.sql", "SELECT 1;\n");
+    Some(lab)
+}
+
+#[test]
+fn a_dump_of_a_silent_server_ends_and_leaves_nothing() {
+    let Some(lab) = lab_with_statement() else { return };
     let (url, told) = silent(Falls::AfterLogin);
     let arguments = [&["queries", "try", &url][..], &TRY].concat();
     let ended = run(&lab, &arguments).expect(1);
@@ -163,11 +170,7 @@ fn a_dump_of_a_silent_server_ends_and_leaves_nothing() {
 /// A process that dies during a dump leaves no file that looks whole.
 #[test]
 fn a_killed_dump_is_not_taken_for_a_whole_one() {
-    if bindirs().is_empty() {
-        return common::skipped("PostgreSQL is not installed");
-    }
-    let lab = Lab::new();
-    lab.write("r.sql", "SELECT 1;\n");
+    let Some(lab) = lab_with_statement() else { return };
     let (url, told) = silent(Falls::AfterLogin);
     let arguments = [&["queries", "try", &url][..], &TRY].concat();
     let mut child = lab.command(&arguments).stderr(Stdio::null()).spawn().unwrap();

@@ -21,8 +21,8 @@ impl From<NotMade> for String {
 }
 
 impl BlockDisk {
-    /// Makes a file system of so many bytes by this command, which is given the image file as its
-    /// last argument, and mounts it at a folder that exists. `None`, with a word about it, where
+    /// Makes a file system of this size by a command, which gets the image file as its last
+    /// argument, and mounts it at a folder that exists. `None`, with a word about it, where
     /// the program is missing or mounting is not permitted.
     pub fn make(folder: &Path, bytes: u64, command: &[&str]) -> Result<Option<Self>, NotMade> {
         let failed = |error: std::io::Error| NotMade(error.to_string());

@@ -9,7 +9,7 @@ use std::fs::{File, Metadata};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -126,6 +126,9 @@ pub struct Limits {
 pub const USUAL: Limits =
     Limits { time: Duration::from_secs(60), bytes: 2 << 30, files: 1024, threads: None };
 
+/// Where Steelbench records changed settings of servers.
+const RECORDS: &str = "state/steelbench/servers";
+
 /// A lab, surrounded by files that Steelbench must not touch.
 pub struct Arena {
     pub lab: Lab,
@@ -146,8 +149,8 @@ pub struct Seen {
 impl Arena {
     pub fn new() -> Self {
         let lab = Lab::new();
-        for folder in ["inside", "victim", "victim/sub"] {
-            std::fs::create_dir(lab.path(folder)).unwrap();
+        for folder in ["inside", "victim/sub", RECORDS] {
+            std::fs::create_dir_all(lab.path(folder)).unwrap();
         }
         for file in ["victim/salaries.csv", "victim/sub/notes.html", "salaries.xlsx"] {
             lab.write(file, "not yours");
@@ -176,8 +179,7 @@ impl Arena {
         let mut folders = vec![self.lab.path("")];
         while let Some(folder) = folders.pop() {
             for entry in std::fs::read_dir(folder).unwrap().flatten() {
-                // Its own folder of state has the records of changed server settings.
-                if ["inside", "state"].iter().any(|own| entry.path() == self.lab.path(own)) {
+                if ["inside", RECORDS].iter().any(|own| entry.path() == self.lab.path(own)) {
                     continue;
                 }
                 let metadata = entry.path().symlink_metadata().unwrap();
@@ -206,17 +208,8 @@ impl Arena {
         // SAFETY: between fork and exec system calls alone are made.
         unsafe { command.pre_exec(move || limits.hold()) };
         let mut child = command.spawn().unwrap();
-        let begun = Instant::now();
-        let status = loop {
-            if let Some(status) = child.try_wait().unwrap() {
-                break status;
-            }
-            if begun.elapsed() > limits.time {
-                let _ = child.kill().and_then(|()| child.wait().map(drop));
-                return Err(format!("{command:?}: hangs"));
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        };
+        let ended = end_within(&mut child, limits.time);
+        let status = ended.ok_or_else(|| format!("{command:?}: hangs"))?;
         let bytes = out.metadata().unwrap().len() + err.metadata().unwrap().len();
         if bytes > OUTPUT_BYTES_MAX {
             return Err(format!("{command:?}: prints {bytes} bytes"));
@@ -249,6 +242,21 @@ fn trace(path: &Path, metadata: &Metadata) -> Trace {
         if metadata.is_file() { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
     let changed = if metadata.is_file() { metadata.mtime_nsec() } else { 0 };
     (metadata.ino(), changed, metadata.mode().into(), content)
+}
+
+/// Waits for a process to end; kills one that takes longer, and returns `None`.
+pub fn end_within(child: &mut Child, time: Duration) -> Option<ExitStatus> {
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return Some(status);
+        }
+        if begun.elapsed() > time {
+            let _ = child.kill().and_then(|()| child.wait().map(drop));
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 impl Limits {

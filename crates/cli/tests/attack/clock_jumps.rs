@@ -11,7 +11,7 @@ const HOUR: i64 = 3600;
 const YEAR: i64 = 365 * 24 * HOUR;
 /// Shifts in seconds.
 const SHIFTS: [i64; 9] = [0, 1, -1, HOUR, -HOUR, YEAR, -YEAR, 50 * YEAR, -100 * YEAR];
-/// No trial of these experiments takes so many seconds; an hour is the smallest large jump.
+/// Seconds that no trial of these experiments takes; an hour is the smallest large jump.
 const SECONDS_MAX: f64 = 600.0;
 
 /// Builds the library; `None`, with a word about it, without a C compiler.

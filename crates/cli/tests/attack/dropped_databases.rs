@@ -20,7 +20,7 @@ fn connect(server: &Server, database: &str) -> Client {
     Client::connect(&config).unwrap()
 }
 
-/// Runs a statement so many times.
+/// Runs a statement `runs` times.
 fn work(client: &mut Client, runs: u64) {
     for _ in 0..runs {
         client.query("SELECT count(*) FROM pg_class WHERE relpages > 3", &[]).unwrap();

@@ -1,14 +1,14 @@
 //! Signals that come while a statement is on its way: at the creation of a database, its mark and
 //! its removal, and at a change of the server's settings.
 
-use crate::attack::arena::{Arena, Tries, USUAL, campaign};
+use crate::attack::arena::{Arena, Tries, USUAL, campaign, end_within};
 use crate::attack::relay::{self, Fate, From};
 use crate::servers::by_url::{OWNER, Server, bindirs};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const SIGNALS: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGKILL];
 /// Statements at which signals come, by their beginnings.
@@ -90,17 +90,7 @@ fn run(arena: &Arena, aim: &Aim, target: &Target, arguments: &[&str]) -> Result<
     command.stdout(log.try_clone().unwrap()).stderr(log);
     let mut child = command.spawn().unwrap();
     target.process.store(child.id() as i32, Ordering::SeqCst);
-    let begun = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        if begun.elapsed() > USUAL.time {
-            let _ = child.kill().and_then(|()| child.wait().map(drop));
-            return Err("hangs".into());
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    };
+    let status = end_within(&mut child, USUAL.time).ok_or("hangs")?;
     let is_hit = *target.hit.lock().unwrap();
     // The work may be done when the signal comes with the last statement.
     let is_last = ["DROP DATABASE", "ALTER SYSTEM", "pg_reload_conf"].contains(&aim.statement);

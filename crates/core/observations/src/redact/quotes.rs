@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// A quote behind so many backslashes.
+/// A quote with the number of backslashes before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quote {
     pub mark: char,

@@ -206,11 +206,10 @@ pub enum Step<'a> {
 /// Intended start times of the transactions of an open loop: random and independent of
 /// transactions in progress (a Poisson process).
 ///
-/// The same seed gives the same process, scaled by the rate, for any number of threads and
-/// connections. Each thread draws the whole process; a counter that all threads share assigns the
-/// starts. So the first free connection takes the next start, and no transaction waits behind a
-/// busy connection while another is idle. (pgbench's `--rate` chooses among connections of the same
-/// thread.)
+/// A seed gives one process, scaled by the rate, for any number of threads and connections. Each
+/// thread draws the whole process; a counter that all threads share assigns the starts. So the
+/// first free connection takes the next start, and no transaction waits behind a busy connection
+/// while another is idle. (pgbench's `--rate` chooses among connections of the same thread.)
 #[derive(Debug)]
 pub struct Arrivals<'a> {
     /// Mean distance in nanoseconds.

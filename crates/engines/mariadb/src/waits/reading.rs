@@ -387,7 +387,7 @@ mod tests {
         Operation { name: name.into(), count, bytes: count * 10, wall_s: count as f64 }
     }
 
-    /// A reading of all sessions, with so many waits, reads of a log, and reads of a data file.
+    /// A reading of all sessions, with these numbers of waits, log reads and data file reads.
     fn reading(waits: u64, log: u64, data: u64) -> Reading {
         let name = "wait/io/file/sql/binlog".to_owned();
         Reading {

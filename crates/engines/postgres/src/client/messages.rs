@@ -18,8 +18,8 @@ const LOGIN_MESSAGE_BYTES_MAX: i32 = 30_000;
 const LOGIN_BYTES_MAX: usize = 1 << 20;
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 const PARAMETER_BYTES_MAX: usize = 64 << 10;
-/// Where only silence is limited, so many bytes of an answer end it: a server that drips is as good
-/// as silent.
+/// Bytes of an answer that end a silence, where only silence is limited: a server that sends single
+/// bytes is as good as silent.
 const PART_BYTES: usize = 4 << 10;
 
 /// A stream with the messages that wait on both sides.

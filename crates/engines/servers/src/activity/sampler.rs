@@ -22,7 +22,7 @@ const STATES_MAX: usize = 64;
 struct States {
     /// By process: on a processor or in the run queue.
     runnable: HashMap<i32, bool>,
-    /// One of so many processes was looked at.
+    /// Processes for each one that was looked at.
     read_each: usize,
 }
 

@@ -53,7 +53,7 @@ pub struct Cells<C> {
 
 impl<C: Default + Deref<Target: Sized>> Cells<C> {
     pub fn new(members: usize) -> Self {
-        // Every so many members one begins at an aligned place: by the power of 2 in the size.
+        // An aligned place recurs with this period, which the power of 2 in the size gives.
         let period = (TABLE_ALIGNMENT >> size_of::<C>().trailing_zeros()).max(1);
         let last_line = TABLE_ALIGNMENT.div_ceil(size_of::<C>());
         let room = members + period + last_line;
