@@ -5,8 +5,11 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
+
+/// A process that takes longer hangs: the longest ones take some minutes on two busy processors.
+const TIME_MAX: Duration = Duration::from_secs(15 * 60);
 
 /// An executable that cargo has built.
 #[derive(Debug, PartialEq)]
@@ -94,24 +97,40 @@ impl Executable {
         let begun = Instant::now();
         let path = folder
             .join(self.name.trim_start_matches('-').replace(" --", "-").replace(' ', "-") + ".txt");
-        let run = || -> std::io::Result<(ExitStatus, Vec<u8>)> {
+        let run = || -> std::io::Result<(Option<ExitStatus>, Vec<u8>)> {
             let output = File::create(&path)?;
             let mut command = self.command(arguments);
             command.envs(environment.iter().cloned()).stdout(output.try_clone()?).stderr(output);
-            let status = command.status()?;
+            let status = end_within(&mut command.spawn()?, TIME_MAX)?;
             Ok((status, std::fs::read(&path)?))
         };
         let (is_well, output) = match run() {
             Ok((status, output)) => {
                 let output = String::from_utf8_lossy(&output).into_owned();
-                (
-                    status.success(),
-                    if status.success() { output } else { format!("{output}{status}\n") },
-                )
+                match status {
+                    Some(status) if status.success() => (true, output),
+                    Some(status) => (false, format!("{output}{status}\n")),
+                    None => (false, format!("{output}killed after {} s\n", TIME_MAX.as_secs())),
+                }
             }
             Err(error) => (false, format!("cannot be run: {error}\n")),
         };
         Ended { name: self.name.clone(), is_well, output, took: begun.elapsed() }
+    }
+}
+
+/// Waits for a process to end; kills one that takes longer, and returns `None`.
+fn end_within(child: &mut Child, time: Duration) -> std::io::Result<Option<ExitStatus>> {
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if begun.elapsed() > time {
+            child.kill()?;
+            return child.wait().map(|_| None);
+        }
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -169,8 +188,20 @@ fn without_output_of_passed(output: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Executable, package_name, without_output_of_passed};
+    use super::{Executable, end_within, package_name, without_output_of_passed};
     use serde_json::json;
+    use std::process::Command;
+    use std::time::Duration;
+
+    #[test]
+    fn a_process_that_hangs_is_killed() {
+        let end = |seconds: &str, time| {
+            let mut child = Command::new("sleep").arg(seconds).spawn().unwrap();
+            end_within(&mut child, time).unwrap().map(|status| status.success())
+        };
+        assert_eq!(end("0", Duration::from_secs(60)), Some(true));
+        assert_eq!(end("60", Duration::from_millis(50)), None);
+    }
 
     #[test]
     fn an_executable_is_known_from_the_message_of_cargo() {
