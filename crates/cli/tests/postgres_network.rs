@@ -31,7 +31,7 @@ fn file(server: &Server, more: &str, limits: &str) -> String {
     format!(
         "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \"host=127.0.0.1 \
          port={} user={OWNER} dbname=postgres connect_timeout=2 {more}\"\n[workload]\nprobe = \
-         \"insert\"\nconnections = 4\nthreads = 2\nduration = \"1 s\"\nrows_per_transaction = \
+         \"insert\"\nconnections = 4\nthreads = 2\nduration = \"4 s\"\nrows_per_transaction = \
          10\n[repeats]\nblocks = 2\n{limits}",
         server.port
     )
