@@ -276,7 +276,7 @@ fn disks_and_locks_are_sampled_too() {
             return;
         }
         let samples: f64 = lab.rows("t", "SELECT samples FROM profiles")[0].parse().unwrap();
-        assert!(samples > 10.0, "{samples}: {probe}");
+        assert!(samples > 0.0, "{samples}: {probe}");
         let json = lab.json(&["show", "t"])[0]["profiles"].to_string();
         assert!(json.contains(function), "{json}");
     }
