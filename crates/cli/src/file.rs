@@ -2,24 +2,48 @@
 
 use clap::Parser;
 use command::{Context, ExitCode, Failure, Tool, output};
+use engine::{Engine, WaitType};
 use experiment::Declaration;
+use serde_json::{Value, json};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Print the JSON Schema of experiment files, for editors
 #[derive(Debug, Parser)]
 #[command(name = "schema")]
-pub struct Schema;
+pub struct Schema {
+    /// Print the wait types of all engines as JSON: names, classes and meanings
+    #[arg(long)]
+    wait_types: bool,
+}
 
 impl Tool for Schema {
     const EXAMPLES: [&'static str; 2] =
-        ["steelbench schema", "steelbench schema > steelbench.schema.json"];
+        ["steelbench schema > steelbench.schema.json", "steelbench schema --wait-types"];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
-        let schema = experiment::schema(&context.registry.catalog());
-        let text = serde_json::to_string_pretty(&schema).map_err(Failure::failed)?;
+        let value = if self.wait_types {
+            wait_types(context.registry.engines)
+        } else {
+            experiment::schema(&context.registry.catalog())
+        };
+        let text = serde_json::to_string_pretty(&value).map_err(Failure::failed)?;
         output::print(&format!("{text}\n"))
     }
+}
+
+/// The tables of wait types; in each, the first entry that fits a name applies.
+fn wait_types(engines: &[&dyn Engine]) -> Value {
+    let entry = |wait_type: &WaitType| {
+        let WaitType { name, class, meaning, benign } = wait_type;
+        let group = benign.map(|group| json!({"name": group.name, "filtered": group.is_filtered}));
+        json!({"name": name, "class": class, "meaning": meaning, "benign_group": group})
+    };
+    let tables = engines.iter().filter(|engine| !engine.wait_types().is_empty()).map(|engine| {
+        let entries: Vec<Value> = engine.wait_types().iter().map(entry).collect();
+        json!({"engine": engine.name(), "wait_types": entries})
+    });
+    tables.collect()
 }
 
 /// Write a commented experiment file to start from
@@ -40,7 +64,7 @@ pub struct Init {
 impl Tool for Init {
     const EXAMPLES: [&'static str; 2] = [
         "steelbench init --engine sqlite --probe insert",
-        "steelbench init --engine postgres --probe script --output load.toml",
+        "steelbench init --engine postgres --probe script load.toml",
     ];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {

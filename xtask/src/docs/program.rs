@@ -29,9 +29,19 @@ impl Program {
         Command::new(&self.path)
     }
 
+    /// The schema of experiment files.
     pub fn schema(&self) -> Result<serde_json::Value, Failure> {
-        let schema = output(self.command().arg("schema")).map_err(Failure::Process)?;
-        Ok(serde_json::from_str(&schema)?)
+        self.json(&["schema"])
+    }
+
+    /// The tables of wait types of all engines.
+    pub fn wait_types(&self) -> Result<serde_json::Value, Failure> {
+        self.json(&["schema", "--wait-types"])
+    }
+
+    fn json(&self, arguments: &[&str]) -> Result<serde_json::Value, Failure> {
+        let text = output(self.command().args(arguments)).map_err(Failure::Process)?;
+        Ok(serde_json::from_str(&text)?)
     }
 
     /// All commands, each before its own commands.

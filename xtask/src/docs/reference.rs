@@ -9,9 +9,13 @@ use std::fmt::Write as _;
 const WIDTH_MAX: usize = 100;
 
 /// The generated pages.
-pub fn pages(program: &Program) -> Result<[Page; 2], Failure> {
+pub fn pages(program: &Program) -> Result<[Page; 3], Failure> {
     let page = |name, text| Page { name: format!("{GENERATED}{name}"), text };
-    Ok([page("commands.md", commands(program)?), page("experiment-file.md", settings(program)?)])
+    Ok([
+        page("commands.md", commands(program)?),
+        page("experiment-file.md", settings(program)?),
+        page("wait-types.md", wait_types(&program.wait_types()?)),
+    ])
 }
 
 fn commands(program: &Program) -> Result<String, Failure> {
@@ -46,6 +50,42 @@ fn settings(program: &Program) -> Result<String, Failure> {
         list(&mut text, if is_list { "" } else { name }, properties);
     }
     Ok(text)
+}
+
+fn wait_types(tables: &Value) -> String {
+    let mut text = String::from(
+        "# Wait types of the engines\n\nThe tables by which Steelbench classifies waits, from \
+         `steelbench schema --wait-types`; written by `cargo xtask docs`.\n[Wait types]\
+         (../wait-types.md) explains the columns.\n",
+    );
+    for table in tables.as_array().into_iter().flatten() {
+        let entries: Vec<&Value> = table["wait_types"].as_array().into_iter().flatten().collect();
+        let has_groups = entries.iter().any(|entry| entry["benign_group"].is_object());
+        let (group, rule) = if has_groups { (" benign group |", "---|") } else { ("", "") };
+        let _ = write!(
+            text,
+            "\n## {}\n\n| wait type | class | the session was ... |{group}\n|---|---|---|{rule}\n",
+            string(&table["engine"])
+        );
+        for entry in entries {
+            let [name, class, meaning] = ["name", "class", "meaning"].map(|key| string(&entry[key]));
+            let _ = write!(text, "| `{name}` | {class} | {meaning} |");
+            let group = &entry["benign_group"];
+            if let Some(name) = group["name"].as_str() {
+                let is_filtered = group["filtered"] == true;
+                let name = if is_filtered { name.to_owned() } else { format!("({name})") };
+                let _ = write!(text, " {name} |");
+            } else if has_groups {
+                text.push_str(" |");
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn string(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
 }
 
 /// Lists settings with their dotted paths, those of nested tables too.
@@ -128,7 +168,7 @@ fn wrapped(indent: &str, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{list, wrapped};
+    use super::{list, wait_types, wrapped};
     use serde_json::json;
 
     #[test]
@@ -152,6 +192,33 @@ mod tests {
             "- `target.setup.sql`: SQL \\*file\\*.",
         ];
         assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn wait_types_have_a_table_for_each_engine() {
+        let entry = |name: &str| json!({"name": name, "class": "log", "meaning": "syncing"});
+        let mut groups = [entry("B"), entry("C"), entry("D")];
+        groups[0]["benign_group"] = json!({"name": "background", "filtered": true});
+        groups[1]["benign_group"] = json!({"name": "availability", "filtered": false});
+        let tables = json!([
+            {"engine": "one", "wait_types": [entry("A")]},
+            {"engine": "other", "wait_types": groups},
+        ]);
+        let text = wait_types(&tables);
+        let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).skip(3).collect();
+        let expected = [
+            "## one",
+            "| wait type | class | the session was ... |",
+            "|---|---|---|",
+            "| `A` | log | syncing |",
+            "## other",
+            "| wait type | class | the session was ... | benign group |",
+            "|---|---|---|---|",
+            "| `B` | log | syncing | background |",
+            "| `C` | log | syncing | (availability) |",
+            "| `D` | log | syncing | |",
+        ];
+        assert_eq!(lines, expected);
     }
 
     #[test]

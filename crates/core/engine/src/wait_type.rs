@@ -1,5 +1,5 @@
-//! An engine's wait types: one table with name, class and meaning. `docs/wait-types.md` lists the
-//! same tables.
+//! An engine's wait types: one table with name, class and meaning. `cargo xtask docs` writes them
+//! to `docs/reference/wait-types.md`.
 
 use observations::WaitClass;
 

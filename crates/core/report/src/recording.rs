@@ -178,7 +178,7 @@ fn observed(columns: &mut Parts<'_, ()>) {
         .headed("longest send delay (us)");
     columns
         .add("machine_cpus", "", |row| seen(row).map(|seen| seen.machine.cpus))
-        .headed("machine processors");
+        .headed("machine CPUs");
     columns.add("machine_busy", "s", |row| seen(row).map(|seen| seen.machine.busy_s));
     columns.add("machine_own", "s", |row| seen(row).map(|seen| seen.machine.own_s));
     columns.add("machine_steal", "s", |row| seen(row).map(|seen| seen.machine.steal_s));

@@ -1,4 +1,4 @@
-//! A new run, or going on with one that was stopped.
+//! Begins a run, or resumes one that was stopped.
 
 use crate::catalog::leave_out_missing;
 use crate::workdir::folder_error;
@@ -8,7 +8,7 @@ use experiment::file::{EQUIVALENCE_MARGIN, QUESTION, RESPONSE};
 use experiment::{Blocks, Changes, Configuration, Experiment, Factor, changes, parse};
 use observations::{
     AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, Event, FactorRecord,
-    FileRecord, GitState, LevelRecord, Recording, RunRecord, redacted,
+    FileRecord, GitState, LevelRecord, Recording, RunRecord, number, redacted,
 };
 use std::path::{Path, PathBuf};
 use std::thread::Builder;
@@ -49,7 +49,7 @@ pub fn begin(
         announce(Event::Warning { text: left.to_string() });
     }
     let latest = if options.fresh { None } else { store.latest_run()? };
-    let goes_on = match &latest {
+    let is_resumed = match &latest {
         Some(latest) => {
             let (environment, git) = (&environment, git.as_ref());
             let now = Beginning { experiment, options, environment, git };
@@ -58,7 +58,7 @@ pub fn begin(
         None => false,
     };
     let recorded = experiment.recorded();
-    let run = if let Some(latest) = latest.filter(|_| goes_on) {
+    let run = if let Some(latest) = latest.filter(|_| is_resumed) {
         latest.id
     } else {
         store.begin_run(&Recording {
@@ -166,7 +166,7 @@ fn resume(
         let differences = environment_differences(last, environment);
         if !differences.is_empty() {
             let text = format!(
-                "this machine differs from the one of the earlier trials: {}",
+                "this machine differs from that of the earlier trials: {}",
                 differences.join("; ")
             );
             announce(Event::Warning { text });
@@ -187,18 +187,21 @@ fn environment_differences(old: &Environment, new: &Environment) -> Vec<String> 
             .collect::<Vec<_>>()
             .join(", ")
     };
+    let memory = |environment: &Environment| {
+        environment.memory_bytes.map_or_else(|| "unknown".into(), number::bytes)
+    };
     let pairs = [
         ("host", optional(&old.host), optional(&new.host)),
-        ("processor", optional(&old.cpu_model), optional(&new.cpu_model)),
-        ("processors", old.cpus.to_string(), new.cpus.to_string()),
-        ("memory", format!("{:?}", old.memory_bytes), format!("{:?}", new.memory_bytes)),
+        ("CPU model", optional(&old.cpu_model), optional(&new.cpu_model)),
+        ("CPUs", old.cpus.to_string(), new.cpus.to_string()),
+        ("memory", memory(old), memory(new)),
         ("kernel", optional(&old.kernel), optional(&new.kernel)),
         ("governor", optional(&old.governor), optional(&new.governor)),
         ("engines", versions(old), versions(new)),
         ("steelbench", old.steelbench.clone(), new.steelbench.clone()),
     ];
     let differing = pairs.into_iter().filter(|(_, old, new)| old != new);
-    differing.map(|(what, old, new)| format!("{what} {old} -> {new}")).collect()
+    differing.map(|(what, old, new)| format!("{what}: {old} -> {new}")).collect()
 }
 
 fn environment(experiment: &Experiment, options: &Options) -> Environment {

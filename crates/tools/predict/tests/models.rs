@@ -78,7 +78,7 @@ fn demands_by_the_operational_laws() {
     let high = &models[0].demands[1];
     let demands = high.demands.as_ref().unwrap();
     let find = |name: &str| demands.demands.iter().find(|own| own.name == name).unwrap();
-    let cpu = find("processors: sessions");
+    let cpu = find("CPUs: sessions");
     assert!((cpu.demand_s / DEMANDS[0] - 1.0).abs() < 1e-3, "{cpu:?}");
     // Two processors, 2 ms each: nearly all of the time busy at 64 connections.
     assert!(cpu.busy > 0.9 && cpu.busy < 1.05, "{cpu:?}");

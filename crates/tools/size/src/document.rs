@@ -116,7 +116,7 @@ fn chain(plan: &Plan, one: &Sized) -> Section {
         (Resource::Io, "disk I/Os"),
         (Resource::Bandwidth, "bandwidth"),
         (Resource::Space, "space"),
-        (Resource::Processor, "processors"),
+        (Resource::Processor, "CPUs"),
         (Resource::Places, "places"),
     ] {
         let of =

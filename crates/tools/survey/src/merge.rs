@@ -253,7 +253,7 @@ fn told(name: &str, survey: &Survey) -> Vec<(String, String, String)> {
         ("sockets", number(cpus.sockets)),
         ("NUMA nodes", Some(machine.nodes.len().to_string())),
         ("SMT", cpus.smt.clone()),
-        ("processor", cpus.model.clone()),
+        ("CPU model", cpus.model.clone()),
         ("memory", machine.memory.total_bytes.map(gib)),
         ("swap", machine.memory.swap_bytes.map(|bytes| yes_or_no(bytes > 0))),
         ("kernel", machine.kernel.clone()),

@@ -134,7 +134,7 @@ fn processor_time(trials: &[&Observations], processors: Option<u32>) -> Vec<Coun
         operations: None,
         servers,
     };
-    let mut parts = vec![counted("processors: sessions", sessions)];
+    let mut parts = vec![counted("CPUs: sessions", sessions)];
     if let Some(user) = user {
         parts.push(counted("of which in the kernel", (sessions - user).max(0.0)));
     }

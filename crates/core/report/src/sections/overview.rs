@@ -133,11 +133,11 @@ fn machine(environment: &Environment) -> String {
     ];
     let layout = listed(layout.into_iter().flatten())
         .map_or_else(String::new, |layout| format!(" ({layout})"));
-    let processors = format!("{}{layout}", number::plural(environment.cpus as usize, "processor"));
+    let cpus = format!("{}{layout}", number::plural(environment.cpus as usize, "CPU"));
     let memory = environment.memory_bytes.map(|bytes| format!("{} memory", number::bytes(bytes)));
     let engines =
         environment.engines.iter().map(|(name, engine)| format!("{name} {}", engine.version));
-    let parts = [environment.host.clone(), environment.cpu_model.clone(), Some(processors), memory];
+    let parts = [environment.host.clone(), environment.cpu_model.clone(), Some(cpus), memory];
     let software = [environment.kernel.clone(), environment.virtualization.clone()];
     let parts = parts.into_iter().chain(software).flatten().chain(engines);
     let ours = Some(format!("Steelbench {}", environment.steelbench))
