@@ -54,9 +54,9 @@ pub fn p_value(p: f64) -> String {
     if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
 }
 
-/// A factor: at least two decimals, because the difference from 1 is what matters.
+/// A factor: three digits, and two decimals below 1, because the difference from 1 is what matters.
 pub fn ratio(value: f64) -> String {
-    if (0.1..100.0).contains(&value) { fixed(value, 2) } else { figure(value) }
+    if (0.1..1.0).contains(&value) { fixed(value, 2) } else { figure(value) }
 }
 
 /// A relative difference beyond which the exact size is not useful for planning: tenfold.
