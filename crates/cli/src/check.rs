@@ -44,7 +44,7 @@ pub enum Order {
 
 impl Tool for Check {
     const EXAMPLES: [&'static str; 2] =
-        ["steelbench check random-insert.toml", "steelbench check random-insert.toml --order"];
+        ["steelbench check random-insert.toml", "steelbench check random-insert.toml --order all"];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let experiment = context.experiment(&self.file)?;

@@ -13,16 +13,20 @@ use store::Store;
 ///
 /// Explains the difference by waits, CPU time and code.
 #[derive(Debug, Parser)]
-#[command(name = "compare")]
+#[command(
+    name = "compare",
+    override_usage = "steelbench compare [OPTIONS] [RUN] <A> <B>\n       \
+                      steelbench compare [OPTIONS] --baseline <RUN>... --candidate <RUN>..."
+)]
 pub struct Compare {
     /// Two configurations, levels, runs or observations of a server
     ///
     /// Configurations (`data_files=1`, `data_files=1,log=synced`) and levels (`sync=on`: the mean
-    /// over the other factors) may be preceded by their run. A run is an experiment's name or a
-    /// results file, optionally with `@3`, `@latest` or `@previous`. An observation is a file
-    /// written by `waits --output`.
+    /// over the other factors) may follow their run. A run is an experiment's name or a results
+    /// file, optionally with `@3`, `@latest` or `@previous`. An observation is a file written by
+    /// `waits --output`.
     #[arg(
-        value_names = ["A", "B", "B"],
+        value_name = "A B",
         num_args = 2..=3,
         required_unless_present = "baseline",
         conflicts_with = "baseline",

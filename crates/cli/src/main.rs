@@ -4,6 +4,8 @@ mod check;
 mod compare;
 mod export;
 mod file;
+#[cfg(test)]
+mod help;
 mod history;
 mod registry;
 mod report_file;

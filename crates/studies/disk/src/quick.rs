@@ -35,7 +35,7 @@ const PRINTED: &str = "steelbench disk --print";
 impl Tool for Disk {
     const EXAMPLES: [&'static str; 2] = [
         "steelbench disk /mnt/data",
-        "steelbench disk /mnt/a /mnt/b --block-size 8KiB,64KiB --pattern random-read",
+        "steelbench disk /mnt/a /mnt/b --compare --block 8k,64k",
     ];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {

@@ -39,7 +39,7 @@ enum PgError {
 impl Tool for Pg {
     const EXAMPLES: [&'static str; 2] = [
         "steelbench pg -i -s 10 -c 8 -T 30 postgres",
-        "steelbench pg -f mine.sql -c 1,8,32 -T 30 postgres",
+        "steelbench pg -f mine.sql -T 30 --vary connections=1,8,32 postgres",
     ];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {

@@ -106,10 +106,15 @@ impl From<&Limits> for engine::QueryLimits {
     }
 }
 
+const TRY_EXAMPLES: &str = "Examples:
+  steelbench queries try postgres://host/shop -f load.sql --index 'CREATE INDEX ON t (c)'
+  steelbench queries try --dump shop.dump -f load.sql --set work_mem=64MB";
+
 /// Actions on statements.
 #[derive(Debug, Subcommand)]
 pub enum QueriesCommand {
     /// Try an index, an index drop or a setting on a copy of a database: the gain or loss of each
     /// statement
+    #[command(after_long_help = TRY_EXAMPLES)]
     Try(Box<Try>),
 }

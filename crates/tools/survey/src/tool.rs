@@ -46,6 +46,8 @@ pub struct SurveyTool {
 #[derive(Debug, Subcommand)]
 pub enum SurveyCommand {
     /// Compare the inventories of many machines: differences and outliers
+    #[command(after_long_help = "Examples:\n  steelbench survey merge db1.json db2.json\n  \
+                                 steelbench survey merge db1.json db2.json --anonymous --md")]
     Merge {
         /// Files written by `survey --output` or `capture`
         #[arg(required = true)]
