@@ -33,8 +33,8 @@ fn commands(program: &Program) -> Result<String, Failure> {
 fn settings(program: &Program) -> Result<String, Failure> {
     let mut text = String::from(
         "# All settings\n\nEvery setting of an experiment file, from `steelbench schema`; written \
-         by `cargo xtask docs`.\nA setting with several entries has one for each kind of engine or \
-         probe.\n`steelbench init --engine NAME --probe NAME` writes a file with those of one \
+         by `cargo xtask docs`.\n`of` names the engines or probes that have a setting; some have \
+         different meanings or\ndefaults.\n`steelbench init --engine NAME --probe NAME` writes a file with those of one \
          engine and one probe.\n",
     );
     let schema = program.schema()?;
@@ -68,7 +68,8 @@ fn wait_types(tables: &Value) -> String {
             string(&table["engine"])
         );
         for entry in entries {
-            let [name, class, meaning] = ["name", "class", "meaning"].map(|key| string(&entry[key]));
+            let [name, class, meaning] =
+                ["name", "class", "meaning"].map(|key| string(&entry[key]));
             let _ = write!(text, "| `{name}` | {class} | {meaning} |");
             let group = &entry["benign_group"];
             if let Some(name) = group["name"].as_str() {
@@ -111,11 +112,18 @@ fn list(text: &mut String, prefix: &str, settings: &Value) {
                 list(text, &path, nested);
                 continue;
             }
-            let entry = format!("- `{path}`{}: {}", values(one), description(one));
+            let entry = format!("- `{path}`{}{}: {}", owners(one), values(one), description(one));
             text.push_str(&wrapped("  ", &entry));
             text.push('\n');
         }
     }
+}
+
+/// The engines or probes that have the setting.
+fn owners(setting: &Value) -> String {
+    let names = setting["x-used-by"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { String::new() } else { format!(" of {}", names.join(", ")) }
 }
 
 /// Permitted values and the default, in parentheses.
@@ -175,6 +183,7 @@ mod tests {
     fn settings_have_paths_values_and_defaults() {
         let settings = json!({
             "engine": {"description": "The engine.", "enum": ["a", "b"], "default": "a"},
+            "files": {"description": "Files.", "x-used-by": ["a", "b"], "default": "1"},
             "setup": {"properties": {"sql": {"description": "SQL *file*."}}},
             "cache": {"anyOf": [
                 {"description": "One."},
@@ -188,6 +197,7 @@ mod tests {
             "- `target.cache`: One.",
             "- `target.cache.size`: Two.",
             "- `target.engine` (`a`, `b`, default `a`): The engine.",
+            "- `target.files` of `a`, `b` (default `1`): Files.",
             "- `target.settings.NAME`: Any.",
             "- `target.setup.sql`: SQL \\*file\\*.",
         ];

@@ -14,23 +14,23 @@ pub fn schema(catalog: &Catalog) -> Value {
             // With the setting that selects the engine or the probe.
             "target" | "workload" => {
                 let owners = if *section == "target" { &catalog.engines } else { &catalog.probes };
-                table(
-                    section,
-                    SETTINGS.iter().chain(owners.iter().flat_map(|(_, settings)| *settings)),
-                )
+                let owned = owners.iter().flat_map(|(owner, settings)| {
+                    settings.iter().map(move |setting| Entry::owned(owner, setting))
+                });
+                table(section, SETTINGS.iter().map(Entry::common).chain(owned))
             }
-            "observe" => table("observe", OBSERVE.iter()),
+            "observe" => common_table("observe", OBSERVE),
             "factors" => factors(catalog),
             "level" => list(&level()),
             "exclude" => list(&json!({ "type": "object", "minProperties": 1 })),
-            "volume" => list(&required(table("volume", VOLUME.iter()), &["name", "path"])),
+            "volume" => list(&required(common_table("volume", VOLUME), &["name", "path"])),
             "predict" => list(&required(
-                table("predict", PREDICT.iter()),
+                common_table("predict", PREDICT),
                 &["name", "rows", "rows_per_page"],
             )),
-            "manual" => list(&required(table("manual", MANUAL.iter()), &["factor", "text"])),
+            "manual" => list(&required(common_table("manual", MANUAL), &["factor", "text"])),
             "report" => report(),
-            other => table(other, SETTINGS.iter()),
+            other => common_table(other, SETTINGS),
         };
         schema["description"] = json!(doc);
         properties.insert((*section).into(), schema);
@@ -54,24 +54,54 @@ pub fn schema(catalog: &Catalog) -> Value {
     })
 }
 
-fn table<'a>(section: &str, settings: impl Iterator<Item = &'a Declaration>) -> Value {
+/// Key of the engines or probes that have a setting: an annotation, which validators ignore.
+const OWNERS: &str = "x-used-by";
+
+/// A setting's path and the schema of its values.
+struct Entry {
+    path: &'static str,
+    schema: Value,
+}
+
+impl Entry {
+    fn common(setting: &Declaration) -> Self {
+        Self { path: setting.path, schema: value_schema(setting) }
+    }
+
+    /// The entry of a setting that some engines or probes have.
+    fn owned(owner: &str, setting: &Declaration) -> Self {
+        let mut entry = Self::common(setting);
+        entry.schema[OWNERS] = json!([owner]);
+        entry
+    }
+}
+
+fn common_table(section: &str, settings: &[Declaration]) -> Value {
+    table(section, settings.iter().map(Entry::common))
+}
+
+fn table(section: &str, settings: impl Iterator<Item = Entry>) -> Value {
     let mut schema = json!({ "type": "object", "additionalProperties": false, "properties": {} });
-    for setting in settings {
-        let Some(path) = setting.path.strip_prefix(section).and_then(|path| path.strip_prefix('.'))
-        else {
-            continue;
-        };
-        insert(&mut schema, path, setting);
+    for Entry { path, schema: values } in settings {
+        if let Some(path) = path.strip_prefix(section).and_then(|path| path.strip_prefix('.')) {
+            insert(&mut schema, path, values);
+        }
     }
     schema
 }
 
 /// Puts a setting at its place below a table; `a.b` lies in a table `a`, `a.*` allows any key
 /// there, `a.*.b` any key with a table that has `b`.
-fn insert(table: &mut Value, path: &str, setting: &Declaration) {
+fn insert(table: &mut Value, path: &str, values: Value) {
     match path.split_once('.') {
-        None if path == "*" => table["additionalProperties"] = value_schema(setting),
-        None => allow(&mut table["properties"][path], value_schema(setting)),
+        None if path == "*" => {
+            let place = &mut table["additionalProperties"];
+            if *place == json!(false) {
+                *place = Value::Null;
+            }
+            allow(place, values);
+        }
+        None => allow(&mut table["properties"][path], values),
         Some((first, rest)) => {
             let place = match first {
                 "*" => &mut table["additionalProperties"],
@@ -93,24 +123,42 @@ fn insert(table: &mut Value, path: &str, setting: &Declaration) {
                 None => Some(place),
             };
             if let Some(nested) = nested {
-                insert(nested, rest, setting);
+                insert(nested, rest, values);
             }
         }
     }
 }
 
-/// Allows this beside what is allowed already: a setting that is one value or a table, as
-/// `repeats.blocks` is, or of which two engines accept different values.
+/// Allows more values: those of a setting that is one value or a table, as `repeats.blocks` is, or
+/// of which two engines accept different values.
 fn allow(place: &mut Value, schema: Value) {
     if place.is_null() {
         *place = schema;
     } else if let Some(schemas) = place.get_mut("anyOf").and_then(Value::as_array_mut) {
-        if !schemas.contains(&schema) {
+        if !schemas.iter_mut().any(|own| joins(own, &schema)) {
             schemas.push(schema);
         }
-    } else if *place != schema {
+    } else if !joins(place, &schema) {
         *place = json!({ "anyOf": [place.take(), schema] });
     }
+}
+
+/// Adds the owners of an equal schema; false if the schemas differ.
+fn joins(own: &mut Value, other: &Value) -> bool {
+    let without_owners = |schema: &Value| {
+        let mut schema = schema.clone();
+        if let Some(keys) = schema.as_object_mut() {
+            keys.remove(OWNERS);
+        }
+        schema
+    };
+    let is_equal = without_owners(own) == without_owners(other);
+    if is_equal && let Some(more) = other[OWNERS].as_array() {
+        let owners = own[OWNERS].as_array().into_iter().flatten();
+        let all: Vec<&Value> = owners.chain(more).collect();
+        own[OWNERS] = json!(all);
+    }
+    is_equal
 }
 
 fn value_schema(setting: &Declaration) -> Value {
@@ -186,14 +234,14 @@ fn factors(catalog: &Catalog) -> Value {
 }
 
 fn level() -> Value {
-    let mut schema = required(table("level", LEVEL.iter()), &["factor", "name"]);
+    let mut schema = required(common_table("level", LEVEL), &["factor", "name"]);
     schema["properties"]["set"] =
         json!({ "type": "object", "description": "The settings of the level, by dotted path." });
     schema
 }
 
 fn report() -> Value {
-    let mut schema = table("report", SETTINGS.iter());
+    let mut schema = common_table("report", SETTINGS);
     schema["properties"]["baseline"] = json!({
         "type": "object",
         "description": "The configuration to compare the others with: a level for each factor; \

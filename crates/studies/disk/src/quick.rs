@@ -33,10 +33,8 @@ pub const COMMAND: Command = Command::new::<Disk>(Chapter::QuickTests);
 const PRINTED: &str = "steelbench disk --print";
 
 impl Tool for Disk {
-    const EXAMPLES: [&'static str; 2] = [
-        "steelbench disk /mnt/data",
-        "steelbench disk /mnt/a /mnt/b --compare --block 8k,64k",
-    ];
+    const EXAMPLES: [&'static str; 2] =
+        ["steelbench disk /mnt/data", "steelbench disk /mnt/a /mnt/b --compare --block 8k,64k"];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let exchange = &self.exchange;

@@ -74,8 +74,10 @@ pub struct ProfileTool {
 #[derive(Debug, Subcommand)]
 pub enum ProfileCommand {
     /// Compare two profiles and mark the differences that exceed sampling error
-    #[command(after_long_help = "Examples:\n  steelbench profile compare before.json after.json\n  \
-                                 steelbench profile compare before.json after.json --md")]
+    #[command(
+        after_long_help = "Examples:\n  steelbench profile compare before.json after.json\n  \
+                                 steelbench profile compare before.json after.json --md"
+    )]
     Compare {
         /// JSON file written by `profile --output`
         a: PathBuf,

@@ -140,9 +140,7 @@ fn huge_pages(memory: &Memory) -> Option<String> {
 
 fn limits(limits: &Limits) -> String {
     let parts = [
-        limits
-            .allowed_cpus
-            .map(|cpus| format!("runs on {}", number::plural(cpus as usize, "CPU"))),
+        limits.allowed_cpus.map(|cpus| format!("runs on {}", number::plural(cpus as usize, "CPU"))),
         limits.cpus.map(|cpus| format!("time of {} CPUs", number::figure(cpus))),
         limits.memory_bytes.map(|bytes| format!("{} of memory", number::bytes(bytes))),
         limits.open_files.map(|files| match files {
