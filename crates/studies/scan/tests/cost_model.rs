@@ -313,7 +313,7 @@ fn rows_of_large_tables_cost_what_fetching_them_from_memory_costs() {
     let mut recording = recorded(&scans, 2, |_, scan| scan.us() + far_us(scan));
     changed(&mut recording, |_, seen| seen.facts.push(fact("page_bytes", PAGE)));
     let model = costs(&summarize(&recording)).remove(0);
-    let far = model.terms.iter().find(|term| term.name.starts_with("row that lies apart")).unwrap();
+    let far = model.terms.iter().find(|term| term.name.starts_with("scattered row")).unwrap();
     assert!((far.cost_us / 0.012 - 1.0).abs() < 1e-4, "{far:?}");
     assert!(model.error_median.unwrap() < 1e-4);
 }

@@ -59,7 +59,7 @@ fn orders(advised: &Advised) -> Section {
     ));
     if advised.rows < advised.rows_all {
         section.note(format!(
-            "{} of {} rows sampled. All rows sorted have longer runs, so the sizes tend to be \
+            "{} of {} rows sampled. A sort of all rows has longer runs, so the sizes tend to be \
              too high; raise --rows.",
             number::count(advised.rows),
             number::count(advised.rows_all)

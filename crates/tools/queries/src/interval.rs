@@ -256,8 +256,8 @@ impl Doubts {
             ),
             (
                 self.ambiguous,
-                "names do not tell it from another of a dropped database or role, and this \
-                 capture has no more; its work in the interval is unknown.",
+                "this capture has names only, and a dropped database or role had one of the same \
+                 names; its work in the interval is unknown.",
             ),
             (
                 self.gone,

@@ -54,9 +54,9 @@ fn overview(plan: &Plan, sizing: &Sizing) -> Section {
     section.table(columns);
     let monthly = plan.parts.iter().any(|part| part.price_per_month > 0.0);
     section.note(format!(
-        "carries: multiple of the demand, without space, that saturates the bottleneck. Targets: \
-         at most {} of the time, {} of the space. Times are estimates by queueing models (M/M/c \
-         for devices and CPUs, M/D/1 for links) from the figures in the plan; nothing was \
+        "carries: multiple of the demand at which the bottleneck saturates (space not included). \
+         Targets: at most {} of the time, {} of the space. Times are estimates by queueing models \
+         (M/M/c for devices and CPUs, M/D/1 for links) from the figures in the plan; nothing was \
          measured.{}",
         number::short_percent(plan.targets.utilisation),
         number::short_percent(plan.targets.space),
