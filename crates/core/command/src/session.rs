@@ -98,7 +98,7 @@ impl Session {
         } else if summary.done() + summary.failed() > 0 {
             output::print_document(&report::run(&summary, context.sections, report::Medium::Text))?;
             output::print(&format!(
-                "\nResults: {}\nReport:  {}\n",
+                "\nResults: {}\nReport:  {}\nTerms:   docs/reading-a-report.md\n",
                 self.results.display(),
                 page.display()
             ))?;

@@ -30,6 +30,9 @@ pub const LIBRARIES: [&str; 2] =
 /// Their licences.
 pub const LICENSES: &str = include_str!("../assets/vendor/LICENSES.txt");
 
+/// The page of the book that explains reports.
+const READING: &str = include_str!("../../../../docs/reading-a-report.md");
+
 /// A page without its frame, for a server of pages. All of it is HTML in which the data is escaped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Body {
@@ -79,13 +82,28 @@ pub fn page(shown: &Document) -> String {
          scripts, which are switched off; every figure has its data in a \
          table.</p></noscript>\n<nav \
          aria-label=\"Contents\"><ul>\n{contents}\n</ul></nav>\n{sections}</main>\n\
-         <footer><details><summary>Licences of the charting libraries in this \
+         <footer><details><summary>Terms in this report</summary>\n<table>\n{terms}</table>\n\
+         <p>docs/reading-a-report.md in Steelbench's source explains every \
+         part.</p></details>\n<details><summary>Licences of the charting libraries in this \
          file</summary>\n<pre>{licenses}</pre></details></footer>\n<script \
          type=\"application/json\" id=\"report\">{island}</script>\n{scripts}</body>\n</html>\n",
         hashes = hashes.join(" "),
         scripts = scripts.concat(),
         licenses = markup::lines(LICENSES),
+        terms = terms(),
     )
+}
+
+/// The terms of the statistical notes, as rows of a table.
+fn terms() -> String {
+    let lines = READING.lines().skip_while(|line| *line != "| term | meaning |").skip(2);
+    let rows =
+        lines.map_while(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | "));
+    rows.map(|(term, meaning)| {
+        let [term, meaning] = [term, meaning].map(|cell| markup::escape(&cell.replace('`', "")));
+        format!("<tr><th scope=\"row\">{term}</th><td>{meaning}</td></tr>\n")
+    })
+    .collect()
 }
 
 /// Hash of an element's text as a content security policy wants it. Browsers normalise line ends

@@ -170,6 +170,7 @@ fn nothing_is_loaded_from_elsewhere() {
         assert!(!ours.contains(reference), "{reference}");
     }
     assert!(page.contains("default-src 'none'"));
+    assert!(page.contains("<th scope=\"row\">paired t, paired by block</th><td>both sides are"));
     assert_eq!(page.matches("'sha256-").count(), 3);
     assert_eq!(page.matches("</script>").count(), 4);
     // The same recording makes the same page.
