@@ -3,8 +3,8 @@
 use crate::registry;
 use crate::skeleton;
 use engine::{
-    Ability, Answer, Asked, ConnectionSet, Engine, EngineError, Folders, Host, Instance, Permits,
-    Results, WaitType,
+    Ability, Answer, ConnectionSet, Engine, EngineError, Folders, Host, Instance, Permits,
+    PlanRequest, Results, WaitType,
 };
 use experiment::{Configuration, Value};
 use std::os::unix::fs::MetadataExt;
@@ -410,7 +410,7 @@ fn tells_the_plans_of_statements(own: &Target) {
     let (instance, mut connections) = loaded(host.as_mut(), own, &Cancel::new());
     let asked = |texts: &[&str], values: Option<Vec<Parameter>>| {
         let texts = texts.iter().map(|text| (*text).to_owned()).collect();
-        Asked { statement: UserStatement { texts }, values }
+        PlanRequest { statement: UserStatement { texts }, values }
     };
     let by_id = |id| {
         asked(&["SELECT count(*) FROM orders WHERE id = ", ""], Some(vec![Parameter::Integer(id)]))

@@ -10,14 +10,14 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A browser's view.
-struct Seen {
+struct View {
     results: Vec<Value>,
     console: Vec<Value>,
     alert: bool,
 }
 
 /// Opens a page and takes steps in it. Prints a note and returns `None` where there is no browser.
-fn browse(page: &Path, dark: bool, steps: &[Value]) -> Option<Seen> {
+fn browse(page: &Path, dark: bool, steps: &[Value]) -> Option<View> {
     let there = |mut command: Command| command.output().is_ok_and(|output| output.status.success());
     let with = |program: &str, arguments: &[&str]| {
         let mut command = Command::new(program);
@@ -44,7 +44,7 @@ fn browse(page: &Path, dark: bool, steps: &[Value]) -> Option<Seen> {
     assert!(output.status.success(), "the browser's driver failed");
     let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
     let list = |name: &str| seen[name].as_array().unwrap().clone();
-    Some(Seen { results: list("results"), console: list("console"), alert: seen["alert"] == true })
+    Some(View { results: list("results"), console: list("console"), alert: seen["alert"] == true })
 }
 
 fn js(script: &str) -> Value {

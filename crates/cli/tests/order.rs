@@ -189,7 +189,9 @@ data_files  delay   n  elapsed  rows/s  vs baseline         best
     let shown = lab.steelbench(&["show", "plan"]).expect(0).stdout;
     assert_eq!(
         ended.stdout,
-        format!("{shown}\nResults: results/plan.steelbench\nReport:  results/plan.html\nTerms:   docs/reading-a-report.md\n")
+        format!(
+            "{shown}\nResults: results/plan.steelbench\nReport:  results/plan.html\nTerms:   docs/reading-a-report.md\n"
+        )
     );
 }
 

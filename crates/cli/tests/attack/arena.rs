@@ -140,7 +140,7 @@ type Trace = (u64, i64, u64, Vec<u8>);
 
 /// How a command ended.
 #[derive(Debug)]
-pub struct Seen {
+pub struct Ended {
     pub status: ExitStatus,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
@@ -193,11 +193,11 @@ impl Arena {
     }
 
     /// Runs the program within limits.
-    pub fn run(&self, arguments: &[&str], limits: Limits) -> Result<Seen, String> {
+    pub fn run(&self, arguments: &[&str], limits: Limits) -> Result<Ended, String> {
         self.run_command(self.lab.command(arguments), limits)
     }
 
-    pub fn run_command(&self, mut command: Command, limits: Limits) -> Result<Seen, String> {
+    pub fn run_command(&self, mut command: Command, limits: Limits) -> Result<Ended, String> {
         let printed = tempfile::tempdir().unwrap();
         let [out, err] = ["out", "err"].map(|name| printed.path().join(name));
         command.current_dir(self.lab.path("inside"));
@@ -214,7 +214,7 @@ impl Arena {
         if bytes > OUTPUT_BYTES_MAX {
             return Err(format!("{command:?}: prints {bytes} bytes"));
         }
-        let seen = Seen {
+        let seen = Ended {
             status,
             stdout: std::fs::read(out).unwrap(),
             stderr: std::fs::read(err).unwrap(),
@@ -277,7 +277,7 @@ impl Limits {
     }
 }
 
-impl Seen {
+impl Ended {
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&[self.stdout.as_slice(), b"\n", self.stderr.as_slice()].concat())
             .into_owned()

@@ -9,7 +9,7 @@ use observations::{Advice, ArrayFacts, DeviceFacts, MountFacts, VolumeFacts};
 pub fn volume_advice(facts: &VolumeFacts) -> Vec<Advice> {
     let mut all = Vec::new();
     for &(weight, rule, find, reason) in &RULES {
-        let mut add = |subject: &str, found: Option<Said>| {
+        let mut add = |subject: &str, found: Option<Diagnosis>| {
             let Some((fact, action)) = found else { return };
             all.push(Advice { rule, weight, subject: subject.to_owned(), fact, reason, action });
         };
@@ -33,15 +33,15 @@ const SCAN_READ_BYTES: u64 = 512 * KIB;
 const FREE_SHARE_MIN: f64 = 0.10;
 
 /// The finding and its remedy.
-type Said = (String, String);
+type Diagnosis = (String, String);
 
 /// Input of a rule.
 #[derive(Clone, Copy)]
 enum Find {
     /// Each device.
-    Device(fn(&DeviceFacts) -> Option<Said>),
+    Device(fn(&DeviceFacts) -> Option<Diagnosis>),
     /// The file system.
-    Mount(fn(&MountFacts, &VolumeFacts) -> Option<Said>),
+    Mount(fn(&MountFacts, &VolumeFacts) -> Option<Diagnosis>),
 }
 use Find::{Device, Mount};
 
@@ -129,7 +129,7 @@ fn stripe_unit_bytes(device: &DeviceFacts) -> u64 {
         .unwrap_or_default()
 }
 
-fn partition_sector(device: &DeviceFacts) -> Option<Said> {
+fn partition_sector(device: &DeviceFacts) -> Option<Diagnosis> {
     let sector_bytes = device.physical_sector_bytes?;
     let start_bytes = off_boundary(device, sector_bytes)?;
     let fact = format!(
@@ -140,7 +140,7 @@ fn partition_sector(device: &DeviceFacts) -> Option<Said> {
     Some((fact, "recreate the partition, starting at 1 MiB or a multiple".into()))
 }
 
-fn partition_stripe(device: &DeviceFacts) -> Option<Said> {
+fn partition_stripe(device: &DeviceFacts) -> Option<Diagnosis> {
     let unit_bytes = stripe_unit_bytes(device);
     let start_bytes = off_boundary(device, unit_bytes)?;
     let fact = format!(
@@ -152,7 +152,7 @@ fn partition_stripe(device: &DeviceFacts) -> Option<Said> {
     Some((fact, format!("recreate the partition, starting at {start} or a multiple")))
 }
 
-fn partition_mib(device: &DeviceFacts) -> Option<Said> {
+fn partition_mib(device: &DeviceFacts) -> Option<Diagnosis> {
     // A start that the rules before have named is not named twice.
     let sector_bytes = device.physical_sector_bytes.unwrap_or_default();
     if off_boundary(device, sector_bytes)
@@ -168,7 +168,7 @@ fn partition_mib(device: &DeviceFacts) -> Option<Said> {
     (start_bytes % MIB != 0).then(|| (fact, action.into()))
 }
 
-fn file_system_stripe(mount: &MountFacts, facts: &VolumeFacts) -> Option<Said> {
+fn file_system_stripe(mount: &MountFacts, facts: &VolumeFacts) -> Option<Diagnosis> {
     let array = facts.devices.iter().find_map(|device| device.array.as_ref())?;
     let (chunk_bytes, width_bytes) = (array.chunk_bytes?, stripe_bytes(array));
     let is_unit_off = mount.file_system == "xfs" && mount.stripe_unit_bytes != Some(chunk_bytes);
@@ -220,7 +220,7 @@ fn stripe_action(mount: &MountFacts, array: &ArrayFacts, chunk_bytes: u64) -> St
     }
 }
 
-fn block_size(mount: &MountFacts, facts: &VolumeFacts) -> Option<Said> {
+fn block_size(mount: &MountFacts, facts: &VolumeFacts) -> Option<Diagnosis> {
     let sector_bytes =
         facts.devices.iter().filter_map(|device| device.physical_sector_bytes).max()?;
     let block_bytes = mount.block_bytes.filter(|bytes| *bytes < sector_bytes)?;
@@ -234,26 +234,26 @@ fn has_option(mount: &MountFacts, options: &[&str]) -> Option<String> {
     found.map(str::to_owned)
 }
 
-fn barriers(mount: &MountFacts, _: &VolumeFacts) -> Option<Said> {
+fn barriers(mount: &MountFacts, _: &VolumeFacts) -> Option<Diagnosis> {
     let option = has_option(mount, &["nobarrier", "barrier=0"])?;
     Some((format!("is mounted with {option}"), format!("mount without {option}")))
 }
 
-fn loop_cache(device: &DeviceFacts) -> Option<Said> {
+fn loop_cache(device: &DeviceFacts) -> Option<Diagnosis> {
     let file = device.loop_file.as_ref().filter(|file| file.direct_io == Some(false))?;
     let fact = format!("is backed by the file {} without direct I/O", file.backing_file);
     let disk = disk(device);
     Some((fact, format!("losetup --direct-io=on /dev/{disk}")))
 }
 
-fn free_space(mount: &MountFacts, _: &VolumeFacts) -> Option<Said> {
+fn free_space(mount: &MountFacts, _: &VolumeFacts) -> Option<Diagnosis> {
     let (size, free) = (mount.size_bytes.filter(|size| *size > 0)?, mount.free_bytes?);
     let share = free as f64 / size as f64;
     let fact = format!("has {} of {} free ({})", about(free), about(size), percent(share));
     (share < FREE_SHARE_MIN).then(|| (fact, "free some space, or use a larger volume".into()))
 }
 
-fn sector_emulation(device: &DeviceFacts) -> Option<Said> {
+fn sector_emulation(device: &DeviceFacts) -> Option<Diagnosis> {
     let (logical, physical) = (device.logical_sector_bytes?, device.physical_sector_bytes?);
     let fact = format!("has {} logical and {} physical sectors", bytes(logical), bytes(physical));
     let action = format!(
@@ -264,7 +264,7 @@ fn sector_emulation(device: &DeviceFacts) -> Option<Said> {
     (logical == OLD_SECTOR_BYTES && physical > logical).then_some((fact, action))
 }
 
-fn write_cache(device: &DeviceFacts) -> Option<Said> {
+fn write_cache(device: &DeviceFacts) -> Option<Diagnosis> {
     device.write_cache.as_ref().filter(|cache| *cache == "write back")?;
     let fua = match device.fua {
         Some(true) => "; single writes can bypass it (FUA)",
@@ -277,7 +277,7 @@ fn write_cache(device: &DeviceFacts) -> Option<Said> {
     Some((format!("has a volatile write cache{fua}"), action.into()))
 }
 
-fn scheduler(device: &DeviceFacts) -> Option<Said> {
+fn scheduler(device: &DeviceFacts) -> Option<Diagnosis> {
     let scheduler =
         device.scheduler.as_deref().filter(|name| !["none", "mq-deadline"].contains(name))?;
     let disk = disk(device);
@@ -286,14 +286,14 @@ fn scheduler(device: &DeviceFacts) -> Option<Said> {
     (device.rotational == Some(false)).then_some((fact, action))
 }
 
-fn online_discard(mount: &MountFacts, _: &VolumeFacts) -> Option<Said> {
+fn online_discard(mount: &MountFacts, _: &VolumeFacts) -> Option<Diagnosis> {
     // The asynchronous discard of btrfs waits for a quiet moment.
     let option = has_option(mount, &["discard", "discard=sync"])?;
     let action = format!("mount without {option}, and run fstrim at quiet times");
     Some((format!("is mounted with {option}"), action))
 }
 
-fn read_ahead(device: &DeviceFacts) -> Option<Said> {
+fn read_ahead(device: &DeviceFacts) -> Option<Diagnosis> {
     let ahead = device.read_ahead_bytes?;
     let disk = disk(device);
     let fact =
@@ -303,14 +303,14 @@ fn read_ahead(device: &DeviceFacts) -> Option<Said> {
     (ahead < SCAN_READ_BYTES).then_some((fact, action))
 }
 
-fn access_times(mount: &MountFacts, facts: &VolumeFacts) -> Option<Said> {
+fn access_times(mount: &MountFacts, facts: &VolumeFacts) -> Option<Diagnosis> {
     let is_spared = has_option(mount, &["noatime", "relatime", "ro"]).is_some();
     let is_stored = !facts.devices.is_empty();
     let fact = "writes the time of each access (strictatime)".to_owned();
     (!is_spared && is_stored).then(|| (fact, "mount with noatime or relatime".into()))
 }
 
-fn btrfs_parity(mount: &MountFacts, _: &VolumeFacts) -> Option<Said> {
+fn btrfs_parity(mount: &MountFacts, _: &VolumeFacts) -> Option<Diagnosis> {
     let parity = mount
         .btrfs_data
         .iter()

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// Lines of cache of its own.
 #[repr(align(128))]
 #[derive(Debug, Default)]
-pub struct Apart(pub AtomicU64);
+pub struct CacheLine(pub AtomicU64);
 
 /// A file or device, open for what a stream does to it.
 #[derive(Debug)]
@@ -32,8 +32,8 @@ pub struct SharedStream<'a> {
     pub files: Vec<OpenFile>,
     pub space: Space,
     /// Where the threads of a sequential stream have come to.
-    pub position: Apart,
-    claimed: Apart,
+    pub position: CacheLine,
+    claimed: CacheLine,
     failures: AtomicU32,
 }
 
@@ -59,8 +59,8 @@ impl<'a> SharedStream<'a> {
             stream,
             files,
             space: Space::new(extents, stream.access, stream.block, stream.align),
-            position: Apart::default(),
-            claimed: Apart::default(),
+            position: CacheLine::default(),
+            claimed: CacheLine::default(),
             failures: AtomicU32::new(0),
         })
     }

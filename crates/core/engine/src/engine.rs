@@ -342,7 +342,7 @@ pub struct EngineUse {
 pub struct PageUse {
     /// Found in the engine's own cache.
     pub hits: u64,
-    /// Asked of the operating system, which may have them in memory.
+    /// PlanRequest of the operating system, which may have them in memory.
     pub reads: u64,
 }
 

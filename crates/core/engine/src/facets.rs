@@ -2,7 +2,7 @@
 //! present. The meaning of absence is defined here.
 
 use crate::{
-    Asked, Engine, EngineError, Explained, FileSet, Folders, Instance, Need, NoPlan, Planned,
+    Engine, EngineError, Explained, FileSet, Folders, Instance, Need, NoPlan, PlanRequest, Planned,
     Preflight, QueryLimits, QueryReader, Role, ServerError,
 };
 use experiment::{Configuration, Invalid};
@@ -143,7 +143,7 @@ pub trait Explainer {
     ///
     /// # Errors
     /// When the engine cannot be asked at all.
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, NoPlan>>, EngineError>;
+    fn plans(&self, asked: &[PlanRequest]) -> Result<Vec<Result<Planned, NoPlan>>, EngineError>;
 }
 
 /// Plain files and devices.
@@ -217,7 +217,10 @@ impl dyn Instance + '_ {
     ///
     /// # Errors
     /// When the engine cannot be asked at all.
-    pub fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, NoPlan>>, EngineError> {
+    pub fn plans(
+        &self,
+        asked: &[PlanRequest],
+    ) -> Result<Vec<Result<Planned, NoPlan>>, EngineError> {
         self.explainer().map_or(Ok(Vec::new()), |explainer| explainer.plans(asked))
     }
 

@@ -41,7 +41,7 @@ pub use facets::{
     ServerProcess, Tables,
 };
 pub use file_set::{FileSet, Role};
-pub use planned::{Asked, NoPlan, Planned};
+pub use planned::{NoPlan, PlanRequest, Planned};
 pub use plans::Plans;
 pub use preflight::{Footprint, Need, Preflight, Space};
 pub use query_reader::{QueryLimits, QueryReader};

@@ -14,14 +14,14 @@ pub const STATEMENT_MS_MAX: u64 = 5_000;
 
 /// A statement that is to be explained.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct PlanRequest {
     /// The statement.
     pub statement: UserStatement,
     /// Values of its parameters as the load sends them; `None`: they are not known.
     pub values: Option<Vec<Parameter>>,
 }
 
-impl Asked {
+impl PlanRequest {
     /// How many parameters it has.
     pub fn parameters(&self) -> usize {
         self.statement.texts.len().saturating_sub(1)
@@ -123,8 +123,8 @@ impl NoPlan {
 
 /// Explains one statement after the other while there is time; each returns a plan or a reason.
 pub fn each(
-    asked: &[Asked],
-    mut explain: impl FnMut(&Asked) -> Result<Planned, NoPlan>,
+    asked: &[PlanRequest],
+    mut explain: impl FnMut(&PlanRequest) -> Result<Planned, NoPlan>,
 ) -> Vec<Result<Planned, NoPlan>> {
     let started = Instant::now();
     asked
@@ -156,12 +156,12 @@ pub fn literal(value: &Parameter, quote: impl Fn(&str) -> String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, NoPlan, Planned, each};
+    use super::{NoPlan, PlanRequest, Planned, each};
     use work::UserStatement;
 
     #[test]
     fn only_statements_with_plans_are_sent() {
-        let asked = |text: &str| Asked {
+        let asked = |text: &str| PlanRequest {
             statement: UserStatement { texts: vec![text.into()] },
             values: None,
         };

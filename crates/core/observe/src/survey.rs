@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// The operating system's facts about this machine.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Taken {
+pub struct MachineFacts {
     /// The machine.
     pub machine: SurveyedMachine,
     /// Settings that matter to databases.
@@ -21,7 +21,7 @@ pub struct Taken {
 }
 
 /// Takes the inventory of this machine.
-pub fn machine() -> Taken {
+pub fn machine() -> MachineFacts {
     let mut taken = machine_in(Path::new("/"));
     taken.machine.clock_synchronized = clock_synchronized();
     taken.machine.limits.open_files = soft_limit(libc::RLIMIT_NOFILE);
@@ -31,7 +31,7 @@ pub fn machine() -> Taken {
 
 /// The inventory of the machine whose `/proc`, `/sys` and `/etc` are in this folder, without facts
 /// that need a system call.
-fn machine_in(root: &Path) -> Taken {
+fn machine_in(root: &Path) -> MachineFacts {
     let tree = Tree::new(root);
     let cpuinfo = tree.text("proc/cpuinfo").unwrap_or_default();
     let online = topology::online(&tree);
@@ -55,7 +55,7 @@ fn machine_in(root: &Path) -> Taken {
         clock_synchronized: None,
     };
     let settings = self::settings(&tree, &online);
-    Taken { machine, settings, unread: tree.unread() }
+    MachineFacts { machine, settings, unread: tree.unread() }
 }
 
 pub(crate) fn kernel(tree: &Tree) -> Option<String> {

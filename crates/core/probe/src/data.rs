@@ -151,7 +151,7 @@ impl Loaded {
         set: &DataSet,
         table: Option<&Table>,
         filled: Filled,
-        taken: &Taken,
+        taken: &SpaceBefore,
     ) -> Result<Self, ProbeError> {
         let compressed = match (context.instance.column_store(), table) {
             (Some(store), Some(table)) => store.compressed(table)?,
@@ -266,7 +266,7 @@ impl Facts {
 /// # Errors
 /// When the engine fails or the trial is asked to stop.
 pub fn create(context: &TrialContext<'_>, set: &DataSet, work: Work) -> Result<Loaded, ProbeError> {
-    let (taken, started, about) = (Taken::before(context), Instant::now(), set.all_rows());
+    let (taken, started, about) = (SpaceBefore::before(context), Instant::now(), set.all_rows());
     let table = work.tables.first().cloned();
     let filled = fill(context, work, &|rows| {
         let share = (100.0 * rows as f64 / about.max(1) as f64).min(100.0);
@@ -350,9 +350,9 @@ fn counted(fill: &mut Fill, counts: Arc<Counts>) {
 
 /// Space of the volumes' file systems before a load, where only they know the space a load takes:
 /// btrfs.
-pub struct Taken(Option<u64>);
+pub struct SpaceBefore(Option<u64>);
 
-impl Taken {
+impl SpaceBefore {
     /// Reads the present use.
     pub fn before(context: &TrialContext<'_>) -> Self {
         Self(taken(context))

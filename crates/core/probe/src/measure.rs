@@ -70,7 +70,7 @@ pub fn measure<L>(
         kernel: None,
         unseen: Vec::new(),
         failure: None,
-        told: (Instant::now(), 0.0, 0),
+        reported: (Instant::now(), 0.0, 0),
     };
     let result = load(&mut conducted);
     let profile = conducted.profiler.map(|profiler| profiler.and_then(Profiler::stop));
@@ -123,7 +123,7 @@ struct Conducted<'a> {
     failure: Option<EngineError>,
     /// The last report of progress: when, at which second of the measurement, and the units until
     /// then.
-    told: (Instant, f64, u64),
+    reported: (Instant, f64, u64),
 }
 
 impl Conducted<'_> {
@@ -179,9 +179,9 @@ impl Director for Conducted<'_> {
     }
 
     fn look(&mut self, now: &LoadProgress) -> Option<Duration> {
-        let (told, last_s, last_units) = self.told;
-        if told.elapsed() >= LOOK_EVERY {
-            self.told = (Instant::now(), now.elapsed_s, now.done);
+        let (reported, last_s, last_units) = self.reported;
+        if reported.elapsed() >= LOOK_EVERY {
+            self.reported = (Instant::now(), now.elapsed_s, now.done);
             let by_units = self.subject.units.map(|all| now.done as f64 / all.max(1) as f64);
             let by_time = self.subject.duration_s.map(|seconds| now.elapsed_s / seconds);
             let units = now.done.saturating_sub(last_units) as f64;

@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 /// Keeps the hosts that trials have used; that of the last one is at the end.
 pub struct Hosts {
     permits: Permits,
-    kept: Vec<Kept>,
+    kept: Vec<HostEntry>,
 }
 
 /// A host with what it has of its own.
-pub struct Kept {
+pub struct HostEntry {
     engine: &'static str,
     /// Its folder on each volume, by the volume's name; `default` for the work directory.
     pub storage: Vec<(String, PathBuf)>,
@@ -29,8 +29,8 @@ pub struct Kept {
 
 /// The host of a trial and those of other engines.
 pub struct HostForTrial<'a> {
-    pub kept: &'a mut Kept,
-    pub others: &'a mut [Kept],
+    pub kept: &'a mut HostEntry,
+    pub others: &'a mut [HostEntry],
 }
 
 impl Hosts {
@@ -81,7 +81,7 @@ impl Hosts {
             self.kept.remove(of_engine)
         } else {
             let default = workdir.create(&workdir.default)?;
-            match Kept::new(engine, volumes, workdir, default, self.permits.clone()) {
+            match HostEntry::new(engine, volumes, workdir, default, self.permits.clone()) {
                 Ok(kept) => kept,
                 Err(cause) => return Ok(Err(cause)),
             }
@@ -93,7 +93,7 @@ impl Hosts {
     }
 }
 
-impl Kept {
+impl HostEntry {
     fn new(
         engine: &'static dyn Engine,
         volumes: &[&Volume],

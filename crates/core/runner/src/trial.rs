@@ -1,6 +1,6 @@
 //! One trial: prepare a target, run the probe, remove the target; and what limits or interrupts it.
 
-use crate::hosts::Kept;
+use crate::hosts::HostEntry;
 use engine::{Ability, Engine, EngineError, Instance};
 use experiment::Configuration;
 use observations::{Event, Observations, number};
@@ -39,8 +39,8 @@ impl Trial<'_> {
     /// Runs the trial on a target of this host, while those of other engines rest.
     pub fn run(
         &self,
-        kept: &mut Kept,
-        others: &mut [Kept],
+        kept: &mut HostEntry,
+        others: &mut [HostEntry],
         announce: &mut (dyn FnMut(Event) + Send),
     ) -> Outcome {
         let cancel = Cancel::new();

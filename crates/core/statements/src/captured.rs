@@ -16,7 +16,7 @@ pub struct Captured {
     /// When it ended, with the plans that were made then.
     pub last: Snapshot,
     /// The optimizer's costs with indexes that are advised.
-    pub hypothetical: Vec<Thought>,
+    pub hypothetical: Vec<HypotheticalIndex>,
 }
 
 /// The texts of statements that a capture keeps.
@@ -30,7 +30,7 @@ pub struct CapturedTexts {
 
 /// The optimizer's cost with a hypothetical index.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Thought {
+pub struct HypotheticalIndex {
     database: String,
     ddl: String,
     cost: Hypothetical,
@@ -48,7 +48,11 @@ impl Captured {
         let hypothetical = advice
             .into_iter()
             .filter_map(|one| {
-                Some(Thought { database: one.database, ddl: one.ddl?, cost: one.hypothetical? })
+                Some(HypotheticalIndex {
+                    database: one.database,
+                    ddl: one.ddl?,
+                    cost: one.hypothetical?,
+                })
             })
             .collect();
         for statement in &mut first.statements {

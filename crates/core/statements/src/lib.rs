@@ -18,7 +18,7 @@ mod statement;
 mod text;
 
 pub use advice::{Advice, AdviceKind, Certainty, Hypothetical};
-pub use captured::{Captured, CapturedTexts, Thought};
+pub use captured::{Captured, CapturedTexts, HypotheticalIndex};
 pub use counter::{Counter, Unit};
 pub use model::{Column, ForeignKey, Index, Key, Missed, Overflow, Snapshot, Span, Table};
 pub use rules::{NewIndex, Rules, Upkeep, drop_by_name, drop_of_table};

@@ -59,11 +59,11 @@ impl Patience {
             let text = format!("no answer within {} s", time.as_secs_f64());
             return Err(io::Error::new(ErrorKind::TimedOut, text));
         }
-        let Some((stop, goes_on)) = &self.stop else { return Ok(left) };
+        let Some((stop, grace)) = &self.stop else { return Ok(left) };
         if self.asked.get().is_none() && stop.is_asked() {
             self.asked.set(Some(now));
         }
-        if self.asked.get().is_some_and(|asked| now.duration_since(asked) >= *goes_on) {
+        if self.asked.get().is_some_and(|asked| now.duration_since(asked) >= *grace) {
             return Err(io::Error::other(Stopped));
         }
         Ok(Some(left.unwrap_or(LOOK_EVERY).min(LOOK_EVERY)))

@@ -4,7 +4,7 @@
 use super::dialect::literal;
 use super::library::{Answered, Connection};
 use engine::planned::each;
-use engine::{Asked, Explained, NoPlan, Planned};
+use engine::{Explained, NoPlan, PlanRequest, Planned};
 use observations::Fact;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ pub fn explain(
 }
 
 /// The plans of the user's statements, for the values that the load sends.
-pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, NoPlan>> {
+pub fn plans(connection: &Connection, asked: &[PlanRequest]) -> Vec<Result<Planned, NoPlan>> {
     each(asked, |own| {
         let sql = own.statement.sql(|number| format!("${number}"));
         let values = own.values.clone().unwrap_or_else(|| vec![Parameter::Null; own.parameters()]);

@@ -12,11 +12,11 @@ use super::session::{Compiled, DuckDbSession, KeyOf};
 use super::settings::Settings;
 use super::stored;
 use super::threads::Workers;
-use super::waits::{DuckDbCollector, Seats};
+use super::waits::{DuckDbCollector, Slots};
 use super::{CACHE, FINAL_CHECKPOINT, LIBRARY, SAMPLE_RATE, VOLUME};
 use engine::{
-    Asked, CacheReport, CacheState, ColumnStore, Compressed, ConnectionSet, Dialect as _,
-    EngineError, Explained, Folders, Instance, Planned, SetOfOne, Stored, WaitCollector, cache,
+    CacheReport, CacheState, ColumnStore, Compressed, ConnectionSet, Dialect as _, EngineError,
+    Explained, Folders, Instance, PlanRequest, Planned, SetOfOne, Stored, WaitCollector, cache,
     lock,
 };
 use engine::{Explainer, Tables};
@@ -49,7 +49,7 @@ pub struct Target {
     interrupter: Interrupter,
     cache: CacheState,
     sample_hz: f64,
-    pub seats: Seats,
+    pub slots: Slots,
     pub final_checkpoint: bool,
     compression: Compression,
     pub cancel: Cancel,
@@ -78,7 +78,7 @@ impl DuckDbInstance {
             interrupter: Interrupter::start(cancel)?,
             cache: configuration.get(CACHE),
             sample_hz: configuration.get(SAMPLE_RATE),
-            seats: Seats::new(configuration.get(OBSERVE_WAITS)),
+            slots: Slots::new(configuration.get(OBSERVE_WAITS)),
             final_checkpoint: configuration.get(FINAL_CHECKPOINT),
             compression: Compression::from_configuration(configuration),
             cancel: cancel.clone(),
@@ -284,7 +284,7 @@ impl Instance for DuckDbInstance {
 
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
         let target = &self.target;
-        let watched = target.seats.clone();
+        let watched = target.slots.clone();
         Some(Box::new(DuckDbCollector::new(watched, target.workers.clone(), target.sample_hz)))
     }
 
@@ -354,7 +354,10 @@ impl Explainer for DuckDbInstance {
             .map_err(failed(format!("explaining {sql}")))
     }
 
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
+    fn plans(
+        &self,
+        asked: &[PlanRequest],
+    ) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
         Ok(explain::plans(&self.target.connect()?, asked))
     }
 }

@@ -4,7 +4,7 @@ use super::bulk;
 use super::failed;
 use super::instance::Target;
 use super::library::{Answered, Chunk, ChunkType, Connection, Prepared};
-use super::waits::Seat;
+use super::waits::Slot;
 use engine::Session;
 use engine::{Done, EngineError, Results};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub struct DuckDbSession {
     open: Option<Open>,
     target: Arc<Target>,
     operations: Arc<[Compiled]>,
-    seat: Seat,
+    slot: Slot,
 }
 
 /// A connection and what was prepared on it.
@@ -66,8 +66,8 @@ impl DuckDbSession {
     pub fn new(target: Arc<Target>, operations: Arc<[Compiled]>) -> Result<Self, EngineError> {
         let open =
             if target.connects_late() { None } else { Some(Open::new(&target, operations.len())?) };
-        let seat = target.seats.take();
-        Ok(Self { open, target, operations, seat })
+        let slot = target.slots.take();
+        Ok(Self { open, target, operations, slot })
     }
 
     fn open(&mut self) -> Result<&mut Open, EngineError> {
@@ -203,11 +203,11 @@ impl Session for DuckDbSession {
     fn begin(&mut self) {
         // The first request tries again and reports DuckDB's objection.
         let _ = self.open();
-        self.seat.begin();
+        self.slot.begin();
     }
 
     fn run(&mut self, request: &Request<'_>) -> Result<Done, EngineError> {
-        self.seat.enter();
+        self.slot.enter();
         let done = match *request {
             Request::Batch { operation, keys, .. } => self.batch(operation, keys),
             Request::Bulk { operation, keys, .. } => self.bulk(operation, keys),
@@ -215,7 +215,7 @@ impl Session for DuckDbSession {
                 self.execute(statement, parameters, results)
             }
         };
-        self.seat.leave();
+        self.slot.leave();
         // An interrupted statement may report any error.
         if self.target.cancel.is_cancelled() {
             done.map_err(|_| EngineError::Cancelled)
@@ -229,13 +229,13 @@ impl Session for DuckDbSession {
         if index > 0 || !self.target.final_checkpoint {
             return Ok(());
         }
-        self.seat.enter();
+        self.slot.enter();
         let result = self.open()?.connection.run("CHECKPOINT").map_err(failed("final checkpoint"));
-        self.seat.leave();
+        self.slot.leave();
         result
     }
 
     fn end(&mut self) {
-        self.seat.end();
+        self.slot.end();
     }
 }

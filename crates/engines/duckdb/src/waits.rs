@@ -70,14 +70,14 @@ const SHORT: Duration = Duration::from_micros(20);
 
 /// Where the sessions of a trial are seen.
 #[derive(Debug, Clone)]
-pub struct Seats {
+pub struct Slots {
     observed: bool,
-    all: Arc<Mutex<Taken>>,
+    all: Arc<Mutex<SlotList>>,
 }
 
 #[derive(Debug, Default)]
-struct Taken {
-    seats: Vec<Arc<Visible>>,
+struct SlotList {
+    slots: Vec<Arc<Visible>>,
     /// Suspended nanoseconds of the sessions that have ended.
     suspended_ns: u64,
 }
@@ -91,25 +91,25 @@ struct Visible {
     in_engine: AtomicBool,
 }
 
-impl Seats {
-    /// No seats yet; `observed`: sessions will be sampled.
+impl Slots {
+    /// No slots yet; `observed`: sessions will be sampled.
     pub fn new(observed: bool) -> Self {
         Self { observed, all: Arc::default() }
     }
 
-    /// A seat for a session.
-    pub fn take(&self) -> Seat {
+    /// A slot for a session.
+    pub fn take(&self) -> Slot {
         let visible = Arc::<Visible>::default();
         if self.observed {
-            lock(&self.all).seats.push(visible.clone());
+            lock(&self.all).slots.push(visible.clone());
         }
-        Seat { seats: self.clone(), visible, times: None }
+        Slot { slots: self.clone(), visible, times: None }
     }
 }
 
-/// A session's own view of its seat.
-pub struct Seat {
-    seats: Seats,
+/// A session's own view of its slot.
+pub struct Slot {
+    slots: Slots,
     visible: Arc<Visible>,
     times: Option<Times>,
 }
@@ -130,10 +130,10 @@ impl Times {
     }
 }
 
-impl Seat {
+impl Slot {
     /// The measurement begins, on the thread that will work.
     pub fn begin(&mut self) {
-        if !self.seats.observed {
+        if !self.slots.observed {
             return;
         }
         let (clock, now) = (ThreadClock::of_this_thread(), Instant::now());
@@ -172,7 +172,7 @@ impl Seat {
     pub fn end(&mut self) {
         self.visible.thread.store(0, Ordering::Relaxed);
         if let Some(times) = self.times.take() {
-            lock(&self.seats.all).suspended_ns += times.suspended_ns;
+            lock(&self.slots.all).suspended_ns += times.suspended_ns;
         }
     }
 }
@@ -182,7 +182,7 @@ type Samples = BTreeMap<&'static str, u64>;
 
 /// Divides the time that sessions were suspended by what they are seen to wait for.
 pub struct DuckDbCollector {
-    seats: Seats,
+    slots: Slots,
     workers: Workers,
     hz: f64,
     before: Option<Reading>,
@@ -244,22 +244,22 @@ struct Sampler {
 
 impl DuckDbCollector {
     /// A collector that samples `hz` times a second.
-    pub fn new(seats: Seats, workers: Workers, hz: f64) -> Self {
-        Self { seats, workers, hz, before: None, sampler: None }
+    pub fn new(slots: Slots, workers: Workers, hz: f64) -> Self {
+        Self { slots, workers, hz, before: None, sampler: None }
     }
 }
 
 impl WaitCollector for DuckDbCollector {
     fn start(&mut self) -> Result<(), EngineError> {
         self.before = Some(Reading::read(&self.workers));
-        if !self.seats.observed {
+        if !self.slots.observed {
             return Ok(());
         }
-        lock(&self.seats.all).suspended_ns = 0;
-        let (is_over, seats) = (Arc::<AtomicBool>::default(), self.seats.clone());
+        lock(&self.slots.all).suspended_ns = 0;
+        let (is_over, slots) = (Arc::<AtomicBool>::default(), self.slots.clone());
         let (stop, every) = (is_over.clone(), Duration::from_secs_f64(1.0 / self.hz));
         let thread =
-            Builder::new().name("sampler".into()).spawn(move || sample(&seats, every, &stop));
+            Builder::new().name("sampler".into()).spawn(move || sample(&slots, every, &stop));
         let thread = thread.map_err(|error| EngineError::no_thread(&error))?;
         self.sampler = Some(Sampler { is_over, thread });
         Ok(())
@@ -282,9 +282,9 @@ impl WaitCollector for DuckDbCollector {
             .map(|error| format!("Waits of suspended sessions: {error}."))
             .into_iter()
             .collect();
-        let mut taken = lock(&self.seats.all);
+        let mut taken = lock(&self.slots.all);
         let suspended_s = taken.suspended_ns as f64 / 1e9;
-        taken.seats.retain(|seat| Arc::strong_count(seat) > 1);
+        taken.slots.retain(|slot| Arc::strong_count(slot) > 1);
         let waits = divide(suspended_s, &samples.unwrap_or_default(), self.hz);
         Ok(Collected { waits, used, lost, ..Collected::default() })
     }
@@ -317,7 +317,7 @@ fn divide(suspended_s: f64, samples: &Samples, hz: f64) -> Vec<Wait> {
 }
 
 /// Looks at the sessions until it is over; an error when the kernel shows nothing.
-fn sample(seats: &Seats, every: Duration, is_over: &AtomicBool) -> Result<Samples, SampleError> {
+fn sample(slots: &Slots, every: Duration, is_over: &AtomicBool) -> Result<Samples, SampleError> {
     let (mut samples, mut files): (Samples, BTreeMap<i32, File>) = Default::default();
     let mut next = Instant::now() + every;
     while !is_over.load(Ordering::Relaxed) {
@@ -326,9 +326,9 @@ fn sample(seats: &Seats, every: Duration, is_over: &AtomicBool) -> Result<Sample
             continue;
         }
         next = (next + every).max(Instant::now());
-        let seats = lock(&seats.all).seats.clone();
-        for seat in seats.iter().filter(|seat| seat.in_engine.load(Ordering::Relaxed)) {
-            let thread = seat.thread.load(Ordering::Relaxed);
+        let slots = lock(&slots.all).slots.clone();
+        for slot in slots.iter().filter(|slot| slot.in_engine.load(Ordering::Relaxed)) {
+            let thread = slot.thread.load(Ordering::Relaxed);
             if thread == 0 {
                 continue;
             }

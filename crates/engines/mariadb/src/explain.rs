@@ -5,7 +5,7 @@ use super::failed_at;
 use super::instance::statement_limit;
 use crate::client::{Client, quote_identifier, quote_literal};
 use engine::planned::{STATEMENT_MS_MAX, each, literal};
-use engine::{Asked, EngineError, Explained, NoPlan, Planned};
+use engine::{EngineError, Explained, NoPlan, PlanRequest, Planned};
 use observations::statement::shown;
 use serde_json::Value;
 use sql::Syntax;
@@ -68,7 +68,7 @@ fn of_a_row(client: &mut Client, sql: &str, row: &str) -> Result<Planned, crate:
 }
 
 /// The plans of the user's statements, for the values that the load sends.
-pub fn plans(client: &mut Client, asked: &[Asked]) -> Vec<Result<Planned, NoPlan>> {
+pub fn plans(client: &mut Client, asked: &[PlanRequest]) -> Vec<Result<Planned, NoPlan>> {
     // A server that knows no such limit has none.
     let (limit, value) = statement_limit(client, STATEMENT_MS_MAX as f64 / 1e3);
     let _ = client.run(&format!("SET {limit} = {value}"));
@@ -84,7 +84,7 @@ pub fn plans(client: &mut Client, asked: &[Asked]) -> Vec<Result<Planned, NoPlan
 
 fn plan(
     client: &mut Client,
-    asked: &Asked,
+    asked: &PlanRequest,
     values: &[Parameter],
 ) -> Result<Planned, crate::client::Error> {
     let variables: Vec<String> =

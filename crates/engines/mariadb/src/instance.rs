@@ -14,8 +14,8 @@ use super::{explain, failed_at, fill};
 use crate::client::{Client, Config, quote_identifier};
 use engine::setup::Setup;
 use engine::{
-    Asked, CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Explainer,
-    Planned, ServerProcess, Tables, WaitCollector, lock,
+    CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Explainer,
+    PlanRequest, Planned, ServerProcess, Tables, WaitCollector, lock,
 };
 use experiment::common::OBSERVE_WAITS;
 use servers::data_sets::KeptTables;
@@ -348,7 +348,10 @@ impl Explainer for MariaSchema {
         explain::explain(&mut client, sql, table, analyze)
     }
 
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
+    fn plans(
+        &self,
+        asked: &[PlanRequest],
+    ) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
         let mut client = self.load.connect()?;
         client.set_stop(self.common.cancel.stop());
         Ok(explain::plans(&mut client, asked))

@@ -165,9 +165,9 @@ fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Inval
         return Ok(Vec::new());
     }
     // The server's own program lists its variables and checks a value, without starting.
-    let mut told = command(&installation.server);
-    told.args(["--no-defaults", "--verbose", "--help"]);
-    let output = told.output().map_err(EngineError::at(&installation.server))?;
+    let mut help = command(&installation.server);
+    help.args(["--no-defaults", "--verbose", "--help"]);
+    let output = help.output().map_err(EngineError::at(&installation.server))?;
     let known = options(&String::from_utf8_lossy(&output.stdout));
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let unknown = settings.keys().filter(|name| !known.contains(&name.as_str()));

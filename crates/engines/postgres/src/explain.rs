@@ -4,7 +4,7 @@
 use super::failed_at;
 use crate::client::{Client, quote_identifier, quote_literal};
 use engine::planned::{STATEMENT_MS_MAX, each, literal};
-use engine::{Asked, EngineError, Explained, NoPlan, Planned};
+use engine::{EngineError, Explained, NoPlan, PlanRequest, Planned};
 use observations::Fact;
 use observations::statement::shown;
 use sql::Syntax;
@@ -78,19 +78,19 @@ const CUSTOM_PLANS: usize = 5;
 /// anything, and waits for no lock.
 pub fn plans(
     client: &mut Client,
-    asked: &[Asked],
+    asked: &[PlanRequest],
 ) -> Result<Vec<Result<Planned, NoPlan>>, EngineError> {
     let limits = format!(
         "SET statement_timeout = {STATEMENT_MS_MAX}; SET lock_timeout = 1000; SET \
          default_transaction_read_only = on"
     );
     client.batch(&limits).map_err(failed_at("setting limits for EXPLAIN"))?;
-    Ok(each(asked, |own: &Asked| plan(client, own).map_err(NoPlan::refused)))
+    Ok(each(asked, |own: &PlanRequest| plan(client, own).map_err(NoPlan::refused)))
 }
 
 /// With values the plan is the one that a session uses after some executions; without, the generic
 /// plan. A request with parameters cannot contain further statements.
-fn plan(client: &mut Client, asked: &Asked) -> Result<Planned, crate::client::Error> {
+fn plan(client: &mut Client, asked: &PlanRequest) -> Result<Planned, crate::client::Error> {
     let sql = asked.statement.sql(|number| format!("${number}"));
     let explain = |client: &mut Client, what: &str| {
         let rows = client.query(&format!("EXPLAIN {what}"), &[])?;

@@ -13,8 +13,8 @@ use super::wire::{StatementText, operation_sql, statements};
 use super::{explain, failed_at, fill};
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use engine::{
-    Asked, CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Explainer,
-    ObserveOptions, Planned, ServerProcess, Tables, WaitCollector, lock,
+    CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Explainer,
+    ObserveOptions, PlanRequest, Planned, ServerProcess, Tables, WaitCollector, lock,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -327,7 +327,10 @@ impl Explainer for PostgresSchema {
         )
     }
 
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
+    fn plans(
+        &self,
+        asked: &[PlanRequest],
+    ) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
         let mut client = Client::connect(&self.load()).map_err(failed_at("connecting"))?;
         client.set_stop(self.common.cancel.stop(), Duration::ZERO);
         explain::plans(&mut client, asked)

@@ -193,9 +193,9 @@ pub fn command(program: &Path) -> Command {
 /// The account in the system's database of users.
 fn lookup(name: &str) -> Option<Account> {
     let numbers = |which: &str| -> Option<Vec<u32>> {
-        let told = Command::new("id").args([which, "--", name]).output().ok()?;
-        let told = told.status.success().then(|| String::from_utf8(told.stdout).ok())??;
-        told.split_whitespace().map(|number| number.parse().ok()).collect()
+        let output = Command::new("id").args([which, "--", name]).output().ok()?;
+        let output = output.status.success().then(|| String::from_utf8(output.stdout).ok())??;
+        output.split_whitespace().map(|number| number.parse().ok()).collect()
     };
     let first = |which: &str| numbers(which)?.first().copied();
     Some(Account { name: name.into(), uid: first("-u")?, gid: first("-g")?, groups: numbers("-G") })

@@ -130,10 +130,10 @@ impl<P: Product> Target<P> {
 pub struct ServerHost<E: Hosted> {
     folders: Folders,
     /// The server, and what it was made with: what cannot be changed of it.
-    kept: Option<Kept<E::Product>>,
+    kept: Option<OwnServer<E::Product>>,
 }
 
-struct Kept<P: Product> {
+struct OwnServer<P: Product> {
     made: Options<P>,
     server: Arc<Mutex<Server<P>>>,
 }
@@ -149,20 +149,20 @@ impl<E: Hosted> ServerHost<E> {
         let wanted = options::<E>(trial)?;
         let resets = trial.configuration.get(E::SETTINGS.resets);
         // Remove the unusable one first: both use this folder.
-        let kept = self.kept.take().filter(|Kept { made, server }| {
+        let kept = self.kept.take().filter(|OwnServer { made, server }| {
             // Changes that a trial made to the user's tables cannot be undone.
             let is_as_made = made.setup.is_none() && !resets.iter().any(|own| own == E::NEW_SERVER);
             *made == wanted && is_as_made && !lock(server).has_died()
         });
         let server = match kept {
-            Some(Kept { server, .. }) => {
+            Some(OwnServer { server, .. }) => {
                 E::reset(&mut lock(&server), &resets, trial.cancel)?;
                 server
             }
             None => Arc::new(Mutex::new(Server::create(wanted.clone(), trial.cancel)?)),
         };
         lock(&server).apply(&E::server_settings(trial.configuration), trial.cancel)?;
-        self.kept = Some(Kept { made: wanted, server: Arc::clone(&server) });
+        self.kept = Some(OwnServer { made: wanted, server: Arc::clone(&server) });
         Ok(Target::private(server))
     }
 

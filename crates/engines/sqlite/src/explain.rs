@@ -3,7 +3,7 @@
 
 use crate::plan_steps::Step;
 use engine::planned::each;
-use engine::{Asked, Explained, NoPlan, Planned};
+use engine::{Explained, NoPlan, PlanRequest, Planned};
 use observations::Fact;
 use rusqlite::{Connection, Row, StatementStatus};
 use statements::Counter;
@@ -56,7 +56,7 @@ pub fn explain(
 
 /// The plans of the user's statements; they do not depend on the values of parameters, and SQLite
 /// shows no estimates.
-pub fn plans(connection: &Connection, asked: &[Asked]) -> Vec<Result<Planned, NoPlan>> {
+pub fn plans(connection: &Connection, asked: &[PlanRequest]) -> Vec<Result<Planned, NoPlan>> {
     each(asked, |own| {
         let text = plan(connection, &own.statement.sql(|number| format!("?{number}")));
         match text {

@@ -7,11 +7,11 @@ use super::{DATA_FILES, explain, failed, setup};
 use engine::SetOfOne;
 use engine::dialect::padded;
 use engine::setup::Setup;
-use engine::{Asked, Dialect as _, EngineUse, Explained, Planned, cache, lock, open_files};
 use engine::{
     CacheReport, CacheState, Collected, ConnectionSet, EngineError, Folders, Host, Instance,
     WaitCollector,
 };
+use engine::{Dialect as _, EngineUse, Explained, PlanRequest, Planned, cache, lock, open_files};
 use engine::{Explainer, Tables};
 use experiment::Configuration;
 use rusqlite::{Connection, Statement};
@@ -349,7 +349,10 @@ impl Explainer for SqliteInstance {
             .map_err(|error| failed(format!("explaining {sql}"), &error))
     }
 
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
+    fn plans(
+        &self,
+        asked: &[PlanRequest],
+    ) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
         Ok(explain::plans(&self.files.connect_one()?, asked))
     }
 }

@@ -9,7 +9,7 @@ use experiment::{Configuration, Declaration, ExampleLevels, Invalid, declaration
 use observations::{Observations, Response, Wait, WaitClass};
 use observe::{ThreadClock, ThreadUse};
 use probe::data::{
-    self, COLUMNS, DATA, DATA_SEED, Facts, Filled, Loaded, ROWS, ROWS_PER_PAGE, SCALE, Taken,
+    self, COLUMNS, DATA, DATA_SEED, Facts, Filled, Loaded, ROWS, ROWS_PER_PAGE, SCALE, SpaceBefore,
 };
 use probe::measure::{Subject, Surroundings, measure};
 use probe::{Probe, ProbeError, Target, TrialContext};
@@ -66,7 +66,7 @@ impl Probe for BulkLoad {
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         let set = data::data_set(context.configuration);
-        let taken = Taken::before(context);
+        let taken = SpaceBefore::before(context);
         let subject = Subject {
             // Devices are watched where the target's files can be seen.
             storage: context.instance.space_bytes().map_or(&[], |_| context.storage),

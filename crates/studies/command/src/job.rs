@@ -155,7 +155,7 @@ impl Job {
     }
 
     /// Returns whether run `number`, from 0, starts at this second of the measurement.
-    pub fn goes_on(&self, number: u64, elapsed_s: f64) -> bool {
+    pub fn continues(&self, number: u64, elapsed_s: f64) -> bool {
         let Runs { min, max, duration_s } = self.runs;
         number < min || (number < max && elapsed_s < duration_s)
     }

@@ -69,7 +69,7 @@ fn run(
     let mut runs = Vec::new();
     loop {
         let number = next.fetch_add(1, Ordering::Relaxed);
-        if !job.goes_on(number, elapsed_s()) {
+        if !job.continues(number, elapsed_s()) {
             break;
         }
         let ended = run(&number.to_string())?;

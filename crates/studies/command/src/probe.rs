@@ -110,7 +110,7 @@ impl Probe for CommandProbe {
     }
 
     fn set_up(&self, configuration: &Configuration, target: &Target) -> Option<Box<dyn SetUp>> {
-        if is_made_anew(target) {
+        if is_recreated(target) {
             None
         } else {
             let set_up = CommandSetUp::for_configuration(configuration)?;
@@ -128,8 +128,8 @@ impl Probe for CommandProbe {
         let given = given.map(|(name, value)| (name, Some(value)));
         let variables = context.instance.client_environment().into_iter().chain(given);
         let runner = Runner::new(&job, variables, &mark, context.cancel);
-        let is_made_anew = is_made_anew(&context.target);
-        let measured = if is_made_anew { runner.set_up() } else { Ok(()) }.and_then(|()| {
+        let is_recreated = is_recreated(&context.target);
+        let measured = if is_recreated { runner.set_up() } else { Ok(()) }.and_then(|()| {
             let shell = runner.shell_start_up()?;
             let subject = Subject {
                 storage: context.storage,
@@ -142,7 +142,7 @@ impl Probe for CommandProbe {
             Ok((shell, load))
         });
         // Cleans up after success and failure; the first error is returned.
-        let cleaned = if is_made_anew { runner.clean_up() } else { Ok(mark.kill()) };
+        let cleaned = if is_recreated { runner.clean_up() } else { Ok(mark.kill()) };
         let (shell, (lanes, surroundings)) = measured.map_err(|error| runner.hide(error))?;
         let left_behind = cleaned.map_err(|error| runner.hide(error))?;
         Ok(outcome::observations(&job, shell, &lanes, &left_behind, surroundings))
@@ -151,6 +151,6 @@ impl Probe for CommandProbe {
 
 /// Returns whether each trial starts with a new target, so that the effects of a setup command end
 /// with the trial.
-fn is_made_anew(target: &Target) -> bool {
+fn is_recreated(target: &Target) -> bool {
     target.abilities.contains(&Ability::Clients)
 }

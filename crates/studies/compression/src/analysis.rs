@@ -6,7 +6,7 @@
 
 mod break_even;
 
-pub use break_even::{BreakEven, Pays};
+pub use break_even::{BreakEven, Limit};
 
 use analysis::compare::{Sample, Test, Values, corrected};
 use analysis::decompose::{Decomposition, PartKind};

@@ -1,7 +1,7 @@
 //! Costs and savings of compression: sizes, CPU time and elapsed time, the functions behind them,
 //! and the break-even.
 
-use crate::analysis::{BreakEven, Compression, CompressionRow, Pays, StoredAs, StoredColumn};
+use crate::analysis::{BreakEven, Compression, CompressionRow, Limit, StoredAs, StoredColumn};
 use analysis::{Interval, Summary};
 use report::Cell;
 use report::number;
@@ -140,7 +140,7 @@ fn break_even(section: &mut Section, own: &BreakEven, reference: &str) {
 
 /// `below 497 MB/s [464, 542]`; `on any disk`; `below 600 MB/s, from 200 MB/s on it cannot be
 /// told`.
-fn pays(own: &Pays) -> String {
+fn pays(own: &Limit) -> String {
     let mb_s = |value: f64| number::quantity(value, "MB/s");
     let Some(below) = own.below_mb_s else {
         return match own.low_mb_s {

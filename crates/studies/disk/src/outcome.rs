@@ -15,13 +15,13 @@ use probe::load::add_intervals;
 use probe::measure::{Surroundings, connection_done, seconds};
 
 /// Observations of a trial.
-pub struct Seen<'a> {
+pub struct DiskTrial<'a> {
     pub configuration: &'a Configuration,
     pub streams: &'a [StreamPlan],
     pub outcome: &'a Outcome,
 }
 
-impl Seen<'_> {
+impl DiskTrial<'_> {
     /// The observations. A stream with a failed file has no figures, and then the totals of all
     /// streams are missing too.
     ///

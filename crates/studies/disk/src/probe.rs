@@ -74,7 +74,7 @@ impl Probe for DiskProbe {
         let (outcome, surroundings) = measure(context, subject, |director| {
             disk_io::run(&load, director).map_err(ProbeError::study)
         })?;
-        let seen = outcome::Seen {
+        let seen = outcome::DiskTrial {
             configuration: context.configuration,
             streams: &streams,
             outcome: &outcome,

@@ -2,7 +2,7 @@
 //! as the load sends.
 
 use crate::{Interpreter, Mix};
-use engine::{Asked, NoPlan};
+use engine::{NoPlan, PlanRequest};
 use observations::statement::first_word;
 use observations::{Observations, QueryPlan, Warning, WarningKind, redacted};
 use probe::TrialContext;
@@ -31,7 +31,8 @@ pub fn add(context: &TrialContext<'_>, mix: &Arc<Mix>, seen: &mut Observations) 
         return;
     }
     let (sources, asked) = statements(mix);
-    let sent: Vec<Asked> = asked.iter().filter_map(|own| own.as_ref().ok().cloned()).collect();
+    let sent: Vec<PlanRequest> =
+        asked.iter().filter_map(|own| own.as_ref().ok().cloned()).collect();
     let plans = match context.instance.plans(&sent) {
         Ok(plans) => plans,
         Err(error) => {
@@ -56,9 +57,9 @@ pub fn add(context: &TrialContext<'_>, mix: &Arc<Mix>, seen: &mut Observations) 
 
 /// The texts of statements as they stand in the scripts, and what is asked about each, or why
 /// nothing can be.
-fn statements(mix: &Arc<Mix>) -> (Vec<String>, Vec<Result<Asked, NoPlan>>) {
+fn statements(mix: &Arc<Mix>) -> (Vec<String>, Vec<Result<PlanRequest, NoPlan>>) {
     let mut values = walk(mix);
-    let (mut sources, mut asked): (Vec<String>, Vec<Result<Asked, NoPlan>>) =
+    let (mut sources, mut asked): (Vec<String>, Vec<Result<PlanRequest, NoPlan>>) =
         (Vec::new(), Vec::new());
     let bodies = mix.scripts.iter().flat_map(|script| script.body.statements.iter());
     for (position, own) in bodies.enumerate() {
@@ -77,9 +78,10 @@ fn statements(mix: &Arc<Mix>) -> (Vec<String>, Vec<Result<Asked, NoPlan>>) {
         asked.push(several.unwrap_or_else(|| {
             found.map_or_else(
                 || match own.prepared {
-                    Some(number) => {
-                        Ok(Asked { statement: mix.statements()[number].clone(), values: None })
-                    }
+                    Some(number) => Ok(PlanRequest {
+                        statement: mix.statements()[number].clone(),
+                        values: None,
+                    }),
                     None => Err(NoPlan::FromResults),
                 },
                 Ok,
@@ -92,7 +94,7 @@ fn statements(mix: &Arc<Mix>) -> (Vec<String>, Vec<Result<Asked, NoPlan>>) {
 
 /// Goes through transactions as the first connection does, without a server: for each statement, by
 /// its position, what is sent for it the first time. What follows from results is not known.
-fn walk(mix: &Arc<Mix>) -> HashMap<usize, Asked> {
+fn walk(mix: &Arc<Mix>) -> HashMap<usize, PlanRequest> {
     let statements = mix.sources().count();
     let mut interpreter = Interpreter::new(mix.clone(), 0).without_restarts();
     let (mut found, mut requests) = (HashMap::new(), 0);
@@ -125,13 +127,13 @@ fn walk(mix: &Arc<Mix>) -> HashMap<usize, Asked> {
     found
 }
 
-fn asked(mix: &Mix, statement: Statement<'_>, parameters: &[Parameter]) -> Option<Asked> {
+fn asked(mix: &Mix, statement: Statement<'_>, parameters: &[Parameter]) -> Option<PlanRequest> {
     let statement = match statement {
         Statement::Operation(number) => mix.statements()[number].clone(),
         Statement::Text(text) => UserStatement { texts: vec![text.to_owned()] },
         _ => return None,
     };
-    Some(Asked { statement, values: Some(parameters.to_vec()) })
+    Some(PlanRequest { statement, values: Some(parameters.to_vec()) })
 }
 
 #[cfg(test)]

@@ -51,11 +51,11 @@ mod atomics {
 
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
-use spin::{Mcs, Seat, SpinLock, TestAndSet, TestAndTestAndSet, Ticket};
+use spin::{Mcs, QueueNode, SpinLock, TestAndSet, TestAndTestAndSet, Ticket};
 
 struct Guarded<L> {
     lock: L,
-    seats: Vec<Seat>,
+    seats: Vec<QueueNode>,
     count: AtomicU64,
 }
 
@@ -75,7 +75,7 @@ fn adds_up<L: SpinLock + 'static>(threads: usize, times: u64, preemptions: Optio
     let mut model = loom::model::Builder::new();
     model.preemption_bound = preemptions;
     model.check(move || {
-        let seats = (0..threads).map(|_| Seat::default()).collect();
+        let seats = (0..threads).map(|_| QueueNode::default()).collect();
         let table = Arc::new(Guarded { lock: L::default(), seats, count: AtomicU64::new(0) });
         let others: Vec<_> = (1..threads)
             .map(|thread| {
@@ -121,13 +121,13 @@ struct Unordered {
 }
 
 impl SpinLock for Unordered {
-    fn acquire(&self, _: &[Seat], _: usize) {
+    fn acquire(&self, _: &[QueueNode], _: usize) {
         while self.locked.swap(true, Ordering::Relaxed) {
             loom::thread::yield_now();
         }
     }
 
-    fn release(&self, _: &[Seat], _: usize) {
+    fn release(&self, _: &[QueueNode], _: usize) {
         self.locked.store(false, Ordering::Relaxed);
     }
 }

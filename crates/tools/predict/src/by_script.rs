@@ -69,13 +69,13 @@ pub fn drawn(
 }
 
 /// Connections that run one script only, in place of some that draw.
-pub struct Apart {
+pub struct DedicatedConnections {
     mix: Mix,
     connections: Vec<f64>,
     change: String,
 }
 
-impl Apart {
+impl DedicatedConnections {
     /// Assigns connections to the scripts of a model's mix.
     ///
     /// # Errors

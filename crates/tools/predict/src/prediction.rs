@@ -113,7 +113,7 @@ pub enum WhatIfError {
     #[error(
         "connections by script are predicted alone: remove the other changes and connections=N"
     )]
-    Apart,
+    DedicatedConnections,
     /// No factor that a model goes along.
     #[error(
         "there is no model of this run: it needs a factor among {} with {levels_min} or more \

@@ -2,7 +2,7 @@
 //! without a wait.
 
 use crate::at_rate::{self, AtRate};
-use crate::by_script::{self, Apart};
+use crate::by_script::{self, DedicatedConnections};
 use crate::change::{Change, Effect, Question};
 use crate::prediction::{Applied, Missing, WhatIf, WhatIfError};
 use analysis::model::{CONCURRENCY, ModelGroup};
@@ -65,9 +65,9 @@ impl Run<'_> {
             return self.predicted(&model, asked.unwrap_or_else(|| fastest(&model)), rate, &others);
         }
         if asked.is_some() || rate.is_some() || !others.is_empty() {
-            return Err(WhatIfError::Apart);
+            return Err(WhatIfError::DedicatedConnections);
         }
-        let apart = Apart::assign(self.0, &model, &apart)?;
+        let apart = DedicatedConnections::assign(self.0, &model, &apart)?;
         let drawn = self.predicted(&model, apart.connections(), None, &[])?;
         apart.predict(drawn, EFFECT_ERROR)
     }

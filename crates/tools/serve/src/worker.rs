@@ -63,14 +63,14 @@ impl Worker {
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<Done<T>, Undone> {
-        let (tell, told) = oneshot::channel();
+        let (reply, answer) = oneshot::channel();
         let is_crowded = self.0.push(Box::new(move || {
             // A closed connection does not wait for it.
-            if !tell.is_closed() {
-                let _ = tell.send(catch_unwind(AssertUnwindSafe(job)));
+            if !reply.is_closed() {
+                let _ = reply.send(catch_unwind(AssertUnwindSafe(job)));
             }
         }));
-        match told.await {
+        match answer.await {
             Ok(Ok(result)) => Ok(Done { result, is_crowded }),
             Ok(Err(_)) => Err(Undone::Panicked),
             Err(_) => Err(Undone::Dropped),

@@ -114,11 +114,11 @@ pub fn merge(surveys: &[Survey]) -> Merged {
     sorted.sort_by_cached_key(|(name, _)| natural(name));
     let mut values: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for (name, survey) in &sorted {
-        for (what, value, holder) in told(name, survey) {
+        for (what, value, holder) in comparable(name, survey) {
             values.entry(what).or_default().entry(value).or_default().push(holder);
         }
     }
-    for (what, holder) in untold(&sorted) {
+    for (what, holder) in unreported(&sorted) {
         values.entry(what).or_default().entry(DEFAULT.into()).or_default().push(holder);
     }
     let differences: Vec<Difference> =
@@ -137,22 +137,22 @@ pub fn merge(surveys: &[Survey]) -> Merged {
 /// inventory lists all changed settings.
 const DEFAULT: &str = "default";
 
-/// Settings that servers do not tell though others of their version do, and who does not.
-fn untold(surveys: &[(String, &Survey)]) -> Vec<(String, String)> {
+/// Settings that some servers of a version do not report, with these servers.
+fn unreported(surveys: &[(String, &Survey)]) -> Vec<(String, String)> {
     let mut changed: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     let servers = || surveys.iter().flat_map(|(name, survey)| holders(name, survey));
     for (_, server) in servers() {
         let names = changed.entry((server.engine.as_str(), server.version.as_str())).or_default();
-        let told = server.settings.iter().filter(|one| one.is_changed && one.value.is_some());
-        names.extend(told.map(|one| one.name.as_str()).filter(|name| is_common(name)));
+        let reported = server.settings.iter().filter(|one| one.is_changed && one.value.is_some());
+        names.extend(reported.map(|one| one.name.as_str()).filter(|name| is_common(name)));
     }
     servers()
         .flat_map(|(holder, server)| {
             let names = &changed[&(server.engine.as_str(), server.version.as_str())];
             // The settings of a server without any could not be read.
             let names = names.iter().filter(|_| !server.settings.is_empty());
-            let untold = names.filter(|name| server.setting(name).is_none());
-            untold
+            let unreported = names.filter(|name| server.setting(name).is_none());
+            unreported
                 .map(|name| (format!("{} {name}", server.engine), holder.clone()))
                 .collect::<Vec<_>>()
         })
@@ -242,7 +242,7 @@ fn server(server: &SurveyedServer) -> ServerRow {
 }
 
 /// Everything that can be compared of an inventory: what, its value, and who has it.
-fn told(name: &str, survey: &Survey) -> Vec<(String, String, String)> {
+fn comparable(name: &str, survey: &Survey) -> Vec<(String, String, String)> {
     let (machine, cpus) = (&survey.machine, &survey.machine.processors);
     let number = |value: Option<u32>| value.map(|value| value.to_string());
     let yes_or_no = |is_so: bool| if is_so { "yes" } else { "no" }.to_owned();
@@ -269,8 +269,9 @@ fn told(name: &str, survey: &Survey) -> Vec<(String, String, String)> {
         let settings =
             server.settings.iter().map(|setting| (setting.name.as_str(), shown(setting)));
         let version = [("version", Some(server.version.clone()))];
-        let told = version.into_iter().chain(settings).filter(|(what, _)| is_common(what));
-        told.map(move |(what, value)| (format!("{} {what}", server.engine), value, holder.clone()))
+        let values = version.into_iter().chain(settings).filter(|(what, _)| is_common(what));
+        values
+            .map(move |(what, value)| (format!("{} {what}", server.engine), value, holder.clone()))
     });
     let all = of_machine.chain(of_servers);
     all.filter_map(|(what, value, holder)| Some((what, value?, holder))).collect()

@@ -60,7 +60,7 @@ pub fn gain(explanation: &Explanation) -> Option<Finding> {
 fn parts(explanation: &Explanation) -> Option<Finding> {
     let decomposition = &explanation.decomposition;
     decomposition.total.interval?;
-    let said = Said::from_decomposition(decomposition);
+    let said = Phrases::from_decomposition(decomposition);
     let causes = said.causes();
     let [sessions_from, sessions_to] = decomposition.sessions;
     let more_sessions = (sessions_to / sessions_from - 1.0).abs() > 1e-9;
@@ -78,7 +78,7 @@ fn parts(explanation: &Explanation) -> Option<Finding> {
 }
 
 /// A decomposition, and the units of its sentences.
-struct Said<'d> {
+struct Phrases<'d> {
     decomposition: &'d Decomposition,
     /// Units of work to which seconds refer, and their name.
     work: (f64, String),
@@ -86,7 +86,7 @@ struct Said<'d> {
     time: (f64, &'static str),
 }
 
-impl<'d> Said<'d> {
+impl<'d> Phrases<'d> {
     fn from_decomposition(decomposition: &'d Decomposition) -> Self {
         let work = wording::work_scale(decomposition.work, &decomposition.unit);
         let total = &decomposition.total;
@@ -264,12 +264,12 @@ fn shapes(decomposition: &Decomposition) -> Option<Finding> {
     let adjusted =
         adjusted(&counts.chain(shapes.iter().map(|shape| shape.each_p)).collect::<Vec<_>>());
     let (counts, eachs) = adjusted.split_at(shapes.len());
-    let told = shapes.iter().zip(counts.iter().zip(eachs));
-    let told: Vec<(String, String)> = told
+    let parts = shapes.iter().zip(counts.iter().zip(eachs));
+    let parts: Vec<(String, String)> = parts
         .filter_map(|(shape, (count, each))| tell(shape, *count, (*each)?))
         .take(NAMED)
         .collect();
-    let (texts, evidence): (Vec<String>, Vec<String>) = told.into_iter().unzip();
+    let (texts, evidence): (Vec<String>, Vec<String>) = parts.into_iter().unzip();
     let blocks = wording::count(decomposition.blocks, "block");
     let evidence =
         format!("t test of log ratios, {blocks}, Holm-adjusted: {}", evidence.join("; "));

@@ -60,7 +60,7 @@ enum Part {
 
 /// Properties of a column's cells.
 #[derive(Debug, Clone, Default)]
-struct Seen {
+struct CellSummary {
     has_value: bool,
     has_interval: bool,
     /// The first two different units in the cells.
@@ -73,7 +73,7 @@ struct Seen {
     longest: usize,
 }
 
-impl Seen {
+impl CellSummary {
     fn see(&mut self, column: &Column, cell: &Cell) {
         self.has_value |= cell.value != Datum::Empty;
         self.has_interval |= cell.interval.is_some();
@@ -162,7 +162,7 @@ impl WrittenColumn {
 impl Survey {
     pub fn measure(table: &Table) -> Self {
         let mut rows = 0;
-        let mut seen = vec![Seen::default(); table.columns.len()];
+        let mut seen = vec![CellSummary::default(); table.columns.len()];
         for row in table.rows() {
             rows += 1;
             for ((seen, column), cell) in seen.iter_mut().zip(&table.columns).zip(&row) {

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const DOING: &str = "reading blocking sessions";
 
 /// A session with what it waits for.
-struct Seen {
+struct WaitingSession {
     session: TaskSession,
     wait: Option<String>,
     waited_s: Option<f64>,
@@ -102,7 +102,7 @@ fn sessions_seen(
     own: &[u32],
     literals: bool,
     has_performance_schema: bool,
-) -> Result<BTreeMap<i32, Seen>, ServerError> {
+) -> Result<BTreeMap<i32, WaitingSession>, ServerError> {
     let last = if has_performance_schema {
         "(SELECT max(sql_text) FROM performance_schema.events_statements_current JOIN \
          performance_schema.threads USING (thread_id) WHERE processlist_id = sessions.id)"
@@ -144,7 +144,7 @@ fn sessions_seen(
                 ..TaskSession::default()
             };
             let wait = types::of_state(&state).filter(|_| !is_idle).map(|_| state);
-            Some((pid, Seen { session, wait, waited_s: state_s.filter(|_| !is_idle) }))
+            Some((pid, WaitingSession { session, wait, waited_s: state_s.filter(|_| !is_idle) }))
         })
         .collect())
 }

@@ -205,8 +205,8 @@ impl Client {
     }
 
     /// Sets the stop that ends waiting for answers, and the grace time.
-    pub fn set_stop(&mut self, stop: Stop, goes_on: Duration) {
-        self.messages.stream.patience.stop = Some((stop, goes_on));
+    pub fn set_stop(&mut self, stop: Stop, grace: Duration) {
+        self.messages.stream.patience.stop = Some((stop, grace));
     }
 
     /// The bare connection, for a load that writes and reads messages itself, once all requests are

@@ -23,12 +23,12 @@ pub fn objections(
     }
     // To show a value, `postgres` reads the file and does nothing else, also as root.
     let mut postgres = command(&installation.program("postgres"));
-    let told = postgres.args(["-C", "shared_buffers", "-D"]).arg(folder.path()).output();
-    let Ok(told) = told else { return Vec::new() };
-    let log = String::from_utf8_lossy(&told.stderr);
+    let output = postgres.args(["-C", "shared_buffers", "-D"]).arg(folder.path()).output();
+    let Ok(output) = output else { return Vec::new() };
+    let log = String::from_utf8_lossy(&output.stderr);
     let wrong = settings.keys().filter_map(|name| Some((name, objection(&log, name)?)));
     let known = || names(installation);
-    if told.status.success() {
+    if output.status.success() {
         Vec::new()
     } else {
         wrong
@@ -54,7 +54,7 @@ pub fn objections(
 fn names(installation: &Installation) -> Vec<String> {
     let described = command(&installation.program("postgres")).arg("--describe-config").output();
     let text = described
-        .map(|told| String::from_utf8_lossy(&told.stdout).into_owned())
+        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
         .unwrap_or_default();
     text.lines().filter_map(|line| Some(line.split_once('\t')?.0.to_lowercase())).collect()
 }

@@ -12,7 +12,7 @@ pub(super) struct SessionSamples {
     /// Sessions x interval, in seconds.
     pub session_s: f64,
     /// Samples without a wait event.
-    pub running: Seen,
+    pub running: SampleCounts,
     /// Samples by wait type.
     pub waits: Vec<WaitSamples>,
     /// Samples a second.
@@ -26,7 +26,7 @@ pub(super) struct SessionSamples {
 pub(super) struct WaitSamples {
     pub name: String,
     /// Of the sessions.
-    pub own: Seen,
+    pub own: SampleCounts,
     /// Of all processes that work for clients, and of all processes there are.
     pub of_clients: u64,
     pub of_all: u64,
@@ -37,7 +37,7 @@ pub(super) struct WaitSamples {
 
 /// Samples, and the scheduler's states at the same time.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct SampleCounts {
     /// Number of samples.
     pub samples: u64,
     /// Of these, with a known state.
@@ -46,7 +46,7 @@ pub(super) struct Seen {
     pub runnable: u64,
 }
 
-impl Seen {
+impl SampleCounts {
     fn add(&mut self, count: u64, runnable: Option<bool>) {
         self.samples += count;
         self.with_state += if runnable.is_some() { count } else { 0 };
@@ -78,7 +78,7 @@ impl SessionSamples {
         is_chosen: impl Fn(i32) -> bool,
         idle: Option<&str>,
     ) -> Self {
-        let mut running = Seen::default();
+        let mut running = SampleCounts::default();
         let mut waits: BTreeMap<&str, WaitSamples> = BTreeMap::new();
         for (sample, count) in &window.samples {
             let chosen = is_chosen(sample.pid);
@@ -237,7 +237,7 @@ impl SessionSamples {
 
     /// Seconds on a processor or in the run queue with a wait event, of each wait.
     fn runnable_in_waits_s(&self, kernel: KernelTime) -> Vec<f64> {
-        let mut all = Seen::default();
+        let mut all = SampleCounts::default();
         for wait in &self.waits {
             all.with_state += wait.own.with_state;
             all.runnable += wait.own.runnable;
@@ -313,7 +313,7 @@ mod tests {
     use observations::Operation;
 
     fn samples(name: &str, own: u64) -> WaitSamples {
-        let own = Seen { samples: own, ..Seen::default() };
+        let own = SampleCounts { samples: own, ..SampleCounts::default() };
         let (of_clients, of_all) = (own.samples, own.samples);
         WaitSamples { name: name.into(), own, of_clients, of_all, variance: None }
     }
@@ -322,7 +322,7 @@ mod tests {
     fn sessions(kernel: Option<KernelTime>) -> SessionSamples {
         SessionSamples {
             session_s: 40.0,
-            running: Seen { samples: 1000, ..Seen::default() },
+            running: SampleCounts { samples: 1000, ..SampleCounts::default() },
             waits: vec![samples("Client:ClientRead", 2000), samples("IO:WalSync", 1000)],
             hz: 100.0,
             kernel,
@@ -373,9 +373,9 @@ mod tests {
         // 23 s, of which the kernel counts 22. The 18 s of suspension are divided by the rest.
         let mut sessions =
             sessions(Some(KernelTime { cpu_s: 12.0, cpu_user_s: 5.0, run_queue_s: 10.0 }));
-        sessions.running = Seen { samples: 1000, with_state: 500, runnable: 500 };
-        sessions.waits[0].own = Seen { samples: 2000, with_state: 1000, runnable: 600 };
-        sessions.waits[1].own = Seen { samples: 1000, with_state: 500, runnable: 50 };
+        sessions.running = SampleCounts { samples: 1000, with_state: 500, runnable: 500 };
+        sessions.waits[0].own = SampleCounts { samples: 2000, with_state: 1000, runnable: 600 };
+        sessions.waits[1].own = SampleCounts { samples: 1000, with_state: 500, runnable: 50 };
         let (waits, time) = sessions.account(ServerCounts::default());
         for ((name, resource_s, signal_s), expected) in shown(&waits).into_iter().zip([
             ("Client:ClientRead", 18.0 * 8.0 / 17.0, 0.0),

@@ -47,8 +47,8 @@ fn connect(config: &Config, stop: Option<(&Stop, Duration)>) -> Result<Client, S
     config = stop.map_or(config.clone(), |(stop, _)| config.with_stop(stop.clone()));
     let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
     client.set_answer_timeout(Some(work::silence_max()));
-    if let Some((stop, goes_on)) = stop {
-        client.set_stop(stop.clone(), goes_on);
+    if let Some((stop, grace)) = stop {
+        client.set_stop(stop.clone(), grace);
     }
     let major = client.server_version() / 10_000;
     if major < 14 {
@@ -168,7 +168,7 @@ impl PostgresCollector {
     }
 
     /// After a request to stop the trial, any error is reported as the cancellation.
-    fn told(&self, error: ServerError) -> EngineError {
+    fn or_cancelled(&self, error: ServerError) -> EngineError {
         if self.cancel.is_cancelled() { EngineError::Cancelled } else { error.into() }
     }
 }
@@ -180,7 +180,7 @@ impl WaitCollector for PostgresCollector {
         let is_ours = !lock(&self.sessions).is_empty();
         let roster_period = if is_ours { ROSTER_PERIOD } else { ROSTER_PERIOD_OF_OTHERS };
         let watch = || Watch::start([connect()?, connect()?], self.options, roster_period);
-        let mut watch = watch().map_err(|error| self.told(error))?;
+        let mut watch = watch().map_err(|error| self.or_cancelled(error))?;
         self.before = Used::read(&mut watch.client, &self.config.user, &lock(&self.sessions));
         self.running = Some(watch);
         Ok(())
@@ -196,7 +196,8 @@ impl WaitCollector for PostgresCollector {
             let used = Used::read(&mut watch.client, &self.config.user, &lock(&self.sessions));
             Ok((window, operations?, used.since(&self.before), untimed(&mut watch.client)))
         };
-        let (window, operations, used, untimed) = finish().map_err(|error| self.told(error))?;
+        let (window, operations, used, untimed) =
+            finish().map_err(|error| self.or_cancelled(error))?;
         let lost = hidden(&window).into_iter().chain(untimed).collect();
         let ours: HashSet<i32> = lock(&self.sessions).iter().copied().collect();
         let samples = if ours.is_empty() {

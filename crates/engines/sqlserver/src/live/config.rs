@@ -103,12 +103,12 @@ fn wrong<T>(what: impl Into<String>) -> Result<T, ConfigError> {
 
 /// The raw parts of a connection string.
 #[derive(Default)]
-struct Given {
+struct Keywords {
     /// By keyword, as [`keyword`] names it.
     values: Vec<(String, String)>,
 }
 
-impl Given {
+impl Keywords {
     fn get(&self, keyword: &str) -> Option<&str> {
         let found = self.values.iter().find(|(name, value)| name == keyword && !value.is_empty());
         found.map(|(_, value)| value.as_str())
@@ -124,7 +124,7 @@ impl Given {
     }
 }
 
-/// Keywords that are understood, by the first of their names, under which [`Given`] has them.
+/// Keywords that are understood, by the first of their names, under which [`Keywords`] has them.
 #[rustfmt::skip]
 const KNOWN: [&[&str]; 16] = [
     &["server", "datasource", "address", "addr", "networkaddress"], &["port", "portnumber"],
@@ -202,10 +202,10 @@ impl Config {
     }
 }
 
-fn given(text: &str) -> Result<Given, ConfigError> {
+fn given(text: &str) -> Result<Keywords, ConfigError> {
     match text.split_once("://") {
         Some((scheme @ ("mssql" | "sqlserver"), rest)) => url(scheme, rest),
-        _ => Ok(Given { values: keywords(text)? }),
+        _ => Ok(Keywords { values: keywords(text)? }),
     }
 }
 
@@ -223,7 +223,7 @@ fn keyword(name: &str) -> String {
 }
 
 /// The parts of the text behind `://`.
-fn url(scheme: &str, rest: &str) -> Result<Given, ConfigError> {
+fn url(scheme: &str, rest: &str) -> Result<Keywords, ConfigError> {
     let (address, properties) = match rest.find(['?', ';']) {
         Some(at) => (&rest[..at], &rest[at..]),
         None => (rest, ""),
@@ -257,7 +257,7 @@ fn url(scheme: &str, rest: &str) -> Result<Given, ConfigError> {
         }
         None => {}
     }
-    Ok(Given { values })
+    Ok(Keywords { values })
 }
 
 /// Percent-encoding undone.
@@ -337,7 +337,7 @@ fn keyword_value(text: &str) -> Result<(String, &str), ConfigError> {
 }
 
 /// Host, instance and port: `tcp:host,1433`, `host\instance`, `host:1433`, `[::1]:1433`.
-fn place(given: &Given) -> Result<(String, Option<String>, Option<u16>), ConfigError> {
+fn place(given: &Keywords) -> Result<(String, Option<String>, Option<u16>), ConfigError> {
     let server = given.get("server").unwrap_or("localhost").trim();
     if server.starts_with("np:") || server.starts_with("lpc:") || server.starts_with(r"\\") {
         return wrong("only TCP is supported; give the server as host or host,port");
@@ -369,7 +369,10 @@ fn place(given: &Given) -> Result<(String, Option<String>, Option<u16>), ConfigE
     Ok((host.to_owned(), instance.filter(|_| port.is_none()).map(str::to_owned), port))
 }
 
-fn login(given: &Given, variable: impl Fn(&str) -> Option<String>) -> Result<Login, ConfigError> {
+fn login(
+    given: &Keywords,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Result<Login, ConfigError> {
     let in_place = |keyword: &str| {
         let of_password =
             ["user", "password", "passwordfile"].iter().any(|own| given.get(own).is_some());
@@ -434,7 +437,7 @@ fn secret_from(path: &Path, what: &str, bytes_max: u64) -> Result<String, Config
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
-fn encryption(given: &Given) -> Result<Encryption, ConfigError> {
+fn encryption(given: &Keywords) -> Result<Encryption, ConfigError> {
     match given.get("encrypt").map(str::to_lowercase).as_deref() {
         None | Some("mandatory" | "yes" | "true" | "1") => Ok(Encryption::Mandatory),
         Some("strict") => Ok(Encryption::Strict),

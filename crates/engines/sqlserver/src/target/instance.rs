@@ -14,8 +14,8 @@ use crate::live::rows::Rows;
 use crate::live::views;
 use crate::settings::{COMPRESSION, FINAL_CHECKPOINT, SEQUENTIAL_KEY, server_settings};
 use engine::{
-    Asked, CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Instance,
-    Planned, WaitCollector, open_files,
+    CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Instance,
+    PlanRequest, Planned, WaitCollector, open_files,
 };
 use engine::{Explainer, ServerProcess, Tables};
 use experiment::Configuration;
@@ -233,7 +233,10 @@ impl Explainer for MssqlInstance {
         })
     }
 
-    fn plans(&self, asked: &[Asked]) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
+    fn plans(
+        &self,
+        asked: &[PlanRequest],
+    ) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
         Ok(plans(self.database.connect()?, asked))
     }
 }

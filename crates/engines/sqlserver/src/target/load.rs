@@ -84,7 +84,7 @@ struct Connection {
     statements: Arc<[StatementText]>,
     prepared: Vec<PreparedStatement>,
     cancel: CancelHandle,
-    asked: Asked,
+    asked: RequestKind,
     text: String,
     parameters: Vec<Parameter>,
     keys: Vec<Key>,
@@ -92,7 +92,7 @@ struct Connection {
 
 /// A request without what it borrows.
 #[derive(Debug, Clone, Copy)]
-enum Asked {
+enum RequestKind {
     Operation { number: usize, results: bool },
     Text { results: bool },
     Batch { number: usize, pipelined: bool },
@@ -131,7 +131,7 @@ impl MssqlConnections {
                 statements: Arc::clone(statements),
                 prepared,
                 cancel: set.cancel.child_handle(),
-                asked: Asked::Text { results: true },
+                asked: RequestKind::Text { results: true },
                 text: SESSION.to_owned(),
                 parameters: Vec::new(),
                 keys: Vec::new(),
@@ -217,7 +217,7 @@ impl Connection {
         self.asked = match *request {
             Request::Execute { statement: Statement::Operation(number), parameters, results } => {
                 self.parameters.extend_from_slice(parameters);
-                Asked::Operation { number, results }
+                RequestKind::Operation { number, results }
             }
             Request::Execute { statement, results, .. } => {
                 self.text.push_str(match statement {
@@ -226,26 +226,26 @@ impl Connection {
                     Statement::Commit => COMMIT,
                     Statement::Rollback | Statement::Operation(_) => ROLLBACK,
                 });
-                Asked::Text { results }
+                RequestKind::Text { results }
             }
             Request::Batch { operation, keys, pipelined, .. } => {
                 self.keys.extend_from_slice(keys);
-                Asked::Batch { number: operation, pipelined }
+                RequestKind::Batch { number: operation, pipelined }
             }
             Request::Bulk { operation, keys, .. } => {
                 self.keys.extend_from_slice(keys);
-                Asked::Bulk { number: operation }
+                RequestKind::Bulk { number: operation }
             }
         };
     }
 
     async fn run(&mut self) -> TdsResult<Done> {
         match self.asked {
-            Asked::Operation { number, results } if self.parameters.is_empty() => {
+            RequestKind::Operation { number, results } if self.parameters.is_empty() => {
                 self.text.push_str(&self.statements[number].sql);
                 self.run_text(results).await
             }
-            Asked::Operation { number, results } => {
+            RequestKind::Operation { number, results } => {
                 let parameters = self
                     .parameters
                     .iter()
@@ -254,13 +254,13 @@ impl Connection {
                 let parameters = parameters.collect();
                 self.run_prepared(number, parameters, results).await
             }
-            Asked::Text { results } => self.run_text(results).await,
-            Asked::Batch { number, pipelined: true } => {
+            RequestKind::Text { results } => self.run_text(results).await,
+            RequestKind::Batch { number, pipelined: true } => {
                 self.write_batch(number);
                 self.run_text(false).await
             }
-            Asked::Batch { number, pipelined: false } => self.run_batch(number).await,
-            Asked::Bulk { number } => self.run_bulk(number).await,
+            RequestKind::Batch { number, pipelined: false } => self.run_batch(number).await,
+            RequestKind::Bulk { number } => self.run_bulk(number).await,
         }
     }
 

@@ -5,7 +5,7 @@ use crate::dialect::quote_literal;
 use crate::live::client::Client;
 use crate::showplan::ShowPlan;
 use engine::planned::{each, literal};
-use engine::{Asked, NoPlan, Planned, Plans as _};
+use engine::{NoPlan, PlanRequest, Planned, Plans as _};
 use observations::statement::shown;
 use plans::{Operator, Plan, Role};
 use sql::Syntax;
@@ -42,7 +42,7 @@ impl Explaining {
 
 /// The plans of the user's statements, for the values that the load sends first: those that a
 /// prepared statement is compiled for.
-pub fn plans(client: Client, asked: &[Asked]) -> Vec<Result<Planned, NoPlan>> {
+pub fn plans(client: Client, asked: &[PlanRequest]) -> Vec<Result<Planned, NoPlan>> {
     let mut session = Explaining::begin(client);
     each(asked, |own| {
         let session = session.as_mut().map_err(|why| why.clone())?;

@@ -17,14 +17,14 @@ pub struct BreakEven {
     /// The difference from the reference; negative: less.
     pub more_cpu_s: f64,
     /// Where reading and computing take turns: a scan takes bytes / bandwidth + processor time.
-    pub in_turns: Pays,
+    pub in_turns: Limit,
     /// Where reading ahead keeps the processor busy: a scan takes the longer of the two.
-    pub overlapped: Pays,
+    pub overlapped: Limit,
 }
 
 /// The read bandwidth below which compression makes a scan faster.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Pays {
+pub struct Limit {
     /// In MB/s (10^6 bytes); `None`: it does on any disk, because it costs no processor time.
     pub below_mb_s: Option<f64>,
     /// Lower end of the 95 % interval: up to there it pays for sure; `None`: on any disk for sure,
@@ -69,13 +69,13 @@ impl BreakEven {
             read_mb,
             cpu_s,
             more_cpu_s,
-            in_turns: Pays {
+            in_turns: Limit {
                 below_mb_s: in_turns(more_cpu_s),
                 low_mb_s: more_interval.and_then(|own| in_turns(own.high)),
                 high_mb_s: more_interval.and_then(|own| in_turns(own.low)),
                 has_interval: more_interval.is_some(),
             },
-            overlapped: Pays {
+            overlapped: Limit {
                 below_mb_s: overlapped(cpu_s).filter(|_| costs),
                 low_mb_s: cpu_interval.and_then(|own| overlapped(own.high)).filter(|_| may_cost),
                 high_mb_s: cpu_interval
@@ -89,7 +89,7 @@ impl BreakEven {
 
 #[cfg(test)]
 mod tests {
-    use super::{BreakEven, Pays};
+    use super::{BreakEven, Limit};
     use analysis::Interval;
 
     fn compared(
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn what_costs_no_processor_time_pays_on_any_disk_and_what_saves_no_byte_on_none() {
         let free = compared([100.0, 40.0], (0.8, [0.7, 0.9]), (-0.2, [-0.3, -0.1])).unwrap();
-        let any = Pays { below_mb_s: None, low_mb_s: None, high_mb_s: None, has_interval: true };
+        let any = Limit { below_mb_s: None, low_mb_s: None, high_mb_s: None, has_interval: true };
         assert_eq!((free.in_turns, free.overlapped), (any, any));
         // It may cost something: it pays up to the lower end for sure.
         let unsure = compared([100.0, 40.0], (1.0, [0.8, 1.25]), (0.1, [-0.1, 0.3])).unwrap();

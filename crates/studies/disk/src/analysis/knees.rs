@@ -8,10 +8,10 @@ use observations::number;
 /// threads and queue depth do together, which the effects of each alone do not show.
 pub fn find(summary: &Summary) -> Vec<Finding> {
     let disk = disk(summary);
-    disk.iter().flat_map(|disk| &disk.knees).filter_map(told).collect()
+    disk.iter().flat_map(|disk| &disk.knees).filter_map(finding).collect()
 }
 
-fn told(knee: &Knee) -> Option<Finding> {
+fn finding(knee: &Knee) -> Option<Finding> {
     let KneeInterval { from, to, .. } = knee.between?;
     let (from, to) = (&knee.points[from], &knee.points[to?]);
     let group = if knee.group.is_empty() { String::new() } else { format!("{}: ", knee.group) };

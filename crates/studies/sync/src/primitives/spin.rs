@@ -7,9 +7,9 @@ use super::atomics::{AtomicBool, AtomicU32, AtomicUsize, Ordering, Patience};
 pub trait SpinLock: Default + Send + Sync {
     /// Waits for the lock and takes it. `thread` numbers the calling thread, which waits for one
     /// lock at a time, in `seats`.
-    fn acquire(&self, seats: &[Seat], thread: usize);
+    fn acquire(&self, seats: &[QueueNode], thread: usize);
     /// Gives back the lock that this thread has taken.
-    fn release(&self, seats: &[Seat], thread: usize);
+    fn release(&self, seats: &[QueueNode], thread: usize);
 }
 
 /// Test-and-set: every try writes, so that the cache line wanders among all that wait.
@@ -20,7 +20,7 @@ pub struct TestAndSet {
 
 impl SpinLock for TestAndSet {
     #[inline]
-    fn acquire(&self, _: &[Seat], _: usize) {
+    fn acquire(&self, _: &[QueueNode], _: usize) {
         let mut patience = Patience::default();
         while self.locked.swap(true, Ordering::Acquire) {
             patience.pause();
@@ -28,7 +28,7 @@ impl SpinLock for TestAndSet {
     }
 
     #[inline]
-    fn release(&self, _: &[Seat], _: usize) {
+    fn release(&self, _: &[QueueNode], _: usize) {
         self.locked.store(false, Ordering::Release);
     }
 }
@@ -43,7 +43,7 @@ pub struct TestAndTestAndSet {
 
 impl SpinLock for TestAndTestAndSet {
     #[inline]
-    fn acquire(&self, _: &[Seat], _: usize) {
+    fn acquire(&self, _: &[QueueNode], _: usize) {
         let mut patience = Patience::default();
         loop {
             if !self.locked.load(Ordering::Relaxed) && !self.locked.swap(true, Ordering::Acquire) {
@@ -54,7 +54,7 @@ impl SpinLock for TestAndTestAndSet {
     }
 
     #[inline]
-    fn release(&self, _: &[Seat], _: usize) {
+    fn release(&self, _: &[QueueNode], _: usize) {
         self.locked.store(false, Ordering::Release);
     }
 }
@@ -70,7 +70,7 @@ pub struct Ticket {
 
 impl SpinLock for Ticket {
     #[inline]
-    fn acquire(&self, _: &[Seat], _: usize) {
+    fn acquire(&self, _: &[QueueNode], _: usize) {
         let own = self.next.fetch_add(1, Ordering::Relaxed);
         let mut patience = Patience::default();
         while self.served.load(Ordering::Acquire) != own {
@@ -79,7 +79,7 @@ impl SpinLock for Ticket {
     }
 
     #[inline]
-    fn release(&self, _: &[Seat], _: usize) {
+    fn release(&self, _: &[QueueNode], _: usize) {
         // Only who is served writes it.
         let own = self.served.load(Ordering::Relaxed);
         self.served.store(own.wrapping_add(1), Ordering::Release);
@@ -100,7 +100,7 @@ pub struct Mcs {
 /// Where a thread waits.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub struct Seat {
+pub struct QueueNode {
     /// Next in line: its number plus one; 0: empty.
     next: AtomicUsize,
     waiting: AtomicBool,
@@ -108,7 +108,7 @@ pub struct Seat {
 
 impl SpinLock for Mcs {
     #[inline]
-    fn acquire(&self, seats: &[Seat], thread: usize) {
+    fn acquire(&self, seats: &[QueueNode], thread: usize) {
         let seat = &seats[thread];
         seat.next.store(0, Ordering::Relaxed);
         seat.waiting.store(true, Ordering::Relaxed);
@@ -123,7 +123,7 @@ impl SpinLock for Mcs {
     }
 
     #[inline]
-    fn release(&self, seats: &[Seat], thread: usize) {
+    fn release(&self, seats: &[QueueNode], thread: usize) {
         let seat = &seats[thread];
         let mut next = seat.next.load(Ordering::Acquire);
         if next == 0 {

@@ -1,7 +1,7 @@
 //! The table of counters under each primitive.
 
 use crate::primitives::padding::Cells;
-use crate::primitives::spin::{Seat, SpinLock};
+use crate::primitives::spin::{QueueNode, SpinLock};
 use dashmap::DashMap;
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -69,19 +69,22 @@ impl Table for DashMap<usize, u64> {
 /// A counter of an array, with what guards it. `seats` are the places in which threads wait for a
 /// queue lock.
 pub trait Counter: Default + Sync {
-    fn add(&self, seats: &[Seat], thread: usize, acquired: impl FnOnce());
-    fn read(&self, seats: &[Seat], thread: usize, acquired: impl FnOnce()) -> u64;
+    fn add(&self, seats: &[QueueNode], thread: usize, acquired: impl FnOnce());
+    fn read(&self, seats: &[QueueNode], thread: usize, acquired: impl FnOnce()) -> u64;
 }
 
 /// A counter a member, in cells that keep them apart.
 pub struct Array<C> {
     cells: Cells<C>,
-    seats: Vec<Seat>,
+    seats: Vec<QueueNode>,
 }
 
 impl<C: Default + Deref<Target: Sized>> Array<C> {
     pub fn new(members: usize, threads: usize) -> Self {
-        Self { cells: Cells::new(members), seats: (0..threads).map(|_| Seat::default()).collect() }
+        Self {
+            cells: Cells::new(members),
+            seats: (0..threads).map(|_| QueueNode::default()).collect(),
+        }
     }
 }
 
@@ -103,14 +106,14 @@ impl<C: Default + Sync + Deref<Target: Counter>> Table for Array<C> {
 
 impl Counter for Mutex<u64> {
     #[inline]
-    fn add(&self, _: &[Seat], _: usize, acquired: impl FnOnce()) {
+    fn add(&self, _: &[QueueNode], _: usize, acquired: impl FnOnce()) {
         let mut count = self.lock().unwrap_or_else(PoisonError::into_inner);
         acquired();
         *count += 1;
     }
 
     #[inline]
-    fn read(&self, _: &[Seat], _: usize, acquired: impl FnOnce()) -> u64 {
+    fn read(&self, _: &[QueueNode], _: usize, acquired: impl FnOnce()) -> u64 {
         let count = self.lock().unwrap_or_else(PoisonError::into_inner);
         acquired();
         *count
@@ -126,7 +129,7 @@ pub struct Spinning<L> {
 
 impl<L: SpinLock> Counter for Spinning<L> {
     #[inline]
-    fn add(&self, seats: &[Seat], thread: usize, acquired: impl FnOnce()) {
+    fn add(&self, seats: &[QueueNode], thread: usize, acquired: impl FnOnce()) {
         self.lock.acquire(seats, thread);
         acquired();
         add_unguarded(&self.count);
@@ -134,7 +137,7 @@ impl<L: SpinLock> Counter for Spinning<L> {
     }
 
     #[inline]
-    fn read(&self, seats: &[Seat], thread: usize, acquired: impl FnOnce()) -> u64 {
+    fn read(&self, seats: &[QueueNode], thread: usize, acquired: impl FnOnce()) -> u64 {
         self.lock.acquire(seats, thread);
         acquired();
         let count = self.count.load(Ordering::Relaxed);
@@ -152,12 +155,12 @@ macro_rules! plain {
 
         impl Counter for $counter {
             #[inline]
-            fn add(&self, _: &[Seat], _: usize, _: impl FnOnce()) {
+            fn add(&self, _: &[QueueNode], _: usize, _: impl FnOnce()) {
                 $add(&self.0);
             }
 
             #[inline]
-            fn read(&self, _: &[Seat], _: usize, _: impl FnOnce()) -> u64 {
+            fn read(&self, _: &[QueueNode], _: usize, _: impl FnOnce()) -> u64 {
                 self.0.load(Ordering::Relaxed)
             }
         }

@@ -26,15 +26,15 @@ const PAGES_SHARE_MIN: f64 = 0.5;
 const MISSED_USES_MIN: u64 = 10;
 
 /// An index that scans miss.
-struct Found {
+struct Candidate {
     table: usize,
     columns: Vec<String>,
     /// The statements, in their order, each once.
-    scans: Vec<Kept>,
+    scans: Vec<Filter>,
 }
 
 /// A statement, and the share of the rows that its scan keeps.
-struct Kept {
+struct Filter {
     statement: usize,
     share: f64,
 }
@@ -44,14 +44,14 @@ const CONDITION_MAX: usize = 10_000;
 
 /// The indexes that scans miss, one for each table and columns.
 pub fn missing(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<Candidate> = Vec::new();
     for scan in table_scans(snapshot) {
         let Some((columns, share)) = candidate(snapshot, &scan, rules) else { continue };
-        let kept = Kept { statement: scan.statement, share };
+        let kept = Filter { statement: scan.statement, share };
         match found.iter_mut().find(|one| one.table == scan.table && one.columns == columns) {
             Some(one) if one.scans.iter().any(|known| known.statement == kept.statement) => {}
             Some(one) => one.scans.push(kept),
-            None => found.push(Found { table: scan.table, columns, scans: vec![kept] }),
+            None => found.push(Candidate { table: scan.table, columns, scans: vec![kept] }),
         }
     }
     let scans = found.iter().map(|one| said(snapshot, one, rules));
@@ -352,7 +352,7 @@ fn column(side: &str) -> Option<String> {
     (is_quoted || (is_name && begins)).then_some(name)
 }
 
-fn said(snapshot: &Snapshot, found: &Found, rules: &Rules) -> Advice {
+fn said(snapshot: &Snapshot, found: &Candidate, rules: &Rules) -> Advice {
     let (table, columns) = (&snapshot.tables[found.table], &found.columns);
     let numbers_of: Vec<usize> = found.scans.iter().map(|one| one.statement).collect();
     let time_s: f64 = numbers_of
@@ -360,7 +360,7 @@ fn said(snapshot: &Snapshot, found: &Found, rules: &Rules) -> Advice {
         .filter_map(|at| snapshot.statements[*at].get(Counter::TimeNs))
         .map(|ns| ns as f64 / 1e9)
         .sum();
-    let Kept { statement, share } = found.scans[0];
+    let Filter { statement, share } = found.scans[0];
     let statement = &snapshot.statements[statement];
     let is_recorded = statement.plans.iter().any(|plan| plan.runs > 0) || !rules.estimates_scans;
     let counted = [
