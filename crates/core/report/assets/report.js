@@ -201,10 +201,10 @@
       const own = rows.filter((r) => r.panel === panel);
       const every = (i) => own.filter((r, n) => r.series === i && n % 6 === 0);
       const title = (r) => [spec.series[r.series] && `${spec.seriesLabel} = ${spec.series[r.series]}`,
-        `${figure(100 - 100 / r.x)} % are no slower than`, seconds(r.y)].filter(Boolean).join("\n");
+        `${figure(100 - 100 / r.x)} % are at most ${seconds(r.y)}`].filter(Boolean).join("\n");
       return Plot.plot({
         ...COMMON, marginLeft: 64, width, height: Math.min(330, Math.max(230, width * 0.5)),
-        x: { type: "log", domain: xs, label: "share of all that is no slower", labelAnchor: "center", labelArrow: "none", ticks: ticks(width), tickFormat: percentile },
+        x: { type: "log", domain: xs, label: "percentile", labelAnchor: "center", labelArrow: "none", ticks: ticks(width), tickFormat: percentile },
         y: { type: "log", domain: [ys[0] * 0.9, ys[1] * 1.1], label: "latency", labelAnchor: "top", ticks: levels, tickFormat: secondsTick },
         marks: [grid({ ticks: levels }), ...used.flatMap((i) => [
           Plot.line(own.filter((r) => r.series === i), { x: "x", y: "y", stroke: color(i), strokeWidth: 1.8, strokeDasharray: dash(i) }),

@@ -78,8 +78,8 @@ pub fn page(shown: &Document) -> String {
          - Steelbench</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<a class=\"skip\" \
          href=\"#main\">Skip to the report</a>\n<header><p class=\"brand\">Steelbench</p><button \
          type=\"button\" id=\"theme\" hidden>Dark</button></header>\n<main \
-         id=\"main\">\n<h1>{title}</h1>\n<noscript><p class=\"warning\">Figures are drawn by \
-         scripts, which are switched off; every figure has its data in a \
+         id=\"main\">\n<h1>{title}</h1>\n<noscript><p class=\"warning\">Scripts are \
+         disabled, so figures are not drawn; every figure has its data in a \
          table.</p></noscript>\n<nav \
          aria-label=\"Contents\"><ul>\n{contents}\n</ul></nav>\n{sections}</main>\n\
          <footer><details><summary>Terms in this report</summary>\n<table>\n{terms}</table>\n\
