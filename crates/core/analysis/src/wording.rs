@@ -113,6 +113,12 @@ fn ratio_in_words(own: &Comparison, [better, worse]: [&str; 2]) -> String {
     format!("{}x{ends} {}", ratio(value), if is_worse { worse } else { better })
 }
 
+/// The word between a change and what it is compared with: `1.93x [1.88, 1.99] faster than`,
+/// `1.33x [0.84, 2.09] against`.
+pub fn preposition(change: &str) -> &'static str {
+    if change.ends_with(']') { "against" } else { "than" }
+}
+
 /// The comparatives of a response: of a better value and of a worse one.
 fn ratio_words(response: &ResponseChoice) -> [&'static str; 2] {
     let is_time = matches!(response.unit.as_str(), "s" | "ms" | "us" | "ns");

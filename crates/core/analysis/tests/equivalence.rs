@@ -27,7 +27,8 @@ fn two_blocks_that_vary_bound_no_difference() {
     let findings = summarize(&run).findings();
     let verdict = &findings.iter().find(|it| it.kind == FindingKind::Verdict).unwrap().text;
     assert!(
-        verdict.ends_with("not significantly different: 2; 2 blocks do not bound the difference."),
+        verdict
+            .ends_with("2 is not significantly different; 2 blocks do not bound the difference."),
         "{verdict}"
     );
     let against = summarize(&run).configurations[1].against_best.clone().unwrap();
@@ -58,7 +59,8 @@ fn a_verdict_says_how_large_a_difference_may_be() {
     };
     let narrow = texts(0.05);
     assert!(
-        narrow.contains("not significantly different: 2; the true difference could be up to 19 %"),
+        narrow
+            .contains("2 is not significantly different; the true difference could be up to 19 %"),
         "{narrow}"
     );
     let wide = texts(0.3);

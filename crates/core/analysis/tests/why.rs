@@ -408,7 +408,7 @@ fn more_sessions_are_no_cheaper_transaction() {
     let summary = summarize(&run);
     assert_eq!(
         why(&summary)[0],
-        "From connections=1 to connections=8, throughput changes 3.20x: 8.00x the sessions (1 to \
+        "From connections=1 to connections=8, throughput rises 3.20x: 8.00x the sessions (1 to \
          8) divided by 2.50x the session time per unit of work; session time rises from 10.0 to \
          25.0 ms per transaction. Of this increase: 87 % [85, 88] new WRITER_LOCK wait and 13 % \
          [12, 15] more CPU time."

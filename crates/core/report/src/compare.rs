@@ -214,9 +214,9 @@ impl WorkScale {
     pub(crate) fn for_decomposition(decomposition: &Decomposition) -> Self {
         let unit = if decomposition.unit.is_empty() { "unit" } else { &decomposition.unit };
         let (units, name) = match decomposition.work {
-            work if work >= 1e6 => (1e6, format!("a million {unit}s")),
+            work if work >= 1e6 => (1e6, format!("million {unit}s")),
             work if work >= 1e3 => (1e3, format!("1,000 {unit}s")),
-            _ => (1.0, format!("each {unit}")),
+            _ => (1.0, unit.to_owned()),
         };
         Self { units, name }
     }

@@ -128,14 +128,15 @@ fn sweet_spot(
         Some((&effect.levels[level], effect.levels[against(level)].against_best.as_ref()?))
     });
     let others = not_worse(&others.collect::<Vec<_>>(), summary, effect.unit.noun());
-    let others = others.map_or_else(String::new, |others| format!("; {others}"));
+    let others = others.map_or_else(String::new, |others| format!(" {others}."));
     let beyond = edge(effect, best).filter(|_| others.is_empty());
     let beyond = beyond.map_or_else(String::new, |edge| {
         format!(" It is the {edge} level tested; the optimum may lie beyond it.")
     });
     format!(
-        "{what} {}: {figure} than {reference}{means}{others}.{beyond}",
-        effect.levels[best].level
+        "{what} {}: {figure} {} {reference}{means}.{others}{beyond}",
+        effect.levels[best].level,
+        wording::preposition(&figure)
     )
 }
 
@@ -265,8 +266,9 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
         .map(|(n, what)| format!("{} {what}", wording::count(n, "other")))
         .collect();
     let others = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
+    let than = wording::preposition(&figure);
     let text =
-        format!("The best configuration is {}: {figure} than the baseline{others}.", best.label);
+        format!("The best configuration is {}: {figure} {than} the baseline{others}.", best.label);
     let comparisons = wording::count(comparisons, "comparison");
     let evidence = statistics(
         &comparison,
@@ -289,7 +291,7 @@ fn labels<'a>(levels: impl Iterator<Item = &'a LevelEffect>) -> Vec<String> {
         .collect()
 }
 
-/// Levels that are not worse: `4 is equivalent within 5 %`; `not significantly different: 8; the
+/// Levels that are not worse: `4 is equivalent within 5 %`; `8 is not significantly different; the
 /// true difference could be up to 12 %`.
 fn not_worse(
     levels: &[(&LevelEffect, &Comparison)],
@@ -300,13 +302,15 @@ fn not_worse(
         .iter()
         .filter(|(_, own)| own.bound.is_none())
         .partition(|(_, own)| own.is_equivalent());
-    let names = |of: &[&(&LevelEffect, &Comparison)]| labels(of.iter().map(|(level, _)| *level));
+    let names = |of: &[&(&LevelEffect, &Comparison)]| {
+        let verb = if of.len() == 1 { "is" } else { "are" };
+        format!("{} {verb}", wording::list(&labels(of.iter().map(|(level, _)| *level))))
+    };
     let mut said = Vec::new();
     if !equivalent.is_empty() {
-        let verb = if equivalent.len() == 1 { "is" } else { "are" };
-        let names = wording::list(&names(&equivalent));
         said.push(format!(
-            "{names} {verb} equivalent within {}",
+            "{} equivalent within {}",
+            names(&equivalent),
             wording::plain_percent(summary.margin())
         ));
     }
@@ -321,10 +325,7 @@ fn not_worse(
             }
             None => String::new(),
         });
-        said.push(format!(
-            "not significantly different: {}{possible}",
-            wording::list(&names(&unclear))
-        ));
+        said.push(format!("{} not significantly different{possible}", names(&unclear)));
     }
     (!said.is_empty()).then(|| said.join("; "))
 }

@@ -120,10 +120,12 @@ impl<'d> Phrases<'d> {
         if (to / from - 1.0).abs() <= 1e-9 {
             return changes;
         }
+        let ratio = self.decomposition.throughput_ratio();
+        let (verb, factor) = if ratio < 1.0 { ("falls", 1.0 / ratio) } else { ("rises", ratio) };
         format!(
-            "throughput changes {}x: {}x the sessions ({} to {}) divided by {}x the session time \
+            "throughput {verb} {}x: {}x the sessions ({} to {}) divided by {}x the session time \
              per unit of work; {changes}",
-            wording::ratio(self.decomposition.throughput_ratio()),
+            wording::ratio(factor),
             wording::ratio(to / from),
             wording::whole(*from),
             wording::whole(*to),

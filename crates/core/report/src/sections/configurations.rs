@@ -84,7 +84,11 @@ fn estimates<'s>(table: &mut Columns<'s, &'s ConfigurationRow>, summary: &'s Sum
     if !matches!(primary, "" | "elapsed" | "throughput") {
         table.left(primary, |row| row.response.as_ref());
     }
-    table.left("elapsed", |row| row.elapsed.as_ref());
+    table.left("elapsed", |row| row.elapsed.as_ref()).optional(if primary == "throughput" {
+        2
+    } else {
+        0
+    });
     let throughput = || summary.configurations.iter().filter_map(|row| row.throughput.as_ref());
     let repeated = |unit: &str| {
         let response = summary.response.as_ref();

@@ -47,10 +47,11 @@ fn section(summary: &Summary, model: &ModelSummary) -> Section {
 fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &Candidate) {
     let covered = best.tested.iter().filter(|own| own.covered).count();
     let all = best.tested.len();
+    let law = best.model.name();
+    let article = if law.contains("'s ") { "" } else { "The " };
     let line = format!(
-        "The {}, fitted to the other levels of {name}, predicts {} with a median error of {}; \
-         its 95 % intervals contain {covered} of {all}.",
-        best.model.name(),
+        "{article}{law}, fitted to the other levels of {name}, predicts {} with a median error of \
+         {}; its 95 % intervals contain {covered} of {all}.",
         number::plural(all, "level"),
         number::short_percent(best.error_median),
     );
@@ -60,13 +61,15 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
     levels.name(name, |level| number::whole(level.n));
     levels.left("measured", |level| &level.measured);
     let unit = model.unit.clone();
-    levels.left("predicted, 95 % interval", move |level| {
+    levels.left("predicted [95 % CI]", move |level| {
         level.tested.as_ref().map(|own| predicted(own, &unit))
     });
     levels.right("error", |level| level.tested.as_ref().map(|own| signed(own.error)));
-    levels.left("within the interval", |level| {
-        level.tested.as_ref().map(|own| if own.covered { "yes" } else { "no" })
-    });
+    levels
+        .left("in the interval", |level| {
+            level.tested.as_ref().map(|own| if own.covered { "yes" } else { "no" })
+        })
+        .optional(1);
     section.table(levels);
     let others = best_of(model);
     section.note(format!(
