@@ -100,7 +100,10 @@ impl Tool for Completions {
 fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
     let path = file.display();
     let mut created = std::fs::File::create_new(file).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists | ErrorKind::NotFound | ErrorKind::NotADirectory => {
+        ErrorKind::AlreadyExists => {
+            Failure::usage(format!("{path} exists and is kept; name another file"))
+        }
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
             Failure::usage(format!("{path}: {error}"))
         }
         _ => Failure::failed(format!("cannot write {path}: {error}")),

@@ -108,7 +108,7 @@ pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
             _ => Err(not_allowed(node, "true or false")),
         },
         Kind::Count { min, max } => whole(node, units, min, max, "\"320k\", \"2 million\""),
-        Kind::Size { min, max } => whole(node, units, min, max, "\"64 KiB\", \"4 GB\""),
+        Kind::Size { min, max } => size(node, units, min, max),
         Kind::Bandwidth => {
             whole(node, units, BANDWIDTH_MIN, BANDWIDTH_MAX, "\"125 MB/s\", \"64 MiB/s\"")
         }
@@ -287,6 +287,23 @@ fn whole_of(text: &str, units: Units) -> Option<i128> {
     let unscaled = format!("0{before}{after}").parse::<i128>().ok()?.checked_mul(factor as i128);
     let Some(unscaled) = unscaled else { return Some(sign * i128::MAX) };
     (unscaled % scale == 0).then_some(sign * (unscaled / scale))
+}
+
+fn size(node: &Node, units: Units, min: i64, max: i64) -> Result<Value, Fault> {
+    whole(node, units, min, max, "").map_err(|_| {
+        let (least, most) = (size_text(min), size_text(max));
+        not_allowed(node, &format!("a size from {least} to {most}, as \"64 KiB\" or \"4 GB\""))
+    })
+}
+
+/// Bytes in the largest unit without a fraction.
+fn size_text(bytes: i64) -> String {
+    let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let fitting = units.into_iter().find(|(unit, _)| bytes >= *unit && bytes % unit == 0);
+    match fitting {
+        Some((unit, name)) => format!("{} {name}", bytes / unit),
+        None => format!("{bytes} B"),
+    }
 }
 
 fn whole(node: &Node, units: Units, min: i64, max: i64, forms: &str) -> Result<Value, Fault> {

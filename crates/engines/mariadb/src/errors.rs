@@ -36,7 +36,7 @@ pub fn what_to_do(error: &Error) -> Option<&'static str> {
         // ER_CON_COUNT_ERROR
         (_, Some(1040)) => Some("All connections are in use: see max_connections."),
         (Error::Connect(..), _) => Some(
-            "Is the server running? Give its address as a URL: mariadb://user@host:port/, or \
+            "Is the server running? Give its address as a URL: mariadb://user@host/, or with \
              ?socket=/path.",
         ),
         _ => None,

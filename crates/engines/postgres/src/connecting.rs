@@ -72,7 +72,7 @@ pub fn what_to_do(error: &crate::client::Error) -> Option<&'static str> {
         crate::client::Error::Attempts(errors) => errors.iter().rev().find_map(what_to_do),
         crate::client::Error::Connect { .. } => Some(
             "Is the server running? Give its address as a URL \
-             (postgres://user@host:port/database) or in the PG* variables.",
+             (postgres://user@host/database) or in the PG* variables.",
         ),
         crate::client::Error::Tls { .. } => {
             Some("Check sslmode and sslrootcert in the URL, or PGSSLMODE and PGSSLROOTCERT.")

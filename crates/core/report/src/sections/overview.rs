@@ -135,8 +135,11 @@ fn machine(environment: &Environment) -> String {
         .map_or_else(String::new, |layout| format!(" ({layout})"));
     let cpus = format!("{}{layout}", number::plural(environment.cpus as usize, "CPU"));
     let memory = environment.memory_bytes.map(|bytes| format!("{} memory", number::bytes(bytes)));
-    let engines =
-        environment.engines.iter().map(|(name, engine)| format!("{name} {}", engine.version));
+    // An engine of the operating system has its version, which is shown already.
+    let engines = environment.engines.iter().filter(|(_, engine)| {
+        environment.kernel.as_ref().is_none_or(|kernel| *kernel != engine.version)
+    });
+    let engines = engines.map(|(name, engine)| format!("{name} {}", engine.version));
     let parts = [environment.host.clone(), environment.cpu_model.clone(), Some(cpus), memory];
     let software = [environment.kernel.clone(), environment.virtualization.clone()];
     let parts = parts.into_iter().chain(software).flatten().chain(engines);

@@ -72,7 +72,7 @@ impl Error {
             ),
             Self::Connection(_) => Some(
                 "Is the server running and listening on TCP? Give its address as a URL: \
-                 mssql://user@host:port/database.",
+                 mssql://user@host/database.",
             ),
             Self::Server { .. } | Self::Stopped => None,
         }
