@@ -291,8 +291,11 @@ fn whole_of(text: &str, units: Units) -> Option<i128> {
 
 fn size(node: &Node, units: Units, min: i64, max: i64) -> Result<Value, Fault> {
     whole(node, units, min, max, "").map_err(|_| {
-        let (least, most) = (size_text(min), size_text(max));
-        not_allowed(node, &format!("a size from {least} to {most}, as \"64 KiB\" or \"4 GB\""))
+        let range = match max {
+            i64::MAX => format!("of at least {}", size_text(min)),
+            max => format!("from {} to {}", size_text(min), size_text(max)),
+        };
+        not_allowed(node, &format!("a size {range}, as \"64 KiB\" or \"4 GB\""))
     })
 }
 
@@ -409,7 +412,8 @@ mod tests {
     #[test]
     fn says_what_is_allowed() {
         let hundred = Kind::Count { min: 1, max: 100 };
-        let overflow = "expected 0 to 9223372036854775807";
+        const BLOCK: Kind = Kind::Size { min: 512, max: 64 << 20 };
+        let overflow = "expected a size of at least 0 B, as \"64 KiB\" or \"4 GB\"";
         for (kind, content, part) in [
             (hundred, text("0"), "`0` is not allowed; expected 1 to 100"),
             (hundred, text("-5"), "expected 1 to 100"),
@@ -428,7 +432,8 @@ mod tests {
             (hundred, Content::Time("2026-01-01".into()), "`2026-01-01` is not allowed"),
             (SIZE, text("8388608 TiB"), overflow),
             (SIZE, text("99999999999999999999999999999999999999999"), overflow),
-            (SIZE, text("0.0000000000000001 KiB"), "whole numbers"),
+            (SIZE, text("0.0000000000000001 KiB"), overflow),
+            (BLOCK, text("3"), "expected a size from 512 B to 64 MiB"),
             (Kind::Bandwidth, text("125 MB"), "as \"125 MB/s\", \"64 MiB/s\" or in digits"),
             (Kind::Bandwidth, text("125"), "`125` is not allowed; expected 4096 to"),
             (Kind::Duration, text("-1 s"), "\"250 ms\""),

@@ -6,8 +6,8 @@ use crate::model::{
 use crate::sections::RUN_QUEUE;
 use crate::{Text, number};
 use analysis::{
-    Comparison, Decomposition, HeadToHead, Interval, Part, PartKind, ResponseChange, Scale,
-    WarningsCompared,
+    Comparison, Decomposition, HeadToHead, Interval, Part, PartKind, ResponseChange,
+    ResponseChoice, WarningsCompared, wording,
 };
 
 /// Two configurations head to head: how much they differ, and why.
@@ -47,7 +47,7 @@ fn verdict(compared: &HeadToHead, from: &str, to: &str) -> Section {
         section.warn("Not comparable: one side has no completed trial.");
         return section;
     };
-    let (figure, relation) = against(comparison, &response.unit);
+    let figure = against(comparison, response);
     let (tone, verdict) = match comparison.supported() {
         true if comparison.is_better() => (Tone::Good, "significantly better"),
         true => (Tone::Bad, "significantly worse"),
@@ -56,7 +56,7 @@ fn verdict(compared: &HeadToHead, from: &str, to: &str) -> Section {
     let p = comparison.p_value.map_or_else(String::new, |p| format!(", {}", number::p_value(p)));
     let blocks = number::plural(comparison.blocks, "block");
     let name = &response.name;
-    section.toned(format!("{name}: B is {figure} {relation}: {verdict} ({blocks}{p})."), tone);
+    section.toned(format!("{name}: B is {figure}: {verdict} ({blocks}{p})."), tone);
     if compared.pairs > 1 {
         let pairs = number::plural(compared.pairs, "pair");
         section.note(format!(
@@ -83,13 +83,13 @@ pub(crate) fn warnings(compared: &WarningsCompared) -> Option<Section> {
     Some(section).filter(|_| !compared.kinds.is_empty())
 }
 
-/// `1.93x [1.88, 1.99]`, and what that is.
-pub(crate) fn against(comparison: &Comparison, unit: &str) -> (String, &'static str) {
-    let relation = match comparison.scale {
-        Scale::Ratio => "against A (above 1 is better)",
-        Scale::Difference => "against A (above 0 is better)",
-    };
-    (number::comparison(comparison, unit), relation)
+/// `1.93x [1.88, 1.99] faster than A`; without a direction `1.00x [0.98, 1.02] against A (above 1
+/// is better)`.
+pub(crate) fn against(comparison: &Comparison, response: &ResponseChoice) -> String {
+    let figure = wording::change(comparison, Some(response));
+    let preposition = wording::preposition(&figure);
+    let direction = if preposition == "against" { " (above 1 is better)" } else { "" };
+    format!("{figure} {preposition} A{direction}")
 }
 
 /// Every response as a percentage of A; `None` without any.

@@ -77,8 +77,8 @@ fn introduction(compared: &RunsCompared, gate: Option<&Gate>) -> Section {
     section
 }
 
-/// `elapsed: B is 1.10x [1.08, 1.12] against A (above 1 is better) over 4 configurations: better
-/// at 95 %.`
+/// `elapsed: B is 1.10x [1.08, 1.12] faster than A over all configurations (geometric mean):
+/// significantly better.`
 fn verdict(compared: &ResponseCompared, repeat: &str) -> (String, Tone) {
     let name = &compared.response.name;
     let of = |verdict: Verdict| {
@@ -99,11 +99,11 @@ fn verdict(compared: &ResponseCompared, repeat: &str) -> (String, Tone) {
         if n == 1 { String::new() } else { " over all configurations (geometric mean)".to_owned() };
     match single.or(compared.overall.as_ref()) {
         Some(comparison) => {
-            let (figure, relation) = against(comparison, &compared.response.unit);
+            let figure = against(comparison, &compared.response);
             let (word, tone) = supported(comparison, repeat);
             let counts =
                 if n == 1 { String::new() } else { format!(" Of {n} configurations: {counts}.") };
-            (format!("{name}: B is {figure} {relation}{over}: {word}.{counts}"), tone)
+            (format!("{name}: B is {figure}{over}: {word}.{counts}"), tone)
         }
         None => (format!("{name}, {}: {counts}.", number::plural(n, "configuration")), Tone::Plain),
     }
@@ -161,7 +161,7 @@ fn said(verdict: Verdict) -> (&'static str, Tone) {
     match verdict {
         Verdict::Better => ("better", Tone::Good),
         Verdict::Worse => ("worse", Tone::Bad),
-        Verdict::NotSeen => ("no significant difference", Tone::Plain),
+        Verdict::NotSeen => ("not significant", Tone::Plain),
         Verdict::Unknown => ("unknown", Tone::Warning),
     }
 }

@@ -56,8 +56,7 @@ A: data_files=1; B: data_files=16
    configuration  n  elapsed
 A  data_files=1   3  1755 ± 12 s
 B  data_files=16  3  909 ± 12 s
-elapsed: B is 1.93x [1.92, 1.94] against A (above 1 is better): significantly better (3 blocks,
-p < 0.001).
+elapsed: B is 1.93x [1.92, 1.94] faster than A: significantly better (3 blocks, p < 0.001).
 
 B against A
 Positive is better for every response: the sign is reversed where lower is better (latency, time,
