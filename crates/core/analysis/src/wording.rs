@@ -34,8 +34,8 @@
 
 use crate::{Comparison, ResponseChoice, Scale, WaitShape};
 pub use observations::number::{
-    figure, p_value, plain_percent, plural as count, ratio, seconds_unit, short_percent as percent,
-    whole, within,
+    figure, grouped, p_value, plain_percent, plural as count, ratio, seconds_unit,
+    short_percent as percent, whole, within,
 };
 use observations::{Direction, WarningKind, number};
 

@@ -38,11 +38,9 @@ impl Chart {
             return Figure {
                 spec: json!({ "kind": "waterfall", "label": heading.as_str(),
                     "steps": self.steps() }),
-                caption: format!(
-                    "{heading}: session time by wait type; the changes add up to the difference. \
-                     Pale bars: not significant, or client time."
-                )
-                .into(),
+                caption: "Changes by wait type add up to the difference. Pale bars: not \
+                          significant, or client time."
+                    .into(),
                 alternative: format!("Waterfall: {heading}. {}.", self.said()).into(),
                 data,
                 data_heading: "Changes with intervals and shares of the total".into(),

@@ -190,7 +190,7 @@ fn wanted_settings(settings: &[SystemSetting]) -> Option<Section> {
     for setting in settings {
         let known = known(&setting.name).filter(|known| !known.wanted.is_empty());
         if let (Some(known), Some(value)) = (known, &setting.value) {
-            section.line(format!("{} = {value}: {}", setting.name, known.is));
+            section.line(format!("{} = {value} ({})", setting.name, known.is));
             section.detail(format!("recommended: {}", known.wanted));
         }
     }

@@ -79,7 +79,7 @@ fn a_page_says_what_is_known_and_what_is_not() {
         "Topology: 32 logical CPUs on 16 cores in 2 sockets; SMT on",
         "Caches: L3 2 x 30.0 MiB",
         "CPU model: unknown",
-        "vm.swappiness = 60: preference for swapping program memory",
+        "vm.swappiness = 60 (preference for swapping program memory",
         "recommended: low (1 to 10) where there is swap",
         "Unreadable here: vm.dirty_ratio.",
         "PostgreSQL 17.2 at host=here port=5432",

@@ -343,8 +343,8 @@ fn means(best: &LevelEffect, reference: &LevelEffect) -> String {
         return String::new();
     };
     let figure = |own: &Estimate| match own.bound {
-        Some(bound) => format!("{} {}", bound.words(), wording::figure(own.mean)),
-        None => wording::figure(own.mean),
+        Some(bound) => format!("{} {}", bound.words(), wording::grouped(own.mean)),
+        None => wording::grouped(own.mean),
     };
     format!(" ({} against {} {})", figure(best), figure(reference), best.unit)
 }
