@@ -106,6 +106,7 @@ pub fn live(engines: &[String]) -> Result<(), String> {
     let runs = [
         ["steelbench", "all", "sqlserver::live"],
         ["sqlserver", "all", "sqlserver::"],
+        ["sqlserver", "all", "live::"],
         ["steelbench", "all", "contract::"],
     ];
     for [package, test, name] in runs {

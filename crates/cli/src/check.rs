@@ -160,6 +160,7 @@ fn as_text(
     lines.extend(findings.space.iter().map(|space| format!("space: {space}")));
     let missing = findings.missing.iter().chain(&findings.doubtful);
     lines.extend(missing.map(|missing| format!("not ready yet: {missing}")));
+    lines.extend(findings.notes.iter().map(|note| format!("note: {note}")));
     lines.extend([String::new(), "configurations:".into()]);
     for (position, configuration) in
         experiment.configurations.iter().enumerate().take(CONFIGURATIONS_SHOWN)
@@ -268,6 +269,7 @@ fn as_json(
         "left_out": experiment.left_out.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "needs": needs(experiment),
         "space": findings.space,
+        "notes": findings.notes,
         "not_ready": findings.missing.iter().chain(&findings.doubtful).collect::<Vec<_>>(),
     })
 }

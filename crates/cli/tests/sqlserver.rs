@@ -2,6 +2,7 @@
 //! Microsoft's mock of a server, which answers each statement with rows given here. A statement
 //! without an answer is reported as missing, which the tests check.
 
+mod hidden;
 mod queries;
 
 use crate::captures;
@@ -71,6 +72,7 @@ impl Mock {
             "version | product_version | edition | engine_edition | session_id\nMicrosoft SQL \
              Server 2022 (RTM-CU14) - 16.0.4135.4 (X64) | 16.0.4135.4 | Developer Edition | 3 | 51",
         );
+        mock.answers.answer(views::PERMISSION.sql, "may\n1");
         mock.answers.answer(views::STARTED.sql, "started\n2026-11-01T08:00:00.123");
         mock
     }

@@ -1,16 +1,17 @@
 //! Experiments on SQL Server from file to report: the built program against a stand-in that
 //! executes T-SQL, and against Microsoft's mock server where it has to be cancelled.
 
+mod broken;
+
 use crate::common;
 use crate::common::{Lab, end, signal, wait_until};
-use crate::servers::installed::sql_server_stand_in;
+use crate::servers::installed::{sql_server_stand_in, sql_server_that_hides_sessions};
 use mssql_mock_tds::MockTdsServer;
 use mssql_mock_tds::query_response::{
     ColumnDefinition, ColumnValue, QueryResponse, Row, SqlDataType,
 };
-use std::net::{Shutdown, TcpListener, TcpStream};
+use sqlserver::live::views;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -62,6 +63,50 @@ impl OnServer {
         let found = settings.iter().find(|setting| setting["name"] == name);
         found.unwrap_or_else(|| panic!("{survey:#}"))["value"].as_str().unwrap().to_owned()
     }
+}
+
+/// Without VIEW SERVER STATE the sessions of the load are not visible, which is no error.
+#[test]
+fn hidden_sessions_of_a_load_are_told() {
+    let Some(url) = sql_server_that_hides_sessions() else { return };
+    let on = OnServer::new(&url);
+    on.write("", INSERTS, "");
+    let ended = on.run(0);
+    let warnings = on.lab.rows("t", "SELECT detail FROM warnings").join("\n");
+    assert!(warnings.contains("sees 0 of 3 sessions of the load"), "{warnings}");
+    for claim in ["CPU 0.0 %", "No waits were recorded"] {
+        assert!(!ended.stdout.contains(claim), "{claim}: {ended:#?}");
+    }
+}
+
+/// Sizes that the server rounds are rounded first, and reported; a first file that is smaller than
+/// the model database is refused before the first trial.
+#[test]
+fn sizes_are_made_those_of_the_server_before_the_first_trial() {
+    let Some(url) = sql_server_stand_in(&[]) else { return };
+    let on = OnServer::new(&url);
+    on.write("data_files = 3\ndata_size = \"100 MiB\"", INSERTS, "");
+    on.run(0).says("target.data_size: rounded up from 104857600 to 104865792 bytes");
+    on.write("data_files = 4\ndata_size = \"16 MiB\"", INSERTS, "");
+    on.run(2).says("set at least 33554432");
+}
+
+/// RECONFIGURE would apply what others have changed and not yet applied.
+#[test]
+fn pending_settings_of_others_stop_the_run() {
+    let Some(url) = sql_server_stand_in(&[]) else { return };
+    let on = OnServer::new(&url);
+    let script = "probe = \"script\"\nscript = \"a.sql\"\nconnections = 1\ntransactions = 1";
+    on.lab.write("a.sql", "EXEC sys.sp_configure N'cost threshold for parallelism', 7;\n");
+    on.write("", script, "");
+    on.run(0);
+    on.write(
+        "settings = { max_degree_of_parallelism = 3 }\nallow_server_settings = true",
+        INSERTS,
+        "",
+    );
+    on.run(1).says("cost threshold for parallelism = 7 (in use: 5)");
+    assert_eq!(on.setting("max degree of parallelism"), "8");
 }
 
 const INSERTS: &str = "probe = \"insert\"\nconnections = 3\nrows = 60\nrows_per_transaction = 5";
@@ -210,76 +255,6 @@ fn a_database_of_somebody_else_stops_the_run() {
     on.run(1).says("Steelbench did not create it");
 }
 
-/// Passes connections on to a server until they are cut, as when another node takes its place.
-struct Relay {
-    port: u16,
-    streams: Arc<Mutex<Vec<TcpStream>>>,
-}
-
-impl Relay {
-    fn start(to: u16) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (port, streams) = (listener.local_addr().unwrap().port(), Arc::default());
-        let relay = Self { port, streams };
-        let streams = relay.streams.clone();
-        std::thread::spawn(move || {
-            for client in listener.incoming().flatten() {
-                let server = TcpStream::connect(("127.0.0.1", to)).unwrap();
-                streams.lock().unwrap().push(client.try_clone().unwrap());
-                for (mut from, mut to) in
-                    [(client.try_clone().unwrap(), server.try_clone().unwrap()), (server, client)]
-                {
-                    std::thread::spawn(move || {
-                        let _ = std::io::copy(&mut from, &mut to);
-                        let _ = to.shutdown(Shutdown::Both);
-                    });
-                }
-            }
-        });
-        relay
-    }
-
-    fn opened(&self) -> usize {
-        self.streams.lock().unwrap().len()
-    }
-
-    fn cut(&self) {
-        for stream in self.streams.lock().unwrap().iter() {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
-    }
-}
-
-/// The connections of a trial are lost: it fails and says so, nothing is counted in silence on new
-/// ones, and it can be tried again.
-#[test]
-fn a_failover_in_mid_trial_fails_it_and_it_can_be_tried_again() {
-    let Some(url) = sql_server_stand_in(&[]) else { return };
-    let (start, port) = url.rsplit_once(':').unwrap();
-    let (port, rest) = port.split_once('/').unwrap();
-    let relay = Relay::start(port.parse().unwrap());
-    let on = OnServer::new(&format!("{start}:{}/{rest}", relay.port));
-    let load = "probe = \"insert\"\nconnections = 8\nduration = \"3 s\"\nrows_per_transaction = 5";
-    on.write("", load, "");
-    let child = on.start();
-    wait_until("the load has connected", || relay.opened() > 10);
-    std::thread::sleep(Duration::from_millis(500));
-    relay.cut();
-    let ended = end(child).expect(1);
-    assert_eq!(
-        on.lab.rows("t", "SELECT status, count(*) FROM trials GROUP BY status"),
-        ["failed|1"]
-    );
-    let cause = on.lab.rows("t", "SELECT cause FROM trials").concat();
-    assert!(cause.contains("onnection"), "{cause}: {ended:#?}");
-    let again = on.command(&["run", "e.toml", "--retry-failed"]).output().unwrap();
-    common::Ended::from(again).expect(0);
-    assert_eq!(
-        on.lab.rows("t", "SELECT status, count(*) FROM trials GROUP BY status ORDER BY status"),
-        ["done|1", "failed|1"]
-    );
-}
-
 fn cell(name: &str, value: i64) -> QueryResponse {
     let column = ColumnDefinition::new(name.to_owned(), SqlDataType::BigInt);
     QueryResponse::new(vec![column], vec![Row::new(vec![ColumnValue::BigInt(value)])])
@@ -301,6 +276,8 @@ fn ctrl_c_cancels_what_the_server_works_on() {
         let sql = format!("SELECT CAST(HAS_PERMS_BY_NAME({class}, N'{permission}') AS int) AS may");
         answer(&sql, cell("may", 1));
     }
+    answer(views::ENGINE_EDITION.sql, cell("engine_edition", 3));
+    answer(views::MODEL_FILE.sql, cell("pages", 1024));
     let nothing = QueryResponse::new(
         vec![ColumnDefinition::new("id".to_owned(), SqlDataType::NVarCharMax)],
         vec![Row::new(vec![ColumnValue::NVarCharMaxNull])],
@@ -323,4 +300,19 @@ fn ctrl_c_cancels_what_the_server_works_on() {
     signal(&child, libc::SIGINT);
     let ended = end(child).expect(130);
     assert!(!ended.stderr.contains("S3c"), "{ended:#?}");
+}
+
+#[test]
+fn azure_sql_database_is_refused_by_name() {
+    let lab = Lab::new();
+    let runtime = Runtime::new().unwrap();
+    let server = runtime.block_on(MockTdsServer::new("127.0.0.1:0")).unwrap();
+    let (registry, port) = (server.query_registry(), server.local_addr().port());
+    let edition = cell("engine_edition", 5);
+    registry.blocking_lock().register(views::ENGINE_EDITION.sql, edition);
+    runtime.spawn(server.run());
+    let url = format!("mssql://sa@127.0.0.1:{port}/master?encrypt=optional");
+    let on = OnServer { lab, url };
+    on.write("", INSERTS, "");
+    on.run(1).says("Azure SQL Database does not support the databases that trials create");
 }

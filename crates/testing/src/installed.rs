@@ -69,6 +69,15 @@ pub fn sql_server() -> Option<String> {
 /// The URL of an emulator of SQL Server that has these databases, and runs until this process ends.
 /// Says so when there is none.
 pub fn sql_server_stand_in(databases: &[&str]) -> Option<String> {
+    stand_in(databases, &[])
+}
+
+/// The URL of such an emulator whose login lacks VIEW SERVER STATE.
+pub fn sql_server_that_hides_sessions() -> Option<String> {
+    stand_in(&[], &[("STAND_IN_HIDES_SESSIONS", "yes")])
+}
+
+fn stand_in(databases: &[&str], variables: &[(&str, &str)]) -> Option<String> {
     let program = std::env::var_os("STEELBENCH_TEST_SQLSERVER").filter(|path| !path.is_empty());
     let Some(program) = program else {
         println!("SKIPPED: no stand-in of SQL Server is built");
@@ -81,6 +90,7 @@ pub fn sql_server_stand_in(databases: &[&str]) -> Option<String> {
         .arg(&file)
         .args(databases)
         .env("RUST_LOG", "off")
+        .envs(variables.iter().copied())
         .stdin(Stdio::piped())
         .stderr(Stdio::null());
     // It ends when its standard input is closed.

@@ -24,8 +24,8 @@ pub struct Made {
 /// All databases but master, and the settings of the server.
 pub struct Catalog {
     pub databases: BTreeMap<String, Made>,
-    /// Name, value.
-    pub settings: BTreeMap<String, i64>,
+    /// Name, the configured value and that in use.
+    pub settings: BTreeMap<String, (i64, i64)>,
     /// Holder of the application lock.
     pub lock: Option<u64>,
 }
@@ -38,7 +38,7 @@ impl Default for Catalog {
             ("cost threshold for parallelism", 5),
             ("max server memory (MB)", 2_147_483_647),
         ];
-        let settings = settings.map(|(name, value)| (name.to_owned(), value)).into();
+        let settings = settings.map(|(name, value)| (name.to_owned(), (value, value))).into();
         Self { databases: BTreeMap::new(), settings, lock: None }
     }
 }
@@ -96,10 +96,22 @@ pub fn literals(sql: &str) -> Vec<String> {
     found
 }
 
-/// The number behind a word.
-fn number(text: &str, word: &str) -> Option<i64> {
+/// The pages of a size behind a word, of which the unit follows: `SIZE = 8192 KB`.
+fn pages(text: &str, word: &str) -> Option<i64> {
     let rest = text.split_once(word)?.1.trim_start_matches([' ', '=']);
-    rest.split(|sign: char| !sign.is_ascii_digit()).next()?.parse().ok()
+    let (number, unit) = rest.split_once(' ')?;
+    let kib = if unit.starts_with("MB") { 1024 } else { 1 };
+    Some(number.parse::<i64>().ok()? * kib / 8)
+}
+
+/// A text up to the parenthesis that closes it.
+fn closed(text: &str) -> &str {
+    let mut is_quoted = false;
+    let end = text.find(|sign| {
+        is_quoted ^= sign == '\'';
+        sign == ')' && !is_quoted
+    });
+    end.map_or(text, |end| &text[..end])
 }
 
 impl Made {
@@ -107,11 +119,10 @@ impl Made {
     pub fn parse(sql: &str) -> Self {
         let mut made = Self::default();
         for (position, spec) in sql.match_indices("(NAME = ").map(|(at, _)| (at, &sql[at..])) {
-            let spec = &spec
-                [..spec.find("KB)").or_else(|| spec.find("')")).map_or(spec.len(), |end| end + 2)];
+            let spec = closed(spec);
             let is_log = sql.find(" LOG ON ").is_some_and(|log| log < position);
             let texts = literals(spec);
-            let pages = |word: &str| number(spec, word).map_or(1024, |kib| kib / 8).min(PAGES_MAX);
+            let pages = |word: &str| pages(spec, word).unwrap_or(1024).min(PAGES_MAX);
             made.files.push((
                 i64::from(is_log),
                 texts.first().cloned().unwrap_or_default(),
@@ -126,6 +137,7 @@ impl Made {
             ("delayed_durability_desc", "DISABLED"),
             ("snapshot_isolation_state_desc", "OFF"),
             ("is_read_committed_snapshot_on", "0"),
+            ("has_begun", "0"),
         ]
         .map(|(column, value)| (column, value.to_owned()))
         .into();

@@ -12,6 +12,7 @@
 
 mod calls;
 mod catalog;
+mod limits;
 mod server;
 
 use iridium_server::{ServerConfig, TdsServer};

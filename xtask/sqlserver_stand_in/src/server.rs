@@ -2,6 +2,7 @@
 //! not know.
 
 use crate::catalog::{Catalog, Made, cell, error, literals, rows};
+use crate::limits;
 use iridium_core::ast::statements::ddl::ColumnSpec;
 use iridium_core::ast::{IsolationLevel, ObjectName, Statement};
 use iridium_core::error::DbError;
@@ -24,6 +25,9 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(20);
 /// transaction.
 const BACK_OFF: Duration = Duration::from_millis(20);
 
+/// Pages of the model database's first file.
+const MODEL_PAGES: i64 = 1024;
+
 type Answer = Result<Vec<Option<QueryResult>>, DbError>;
 
 /// The server. Maps each of its sessions to a database of the emulator and a session there.
@@ -33,7 +37,12 @@ pub struct Server {
     master: Arc<Database>,
     sessions: Mutex<HashMap<SessionId, (Arc<Database>, SessionId)>>,
     next: AtomicU64,
+    /// Its login lacks VIEW SERVER STATE.
+    hides_sessions: bool,
 }
+
+/// The variable that has the login lack VIEW SERVER STATE.
+const HIDES_SESSIONS: &str = "STAND_IN_HIDES_SESSIONS";
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -42,7 +51,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Server {
     /// Returns a server with these databases.
     pub fn with(databases: impl Iterator<Item = String>) -> Self {
-        let server = Self::default();
+        let hides_sessions = std::env::var_os(HIDES_SESSIONS).is_some();
+        let server = Self { hides_sessions, ..Self::default() };
         lock(&server.catalog).databases.extend(databases.map(|name| (name, Made::default())));
         server
     }
@@ -53,22 +63,49 @@ impl Server {
     }
 
     /// Answers queries that the emulator does not know; `None`: it may know this one.
-    fn own(&self, sql: &str) -> Option<Answer> {
+    fn own(&self, session: SessionId, sql: &str) -> Option<Answer> {
         let mut catalog = lock(&self.catalog);
         let texts = literals(sql);
         let first = texts.first().cloned().unwrap_or_default();
         let has = |part: &str| sql.contains(part);
         if has("HAS_PERMS_BY_NAME") {
-            return Some(Ok(cell("may", Some("1".into()))));
+            let may = !(self.hides_sessions && has("VIEW SERVER"));
+            return Some(Ok(cell("may", Some(u8::from(may).to_string()))));
+        }
+        if let Some((_, ids)) =
+            sql.split_once("FROM sys.dm_exec_sessions WHERE session_id IN (")
+        {
+            let ids = ids.trim_end_matches(')').split(", ").filter_map(|id| id.parse().ok());
+            let sessions = lock(&self.sessions);
+            // Without the permission one sees one's own session only, without an error.
+            let is_seen =
+                |id: &SessionId| sessions.contains_key(id) && (!self.hides_sessions || *id == session);
+            let seen = ids.filter(is_seen).count().to_string();
+            let columns = ["sessions", "cpu_ms", "page_reads", "logical_reads"];
+            return Some(Ok(rows(&columns, vec![vec![Some(seen), None, None, None]])));
         }
         if has("@@MAX_CONNECTIONS") {
             return Some(Ok(cell("most", Some("32767".into()))));
+        }
+        if has("'EngineEdition') AS int) AS engine_edition") && !has("@@VERSION") {
+            return Some(Ok(cell("engine_edition", Some("3".into()))));
+        }
+        if has("sys.master_files WHERE database_id = 3") {
+            return Some(Ok(cell("pages", Some(MODEL_PAGES.to_string()))));
         }
         if let Some(name) = bracketed(sql.strip_prefix("CREATE DATABASE ")) {
             if catalog.databases.contains_key(&name) {
                 return Some(Err(error(1801, format!("Database '{name}' already exists."))));
             }
-            catalog.databases.insert(name, Made::parse(sql));
+            let made = Made::parse(sql);
+            // The first file of the database.
+            let first = made.files.first().filter(|file| file.0 == 0 && file.3 < MODEL_PAGES);
+            if first.is_some() {
+                let message = "The primary file must be at least 8 MB to accommodate a copy of \
+                               the model database.";
+                return Some(Err(error(1803, message.into())));
+            }
+            catalog.databases.insert(name, made);
             return Some(Ok(Vec::new()));
         }
         if let Some(name) = bracketed(sql.strip_prefix("DROP DATABASE ")) {
@@ -103,19 +140,23 @@ impl Server {
         }
         if has("sp_configure") {
             let value = sql.split(", ").nth(1)?.split(';').next()?.trim().parse().ok()?;
-            let known = catalog.settings.get_mut(&first);
-            return Some(
-                known
-                    .map(|own| *own = value)
-                    .map(|()| Vec::new())
-                    .ok_or_else(|| error(15_123, first)),
-            );
+            let Some(known) = catalog.settings.get_mut(&first) else {
+                return Some(Err(error(15_123, first)));
+            };
+            known.0 = value;
+            if has("RECONFIGURE") {
+                // It applies what others have changed, too.
+                catalog.settings.values_mut().for_each(|own| own.1 = own.0);
+            }
+            return Some(Ok(Vec::new()));
         }
         if has("FROM sys.configurations") {
-            let all = catalog.settings.iter().map(|(name, value)| {
-                vec![Some(name.clone()), Some(value.to_string()), Some(value.to_string())]
+            let all = catalog.settings.iter().map(|(name, (configured, in_use))| {
+                let [configured, in_use] = [configured, in_use].map(|own| Some(own.to_string()));
+                vec![Some(name.clone()), configured, in_use, Some("1".into())]
             });
-            return Some(Ok(rows(&["name", "configured", "in_use"], all.collect())));
+            let columns = ["name", "configured", "in_use", "is_dynamic"];
+            return Some(Ok(rows(&columns, all.collect())));
         }
         of_database(&mut catalog, sql, &texts)
     }
@@ -182,7 +223,7 @@ fn of_database(catalog: &mut Catalog, sql: &str, texts: &[String]) -> Option<Ans
     }
     let name = if has("[steelbench_not_marked_yet]") {
         "steelbench_not_marked_yet"
-    } else if has("[steelbench]") || has("N'steelbench'") || has("sys.database_files") {
+    } else if has("[steelbench]") || has("N'steelbench'") || has("sys.database_files") || has("sys.database_recovery_status") {
         "steelbench"
     } else {
         return None;
@@ -192,6 +233,13 @@ fn of_database(catalog: &mut Catalog, sql: &str, texts: &[String]) -> Option<Ans
         let [property, value] = [texts.first()?.clone(), texts.get(1)?.clone()];
         made.properties.insert(property, value);
         return Some(Ok(Vec::new()));
+    }
+    if has("BACKUP DATABASE ") {
+        made.options.insert("has_begun", "1".into());
+        return Some(Ok(Vec::new()));
+    }
+    if has("sys.database_recovery_status") {
+        return Some(Ok(cell("has_begun", made.options.get("has_begun").cloned())));
     }
     if has("sys.extended_properties") {
         let all = made
@@ -328,6 +376,9 @@ impl StatementExecutor for Server {
     }
 
     fn execute_session_batch_sql_multi(&self, session: SessionId, sql: &str) -> Answer {
+        if let Some(limit) = limits::exceeded(sql) {
+            return Err(error(1701, format!("beyond a documented limit: {limit}")));
+        }
         if sql.contains("SET FMTONLY ON") {
             return self.columns(session, sql);
         }
@@ -335,7 +386,7 @@ impl StatementExecutor for Server {
             // Lets the runtime serve other connections while this thread waits for the lock.
             return tokio::task::block_in_place(|| self.application_lock(session));
         }
-        if let Some(answer) = self.own(sql.trim()) {
+        if let Some(answer) = self.own(session, sql.trim()) {
             return answer;
         }
         // Like Babelfish, accepts the request for plans without sending any.

@@ -504,6 +504,20 @@ pub enum EngineError {
         /// The operation.
         doing: String,
     },
+    /// The server cannot be reached: no trial can.
+    #[error("connecting: {message}")]
+    Unreachable {
+        /// The server, the cause and the remedy.
+        message: String,
+    },
+    /// The target of a trial that was asked to stop could not be removed.
+    #[error("{what} could not be removed: {why}; the next run there removes it")]
+    Remains {
+        /// The object, and where it is.
+        what: String,
+        /// The cause.
+        why: String,
+    },
     /// The trial was asked to stop.
     #[error("stopped on request")]
     Cancelled,

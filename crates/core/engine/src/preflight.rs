@@ -34,6 +34,8 @@ pub struct Preflight {
     pub invalid: Vec<Invalid>,
     /// Missing prerequisites and permissions, a sentence each.
     pub missing: Vec<String>,
+    /// Differences between the file and the targets that trials will have, a sentence each.
+    pub notes: Vec<String>,
     /// Space that the largest trial needs on each file system.
     pub space: Vec<Space>,
 }

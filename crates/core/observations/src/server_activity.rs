@@ -29,6 +29,8 @@ pub struct ServerActivity {
     pub elapsed_s: f64,
     /// Why it ended early: the server was lost. The activity until then is here.
     pub ended: Option<String>,
+    /// Why sessions or waits are hidden from this login: then an empty table means nothing.
+    pub hidden: Option<String>,
     /// How the waits became known.
     pub sampling: Sampling,
     /// Where the server counts and times every wait of every session, if it does:

@@ -163,7 +163,9 @@ fn observed(columns: &mut Parts<'_, ()>) {
     columns.add("errors", "", |row| seen(row).map(|seen| seen.work.errors));
     columns.add("retries", "", |row| seen(row).map(|seen| seen.work.retries));
     columns.add("session", "s", |row| seen(row).map(|seen| seen.time.session_s)).headed("sessions");
-    columns.add("cpu", "s", |row| seen(row).map(|seen| seen.time.cpu_s)).headed("CPU");
+    columns
+        .add("cpu", "s", |row| Some(seen(row)?.time.cpu_s).filter(|cpu_s| *cpu_s > 0.0))
+        .headed("CPU");
     columns.add("cpu_user", "s", |row| seen(row)?.time.cpu_user_s).headed("CPU in user mode");
     columns.add("client_share", "", |row| seen(row).map(|seen| Share(seen.load.client_share)));
     columns

@@ -22,6 +22,8 @@ pub struct Findings {
     pub missing: Vec<String>,
     /// Problems that a command or a person may fix before the trial.
     pub doubtful: Vec<String>,
+    /// Differences between the file and the targets that trials will have, a sentence each.
+    pub notes: Vec<String>,
     /// The space that a trial needs, in a sentence for each file system.
     pub space: Vec<String>,
 }
@@ -68,8 +70,9 @@ pub fn preflight(
         if needs.is_empty() {
             continue;
         }
-        let Preflight { invalid, missing, space } = engine.preflight(&needs, &folders, stop);
+        let Preflight { invalid, missing, notes, space } = engine.preflight(&needs, &folders, stop);
         findings.invalid.extend(invalid);
+        findings.notes.extend(notes);
         let mut others = missing;
         for space in space {
             let Some(existing) = space.folder.ancestors().find(|folder| folder.is_dir()) else {

@@ -238,7 +238,7 @@ impl Runner<'_> {
         if !found.missing.is_empty() {
             return Err(RunError::Preflight { problems: found.missing });
         }
-        for text in found.doubtful {
+        for text in found.doubtful.into_iter().chain(found.notes) {
             announce(Event::Warning { text });
         }
         Ok(None)
@@ -341,6 +341,7 @@ impl Runner<'_> {
         let (status, observations) = match outcome {
             Outcome::Stopped(CancelReason::RunTime) => return Ok(Some(run_time_limit())),
             Outcome::Stopped(_) => return Ok(Some(RunEnd::Interrupted)),
+            Outcome::Down(text) => return Ok(Some(RunEnd::Limit { text })),
             _ if self.options.interrupt.requested() && matches!(outcome, Outcome::Failed(..)) => {
                 return Ok(Some(RunEnd::Interrupted));
             }

@@ -33,6 +33,8 @@ pub enum Outcome {
     Failed(String, Option<Box<Observations>>),
     /// Not to be recorded: the run stops.
     Stopped(CancelReason),
+    /// Not to be recorded: its server is down, and the run stops.
+    Down(String),
 }
 
 impl Trial<'_> {
@@ -59,7 +61,12 @@ impl Trial<'_> {
         };
         let instance = match watched(&self.limit, &cancel, self.interrupt, None, prepare) {
             Ok(instance) => instance,
-            Err(error) => return self.failed(&error, &cancel, None, 0.0),
+            Err(error) => {
+                if let EngineError::Remains { .. } = &error {
+                    announce(Event::Warning { text: error.to_string() });
+                }
+                return self.failed(&error, &cancel, None, 0.0);
+            }
         };
         // The second of the measurement at which it was last heard of.
         let announce = Mutex::new((announce, 0.0));
@@ -85,7 +92,18 @@ impl Trial<'_> {
         let log = if result.is_err() { instance.log_tail() } else { None };
         let full = cancel.reason() == Some(CancelReason::DiskSpace);
         let removed = watched(&self.limit, &cancel, self.interrupt, None, || instance.remove());
-        let elapsed_s = announce.into_inner().map_or(0.0, |heard| heard.1);
+        let elapsed_s = match announce.into_inner() {
+            Ok((announce, elapsed_s)) => {
+                // The record of a stopped trial would have told it.
+                if let (true, Err(error @ EngineError::Remains { .. })) =
+                    (cancel.is_cancelled(), &removed)
+                {
+                    announce(Event::Warning { text: error.to_string() });
+                }
+                elapsed_s
+            }
+            Err(_) => 0.0,
+        };
         match (result, removed) {
             (Ok(_), _) if full => self.failed(&EngineError::Cancelled, &cancel, log, elapsed_s),
             (Ok(mut observations), Ok(())) => {
@@ -93,7 +111,9 @@ impl Trial<'_> {
                 Outcome::Done(Box::new(observations))
             }
             // The measurement itself came to its end.
-            (Ok(_), Err(error @ EngineError::Cancelled)) => self.failed(&error, &cancel, log, 0.0),
+            (Ok(_), Err(error @ (EngineError::Cancelled | EngineError::Remains { .. }))) => {
+                self.failed(&error, &cancel, log, 0.0)
+            }
             (Ok(_), Err(error)) => Outcome::Failed(format!("removing the target: {error}"), None),
             (Err(error), removed) => match (self.ended(error, &cancel, log, elapsed_s), removed) {
                 (Outcome::Failed(cause, seen), Err(error)) => {
@@ -127,7 +147,10 @@ impl Trial<'_> {
         elapsed_s: f64,
     ) -> Outcome {
         match (error, cancel.reason()) {
-            (EngineError::Cancelled, Some(CancelReason::TrialTime)) => Outcome::Failed(
+            (
+                EngineError::Cancelled | EngineError::Remains { .. },
+                Some(CancelReason::TrialTime),
+            ) => Outcome::Failed(
                 format!(
                     "took longer than limits.trial_time ({})",
                     number::seconds(self.limit.trial_time_s)
@@ -138,7 +161,10 @@ impl Trial<'_> {
                 "used more space than limits.disk_space, or a volume is nearly full".into(),
                 None,
             ),
-            (EngineError::Cancelled, Some(reason)) => Outcome::Stopped(reason),
+            (EngineError::Cancelled | EngineError::Remains { .. }, Some(reason)) => {
+                Outcome::Stopped(reason)
+            }
+            (EngineError::Unreachable { .. }, None) => Outcome::Down(error.to_string()),
             _ => {
                 let cause = match log {
                     Some(log) => format!("{error}\nend of the server's log:\n{log}"),

@@ -24,6 +24,9 @@ const SEQUENCE: &str = "insert_keys";
 const PAGE_ROOM: usize = 8096;
 const ROW_MAX: usize = 8060;
 const SLOT: usize = 2;
+/// Most bytes of a `char` (<https://learn.microsoft.com/sql/t-sql/data-types/char-and-varchar-transact-sql>).
+/// A row with such a filler leaves no room for a second one.
+const CHAR_MAX: usize = 8000;
 /// Bytes of a row in addition to its columns: status and length of the fixed part, number of
 /// columns
 /// (<https://learn.microsoft.com/sql/relational-databases/databases/estimate-the-size-of-a-clustered-index>).
@@ -75,7 +78,9 @@ impl MssqlDialect {
         let offsets = if long > 0 { 2 + 2 * long } else { 0 };
         let others = ROW_OVERHEAD + table.columns.len().div_ceil(8) + offsets + fixed;
         engine::dialect::filler_bytes(table, PAGE_ROOM, |filler| {
-            others + filler <= ROW_MAX && rows * (others + filler + SLOT) <= PAGE_ROOM
+            filler <= CHAR_MAX
+                && others + filler <= ROW_MAX
+                && rows * (others + filler + SLOT) <= PAGE_ROOM
         })
     }
 
@@ -113,6 +118,25 @@ impl MssqlDialect {
         .flatten()
         .collect();
         if options.is_empty() { String::new() } else { format!(" WITH ({})", options.join(", ")) }
+    }
+
+    /// The statement that stores the rows of a filled table as its options say: row groups that are
+    /// still open are compressed, and the pages of a heap, which only a bulk load with a table lock
+    /// compresses itself.
+    pub fn settled(&self, table: &Table) -> Option<String> {
+        let name = self.table(table);
+        match self.compression.as_deref()? {
+            "columnstore" => {
+                let index = self.quote(&format!("columns_{}", table.name));
+                Some(format!(
+                    "ALTER INDEX {index} ON {name} REORGANIZE WITH (COMPRESS_ALL_ROW_GROUPS = ON)"
+                ))
+            }
+            "page" if table.key.is_empty() => {
+                Some(format!("ALTER TABLE {name} REBUILD WITH (DATA_COMPRESSION = PAGE)"))
+            }
+            _ => None,
+        }
     }
 
     fn is_columns(&self) -> bool {
@@ -261,7 +285,7 @@ impl Dialect for MssqlDialect {
 
 #[cfg(test)]
 mod tests {
-    use super::{MssqlDialect, PAGE_ROOM, ROW_MAX, quote_literal, quote_name, spelled};
+    use super::{CHAR_MAX, MssqlDialect, PAGE_ROOM, ROW_MAX, quote_literal, quote_name, spelled};
     use engine::Dialect as _;
     use work::{Column, DataType, DefaultValue, Operation, Storage, Table, Work};
 
@@ -285,7 +309,7 @@ mod tests {
         // 4 bytes of status, 8 of the key, 2 + 1 for columns and NULLs, as documented for the size
         // of a clustered index.
         let row = |filler: usize| 4 + 8 + 2 + 1 + filler;
-        for (rows, filler) in [(1, 8045), (2, 4031), (30, 252)] {
+        for (rows, filler) in [(1, 8000), (2, 4031), (30, 252)] {
             assert!(
                 filled(rows).contains(&format!("[f] char({filler}) ")),
                 "{rows}: {}",
@@ -293,7 +317,8 @@ mod tests {
             );
             let rows = usize::from(rows);
             assert!(row(filler) <= ROW_MAX && rows * (row(filler) + 2) <= PAGE_ROOM);
-            assert!(row(filler + 1) > ROW_MAX || rows * (row(filler + 1) + 2) > PAGE_ROOM);
+            assert!(filler == CHAR_MAX || rows * (row(filler + 1) + 2) > PAGE_ROOM);
+            assert!((rows + 1) * (row(filler) + 2) > PAGE_ROOM, "no further row fits");
         }
     }
 
@@ -317,6 +342,16 @@ mod tests {
             created,
             ["CREATE TABLE [t] ([id] bigint NOT NULL) WITH (DATA_COMPRESSION = ROW)"]
         );
+        let heap = table(columns(), &[]);
+        assert_eq!(
+            own("page", None).settled(&heap).unwrap(),
+            "ALTER TABLE [t] REBUILD WITH (DATA_COMPRESSION = PAGE)"
+        );
+        assert_eq!(
+            own("columnstore", None).settled(&heap).unwrap(),
+            "ALTER INDEX [columns_t] ON [t] REORGANIZE WITH (COMPRESS_ALL_ROW_GROUPS = ON)"
+        );
+        assert_eq!(own("page", None).settled(&table(columns(), &["id"])), None);
         let created = own("columnstore", None).create(&table(columns(), &["id"])).unwrap();
         assert!(
             created[0].contains("PRIMARY KEY NONCLUSTERED ([id]) WITH (FILLFACTOR = 90))"),

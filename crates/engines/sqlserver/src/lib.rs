@@ -10,6 +10,10 @@
 mod by_url;
 #[cfg(feature = "driver")]
 mod dialect;
+/// Shared with the stand-in, which refuses what exceeds them.
+#[cfg(test)]
+#[path = "../../../../xtask/sqlserver_stand_in/src/limits.rs"]
+mod limits;
 #[cfg(feature = "driver")]
 pub mod live;
 mod not_built;

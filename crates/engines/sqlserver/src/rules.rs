@@ -6,10 +6,12 @@ use observations::Weight::{Note, Problem};
 use observations::{Advice, Survey, SurveyedServer};
 use servers::survey_rules::{self, OnMachine, Rule};
 
-/// From more processors than these on the guidelines limit the parallelism of a statement, at most
-/// to [`PARALLELISM_MAX`].
-const FEW_PROCESSORS: i64 = 8;
-const PARALLELISM_MAX: i64 = 16;
+/// The parallelism of a statement that the guidelines allow on one NUMA node, and on each of
+/// several.
+const OF_ONE_NODE_MAX: i64 = 8;
+const OF_NODES_MAX: i64 = 16;
+/// A degree of 0 means all processors, up to these.
+const ALL_MAX: i64 = 64;
 
 /// Returns the rules' advice on a server.
 pub fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
@@ -20,8 +22,8 @@ pub fn advice(server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
 const RULES: [Rule; 5] = [
     (Problem, "sqlserver-parallelism",
         "set it to that value, or lower if many statements run concurrently",
-        "one statement can use all CPUs; Microsoft's guidelines set a limit for NUMA nodes with \
-         more than 8 CPUs (max degree of parallelism)",
+        "one statement can use more CPUs than Microsoft's guidelines allow: those of one NUMA \
+         node, 8 of a single node, half of a node with more than 16 (max degree of parallelism)",
         parallelism),
     (Note, "sqlserver-parallelism-cost",
         "check the waits CXPACKET and CXCONSUMER, and test higher values such as 20 or 50",
@@ -51,19 +53,20 @@ fn has(place: &OnMachine<'_>, name: &str, value: i64) -> Option<String> {
 }
 
 fn parallelism(place: &OnMachine<'_>) -> Option<String> {
-    let set = has(place, "max degree of parallelism", 0)?;
+    let degree = place.server.number("max degree of parallelism")?;
     let processors = place.server.number("cpu_count")?;
     let nodes = place.server.number("numa_node_count").filter(|nodes| *nodes > 0).unwrap_or(1);
     let of_node = processors / nodes;
-    let best = if nodes == 1 {
-        FEW_PROCESSORS
-    } else {
-        (of_node / 2).clamp(FEW_PROCESSORS, PARALLELISM_MAX)
+    let best = match nodes {
+        1 => of_node.min(OF_ONE_NODE_MAX),
+        _ if of_node <= OF_NODES_MAX => of_node,
+        _ => (of_node / 2).min(OF_NODES_MAX),
     };
-    (of_node > FEW_PROCESSORS).then(|| {
+    let used = if degree == 0 { ALL_MAX } else { degree }.min(processors);
+    (used > best).then(|| {
         format!(
-            "{set} with {processors} CPUs on {nodes} NUMA nodes; the guidelines allow at most \
-             {best}"
+            "has max degree of parallelism = {degree} with {processors} CPUs on {nodes} NUMA \
+             nodes; the guidelines allow at most {best}"
         )
     })
 }
@@ -90,7 +93,7 @@ mod tests {
 
     #[test]
     fn rules_apply_to_what_they_are_about_and_to_nothing_unknown() {
-        let degree = |degree, processors, nodes| {
+        let degree = |degree: &str, processors: &str, nodes: &str| {
             rules(&[
                 ("max degree of parallelism", degree),
                 ("cpu_count", processors),
@@ -98,7 +101,24 @@ mod tests {
             ])
         };
         assert_eq!(degree("0", "16", "1"), ["sqlserver-parallelism"]);
-        assert!(degree("0", "16", "2").is_empty() && degree("8", "64", "2").is_empty());
+        // The table of the guidelines: processors, nodes, the most that is allowed.
+        for (processors, nodes, most) in [
+            ("4", "1", 4),
+            ("8", "1", 8),
+            ("64", "1", 8),
+            ("16", "2", 8),
+            ("32", "2", 16),
+            ("48", "2", 12),
+            ("64", "2", 16),
+            ("128", "2", 16),
+        ] {
+            assert!(degree(&most.to_string(), processors, nodes).is_empty(), "{processors}");
+            let more = degree(&(most + 1).to_string(), processors, nodes);
+            // No statement uses more than there are.
+            assert_eq!(more.is_empty(), processors == most.to_string(), "{processors}");
+        }
+        assert_eq!(degree("0", "16", "2"), ["sqlserver-parallelism"]);
+        assert!(degree("0", "8", "1").is_empty());
         assert_eq!(rules(&[("max server memory (MB)", "2147483647")]), ["sqlserver-memory"]);
         assert!(rules(&[("max server memory (MB)", "65536"), ("priority boost", "0")]).is_empty());
         assert_eq!(

@@ -5,8 +5,10 @@ use experiment::{Configuration, Invalid, Kind, Value, settings};
 use servers::altered::{ALLOW_SERVER_SETTINGS, is_permitted};
 use std::collections::BTreeMap;
 
-/// The most bytes of a file (16 TiB), and the fewest of one that `CREATE DATABASE` makes.
+/// The most bytes of a data file (16 TiB) and of a log file (2 TiB), and the fewest of one that
+/// `CREATE DATABASE` makes.
 const FILE_BYTES_MAX: i64 = 16 << 40;
+const LOG_BYTES_MAX: i64 = 2 << 40;
 const FILE_BYTES_MIN: i64 = 1 << 20;
 
 settings! {
@@ -22,7 +24,7 @@ settings! {
     /// default folder.
     pub DATA_PATH: Vec<String> = "target.data_path", Kind::TextList => DataPlace;
     /// Initial total size of the data files, in equal parts; default: that of the server's model
-    /// database.
+    /// database, and 1 GiB where target.data_files is given.
     pub DATA_SIZE: Option<u64> =
         "target.data_size", Kind::Size { min: FILE_BYTES_MIN, max: FILE_BYTES_MAX };
     /// Growth increment of a full data file; "0" disables growth.
@@ -33,11 +35,12 @@ settings! {
     pub LOG_PATH: Option<String> = "target.log_path", Kind::Text => LogPlace;
     /// Initial size of the log file.
     pub LOG_SIZE: Option<u64> =
-        "target.log_size", Kind::Size { min: FILE_BYTES_MIN, max: FILE_BYTES_MAX };
+        "target.log_size", Kind::Size { min: FILE_BYTES_MIN, max: LOG_BYTES_MAX };
     /// Growth increment of a full log file.
-    pub LOG_GROWTH: Option<u64> = "target.log_growth", Kind::Size { min: 0, max: FILE_BYTES_MAX };
-    /// Recovery model of the database; default: the server's (full). Until the first backup, full
-    /// truncates the log as simple does.
+    pub LOG_GROWTH: Option<u64> = "target.log_growth", Kind::Size { min: 0, max: LOG_BYTES_MAX };
+    /// Recovery model of the database; default: the server's, which truncates the log as simple does
+    /// until a first backup. With full and bulk-logged, Steelbench makes that backup, to NUL, after
+    /// the tables are filled.
     pub RECOVERY: Option<String> =
         "target.recovery", Kind::Choice(&["full", "bulk-logged", "simple"]) => Durability;
     /// Detection of partially written pages.

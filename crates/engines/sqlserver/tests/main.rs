@@ -5,6 +5,8 @@
     reason = "a test that cannot continue has failed"
 )]
 
+#[cfg(feature = "driver")]
+mod live;
 mod showplan;
 #[cfg(feature = "driver")]
 mod sqlserver;

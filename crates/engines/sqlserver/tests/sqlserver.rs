@@ -24,14 +24,14 @@ fn instance(url: &str, settings: &[(&str, Value)], data_type: DataType) -> Box<d
     prepare(url, settings, data_type).unwrap()
 }
 
-fn configuration(url: &str, settings: &[(&str, Value)]) -> Configuration {
+pub fn configuration(url: &str, settings: &[(&str, Value)]) -> Configuration {
     let url = [("target.url", Value::Text(url.to_owned()))];
     let settings =
         url.iter().chain(settings).map(|(path, value)| ((*path).to_owned(), value.clone()));
     Configuration { settings: settings.collect(), ..Configuration::default() }
 }
 
-fn folders() -> Folders {
+pub fn folders() -> Folders {
     Folders {
         directory: std::env::temp_dir(),
         volumes: Vec::new(),
@@ -72,7 +72,7 @@ fn answers(set: &mut dyn ConnectionSet, count: usize) -> Vec<Answer> {
     answers
 }
 
-fn ask(
+pub fn ask(
     set: &mut dyn ConnectionSet,
     number: usize,
     request: &Request<'_>,
@@ -81,7 +81,7 @@ fn ask(
     answers(set, 1).remove(0).result.map(|done| done.results)
 }
 
-fn text(sql: &str) -> Request<'_> {
+pub fn text(sql: &str) -> Request<'_> {
     Request::Execute { statement: Statement::Text(sql), parameters: &[], results: true }
 }
 

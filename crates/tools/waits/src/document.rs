@@ -83,10 +83,15 @@ fn overview(record: &ActivityRecord, summary: &ActivitySummary) -> Section {
             "The connection was lost after {elapsed}: {why}. The figures end there."
         ));
     }
+    if let Some(why) = &summary.seen.hidden {
+        section.warn(format!(
+            "This report does not show the whole server: {why}. Figures cover what this login sees."
+        ));
+    }
     if let Some(source) = &summary.seen.counted_in {
         section.line(format!(
             "The server counts and times waits in {source} for all its sessions; the figures \
-             cover the interval. A wait counts when it ends."
+             cover the interval. The time of a wait counts when it ends."
         ));
     }
     if sampling.polls > 0 {
@@ -118,6 +123,8 @@ fn overview(record: &ActivityRecord, summary: &ActivitySummary) -> Section {
         if let Some(check) = accounting_check(&summary.accounting) {
             section.note(check);
         }
+    } else if summary.seen.hidden.is_some() {
+        section.line("Unknown: whether sessions had work.");
     } else if summary.seen.counted_in.is_none() {
         section.line("All sessions were idle.");
     }
@@ -146,7 +153,8 @@ fn table(summary: &ActivitySummary) -> Section {
     };
     let mut section = Section::new(heading);
     if summary.table.rows.is_empty() {
-        section.note("No waits.");
+        let hidden = summary.seen.hidden.is_some();
+        section.note(if hidden { "Unknown: no wait was visible." } else { "No waits." });
     } else {
         section.table(wait_table(&summary.table));
     }

@@ -141,7 +141,11 @@ pub fn accounting(own: &Accounting) -> String {
         .iter()
         .zip(shares)
         .filter(|((name, _), share)| always.contains(name) || share.abs() > 0.0);
-    let terms = terms.map(|((name, _), share)| format!("{name} {} %", number::fixed(share, 1)));
+    // Work takes CPU time: none is a figure that nobody measured.
+    let terms = terms.map(|((name, seconds), share)| match *name {
+        "CPU" if *seconds == 0.0 => "CPU unknown".to_owned(),
+        _ => format!("{name} {} %", number::fixed(share, 1)),
+    });
     let (sessions, elapsed) = (number::whole(own.connections), number::seconds(own.elapsed_s));
     let plural = if sessions == "1" { "" } else { "s" };
     format!("{sessions} session{plural} x {elapsed} = {}", joined(terms, " + "))

@@ -29,7 +29,11 @@ fn section(own: &ConfigurationWaits) -> Section {
     if let Some(check) = check(&own.accounting) {
         section.note(check);
     }
-    waits(&mut section, &own.waits);
+    if own.waits.rows.is_empty() && own.accounting.cpu_s == 0.0 {
+        section.note("Unknown: neither waits nor CPU time of the sessions were visible.");
+    } else {
+        waits(&mut section, &own.waits);
+    }
     hot_resources(&mut section, &own.hot);
     section
 }

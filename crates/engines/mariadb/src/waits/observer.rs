@@ -33,6 +33,8 @@ pub struct MariaObserver {
     before: Reading,
     /// That of the interval before, where it was seen to its end.
     earlier: Option<Reading>,
+    /// Why sessions are hidden from this user.
+    hidden: Option<String>,
     literals: bool,
 }
 
@@ -56,7 +58,15 @@ impl MariaObserver {
             Reading::read(&mut client, Scope::AllBut(&own), None).map_err(ServerError::new)?;
         let disconnect = Box::new(move || is_over.store(true, Ordering::Relaxed));
         let sampler = Sampler::start(Box::new(source), options.hz, ROSTER_PERIOD, disconnect)?;
-        Ok(Self { sampler, client, own, before, earlier: None, literals: options.literals })
+        Ok(Self {
+            sampler,
+            client,
+            own,
+            before,
+            earlier: None,
+            hidden: None,
+            literals: options.literals,
+        })
     }
 
     /// Returns the server's counts since the last call, and the missing ones.
@@ -71,12 +81,11 @@ impl MariaObserver {
         let (instruments, mut lost) = instrumented(&mut self.client, window.kernel.is_some())?;
         let may_see =
             self.client.cell("SELECT count(*) FROM information_schema.innodb_trx").is_ok();
-        if !may_see {
-            lost.push(
-                "Other users' sessions and row lock waits: this user lacks the PROCESS privilege."
-                    .into(),
-            );
-        }
+        self.hidden = (!may_see).then(|| {
+            "other users' sessions and row lock waits are hidden, because this user lacks the \
+             PROCESS privilege"
+                .into()
+        });
         let resets = self.before.resets_since(&before);
         lost.extend(resets.lost());
         let mut events = self.before.events_since(&before, scope);
@@ -128,6 +137,7 @@ impl LiveObserver for MariaObserver {
             server: format!("{} {}", crate::product(&self.client), self.client.version()),
             elapsed_s: window.elapsed.as_secs_f64(),
             ended,
+            hidden: self.hidden.clone(),
             sampling: Sampling {
                 source: window.source.to_owned(),
                 hz: window.hz,

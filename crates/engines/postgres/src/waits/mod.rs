@@ -223,14 +223,23 @@ impl WaitCollector for PostgresCollector {
     }
 }
 
+/// The number of processes whose work this role does not see.
+fn hidden_processes(window: &Window) -> Option<String> {
+    let hidden = window.processes.values().filter(|process| process.hidden).count();
+    (hidden > 0).then(|| {
+        format!(
+            "waits of {hidden} of {} processes are hidden, because other roles own them",
+            window.processes.len()
+        )
+    })
+}
+
 /// Describes the hidden parts of processes.
 fn hidden(window: &Window) -> Vec<String> {
-    let hidden = window.processes.values().filter(|process| process.hidden).count();
-    let hidden = (hidden > 0).then(|| {
+    let hidden = hidden_processes(window).map(|hidden| {
         format!(
-            "Waits of {hidden} of {} processes: other roles own them. GRANT pg_monitor (or \
-             pg_read_all_stats) TO this role to see them.",
-            window.processes.len()
+            "Some processes: {hidden}. GRANT pg_monitor (or pg_read_all_stats) TO this role to \
+             see them."
         )
     });
     let kernel = window.without_kernel().map(|why| {

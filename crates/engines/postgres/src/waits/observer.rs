@@ -1,7 +1,7 @@
 use super::accounting::SessionSamples;
 use super::counters::ServerCounts;
 use super::types::WAIT_TYPES;
-use super::{PROFILE, Watch, Watched, connect, hidden, tasks, while_doing};
+use super::{PROFILE, Watch, Watched, connect, hidden, hidden_processes, tasks, while_doing};
 use crate::client::{Client, Config};
 use engine::{LiveObserver, ObserveOptions, ServerError};
 use observations::statement::{self, TEXT_MAX};
@@ -53,6 +53,7 @@ impl LiveObserver for PostgresObserver {
             server: format!("PostgreSQL {}.{}", version / 10_000, version % 10_000),
             elapsed_s: window.elapsed.as_secs_f64(),
             ended: server_lost.map(|error| error.to_string()),
+            hidden: hidden_processes(&window),
             sampling: Sampling {
                 source: window.source.to_owned(),
                 hz: window.hz,

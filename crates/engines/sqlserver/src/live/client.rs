@@ -26,8 +26,12 @@ pub const APPLICATION: &str = "steelbench observer";
 const LOOK: Duration = Duration::from_millis(50);
 /// How long a statement may take.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// No limit in addition to that of the work itself.
+pub const PATIENCE_MAX: Duration = Duration::from_secs(24 * 3600);
 /// How long the server may take to confirm that it has ended a statement (attention).
 pub const ATTENTION_S: u32 = 2;
+/// Stands for the number of an error that the server did not send: a statement has no result.
+pub const OURS: u32 = 0;
 /// Most bytes of an answer.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
@@ -37,6 +41,12 @@ pub enum Error {
     /// No connection came about, or it was lost.
     #[error("{0}")]
     Connection(String),
+    /// The server did not answer in time.
+    #[error("{0}")]
+    NoAnswer(String),
+    /// The driver did not understand an answer, or cannot do what is asked of it.
+    #[error("{0}")]
+    Driver(String),
     /// The server objects to the login or a statement.
     #[error("error {number}: {message}")]
     Server { number: u32, message: String },
@@ -74,6 +84,10 @@ impl Error {
                 "Is the server running and listening on TCP? Give its address as a URL: \
                  mssql://user@host/database.",
             ),
+            Self::Driver(_) => Some(
+                "The driver mssql-tds failed, not the server; report it with the server's version.",
+            ),
+            Self::NoAnswer(_) => Some("The connection exists, but the server does not respond."),
             Self::Server { .. } | Self::Stopped => None,
         }
     }
@@ -102,7 +116,8 @@ impl Client {
     /// take `linger`.
     pub fn connect(config: &Config, stop: &Stop, linger: Duration) -> Result<Self, Error> {
         let runtime = runtime()?;
-        let client = connect(&runtime, config, APPLICATION, stop)?;
+        let connecting = connect(config, APPLICATION);
+        let client = until(&runtime, connecting, PATIENCE_MAX, || stop.is_asked())?;
         Ok(Self { runtime, client, stop: stop.clone(), linger, asked: None, patience: PATIENCE })
     }
 
@@ -112,7 +127,8 @@ impl Client {
         Self { patience, ..self }
     }
 
-    /// Lets the driver work on the connection for as long as one statement may take.
+    /// Lets the driver work on the connection for as long as one statement may take. Work that the
+    /// driver does not end after a request to stop is abandoned, with the connection.
     pub fn drive<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut TdsClient, ExecuteOptions<'_>) -> TdsResult<T>,
@@ -123,13 +139,16 @@ impl Client {
             ExecuteOptions::new().timeout_secs(self.patience.as_secs() as u32).cancel(&cancel);
         let (client, stop, linger, asked) =
             (&mut self.client, &self.stop, self.linger, &mut self.asked);
-        let limit = self.patience + Duration::from_secs(ATTENTION_S.into());
-        until(&self.runtime, work(client, options), limit, || {
-            if stop.is_asked() && asked.get_or_insert_with(Instant::now).elapsed() >= linger {
+        let attention = Duration::from_secs(ATTENTION_S.into());
+        let work = async { work(client, options).await.map_err(|error| said(&error)) };
+        until(&self.runtime, work, self.patience + attention, || {
+            let waited = stop.is_asked().then(|| asked.get_or_insert_with(Instant::now).elapsed());
+            if waited.is_some_and(|waited| waited >= linger) {
                 cancel.cancel();
             }
-            // The driver sends an attention, and waits until the server has confirmed it.
-            false
+            // The driver sends an attention, and waits until the server has confirmed it. A bulk
+            // copy takes no such handle.
+            waited.is_some_and(|waited| waited >= linger + attention + LOOK * 2)
         })
     }
 
@@ -166,25 +185,25 @@ pub fn runtime() -> Result<Runtime, Error> {
     runtime.map_err(|error| Error::Connection(format!("starting the driver: {error}")))
 }
 
-/// Connects and logs in under this name, unless asked to stop.
-pub fn connect(
-    runtime: &Runtime,
-    config: &Config,
-    application: &str,
-    stop: &Stop,
-) -> Result<TdsClient, Error> {
+/// Connects and logs in under this name, within the time that the configuration allows.
+pub async fn connect(config: &Config, application: &str) -> Result<TdsClient, Error> {
     let source = data_source(config);
     let provider = TdsConnectionProvider::new();
     let context = context(config, &source, application)?;
-    let connecting = Box::pin(provider.create_client(context, &source, None));
+    let connecting = provider.create_client(context, &source, None);
     let limit = Duration::from_secs(config.connect_timeout_s.into()) + LOOK;
-    until(runtime, connecting, limit, || stop.is_asked())
+    let connected = tokio::time::timeout(limit, Box::pin(connecting)).await;
+    let late = |_| Error::Connection(format!("no connection within {} s", limit.as_secs()));
+    match connected.map_err(late)?.map_err(|error| said(&error)) {
+        Err(Error::NoAnswer(what)) => Err(Error::Connection(what)),
+        connected => connected,
+    }
 }
 
 /// Waits for the driver; `gives_up` is called twenty times a second.
-fn until<T>(
+pub fn until<T>(
     runtime: &Runtime,
-    work: impl Future<Output = TdsResult<T>>,
+    work: impl Future<Output = Result<T, Error>>,
     limit: Duration,
     mut gives_up: impl FnMut() -> bool,
 ) -> Result<T, Error> {
@@ -193,13 +212,13 @@ fn until<T>(
         let mut work = pin!(work);
         loop {
             if let Ok(done) = tokio::time::timeout(LOOK, work.as_mut()).await {
-                return done.map_err(|error| said(&error));
+                return done;
             }
             if gives_up() {
                 return Err(Error::Stopped);
             }
             if Instant::now() >= deadline {
-                return Err(Error::Connection(format!("no answer within {} s", limit.as_secs())));
+                return Err(Error::NoAnswer(format!("no answer within {} s", limit.as_secs())));
             }
         }
     })
@@ -216,7 +235,7 @@ async fn answer(
     }
     if result == StatementResult::End {
         return Ok(Err(Error::Server {
-            number: 0,
+            number: OURS,
             message: "the server returned no result".into(),
         }));
     }
@@ -229,7 +248,7 @@ async fn answer(
         if bytes > ANSWER_BYTES_MAX {
             client.cancel_query(ATTENTION_S).await?;
             let message = format!("the result exceeds {} MiB", ANSWER_BYTES_MAX >> 20);
-            return Ok(Err(Error::Server { number: 0, message }));
+            return Ok(Err(Error::Server { number: OURS, message }));
         }
         rows.rows.push(row);
     }
@@ -324,6 +343,38 @@ pub fn said(error: &DriverError) -> Error {
             Error::Server { number, message: redacted(&said.join("; ")) }
         }
         DriverError::OperationCancelledError(_) => Error::Stopped,
+        DriverError::TimeoutError(_) => Error::NoAnswer(redacted(&error.to_string())),
+        DriverError::ProtocolError(_)
+        | DriverError::UsageError(_)
+        | DriverError::ImplementationError(_)
+        | DriverError::UnimplementedFeature { .. }
+        | DriverError::TypeConversionError(_)
+        | DriverError::EncodedValueTooLong { .. }
+        | DriverError::UnsupportedEncoding { .. } => Error::Driver(redacted(&error.to_string())),
         other => Error::Connection(redacted(&other.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, said};
+    use mssql_tds::error::Error as DriverError;
+
+    /// Only where no connection came about may the server be down.
+    #[test]
+    fn errors_of_the_driver_and_silence_are_not_taken_for_a_server_that_is_down() {
+        let advice = |error: &DriverError| said(error).advice().unwrap_or_default();
+        let closed = DriverError::ConnectionClosed("by the server".into());
+        assert!(advice(&closed).contains("Is the server running"));
+        for error in [
+            DriverError::ProtocolError("unknown token".into()),
+            DriverError::UsageError("no rows".into()),
+            DriverError::TypeConversionError("date".into()),
+        ] {
+            assert!(advice(&error).contains("The driver mssql-tds failed"), "{error}");
+            assert!(said(&error).is_lost());
+        }
+        let silent = Error::NoAnswer("no answer within 30 s".into());
+        assert!(silent.advice().is_some_and(|advice| advice.contains("does not respond")));
     }
 }

@@ -24,7 +24,7 @@ pub mod views;
 pub use config::Config;
 pub use queries::views as query_views;
 
-use client::{Client, Error};
+use client::{Client, Error, OURS};
 use engine::{LiveObserver, ObserveOptions, QueryLimits, QueryReader, Server, ServerError};
 use observations::{SurveyedServer, Unread};
 use observer::SqlServerObserver;
@@ -38,7 +38,7 @@ use work::Stop;
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
 /// `EngineEdition` of Azure SQL Database.
-const AZURE_DATABASE: i32 = 5;
+pub(super) const AZURE_DATABASE: i32 = 5;
 
 impl Server for Config {
     fn warnings(&self) -> &[String] {
@@ -99,6 +99,16 @@ impl Identity {
     fn is_azure_database(&self) -> bool {
         self.engine_edition == Some(AZURE_DATABASE)
     }
+}
+
+/// The server's trace flags; a server without any answers with no result.
+pub(super) fn trace_flags(client: &mut Client) -> Result<String, Error> {
+    let flags = match client.query(views::TRACE_FLAGS) {
+        Ok(rows) => rows.iter().map(|row| row.text("TraceFlag")).collect::<Vec<_>>().join(", "),
+        Err(Error::Server { number: OURS, .. }) => String::new(),
+        Err(error) => return Err(error),
+    };
+    Ok(if flags.is_empty() { "none".into() } else { flags })
 }
 
 /// Connects to look and change nothing.

@@ -3,8 +3,7 @@
 
 use super::client::{Client, Error};
 use super::config::Config;
-use super::reading::{Reading, ask};
-
+use super::reading::{Answer, Reading, ask};
 use super::sampler::Sampler;
 use super::samples::{Samples, name_pages};
 use super::views::{self, View};
@@ -28,6 +27,8 @@ pub struct SqlServerObserver {
     client: Client,
     identity: Identity,
     waits: &'static View,
+    /// Why sessions are hidden from this login.
+    hidden: Option<String>,
     before: Reading,
     /// That of the interval before, and the interval was seen to its end.
     earlier: Option<Reading>,
@@ -48,6 +49,13 @@ impl SqlServerObserver {
         let identity = Identity::read(&mut client)?;
         let waits =
             if identity.is_azure_database() { &views::DATABASE_WAITS } else { &views::WAITS };
+        let permission = if identity.is_azure_database() {
+            &views::DATABASE_PERMISSION
+        } else {
+            &views::PERMISSION
+        };
+        let may = ask(&mut client, permission).map_err(while_doing("reading permissions"))?;
+        let hidden = hidden(permission.name, &may);
         let sampler = Sampler::start(
             observing(config, stop, LAST_ANSWERS)?,
             views::REQUESTS.sql.to_owned(),
@@ -55,7 +63,8 @@ impl SqlServerObserver {
         )?;
         let before =
             Reading::read(&mut client, waits).map_err(while_doing("reading its counters"))?;
-        Ok(Self { client, identity, waits, before, earlier: None, sampler, tasks: None, options })
+        let (earlier, tasks) = (None, None);
+        Ok(Self { client, identity, waits, hidden, before, earlier, sampler, tasks, options })
     }
 
     /// Returns the server's activity in an interval; empty if the server was lost.
@@ -75,6 +84,11 @@ impl SqlServerObserver {
             server: self.identity.shown(),
             elapsed_s,
             ended,
+            hidden: self.hidden.clone().or_else(|| {
+                let unread = counted.waits_unknown || samples.failed.is_some();
+                unread
+                    .then(|| "the server's waits or sessions could not be read (see below)".into())
+            }),
             sampling: self.sampling(&samples),
             counted_in: self.before.waits.is_ok().then(|| self.waits.name.to_owned()),
             meanings: meanings(
@@ -148,6 +162,18 @@ impl SqlServerObserver {
             }
         }
     }
+}
+
+/// Why sessions are hidden from a login without a permission; its lack is no error, and the views
+/// show only the login's own sessions.
+fn hidden(permission: &str, may: &Answer) -> Option<String> {
+    let why = match may.as_ref().map(|rows| rows.first().and_then(|row| row.get("may"))) {
+        Ok(Some("1")) => return None,
+        Ok(Some(_)) => format!("GRANT {permission}"),
+        Ok(None) => format!("the server does not know the permission {permission}"),
+        Err(why) => why.to_string(),
+    };
+    Some(format!("this login may see its own sessions only; {why}"))
 }
 
 impl LiveObserver for SqlServerObserver {

@@ -47,6 +47,8 @@ pub struct Counted {
     pub counters: Vec<CounterTable>,
     /// Limits of the observation, one sentence each.
     pub lost: Vec<String>,
+    /// True if there was no meaningful difference of the waits.
+    pub waits_unknown: bool,
 }
 
 /// Asks for a view, in its older form where the server does not have all of it.
@@ -125,10 +127,12 @@ impl Reading {
         if let Err(why) = &self.started {
             counted.lost.push(format!("Server restarts: {why}."));
         }
+        counted.waits_unknown = true;
         match (&self.waits, &after.waits) {
             (Ok(before), Ok(now)) => match delta([&self.started, &after.started], [before, now]) {
                 Ok(delta) => {
                     counted.lost.extend(delta.doubtful);
+                    counted.waits_unknown = false;
                     counted.waits = delta.waits.into_iter().map(without_benign).collect();
                 }
                 Err(error) => counted.lost.push(format!("Waits of this interval: {error}.")),

@@ -3,7 +3,7 @@
 use super::config::Config;
 use super::rows::{Row, Rows};
 use super::views::{self, View};
-use super::{Identity, asked, observing};
+use super::{Identity, asked, observing, trace_flags, while_doing};
 use engine::ServerError;
 use observations::{Database, ServerSetting, SurveyedServer, Unread};
 use std::time::Duration;
@@ -59,11 +59,27 @@ pub fn survey(config: &Config, stop: &Stop) -> Result<(SurveyedServer, Vec<Unrea
     let machine = ask("CPUs and memory", &views::MACHINE)?;
     let databases = ask("databases", &views::DATABASES)?;
     let machine = machine.first().into_iter().flat_map(of_machine);
+    let flags = match trace_flags(&mut client) {
+        Ok(flags) => Some(flags),
+        Err(error) if error.is_lost() => return Err(while_doing("reading trace flags")(error)),
+        Err(error) => {
+            unread.push(Unread { what: "trace flags".into(), why: error.to_string() });
+            None
+        }
+    };
+    let flags = flags.map(|flags| ServerSetting {
+        name: "trace flags".into(),
+        is_changed: flags != "none",
+        value: Some(flags),
+        default: Some("none".into()),
+        source: views::TRACE_FLAGS.into(),
+        ..ServerSetting::default()
+    });
     let server = SurveyedServer {
         engine: "sqlserver".into(),
         address: address(config),
         version: identity.shown(),
-        settings: machine.chain(configured.iter().filter_map(setting)).collect(),
+        settings: machine.chain(configured.iter().filter_map(setting)).chain(flags).collect(),
         databases: databases
             .iter()
             .map(|row| Database { name: row.text("name"), bytes: row.parse("bytes") })

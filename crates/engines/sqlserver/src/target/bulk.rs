@@ -12,9 +12,15 @@ use mssql_tds::datatypes::column_values::{ColumnValues, SqlDate, SqlDateTime2, S
 use mssql_tds::datatypes::decoder::DecimalParts;
 use mssql_tds::datatypes::sql_string::SqlString;
 use mssql_tds::message::bulk_load::StreamingBulkLoadWriter;
+use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 use work::{Cancel, Column, DataType, Fill, Key, Rows, Table, Values, Work};
+
+/// Rows of a transaction of a fill. In a columnstore those of one row group: fewer than 102,400 would
+/// stay rows
+/// (<https://learn.microsoft.com/sql/relational-databases/indexes/columnstore-indexes-data-loading-guidance>).
+const ROWS_PER_TRANSACTION: usize = 1_048_576;
 
 /// Days from 0001-01-01 to 1970-01-01, and seconds of a day.
 const DAYS_BEFORE_1970: i64 = 719_162;
@@ -59,7 +65,7 @@ impl BulkLoadRow for KeyRow {
 
 /// One row of a batch.
 struct BatchRow<'a> {
-    rows: &'a Rows,
+    rows: Arc<Rows>,
     columns: &'a [&'a Column],
     at: usize,
 }
@@ -117,7 +123,8 @@ fn value(values: &Values, at: usize, column: &Column) -> TdsResult<ColumnValues>
     })
 }
 
-/// Fills a table that a trial has created, a bulk load for each batch of rows.
+/// Fills a table that a trial has created: one bulk load, in transactions of
+/// [`ROWS_PER_TRANSACTION`].
 pub fn fill(
     client: &mut Client,
     work: &Work,
@@ -128,17 +135,19 @@ pub fn fill(
     let table: &Table = &work.tables[fill.table];
     let doing = format!("filling table {}", table.name);
     let columns: Vec<&Column> = fill.columns.iter().filter_map(|name| table.column(name)).collect();
-    for rows in fill.batches {
-        if cancel.is_cancelled() {
-            return Err(EngineError::Cancelled);
-        }
-        let copied = client.drive(async |client, _| {
-            let rows = (0..rows.count).map(|at| BatchRow { rows: &rows, columns: &columns, at });
-            bulk_copy(client, name, &fill.columns).write_to_server_zerocopy(rows).await
-        });
-        copied.map_err(failed_at(&doing))?;
-    }
-    Ok(())
+    let columns = &columns;
+    let batches = fill.batches.take_while(|_| !cancel.is_cancelled());
+    let rows = batches.flat_map(|rows| {
+        let rows = Arc::new(rows);
+        (0..rows.count).map(move |at| BatchRow { rows: Arc::clone(&rows), columns, at })
+    });
+    // A bulk copy has no handle for cancelling: a request to stop abandons the connection.
+    let copied = client.drive(async |client, _| {
+        let mut copy = bulk_copy(client, name, &fill.columns).batch_size(ROWS_PER_TRANSACTION);
+        copy.write_to_server_zerocopy(rows).await
+    });
+    copied.map_err(failed_at(&doing))?;
+    if cancel.is_cancelled() { Err(EngineError::Cancelled) } else { Ok(()) }
 }
 
 #[cfg(test)]

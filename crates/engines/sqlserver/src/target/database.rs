@@ -2,9 +2,9 @@
 //! touched but the settings that the user permits us to change, of which the database holds a
 //! record.
 
-use super::failed_at;
 use super::layout::{DATABASE, DatabaseOption, Layout, UNMARKED};
 use super::server_settings::{apply, put_back};
+use super::{failed_at, refuse_azure};
 use crate::dialect::{quote_literal, quote_name};
 use crate::live::Config;
 use crate::live::client::{Client, Error};
@@ -30,6 +30,12 @@ const ASKING: Duration = Duration::from_secs(30);
 /// How long another run may hold the server: its session may be over and the server still believe
 /// in it.
 const HELD_MAX_MS: u32 = 20_000;
+
+/// Error of the session that a deadlock ends, how often a database is dropped while that happens,
+/// and how long the others get to end in between.
+const DEADLOCK: u32 = 1205;
+const DROPS_MAX: u32 = 5;
+const BEFORE_NEXT_DROP: Duration = Duration::from_millis(200);
 
 /// Where an error shows that a database cannot be looked up.
 const LOOKING_UP: &str = "looking up Steelbench's database";
@@ -67,6 +73,7 @@ impl Database {
         cancel: &Cancel,
     ) -> Result<Arc<Self>, EngineError> {
         let mut master = connect(config, "master", &cancel.stop(), PREPARING)?;
+        refuse_azure(&mut master)?;
         hold(&mut master)?;
         // A run that was killed may have left one, with its lock free.
         reclaim(&mut master)?;
@@ -75,13 +82,13 @@ impl Database {
         let [data, log] = &folders;
         if let Err(error) = create(&mut master, &wanted.layout.create(data, log)) {
             drop(master);
-            // Also when we are asked to stop; what cannot be dropped is left to the next run.
+            // Also when we are asked to stop.
             let again = connect(config, "master", &Stop::when(|| false), STOPPING);
-            let _ = again.and_then(|mut master| {
+            let dropped = again.and_then(|mut master| {
                 hold(&mut master)?;
                 reclaim(&mut master)
             });
-            return Err(error);
+            return Err(left(config, error, dropped));
         }
         let made = Self {
             config: config.clone(),
@@ -91,9 +98,10 @@ impl Database {
             cancel: cancel.clone(),
         };
         let set = made.set(wanted, &folders);
-        // The error to report is why it could not be made so.
-        set.inspect_err(|_| drop(made.drop_all()))?;
-        Ok(Arc::new(made))
+        match set {
+            Ok(()) => Ok(Arc::new(made)),
+            Err(error) => Err(left(config, error, made.drop_all())),
+        }
     }
 
     fn set(&self, wanted: &Wanted<'_>, [data, log]: &[String; 2]) -> Result<(), EngineError> {
@@ -167,10 +175,38 @@ impl Database {
     pub fn drop_all(&self) -> Result<(), EngineError> {
         *lock(&self.inside) = None;
         let mut master = lock(&self.master);
-        if self.cancel.is_cancelled() || master.cell("SELECT 1 AS ready").is_err() {
-            *master = connect(&self.config, "master", &Stop::when(|| false), STOPPING)?;
+        if !self.cancel.is_cancelled() && master.cell("SELECT 1 AS ready").is_ok() {
+            match reclaim(&mut master) {
+                // Asked to stop only now: try once more, but not for as long.
+                Err(EngineError::Cancelled) => {}
+                dropped => return dropped.map_err(|error| remains(&self.config, &error)),
+            }
         }
-        reclaim(&mut master)
+        let again = connect(&self.config, "master", &Stop::when(|| false), STOPPING);
+        again
+            .and_then(|again| {
+                *master = again;
+                reclaim(&mut master)
+            })
+            .map_err(|error| remains(&self.config, &error))
+    }
+}
+
+/// The error of a trial that could not begin, with what is left of its database.
+fn left(config: &Config, error: EngineError, dropped: Result<(), EngineError>) -> EngineError {
+    match (error, dropped) {
+        (error, Ok(())) => error,
+        (EngineError::Cancelled, Err(why @ EngineError::Remains { .. })) => why,
+        (EngineError::Cancelled, Err(why)) => remains(config, &why),
+        (error, Err(why)) => EngineError::failed(error.to_string(), why),
+    }
+}
+
+/// Names our database as one that could not be dropped.
+fn remains(config: &Config, why: &EngineError) -> EngineError {
+    EngineError::Remains {
+        what: format!("database {DATABASE} on {}", config.host),
+        why: why.to_string(),
     }
 }
 
@@ -187,7 +223,8 @@ pub fn note(master: &mut Client, name: &str, value: &str) -> Result<(), Error> {
     master.run(&note_in(OWN_NAME, name, value))
 }
 
-fn note_in(database: &str, name: &str, value: &str) -> String {
+/// The statement that notes something in a database.
+pub fn note_in(database: &str, name: &str, value: &str) -> String {
     let [name, value] = [name, value].map(quote_literal);
     format!("EXEC {database}.sys.sp_addextendedproperty @name = {name}, @value = {value}")
 }
@@ -229,7 +266,13 @@ fn connect(
     patience: Duration,
 ) -> Result<Client, EngineError> {
     let config = Config { database: database.into(), reads_only: false, ..config.clone() };
-    let client = Client::connect(&config, stop, Duration::ZERO).map_err(failed_at("connecting"))?;
+    let client = Client::connect(&config, stop, Duration::ZERO).map_err(|error| match error {
+        Error::Connection(message) => {
+            let advice = Error::Connection(message.clone()).advice().unwrap_or_default();
+            EngineError::Unreachable { message: format!("{}: {message}. {advice}", config.host) }
+        }
+        error => failed_at("connecting")(error),
+    })?;
     Ok(client.with_patience(patience))
 }
 
@@ -274,10 +317,19 @@ fn folders(master: &mut Client) -> Result<[String; 2], EngineError> {
 fn drop_database(master: &mut Client, name: &str) -> Result<(), EngineError> {
     let doing = format!("dropping database {name}");
     let name = quote_name(name);
-    match master.run(&format!("ALTER DATABASE {name} SET SINGLE_USER WITH ROLLBACK IMMEDIATE")) {
-        // Whatever keeps it from that shows when it is dropped.
-        Ok(()) | Err(Error::Server { .. }) => {}
-        Err(error) => return Err(failed_at(&doing)(error)),
+    for attempt in 1..=DROPS_MAX {
+        match master.run(&format!("ALTER DATABASE {name} SET SINGLE_USER WITH ROLLBACK IMMEDIATE"))
+        {
+            // Whatever keeps it from that shows when it is dropped.
+            Ok(()) | Err(Error::Server { .. }) => {}
+            Err(error) => return Err(failed_at(&doing)(error)),
+        }
+        match master.run(&format!("DROP DATABASE {name}")) {
+            Err(Error::Server { number: DEADLOCK, .. }) if attempt < DROPS_MAX => {
+                std::thread::sleep(BEFORE_NEXT_DROP);
+            }
+            dropped => return dropped.map_err(failed_at(&doing)),
+        }
     }
-    master.run(&format!("DROP DATABASE {name}")).map_err(failed_at(&doing))
+    Ok(())
 }

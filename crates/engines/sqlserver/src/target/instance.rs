@@ -12,7 +12,7 @@ use crate::live::Config;
 use crate::live::config::Login;
 use crate::live::rows::Rows;
 use crate::live::views;
-use crate::settings::{COMPRESSION, FINAL_CHECKPOINT, SEQUENTIAL_KEY, server_settings};
+use crate::settings::{COMPRESSION, FINAL_CHECKPOINT, RECOVERY, SEQUENTIAL_KEY, server_settings};
 use engine::{
     CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Instance,
     PlanRequest, Planned, WaitCollector, open_files,
@@ -34,6 +34,8 @@ pub struct MssqlInstance {
     connections: u64,
     observes_waits: bool,
     final_checkpoint: bool,
+    /// The recovery model is set to one that keeps the log for backups.
+    keeps_log: bool,
     cancel: Cancel,
     gone: bool,
 }
@@ -64,6 +66,7 @@ impl MssqlInstance {
             connections: connections.into(),
             observes_waits: configuration.get(OBSERVE_WAITS),
             final_checkpoint: configuration.get(FINAL_CHECKPOINT),
+            keeps_log: configuration.get(RECOVERY).is_some_and(|model| model != "simple"),
             cancel: cancel.clone(),
             gone: false,
         })
@@ -105,6 +108,41 @@ impl MssqlInstance {
             }
         }
         Ok(())
+    }
+
+    /// Reads back that all rows of a filled columnstore are compressed.
+    fn verify_row_groups(&self, table: &Table) -> Result<(), EngineError> {
+        let groups = self.database.look("States of row groups", &views::OWN_ROW_GROUPS)?;
+        let groups = groups.unwrap_or_default();
+        let open = groups.iter().find(|row| {
+            row.get("name") == Some(table.name)
+                && row.parse::<u64>("rows_in_state").is_some_and(|rows| rows > 0)
+        });
+        open.map_or(Ok(()), |row| {
+            Err(EngineError::SettingIgnored {
+                setting: format!("{} (of table {})", COMPRESSION.path(), table.name),
+                wanted: "row groups compressed".into(),
+                got: format!("{} rows in state {}", row.text("rows_in_state"), row.text("state")),
+            })
+        })
+    }
+
+    /// Has the server keep the log from now on, where the recovery model is set to one that does.
+    fn begin_log_chain(&self) -> Result<(), EngineError> {
+        if !self.keeps_log {
+            return Ok(());
+        }
+        self.database.run("starting the log chain by a first backup", views::FIRST_BACKUP)?;
+        let chain = self.database.look("Start of the log chain", &views::OWN_LOG_CHAIN)?;
+        let begun = chain.and_then(|rows| rows.first()?.parse::<u8>("has_begun"));
+        if begun != Some(0) {
+            return Ok(());
+        }
+        Err(EngineError::SettingIgnored {
+            setting: RECOVERY.path().into(),
+            wanted: "a log that is kept".into(),
+            got: "no log chain after a backup to NUL".into(),
+        })
     }
 
     /// Returns the space of tables and their indexes, where the server reports it.
@@ -194,7 +232,12 @@ impl Tables for MssqlInstance {
             let (name, index) = (self.dialect.table(table), self.dialect.create_index(table));
             self.database.ask(|client| fill(client, &work, &name, own, &self.cancel))?;
             index.map_or(Ok(()), |sql| self.database.run("creating the index", &sql))?;
+            if let Some(sql) = self.dialect.settled(table) {
+                self.database.run(&format!("compressing table {}", table.name), &sql)?;
+                self.verify_row_groups(table)?;
+            }
         }
+        self.begin_log_chain()?;
         let compile = |operation| self.compile(operation, &work);
         let operations = work.operations.iter().map(compile).collect::<Result<Arc<[_]>, _>>()?;
         // Work that is created twice in one trial would be a defect of the probe: the first one

@@ -9,7 +9,7 @@ use super::super::settings::{
     LOG_PATH, LOG_SIZE, PAGE_VERIFY, READ_COMMITTED_SNAPSHOT, RECOVERY, SNAPSHOT_ISOLATION,
 };
 use engine::EngineError;
-use experiment::{Configuration, Setting};
+use experiment::{Configuration, Invalid, Setting};
 
 /// Name of our database.
 pub const DATABASE: &str = "steelbench";
@@ -17,9 +17,17 @@ pub const DATABASE: &str = "steelbench";
 /// Its name until it is marked, which says whose it is.
 pub const UNMARKED: &str = "steelbench_not_marked_yet";
 
-/// Size and growth of each of several data files where none are given: the server would give the
-/// first one others than the rest, and it fills files in proportion to what is free in them.
-const FILE_BYTES: u64 = 64 << 20;
+/// Size of all data files together where only their number is given: the same for each number, so
+/// that an experiment on the number does not compare sizes. The server would give each file a size
+/// of its own, and it fills files in proportion to what is free in them.
+const DATA_BYTES: u64 = 1 << 30;
+/// Growth of a data file where only their number is given, the default since SQL Server 2016.
+const GROWTH_BYTES: u64 = 64 << 20;
+
+/// The unit of growth (<https://learn.microsoft.com/sql/t-sql/statements/create-database-transact-sql>).
+const EXTENT_BYTES: u64 = 64 << 10;
+/// The largest number of a size. From there on it is in MB.
+const NUMBER_MAX: u64 = i32::MAX as u64;
 
 /// Planned files of a trial's database.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,21 +70,59 @@ impl Layout {
     /// Reads the layout of a configuration.
     pub fn from_configuration(configuration: &Configuration) -> Self {
         let data_files = configuration.get(DATA_FILES);
-        let several = (data_files > 1).then_some(FILE_BYTES);
+        let is_given = configuration.settings.contains_key(DATA_FILES.path());
+        let data_bytes = configuration.get(DATA_SIZE).or(is_given.then_some(DATA_BYTES));
+        let data_growth = configuration.get(DATA_GROWTH).or(is_given.then_some(GROWTH_BYTES));
         Self {
             data_files,
             data_paths: configuration.get(DATA_PATH),
-            // Whole pages of 64 KiB, so that all are of one size.
-            data_bytes: configuration
-                .get(DATA_SIZE)
-                .map(|bytes| (bytes / u64::from(data_files)) & !0xFFFF)
-                .or(several),
-            data_growth: configuration.get(DATA_GROWTH).or(several),
+            data_bytes: data_bytes
+                .map(|bytes| whole(bytes.div_ceil(data_files.into()), PAGE_BYTES)),
+            data_growth: data_growth.map(|bytes| whole(bytes, EXTENT_BYTES)),
             own_filegroup: configuration.get(FILEGROUP).as_deref() == Some("own"),
             log_path: configuration.get(LOG_PATH),
-            log_bytes: configuration.get(LOG_SIZE),
-            log_growth: configuration.get(LOG_GROWTH),
+            log_bytes: configuration.get(LOG_SIZE).map(|bytes| whole(bytes, PAGE_BYTES)),
+            log_growth: configuration.get(LOG_GROWTH).map(|bytes| whole(bytes, EXTENT_BYTES)),
         }
+    }
+
+    /// Names the sizes that are larger than those of the configuration, a sentence each.
+    pub fn rounded(&self, configuration: &Configuration) -> Vec<String> {
+        let files = u64::from(self.data_files);
+        let sizes = [
+            (DATA_SIZE, files, self.data_bytes),
+            (DATA_GROWTH, 1, self.data_growth),
+            (LOG_SIZE, 1, self.log_bytes),
+            (LOG_GROWTH, 1, self.log_growth),
+        ];
+        let text = |(setting, files, bytes): (Setting<Option<u64>>, u64, Option<u64>)| {
+            let (asked, bytes) = configuration.get(setting).zip(bytes)?;
+            (bytes * files != asked).then(|| {
+                format!(
+                    "{}: rounded up from {asked} to {} bytes ({files} x {bytes}); the server \
+                     keeps sizes in pages of 8 KiB, growth in extents of 64 KiB, and both in MiB \
+                     from 2 TiB on",
+                    setting.path(),
+                    bytes * files
+                )
+            })
+        };
+        sizes.into_iter().filter_map(text).collect()
+    }
+
+    /// Objects to a first data file that is smaller than that of the server's model database,
+    /// which `CREATE DATABASE` refuses (error 1803).
+    pub fn too_small(&self, model_bytes: u64) -> Option<Invalid> {
+        let bytes = self.data_bytes.filter(|_| !self.own_filegroup)?;
+        (bytes < model_bytes).then(|| {
+            let message = format!(
+                "each of {} data files has {bytes} bytes; the first holds a copy of the server's \
+                 model database, of {model_bytes} bytes; set at least {}",
+                self.data_files,
+                model_bytes * u64::from(self.data_files)
+            );
+            Invalid::new(DATA_SIZE.path(), message)
+        })
     }
 
     fn names_data(&self) -> bool {
@@ -188,15 +234,28 @@ impl Layout {
 impl FileSpec {
     fn sql(&self) -> String {
         let Self { name, path, bytes, growth, .. } = self;
-        let kib = |what: &str, bytes: &Option<u64>| {
-            bytes.map(|bytes| format!(", {what} = {} KB", bytes >> 10)).unwrap_or_default()
+        let option = |what: &str, bytes: &Option<u64>| {
+            bytes.map(|bytes| format!(", {what} = {}", in_units(bytes))).unwrap_or_default()
         };
-        let (size, growth) = (kib("SIZE", bytes), kib("FILEGROWTH", growth));
+        let (size, growth) = (option("SIZE", bytes), option("FILEGROWTH", growth));
         format!(
             "(NAME = {}, FILENAME = {}{size}{growth})",
             quote_literal(name),
             quote_literal(path)
         )
+    }
+}
+
+/// A size in whole units; a large one is a number of MiB.
+fn whole(bytes: u64, unit: u64) -> u64 {
+    bytes.next_multiple_of(if bytes >> 10 > NUMBER_MAX { 1 << 20 } else { unit })
+}
+
+fn in_units(bytes: u64) -> String {
+    if bytes >> 10 > NUMBER_MAX {
+        format!("{} MB", bytes >> 20)
+    } else {
+        format!("{} KB", bytes >> 10)
     }
 }
 
@@ -284,11 +343,78 @@ mod tests {
             own.create("/d/", "/l"),
             "CREATE DATABASE [steelbench_not_marked_yet] ON PRIMARY (NAME = N'steelbench', \
              FILENAME = N'/d/steelbench.mdf'), FILEGROUP [steelbench_data] DEFAULT \
-             (NAME = N'steelbench_1', FILENAME = N'/d/steelbench_1.ndf', SIZE = 65536 KB, \
+             (NAME = N'steelbench_1', FILENAME = N'/d/steelbench_1.ndf', SIZE = 524288 KB, \
              FILEGROWTH = 65536 KB), (NAME = \
-             N'steelbench_2', FILENAME = N'/d/steelbench_2.ndf', SIZE = 65536 KB, FILEGROWTH = \
+             N'steelbench_2', FILENAME = N'/d/steelbench_2.ndf', SIZE = 524288 KB, FILEGROWTH = \
              65536 KB)"
         );
+    }
+
+    #[test]
+    fn all_data_files_have_one_total_size_whatever_their_number() {
+        let total = |files: i64, settings: &[(&str, Value)]| {
+            let number = [("target.data_files", Value::Integer(files))];
+            let own = layout(&[&number[..], settings].concat());
+            own.data("/d").iter().map(|file| file.bytes.unwrap()).sum::<u64>()
+        };
+        for files in [1, 2, 8, 128] {
+            assert_eq!(total(files, &[]), 1 << 30);
+            assert_eq!(total(files, &[("target.data_size", Value::Integer(2 << 30))]), 2 << 30);
+        }
+        // A database without any of these settings is the server's own.
+        assert!(layout(&[]).data("/d").is_empty());
+    }
+
+    #[test]
+    fn sizes_are_rounded_up_to_what_the_server_keeps_and_reported() {
+        let settings = [
+            ("target.data_files", Value::Integer(3)),
+            ("target.data_size", Value::Integer(100 << 20)),
+            ("target.data_growth", Value::Integer(1 << 20)),
+            ("target.log_size", Value::Integer((1 << 20) + 1)),
+            ("target.log_growth", Value::Integer(8 << 10)),
+        ];
+        let own = layout(&settings);
+        let sql = own.create("/d", "/l");
+        assert!(sql.contains("SIZE = 34136 KB, FILEGROWTH = 1024 KB"), "{sql}");
+        assert!(sql.ends_with("SIZE = 1032 KB, FILEGROWTH = 64 KB)"), "{sql}");
+        let told = own.rounded(&configuration(&settings)).join("\n");
+        for part in [
+            "target.data_size: rounded up from 104857600 to 104865792 bytes (3 x 34955264)",
+            "target.log_size: rounded up from 1048577 to 1056768",
+            "target.log_growth: rounded up from 8192 to 65536",
+        ] {
+            assert!(told.contains(part), "{told}");
+        }
+        assert_eq!(told.lines().count(), 3, "{told}");
+        // 2 TiB are 2,147,483,648 KB, one more than a size may have.
+        for (bytes, text) in [
+            ((2 << 40) - 8192, "SIZE = 2147483640 KB"),
+            (2 << 40, "SIZE = 2097152 MB"),
+            ((3 << 40) + 1, "SIZE = 3145729 MB"),
+        ] {
+            let sql = layout(&[("target.data_size", Value::Integer(bytes))]).create("/d", "/l");
+            assert!(sql.contains(text), "{sql}");
+        }
+    }
+
+    #[test]
+    fn the_first_file_has_room_for_the_model_database() {
+        let model = 8 << 20;
+        let own = |more: &[(&str, Value)]| {
+            let files = [
+                ("target.data_files", Value::Integer(4)),
+                ("target.data_size", Value::Integer(16 << 20)),
+            ];
+            layout(&[&files[..], more].concat())
+        };
+        let refused = own(&[]).too_small(model).unwrap();
+        assert_eq!(refused.path, "target.data_size");
+        assert!(refused.message.ends_with("set at least 33554432"), "{refused:?}");
+        assert_eq!(own(&[]).too_small(4 << 20), None);
+        // The primary file is another one there.
+        assert_eq!(own(&[("target.filegroup", text("own"))]).too_small(model), None);
+        assert_eq!(layout(&[]).too_small(model), None);
     }
 
     #[test]
@@ -301,15 +427,15 @@ mod tests {
             |files: &str| own.verify(&rows(files), "/d", "/l").map_err(|error| error.to_string());
         let head = "kind | name | path | pages | growth_pages | is_percent\n";
         let (first, second) = (
-            "0 | steelbench_1 | /d/steelbench_1.ndf | 8192 | 8192 | 0\n",
-            "0 | steelbench_2 | /D/steelbench_2.ndf | 8192 | 8192 | 0\n",
+            "0 | steelbench_1 | /d/steelbench_1.ndf | 65536 | 8192 | 0\n",
+            "0 | steelbench_2 | /D/steelbench_2.ndf | 65536 | 8192 | 0\n",
         );
         let log = "1 | steelbench_log | /l/steelbench.ldf | 2048 | 8192 | 0\n";
         assert_eq!(have(&format!("{head}{first}{second}{log}")), Ok(()));
         for (files, setting) in [
             (format!("{first}{log}"), "target.data_files = 2 had no effect: the engine reports 1"),
             (
-                format!("{first}{}{log}", second.replace("| 8192 | 8192", "| 8200 | 8192")),
+                format!("{first}{}{log}", second.replace("| 65536 |", "| 65544 |")),
                 "target.data_size",
             ),
             (format!("{first}{}{log}", second.replace("8192 | 0", "10 | 1")), "target.data_growth"),

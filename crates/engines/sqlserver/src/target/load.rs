@@ -6,7 +6,7 @@ use super::database::Database;
 use super::failed_at;
 use crate::dialect::spelled;
 use crate::live::Config;
-use crate::live::client::{self, ATTENTION_S, runtime};
+use crate::live::client::{self, ATTENTION_S, Error, PATIENCE_MAX, runtime};
 use engine::{Answer, ConnectionSet, Done, EngineError, Results, lock};
 use mssql_tds::connection::tds_client::{
     ExecuteOptions, PreparedStatement, ResultSet as _, StatementResult, TdsClient,
@@ -30,6 +30,16 @@ const APPLICATION: &str = "steelbench";
 
 /// How long a thread waits at most before it looks whether it is to stop.
 const WAIT_MAX: Duration = Duration::from_millis(50);
+
+/// Connections that a thread opens at the same time: logins take a server much longer than a round
+/// trip.
+const OPENED_TOGETHER: usize = 16;
+
+/// Most bytes of a batch: 65,536 packets of the default size
+/// (<https://learn.microsoft.com/sql/sql-server/maximum-capacity-specifications-for-sql-server>).
+const BATCH_BYTES_MAX: usize = 65_536 * 4096;
+/// Characters of a key in a statement with its quotes and separators, at most.
+const KEY_CHARACTERS: usize = 40;
 
 /// Most results of one request that are kept: a server must not fill our memory with them.
 const RESULTS_MAX: usize = 1000;
@@ -121,34 +131,26 @@ impl MssqlConnections {
             ours: Vec::new(),
             checkpoints,
         };
-        for _ in 0..connections {
-            let client = client::connect(&set.runtime, config, APPLICATION, &cancel.stop())
-                .map_err(connecting())?;
-            let prepared =
-                statements.iter().map(|text| PreparedStatement::new(text.sql.clone())).collect();
-            let mut connection = Box::new(Connection {
-                client,
-                statements: Arc::clone(statements),
-                prepared,
-                cancel: set.cancel.child_handle(),
-                asked: RequestKind::Text { results: true },
-                text: SESSION.to_owned(),
-                parameters: Vec::new(),
-                keys: Vec::new(),
-            });
-            let told = set
-                .runtime
-                .block_on(connection.run())
-                .map_err(|error| failed_at("preparing a session")(client::said(&error)))?;
-            let number = told
-                .results
-                .first()
-                .and_then(|row| row.last.first()?.as_ref()?.parse::<i32>().ok());
+        let handle = |_| set.cancel.child_handle();
+        let mut waiting: Vec<CancelHandle> = (0..connections).map(handle).collect();
+        let (mut opening, stop) = (JoinSet::new(), cancel.stop());
+        loop {
+            while opening.len() < OPENED_TOGETHER
+                && let Some(handle) = waiting.pop()
+            {
+                let connection = Connection::open(config.clone(), Arc::clone(statements), handle);
+                opening.spawn_on(connection, set.runtime.handle());
+            }
+            let opened = async { Ok(opening.join_next().await) };
+            let opened = client::until(&set.runtime, opened, PATIENCE_MAX, || stop.is_asked());
+            let Some(opened) = opened.map_err(connecting())? else { return Ok(set) };
+            let opened =
+                opened.map_err(|error| EngineError::failed("connecting", error.to_string()))?;
+            let (connection, number) = opened.map_err(connecting())?;
             set.ours.extend(number);
             lock(&set.sessions.ids).extend(number);
             set.idle.push(Some(connection));
         }
-        Ok(set)
     }
 }
 
@@ -157,6 +159,7 @@ impl ConnectionSet for MssqlConnections {
         let lost = || EngineError::failed("sending a request", "the connection was lost");
         let mut connection = self.idle.get_mut(number).and_then(Option::take).ok_or_else(lost)?;
         connection.take_up(request);
+        connection.fits_a_batch()?;
         let (sessions, sent) = (Arc::clone(&self.sessions), Instant::now());
         let work = async move {
             let result = connection.run().await;
@@ -210,6 +213,34 @@ impl Drop for MssqlConnections {
 }
 
 impl Connection {
+    /// Opens a session; returns also its number on the server.
+    async fn open(
+        config: Config,
+        statements: Arc<[StatementText]>,
+        cancel: CancelHandle,
+    ) -> Result<(Box<Self>, Option<i32>), Error> {
+        let client = client::connect(&config, APPLICATION).await?;
+        let prepared =
+            statements.iter().map(|text| PreparedStatement::new(text.sql.clone())).collect();
+        let mut connection = Box::new(Self {
+            client,
+            statements,
+            prepared,
+            cancel,
+            asked: RequestKind::Text { results: true },
+            text: SESSION.to_owned(),
+            parameters: Vec::new(),
+            keys: Vec::new(),
+        });
+        let limit = Duration::from_secs(config.connect_timeout_s.into());
+        let told = tokio::time::timeout(limit, connection.run()).await;
+        let late = |_| Error::NoAnswer(format!("no answer within {} s", limit.as_secs()));
+        let told = told.map_err(late)?.map_err(|error| client::said(&error))?;
+        let row = told.results.first();
+        let number = row.and_then(|row| row.last.first()?.as_ref()?.parse::<i32>().ok());
+        Ok((connection, number))
+    }
+
     fn take_up(&mut self, request: &Request<'_>) {
         self.text.clear();
         self.parameters.clear();
@@ -237,6 +268,23 @@ impl Connection {
                 RequestKind::Bulk { number: operation }
             }
         };
+    }
+
+    /// Refuses a transaction that is longer than a batch may be.
+    fn fits_a_batch(&self) -> Result<(), EngineError> {
+        let RequestKind::Batch { number, pipelined: true } = self.asked else { return Ok(()) };
+        let row = self.statements[number].sql.len() + KEY_CHARACTERS;
+        // A character has two bytes.
+        let bytes = self.keys.len().saturating_mul(2 * row);
+        if bytes <= BATCH_BYTES_MAX {
+            return Ok(());
+        }
+        let message = format!(
+            "{} rows are {bytes} bytes of statements, more than a batch may have \
+             ({BATCH_BYTES_MAX}); set fewer workload.rows_per_transaction",
+            self.keys.len()
+        );
+        Err(EngineError::failed("writing a transaction", message))
     }
 
     async fn run(&mut self) -> TdsResult<Done> {

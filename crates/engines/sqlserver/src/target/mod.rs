@@ -22,7 +22,7 @@ pub use preflight::preflight;
 
 use super::live::client::{Client, Error};
 use super::live::reading::ask;
-use super::live::{Config, Identity, views};
+use super::live::{AZURE_DATABASE, Config, Identity, trace_flags, views};
 use super::settings::URL;
 use engine::{EngineError, Host, Instance};
 use experiment::Configuration;
@@ -59,6 +59,18 @@ pub fn config(configuration: &Configuration) -> Result<Config, EngineError> {
         .map_err(|error| EngineError::failed(format!("reading {}", URL.path()), error.to_string()))
 }
 
+/// Refuses Azure SQL Database, where a trial's database cannot have files of its own and sessions
+/// cannot change their database.
+fn refuse_azure(master: &mut Client) -> Result<(), EngineError> {
+    let edition = master.cell(views::ENGINE_EDITION.sql).map_err(failed_at("connecting"))?;
+    if edition.and_then(|edition| edition.parse().ok()) == Some(AZURE_DATABASE) {
+        let (engine, what) =
+            ("Azure SQL Database", "the databases that trials create; use a SQL Server instance");
+        return Err(EngineError::Unsupported { engine, what });
+    }
+    Ok(())
+}
+
 /// The server's version, and what of it a trial cannot change: instant file initialization and
 /// trace flags.
 pub fn version(configuration: &Configuration, stop: &Stop) -> (String, String) {
@@ -78,11 +90,8 @@ fn fixed(client: &mut Client) -> String {
         let is_on = if row.text("instant") == "Y" { "on" } else { "off" };
         facts.push(format!("instant file initialization {is_on}"));
     }
-    if let Ok(rows) = client.query("DBCC TRACESTATUS(-1) WITH NO_INFOMSGS") {
-        let flags: Vec<String> = rows.iter().map(|row| row.text("TraceFlag")).collect();
-        let flags = if flags.is_empty() { "none".into() } else { flags.join(", ") };
-        facts.push(format!("trace flags {flags}"));
-    }
+    let flags = trace_flags(client).unwrap_or_else(|error| format!("unknown ({error})"));
+    facts.push(format!("trace flags {flags}"));
     facts.join("; ")
 }
 
@@ -105,24 +114,37 @@ fn failed_at(doing: &str) -> impl FnOnce(Error) -> EngineError + '_ {
 
 #[cfg(test)]
 mod tests {
+    use super::database::note_in;
     use super::layout::{Layout, options};
+    use super::server_settings::configuring;
     use super::{Error, failed_at};
     use crate::dialect::MssqlDialect;
+    use crate::limits::exceeded;
     use engine::{Dialect as _, EngineError};
     use experiment::{Configuration, Value};
     use std::process::Command;
     use work::{Column, DataType, Operation, Storage, Table, Work};
 
-    /// Returns the definitions of databases, tables and procedures with all options.
-    fn definitions() -> Vec<String> {
-        let table = |data_type| {
-            let columns = vec![
-                Column::new("id", data_type),
-                Column::new("f", DataType::PageFiller { rows: 1 }),
-            ];
-            let storage = Storage { fill_percent: Some(90), ..Storage::default() };
-            Table { name: "t", columns, key: &["id"], storage }
-        };
+    const TYPES: [DataType; 8] = [
+        DataType::Uuid,
+        DataType::Int,
+        DataType::BigInt,
+        DataType::Timestamp,
+        DataType::Date,
+        DataType::Decimal,
+        DataType::Char(44),
+        DataType::Varchar(199),
+    ];
+
+    fn table(key: DataType, rows: u16) -> Table {
+        let filler = DataType::PageFiller { rows };
+        let storage = Storage { fill_percent: Some(90), ..Storage::default() };
+        let columns = vec![Column::new("id", key), Column::new("f", filler)];
+        Table { name: "t", columns, key: &["id"], storage }
+    }
+
+    /// Returns the definitions of tables and procedures with all options.
+    fn tables() -> Vec<String> {
         let mut all = Vec::new();
         for (compression, sequential_key) in
             [("none", None), ("row", Some(false)), ("page", Some(true)), ("columnstore", None)]
@@ -132,33 +154,81 @@ mod tests {
                 sequential_key,
                 ..MssqlDialect::default()
             };
-            all.extend(own.create(&table(DataType::BigInt)).unwrap());
-            all.extend(own.create(&Table { key: &[], ..table(DataType::BigInt) }).unwrap());
+            for rows in [1, 2, 30, 200] {
+                let table = |key| table(key, rows);
+                all.extend(own.create(&table(DataType::BigInt)).unwrap());
+                all.extend(own.create(&Table { key: &[], ..table(DataType::BigInt) }).unwrap());
+                // A row of all types, with what is left of the page.
+                let mut wide = table(DataType::Uuid);
+                let names = ["a", "b", "c", "d", "e", "g", "h", "i"];
+                wide.columns.extend(
+                    names
+                        .into_iter()
+                        .zip(TYPES)
+                        .map(|(name, own)| Column::new(name, own).nullable()),
+                );
+                all.extend(own.create(&wide).into_iter().flatten());
+            }
         }
-        for data_type in [DataType::BigInt, DataType::Uuid] {
+        for key in [DataType::BigInt, DataType::Uuid] {
             let operations = vec![Operation::InsertLoop { table: 0 }];
-            let work = Work { tables: vec![table(data_type)], operations, ..Work::default() };
+            let work = Work { tables: vec![table(key, 1)], operations, ..Work::default() };
             all.extend(MssqlDialect::default().procedures(&work));
         }
-        let text = |text: &str| Value::Text(text.into());
-        let settings = [
-            ("target.data_files", Value::Integer(2)),
-            ("target.filegroup", text("own")),
-            ("target.log_size", Value::Integer(64 << 20)),
-            ("target.recovery", text("bulk-logged")),
-            ("target.page_verify", text("torn-page-detection")),
-            ("target.delayed_durability", text("forced")),
-            ("target.snapshot_isolation", Value::Bool(true)),
-            ("target.read_committed_snapshot", Value::Bool(true)),
-        ];
-        let settings = settings.into_iter().map(|(path, value)| (path.to_owned(), value));
-        let own = Configuration { settings: settings.collect(), ..Configuration::default() };
-        all.push(Layout::from_configuration(&own).create(r"E:\data", "/log"));
-        let options = options(&own).into_iter();
-        all.extend(
-            options.map(|option| format!("ALTER DATABASE [steelbench] SET {}", option.clause)),
-        );
         all
+    }
+
+    /// Returns the definitions of databases with files of many sizes and all options, and of what
+    /// they hold and change.
+    fn databases() -> Vec<String> {
+        let text = |text: &str| Value::Text(text.into());
+        let mut all = Vec::new();
+        for (files, size, growth) in [
+            (1, 8 << 20, 0),
+            (3, 100 << 20, 1),
+            (7, (1 << 40) + 1, 50_000_000),
+            (1, 2 << 40, 64 << 20),
+            (2, 16 << 40, (2 << 40) - 1),
+        ] {
+            let log = |bytes: i64| Value::Integer(bytes.clamp(1 << 20, 2 << 40));
+            let settings = [
+                ("target.data_files", Value::Integer(files)),
+                ("target.data_size", Value::Integer(size)),
+                ("target.data_growth", Value::Integer(growth)),
+                ("target.filegroup", text(if files == 2 { "own" } else { "primary" })),
+                ("target.log_size", log(size)),
+                ("target.log_growth", log(growth)),
+                ("target.recovery", text("bulk-logged")),
+                ("target.page_verify", text("torn-page-detection")),
+                ("target.delayed_durability", text("forced")),
+                ("target.snapshot_isolation", Value::Bool(true)),
+                ("target.read_committed_snapshot", Value::Bool(true)),
+            ];
+            let settings = settings.into_iter().map(|(path, value)| (path.to_owned(), value));
+            let own = Configuration { settings: settings.collect(), ..Configuration::default() };
+            all.push(Layout::from_configuration(&own).create(r"E:\data", "/log"));
+            let clauses = options(&own).into_iter().map(|option| option.clause);
+            all.extend(clauses.map(|clause| format!("ALTER DATABASE [steelbench] SET {clause}")));
+        }
+        all.push(note_in("[steelbench]", &format!("steelbench found {}", "x".repeat(35)), "1"));
+        all.push(configuring("max degree of parallelism", i64::from(i32::MAX)));
+        all
+    }
+
+    fn definitions() -> Vec<String> {
+        [tables(), databases()].concat()
+    }
+
+    #[test]
+    fn definitions_are_within_the_documented_limits() {
+        for sql in definitions() {
+            assert_eq!(exceeded(&sql), None, "{sql}");
+        }
+        // Each kind of size is among them.
+        let all = databases().join("\n");
+        for part in ["SIZE = 8192 KB", " MB, FILEGROWTH", "FILEGROWTH = 64 KB", "LOG ON"] {
+            assert!(all.contains(part), "{part}: {all}");
+        }
     }
 
     /// The grammar of sqlfluff, which others wrote, knows what the stand-in cannot run.

@@ -1,10 +1,11 @@
 //! Preflight of a server: checks before the first trial that change nothing.
 
 use super::database::{IS_FOREIGN, is_marked};
-use super::layout::DATABASE;
-use super::server_settings::known;
-use super::{config, failed_at};
+use super::layout::{DATABASE, Layout};
+use super::server_settings::{known, refuse_pending};
+use super::{config, failed_at, refuse_azure};
 use crate::live::client::Client;
+use crate::live::views;
 use crate::settings::{CACHE, URL, server_settings};
 use engine::{CacheState, EngineError, Need, Preflight};
 use experiment::Invalid;
@@ -35,6 +36,10 @@ fn ask(needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight) -> Result<(), En
     let config = config(first.configuration)?;
     let mut master =
         Client::connect(&config, stop, Duration::ZERO).map_err(failed_at("connecting"))?;
+    if let Err(error) = refuse_azure(&mut master) {
+        found.misses(format!("{}: {error}", URL.path()));
+        return Ok(());
+    }
     let mut number = |sql: &str| -> Result<Option<u32>, EngineError> {
         let cell = master.cell(sql).map_err(failed_at("querying the server"))?;
         Ok(cell.and_then(|cell| cell.parse().ok()))
@@ -75,10 +80,24 @@ fn ask(needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight) -> Result<(), En
             "{path}: the login cannot clear the buffer pool; GRANT ALTER SERVER STATE"
         ));
     }
+    let pages = master.cell(views::MODEL_FILE.sql).ok().flatten();
+    let model_bytes = pages.and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0);
+    for need in needs {
+        let layout = Layout::from_configuration(need.configuration);
+        found.invalid.extend(layout.too_small(model_bytes * views::PAGE_BYTES));
+        for note in layout.rounded(need.configuration) {
+            if !found.notes.contains(&note) {
+                found.notes.push(note);
+            }
+        }
+    }
     if is_marked(&mut master)? == Some(false) {
         found.misses(format!("{url}: database {DATABASE}: {IS_FOREIGN}"));
     }
     if !settings.is_empty() {
+        if let Err(error) = refuse_pending(&mut master, &[]) {
+            found.misses(format!("{url}: {error}"));
+        }
         let known = known(&mut master)?;
         let names: Vec<&str> = known.keys().map(String::as_str).collect();
         let unknown = settings.keys().filter(|name| !known.contains_key(*name));

@@ -7,6 +7,7 @@ use super::database::note;
 use super::failed_at;
 use crate::dialect::quote_literal;
 use crate::live::client::Client;
+use crate::live::rows::{Row, Rows};
 use crate::live::views;
 use engine::EngineError;
 use std::collections::BTreeMap;
@@ -16,6 +17,10 @@ const WAS: &str = "steelbench found ";
 
 /// Without it, `sp_configure` does not know most settings.
 const ADVANCED: &str = "show advanced options";
+
+/// Its value in use is never below this, MiB; 0 is its default.
+const MIN_MEMORY: &str = "min server memory (MB)";
+const MIN_MEMORY_MIB: i64 = 16;
 
 /// A name of `sys.configurations` as an experiment file has it: `max server memory (MB)` is
 /// `max_server_memory_mb`.
@@ -29,11 +34,55 @@ pub fn name_in_file(name: &str) -> String {
 pub fn known(master: &mut Client) -> Result<BTreeMap<String, (String, i64)>, EngineError> {
     let rows =
         master.query(views::CONFIGURATIONS.sql).map_err(failed_at(views::CONFIGURATIONS.name))?;
-    let setting = |row: crate::live::rows::Row<'_>| {
+    let setting = |row: Row<'_>| {
         let name = row.text("name");
         Some((name_in_file(&name), (name, row.parse("in_use")?)))
     };
     Ok(rows.iter().filter_map(setting).collect())
+}
+
+/// Refuses to change settings while others have changed some that are not in use yet: each
+/// RECONFIGURE would put these in use, too. `own`: settings that Steelbench has changed.
+///
+/// # Errors
+/// With their names.
+pub fn refuse_pending(master: &mut Client, own: &[(String, i64)]) -> Result<(), EngineError> {
+    let rows =
+        master.query(views::CONFIGURATIONS.sql).map_err(failed_at(views::CONFIGURATIONS.name))?;
+    let pending = pending(&rows, own);
+    if pending.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "RECONFIGURE would also apply pending changes of others: {}; apply them (RECONFIGURE) or \
+         take them back first",
+        pending.join(", ")
+    );
+    Err(EngineError::failed("changing the server's settings", message))
+}
+
+/// Settings whose values RECONFIGURE would change. Those that need a restart stay as they are.
+fn pending(rows: &Rows, own: &[(String, i64)]) -> Vec<String> {
+    let is_pending = |row: &Row<'_>| {
+        if own.iter().any(|(name, _)| row.get("name") == Some(name)) {
+            return false;
+        }
+        let [configured, in_use] = ["configured", "in_use"].map(|column| row.parse::<i64>(column));
+        // The server's own minimum stands for 0 there.
+        let is_minimum = row.get("name") == Some(MIN_MEMORY)
+            && configured == Some(0)
+            && in_use.is_some_and(|mib| mib <= MIN_MEMORY_MIB);
+        configured != in_use && row.get("is_dynamic") != Some("0") && !is_minimum
+    };
+    let text = |row: Row<'_>| {
+        format!(
+            "{} = {} (in use: {})",
+            row.text("name"),
+            row.text("configured"),
+            row.text("in_use")
+        )
+    };
+    rows.iter().filter(is_pending).map(text).collect()
 }
 
 /// Changes settings, each recorded before, and reads them back.
@@ -41,6 +90,7 @@ pub fn apply(master: &mut Client, wanted: &BTreeMap<String, i64>) -> Result<(), 
     if wanted.is_empty() {
         return Ok(());
     }
+    refuse_pending(master, &[])?;
     let known = self::known(master)?;
     let path = |name: &str| format!("target.settings.{name}");
     let mut changes = Vec::new();
@@ -80,23 +130,51 @@ pub fn apply(master: &mut Client, wanted: &BTreeMap<String, i64>) -> Result<(), 
 pub fn put_back(master: &mut Client) -> Result<(), EngineError> {
     let doing = "restoring the server's settings";
     let marks = master.query(views::MARKS.sql).map_err(failed_at(doing))?;
-    let was = |row: crate::live::rows::Row<'_>| {
+    let was = |row: Row<'_>| {
         Some((row.get("name")?.strip_prefix(WAS)?.to_owned(), row.parse::<i64>("value")?))
     };
     let mut records: Vec<(String, i64)> = marks.iter().filter_map(was).collect();
+    if !records.is_empty() {
+        refuse_pending(master, &records)?;
+    }
     // Others are not known without it.
     records.sort_by_key(|(name, _)| name == ADVANCED);
     records.iter().try_for_each(|(name, value)| configure(master, name, *value))
 }
 
 fn configure(master: &mut Client, name: &str, value: i64) -> Result<(), EngineError> {
-    let sql = format!("EXEC sys.sp_configure {}, {value}; RECONFIGURE", quote_literal(name));
-    master.run(&sql).map_err(failed_at(&format!("setting {name} = {value} on the server")))
+    let doing = format!("setting {name} = {value} on the server");
+    master.run(&configuring(name, value)).map_err(failed_at(&doing))
+}
+
+/// The statement that changes a setting.
+pub fn configuring(name: &str, value: i64) -> String {
+    format!("EXEC sys.sp_configure {}, {value}; RECONFIGURE", quote_literal(name))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::name_in_file;
+    use super::{name_in_file, pending};
+    use crate::live::reading::tests::rows;
+
+    #[test]
+    fn settings_that_reconfigure_would_change_are_named() {
+        let rows = rows(
+            "name | configured | in_use | is_dynamic
+             max degree of parallelism | 4 | 8 | 1
+             max worker threads | 512 | 0 | 0
+             min server memory (MB) | 0 | 16 | 1
+             cost threshold for parallelism | 5 | 5 | 1
+             backup compression default | 1 | 0 | 1",
+        );
+        let parallelism = "max degree of parallelism = 4 (in use: 8)";
+        assert_eq!(
+            pending(&rows, &[]),
+            [parallelism, "backup compression default = 1 (in use: 0)"]
+        );
+        let own = [("backup compression default".to_owned(), 0)];
+        assert_eq!(pending(&rows, &own), [parallelism]);
+    }
 
     #[test]
     fn names_are_written_with_underscores() {

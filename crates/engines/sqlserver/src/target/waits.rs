@@ -7,7 +7,7 @@ use super::load::Sessions;
 use crate::BETWEEN_REQUESTS;
 use crate::live::client::Client;
 use crate::live::delta::{Delta, DeltaError, delta};
-use crate::live::reading::{Answer, ask, ask_of, without_benign};
+use crate::live::reading::{Answer, NotShown, ask, ask_of, without_benign};
 use crate::live::rows::{Row, Rows};
 use crate::live::sampler::Sampler;
 use crate::live::samples::{Samples, name_pages};
@@ -68,8 +68,12 @@ impl MssqlCollector {
         let mut read = |view: &View| ask(client, view).map_err(failed_at(DOING));
         let (started, files) = (read(&views::STARTED)?, read(&views::OWN_IO)?);
         let mut of = |name: &str, sql: &str| ask_of(client, name, sql).map_err(failed_at(DOING));
-        let used = of("sys.dm_exec_sessions", &views::session_use(&ids))?;
-        let of_sessions = of("sys.dm_exec_session_wait_stats", &views::session_waits(&ids))?;
+        let mut used = of("sys.dm_exec_sessions", &views::session_use(&ids))?;
+        let mut of_sessions = of("sys.dm_exec_session_wait_stats", &views::session_waits(&ids))?;
+        if let Some(hidden) = hidden(&used, lock(&self.sessions.ids).len()) {
+            used = Err(hidden.clone());
+            of_sessions = of_sessions.and(Err(hidden));
+        }
         let mut of_server = None;
         if of_sessions.is_err() {
             of_server = Some(of(views::WAITS.name, views::WAITS.sql)?);
@@ -198,6 +202,18 @@ impl Reading {
     }
 }
 
+/// Objects to views that show fewer sessions than the load has: a login without VIEW SERVER STATE
+/// sees its own session, without an error.
+fn hidden(used: &Answer, sessions: usize) -> Option<NotShown> {
+    let seen = used.as_ref().ok()?.first()?.parse::<usize>("sessions")?;
+    (seen < sessions).then(|| NotShown {
+        view: "sys.dm_exec_sessions".into(),
+        message: format!(
+            "this login sees {seen} of {sessions} sessions of the load; GRANT VIEW SERVER STATE"
+        ),
+    })
+}
+
 /// By how much a counter has risen.
 fn rise(before: Option<Row<'_>>, now: Option<Row<'_>>, column: &str) -> Option<u64> {
     now?.parse::<u64>(column)?.checked_sub(before?.parse(column)?)
@@ -314,6 +330,15 @@ mod tests {
         );
         assert!(collected.lost[2].contains("does not count it"), "{:?}", collected.lost);
         assert_eq!(collected.time.unwrap().cpu_s, 0.0);
+    }
+
+    #[test]
+    fn sessions_that_are_hidden_are_told_and_not_taken_for_idle_ones() {
+        let used = |seen: &str| Ok(rows(&format!("sessions | cpu_ms\n{seen} | -")));
+        let why = hidden(&used("0"), 4).unwrap().to_string();
+        assert!(why.contains("0 of 4 sessions") && why.contains("GRANT VIEW SERVER"), "{why}");
+        assert_eq!((hidden(&used("4"), 4), hidden(&used("0"), 0)), (None, None));
+        assert_eq!(hidden(&Err(not_shown("view", "no")), 4), None, "it has its own reason");
     }
 
     #[test]

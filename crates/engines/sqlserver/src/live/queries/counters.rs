@@ -33,11 +33,20 @@ pub fn statements<'a>(rows: impl Iterator<Item = Row<'a>>) -> Placed {
     groups.iter().map(|plans| (statement(plans), handles(plans))).collect()
 }
 
-/// The statements of the first, and those of the second that are not among them.
+/// The statements of the first, and those of the second that are not among them. One whose database
+/// is unknown may be of any.
 pub fn merged(mut first: Placed, second: Placed) -> Placed {
-    let key = |one: &Statement| (one.digest.clone(), one.database.clone());
-    let known: HashSet<_> = first.iter().map(|(one, _)| key(one)).collect();
-    first.extend(second.into_iter().filter(|(one, _)| !known.contains(&key(one))));
+    let mut known: HashMap<String, HashSet<String>> = HashMap::new();
+    for (one, _) in &first {
+        known.entry(one.digest.clone()).or_default().insert(one.database.clone());
+    }
+    let is_known = |one: &Statement| {
+        let databases = known.get(&one.digest);
+        databases.is_some_and(|own| {
+            own.contains(&one.database) || own.contains("") || one.database.is_empty()
+        })
+    };
+    first.extend(second.into_iter().filter(|(one, _)| !is_known(one)));
     first
 }
 
@@ -151,7 +160,7 @@ fn behind_parameters(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{behind_parameters, statements};
+    use super::{behind_parameters, merged, statements};
     use crate::live::reading::tests::rows;
     use statements::Counter;
 
@@ -165,6 +174,22 @@ mod tests {
         ] {
             assert_eq!(behind_parameters(text), expected);
         }
+    }
+
+    #[test]
+    fn a_statement_of_both_views_counts_once() {
+        let of = |text: &str| {
+            let head = "digest | database_name | calls | elapsed_us | statement_text\n";
+            statements(rows(&format!("{head}{text}")).iter())
+        };
+        let stored = of("0xA1 | shop | 3 | 9 | SELECT 1\n0xA2 | shop | 3 | 9 | SELECT 2");
+        let cached = of(
+            "0xA1 | shop | 2 | 8 | SELECT 1\n0xA1 | other | 2 | 8 | SELECT 1\n0xA2 | - | 2 | 8 \
+             | SELECT 2\n0xA3 | - | 1 | 1 | SELECT 3",
+        );
+        let all = merged(stored, cached);
+        let all: Vec<_> = all.iter().map(|(one, _)| (&*one.digest, &*one.database)).collect();
+        assert_eq!(all, [("0xA1", "shop"), ("0xA2", "shop"), ("0xA1", "other"), ("0xA3", "")]);
     }
 
     /// A plan that is compiled again is another row, though its handle is the same.

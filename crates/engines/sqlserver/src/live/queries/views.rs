@@ -5,7 +5,8 @@
 
 use crate::live::views::{View, view};
 
-/// The statement of one plan in the cache.
+/// The statement of one plan in the cache. The text of an ad hoc or prepared statement knows no
+/// database, its plan does.
 macro_rules! statements {
     ($spills:literal) => {
         concat!(
@@ -21,11 +22,13 @@ macro_rules! statements {
              max_us, CAST(s.total_rows AS bigint) AS total_rows, CAST(s.total_logical_reads AS \
              bigint) AS logical_reads, CAST(s.total_physical_reads AS bigint) AS physical_reads, ",
             $spills,
-            "COALESCE(DB_NAME(t.dbid), N'') AS database_name, CAST(SUBSTRING(t.text, \
+            "COALESCE(DB_NAME(COALESCE(d.dbid, t.dbid)), N'') AS database_name, CAST(SUBSTRING(t.text, \
              s.statement_start_offset / 2 + 1, (CASE s.statement_end_offset WHEN -1 THEN \
              DATALENGTH(t.text) ELSE s.statement_end_offset END - s.statement_start_offset) / 2 + \
              1) AS nvarchar(4000)) AS statement_text FROM sys.dm_exec_query_stats AS s CROSS \
-             APPLY sys.dm_exec_sql_text(s.sql_handle) AS t ORDER BY s.total_elapsed_time DESC"
+             APPLY sys.dm_exec_sql_text(s.sql_handle) AS t OUTER APPLY (SELECT CAST(a.value AS \
+             int) AS dbid FROM sys.dm_exec_plan_attributes(s.plan_handle) AS a WHERE a.attribute \
+             = N'dbid') AS d ORDER BY s.total_elapsed_time DESC"
         )
     };
 }

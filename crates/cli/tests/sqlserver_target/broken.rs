@@ -1,0 +1,181 @@
+//! Servers that are lost, fall silent or are down in the middle of a run.
+
+use super::{INSERTS, OnServer};
+use crate::common;
+use crate::common::{end, signal, wait_until};
+use crate::servers::installed::sql_server_stand_in;
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Passes connections on to a server until they are cut, as when another node takes its place, or
+/// until the server falls silent, as when its machine hangs.
+#[derive(Default)]
+struct Relay {
+    port: u16,
+    streams: Mutex<Vec<TcpStream>>,
+    /// Connections are closed as they come.
+    is_down: AtomicBool,
+    /// Nothing passes any more.
+    is_silent: AtomicBool,
+    /// A text of requests with which the server falls silent.
+    silenced_by: Option<String>,
+}
+
+impl Relay {
+    fn start(to: u16, silenced_by: Option<&str>) -> Arc<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let silenced_by = silenced_by.map(str::to_owned);
+        let relay = Arc::new(Self { port, silenced_by, ..Self::default() });
+        let own = Arc::clone(&relay);
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                if !own.is_down.load(Ordering::Relaxed) {
+                    own.serve(client, TcpStream::connect(("127.0.0.1", to)).unwrap());
+                }
+            }
+        });
+        relay
+    }
+
+    fn serve(self: &Arc<Self>, client: TcpStream, server: TcpStream) {
+        self.streams.lock().unwrap().push(client.try_clone().unwrap());
+        let streams =
+            [(client.try_clone().unwrap(), server.try_clone().unwrap()), (server, client)];
+        for (mut from, mut to) in streams {
+            let own = Arc::clone(self);
+            std::thread::spawn(move || {
+                let mut bytes = vec![0; 1 << 16];
+                while let Ok(read @ 1..) = from.read(&mut bytes) {
+                    own.listen(&bytes[..read]);
+                    if !own.is_silent.load(Ordering::Relaxed)
+                        && to.write_all(&bytes[..read]).is_err()
+                    {
+                        break;
+                    }
+                }
+                let _ = to.shutdown(Shutdown::Both);
+            });
+        }
+    }
+
+    /// Falls silent with a text. Requests are UTF-16.
+    fn listen(&self, bytes: &[u8]) {
+        let Some(text) = &self.silenced_by else { return };
+        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        if bytes.windows(units.len().max(1)).any(|window| window.starts_with(&units)) {
+            self.is_silent.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn opened(&self) -> usize {
+        self.streams.lock().unwrap().len()
+    }
+
+    fn cut(&self) {
+        for stream in self.streams.lock().unwrap().iter() {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+/// An experiment on a stand-in behind a relay.
+fn behind_a_relay(silenced_by: Option<&str>) -> Option<(OnServer, Arc<Relay>)> {
+    let url = sql_server_stand_in(&[])?;
+    let (start, port) = url.rsplit_once(':').unwrap();
+    let (port, rest) = port.split_once('/').unwrap();
+    let relay = Relay::start(port.parse().unwrap(), silenced_by);
+    let url = format!("{start}:{}/{rest}&connecttimeout=2", relay.port);
+    Some((OnServer::new(&url), relay))
+}
+
+/// The connections of a trial are lost: it fails and says so, nothing is counted in silence on new
+/// ones, and it can be tried again.
+#[test]
+fn a_failover_in_mid_trial_fails_it_and_it_can_be_tried_again() {
+    let Some((on, relay)) = behind_a_relay(None) else { return };
+    let load = "probe = \"insert\"\nconnections = 8\nduration = \"3 s\"\nrows_per_transaction = 5";
+    on.write("", load, "");
+    let child = on.start();
+    wait_until("the load has connected", || relay.opened() > 10);
+    std::thread::sleep(Duration::from_millis(500));
+    relay.cut();
+    let ended = end(child).expect(1);
+    assert_eq!(
+        on.lab.rows("t", "SELECT status, count(*) FROM trials GROUP BY status"),
+        ["failed|1"]
+    );
+    let cause = on.lab.rows("t", "SELECT cause FROM trials").concat();
+    assert!(cause.contains("onnection"), "{cause}: {ended:#?}");
+    let again = on.command(&["run", "e.toml", "--retry-failed"]).output().unwrap();
+    common::Ended::from(again).expect(0);
+    assert_eq!(
+        on.lab.rows("t", "SELECT status, count(*) FROM trials GROUP BY status ORDER BY status"),
+        ["done|1", "failed|1"]
+    );
+}
+
+/// The phases of a trial, each with a text of its requests and a workload that has it.
+const PHASES: [(&str, &str); 5] = [
+    ("CREATE DATABASE", INSERTS),
+    ("CREATE TABLE", INSERTS),
+    ("INSERT BULK", "probe = \"lookup\"\nrows = 500\nconnections = 2\nlookups = 40"),
+    ("INSERT INTO", INSERTS),
+    ("DROP DATABASE", INSERTS),
+];
+
+/// The first Ctrl-C ends a run whose server does not answer any more, and names the database that
+/// could not be dropped.
+#[test]
+fn ctrl_c_ends_a_trial_in_each_phase_on_a_silent_server() {
+    for (text, workload) in PHASES {
+        let Some((on, relay)) = behind_a_relay(Some(text)) else { return };
+        on.write("", workload, "");
+        let child = on.start();
+        wait_until(text, || relay.is_silent.load(Ordering::Relaxed));
+        signal(&child, libc::SIGINT);
+        let ended = end(child).expect(130);
+        let left = "database steelbench on 127.0.0.1 could not be removed";
+        assert!(ended.stderr.contains(left), "{text}: {ended:#?}");
+    }
+}
+
+#[test]
+fn the_time_limit_of_a_trial_holds_in_each_phase_on_a_silent_server() {
+    for (text, workload) in PHASES {
+        let Some((on, _relay)) = behind_a_relay(Some(text)) else { return };
+        on.write("", workload, "[limits]\ntrial_time = \"3 s\"\n");
+        on.run(1);
+        let cause = on.lab.rows("t", "SELECT cause FROM trials").concat();
+        assert!(cause.contains("limits.trial_time"), "{text}: {cause}");
+    }
+}
+
+/// A server that falls silent before the login of a trial: the run stops, and nothing is recorded.
+#[test]
+fn a_server_that_is_down_stops_the_run_resumably() {
+    let Some((on, relay)) = behind_a_relay(None) else { return };
+    on.write(
+        "",
+        INSERTS,
+        "[hooks]\nafter_trial = \"touch after; while [ -e wait ]; do sleep 0.05; done\"\n",
+    );
+    let text = on.lab.read("e.toml").replace("blocks = 1", "blocks = 2");
+    on.lab.write("e.toml", &text);
+    on.lab.write("wait", "");
+    let child = on.start();
+    wait_until("the first trial has ended", || on.lab.path("after").exists());
+    relay.is_down.store(true, Ordering::Relaxed);
+    std::fs::remove_file(on.lab.path("wait")).unwrap();
+    let ended = end(child).expect(1);
+    assert!(ended.stderr.contains("Stopped: connecting: 127.0.0.1"), "{ended:#?}");
+    let count = "SELECT status, count(*) FROM trials GROUP BY status";
+    assert_eq!(on.lab.rows("t", count), ["done|1"]);
+    relay.is_down.store(false, Ordering::Relaxed);
+    let again = on.command(&["run", "e.toml"]).output().unwrap();
+    common::Ended::from(again).expect(0);
+    assert_eq!(on.lab.rows("t", count), ["done|2"]);
+}
