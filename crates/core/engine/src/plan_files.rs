@@ -28,7 +28,8 @@ pub enum PlanFileError {
 /// When none does, or the plans are damaged.
 pub fn read(engines: &[&dyn Engine], bytes: &[u8]) -> Result<Vec<Statement>, PlanFileError> {
     let text = decoded(bytes)?;
-    let text = text.trim();
+    // The indent of the first line tells where the plan begins.
+    let text = text.trim_end();
     let readers = || engines.iter().filter_map(|engine| engine.plans());
     let read = readers().find(|reader| reader.recognises(text)).map(|reader| reader.read(text));
     match read {

@@ -1,6 +1,7 @@
 //! Execution plans in one model for all engines. Pure data; engines read their own formats into it.
 //!
 //! - [`Statement`], [`Plan`], [`Operator`]: the model
+//! - [`Plan::own`]: the share of each operator in cost and time
 //! - [`Kind`]: one vocabulary of operators, beside the engine's own names
 //! - [`remarks`]: findings of a plan by itself, with the figures that say so; [`Terms`]: an
 //!   engine's words that they depend on
@@ -12,6 +13,7 @@ mod error;
 mod indexes;
 mod kind;
 mod model;
+mod own;
 mod remarks;
 mod terms;
 
@@ -23,6 +25,7 @@ pub use model::{
     Access, MissingIndex, Object, Operator, Parameter, Plan, Predicate, Role, Rows, Statement,
     Wait, Warning,
 };
+pub use own::Own;
 pub use remarks::{Remark, remarks};
 pub use terms::Terms;
 

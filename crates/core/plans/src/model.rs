@@ -57,6 +57,7 @@ pub struct Plan {
 
 /// An operator with its inputs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Operator {
     /// Its kind.
     pub kind: Kind,
@@ -64,6 +65,8 @@ pub struct Operator {
     pub name: String,
     /// More from the engine: `Left Outer Join`, `Hashed`.
     pub detail: String,
+    /// The part of the statement that begins here, in the engine's words: `SubPlan 1`, `CTE x`.
+    pub part: Option<String>,
     /// The table and index that it reads or changes; the first of several.
     pub objects: Vec<Object>,
     /// How it gets at them.
@@ -78,6 +81,11 @@ pub struct Operator {
     pub executions: Option<f64>,
     /// Time of the run with all its inputs, ms: the slowest thread's.
     pub elapsed_ms: Option<f64>,
+    /// The part of that time in which other operators waited for this one, though it is not their
+    /// input: a common table expression runs when it is first read. `None` of an input.
+    pub charged_ms: Option<f64>,
+    /// Time of such other operators in `elapsed_ms`, ms.
+    pub started_ms: f64,
     /// Pages that were found in memory, and that were read.
     pub pages: Option<(f64, f64)>,
     /// Conditions.
@@ -189,12 +197,15 @@ pub struct Wait {
 }
 
 /// A warning of the engine.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Warning {
     /// The engine's name of it: `SpillToTempDb`.
     pub name: String,
     /// Its details, as `name value` pairs.
     pub detail: String,
+    /// What an operator wrote because its memory did not suffice.
+    #[serde(default)]
+    pub bytes: Option<f64>,
 }
 
 impl Operator {
@@ -204,19 +215,6 @@ impl Operator {
         let more = [self.detail.as_str(), parallel].into_iter().filter(|part| !part.is_empty());
         let more = more.collect::<Vec<_>>().join(", ");
         if more.is_empty() { self.name.clone() } else { format!("{} ({more})", self.name) }
-    }
-
-    /// Cost without its inputs: `None` where the plan has no costs. Below zero, as under a `Limit`
-    /// that does not read all of its input, is 0.
-    pub fn own_cost(&self) -> Option<f64> {
-        let inputs: f64 = self.inputs.iter().filter_map(|input| input.cost).sum();
-        self.cost.map(|cost| (cost - inputs).max(0.0))
-    }
-
-    /// Time without its inputs, ms.
-    pub fn own_ms(&self) -> Option<f64> {
-        let inputs: f64 = self.inputs.iter().filter_map(|input| input.elapsed_ms).sum();
-        self.elapsed_ms.map(|ms| (ms - inputs).max(0.0))
     }
 
     /// This operator and all below it with their depth, from the top.

@@ -3,27 +3,38 @@
 use crate::model::{Cell, Columns, Section, Tone};
 use crate::number;
 use crate::text::joined;
-use plans::{Operator, Plan, Remark, Terms, remarks};
+use plans::{Operator, Own, Plan, Remark, Terms, remarks};
+
+/// An operator in its row.
+struct Row<'a> {
+    depth: usize,
+    operator: &'a Operator,
+    own: Own,
+}
 
 /// Adds the operators of a plan, with its remarks by the terms of its engine.
 pub fn plan_tree(section: &mut Section, plan: &Plan, terms: &Terms) {
     section.line(overview(plan));
     let all = plan.operators();
+    let rows: Vec<Row> = all
+        .iter()
+        .zip(plan.own())
+        .map(|((depth, operator), own)| Row { depth: *depth, operator, own })
+        .collect();
     let total_cost = plan.root.as_ref().and_then(|root| root.cost).filter(|cost| *cost > 0.0);
-    let mut columns = Columns::for_rows(&all);
+    let mut columns = Columns::for_rows(&rows);
     // A page keeps these spaces, too.
-    columns.name("operator", |(depth, operator)| {
-        format!("{}{}", "\u{a0}\u{a0}".repeat(*depth), operator.title())
+    columns.name("operator", |row| {
+        let part = row.operator.part.as_ref().map(|part| format!("{part}: ")).unwrap_or_default();
+        format!("{}{part}{}", "\u{a0}\u{a0}".repeat(row.depth), row.operator.title())
     });
-    columns.name("of", |(_, operator)| operator.objects.first().map(plans::Object::label));
-    columns.right("cost", move |(_, operator)| {
-        Some(Cell::percent(operator.own_cost()? / total_cost?, 0))
-    });
-    columns.right("est. rows", |(_, operator)| operator.rows.estimated.map(grouped));
+    columns.name("of", |row| row.operator.objects.first().map(plans::Object::label));
+    columns.right("cost", move |row| Some(Cell::percent(row.own.cost? / total_cost?, 0)));
+    columns.right("est. rows", |row| row.operator.rows.estimated.map(grouped));
     if all.iter().any(|(_, operator)| operator.rows.actual.is_some()) {
-        columns.right("rows", |(_, operator)| operator.rows.actual.map(grouped));
-        columns.right("runs", |(_, operator)| operator.executions.map(grouped)).optional = 1;
-        columns.right("own ms", |(_, operator)| operator.own_ms().map(grouped)).optional = 2;
+        columns.right("rows", |row| row.operator.rows.actual.map(grouped));
+        columns.right("runs", |row| row.operator.executions.map(grouped)).optional = 1;
+        columns.right("own ms", |row| row.own.ms.map(grouped)).optional = 2;
     }
     section.table(columns);
     for remark in remarks(plan, terms) {

@@ -25,7 +25,7 @@ impl Plans for ShowPlan {
     }
 
     fn read(&self, text: &str) -> Result<Vec<Statement>, PlanError> {
-        if self.recognises(text) { read(text) } else { Err(PlanError::Unknown) }
+        if self.recognises(text) { read(text.trim_start()) } else { Err(PlanError::Unknown) }
     }
 }
 
@@ -163,7 +163,7 @@ fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
     let is_batch =
         counters.iter().any(|thread| thread.attribute("ActualExecutionMode") == Some("Batch"));
     // In batch mode an operator's time is its own, in row mode it has its inputs in it.
-    let below: f64 = inputs.iter().filter_map(|input| input.elapsed_ms).sum();
+    let below: f64 = inputs.iter().filter_map(Operator::time).sum();
     Ok(Operator {
         name: if is_lookup && physical.ends_with("Seek") {
             "Key Lookup".into()
@@ -191,6 +191,7 @@ fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
         warnings: warnings(node),
         inputs,
         kind,
+        ..Operator::default()
     })
 }
 
@@ -337,13 +338,17 @@ fn warnings(node: Node) -> Vec<Warning> {
     };
     let set = node.attributes().filter(|one| matches!(one.value(), "1" | "true"));
     let of_attributes =
-        set.map(|one| Warning { name: one.name().to_owned(), detail: String::new() });
+        set.map(|one| Warning { name: one.name().to_owned(), ..Warning::default() });
     let of_elements = node.children().filter(Node::is_element).map(|element| Warning {
         name: element.tag_name().name().to_owned(),
         detail: detail(element),
+        bytes: number(element, "WritesToTempDb").map(|pages| pages * PAGE_BYTES),
     });
     of_attributes.chain(of_elements).collect()
 }
+
+/// Spills are counted in pages.
+const PAGE_BYTES: f64 = 8_192.0;
 
 /// Parts of a plan: its operators, and what tells how it was made and run.
 const PARTS: [&str; 14] = [

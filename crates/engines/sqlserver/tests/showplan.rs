@@ -174,8 +174,8 @@ fn what_there_is_to_look_at_is_said_with_its_figures_and_what_is_unknown_by_name
     assert_eq!((seek.rows.estimated, lookup.rows.estimated), (Some(1.5), Some(30_000.0)));
     assert_eq!(seek.predicates[0].text, "a = (42)");
     // In row mode the time of a join has that of its inputs in it.
-    assert_eq!(all[0].1.own_ms(), Some(10.0));
-    assert_eq!(all[0].1.own_cost(), Some(1.0));
+    assert_eq!(plan.own()[0].ms, Some(10.0));
+    assert_eq!(plan.own()[0].cost, Some(1.0));
 
     let said = remarks(plan, &SqlServer.statement_rules().unwrap().terms);
     let has = |wanted: &dyn Fn(&Remark) -> bool| assert!(said.iter().any(wanted), "{said:?}");

@@ -1,6 +1,6 @@
 //! Which statements use which index, and which read tables whole.
 
-use plans::{Access, Kind, Operator, Role};
+use plans::{Access, Kind, Role};
 use serde::Serialize;
 use statements::Snapshot;
 use std::collections::BTreeSet;
@@ -90,7 +90,7 @@ pub fn table_scans(snapshot: &Snapshot) -> Vec<TableScan> {
     for (statement, one) in snapshot.statements.iter().enumerate() {
         for found in &one.plans {
             let operators = found.plan.operators();
-            for (at, (_, operator)) in operators.iter().enumerate() {
+            for (_, operator) in &operators {
                 if operator.kind != Kind::TableScan || operator.access != Some(Access::Scan) {
                     continue;
                 }
@@ -103,12 +103,11 @@ pub fn table_scans(snapshot: &Snapshot) -> Vec<TableScan> {
                     .collect();
                 let table = snapshot.table_at(&one.database, &object.schema, &object.table);
                 if let Some(table) = table.filter(|_| !conditions.is_empty()) {
-                    let processes = processes(&operators, at);
                     scans.push(TableScan {
                         table,
                         statement,
                         conditions,
-                        estimated_rows: operator.rows.estimated.map(|rows| rows * processes),
+                        estimated_rows: operator.rows.estimated,
                         actual_rows: operator.rows.actual,
                     });
                 }
@@ -116,26 +115,4 @@ pub fn table_scans(snapshot: &Snapshot) -> Vec<TableScan> {
         }
     }
     scans
-}
-
-/// The divisor of the rows of a parallel scan in a plan: the workers, and the share of the leader
-/// (`get_parallel_divisor` of PostgreSQL). A recorded run has the rows of all already.
-fn processes(operators: &[(usize, &Operator)], at: usize) -> f64 {
-    let (mut depth, operator) = operators[at];
-    if !operator.is_parallel || operator.executions.is_some() {
-        return 1.0;
-    }
-    for (above, one) in operators[..at].iter().rev() {
-        if *above < depth {
-            depth = *above;
-            if let Some(workers) = workers(one) {
-                return workers + (1.0 - 0.3 * workers).max(0.0);
-            }
-        }
-    }
-    1.0
-}
-
-fn workers(operator: &Operator) -> Option<f64> {
-    operator.detail.strip_suffix(" workers")?.parse().ok()
 }

@@ -2,7 +2,7 @@
 
 use crate::Queries;
 use crate::document::{Used, said, used};
-use plans::{Object, Operator, remarks};
+use plans::{Object, Operator, Own, remarks};
 use report::model::Columns;
 use report::table::{Share, Table, Time};
 use report::text::joined;
@@ -96,17 +96,20 @@ struct Node<'a> {
     number: usize,
     depth: usize,
     operator: &'a Operator,
+    own: Own,
 }
 
 fn operators(all: &Queries) -> Table<'_> {
     let nodes: Vec<Node> = all_plans(all)
         .into_iter()
         .flat_map(|(statement, plan, found)| {
-            (1..).zip(found.plan.operators()).map(move |(number, (depth, operator))| Node {
+            let operators = found.plan.operators().into_iter().zip(found.plan.own());
+            (1..).zip(operators).map(move |(number, ((depth, operator), own))| Node {
                 of: (statement, plan),
                 number,
                 depth,
                 operator,
+                own,
             })
         })
         .collect();
@@ -124,11 +127,11 @@ fn operators(all: &Queries) -> Table<'_> {
     columns.add("index", "", |one| {
         one.operator.objects.first().and_then(|object| object.index.clone())
     });
-    columns.add("own cost", "", |one| one.operator.own_cost());
+    columns.add("own cost", "", |one| one.own.cost);
     columns.add("estimated rows", "", |one| one.operator.rows.estimated);
     columns.add("rows", "", |one| one.operator.rows.actual);
     columns.add("runs", "", |one| one.operator.executions);
-    columns.add("own time", "ms", |one| one.operator.own_ms());
+    columns.add("own time", "ms", |one| one.own.ms);
     columns
         .add("conditions", "", |one| {
             joined(one.operator.predicates.iter().map(|one| &one.text), "; ")

@@ -185,9 +185,11 @@ fn step(value: &Value, name: &str, kind: Kind, inputs: Vec<Operator>) -> Operato
     };
     if number(value, "r_sort_passes").is_some_and(|passes| passes > 0.0) {
         let passes = number(value, "r_sort_passes").unwrap_or(0.0);
-        operator
-            .warnings
-            .push(Warning { name: "Spill".into(), detail: format!("{passes} merge passes") });
+        operator.warnings.push(Warning {
+            name: "Spill".into(),
+            detail: format!("{passes} merge passes"),
+            bytes: None,
+        });
     }
     operator
 }

@@ -1,9 +1,7 @@
 //! The log of `auto_explain` (<https://www.postgresql.org/docs/current/auto-explain.html>).
 
 use super::node::{ENGINE, parameters};
-use super::{json, text};
 use plans::{Parameter, PlanError, Statement};
-use serde_json::Value;
 
 /// The beginning of a message with a plan, behind its duration.
 const PLAN: &str = "plan:";
@@ -67,12 +65,8 @@ fn add_values(statement: Option<&mut Statement>, executed: &str, values: &[Param
 }
 
 fn message(body: &str) -> Result<Statement, PlanError> {
-    if !body.trim_start().starts_with('{') {
-        return text::read(body);
-    }
-    let document: Value = serde_json::from_str(body)
-        .map_err(|error| PlanError::from_json("plan in the log", &error))?;
-    json::read(&document).unwrap_or(Err(PlanError::Unknown))
+    let mut all = super::statements(body)?;
+    if all.len() == 1 { Ok(all.remove(0)) } else { Err(PlanError::Unknown) }
 }
 
 /// A plan that cannot be read, with the text of the statement where that is whole.

@@ -1,11 +1,12 @@
-//! The parts of a node that both formats share.
+//! The vocabulary of nodes.
 
-use plans::{Access, Kind, Object, Operator, Parameter, Role, Rows, Warning};
+use plans::{Kind, Object, Operator, Parameter, Role, Warning};
+use std::ops::RangeInclusive;
 
 /// The engine's name in statements.
 pub const ENGINE: &str = "postgres";
 
-/// Conditions by the keys of a node, as both formats name them.
+/// Conditions by the keys of a node, as all formats name them.
 pub const PREDICATES: [(&str, Role); 10] = [
     ("Index Cond", Role::Seek),
     ("TID Cond", Role::Seek),
@@ -56,7 +57,7 @@ fn value_end(text: &str) -> usize {
 
 /// Just-in-time compilation, which a short statement does not earn back.
 pub fn compiled(time: &str) -> Warning {
-    Warning { name: "JIT".into(), detail: format!("Total {time}") }
+    Warning { name: "JIT".into(), detail: format!("Total {time}"), bytes: None }
 }
 
 pub fn kind_of(root: &Operator) -> &str {
@@ -78,16 +79,8 @@ pub fn degree(root: &Operator) -> u32 {
 pub const DROPPED: [&str; 3] =
     ["Rows Removed by Filter", "Rows Removed by Index Recheck", "Rows Removed by Join Filter"];
 
-/// The figures of a run of a node, for each of its loops.
-pub struct Run {
-    pub rows: f64,
-    pub loops: f64,
-    pub ms: Option<f64>,
-    pub dropped: f64,
-}
-
-pub fn spill(detail: &str) -> Warning {
-    Warning { name: "Spill".into(), detail: detail.into() }
+pub fn spill(detail: &str, bytes: Option<f64>) -> Warning {
+    Warning { name: "Spill".into(), detail: detail.into(), bytes }
 }
 
 pub fn object(schema: &str, table: &str, index: &str) -> Vec<Object> {
@@ -102,39 +95,8 @@ pub fn object(schema: &str, table: &str, index: &str) -> Vec<Object> {
     }]
 }
 
-/// Fills in what follows from the name, the estimate and the run: a node's figures are those of
-/// one loop.
-pub fn finish(operator: &mut Operator, plan_rows: Option<f64>, run: Option<Run>, processes: f64) {
-    let kind = match kind(&operator.name) {
-        // An index that is read without a condition is read whole.
-        Kind::IndexSeek if !operator.predicates.iter().any(|one| one.role == Role::Seek) => {
-            Kind::IndexScan
-        }
-        kind => kind,
-    };
-    operator.kind = kind;
-    operator.access = match kind {
-        Kind::TableScan | Kind::IndexScan => Some(Access::Scan),
-        Kind::IndexSeek => Some(Access::Seek),
-        Kind::Lookup => Some(Access::Lookup),
-        Kind::Modify => Some(Access::Change),
-        _ => None,
-    };
-    let loops = run.as_ref().map_or(1.0, |run| run.loops);
-    operator.rows = Rows {
-        estimated: plan_rows.map(|rows| rows * loops),
-        actual: run.as_ref().map(|run| run.rows * loops),
-    };
-    if operator.access.is_some() && kind != Kind::Modify {
-        operator.rows_read.actual = run.as_ref().map(|run| (run.rows + run.dropped) * loops);
-    }
-    operator.executions = run.as_ref().map(|run| run.loops);
-    operator.elapsed_ms =
-        run.and_then(|run| Some(run.ms? * run.loops / processes.min(run.loops).max(1.0)));
-}
-
 /// The kind of a node, by its name in text format without `Parallel`, `Partial` and the like.
-fn kind(node: &str) -> Kind {
+pub fn kind(node: &str) -> Kind {
     match node {
         "Seq Scan" | "Sample Scan" | "Tid Scan" | "Tid Range Scan" | "Foreign Scan"
         | "Custom Scan" => Kind::TableScan,
@@ -155,5 +117,22 @@ fn kind(node: &str) -> Kind {
         "Function Scan" | "Table Function Scan" => Kind::Function,
         "ModifyTable" | "Insert" | "Update" | "Delete" | "Merge" => Kind::Modify,
         _ => Kind::Other,
+    }
+}
+
+/// How many inputs a node of this name has, without parts of the statement that it starts.
+pub fn inputs_of(node: &str) -> RangeInclusive<usize> {
+    match node {
+        "Nested Loop" | "Hash Join" | "Merge Join" => 2..=2,
+        "Sort" | "Incremental Sort" | "Aggregate" | "GroupAggregate" | "HashAggregate"
+        | "MixedAggregate" | "Group" | "WindowAgg" | "Unique" | "Limit" | "Materialize"
+        | "Memoize" | "Gather" | "Gather Merge" | "Hash" | "LockRows" | "ProjectSet"
+        | "Bitmap Heap Scan" | "Subquery Scan" => 1..=1,
+        "Seq Scan" | "Index Scan" | "Index Only Scan" | "Bitmap Index Scan" | "Tid Scan"
+        | "Tid Range Scan" | "CTE Scan" | "WorkTable Scan" | "Values Scan" | "Function Scan" => {
+            0..=0
+        }
+        "BitmapAnd" | "BitmapOr" => 2..=usize::MAX,
+        _ => 0..=usize::MAX,
     }
 }

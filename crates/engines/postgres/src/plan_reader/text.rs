@@ -1,254 +1,385 @@
-//! EXPLAIN as text.
+//! EXPLAIN as text: its lines become the documents that JSON has.
+//!
+//! A node begins with `->`; what is below it is deeper. `SubPlan 1`, `InitPlan 1` and `CTE x` stand
+//! in a line of their own, as deep as the node's inputs, and their node is deeper by two.
 
-use super::node::{
-    DROPPED, ENGINE, PREDICATES, Run, compiled, degree, finish, kind_of, object, parameters, spill,
-};
-use plans::{DEPTH_MAX, Operator, Plan, PlanError, Predicate, Statement};
+use super::frame::{Content, Row, column};
+use super::heading::{self, Figures, has_figures, is_node};
+use super::node::inputs_of;
+use super::property;
+use plans::{DEPTH_MAX, PlanError};
+use serde_json::{Map, Value, json};
 
-/// A node and its lines.
-struct Node<'a> {
-    indent: usize,
-    heading: &'a str,
-    lines: Vec<&'a str>,
+const FORMAT: &str = "text of EXPLAIN";
+
+/// What stands before each node but the first.
+const ARROW: &str = "->";
+
+/// A node of the plan that is being read.
+struct Node {
+    /// Where it begins, or where the line with the name of its part does.
+    column: Option<usize>,
+    parent: Option<usize>,
+    /// Number of its line.
+    line: usize,
+    members: Map<String, Value>,
 }
 
-/// One plan, behind `Query Text:` where `auto_explain` wrote it.
-pub fn read(text: &str) -> Result<Statement, PlanError> {
-    let (query, body) = split_query(text);
-    let (query, values) = query.split_once("\nQuery Parameters: ").unwrap_or((query, ""));
-    let mut nodes: Vec<Node> = Vec::new();
-    let mut plan = Plan { parameters: parameters(values), ..Plan::default() };
-    let mut is_summary = false;
-    for line in body.lines().filter(|line| !line.trim().is_empty()) {
-        let trimmed = line.trim_start();
-        let indent = line.len() - trimmed.len();
-        if let Some(heading) = trimmed.strip_prefix("->") {
-            nodes.push(Node { indent: indent + 1, heading: heading.trim(), lines: Vec::new() });
-        } else if nodes.is_empty() {
-            if !has_figures(trimmed) {
-                return Err(PlanError::Unknown);
+/// A name above a node.
+struct Part {
+    column: usize,
+    members: Map<String, Value>,
+}
+
+/// The reader of lines.
+#[derive(Default)]
+struct Reader {
+    documents: Vec<Value>,
+    /// What stands before a plan: the statement, a comment.
+    before: Vec<String>,
+    nodes: Vec<Node>,
+    /// The figures of the first node.
+    figures: Option<Figures>,
+    part: Option<Part>,
+    /// Key of the value that continues in the next line.
+    open: Option<String>,
+    /// Behind the nodes: times, and details below their headings.
+    summary: Option<Map<String, Value>>,
+    group: String,
+    /// A heading says that a plan begins here.
+    is_begun: bool,
+    /// Behind an empty line.
+    is_apart: bool,
+}
+
+/// The documents of all plans in a text, in its order.
+///
+/// # Errors
+/// [`PlanError::Damaged`] with the number of the line that is not a whole part of a plan.
+pub fn read(rows: &[Row]) -> Result<Vec<Value>, PlanError> {
+    let mut reader = Reader::default();
+    for row in rows {
+        match &row.content {
+            Content::Header => {
+                reader.finish()?;
+                reader.is_begun = true;
             }
-            nodes.push(Node { indent, heading: trimmed.trim_end(), lines: Vec::new() });
-        } else if is_summary || indent <= nodes[0].indent {
-            // Behind the nodes: lines of the whole plan, with details below them.
-            is_summary = true;
-            read_summary(trimmed, &mut plan);
-        } else if let Some(node) = nodes.last_mut() {
-            node.lines.push(trimmed.trim_end());
-        }
-    }
-    let mut nodes = nodes.into_iter().peekable();
-    let first = nodes.next().ok_or(PlanError::Unknown)?;
-    let root = operator(&first, &mut nodes, 1.0, 0)?;
-    plan.elapsed_ms = plan.elapsed_ms.or(root.elapsed_ms);
-    plan.cost = root.cost;
-    plan.degree = Some(degree(&root));
-    let kind = kind_of(&root).to_owned();
-    plan.root = Some(root);
-    Ok(Statement {
-        engine: ENGINE.to_owned(),
-        text: query.trim().into(),
-        kind,
-        query_hash: None,
-        plan_hash: None,
-        damage: None,
-        plan: Some(plan),
-    })
-}
-
-/// Returns true for the text of a plan, behind its statement or not.
-pub fn recognises(text: &str) -> bool {
-    let (_, body) = split_query(text);
-    body.lines().find(|line| !line.trim().is_empty()).is_some_and(has_figures)
-}
-
-/// Returns true for the heading of a node: `Seq Scan on t  (cost=0.00..35.50 rows=2550 width=4)`.
-fn has_figures(line: &str) -> bool {
-    line.contains("(cost=") || line.contains("(actual ") || line.contains("(never executed)")
-}
-
-/// The statement's text, which may have several lines, and the plan behind it.
-fn split_query(text: &str) -> (&str, &str) {
-    let Some(query) = text.trim_start().strip_prefix("Query Text:") else { return ("", text) };
-    let mut at = 0;
-    for line in query.split_inclusive('\n') {
-        if has_figures(line) && at > 0 {
-            return query.split_at(at);
-        }
-        at += line.len();
-    }
-    (query, "")
-}
-
-/// A line behind the nodes.
-fn read_summary(line: &str, plan: &mut Plan) {
-    let Some((key, value)) = line.split_once(':') else { return };
-    let ms = || value.trim().strip_suffix(" ms").and_then(|ms| ms.parse().ok());
-    match key {
-        "Planning Time" => plan.planning_ms = ms(),
-        "Execution Time" | "Total runtime" => plan.elapsed_ms = ms(),
-        "Timing" => {
-            if let Some((_, total)) = value.rsplit_once("Total ") {
-                plan.warnings.push(compiled(total.trim()));
+            Content::End => reader.finish()?,
+            Content::Text(line) if line.trim().is_empty() => reader.is_apart = true,
+            Content::Text(line) => {
+                reader.line(row.number, line)?;
+                reader.is_apart = false;
             }
         }
+    }
+    reader.finish()?;
+    Ok(reader.documents)
+}
+
+/// Returns true for rows with the text of a plan, whole or damaged.
+pub fn recognises(rows: &[Row]) -> bool {
+    let mut rows =
+        rows.iter().filter(|row| row.content == Content::Header || !row.text().trim().is_empty());
+    let mut is_begun = true;
+    while let Some(row) = rows.next() {
+        let line = row.text().trim();
+        if row.content == Content::Header {
+            if rows.next().is_some_and(|next| is_node(next.text().trim())) {
+                return true;
+            }
+        } else if has_figures(line) {
+            // MySQL writes one space behind its arrows.
+            return line.strip_prefix(ARROW).is_none_or(|rest| rest.starts_with("  "));
+        } else if is_begun && is_node(line) {
+            let below = rows.next().map(|next| next.text().trim_start());
+            return line.contains(" on ")
+                || below.is_some_and(|line| line.starts_with(ARROW) || line.contains(": "));
+        }
+        is_begun = line.ends_with(';');
+    }
+    false
+}
+
+fn damaged(line: usize, cause: &str) -> PlanError {
+    PlanError::Damaged { format: FORMAT, cause: format!("line {line}: {cause}") }
+}
+
+impl Reader {
+    fn line(&mut self, number: usize, line: &str) -> Result<(), PlanError> {
+        let (at, text) = column(line);
+        if self.is_value(line) {
+            return Ok(());
+        }
+        let arrow = text.strip_prefix(ARROW).filter(|rest| rest.starts_with(' '));
+        if let Some(heading) = arrow {
+            return match (self.nodes.is_empty(), &self.summary) {
+                (false, None) => self.node(number, at, heading.trim()),
+                (true, _) if has_figures(heading) => self.root(number, heading.trim()),
+                _ => Err(damaged(number, "an operator outside of a plan")),
+            };
+        }
+        if has_figures(text) && property::split(text).is_none() {
+            let is_new = self.nodes.is_empty() || self.summary.is_some();
+            if !is_new && self.first_column().is_some_and(|first| at >= first) {
+                return Err(damaged(number, "figures without an operator"));
+            }
+            self.finish()?;
+            return self.root(number, text);
+        }
+        if self.nodes.is_empty() {
+            let is_begun =
+                self.is_begun || self.before.last().is_none_or(|line| line.ends_with(';'));
+            if is_begun && is_node(text) {
+                return self.root(number, text);
+            }
+            self.before.push(line.to_owned());
+            return Ok(());
+        }
+        self.below(number, at, text)
+    }
+
+    /// Adds a line to the value that it continues.
+    fn is_value(&mut self, line: &str) -> bool {
+        let Some(key) = &self.open else { return false };
+        let node = self.nodes.last_mut().and_then(|node| node.members.get_mut(key));
+        let Some(Value::String(value)) = node else { return false };
+        value.push('\n');
+        value.push_str(line);
+        if !property::is_open(value) {
+            self.open = None;
+        }
+        true
+    }
+
+    fn root(&mut self, number: usize, text: &str) -> Result<(), PlanError> {
+        let (members, figures) = heading::read(text)
+            .ok_or_else(|| damaged(number, "the figures of the operator are incomplete"))?;
+        self.figures = Some(figures);
+        self.nodes.push(Node { column: None, parent: None, line: number, members });
+        Ok(())
+    }
+
+    fn node(&mut self, number: usize, at: usize, text: &str) -> Result<(), PlanError> {
+        let (mut members, figures) = heading::read(text)
+            .ok_or_else(|| damaged(number, "the figures of the operator are incomplete"))?;
+        if self.figures != Some(figures) && !is_group(text) {
+            return Err(damaged(number, "the operator lacks figures that the first one has"));
+        }
+        let part = self.part.take();
+        if part.as_ref().is_some_and(|part| at <= part.column) {
+            return Err(damaged(number, "the operator is not below the name of its part"));
+        }
+        let at = part.as_ref().map_or(at, |part| part.column);
+        members.extend(part.into_iter().flat_map(|part| part.members));
+        let parent = self.parent(number, at)?;
+        self.nodes.push(Node { column: Some(at), parent: Some(parent), line: number, members });
+        Ok(())
+    }
+
+    /// The node that one in this column belongs to: the last that begins left of it. Its other
+    /// inputs begin in the same column.
+    fn parent(&self, number: usize, at: usize) -> Result<usize, PlanError> {
+        let mut next = self.nodes.len().checked_sub(1);
+        let (mut child, mut depth) = (None, 0);
+        while let Some(one) = next {
+            let node = &self.nodes[one];
+            if node.column.is_none_or(|column| column < at) {
+                let is_aligned =
+                    child.is_none_or(|child: usize| self.nodes[child].column == Some(at));
+                depth += self.depth(one);
+                return match (is_aligned, depth > DEPTH_MAX) {
+                    (false, _) => Err(damaged(number, "the operator is not aligned with another")),
+                    (_, true) => Err(PlanError::TooDeep(DEPTH_MAX)),
+                    _ => Ok(one),
+                };
+            }
+            child = Some(one);
+            next = node.parent;
+        }
+        Ok(0)
+    }
+
+    fn depth(&self, node: usize) -> usize {
+        std::iter::successors(Some(node), |one| self.nodes[*one].parent).take(DEPTH_MAX + 2).count()
+    }
+
+    /// The column of what is below the first node.
+    fn first_column(&self) -> Option<usize> {
+        self.nodes.get(1).and_then(|node| node.column)
+    }
+
+    /// A line below a node, or behind all of them.
+    fn below(&mut self, number: usize, at: usize, text: &str) -> Result<(), PlanError> {
+        if let Some(name) = part_name(text).filter(|_| self.summary.is_none()) {
+            self.part = Some(Part { column: at, members: name });
+            return Ok(());
+        }
+        let split = property::split(text);
+        let is_left = self.first_column().is_some_and(|first| at < first);
+        if let Some((key, value)) = split {
+            if self.summary.is_some() || is_left || is_summary(key) {
+                let group = &mut self.group;
+                read_summary(self.summary.get_or_insert_default(), group, key, value);
+                return Ok(());
+            }
+            let node = self.nodes.last_mut().expect("not empty");
+            property::add(&mut node.members, key, value);
+            self.open = property::is_open(value).then(|| key.to_owned());
+            return Ok(());
+        }
+        if let Some((verb, target)) = target(text).filter(|_| self.summary.is_none()) {
+            let (schema, table) = heading::qualified(target);
+            let node = self.nodes.last_mut().expect("not empty");
+            let targets = node.members.entry("Target Tables").or_insert_with(|| json!([]));
+            let target = json!({ "Operation": verb, "Schema": schema, "Relation Name": table });
+            targets.as_array_mut().into_iter().for_each(|all| all.push(target.clone()));
+            return Ok(());
+        }
+        if self.summary.is_some() || self.is_apart || is_remark(text) {
+            // The plan has ended: this may be the next statement.
+            self.finish()?;
+            self.before.push(text.to_owned());
+            return Ok(());
+        }
+        Err(damaged(number, "not a part of a plan"))
+    }
+
+    /// Ends the plan that is being read.
+    fn finish(&mut self) -> Result<(), PlanError> {
+        let before = std::mem::take(&mut self.before);
+        let nodes = std::mem::take(&mut self.nodes);
+        let mut document = self.summary.take().unwrap_or_default();
+        self.is_begun = false;
+        self.open = None;
+        self.group.clear();
+        let part = self.part.take();
+        let Some(last) = nodes.last().map(|node| node.line) else {
+            self.before = before;
+            return Ok(());
+        };
+        if part.is_some() {
+            return Err(damaged(last, "a part of the statement has no operators"));
+        }
+        let statement = super::statement::before(&before.join("\n"));
+        document.extend(statement);
+        document.insert("Plan".into(), assembled(nodes)?);
+        self.documents.push(document.into());
+        Ok(())
+    }
+}
+
+/// The nodes as a tree. One that lacks inputs, or has too many, is damaged.
+fn assembled(mut nodes: Vec<Node>) -> Result<Value, PlanError> {
+    while let Some(mut node) = nodes.pop() {
+        let inputs = node.members.get_mut("Plans").and_then(Value::as_array_mut);
+        let count = inputs.map_or(0, |inputs| {
+            inputs.reverse();
+            inputs.iter().filter(|input| input.get("Subplan Name").is_none()).count()
+        });
+        let name = node.members["Node Type"].as_str().unwrap_or_default();
+        let expected = inputs_of(name);
+        if !expected.contains(&count) {
+            let expected =
+                if count < *expected.start() { expected.start() } else { expected.end() };
+            return Err(damaged(
+                node.line,
+                &format!("{name} has {count} inputs instead of {expected}"),
+            ));
+        }
+        let Some(parent) = node.parent else { return Ok(node.members.into()) };
+        let inputs = nodes[parent].members.entry("Plans").or_insert_with(|| json!([]));
+        inputs
+            .as_array_mut()
+            .into_iter()
+            .for_each(|all| all.push(std::mem::take(&mut node.members).into()));
+    }
+    Err(PlanError::Unknown)
+}
+
+/// `SubPlan 1`, `InitPlan 2 (returns $1)`, `CTE x`.
+fn part_name(text: &str) -> Option<Map<String, Value>> {
+    let (kind, name) = text.split_once(' ')?;
+    if name.is_empty() || name.contains(':') && kind != "CTE" {
+        return None;
+    }
+    let relationship = match kind {
+        "SubPlan" => "SubPlan",
+        "InitPlan" | "CTE" => "InitPlan",
+        _ => return None,
+    };
+    Some(Map::from_iter([
+        ("Parent Relationship".to_owned(), relationship.into()),
+        ("Subplan Name".to_owned(), text.into()),
+    ]))
+}
+
+/// Headings of groups of nodes, which extensions write without figures.
+fn is_group(heading: &str) -> bool {
+    ["Task", "MapMergeJob", "Distributed Subplan "].iter().any(|group| heading.starts_with(group))
+}
+
+/// A table of several that a statement changes.
+fn target(text: &str) -> Option<(&str, &str)> {
+    let (verb, table) = text.split_once(" on ")?;
+    let verbs = ["Insert", "Update", "Delete", "Merge"];
+    verbs.contains(&verb.strip_prefix("Foreign ").unwrap_or(verb)).then_some((verb, table))
+}
+
+/// Lines of the whole plan that can have the same indent as those of the first node, where the
+/// beginning of the text was cut off.
+fn is_summary(key: &str) -> bool {
+    let known = [
+        "Planning",
+        "Planning Time",
+        "Planning time",
+        "Execution Time",
+        "Execution time",
+        "Total runtime",
+        "JIT",
+        "Settings",
+        "Query Identifier",
+        "Optimizer",
+        "Time",
+        "Serialization",
+    ];
+    known.contains(&key) || key.starts_with("Trigger ")
+}
+
+/// Lines behind a plan that are not of it.
+fn is_remark(text: &str) -> bool {
+    text.ends_with(';')
+        || text.starts_with(['-', '(', '#', '`'])
+        || text.split_whitespace().next().is_some_and(|word| {
+            let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_ascii_uppercase();
+            plans::VERBS.contains(&word.as_str()) || word == "EXPLAIN"
+        })
+        || text.contains("=# ")
+        || text.contains("=> ")
+}
+
+/// Adds a line of the whole plan.
+fn read_summary(summary: &mut Map<String, Value>, group: &mut String, key: &str, value: &str) {
+    let ms = |value: &str| value.strip_suffix(" ms").and_then(|ms| ms.parse::<f64>().ok());
+    match (key, ms(value)) {
+        ("Planning Time" | "Planning time", Some(ms)) => {
+            summary.insert("Planning Time".into(), ms.into());
+        }
+        ("Execution Time" | "Execution time" | "Total runtime", Some(ms)) => {
+            summary.insert("Execution Time".into(), ms.into());
+        }
+        ("Query Identifier", _) => drop(summary.insert(key.into(), value.into())),
+        ("Settings", _) => {
+            let settings = value.split(", ").filter_map(|one| one.split_once(" = "));
+            let settings = settings
+                .map(|(name, value)| (name.to_owned(), Value::from(value.trim_matches('\''))));
+            summary.insert(key.into(), Map::from_iter(settings).into());
+        }
+        ("Timing", _) if group == "JIT" => {
+            if let Some(ms) = value.rsplit_once("Total ").and_then(|(_, total)| ms(total.trim())) {
+                summary.insert("JIT".into(), json!({ "Timing": { "Total": ms } }));
+            }
+        }
+        _ if value.is_empty() => key.clone_into(group),
         _ => {}
     }
-}
-
-fn operator<'a>(
-    node: &Node<'a>,
-    rest: &mut std::iter::Peekable<impl Iterator<Item = Node<'a>>>,
-    processes: f64,
-    depth: usize,
-) -> Result<Operator, PlanError> {
-    if depth > DEPTH_MAX {
-        return Err(PlanError::TooDeep(DEPTH_MAX));
-    }
-    let named_end =
-        node.heading.find("  (").or(node.heading.find(" (never")).unwrap_or(node.heading.len());
-    let (name, figures) = node.heading.split_at(named_end);
-    let mut operator = named(name.trim());
-    let (mut dropped, mut workers) = (0.0, None);
-    for line in &node.lines {
-        let Some((key, value)) = line.split_once(':') else { continue };
-        let value = value.trim();
-        let number = || value.split(' ').next().and_then(|number| number.parse::<f64>().ok());
-        if let Some((_, role)) = PREDICATES.iter().find(|known| known.0 == key) {
-            operator.predicates.push(Predicate { role: *role, text: value.into() });
-        }
-        match key {
-            "Workers Planned" if workers.is_none() => workers = number(),
-            "Workers Launched" => workers = number(),
-            "Buffers" => operator.pages = pages(value),
-            "Sort Method" if value.contains("Disk:") || value.starts_with("external") => {
-                operator.warnings.push(spill(value));
-            }
-            "Batches" if value.contains("Disk Usage: ") => {
-                operator
-                    .warnings
-                    .push(spill(value.split("Disk Usage: ").nth(1).unwrap_or_default()));
-            }
-            "Buckets" => {
-                let batches =
-                    value.split("Batches: ").nth(1).and_then(|text| text.split(' ').next());
-                if batches.is_some_and(|count| count != "1") {
-                    operator
-                        .warnings
-                        .push(spill(&format!("{} batches", batches.unwrap_or_default())));
-                }
-            }
-            key if DROPPED.contains(&key) => dropped += number().unwrap_or(0.0),
-            _ => {}
-        }
-    }
-    let below = workers.map_or(processes, |workers| workers + 1.0);
-    if let Some(workers) = workers {
-        operator.detail = format!("{workers} workers");
-    }
-    operator.is_parallel |= processes > 1.0;
-    while let Some(input) = rest.next_if(|next| next.indent > node.indent) {
-        operator.inputs.push(self::operator(&input, rest, below, depth + 1)?);
-    }
-    operator.cost = figure(figures, "cost=", "..").and_then(|cost| cost.1);
-    let run = run(figures, dropped);
-    let plan_rows =
-        figures.split("rows=").nth(1).filter(|_| figures.contains("(cost=")).and_then(leading);
-    finish(&mut operator, plan_rows, run, processes);
-    Ok(operator)
-}
-
-/// `Parallel Index Only Scan using i on s.t a`.
-fn named(name: &str) -> Operator {
-    let (name, is_parallel) =
-        name.strip_prefix("Parallel ").map_or((name, false), |name| (name, true));
-    let (left, relation) = name.split_once(" on ").unwrap_or((name, ""));
-    let (left, index) = left.split_once(" using ").unwrap_or((left, ""));
-    let left = left.strip_suffix(" Backward").unwrap_or(left);
-    let (part, left) = match left.split_once(' ') {
-        Some((part @ ("Partial" | "Finalize"), left)) => (part, left),
-        _ => ("", left),
-    };
-    let (schema, table) = qualified(relation);
-    let (_, index) = qualified(index);
-    let objects = match left {
-        // A bitmap is built from an index; the others below do not read a table.
-        "Bitmap Index Scan" => object("", "", &table),
-        "CTE Scan" | "Subquery Scan" | "Function Scan" | "Values Scan" | "WorkTable Scan" => {
-            Vec::new()
-        }
-        _ => object(&schema, &table, &index),
-    };
-    let (left, join) = of_join(left);
-    Operator {
-        name: left,
-        detail: if join.is_empty() { part.into() } else { join.into() },
-        objects,
-        is_parallel,
-        ..Operator::default()
-    }
-}
-
-/// `Hash Left Join`: the kind of join is within the name.
-fn of_join(name: &str) -> (String, &'static str) {
-    for join in ["Right Semi", "Right Anti", "Left", "Right", "Full", "Semi", "Anti"] {
-        let Some(method) = name.strip_suffix(" Join").and_then(|rest| rest.strip_suffix(join))
-        else {
-            continue;
-        };
-        return match method.trim_end() {
-            "Nested Loop" => ("Nested Loop".into(), join),
-            method => (format!("{method} Join"), join),
-        };
-    }
-    (name.to_owned(), "")
-}
-
-/// Schema and name of `s."a table" alias`, without their quotes.
-fn qualified(text: &str) -> (String, String) {
-    let (mut parts, mut is_quoted) = (vec![String::new()], false);
-    for c in text.chars() {
-        match c {
-            '"' => is_quoted = !is_quoted,
-            '.' if !is_quoted => parts.push(String::new()),
-            ' ' if !is_quoted => break,
-            _ => parts.last_mut().expect("one at least").push(c),
-        }
-    }
-    let name = parts.pop().unwrap_or_default();
-    (parts.pop().unwrap_or_default(), name)
-}
-
-/// `(actual time=0.012..0.345 rows=10 loops=3)`; without timing there is no time.
-fn run(figures: &str, dropped: f64) -> Option<Run> {
-    if figures.contains("(never executed)") {
-        return Some(Run { rows: 0.0, loops: 0.0, ms: None, dropped });
-    }
-    let actual = figures.split("(actual").nth(1)?;
-    Some(Run {
-        rows: actual.split("rows=").nth(1).and_then(leading)?,
-        loops: actual.split("loops=").nth(1).and_then(leading)?,
-        ms: figure(actual, "time=", "..").and_then(|time| time.1),
-        dropped,
-    })
-}
-
-/// Both numbers of `key1.5..2.5`.
-fn figure(text: &str, key: &str, between: &str) -> Option<(f64, Option<f64>)> {
-    let (first, rest) = text.split(key).nth(1)?.split_once(between)?;
-    Some((first.parse().ok()?, leading(rest)))
-}
-
-/// The number that a text begins with.
-fn leading(text: &str) -> Option<f64> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    text[..end].parse().ok()
-}
-
-/// `shared hit=3 read=1, temp read=5`.
-fn pages(value: &str) -> Option<(f64, f64)> {
-    let shared = value.split(',').find_map(|part| part.trim().strip_prefix("shared "))?;
-    let of =
-        |kind: &str| shared.split(' ').find_map(|part| part.strip_prefix(kind)).and_then(leading);
-    Some((of("hit=").unwrap_or(0.0), of("read=").unwrap_or(0.0)))
 }
