@@ -2,6 +2,7 @@
 //! string, an environment, a command line or an experiment file sends it through here.
 
 mod names;
+mod pairs;
 mod phrases;
 mod programs;
 mod quotes;
@@ -10,7 +11,7 @@ mod words;
 
 pub use names::names_secret;
 
-use quotes::{after_blanks, bare_end, is_variable, list_end, quote, quoted};
+use quotes::{after_blanks, bare_end, dollar_quoted, is_variable, list_end, quote, quoted};
 use serde_json::Value;
 use std::ops::Range;
 
@@ -22,6 +23,8 @@ use std::ops::Range;
 ///   option: `password=...`, `"passwd": "..."`, `PASSWORD '...'`, `--password ...`, `token =
 ///   ["...", "..."]`. A variable of the shell is not a
 ///   value;
+/// - the text of elements and the value of entries that are named so: `<password>...</password>`,
+///   `name: PASSWORD, value: ...`;
 /// - the value of options by which well-known programs are given one: `mysql -p...`, `sqlcmd -P
 ///   ...`, `curl -u name:...`;
 /// - what `IDENTIFIED BY` and headers of HTTP announce, and tokens that begin as known ones do.
@@ -33,7 +36,8 @@ pub fn redacted(text: &str) -> String {
     }
     let (chars, ends) = signs(text);
     let mut hidden = vec![false; chars.len()];
-    for range in urls::logins(&chars).into_iter().chain(values(&chars)) {
+    let found = urls::logins(&chars).into_iter().chain(values(&chars));
+    for range in found.chain(pairs::password_files(&chars)) {
         hidden[range].fill(true);
     }
     programs::hide(&chars, &mut hidden);
@@ -100,15 +104,16 @@ fn redact_words(words: &mut [Value]) {
 
 /// Parts of texts that may hold a secret: of names, of phrases, and of tokens; and the names of
 /// programs that are given one without an option that begins with `-`.
-const PARTS: [&[u8]; 28] = [
+const PARTS: [&[u8]; 46] = [
     b"pass",
     b"pwd",
     b"_pw",
     b"secret",
     b"token",
+    b"cred",
     b"key",
     b"auth",
-    b"signature",
+    b"sig",
     b"identified",
     b"bearer",
     b"cookie",
@@ -116,6 +121,13 @@ const PARTS: [&[u8]; 28] = [
     b"github_pat_",
     b"glpat-",
     b"xox",
+    b"xapp-",
+    b"sk-",
+    b"aiza",
+    b"ya29.",
+    b"dop_v1_",
+    b"encrypt",
+    b"openrowset",
     b"hvs.",
     b"hvb.",
     b"sk_live_",
@@ -129,10 +141,20 @@ const PARTS: [&[u8]; 28] = [
     b"vault",
     b"bao",
     b"userid=",
+    b"sqlplus",
+    b"sqlldr",
+    b"isql",
+    b"rman",
+    b"impdp",
+    b"expdp",
+    b"using",
+    b".logon",
+    b"rabbitmqctl",
+    b"neo4j-admin",
 ];
 
 /// The parts that begin with a byte, a bit each.
-const LEADS: [u32; 256] = {
+const LEADS: [u64; 256] = {
     let mut leads = [0; 256];
     let mut part = 0;
     while part < PARTS.len() {
@@ -151,7 +173,7 @@ fn may_hold_secret(text: &str) -> bool {
     };
     let holds = |at: usize| match bytes[at] {
         b'@' | b'%' | b'\\' => true,
-        b':' => begins(at, b"://"),
+        b':' => begins(at, b"://") || matches!(bytes.get(at + 1), Some(b'*' | b'0'..=b'9')),
         // An option.
         b'-' => at == 0 || !bytes[at - 1].is_ascii_alphanumeric(),
         byte => {
@@ -204,11 +226,10 @@ fn values(chars: &[char]) -> Vec<Range<usize>> {
         let name = chars[at..end].iter().collect::<String>().to_ascii_lowercase().replace('-', "_");
         // "To pass 'x' as a value" is a sentence.
         let is_verb = name == "pass" && chars[end..].starts_with(&[' ', '\'']);
-        if names_secret(&name) && !is_verb {
-            found.extend(
-                value(chars, end, is_option(chars, at))
-                    .filter(|range| !is_variable(&chars[range.clone()])),
-            );
+        if (names_secret(&name) || pairs::is_in_query(chars, at, &name)) && !is_verb {
+            let secret = value(chars, end, is_option(chars, at))
+                .or_else(|| pairs::secret(chars, &(at..end)));
+            found.extend(secret.filter(|range| !is_variable(&chars[range.clone()])));
         }
         if end > at {
             found.extend(phrases::secret(chars, &name, &(at..end)));
@@ -243,17 +264,21 @@ fn value(chars: &[char], name_end: usize, is_option: bool) -> Option<Range<usize
     let is_call = chars.get(sign) == Some(&'(');
     let signs = if is_call { "(" } else { ":=>" };
     let start = blanks(sign + chars[sign..].iter().take_while(|c| signs.contains(**c)).count());
-    // N'...' and E'...' are texts of SQL.
-    let is_text = matches!(chars.get(start..start + 2), Some(['N' | 'n' | 'E' | 'e', '\'']));
-    let start = start + usize::from(is_text && start > name_end);
-    let opened = quoted(chars, start);
+    // N'...', E'...' and U&'...' are texts of SQL.
+    let prefix = match chars.get(start..).unwrap_or_default() {
+        ['N' | 'n' | 'E' | 'e', '\'', ..] => 1,
+        ['U' | 'u', '&', '\'', ..] => 2,
+        _ => 0,
+    };
+    let start = start + if start > name_end { prefix } else { 0 };
+    let opened = quoted(chars, start).or_else(|| dollar_quoted(chars, start));
     let is_list = chars.get(start) == Some(&'[');
     let follows = match chars.get(sign)? {
         '=' => true,
         ':' => after_quote.is_some() || opened.is_some(),
         '-' => false,
         '\'' | '"' | '\\' => opened.is_some() && sign > name_end,
-        '(' | 'N' | 'n' | 'E' | 'e' if !is_option => opened.is_some(),
+        '(' | 'N' | 'n' | 'E' | 'e' | 'U' | 'u' | '$' if !is_option => opened.is_some(),
         _ => is_option && sign > name_end,
     };
     if !follows {
@@ -277,8 +302,8 @@ fn words_end(chars: &[char], name_end: usize, end: usize) -> usize {
     let is_keyword = chars[..name_end]
         .iter()
         .rev()
-        .take_while(|c| c.is_ascii_alphabetic())
-        .all(char::is_ascii_lowercase);
+        .take_while(|c| c.is_ascii_alphanumeric() || **c == '_')
+        .all(|c| !c.is_ascii_uppercase());
     if !is_keyword {
         return end;
     }

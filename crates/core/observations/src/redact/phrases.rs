@@ -5,8 +5,9 @@ use super::names::names_secret;
 use super::quotes::{after_blanks, is_variable, quote, quoted};
 use std::ops::Range;
 
-/// With these begin tokens of GitHub, GitLab, Slack, Vault, Stripe, Anthropic and npm.
-const TOKENS: [&str; 14] = [
+/// With these begin tokens of GitHub, GitLab, Slack, Vault, Stripe, OpenAI, Anthropic, Google,
+/// DigitalOcean and npm.
+const TOKENS: [&str; 21] = [
     "ghp_",
     "gho_",
     "ghu_",
@@ -16,10 +17,17 @@ const TOKENS: [&str; 14] = [
     "glpat-",
     "xoxb-",
     "xoxp-",
+    "xoxa-",
+    "xoxs-",
+    "xapp-",
     "hvs.",
     "hvb.",
     "sk_live_",
     "sk-ant-",
+    "sk-proj-",
+    "AIza",
+    "ya29.",
+    "dop_v1_",
     "npm_",
 ];
 /// Characters that follow such a beginning, and those of a bearer token that stands alone; shorter
@@ -30,6 +38,17 @@ const SCHEMES: [&str; 8] =
     ["bearer", "basic", "digest", "token", "apikey", "negotiate", "splunk", "aws4-hmac-sha256"];
 /// Statements that name a user before `IDENTIFIED BY`.
 const STATEMENTS: [&str; 4] = ["user", "role", "grant", "connect"];
+/// Headers with a secret whose names do not say so.
+const HEADERS: [&str; 4] = ["apikey", "x_functions_key", "x_clickhouse_key", "x_auth_key"];
+/// Functions of SQL that are given a password or a key.
+const FUNCTIONS: [&str; 6] = [
+    "pgp_sym_encrypt",
+    "pgp_sym_decrypt",
+    "aes_encrypt",
+    "aes_decrypt",
+    "encryptbypassphrase",
+    "decryptbypassphrase",
+];
 /// Characters before `IDENTIFIED BY` in which one of them stands.
 const STATEMENT_CHARS_MAX: usize = 100;
 
@@ -44,13 +63,24 @@ pub fn secret(chars: &[char], name: &str, word: &Range<usize>) -> Option<Range<u
             header(chars, end)
         }
         "bearer" => bearer(chars, end),
+        "using" if is_after_user(chars, start) => Some(bare_word(chars, end)),
+        "logon" if chars[..start].ends_with(&['.']) => logon(chars, end),
+        "requirepass" | "masterauth" if is_line_start(chars, start) => {
+            Some(bare_word(chars, end)).filter(|secret| !secret.is_empty())
+        }
+        "sp_password" => Some(end..line_end(chars, end)).filter(|rest| !rest.is_empty()),
+        "openrowset" => provider_login(chars, end),
         "begin" if chars[..start].ends_with(&['-'; 5]) => private_key(chars, end),
-        "key" | "rekey" if follows(chars, start, "pragma") => {
+        "key" | "rekey" | "hexkey" | "hexrekey" | "textkey" if follows(chars, start, "pragma") => {
             let sign = after_blanks(chars, end);
             chars.get(sign).filter(|c| "=(".contains(**c))?;
             quoted(chars, after_blanks(chars, sign + 1))
         }
-        _ if chars[word.clone()].contains(&'-') && names_secret(name) => {
+        "key" if is_attached(chars, start) => quoted(chars, after_blanks(chars, end)),
+        _ if FUNCTIONS.contains(&name) => last_text(chars, end),
+        _ if HEADERS.contains(&name)
+            || (chars[word.clone()].contains(&'-') && names_secret(name)) =>
+        {
             header(chars, end).filter(|_| chars[end] == ':')
         }
         _ => token(chars, start),
@@ -110,6 +140,69 @@ fn password_for(chars: &[char], end: usize) -> Option<Range<usize>> {
     let sign = (end..end + rest).find(|at| chars[*at] == '=' || follows(chars, *at, " to"))?;
     let value = after_space(chars, sign + usize::from(chars[sign] == '='));
     quoted(chars, value).filter(|_| word == "for")
+}
+
+fn line_end(chars: &[char], at: usize) -> usize {
+    at + chars[at..].iter().take_while(|c| !"\n;".contains(**c)).count()
+}
+
+fn is_line_start(chars: &[char], at: usize) -> bool {
+    chars[..at].iter().rev().find(|c| !" \t".contains(**c)).is_none_or(|c| *c == '\n')
+}
+
+/// The next word, up to a blank or a quote.
+fn bare_word(chars: &[char], end: usize) -> Range<usize> {
+    let start = after_blanks(chars, end);
+    let ends = |c: &&char| !c.is_whitespace() && !"'\"`;".contains(**c);
+    start..start + chars[start..].iter().take_while(ends).count()
+}
+
+/// Returns whether a statement up to here is `CONNECT TO database USER name`.
+fn is_after_user(chars: &[char], at: usize) -> bool {
+    let before: String = chars[at.saturating_sub(STATEMENT_CHARS_MAX)..at].iter().collect();
+    let before = before.to_ascii_lowercase();
+    before.split_whitespace().rev().nth(1) == Some("user") && before.contains("connect to ")
+}
+
+/// The password in `.logon host/user,secret` of BTEQ.
+fn logon(chars: &[char], end: usize) -> Option<Range<usize>> {
+    let word = bare_word(chars, end);
+    let comma = chars[word.clone()].iter().position(|c| *c == ',')?;
+    Some(word.start + comma + 1..word.end)
+}
+
+/// The password in `OPENROWSET('provider', 'host';'user';'secret', ...)`.
+fn provider_login(chars: &[char], end: usize) -> Option<Range<usize>> {
+    let sign = (end..line_end(chars, end).min(chars.len())).find(|at| chars[*at] == ',')?;
+    let mut at = after_blanks(chars, sign + 1);
+    for _ in 0..2 {
+        let text = quoted(chars, at)?;
+        let sign = after_blanks(chars, text.end + 1);
+        at = after_blanks(chars, sign + 1);
+        chars.get(sign).filter(|c| **c == ';')?;
+    }
+    quoted(chars, at)
+}
+
+/// Returns whether a statement up to here is `ATTACH '...' AS name`.
+fn is_attached(chars: &[char], at: usize) -> bool {
+    let before: String = chars[at.saturating_sub(STATEMENT_CHARS_MAX)..at].iter().collect();
+    let mut words = before.split_whitespace().rev().skip(1);
+    words.next().is_some_and(|word| word.eq_ignore_ascii_case("as"))
+        && before.to_ascii_lowercase().contains("attach")
+}
+
+/// The last text in the parentheses that open here.
+fn last_text(chars: &[char], end: usize) -> Option<Range<usize>> {
+    let mut at = after_blanks(chars, end);
+    chars.get(at).filter(|c| **c == '(')?;
+    let mut last = None;
+    while chars.get(at).is_some_and(|c| !")\n".contains(*c)) {
+        let text = quoted(chars, at);
+        at = text.as_ref().map_or(at + 1, |text| text.end + 1);
+        last = text.or(last);
+    }
+    last
 }
 
 /// The value of a header, without the way to log in.

@@ -17,7 +17,19 @@ struct Program {
     /// Words that are followed by a secret.
     before: &'static [&'static str],
     /// One of its words is `user/secret@database`.
-    has_login: bool,
+    login: Login,
+    /// Its last word is a secret.
+    last: bool,
+}
+
+/// A word with a login.
+#[derive(Clone, Copy, PartialEq)]
+enum Login {
+    None,
+    /// `user/secret@database`: the program's name is also another word.
+    Whole,
+    /// Also `user/secret`.
+    Any,
 }
 
 /// An option and the part of its value that is a secret.
@@ -45,8 +57,12 @@ const NONE: Program = Program {
     runs_another: false,
     options: &[],
     before: &[],
-    has_login: false,
+    login: Login::None,
+    last: false,
 };
+
+const REDIS: &[&str] =
+    &["redis-cli", "valkey-cli", "keydb-cli", "redis-benchmark", "valkey-benchmark"];
 
 /// The table. Options that are named like a secret, such as `--password`, need no entry.
 #[rustfmt::skip]
@@ -66,20 +82,45 @@ const PROGRAMS: &[Program] = &[
         names: &[
             "mydumper", "myloader", "mycli", "mongo", "mongosh", "mongodump", "mongorestore",
             "mongoexport", "mongoimport", "mongostat", "mongotop", "cqlsh", "beeline",
-            "rabbitmqadmin", "twine",
+            "rabbitmqadmin", "twine", "cypher-shell", "cbq", "couchbase-cli", "hdbsql", "go-tpc",
+            "tiup", "ncftp", "useradd", "usermod",
         ],
         options: &[Held("-p", All)],
         ..NONE
     },
     Program {
-        names: &["sqlcmd", "bcp", "osql", "isql", "tsql", "sqsh", "fisql", "dtexec"],
+        names: &["mysqladmin", "mariadb-admin"],
+        before: &["password"],
+        ..NONE
+    },
+    Program {
+        names: &["exaplus"],
+        options: &[Held("-p", All), Held("-P", All)],
+        ..NONE
+    },
+    Program {
+        names: &["vsql"],
+        options: &[Held("-w", All)],
+        ..NONE
+    },
+    Program { names: &["nzsql", "nodetool"], options: &[Held("-pw", All)], ..NONE },
+    Program {
+        names: &[
+            "sqlcmd", "bcp", "osql", "isql", "tsql", "sqsh", "fisql", "dtexec", "mssql-cli",
+        ],
         flags: "CNEeIbkrqRc",
         options: &[Held("-P", All), Held("/P", All)],
         ..NONE
     },
     Program {
-        names: &["mosquitto_pub", "mosquitto_sub", "zip", "unzip"],
+        names: &["mosquitto_pub", "mosquitto_sub", "zip", "unzip", "ipmitool", "cbc-pillowfight", "cbc"],
         options: &[Held("-P", All)],
+        ..NONE
+    },
+    Program {
+        names: &["setx"],
+        with: &["pgpassword", "mysql_pwd", "sqlcmdpassword", "rediscli_auth"],
+        last: true,
         ..NONE
     },
     Program { names: &["ssh-keygen"], options: &[Held("-P", All), Held("-N", All)], ..NONE },
@@ -101,23 +142,34 @@ const PROGRAMS: &[Program] = &[
         ..NONE
     },
     Program {
-        names: &["http", "https", "xh", "xhs"],
+        names: &["http", "https", "httpie", "xh", "xhs", "hey"],
         options: &[Held("-a", After(':')), Held("--auth", After(':'))],
+        ..NONE
+    },
+    Program {
+        names: &["ab"],
+        options: &[Held("-A", After(':')), Held("-P", After(':'))],
+        ..NONE
+    },
+    Program {
+        names: &["memtier_benchmark"],
+        options: &[Held("-a", All), Held("--authenticate", All)],
         ..NONE
     },
     Program { names: &["etcdctl"], options: &[Held("--user", After(':'))], ..NONE },
     Program { names: &["lftp"], options: &[Held("-u", After(','))], ..NONE },
     Program {
-        names: &["smbclient", "smbget", "smbcacls", "smbcquotas", "rpcclient", "net"],
+        names: &["smbclient", "smbget", "smbcacls", "smbcquotas", "rpcclient", "net", "winexe"],
         options: &[Held("-U", After('%')), Held("--user", After('%'))],
         ..NONE
     },
     Program {
-        names: &["redis-cli", "valkey-cli", "keydb-cli", "redis-benchmark", "valkey-benchmark"],
+        names: REDIS,
         options: &[Held("-a", All)],
-        before: &["auth", "requirepass", "masterauth"],
+        before: &["requirepass", "masterauth"],
         ..NONE
     },
+    Program { names: REDIS, with: &["auth"], last: true, ..NONE },
     Program {
         names: &["redis-server", "valkey-server"],
         options: &[Held("--requirepass", All), Held("--masterauth", All)],
@@ -149,7 +201,18 @@ const PROGRAMS: &[Program] = &[
         ..NONE
     },
     Program { names: &["skopeo", "buildah"], options: &[Held("--creds", After(':'))], ..NONE },
-    Program { names: &["az"], with: &["sql"], options: &[Held("-p", All)], ..NONE },
+    Program {
+        names: &["az"],
+        with: &["sql", "postgres", "mysql", "mariadb"],
+        options: &[Held("-p", All)],
+        ..NONE
+    },
+    Program {
+        names: &["az"],
+        with: &["cosmosdb", "storage", "redis"],
+        options: &[Held("--key", All)],
+        ..NONE
+    },
     Program {
         names: &["kubectl", "oc"],
         with: &["secret"],
@@ -158,25 +221,44 @@ const PROGRAMS: &[Program] = &[
     },
     Program {
         names: &["aws"],
-        before: &["aws_secret_access_key", "aws_session_token"],
+        before: &[
+            "aws_secret_access_key", "aws_session_token", "default.aws_secret_access_key",
+            "default.aws_session_token",
+        ],
         ..NONE
     },
     Program { names: &["vault", "bao"], with: &["login"], before: &["login"], ..NONE },
+    Program { names: &["vault", "bao"], before: &["unseal"], ..NONE },
+    Program { names: &["mc"], with: &["alias", "config"], last: true, ..NONE },
+    Program {
+        names: &["rabbitmqctl"],
+        with: &["add_user", "change_password", "authenticate_user"],
+        last: true,
+        ..NONE
+    },
+    Program { names: &["neo4j-admin"], before: &["set-initial-password"], ..NONE },
+    Program {
+        names: &["htpasswd"],
+        with: &["-b", "-nb", "-bn", "-bc", "-cb", "-nbB", "-bB", "-Bb", "-Bbn", "-nbm"],
+        last: true,
+        ..NONE
+    },
     Program { names: &["db2"], before: &["using"], ..NONE },
     // HammerDB's scripts: `diset connection mssqls_pass secret`.
     Program {
         names: &["diset"],
         before: &[
             "mssqls_pass", "mysql_pass", "maria_pass", "pg_pass", "pg_superuserpass",
-            "pg_defaultdbpass", "system_password", "tpcc_pass", "db2_pass",
+            "pg_defaultdbpass", "system_password", "tpcc_pass", "db2_pass", "oracle_pass",
         ],
         ..NONE
     },
     Program {
         names: &["sqlplus", "rman", "expdp", "impdp", "sqlldr", "sqlcl"],
-        has_login: true,
+        login: Login::Any,
         ..NONE
     },
+    Program { names: &["sql", "exp", "imp", "connect", "conn"], login: Login::Whole, ..NONE },
 ];
 
 /// Hides the secrets that programs are given by their own options.
@@ -213,6 +295,12 @@ impl Program {
         if !self.with.is_empty() && !self.with.iter().any(has) {
             return;
         }
+        let is_secret = |word: &&Word| {
+            self.last && word.text[0] != '-' && !self.with.iter().any(|wanted| is(word, wanted))
+        };
+        if let Some(word) = words.last().filter(is_secret) {
+            mask(word, 0, All, hidden);
+        }
         let mut words = words.iter();
         while let Some(word) = words.next() {
             if let Some((part, from)) = self.option(&word.text) {
@@ -231,9 +319,7 @@ impl Program {
                     mask(secret, 0, All, hidden);
                 }
             } else if word.text[0] != '-' {
-                if self.has_login {
-                    mask_login(word, hidden);
-                }
+                mask_login(word, self.login, hidden);
                 if self.runs_another {
                     return;
                 }
@@ -282,13 +368,19 @@ fn mask(word: &Word, from: usize, part: Part, hidden: &mut [bool]) {
 }
 
 /// `user/secret@database`, `userid=user/secret`; a path begins with a slash or a dot.
-fn mask_login(word: &Word, hidden: &mut [bool]) {
+fn mask_login(word: &Word, login: Login, hidden: &mut [bool]) {
     let text = &word.text;
     let Some(slash) = text.iter().position(|c| *c == '/') else { return };
-    let user = &text[..slash];
-    let user = user.strip_prefix(&['u', 's', 'e', 'r', 'i', 'd', '=']).unwrap_or(user);
-    if !user.is_empty() && user.iter().all(|c| c.is_alphanumeric() || "_$#".contains(*c)) {
-        let end = text.iter().rposition(|c| *c == '@').filter(|at| *at > slash);
+    let end = text.iter().rposition(|c| *c == '@').filter(|at| *at > slash);
+    let user = text[..slash].rsplit(|c| *c == '=').next().unwrap_or_default();
+    let is_user = !user.is_empty()
+        && user.iter().all(|c| c.is_alphanumeric() || "_$#[]".contains(*c))
+        && match login {
+            Login::None => false,
+            Login::Whole => end.is_some(),
+            Login::Any => true,
+        };
+    if is_user {
         let secret = slash + 1..end.unwrap_or(text.len());
         if !is_elsewhere(&text[secret.clone()]) {
             for place in &word.places[secret] {

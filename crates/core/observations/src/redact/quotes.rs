@@ -37,6 +37,16 @@ pub fn quoted(chars: &[char], start: usize) -> Option<Range<usize>> {
     Some(inner..end.max(inner))
 }
 
+/// Returns the range between `$$` and `$$`, or `$tag$` and `$tag$`, as PostgreSQL has it.
+pub fn dollar_quoted(chars: &[char], start: usize) -> Option<Range<usize>> {
+    let rest = chars.get(start..)?.strip_prefix(&['$'])?;
+    let tag = rest.iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '_').count();
+    let mark = &chars[start..start + tag + 2.min(rest.len() - tag + 1)];
+    let inner = start + mark.len();
+    let end = chars[inner..].windows(mark.len()).position(|some| some == mark)?;
+    (mark.len() > 1 && mark.ends_with(&['$'])).then_some(inner..inner + end)
+}
+
 /// Where the list ends that begins with the bracket at this place.
 pub fn list_end(chars: &[char], start: usize) -> usize {
     let mut at = start + 1;
