@@ -53,7 +53,7 @@ const UNTIL_DIVIDED: &[(&str, &[&str])] = &[
             "wording",
         ],
     ),
-    ("analysis", &["change_points", "change_points::dependence"]),
+    ("statistics", &["change_points", "change_points::dependence"]),
     ("datasets", &["data_set", "documents", "studies", "synthetic", "sysbench"]),
     (
         "engine",

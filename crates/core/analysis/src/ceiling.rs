@@ -94,6 +94,8 @@ impl Way {
     }
 }
 
+/// I/Os in flight, on average, from which a measurement can be a ceiling.
+const DEPTH_MIN: f64 = 1.5;
 /// With fewer I/Os a second than this, a comparison with a ceiling is pointless.
 const RATE_MIN: f64 = 1.0;
 
@@ -109,6 +111,9 @@ impl Summary<'_> {
     pub fn ceilings(&self) -> Vec<Ceiling> {
         let measured: Vec<Measured> =
             self.storage_runs.iter().flat_map(|run| Measured::all(run, self.studies)).collect();
+        // One request at a time measures a latency, and not what the storage can do.
+        let measured = measured.into_iter().filter(|one| one.depth.is_none_or(|n| n >= DEPTH_MIN));
+        let measured: Vec<Measured> = measured.collect();
         let environment = self.recording.environments.first();
         let mut ceilings = Vec::new();
         for (configuration, own) in self.recording.configurations.iter().enumerate() {
@@ -191,7 +196,8 @@ fn ceiling(
     let rates: Vec<f64> = used.iter().filter_map(|devices| rate(devices, way)).collect();
     let unit = format!("{}s/s", way.name());
     let rate = Estimate::from_values(&rates, &unit, Direction::HigherIsBetter)
-        .filter(|e| e.mean >= RATE_MIN)?;
+        .filter(|e| e.mean >= RATE_MIN)?
+        .of_amounts();
     let done = used.iter().flatten().map(|device| way.counts(device));
     let (count, bytes) =
         done.fold((0.0, 0.0), |sum, own| (sum.0 + own.0 as f64, sum.1 + own.1 as f64));
@@ -372,17 +378,20 @@ impl<'a> Measured<'a> {
         let storage =
             Storage::for_volumes(recording.environments.first(), &[volume.as_str()], &trials);
         // Each of several devices counts all that reaches it, copies and parities included, so the
-        // measured rate is taken from the same counters.
+        // measured rate is taken from the same counters. Of one device the larger count holds: it
+        // merges I/Os of the load, and serves those of other processes, as it does for the
+        // database.
         let choice = ResponseChoice::named(iops, trials.first()?)?;
         let several = storage.devices.len() > 1;
         let rates: Vec<f64> = trials
             .iter()
             .filter_map(|own| {
+                let of_devices = rate(&storage.under(own), way);
                 if several {
-                    rate(&storage.under(own), way)
-                } else {
-                    choice.value(own).filter(|iops| *iops > 0.0)
+                    return of_devices;
                 }
+                let of_load = choice.value(own).filter(|iops| *iops > 0.0)?;
+                Some(of_devices.map_or(of_load, |counted| counted.max(of_load)))
             })
             .collect();
         let ceiling = MeasuredCeiling {
@@ -391,7 +400,8 @@ impl<'a> Measured<'a> {
             label: configuration.label.clone(),
             random,
             block_bytes,
-            iops: Estimate::from_values(&rates, &choice.unit, Direction::HigherIsBetter)?,
+            iops: Estimate::from_values(&rates, &choice.unit, Direction::HigherIsBetter)?
+                .of_amounts(),
         };
         let depth = response::estimate(depth, &trials).map(|own| own.mean);
         (!storage.devices.is_empty()).then_some(Self { storage, way, rates, depth, ceiling })

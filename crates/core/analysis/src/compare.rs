@@ -45,7 +45,9 @@ pub struct Comparison {
     pub scale: Scale,
     /// The factor (or difference); above 1 (0) is better than the other one.
     pub value: f64,
-    /// Its 95 % interval, not corrected for multiple comparisons.
+    /// Its 95 % interval; in a family adjusted like the p-value ([`corrected`]), so that it excludes
+    /// "no difference" if and only if a difference is claimed. An end next to "no difference" is
+    /// open.
     pub interval: Option<Interval>,
     /// Two-sided p-value of "no difference".
     pub p_value: Option<f64>,
@@ -70,7 +72,8 @@ pub struct Comparison {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// The best mean.
+    /// The best by its ratio to the baseline, or without a baseline to the first, over paired
+    /// blocks.
     Best,
     /// Differs from the best by less than the margin, supported at a family level of 5 % (Holm).
     Equivalent,
@@ -161,6 +164,12 @@ impl Comparison {
     /// to a family.
     pub fn supported(&self) -> bool {
         self.adjusted_p.or(self.p_value).is_some_and(|p| p < 0.05)
+    }
+
+    /// The comparison as a family of its own, chosen before the data was seen.
+    #[must_use]
+    pub fn alone(self) -> Self {
+        self.reported(std::iter::empty(), 1)
     }
 }
 
@@ -346,8 +355,30 @@ pub(crate) fn candidates(estimates: &[Option<&Estimate>]) -> Vec<usize> {
         .collect()
 }
 
+/// Position of the best of several, which are ranked by their comparisons with one of them, the
+/// reference: on its scale and over the blocks that both have, so that one which failed where all
+/// are slow does not look fast. If some candidate cannot be compared with the reference, they are
+/// ranked by their means.
+pub(crate) fn best(
+    estimates: &[Option<Estimate>],
+    comparisons: &[Option<Comparison>],
+    reference: usize,
+) -> Option<usize> {
+    let estimates: Vec<Option<&Estimate>> = estimates.iter().map(Option::as_ref).collect();
+    let measured = candidates(&estimates).into_iter();
+    let scale = comparisons.iter().flatten().map(|comparison| comparison.scale).next();
+    let gain = |own: usize| match &comparisons[own] {
+        _ if own == reference => scale.map(Scale::equal),
+        Some(comparison) if Some(comparison.scale) == scale => Some(comparison.value),
+        _ => None,
+    };
+    let ranked: Option<Vec<(usize, f64)>> = measured.map(|own| Some((own, gain(own)?))).collect();
+    let Some(ranked) = ranked.filter(|_| scale.is_some()) else { return best_mean(&estimates) };
+    ranked.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))).map(|(own, _)| own)
+}
+
 /// Position of the best mean among the candidates.
-pub(crate) fn best(estimates: &[Option<&Estimate>]) -> Option<usize> {
+pub(crate) fn best_mean(estimates: &[Option<&Estimate>]) -> Option<usize> {
     let measured = candidates(estimates).into_iter().filter_map(|i| Some((i, estimates[i]?)));
     let best = measured.min_by(|(_, left), (_, right)| match left.direction {
         Direction::LowerIsBetter => left.mean.total_cmp(&right.mean),
@@ -387,8 +418,17 @@ pub(crate) fn standings(best: Option<usize>, against_best: &[Option<Comparison>]
     against_best.iter().enumerate().map(standing).collect()
 }
 
-/// A family with its corrected p-values.
-pub fn corrected(mut family: Vec<Option<Comparison>>) -> Vec<Option<Comparison>> {
+/// A family with its corrected p-values, and the intervals that agree with them.
+pub fn corrected(family: Vec<Option<Comparison>>) -> Vec<Option<Comparison>> {
+    let tests = family.iter().flatten().filter(|own| own.p_value.is_some()).count();
+    corrected_of(family, tests)
+}
+
+/// A family of which the most telling members were chosen among this many comparisons.
+pub(crate) fn corrected_of(
+    mut family: Vec<Option<Comparison>>,
+    chosen_among: usize,
+) -> Vec<Option<Comparison>> {
     correct(family.iter_mut().flatten().map(|c| (c.p_value, &mut c.adjusted_p)).collect());
     let equivalence: Vec<Option<f64>> = family.iter().map(|c| c.as_ref()?.equivalence_p).collect();
     for (comparison, p) in family.iter_mut().zip(adjusted(&equivalence)) {
@@ -396,5 +436,15 @@ pub fn corrected(mut family: Vec<Option<Comparison>>) -> Vec<Option<Comparison>>
             comparison.equivalence_p = p;
         }
     }
-    family
+    reported(&family, chosen_among)
+}
+
+/// The members of a family of this many tests, whose p-values are adjusted, with their intervals.
+pub(crate) fn reported(family: &[Option<Comparison>], tests: usize) -> Vec<Option<Comparison>> {
+    let others = |own: usize| {
+        let all = family.iter().enumerate().filter(move |(at, _)| *at != own);
+        all.filter_map(|(_, other)| other.as_ref())
+    };
+    let all = family.iter().enumerate();
+    all.map(|(at, own)| Some(own.as_ref()?.reported(others(at), tests))).collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::grid::{Figures, Grid};
 use crate::hot::{self, HotResources};
-use crate::settings::probe;
+use crate::settings::WorkKind;
 use crate::{
     Accounting, Comparison, Detectable, Estimate, Standing, Summary, WaitTable, WarningCount,
     compare, health, response,
@@ -140,11 +140,15 @@ fn row(
 /// is not compared, and where some do there is no best.
 fn compare_rows(rows: &mut [ConfigurationRow], recording: &Recording, figures: &Figures) {
     let baseline = recording.run.baseline;
-    let probe = |own: usize| probe(&recording.configurations[own]);
-    let one_probe = (1..rows.len()).all(|own| probe(own) == probe(0));
-    let best = compare::best(&rows.iter().map(|row| row.response.as_ref()).collect::<Vec<_>>());
-    let best = best.filter(|_| one_probe && !figures.grid.set_up_once());
-    let one = |from, to| figures.compare(from, to).filter(|_| probe(from) == probe(to));
+    let kind = |own: usize| WorkKind::of_configuration(recording, own);
+    let one_kind = (1..rows.len()).all(|own| kind(own) == kind(0));
+    let one = |from, to| figures.compare(from, to).filter(|_| kind(from) == kind(to));
+    let estimates: Vec<_> = rows.iter().map(|row| row.response.clone()).collect();
+    let reference = baseline.filter(|own| *own < rows.len()).unwrap_or(0);
+    let others = |own: usize| Some(own).filter(|own| *own != reference);
+    let ranked: Vec<_> = (0..rows.len()).map(|own: usize| one(reference, others(own)?)).collect();
+    let best = compare::best(&estimates, &ranked, reference);
+    let best = best.filter(|_| one_kind && !figures.grid.set_up_once());
     let factors = compare::against(baseline.filter(|own| *own < rows.len()), rows.len(), &one);
     let against_best = compare::against(best, rows.len(), &one);
     let standings = compare::standings(best, &against_best);

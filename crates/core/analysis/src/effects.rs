@@ -5,7 +5,7 @@ use crate::compare::{self, against, corrected};
 use crate::gains::{BestOfLevel, GainTable};
 use crate::grid::{FactorLayout, Figures, Grid, Unit};
 use crate::means::Means;
-use crate::{Comparison, Detectable, Estimate, Interaction, Scale, Standing};
+use crate::{Comparison, Detectable, Estimate, Interaction, Standing};
 use observations::{FactorRecord, Observations, Recording};
 use serde::Serialize;
 use statistics::correct;
@@ -42,7 +42,7 @@ pub struct FactorEffect {
     /// True if each level was set up only once, which confounds level and set-up; no verdict is
     /// given.
     pub set_up_once: bool,
-    /// True if the levels have different probes: they do different work and are not compared.
+    /// True if the levels do different work, by their probes or operations, and are not compared.
     pub other_work: bool,
     /// Position of the reference level (the baseline's, else the first).
     pub reference: usize,
@@ -147,6 +147,7 @@ impl Factors {
         let together = interactions.iter_mut().map(|it| (Some(it.p_value), &mut it.adjusted_p));
         let family = correct(alone.chain(together).collect());
         for (effect, layout) in effects.iter_mut().zip(layouts) {
+            effect.adjust_intervals(family);
             let matched =
                 layout.others().map(|level| layout.matched(&figures.grid, layout.reference, level));
             effect.detectable = Detectable::of_comparisons(matched, family);
@@ -172,9 +173,12 @@ impl FactorEffect {
     ) -> Self {
         let Means { levels: estimates, left_out } = Means::estimate(layout, figures);
         let compare = |from, to| layout.compare(figures, from, to);
-        let comparisons = against(Some(layout.reference), layout.levels, &compare);
+        let others = |level: usize| Some(level).filter(|level| *level != layout.reference);
+        let comparisons: Vec<_> = (0..layout.levels)
+            .map(|level: usize| compare(layout.reference, others(level)?))
+            .collect();
         let set_up_once = layout.hard_to_change && figures.grid.set_up_once();
-        let best = best(&estimates, &comparisons, layout.reference)
+        let best = compare::best(&estimates, &comparisons, layout.reference)
             .filter(|_| !set_up_once && !layout.other_work);
         let against_best = against(best, layout.levels, &compare);
         let standings = compare::standings(best, &against_best);
@@ -231,13 +235,12 @@ impl FactorEffect {
         })
     }
 
-    /// The comparison of a level with the reference, if it is significant, as reports show it: with
-    /// an interval adjusted for the selection of the level that differs most and for a family of
-    /// this many tests.
-    pub fn reported(&self, level: usize, family: usize) -> Option<Comparison> {
-        let others = self.levels.iter().enumerate().filter(|(other, _)| *other != level);
-        let others = others.filter_map(|(_, other)| other.comparison.as_ref());
-        Some(self.levels[level].supported()?.selected(others, family))
+    /// Gives the comparisons with the reference the intervals of a family of this many tests.
+    fn adjust_intervals(&mut self, family: usize) {
+        let all: Vec<_> = self.levels.iter().map(|level| level.comparison.clone()).collect();
+        for (level, comparison) in self.levels.iter_mut().zip(compare::reported(&all, family)) {
+            level.comparison = comparison;
+        }
     }
 
     /// Levels among which the best one is, as far as the data can tell: those that the verdict does
@@ -263,31 +266,6 @@ impl LevelEffect {
     pub fn supported(&self) -> Option<&Comparison> {
         self.comparison.as_ref().filter(|comparison| comparison.supported())
     }
-}
-
-/// Position of the best level. Levels are ordered by their comparison with the reference, that is
-/// on its scale and over the same blocks. If some level cannot be compared with the reference, they
-/// are ordered by their means.
-fn best(
-    estimates: &[Option<Estimate>],
-    comparisons: &[Option<Comparison>],
-    reference: usize,
-) -> Option<usize> {
-    let estimates: Vec<Option<&Estimate>> = estimates.iter().map(Option::as_ref).collect();
-    let measured = compare::candidates(&estimates).into_iter();
-    let scale = comparisons.iter().flatten().map(|comparison| comparison.scale).next();
-    let gain = |level: usize| match &comparisons[level] {
-        _ if level == reference => scale.map(Scale::equal),
-        Some(comparison) if Some(comparison.scale) == scale => Some(comparison.value),
-        _ => None,
-    };
-    let ranked: Option<Vec<(usize, f64)>> =
-        measured.map(|level| Some((level, gain(level)?))).collect();
-    let Some(ranked) = ranked.filter(|_| scale.is_some()) else { return compare::best(&estimates) };
-    ranked
-        .into_iter()
-        .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
-        .map(|(level, _)| level)
 }
 
 /// Steps between neighbours in the order of their numbers; levels without figures are passed over.

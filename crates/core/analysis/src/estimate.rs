@@ -72,6 +72,14 @@ impl Estimate {
         })
     }
 
+    /// The estimate of values that are never below 0: what its interval has there is cut off, which
+    /// costs no coverage.
+    #[must_use]
+    pub fn of_amounts(self) -> Self {
+        let interval = self.interval.map(|it| Interval { low: it.low.max(0.0), ..it });
+        Self { interval, ..self }
+    }
+
     /// The mean in seconds, where the unit is one of time.
     pub fn mean_s(&self) -> Option<f64> {
         Some(self.in_seconds()?.mean)

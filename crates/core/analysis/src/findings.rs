@@ -10,9 +10,12 @@ mod responses;
 pub(crate) mod verdict;
 pub(crate) mod why;
 
-use crate::{ConfigurationRow, Decomposition, FactorEffect, Standing, Summary, wording};
+use crate::grid::Matched;
+use crate::{
+    Comparison, ConfigurationRow, Decomposition, FactorEffect, Standing, Summary, wording,
+};
 use claims::{Claim, Explained};
-use observations::LevelRecord;
+use observations::{LevelRecord, Observations};
 use serde::Serialize;
 
 /// Subject of a finding.
@@ -58,37 +61,46 @@ impl Finding {
 }
 
 impl Summary<'_> {
-    /// The findings of a run: those of its studies; the largest supported effect and its cause;
-    /// the other effects by size; the best configuration; other responses; what limits all
-    /// this; what has no supported effect.
+    /// The findings of a run. The first answers the question: what the factor that was asked about
+    /// does to the response, or that no difference is significant. Its cause follows, then the
+    /// other effects by size, those of studies, the best configuration, factors without an effect,
+    /// what limits all this, and other responses.
     pub fn findings(&self) -> Vec<Finding> {
         let claims = Claim::all(self);
-        let mut findings = Vec::new();
-        if self.done() > 0 {
-            let explanations = self.explanations();
-            let (cause, best) = explanations.split_at(explanations.len().min(1));
-            findings.extend(verdict::single(self));
-            let of_studies = self.studies.iter().filter_map(|study| study.findings);
-            findings.extend(of_studies.flat_map(|find| find(self)));
-            for (position, claim) in claims.iter().enumerate() {
-                findings.extend(factors::find(self, claim));
-                findings.extend(cause.iter().filter(|_| position == 0).flat_map(why::find));
-                findings.extend(cause.iter().filter(|_| position == 0).find_map(why::gain));
-            }
-            findings.extend(hot::find(self));
-            findings.extend(plans::find(self, &claims));
-            findings.extend(verdict::best_configuration(self).filter(|_| !claims.is_empty()));
-            findings.extend(best.iter().flat_map(why::find));
-            findings.extend(responses::find(self, &claims));
+        if self.done() == 0 {
+            return caveats::find(self, None);
         }
+        let asked = self.asked_factor();
+        let (about_asked, about_others): (Vec<_>, Vec<_>) = verdict::no_difference(self)
+            .into_iter()
+            .partition(|(factor, _)| Some(*factor) == asked);
+        let of_factor = |(_, finding): (usize, Finding)| finding;
+        let explanations = self.explanations();
+        let (cause, best) = explanations.split_at(explanations.len().min(1));
+        let mut findings: Vec<Finding> = verdict::single(self).into_iter().collect();
+        findings.extend(about_asked.into_iter().map(of_factor));
+        for (position, claim) in claims.iter().enumerate() {
+            findings.extend(factors::find(self, claim));
+            findings.extend(cause.iter().filter(|_| position == 0).flat_map(why::find));
+            findings.extend(cause.iter().filter(|_| position == 0).find_map(why::gain));
+        }
+        let of_studies = self.studies.iter().filter_map(|study| study.findings);
+        findings.extend(of_studies.flat_map(|find| find(self)));
+        findings.extend(hot::find(self));
+        findings.extend(plans::find(self, &claims));
+        findings.extend(verdict::best_configuration(self).filter(|_| !claims.is_empty()));
+        findings.extend(best.iter().flat_map(why::find));
+        findings.extend(about_others.into_iter().map(of_factor));
         findings.extend(caveats::find(self, claims.first()));
-        findings.extend(verdict::no_difference(self));
+        findings.extend(responses::find(self, &claims));
         findings
     }
 
-    /// The finding to show where there is room for one: the first that is not a caveat.
+    /// The finding to show where there is room for one: the first that is neither a caveat nor
+    /// about a response that was not asked for.
     pub fn headline(&self) -> Option<Finding> {
-        self.findings().into_iter().find(|finding| finding.kind != FindingKind::Caveat)
+        let aside = [FindingKind::Caveat, FindingKind::Responses];
+        self.findings().into_iter().find(|finding| !aside.contains(&finding.kind))
     }
 }
 
@@ -102,6 +114,10 @@ pub struct Explanation {
     /// Conditions of both sides: `with synchronous=full`, `on average over the other factors`; else
     /// empty.
     pub both: String,
+    /// True if the verdict claims this difference in elapsed time or throughput, so that session
+    /// time differs, too.
+    #[serde(skip)]
+    pub is_claimed: bool,
     /// The difference, part by part.
     pub decomposition: Decomposition,
 }
@@ -125,7 +141,7 @@ impl Summary<'_> {
             largest.as_ref().is_some_and(|largest| own.0 == [largest.effect.factor.as_str()])
         };
         let levels = if configurations.as_ref().is_some_and(repeats) { None } else { largest };
-        let levels = levels.and_then(levels_explained);
+        let levels = levels.and_then(|own| levels_explained(self, own));
         levels.into_iter().chain(configurations.map(|(_, explanation)| explanation)).collect()
     }
 
@@ -136,17 +152,40 @@ impl Summary<'_> {
 }
 
 fn levels_explained(
-    Explained { effect, from, to, both, matched }: Explained,
+    summary: &Summary,
+    Explained { effect, from, to, both, comparison, matched }: Explained,
 ) -> Option<Explanation> {
     let side = |level: usize| {
         format!("{}={}", wording::short_name(&effect.factor), effect.levels[level].level)
     };
-    Some(Explanation {
-        from: side(from),
-        to: side(to),
-        both,
-        decomposition: Decomposition::from_trials(&matched)?,
-    })
+    let decomposition = explained(summary, &matched, comparison)?;
+    let is_claimed = is_of_time(summary);
+    Some(Explanation { from: side(from), to: side(to), both, is_claimed, decomposition })
+}
+
+/// Returns whether session time decides the response.
+fn is_of_time(summary: &Summary) -> bool {
+    let response = summary.response.as_ref().map_or("", |response| response.name.as_str());
+    ["elapsed", "throughput"].contains(&response)
+}
+
+/// The difference part by part; `None` where there is nothing to explain. The schedule of an open
+/// loop fixes its session time. Where the mean of differences has another sign than the ratio by
+/// blocks, a few blocks decide it, and they explain nothing.
+fn explained(
+    summary: &Summary,
+    matched: &Matched<&Observations>,
+    comparison: Option<&Comparison>,
+) -> Option<Decomposition> {
+    let mut trials = matched.from.iter().chain(&matched.to).flatten();
+    if trials.any(|seen| seen.load.schedule_s.is_some()) {
+        return None;
+    }
+    let decomposition = Decomposition::from_trials(matched)?;
+    let agrees = comparison.is_none_or(|own| {
+        !is_of_time(summary) || own.is_better() == (decomposition.throughput_ratio() > 1.0)
+    });
+    agrees.then_some(decomposition)
 }
 
 /// The factors in which the two configurations differ, and why they do.
@@ -155,9 +194,9 @@ fn configurations<'s>(summary: &'s Summary) -> Option<(Vec<&'s str>, Explanation
     let baseline =
         rows.iter().find(|row| row.baseline).filter(|_| summary.factors.effects.len() > 1)?;
     let best = rows.iter().find(|row| row.standing == Standing::Best)?;
-    best.factor.as_ref().filter(|factor| factor.supported())?;
+    let comparison = best.factor.as_ref().filter(|factor| factor.supported())?;
     let matched = grid.filter(Decomposition::usable).matched(baseline.index, best.index);
-    let decomposition = Decomposition::from_trials(&matched)?;
+    let decomposition = explained(summary, &matched, Some(comparison))?;
     let shared =
         |level: &&LevelRecord| baseline.levels.contains(level) && best.levels.contains(level);
     let name =
@@ -171,6 +210,7 @@ fn configurations<'s>(summary: &'s Summary) -> Option<(Vec<&'s str>, Explanation
         from: own(baseline),
         to: own(best),
         both: if both.is_empty() { String::new() } else { format!("with {}", both.join(" ")) },
+        is_claimed: is_of_time(summary),
         decomposition,
     };
     let differing =

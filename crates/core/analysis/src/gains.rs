@@ -120,7 +120,8 @@ impl BestOfLevel {
         let best = |level: usize| -> Option<(usize, Estimate)> {
             let own: Vec<usize> = layout.configurations(level).collect();
             let mut estimates: Vec<_> = own.iter().map(|c| figures.estimate(*c)).collect();
-            let best = compare::best(&estimates.iter().map(Option::as_ref).collect::<Vec<_>>())?;
+            let best =
+                compare::best_mean(&estimates.iter().map(Option::as_ref).collect::<Vec<_>>())?;
             Some((own[best], estimates[best].take()?))
         };
         let first = best(layout.reference);

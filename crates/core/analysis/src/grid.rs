@@ -1,11 +1,11 @@
 //! A recording laid out as configurations x blocks, and pairs taken from it.
 
 use crate::response::{Figure, distinct};
-use crate::settings::probe;
+use crate::settings::WorkKind;
 use crate::{Comparison, Estimate, ResponseChoice};
 use observations::{ConfigurationRecord, Observations, Recording};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 /// Values of a configuration's trials, by block in ascending order.
@@ -325,7 +325,7 @@ impl Matched<Figure> {
 }
 
 /// The level of a factor in each configuration, and the configurations that differ in nothing else.
-/// Another probe is a difference: it has other units of work, so responses are not comparable.
+/// Another kind of work is a difference: responses are not comparable.
 pub struct FactorLayout {
     /// Position of the factor.
     pub factor: usize,
@@ -335,7 +335,7 @@ pub struct FactorLayout {
     pub reference: usize,
     /// True if its levels are set up, not drawn in each block.
     pub hard_to_change: bool,
-    /// True if its levels have different probes and are not compared.
+    /// True if its levels do different work and are not compared.
     pub other_work: bool,
     /// Position of each configuration's level; `None` where it has none.
     pub positions: Vec<Option<usize>>,
@@ -343,8 +343,8 @@ pub struct FactorLayout {
     groups: Vec<Vec<Option<usize>>>,
 }
 
-/// The probe of a configuration and its levels of the other factors.
-type Others<'a> = (Option<&'a str>, Vec<(&'a str, &'a str)>);
+/// The kind of work of a configuration, as text, and its levels of the other factors.
+type Others<'a> = (String, Vec<(&'a str, &'a str)>);
 
 impl FactorLayout {
     /// Lays out the levels of a factor.
@@ -364,7 +364,8 @@ impl FactorLayout {
             let Some(level) = positions[configuration] else { continue };
             let others = own.levels.iter().filter(|l| l.factor != record.name);
             let others = others.map(|l| (l.factor.as_str(), l.level.as_str())).collect();
-            let key = (probe(own), others);
+            let kind = WorkKind::of_configuration(recording, configuration);
+            let key = (format!("{kind:?}"), others);
             let group = *index.entry(key).or_insert_with(|| {
                 groups.push(vec![None; record.levels.len()]);
                 groups.len() - 1
@@ -373,15 +374,22 @@ impl FactorLayout {
         }
         let baseline = recording.run.baseline.filter(|index| *index < positions.len());
         let reference = baseline.and_then(|index| positions[index]).unwrap_or(0);
-        let mut probes = vec![BTreeSet::new(); record.levels.len()];
-        for (own, level) in recording.configurations.iter().zip(&positions) {
-            level.map(|level| probes[level].insert(probe(own)));
+        let mut kinds: Vec<Vec<WorkKind>> = record.levels.iter().map(|_| Vec::new()).collect();
+        for (configuration, level) in positions.iter().enumerate() {
+            let Some(level) = *level else { continue };
+            let kind = WorkKind::of_configuration(recording, configuration);
+            if !kinds[level].contains(&kind) {
+                kinds[level].push(kind);
+            }
         }
-        probes.retain(|own| !own.is_empty());
+        kinds.retain(|own| !own.is_empty());
+        let does_more =
+            |own: &[WorkKind], other: &[WorkKind]| own.iter().any(|it| !other.contains(it));
+        let differ = kinds.iter().any(|own| does_more(own, &kinds[0]) || does_more(&kinds[0], own));
         Self {
             factor,
             levels: record.levels.len(),
-            other_work: probes.iter().any(|own| *own != probes[0]),
+            other_work: differ,
             reference,
             hard_to_change: record.hard_to_change,
             positions,

@@ -1,5 +1,6 @@
 //! Two configurations, of one run or of two, head to head.
 
+use crate::compare::corrected;
 use crate::grid::{Figures, Grid, Matched, Repeats};
 use crate::{
     Comparison, Decomposition, Estimate, Explanation, Finding, Interval, ResponseChoice, Scale,
@@ -7,7 +8,6 @@ use crate::{
 };
 use observations::{Direction, Observations, Recording};
 use serde::Serialize;
-use statistics::correct;
 
 /// One side of a comparison.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +62,8 @@ pub struct ResponseChange {
     pub from: Estimate,
     /// Estimate of the second.
     pub to: Estimate,
-    /// How much better the second is, corrected (Holm) over all responses.
+    /// How much better the second is, corrected (Holm) over all responses but the one that the
+    /// sides are compared on.
     pub comparison: Option<Comparison>,
     /// The change in percent; `None` where a value is zero or negative.
     pub percent: Option<Percent>,
@@ -206,16 +207,17 @@ fn of_sides(sides: &Sides, unmatched: usize, response: ResponseChoice) -> HeadTo
     let decomposition = Decomposition::from_trials(&sides.matched([&from, &to]));
     let explanation = decomposition.clone().map(|decomposition| {
         let (from, to, both) = ("A".to_owned(), "B".to_owned(), String::new());
-        Explanation { from, to, both, decomposition }
+        Explanation { from, to, both, is_claimed: false, decomposition }
     });
     let ([from, to], comparison) = sides.compare(&response);
+    let comparison = comparison.map(Comparison::alone);
     let trials = sides.trials();
     HeadToHead {
         pairs: sides.pairs.len(),
         unmatched,
         from,
         to,
-        responses: changes(sides, &trials),
+        responses: changes(sides, &trials, &response),
         warnings: WarningsCompared::compare(&trials[0], &trials[1]),
         comparison,
         why: explanation.as_ref().map(findings::why::find).unwrap_or_default(),
@@ -224,8 +226,13 @@ fn of_sides(sides: &Sides, unmatched: usize, response: ResponseChoice) -> HeadTo
     }
 }
 
-/// Responses by the same name, in the same unit and direction, on both sides.
-fn changes(sides: &Sides, [from, to]: &[Vec<&Observations>; 2]) -> Vec<ResponseChange> {
+/// Responses by the same name, in the same unit and direction, on both sides. The one that the
+/// sides are compared on was chosen in advance; the others are a family.
+fn changes(
+    sides: &Sides,
+    [from, to]: &[Vec<&Observations>; 2],
+    chosen: &ResponseChoice,
+) -> Vec<ResponseChange> {
     let find = |side: &[&Observations], name: &str| {
         side.iter().find_map(|o| ResponseChoice::named(name, o))
     };
@@ -233,15 +240,22 @@ fn changes(sides: &Sides, [from, to]: &[Vec<&Observations>; 2]) -> Vec<ResponseC
         let response =
             find(from, name).filter(|response| find(to, name).as_ref() == Some(response))?;
         let ([from, to], comparison) = sides.compare(&response);
-        let (from, to) = (from?, to?);
-        let percent = comparison
-            .as_ref()
-            .and_then(|comparison| Percent::from_comparison(comparison, response.direction));
-        Some(ResponseChange { response, from, to, comparison, percent })
+        Some(ResponseChange { response, from: from?, to: to?, comparison, percent: None })
     };
     let mut changes: Vec<ResponseChange> =
         response::names(from).into_iter().filter_map(change).collect();
-    let family = changes.iter_mut().filter_map(|change| change.comparison.as_mut());
-    correct(family.map(|comparison| (comparison.p_value, &mut comparison.adjusted_p)).collect());
+    let is_other = |own: &ResponseChange| own.response.name != chosen.name;
+    let others = changes.iter().filter(|own| is_other(own)).map(|own| own.comparison.clone());
+    let mut others = corrected(others.collect()).into_iter();
+    for own in &mut changes {
+        own.comparison = if is_other(own) {
+            others.next().flatten()
+        } else {
+            own.comparison.take().map(Comparison::alone)
+        };
+        let comparison = own.comparison.as_ref();
+        own.percent =
+            comparison.and_then(|it| Percent::from_comparison(it, own.response.direction));
+    }
     changes
 }

@@ -79,7 +79,11 @@ impl Interaction {
             from,
             to,
             size: scale.comparison(&compare::paired(&gain(least), &gain(most), scale.resolution)),
-            gains: compare::corrected((0..by.levels).map(gain_at).collect()),
+            // Which level of the factor is compared was chosen by looking, too.
+            gains: compare::corrected_of(
+                (0..by.levels).map(gain_at).collect(),
+                by.levels * (factor.levels - 1),
+            ),
             most,
             least,
         })

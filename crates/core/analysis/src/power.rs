@@ -25,6 +25,8 @@ pub struct Detectable {
     pub comparisons: usize,
 }
 
+/// Most blocks that a plan is made for.
+const BLOCKS_MAX: usize = 10_000;
 /// How often such a difference would be found.
 const POWER: f64 = 0.8;
 
@@ -39,6 +41,24 @@ impl Detectable {
             return None;
         }
         Some(Self::by_df(sd_log_ratio, blocks as f64 - 1.0, blocks, comparisons))
+    }
+
+    /// The fewest blocks that detect this relative difference with this spread; `None` where even
+    /// [`BLOCKS_MAX`] do not.
+    pub fn blocks_for(&self, relative: f64) -> Option<usize> {
+        let detects = |blocks: usize| {
+            let own = Self::from_spread(self.sd_log_ratio, blocks, self.comparisons);
+            own.is_some_and(|own| own.relative <= relative)
+        };
+        if !detects(BLOCKS_MAX) {
+            return None;
+        }
+        let (mut too_few, mut enough) = (1, BLOCKS_MAX);
+        while enough - too_few > 1 {
+            let middle = usize::midpoint(too_few, enough);
+            if detects(middle) { enough = middle } else { too_few = middle }
+        }
+        Some(enough)
     }
 
     /// The detectable difference of a test with other degrees of freedom.

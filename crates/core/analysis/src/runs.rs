@@ -175,6 +175,11 @@ pub enum Verdict {
     Better,
     /// The second is worse, supported at a family level of 5 %.
     Worse,
+    /// The second is better in these two runs. How much runs of one side differ is unknown with one
+    /// run per side, so that nothing is claimed beyond them.
+    BetterInTheseRuns,
+    /// The second is worse in these two runs.
+    WorseInTheseRuns,
     /// No difference that can be seen.
     NotSeen,
     /// Not testable: no values, or a single block.
@@ -408,7 +413,7 @@ impl<'a> Pair<'a> {
                     matched_by: own.by,
                     from: self.from.estimate(own.from, &response),
                     to: self.to.estimate(own.to, &response),
-                    verdict: Verdict::judge(comparison.as_ref()),
+                    verdict: self.judge(comparison.as_ref()),
                     detectable: samples.detectable(),
                     comparison,
                 })
@@ -416,6 +421,16 @@ impl<'a> Pair<'a> {
             overall: samples::overall(&samples, &response),
             response,
         }
+    }
+
+    fn has_single_runs(&self) -> bool {
+        self.from.runs.len() == 1 && self.to.runs.len() == 1
+    }
+
+    /// The verdict on a comparison.
+    fn judge(&self, comparison: Option<&Comparison>) -> Verdict {
+        let verdict = Verdict::judge(comparison);
+        if self.has_single_runs() { verdict.in_two_runs() } else { verdict }
     }
 
     /// The values of each match.
@@ -439,5 +454,21 @@ impl Verdict {
             Some(own) if own.p_value.is_some() && own.bound.is_none() => Self::NotSeen,
             _ => Self::Unknown,
         }
+    }
+
+    /// The verdict on a single run per side.
+    fn in_two_runs(self) -> Self {
+        match self {
+            Self::Better => Self::BetterInTheseRuns,
+            Self::Worse => Self::WorseInTheseRuns,
+            other => other,
+        }
+    }
+}
+
+impl RunsCompared {
+    /// Returns whether each side has a single run: what differs may be the runs alone.
+    pub fn has_single_runs(&self) -> bool {
+        self.more_from.is_empty() && self.more_to.is_empty()
     }
 }

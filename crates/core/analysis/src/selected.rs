@@ -1,7 +1,8 @@
-//! Intervals of differences that were chosen by looking.
+//! The one interval of a comparison that belongs to a family.
 //!
 //! Reports name the largest difference of several, and only if it is significant. Both selections
-//! make it look larger than it is, so that an ordinary 95 % interval covers the truth too seldom.
+//! make it look larger than it is, so that an ordinary 95 % interval covers the truth too seldom;
+//! and an interval of another level than the test contradicts it.
 
 use crate::{Comparison, Interval, Scale};
 use statistics::{t_quantile, t_two_sided_p};
@@ -33,27 +34,50 @@ struct Chosen {
 }
 
 impl Comparison {
-    /// Returns the comparison with an interval that covers the truth in 95 % of cases although it
-    /// was selected: as the largest in its direction among `others`, and as significant within its
-    /// family.
+    /// Returns the comparison with the interval that reports show wherever they show it, in a
+    /// family of this many tests.
     ///
-    /// Only the end near "no difference" moves, for a choice errs upwards; with [few blocks](tail)
-    /// both do. It is the hybrid interval of I. Andrews, T. Kitagawa and others, Inference on
-    /// Winners, Quarterly Journal of Economics 139 (2024). Its end is that of the interval
-    /// conditional on the choice, bounded by that of the simultaneous interval of the family and
-    /// by "no difference". A difference that stands out by far keeps its interval.
-    pub(crate) fn selected<'a>(
+    /// It agrees with the adjusted p-value: the interval of a claimed difference excludes "no
+    /// difference", and that of any other one includes it.
+    ///
+    /// - Not claimed: the simultaneous interval of the family (Bonferroni), which is wider than
+    ///   Holm's steps need.
+    /// - Claimed: only the end near "no difference" moves, for a choice errs upwards; with [few
+    ///   blocks](tail) both do. It is the hybrid interval of I. Andrews, T. Kitagawa and others,
+    ///   Inference on Winners, Quarterly Journal of Economics 139 (2024). Its end is that of the
+    ///   interval conditional on the choice, as significant and, if it is, as the largest among
+    ///   `others`, bounded by that of the simultaneous interval of the family. A difference that
+    ///   stands out by far keeps its interval.
+    /// - Claimed, but this end crosses "no difference": the end is open there, because the test
+    ///   excludes the other direction and no more (K. Strassburger and F. Bretz, Statistics in
+    ///   Medicine 27, 2008).
+    pub(crate) fn reported<'a>(
         &self,
         others: impl Iterator<Item = &'a Self>,
         family: usize,
     ) -> Self {
+        let (Some(plain), Some(df)) = (self.interval, self.df) else { return self.clone() };
+        let wider = |tail: f64| self.wider(plain, t_quantile(tail, df) / t_quantile(TAIL, df));
+        let simultaneous = || wider(TAIL / family.max(1) as f64);
+        let interval = match (self.supported(), self.bound) {
+            (false, _) => simultaneous(),
+            (true, Some(_)) => self.open(simultaneous()),
+            (true, None) => self.open(self.selected(wider(tail(df)), df, others, family)),
+        };
+        Self { interval: Some(interval), ..self.clone() }
+    }
+
+    /// The interval of a claimed difference, from the one for so [few blocks](tail).
+    fn selected<'a>(
+        &self,
+        interval: Interval,
+        df: f64,
+        others: impl Iterator<Item = &'a Self>,
+        family: usize,
+    ) -> Interval {
         let sign = if self.is_better() { 1.0 } else { -1.0 };
         let on_scale =
             |value: f64| sign * if self.scale == Scale::Ratio { value.ln() } else { value };
-        let (Some(plain), Some(df), None) = (self.interval, self.df, self.bound) else {
-            return self.clone();
-        };
-        let interval = self.wider(plain, t_quantile(tail(df), df) / t_quantile(TAIL, df));
         let (a, b) = (on_scale(interval.low), on_scale(interval.high));
         let own = Chosen {
             value: on_scale(self.value),
@@ -62,36 +86,23 @@ impl Comparison {
             df,
         };
         let runner_up = others.map(|other| on_scale(other.value)).fold(0.0, f64::max);
+        // Of one that is not the largest only the significance was a choice.
+        let runner_up = if runner_up > own.value { 0.0 } else { runner_up };
         let multiple =
             self.adjusted_p.zip(self.p_value).map_or(1.0, |(adjusted, p)| (adjusted / p).max(1.0));
         let low = own.low(runner_up, if multiple.is_finite() { multiple } else { 1.0 }, family);
         let low = if self.scale == Scale::Ratio { (sign * low).exp() } else { sign * low };
-        let interval = if sign > 0.0 {
-            Interval { low, ..interval }
-        } else {
-            Interval { high: low, ..interval }
-        };
-        Self { interval: Some(interval), ..self.clone() }
+        if sign > 0.0 { Interval { low, ..interval } } else { Interval { high: low, ..interval } }
     }
 
-    /// Returns the comparison with a simultaneous interval (Bonferroni) that does not cross "no
-    /// difference" where the difference is significant.
-    pub(crate) fn simultaneous(&self, comparisons: usize) -> Self {
-        let (Some(df), None) = (self.df, self.bound) else { return self.clone() };
-        let wider = t_quantile(TAIL / comparisons.max(1) as f64, df) / t_quantile(TAIL, df);
-        Self {
-            interval: self.interval.map(|interval| {
-                let Interval { low, high } = self.wider(interval, wider);
-                // Holm's steps support more than this interval alone does.
-                match self.scale.equal() {
-                    equal if !self.supported() || !(low..=high).contains(&equal) => {
-                        Interval { low, high }
-                    }
-                    equal if self.is_better() => Interval { low: equal, high },
-                    equal => Interval { low, high: equal },
-                }
-            }),
-            ..self.clone()
+    /// Opens the end of a claimed difference that crosses "no difference": the nearest number
+    /// beyond it.
+    fn open(&self, interval: Interval) -> Interval {
+        let equal = self.scale.equal();
+        match self.is_better() {
+            true if interval.low <= equal => Interval { low: equal.next_up(), ..interval },
+            false if interval.high >= equal => Interval { high: equal.next_down(), ..interval },
+            _ => interval,
         }
     }
 

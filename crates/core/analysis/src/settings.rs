@@ -3,7 +3,7 @@
 use crate::response::distinct;
 use crate::wording;
 use experiment::common::{ENGINE, PROBE};
-use observations::{ConfigurationRecord, FactorRecord, Recording, Value};
+use observations::{ConfigurationRecord, FactorRecord, Recording, Role, Value};
 use serde::Serialize;
 
 /// Returns the probe of a configuration.
@@ -20,6 +20,28 @@ fn text<'a>(configuration: &'a ConfigurationRecord, path: &str) -> Option<&'a st
     match configuration.settings.get(path) {
         Some(Value::Text(text)) => Some(text),
         _ => None,
+    }
+}
+
+/// The kind of work of a configuration: its probe, and which part of the data a unit of work touches
+/// and what it computes. Responses of different work are not compared.
+#[derive(Debug, PartialEq)]
+pub struct WorkKind<'a> {
+    probe: Option<&'a str>,
+    operations: Vec<(&'a str, &'a Value)>,
+}
+
+impl<'a> WorkKind<'a> {
+    /// Reads it from the settings that declare this role.
+    pub fn of_configuration(recording: &'a Recording, configuration: usize) -> Self {
+        let own = &recording.configurations[configuration];
+        let operations = recording.roles.paths(&[Role::Operation]);
+        Self {
+            probe: probe(own),
+            operations: operations
+                .filter_map(|path| Some((path, own.settings.get(path)?)))
+                .collect(),
+        }
     }
 }
 

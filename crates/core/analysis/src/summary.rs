@@ -2,9 +2,10 @@
 //! computed.
 
 use crate::grid::{FactorLayout, Figures, Grid};
-use crate::{ConfigurationRow, Factors, ResponseChoice, Study, configurations};
+use crate::{ConfigurationRow, DurabilityRules, Factors, ResponseChoice, Study, configurations};
 use observations::{
-    Environment, HoldOut, Observations, Recording, Roles, RunRecord, TrialStatus, UnmeasuredTable,
+    Environment, HoldOut, Observations, Recording, Role, Roles, RunRecord, TrialStatus,
+    UnmeasuredTable,
 };
 use serde::Serialize;
 
@@ -28,6 +29,8 @@ pub struct Summary<'a> {
     /// Roles of all settings that an experiment can vary, for questions about those that this run
     /// did not give.
     pub declared: Roles,
+    /// The settings by which each engine weakens durability.
+    pub durability: DurabilityRules,
     /// The studies whose probes the run may have.
     pub studies: &'static [&'static Study],
     /// Runs that may have measured what the storage can do.
@@ -39,6 +42,10 @@ pub struct Summary<'a> {
     /// One for each factor.
     pub layouts: Vec<FactorLayout>,
 }
+
+/// Roles of settings that state how large the load or the data is.
+const LOAD: [Role; 5] =
+    [Role::Concurrency, Role::QueueDepth, Role::ArrivalRate, Role::DataIdentity, Role::Measurement];
 
 /// The start of a report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -82,7 +89,8 @@ pub fn summarize_with<'r>(
     let response = ResponseChoice::for_recording(recording);
     let layouts: Vec<FactorLayout> =
         (0..recording.factors.len()).map(|factor| FactorLayout::new(recording, factor)).collect();
-    let ordered = recording.factors.iter().position(|factor| factor.numeric.is_some());
+    let is_ordered = |own: &FactorLayout| recording.factors[own.factor].numeric.is_some();
+    let ordered = layouts.iter().position(|own| is_ordered(own) && !own.other_work);
     let compared = layouts.iter().position(|own| !own.other_work);
     let main_factor = ordered.or(compared).or((!layouts.is_empty()).then_some(0));
     let figures = response.as_ref().map(|response| grid.figures(response));
@@ -98,6 +106,7 @@ pub fn summarize_with<'r>(
         predict: Vec::new(),
         hold_out: Vec::new(),
         declared: Roles::default(),
+        durability: Vec::new(),
         studies,
         storage_runs,
         grid,
@@ -117,6 +126,18 @@ impl Summary<'_> {
             failed: self.failed(),
             synthetic: self.recording.done().any(|(_, seen)| seen.synthetic),
         }
+    }
+
+    /// Position of the factor that the experiment asks about: the first of the file whose levels
+    /// are compared. One that only states how large the load or the data is comes after the others.
+    pub fn asked_factor(&self) -> Option<usize> {
+        let is_load = |own: &&FactorLayout| {
+            let path = &self.recording.factors[own.factor].name;
+            self.recording.roles.has(path, &LOAD)
+        };
+        let compared = || self.layouts.iter().filter(|own| !own.other_work);
+        let asked = compared().find(|own| !is_load(own)).or_else(|| compared().next());
+        asked.or(self.layouts.first()).map(|own| own.factor)
     }
 
     /// Trials done.

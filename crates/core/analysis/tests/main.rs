@@ -13,6 +13,7 @@ mod findings;
 mod identities;
 mod levels;
 mod means;
+mod one_interval;
 mod open_loop;
 mod plans;
 mod profile;

@@ -132,10 +132,12 @@ fn storage_runs(context: &Context, recording: &Recording, results: &Path) -> Vec
 
 /// Adds the models and hold-outs that the experiment file asks for.
 fn with_models<'r>(context: &Context, mut summary: Summary<'r>) -> Summary<'r> {
-    summary.declared = context.registry.catalog().all_roles();
+    let catalog = context.registry.catalog();
+    summary.declared = catalog.all_roles();
+    summary.durability.clone_from(&catalog.durability);
     // What a file of another version asks for may not be readable: then what it asks to predict is
     // not.
-    let asked = experiment::parse(&summary.recording.run.source, &context.registry.catalog());
+    let asked = experiment::parse(&summary.recording.run.source, &catalog);
     if let Ok(experiment) = asked {
         summary.predict = experiment.predict;
         summary.hold_out = experiment.hold_out;

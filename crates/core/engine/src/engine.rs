@@ -2,7 +2,7 @@ use crate::{
     ColumnMethods, ColumnStore, DatabaseFiles, Explainer, FileQueries, FileTarget, Planned, Plans,
     Prerequisites, Recovery, ServerProcess, Servers, Tables, WaitType,
 };
-use experiment::{Configuration, Declaration, ExampleLevels, Invalid, choice};
+use experiment::{Configuration, Declaration, DurabilityRule, ExampleLevels, Invalid, choice};
 use observations::{EngineVersion, Fact, Operation, TimeUse, Wait, WaitedResource};
 use observe::Clock;
 use statements::Rules;
@@ -19,6 +19,10 @@ pub trait Engine: Send + Sync {
     fn name(&self) -> &'static str;
     /// Its settings in `[target]`.
     fn settings(&self) -> &'static [Declaration] {
+        &[]
+    }
+    /// Its settings by which commits may be lost after a crash.
+    fn durability(&self) -> &'static [DurabilityRule] {
         &[]
     }
     /// Levels that the commented example file varies; `None`: those of the first setting that can

@@ -7,6 +7,7 @@
 //! - `document`, `human`: TOML with positions, values as people write them
 //! - [`file`], [`common`]: the settings that no engine or probe owns
 //! - `parse`: from the text to factors, from factors to configurations
+//! - [`durability`]: what a crash may cost, alike for every engine
 //! - `draft`: an experiment that a program builds, written as a file
 //! - `hidden`: an experiment without its command lines
 //! - `named_file`: scripts and other files that an experiment names
@@ -21,6 +22,7 @@ pub mod common;
 mod configuration;
 mod document;
 mod draft;
+pub mod durability;
 mod error;
 mod example;
 mod experiment;
@@ -39,6 +41,7 @@ mod setting;
 pub use changes::{Changes, changes, describe};
 pub use configuration::{Configuration, Invalid, Level};
 pub use draft::{Draft, LinkedSettings};
+pub use durability::{Durability, DurabilityRule};
 pub use error::{FileError, FileErrors};
 pub use example::example;
 pub use experiment::{Blocks, Experiment, Factor, FactorLevel, LeftOut, Repeats, Throttle, Volume};

@@ -1,5 +1,5 @@
 use crate::common::{ENGINE, PROBE};
-use crate::{FromValue, Invalid, Value, human};
+use crate::{DurabilityRule, FromValue, Invalid, Value, human};
 use observations::{Role, Roles};
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -330,12 +330,20 @@ pub struct Catalog {
     pub engines: Vec<(&'static str, &'static [Declaration])>,
     /// Probe name and its `workload.*` settings.
     pub probes: Vec<(&'static str, &'static [Declaration])>,
+    /// Engine name and its settings by which commits may be lost after a crash.
+    pub durability: Vec<(&'static str, &'static [DurabilityRule])>,
     /// Levels in example files by the name of the probe or engine, probes first: of those for which
     /// the first setting that can be doubled says little.
     pub examples: Vec<(&'static str, ExampleLevels)>,
 }
 
 impl Catalog {
+    /// The settings of an engine by which commits may be lost after a crash.
+    pub fn durability_rules(&self, engine: &str) -> &'static [DurabilityRule] {
+        let own = self.durability.iter().find(|(known, _)| *known == engine);
+        own.map_or(&[], |(_, rules)| rules)
+    }
+
     /// Roles of all settings.
     pub fn all_roles(&self) -> Roles {
         let all = self.engines.iter().chain(&self.probes).flat_map(|(_, settings)| *settings);

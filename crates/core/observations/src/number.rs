@@ -71,10 +71,16 @@ pub fn relative(difference: f64) -> String {
     }
 }
 
-/// An interval of a factor; bounds beyond a thousandfold are shown as such:
-/// `[1.88, 1.99]`, `[<0.001, >1000]`.
+/// Returns whether a value is as near to another as an open end is: different, but by rounding.
+fn is_open_at(value: f64, end: f64) -> bool {
+    value.total_cmp(&end).is_ne() && (value - end).abs() < 1e-12
+}
+
+/// An interval of a factor; bounds beyond a thousandfold are shown as such, and an open end at 1:
+/// `[1.88, 1.99]`, `[<0.001, >1000]`, `[>1, 1.99]`.
 pub fn ratio_ends((low, high): (f64, f64)) -> String {
     let end = |end: f64| match end {
+        open if is_open_at(open, 1.0) => format!("{}1", if open > 1.0 { ">" } else { "<" }),
         small if small < 1e-3 => "<0.001".to_owned(),
         large if large > 1e3 => ">1000".to_owned(),
         factor => ratio(factor),
@@ -85,6 +91,7 @@ pub fn ratio_ends((low, high): (f64, f64)) -> String {
 /// An interval in percent. Ends beyond tenfold have no exact value: `[-12, 30]`, `[<-1000, 99]`.
 pub fn percent_ends((low, high): (f64, f64), show: impl Fn(f64) -> String) -> String {
     let end = |end: f64| match end {
+        open if is_open_at(open, 0.0) => format!("{}0", if open > 0.0 { ">" } else { "<" }),
         small if small < -1e3 => format!("<{}", show(-1e3)),
         large if large > 1e3 => format!(">{}", show(1e3)),
         percent => show(percent),
@@ -193,7 +200,12 @@ pub fn uncertain(mean: f64, half: Option<f64>, unit: &str) -> String {
 pub fn difference(value: f64, ends: Option<(f64, f64)>, unit: &str) -> String {
     let largest = ends.map_or(0.0, |(low, high)| low.abs().max(high.abs())).max(value.abs());
     let (factor, prefix, unit) = unit_scale(largest, unit);
-    let shown = |value: f64| format!("{}{prefix}", figure(value * factor));
+    let shown = |value: f64| match value {
+        open if open != 0.0 && open.abs() < f64::MIN_POSITIVE => {
+            format!("{}0", if open > 0.0 { ">" } else { "<" })
+        }
+        value => format!("{}{prefix}", figure(value * factor)),
+    };
     let ends =
         ends.map_or_else(String::new, |(low, high)| format!(" [{}, {}]", shown(low), shown(high)));
     format!("{} {unit}{ends}", shown(value))
@@ -305,6 +317,13 @@ mod tests {
         );
         assert_eq!(ratio_ends((1.876, 1.994)), "[1.88, 1.99]");
         assert_eq!(ratio_ends((4e-6, 112_504.0)), "[<0.001, >1000]");
+        let [above, below] = [1.0_f64.next_up(), 1.0_f64.next_down()];
+        assert_eq!(
+            [ratio_ends((above, 1.5)), ratio_ends((0.5, below))],
+            ["[>1, 1.50]", "[0.50, <1]"]
+        );
+        assert_eq!(ratio_ends((1.0, 1.0)), "[1.00, 1.00]");
+        assert_eq!(difference(2.0, Some((0.0_f64.next_up(), 4.0)), "rows"), "2.00 rows [>0, 4.00]");
         assert_eq!(percent_ends((-99_900.0, 12.0), |end| signed(end, 0)), "[<-1000, +12]");
         assert_eq!(percent_ends((-12.0, 99_900.0), |end| signed(end, 0)), "[-12, >+1000]");
         assert_eq!(around(61_200.0, (60_000.0, 62_400.0)), "± 2.0 %");

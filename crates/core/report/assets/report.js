@@ -109,7 +109,8 @@
         const line = d3.sort(own(means), (m) => m.order);
         return [
           Plot.dot(own(points), { x: "x", y: "y", dx: dx + 6, r: 2.2, fill: color(i), fillOpacity: 0.65 }),
-          Plot.line(line, { x: "x", y: "y", dx, stroke: color(i), strokeWidth: 1.8, strokeDasharray: dash(i) }),
+          // Categories have no order, so nothing lies between them.
+          ...(spec.x.scale === "point" ? [] : [Plot.line(line, { x: "x", y: "y", dx, stroke: color(i), strokeWidth: 1.8, strokeDasharray: dash(i) })]),
           Plot.ruleX(line.filter((m) => m.low !== null), { x: "x", y1: (m) => Math.max(m.low, domain[0]), y2: "high", dx, stroke: color(i), strokeWidth: 1.5 }),
           Plot.dot(line, { x: "x", y: "y", dx, symbol: symbol(i), fill: color(i), r: 4 }),
         ];

@@ -197,7 +197,7 @@ pub fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Better => Tone::Good,
         Verdict::Worse => Tone::Bad,
-        Verdict::NotSeen | Verdict::Unknown => Tone::Plain,
+        _ => Tone::Plain,
     }
 }
 

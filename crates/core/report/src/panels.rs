@@ -111,6 +111,11 @@ impl<'a> Panels<'a> {
         *self.positions.get(row.index)?
     }
 
+    /// Returns whether the main factor's levels are numbers, which have an order.
+    pub fn is_ordered(&self) -> bool {
+        self.numeric.is_some()
+    }
+
     /// The axis: linear for numbers, logarithmic where they span three doublings or more, else one
     /// place a level.
     pub fn axis(&self) -> Value {

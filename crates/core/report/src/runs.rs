@@ -74,8 +74,17 @@ fn introduction(compared: &RunsCompared, gate: Option<&Gate>) -> Section {
         let (text, tone) = verdict(response, unit(compared));
         section.toned(text, tone);
     }
+    if compared.has_single_runs() {
+        section.warn(SINGLE_RUNS);
+    }
     section
 }
+
+/// The limit of a comparison of two runs.
+const SINGLE_RUNS: &str = "One run per side: the figures describe these two runs. How much runs of \
+                           one side differ is unknown, so no difference beyond them is claimed. \
+                           Compare several runs per side, or measure both sides as levels of one \
+                           experiment, whose blocks interleave them.";
 
 /// `elapsed: B is 1.10x [1.08, 1.12] faster than A over all configurations (geometric mean):
 /// significantly better.`
@@ -87,6 +96,8 @@ fn verdict(compared: &ResponseCompared, repeat: &str) -> (String, Tone) {
     let counts = [
         (of(Verdict::Better), "better"),
         (of(Verdict::Worse), "worse"),
+        (of(Verdict::BetterInTheseRuns), "better in these two runs"),
+        (of(Verdict::WorseInTheseRuns), "worse in these two runs"),
         (of(Verdict::NotSeen), "without a significant difference"),
         (of(Verdict::Unknown), "not comparable"),
     ];
@@ -111,6 +122,10 @@ fn verdict(compared: &ResponseCompared, repeat: &str) -> (String, Tone) {
 
 fn supported(comparison: &Comparison, repeat: &str) -> (String, Tone) {
     match (comparison.p_value, comparison.supported()) {
+        (_, true) if repeat != "run" => {
+            let word = if comparison.is_better() { "better" } else { "worse" };
+            (format!("{word} in these two runs"), Tone::Warning)
+        }
         (_, true) if comparison.is_better() => ("significantly better".to_owned(), Tone::Good),
         (_, true) => ("significantly worse".to_owned(), Tone::Bad),
         (Some(_), false) => ("no significant difference".to_owned(), Tone::Plain),
@@ -144,15 +159,16 @@ fn response(compared: &ResponseCompared, repeat: &str) -> Section {
         })
         .optional(2);
     section.table(table);
+    let verdict = if repeat == "run" { "95 %" } else { "by the spread within the runs" };
     let spread = if repeat == "run" {
         "from the spread between runs; n: runs (one mean each)"
     } else {
         "from the spread within a run; they do not include run-to-run variation"
     };
     section.note(format!(
-        "B vs A: above 1x is better. Verdict: 95 %, Holm-adjusted for all configurations. \
-         Detectable: the smallest difference found with 80 % power. ± and [low, high]: 95 % CI \
-         {spread}."
+        "B vs A: above 1x is better. Verdict: {verdict}, Holm-adjusted for all configurations. \
+         Detectable: the smallest difference found with 80 % power. ±: 95 % CI of the mean. \
+         [ ]: 95 % CI of the ratio, adjusted like the verdict. Both {spread}."
     ));
     section
 }
@@ -161,6 +177,8 @@ fn said(verdict: Verdict) -> (&'static str, Tone) {
     match verdict {
         Verdict::Better => ("better", Tone::Good),
         Verdict::Worse => ("worse", Tone::Bad),
+        Verdict::BetterInTheseRuns => ("better in these two runs", Tone::Warning),
+        Verdict::WorseInTheseRuns => ("worse in these two runs", Tone::Warning),
         Verdict::NotSeen => ("not significant", Tone::Plain),
         Verdict::Unknown => ("unknown", Tone::Warning),
     }
@@ -284,7 +302,12 @@ pub fn gate(gate: &Gate) -> Text {
         )
     }))
     .map_or_else(String::new, |all| format!(" Warnings: {all}."));
-    format!("{}{warnings}", decision(gate)).into()
+    let limit = if gate.single_runs {
+        " One run per side: this holds for these two runs; run-to-run variation is not in it."
+    } else {
+        ""
+    };
+    format!("{}{limit}{warnings}", decision(gate)).into()
 }
 
 /// `Gate failed: elapsed of data_files=1 rose by 10.0 % [9.1, 10.9], beyond slower:3% (1 of 2

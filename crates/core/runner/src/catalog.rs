@@ -36,6 +36,7 @@ impl Registry {
         let examples = of_probes.chain(of_engines);
         Catalog {
             examples: examples.filter_map(|(name, levels)| Some((name, levels?))).collect(),
+            durability: self.engines.iter().map(|one| (one.name(), one.durability())).collect(),
             engines: self.engines.iter().map(|one| (one.name(), one.settings())).collect(),
             probes: self.probes.iter().map(|one| (one.name(), one.settings())).collect(),
         }

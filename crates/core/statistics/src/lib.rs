@@ -4,8 +4,10 @@
 //!
 //! - [`t_quantile`], [`t_two_sided_p`], [`f_upper_p`]: Student's t and F, as exact as scipy's
 //! - [`correct`], [`adjusted`]: Holm's correction of a family of tests
+//! - [`change_points`]: where a series of runs changes its level
 //! - [`independent_columns`], [`non_negative`]: fits of costs to their sums
 
+pub mod change_points;
 mod distribution;
 mod interval;
 mod least_squares;

@@ -47,7 +47,7 @@ pub use dialect::MariaDialect;
 use engine::{Ability, Engine, EngineError, Folders, Host, Need, Preflight, Servers, WaitType};
 use engine::{Plans, Prerequisites, Recovery};
 use errors::{failed_at, said_by_server, what_to_do};
-use experiment::{Configuration, Declaration, Invalid};
+use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
 use observations::EngineVersion;
 use server::MariaProduct;
 use servers::host::ServerHost;
@@ -70,6 +70,10 @@ impl Engine for MariaDb {
 
     fn settings(&self) -> &'static [Declaration] {
         settings::SETTINGS
+    }
+
+    fn durability(&self) -> &'static [DurabilityRule] {
+        settings::DURABILITY_RULES
     }
 
     fn abilities(&self) -> &'static [Ability] {

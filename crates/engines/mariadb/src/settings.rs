@@ -5,7 +5,9 @@ use super::server::{Installation, validate_setup, variables};
 use crate::client::{Config, Environment};
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use engine::{CacheState, EngineError};
-use experiment::{Configuration, Declaration, Invalid, Kind, Value, declarations, settings};
+use experiment::durability::DURABILITY;
+use experiment::{Configuration, Declaration, DurabilityRule, Invalid, Kind, Value};
+use experiment::{declarations, settings};
 use servers::altered::{self, ALLOW_RESTART, ALLOW_SERVER_SETTINGS};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,8 +16,8 @@ use std::path::PathBuf;
 const RESETS: [&str; 3] = ["restart", "os-cache", "server"];
 
 settings! {
-    pub const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES, ALLOW_SERVER_SETTINGS,
-        ALLOW_RESTART];
+    pub const SETTINGS = [DURABILITY, SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES,
+        ALLOW_SERVER_SETTINGS, ALLOW_RESTART];
     /// URL of an existing server: mariadb://user@host/ or mysql://...; localhost means its unix
     /// socket. The password comes from ~/.my.cnf or MYSQL_PWD, never from this file. Default: a
     /// private server, started for the run and deleted afterwards.
@@ -67,6 +69,26 @@ settings! {
     /// Sampling rate of sessions, for waits that the server does not time.
     pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";
 }
+
+/// With innodb_flush_log_at_trx_commit = 2 a crash of the system loses about a second of commits.
+pub const DURABILITY_RULES: &[DurabilityRule] = &[
+    DurabilityRule {
+        path: "target.settings.innodb_flush_log_at_trx_commit",
+        keeps: &["1", "3"],
+        applied: [Some("1"), Some("2")],
+    },
+    DurabilityRule { path: "target.settings.sync_binlog", keeps: &["1"], applied: [None; 2] },
+    DurabilityRule {
+        path: "target.settings.innodb_doublewrite",
+        keeps: &["on", "1", "fast", "detect_and_recover"],
+        applied: [None; 2],
+    },
+    DurabilityRule {
+        path: "target.settings.innodb_flush_method",
+        keeps: &["fsync", "o_dsync", "o_direct", "o_direct_no_fsync", "littlesync"],
+        applied: [None; 2],
+    },
+];
 
 /// Settings that only a private server has.
 const PRIVATE_ONLY: &[Declaration] = declarations![VERSION, BINDIR, USER, VOLUME, LOG_VOLUME];

@@ -50,7 +50,7 @@ use engine::{
     QueryLimits, QueryReader, Server, ServerError, Servers, WaitType,
 };
 use engine::{ColumnMethods, Dumps, Plans, Prerequisites, Recovery};
-use experiment::{Configuration, Declaration, Invalid};
+use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
 use observations::{Advice, EngineVersion, Survey, SurveyedServer, Unread};
 use server::PostgresProduct;
 use servers::host::ServerHost;
@@ -76,6 +76,10 @@ impl Engine for Postgres {
 
     fn settings(&self) -> &'static [Declaration] {
         settings::SETTINGS
+    }
+
+    fn durability(&self) -> &'static [DurabilityRule] {
+        settings::DURABILITY_RULES
     }
 
     fn abilities(&self) -> &'static [Ability] {

@@ -5,7 +5,9 @@ use super::server::{Installation, installed_programs, validate_setup};
 use crate::client::{Config, Environment};
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use engine::{CacheState, EngineError};
-use experiment::{Configuration, Declaration, Invalid, Kind, Value, declarations, settings};
+use experiment::durability::DURABILITY;
+use experiment::{Configuration, Declaration, DurabilityRule, Invalid, Kind, Value};
+use experiment::{declarations, settings};
 use servers::altered::{self, ALLOW_RESTART, ALLOW_SERVER_SETTINGS};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,8 +16,8 @@ use std::path::PathBuf;
 const RESETS: &[&str] = &["checkpoint", "os-cache", "restart", "cluster"];
 
 settings! {
-    pub const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES, ALLOW_SERVER_SETTINGS,
-        ALLOW_RESTART];
+    pub const SETTINGS = [DURABILITY, SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES,
+        ALLOW_SERVER_SETTINGS, ALLOW_RESTART];
     /// URL of an existing server: postgres://user@host/database, or libpq keywords; "" uses the PG*
     /// variables. The password comes from PGPASSWORD or ~/.pgpass, never from this file. Default: a
     /// private server, started for the run and deleted afterwards.
@@ -64,6 +66,21 @@ settings! {
     /// Sampling rate for session waits.
     pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";
 }
+
+/// With synchronous_commit off the last commits are lost, with the others all data may be.
+pub const DURABILITY_RULES: &[DurabilityRule] = &[
+    DurabilityRule {
+        path: "target.settings.synchronous_commit",
+        keeps: &["on", "1", "local", "remote_write", "remote_apply"],
+        applied: [Some("on"), Some("off")],
+    },
+    DurabilityRule { path: "target.settings.fsync", keeps: &["on", "1"], applied: [None; 2] },
+    DurabilityRule {
+        path: "target.settings.full_page_writes",
+        keeps: &["on", "1"],
+        applied: [None; 2],
+    },
+];
 
 /// Settings that only a private server has.
 const PRIVATE_ONLY: &[Declaration] =

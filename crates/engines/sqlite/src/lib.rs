@@ -25,7 +25,9 @@ use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use engine::{Ability, CacheState, Engine, EngineError, Folders, Host};
 use engine::{DatabaseFiles, FileQueries, Prerequisites};
 use engine::{Need, Preflight, WaitType};
-use experiment::{Configuration, Declaration, Invalid, Kind, Value, choice, settings};
+use experiment::durability::DURABILITY;
+use experiment::{Configuration, Declaration, DurabilityRule, Invalid, Kind, Value};
+use experiment::{choice, settings};
 use instance::SqliteHost;
 use observations::EngineVersion;
 use statements::Rules;
@@ -46,7 +48,7 @@ choice! {
 }
 
 settings! {
-    const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES];
+    const SETTINGS = [DURABILITY, SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES];
     /// Number of database files that hold the table, each with its own writer lock, page cache and
     /// log.
     pub DATA_FILES: u32 =
@@ -76,6 +78,20 @@ settings! {
     pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "true" => Durability;
 }
 
+/// With `normal`, SQLite's log is not synced at each commit.
+const DURABILITY_RULES: &[DurabilityRule] = &[
+    DurabilityRule {
+        path: "target.settings.synchronous",
+        keeps: &["full", "extra", "2", "3"],
+        applied: [Some("full"), Some("normal")],
+    },
+    DurabilityRule {
+        path: "target.settings.journal_mode",
+        keeps: &["delete", "truncate", "persist", "wal"],
+        applied: [None; 2],
+    },
+];
+
 /// The embedded engine.
 #[derive(Debug, Clone, Copy)]
 pub struct Sqlite;
@@ -87,6 +103,10 @@ impl Engine for Sqlite {
 
     fn settings(&self) -> &'static [Declaration] {
         SETTINGS
+    }
+
+    fn durability(&self) -> &'static [DurabilityRule] {
+        DURABILITY_RULES
     }
 
     fn database_files(&self) -> Option<&dyn DatabaseFiles> {

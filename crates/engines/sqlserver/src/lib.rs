@@ -33,7 +33,7 @@ pub use wait_types::{BENIGN_VERSION, BETWEEN_REQUESTS, WAIT_TYPES, class};
 
 use engine::{Ability, Engine, Folders, Host, Need, Preflight, Servers, WaitType};
 use engine::{Plans, Prerequisites};
-use experiment::{Configuration, Declaration, Invalid};
+use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
 use not_built::NOT_BUILT;
 #[cfg(not(feature = "driver"))]
 use not_built::trials::{MssqlHost, preflight, version};
@@ -57,6 +57,10 @@ impl Engine for SqlServer {
 
     fn settings(&self) -> &'static [Declaration] {
         settings::SETTINGS
+    }
+
+    fn durability(&self) -> &'static [DurabilityRule] {
+        settings::DURABILITY_RULES
     }
 
     fn abilities(&self) -> &'static [Ability] {

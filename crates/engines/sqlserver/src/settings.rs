@@ -1,7 +1,8 @@
 //! Settings of `[target]` for SQL Server.
 
 use engine::CacheState;
-use experiment::{Configuration, Invalid, Kind, Value, settings};
+use experiment::durability::DURABILITY;
+use experiment::{Configuration, DurabilityRule, Invalid, Kind, Value, settings};
 use servers::altered::{ALLOW_SERVER_SETTINGS, is_permitted};
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ const LOG_BYTES_MAX: i64 = 2 << 40;
 const FILE_BYTES_MIN: i64 = 1 << 20;
 
 settings! {
-    pub const SETTINGS = [ALLOW_SERVER_SETTINGS];
+    pub const SETTINGS = [DURABILITY, ALLOW_SERVER_SETTINGS];
     /// URL of an existing server: mssql://user@host:port/, or an ADO.NET, ODBC or JDBC connection
     /// string; default: SQLCMDSERVER. The password comes from SQLCMDPASSWORD or a separate file
     /// (PasswordFile=), never from this file.
@@ -74,6 +75,13 @@ settings! {
     /// writes.
     pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "false" => Durability;
 }
+
+/// Transactions may request what `allowed` permits; the load does not.
+pub const DURABILITY_RULES: &[DurabilityRule] = &[DurabilityRule {
+    path: "target.delayed_durability",
+    keeps: &["disabled", "allowed"],
+    applied: [Some("disabled"), Some("forced")],
+}];
 
 /// Objections that need no server.
 pub fn validate(configuration: &Configuration) -> Vec<Invalid> {

@@ -58,7 +58,7 @@ settings! {
     ];
     /// The query: the aggregates of the settings below, or a TPC-H query on LINEITEM: tpch-q1,
     /// tpch-q6.
-    pub QUERY: String = "workload.query", Kind::Choice(QUERIES), "aggregates";
+    pub QUERY: String = "workload.query", Kind::Choice(QUERIES), "aggregates" => Operation;
 }
 
 /// Scans in the measurement.

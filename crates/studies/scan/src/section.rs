@@ -31,6 +31,10 @@ fn section(model: &CostModel) -> Section {
     let mut terms = Columns::for_rows(&model.terms);
     terms.name("for each", |term| term.name);
     terms.left("us", |term| {
+        // At its least value a cost is one that the fit could not see.
+        if term.cost_us <= 0.0 {
+            return Cell::from("not measurable");
+        }
         let ends = term.interval.map(|Interval { low, high }| (low, high));
         Cell::from(term.cost_us).within(term.interval).shown(number::within(term.cost_us, ends, ""))
     });

@@ -188,7 +188,7 @@ impl StatementHistory {
             Verdict::Worse => 0,
             Verdict::Unknown => 1,
             Verdict::NotSeen => 2,
-            Verdict::Better => 3,
+            _ => 3,
         };
         changes.sort_by(|a, b| urgency(a).cmp(&urgency(b)).then(cost(b).total_cmp(&cost(a))));
         self.changes = changes;

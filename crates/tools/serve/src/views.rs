@@ -117,7 +117,7 @@ fn row(
     let Read { recording, said } =
         read_run(context, file, store, run.id, latest, Store::read_figures)?;
     // Without the ceilings of other files' disk runs: the verdict does not depend on them.
-    let summary = analysis::summarize_with(&recording, context.studies, Vec::new());
+    let summary = results::summary_alone(context, &recording);
     let headline = summary.headline();
     let question =
         run.question.as_deref().map(|question| format!("<br><small>{}</small>", text(question)));

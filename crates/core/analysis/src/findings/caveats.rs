@@ -11,6 +11,7 @@ pub fn find(summary: &Summary, largest: Option<&Claim>) -> Vec<Finding> {
         synthetic(summary),
         missing_response(summary),
         nothing_measured(summary),
+        summary.durability_caveat().map(|text| (text, String::new())),
         failed(summary),
         timed_out(summary),
         rests_on_few(summary),

@@ -27,12 +27,13 @@ pub struct Explained<'s> {
     pub from: usize,
     pub to: usize,
     pub both: String,
+    pub comparison: Option<&'s Comparison>,
     pub matched: Matched<&'s Observations>,
 }
 
 impl<'s> Claim<'s> {
-    /// Every factor with a supported effect and the largest supported interaction; the largest
-    /// first.
+    /// Every factor with a supported effect and the largest supported interaction: first the factor
+    /// that the experiment asks about, then the largest.
     pub fn all(summary: &'s Summary) -> Vec<Self> {
         let factors = summary.factors.effects.iter().enumerate().filter_map(|(factor, effect)| {
             let (from, to) = verdict::span(effect)?;
@@ -40,11 +41,14 @@ impl<'s> Claim<'s> {
         });
         let together = largest_supported(&summary.factors.interactions).map(Self::Interaction);
         let mut claims: Vec<Self> = factors.chain(together).collect();
-        claims.sort_by(Self::largest_first);
+        let asked = summary.asked_factor();
+        let is_asked =
+            |claim: &Self| matches!(claim, Self::Factor { factor, .. } if Some(*factor) == asked);
+        claims.sort_by(|a, b| is_asked(b).cmp(&is_asked(a)).then(a.largest_first(b)));
         claims
     }
 
-    fn comparison(&self) -> Option<&Comparison> {
+    fn comparison(&self) -> Option<&'s Comparison> {
         match self {
             Self::Factor { effect, to, .. } => effect.levels[*to].comparison.as_ref(),
             Self::Interaction(interaction) => Some(&interaction.size),
@@ -76,10 +80,10 @@ impl<'s> Claim<'s> {
     pub fn explained(&self, summary: &'s Summary) -> Option<Explained<'s>> {
         let layout = &summary.layouts[self.factor()];
         let factors = summary.factors.effects.len();
-        let (from, to, both, layout) = match *self {
+        let (from, to, both, comparison, layout) = match *self {
             Self::Factor { from, to, .. } => {
                 let both = if factors > 1 { "on average over the other factors" } else { "" };
-                (from, to, both.to_owned(), None)
+                (from, to, both.to_owned(), self.comparison(), None)
             }
             Self::Interaction(interaction) => {
                 let by = &summary.factors.effects[interaction.by];
@@ -91,12 +95,14 @@ impl<'s> Claim<'s> {
                     by.levels[level].level
                 );
                 let here = layout.at(&summary.layouts[interaction.by], level);
-                (interaction.from, interaction.to, both, Some(here))
+                let gain = interaction.gains[level].as_ref();
+                (interaction.from, interaction.to, both, gain, Some(here))
             }
         };
         let layout = layout.as_ref().unwrap_or(&summary.layouts[self.factor()]);
         let matched = layout.matched(&summary.grid.filter(Decomposition::usable), from, to);
-        Some(Explained { effect: &summary.factors.effects[self.factor()], from, to, both, matched })
+        let effect = &summary.factors.effects[self.factor()];
+        Some(Explained { effect, from, to, both, comparison, matched })
     }
 
     /// Positions of the configurations that show it: those that have its levels and are otherwise

@@ -76,7 +76,7 @@ fn together(summary: &Summary, interaction: &Interaction) -> Option<Finding> {
     let size = wording::comparison(&interaction.size, unit);
     let evidence = format!(
         "F({}, {}) = {} over {}, {} (Holm-adjusted for {family}); largest difference between \
-         gains: {size}; intervals of the gains are simultaneous",
+         gains: {size}; intervals of the gains are adjusted for selection",
         degrees(interaction.df.0),
         degrees(interaction.df.1),
         wording::figure(interaction.f),
@@ -98,10 +98,8 @@ fn sentence(
     by: &FactorEffect,
     response: Option<&ResponseChoice>,
 ) -> Option<String> {
-    // Chosen by looking: the intervals hold for all gains at once.
-    let gains = interaction.gains.len() * (factor.levels.len() - 1);
-    let gain = |level: usize| Some(interaction.gains.get(level)?.as_ref()?.simultaneous(gains));
-    let (most, least) = (&gain(interaction.most)?, &gain(interaction.least)?);
+    let gain = |level: usize| interaction.gains.get(level)?.as_ref();
+    let (most, least) = (gain(interaction.most)?, gain(interaction.least)?);
     let name = wording::short_name(&factor.factor);
     let (from, to) = (&factor.levels[interaction.from].level, &factor.levels[interaction.to].level);
     let by_name = wording::short_name(&by.factor);

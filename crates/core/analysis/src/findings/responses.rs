@@ -1,8 +1,9 @@
 use super::claims::Claim;
 use super::{Finding, FindingKind};
+use crate::compare::corrected;
+use crate::response::distinct;
 use crate::wording::{self, SUPPORTED};
 use crate::{Comparison, FactorEffect, ResponseChoice, Scale, Summary, response};
-use statistics::correct;
 
 /// Responses that are named for one factor.
 const NAMED: usize = 3;
@@ -32,12 +33,10 @@ impl Change {
 /// largest difference.
 pub fn find(summary: &Summary, claims: &[Claim]) -> Vec<Finding> {
     let mut changes = changes(summary);
-    let family = correct(
-        changes
-            .iter_mut()
-            .map(|own| (own.comparison.p_value, &mut own.comparison.adjusted_p))
-            .collect(),
-    );
+    let comparisons = changes.iter().map(|own| Some(own.comparison.clone())).collect();
+    let comparisons = corrected(comparisons).into_iter().flatten();
+    changes.iter_mut().zip(comparisons).for_each(|(own, adjusted)| own.comparison = adjusted);
+    let family = changes.iter().filter(|own| own.comparison.p_value.is_some()).count();
     let least = if claims.is_empty() { SUPPORTED_ALONE } else { SUPPORTED };
     changes.retain(|own| own.comparison.adjusted_p.is_some_and(|p| p < least));
     changes.sort_by(|a, b| b.size().total_cmp(&a.size()));
@@ -79,6 +78,12 @@ fn finding(effect: &FactorEffect, level: usize, named: &[&Change], family: usize
     Finding::new(FindingKind::Responses, text, evidence)
 }
 
+/// Returns whether a unit is that of an amount, such as bytes or I/Os in flight: more work needs
+/// more of it, so that it is no better or worse where trials did different amounts of work.
+fn is_amount(unit: &str) -> bool {
+    !unit.is_empty() && unit != "%" && !unit.contains('/') && response::seconds(unit).is_none()
+}
+
 /// Every other response at every level of every factor. With the work fixed, elapsed time and
 /// throughput say the same.
 fn changes(summary: &Summary) -> Vec<Change> {
@@ -91,8 +96,9 @@ fn changes(summary: &Summary) -> Vec<Change> {
     let others = response::names(&trials).into_iter().filter(|name| !says_the_same(name));
     let others =
         others.filter_map(|name| trials.iter().find_map(|seen| ResponseChoice::named(name, seen)));
+    let work = distinct(trials.iter().map(|seen| seen.work.amount)).len();
     let mut changes = Vec::new();
-    for response in others {
+    for response in others.filter(|response| work < 2 || !is_amount(&response.unit)) {
         let figures = summary.grid.figures(&response);
         for layout in &summary.layouts {
             let compared = layout.others().filter_map(|level| {

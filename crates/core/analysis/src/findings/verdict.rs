@@ -1,9 +1,10 @@
 use super::{Finding, FindingKind};
 use crate::power::RELATIVE_MAX;
 use crate::{
-    Comparison, Estimate, FactorEffect, Interaction, LevelEffect, Method, Standing, Summary,
-    wording,
+    Comparison, Detectable, Estimate, FactorEffect, Interaction, LevelEffect, Method, Standing,
+    Summary, wording,
 };
+use observations::LevelRecord;
 
 /// The levels between which a supported difference is explained: from the reference to the level
 /// that beats it, or, when none does, to the one that is worst against it.
@@ -18,34 +19,51 @@ fn worst(effect: &FactorEffect) -> Option<usize> {
     values.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
 }
 
+/// The difference for which blocks are counted where the experiment states no margin.
+const DIFFERENCE_WANTED: f64 = 0.05;
 /// The limit of what is found within one set-up.
 const IN_ONE_SETUP: &str = " This holds for the set-up that was measured; to generalize, repeat \
                             the set-up (repeats.setups = 3).";
 
+/// The blocks of a level that failed, and are in no comparison; empty without any.
+fn failed_blocks(summary: &Summary, effect: &FactorEffect, level: usize) -> String {
+    let label = &effect.levels[level].level;
+    let is_own = |own: &LevelRecord| own.factor == effect.factor && own.level == *label;
+    let rows = summary.configurations.iter().filter(|row| row.levels.iter().any(is_own));
+    let (lost, done) =
+        rows.fold((0, 0), |(lost, done), row| (lost + row.lost_blocks, done + row.done));
+    if lost == 0 {
+        return String::new();
+    }
+    let all = wording::count(lost + done, "trial");
+    format!(" {lost} of the {all} of {label} failed; the others are compared block by block.")
+}
+
 /// States the effect of a factor at `level`; `None` without a significant effect.
 pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<Finding> {
-    let comparison = effect.reported(level, summary.factors.family)?;
+    let comparison = effect.levels[level].supported()?;
     let text = match effect.winner() {
-        Some(_) => sweet_spot(summary, effect, level, &comparison),
-        None => nothing_beats(summary, effect, &effect.levels[level], &comparison),
+        Some(_) => sweet_spot(summary, effect, level, comparison),
+        None => nothing_beats(summary, effect, &effect.levels[level], comparison),
     };
     let limit = if effect.in_one_setup { IN_ONE_SETUP } else { "" };
+    let limit = format!("{limit}{}", failed_blocks(summary, effect, level));
     Some(Finding::new(
         FindingKind::Verdict,
-        text + limit,
-        statistics(&comparison, &family(summary), effect.unit.noun()),
+        text + &limit + &summary.durability_of_levels(effect),
+        statistics(comparison, &family(summary), effect.unit.noun()),
     ))
 }
 
 /// Findings on each factor without a significant effect: that it could not be tested, or the
-/// smallest difference that could have been detected.
-pub fn no_difference(summary: &Summary) -> Vec<Finding> {
+/// smallest difference that could have been detected. Each with the position of the factor.
+pub fn no_difference(summary: &Summary) -> Vec<(usize, Finding)> {
     let effects = summary.factors.effects.iter().enumerate();
     let without = effects.filter(|(_, effect)| summary.done() > 0 && span(effect).is_none());
     without
         .map(|(factor, effect)| {
             let (text, evidence) = nothing(summary, factor, effect);
-            Finding::new(FindingKind::NoDifference, text, evidence)
+            (factor, Finding::new(FindingKind::NoDifference, text, evidence))
         })
         .collect()
 }
@@ -76,7 +94,9 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
             .iter()
             .any(|level| exact(level).is_some_and(|comparison| comparison.p_value.is_some())) =>
         {
-            return (nothing_differs(summary, factor, effect), spread(effect, effect.unit.noun()));
+            let text = nothing_differs(summary, factor, effect);
+            let text = text + &summary.durability_of_levels(effect);
+            return (text, spread(effect, effect.unit.noun()));
         }
         _ if !timed_out.is_empty() => {
             let timed_out = wording::list(&timed_out);
@@ -180,15 +200,8 @@ fn nothing_beats(
 
 fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> String {
     let name = wording::short_name(&effect.factor);
-    let power = effect.detectable.map_or_else(String::new, |detectable| {
-        let blocks = wording::count(detectable.blocks, effect.unit.noun());
-        if detectable.relative > RELATIVE_MAX {
-            return format!("; {blocks} can detect only a very large difference");
-        }
-        // No difference is printed finer than this.
-        let size = wording::percent(detectable.relative.max(0.001));
-        format!("; {blocks} detect a difference of {size} with 80 % power (estimate)")
-    });
+    let power = effect.detectable.map(|own| power(&own, summary.margin(), effect.unit.noun()));
+    let power = power.unwrap_or_default();
     let reference = reference(summary, effect);
     let timed_out = labels(effect.levels.iter().filter(|level| timed_out(level)));
     let unknown = match timed_out.len() {
@@ -209,6 +222,27 @@ fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> S
         }
         None => format!("N{differs}"),
     }
+}
+
+/// `; 5 blocks detect a difference of 12 % with 80 % power, 14 more would detect 5 % (estimate)`
+fn power(detectable: &Detectable, margin: f64, unit: &str) -> String {
+    let blocks = wording::count(detectable.blocks, unit);
+    let wanted = if margin > 0.0 { margin } else { DIFFERENCE_WANTED };
+    let more = match detectable.blocks_for(wanted) {
+        _ if detectable.relative <= wanted => String::new(),
+        Some(needed) => format!(
+            ", {} more would detect {}",
+            wording::grouped(needed.saturating_sub(detectable.blocks)),
+            wording::plain_percent(wanted)
+        ),
+        None => format!(", and {} cannot be detected", wording::plain_percent(wanted)),
+    };
+    if detectable.relative > RELATIVE_MAX {
+        return format!("; {blocks} can detect only a very large difference{more} (estimate)");
+    }
+    // No difference is printed finer than this.
+    let size = wording::percent(detectable.relative.max(0.001));
+    format!("; {blocks} detect a difference of {size} with 80 % power{more} (estimate)")
 }
 
 /// Returns whether trials of the level timed out.
@@ -248,11 +282,9 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
     }
     let best = summary.configurations.iter().find(|row| row.standing == Standing::Best)?;
     let baseline = summary.configurations.iter().find(|row| row.baseline)?;
-    let others = summary.configurations.iter().filter(|row| row.index != best.index);
     let comparisons = summary.configurations.len() - 1;
     let comparison = best.factor.as_ref().filter(|factor| factor.supported())?;
-    let comparison = comparison.selected(others.filter_map(|row| row.factor.as_ref()), comparisons);
-    let figure = wording::change(&comparison, summary.response.as_ref());
+    let figure = wording::change(comparison, summary.response.as_ref());
     let others =
         |standing| summary.configurations.iter().filter(|row| row.standing == standing).count();
     let (equivalent, unclear) = (others(Standing::Equivalent), others(Standing::NotDistinguished));
@@ -268,10 +300,11 @@ pub fn best_configuration(summary: &Summary) -> Option<Finding> {
     let others = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
     let than = wording::preposition(&figure);
     let text =
-        format!("The best configuration is {}: {figure} {than} the baseline{others}.", best.label);
+        format!("The best configuration is {}: {figure} {than} the baseline{others}.", best.label)
+            + &summary.durability_against(baseline.index, best.index);
     let comparisons = wording::count(comparisons, "comparison");
     let evidence = statistics(
-        &comparison,
+        comparison,
         &comparisons,
         summary.grid.unit_between(baseline.index, best.index).noun(),
     );

@@ -60,7 +60,7 @@ pub fn gain(explanation: &Explanation) -> Option<Finding> {
 fn parts(explanation: &Explanation) -> Option<Finding> {
     let decomposition = &explanation.decomposition;
     decomposition.total.interval?;
-    let said = Phrases::from_decomposition(decomposition);
+    let said = Phrases::for_explanation(explanation);
     let causes = said.causes();
     let [sessions_from, sessions_to] = decomposition.sessions;
     let more_sessions = (sessions_to / sessions_from - 1.0).abs() > 1e-9;
@@ -80,6 +80,8 @@ fn parts(explanation: &Explanation) -> Option<Finding> {
 /// A decomposition, and the units of its sentences.
 struct Phrases<'d> {
     decomposition: &'d Decomposition,
+    /// True if the verdict claims the difference.
+    is_claimed: bool,
     /// Units of work to which seconds refer, and their name.
     work: (f64, String),
     /// Length and name of the unit of time.
@@ -87,19 +89,21 @@ struct Phrases<'d> {
 }
 
 impl<'d> Phrases<'d> {
-    fn from_decomposition(decomposition: &'d Decomposition) -> Self {
+    fn for_explanation(explanation: &'d Explanation) -> Self {
+        let decomposition = &explanation.decomposition;
         let work = wording::work_scale(decomposition.work, &decomposition.unit);
         let total = &decomposition.total;
         let time = wording::seconds_unit(work.0 * total.from_s.max(total.to_s));
-        Self { decomposition, work, time }
+        Self { decomposition, is_claimed: explanation.is_claimed, work, time }
     }
 
     fn figure(&self, seconds: f64) -> String {
         wording::figure(self.work.0 * seconds / self.time.0)
     }
 
+    /// The verdict is by ratio, this one by differences: of a claimed ratio both have changed.
     fn total_changed(&self) -> bool {
-        self.decomposition.total.supported()
+        self.is_claimed || self.decomposition.total.supported()
     }
 
     /// `session time falls from 8.00 to 3.96 s per 1,000 rows`; with another number of sessions,
@@ -152,8 +156,9 @@ impl<'d> Phrases<'d> {
             parts.into_iter().partition(|part| part.kind.is_client());
         if !self.total_changed() {
             let supported = parts.iter().filter(|part| part.supported()).take(NAMED);
-            let changes: Vec<String> =
-                supported.map(|part| format!("{} {}", self.seconds(part), phrase(part))).collect();
+            let changes: Vec<String> = supported
+                .map(|part| format!("{} {}", self.seconds(part), self.phrase(part)))
+                .collect();
             let but = (!changes.is_empty())
                 .then(|| format!("Parts that changed: {}.", wording::list(&changes)));
             return but.into_iter().collect();
@@ -169,7 +174,7 @@ impl<'d> Phrases<'d> {
         let size = |part: &Part| if as_shares { self.share(part) } else { self.seconds(part) };
         let named = |side: &[&'d Part], supported: bool| -> Vec<String> {
             let largest = side.iter().take(NAMED).filter(|part| part.supported() == supported);
-            largest.map(|part| format!("{} {}", size(part), phrase(part))).collect()
+            largest.map(|part| format!("{} {}", size(part), self.phrase(part))).collect()
         };
         let what = if total.change_s < 0.0 { "decrease" } else { "increase" };
         let begin = if as_shares { format!("Of this {what}") } else { "By part".to_owned() };
@@ -185,10 +190,27 @@ impl<'d> Phrases<'d> {
         said.extend(
             (!unsure.is_empty()).then(|| format!("Not significant: {}.", wording::list(&unsure))),
         );
-        let idle = client.iter().map(|part| format!("{} {}", size(part), phrase(part)));
+        let idle = client.iter().map(|part| format!("{} {}", size(part), self.phrase(part)));
         let idle: Vec<String> = idle.collect();
         said.extend((!idle.is_empty()).then(|| format!("Not a cause: {}.", wording::list(&idle))));
         said
+    }
+
+    /// `less WRITER_LOCK wait`, `new WAL_SYNC wait`, `PAGELATCH_UP wait eliminated`.
+    ///
+    /// What is eliminated is next to nothing of either side: of what a hundredth is left, that can
+    /// be most of a session time that fell as much.
+    fn phrase(&self, part: &Part) -> String {
+        let what = subject(part);
+        let is_wait = matches!(part.kind, PartKind::WaitType(_) | PartKind::ClientWait(_));
+        let total = &self.decomposition.total;
+        let is_gone = |seconds: f64, other: f64, all: f64| seconds < GONE * other.min(all);
+        match (part.from_s, part.to_s) {
+            (from, to) if is_wait && is_gone(to, from, total.to_s) => format!("{what} eliminated"),
+            (from, to) if is_wait && is_gone(from, to, total.from_s) => format!("new {what}"),
+            (from, to) if to < from => format!("less {what}"),
+            _ => format!("more {what}"),
+        }
     }
 
     /// `59 % [52, 66]`; where the interval has no end, the seconds with theirs.
@@ -213,18 +235,6 @@ impl<'d> Phrases<'d> {
             format!(" [{}, {}]", self.figure(a.min(b)), self.figure(a.max(b)))
         });
         format!("{} {}{interval}", self.figure(part.change_s.abs()), self.time.1)
-    }
-}
-
-/// `less WRITER_LOCK wait`, `new WAL_SYNC wait`, `PAGELATCH_UP wait that is gone`.
-fn phrase(part: &Part) -> String {
-    let what = subject(part);
-    let is_wait = matches!(part.kind, PartKind::WaitType(_) | PartKind::ClientWait(_));
-    match (part.from_s, part.to_s) {
-        (from, to) if is_wait && to < GONE * from => format!("{what} eliminated"),
-        (from, to) if is_wait && from < GONE * to => format!("new {what}"),
-        (from, to) if to < from => format!("less {what}"),
-        _ => format!("more {what}"),
     }
 }
 

@@ -113,6 +113,9 @@ impl fmt::Display for Limit {
 pub struct Gate {
     /// The worst of all.
     pub decision: Decision,
+    /// True if each side has a single run: the decision holds for these two runs, because how much
+    /// runs of one side differ is unknown.
+    pub single_runs: bool,
     /// Each limit.
     pub limits: Vec<LimitJudged>,
     /// Warnings that the trials behind it carry. They change no decision: what is judged is what
@@ -200,7 +203,8 @@ pub fn judge_sides(
         })
         .collect::<Result<Vec<_>, _>>()?;
     let decision = limits.iter().map(|limit| limit.decision).max().unwrap_or(Decision::Kept);
-    Ok(Gate { decision, limits, warnings: pair.warnings() })
+    let (single_runs, warnings) = (pair.has_single_runs(), pair.warnings());
+    Ok(Gate { decision, single_runs, limits, warnings })
 }
 
 fn judge_limit(

@@ -4,6 +4,7 @@ use super::factors::Condition;
 use super::{Reader, Values, spans};
 use crate::common::{ENGINE, PROBE};
 use crate::document::Node;
+use crate::durability::DURABILITY;
 use crate::error::Fault;
 use crate::experiment::Factor;
 use crate::file::OBSERVE;
@@ -188,6 +189,10 @@ fn configuration(
     for (path, default) in defaults {
         settings.entry(path.clone()).or_insert_with(|| default.clone());
     }
+    let rules = own.catalog.durability_rules(&ENGINE.value_in(&settings));
+    let contradictions = rules.iter().filter_map(|rule| rule.apply(&mut settings).err());
+    misfits
+        .extend(contradictions.map(|message| (DURABILITY.path(), Fault { message, help: None })));
     let configuration = Configuration { levels: labels, settings, files: Vec::new() };
     for (path, Fault { message, help }) in misfits {
         let message = format!("in configuration {}: {message}", configuration.label());

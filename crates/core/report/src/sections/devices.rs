@@ -97,6 +97,9 @@ pub(crate) fn ceilings(summary: &Summary, ceilings: &[Ceiling]) -> Option<Sectio
         section.line(sentence(ceiling));
         section.detail(evidence(ceiling));
     }
+    if !ceilings.is_empty() {
+        section.note("The kernel counts the I/O of all processes on a device.");
+    }
     section.unless_empty()
 }
 

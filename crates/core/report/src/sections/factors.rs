@@ -45,6 +45,10 @@ fn effect_section(summary: &Summary, factor: &FactorEffect) -> Section {
     });
     table.left("its best configuration", |(_, level)| best(summary, factor, level)).optional(1);
     section.table(table);
+    section.note(format!(
+        "[ ]: 95 % CI of the ratio, adjusted for all {} of the factors.",
+        number::plural(summary.factors.family, "test")
+    ));
     if factor.left_out > 0 {
         section.note(format!(
             "Means cover the blocks and levels of the other factors where every level has a \

@@ -21,8 +21,8 @@ const POINTS_MAX: usize = 5_000;
 /// A configuration that has figures.
 type Measured<'s> = (&'s ConfigurationRow, &'s Estimate);
 
-/// On pages a line a series with 95 % intervals and every trial as a point, in texts a bar a level;
-/// for pages a sentence where there is nothing to draw.
+/// On pages the means of a series with 95 % intervals, joined by a line along ordered levels, and
+/// every trial as a point; in texts a bar a level; for pages a sentence where there is nothing to draw.
 pub(crate) fn section(summary: &Summary) -> [Section; 1] {
     let Some(response) = &summary.response else {
         let mut section = Section::page("Figures");
@@ -114,7 +114,8 @@ fn alone(measured: &[Measured]) -> String {
 fn caption(panels: &Panels, response: &ResponseChoice, trials: usize) -> String {
     let series = match panels.series_factor.as_str() {
         "" => String::new(),
-        factor => format!(", one line for each {factor}"),
+        factor if panels.is_ordered() => format!(", one line for each {factor}"),
+        factor => format!(", one colour for each {factor}"),
     };
     let points = match trials {
         ..=POINTS_MAX => "small marks are single trials".to_owned(),
@@ -138,7 +139,8 @@ fn alternative(panels: &Panels, response: &str, measured: &[Measured]) -> String
         "; ",
     );
     let more = if measured.len() > SAID { "; more in the table below" } else { "" };
-    format!("Line chart of {response} against {}. {}{more}.", panels.factor, said)
+    let kind = if panels.is_ordered() { "Line chart" } else { "Chart" };
+    format!("{kind} of {response} against {}. {}{more}.", panels.factor, said)
 }
 
 fn data(measured: &[Measured]) -> Table<'static> {

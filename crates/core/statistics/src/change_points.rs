@@ -217,7 +217,7 @@ mod tests {
     /// library.
     #[test]
     fn agrees_with_an_independent_implementation() {
-        let text = include_str!("../tests/change_points_reference.json");
+        let text = include_str!("../../analysis/tests/change_points_reference.json");
         let reference: serde_json::Value = serde_json::from_str(text).unwrap();
         let numbers = |it: &serde_json::Value| -> Vec<f64> {
             it.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()

@@ -1,0 +1,121 @@
+//! By which settings commits may be lost after a crash. Engines state these settings; speed that was
+//! bought with them is not a gain of the same work.
+
+use crate::settings::engine;
+use crate::{FactorEffect, Summary, wording};
+use experiment::DurabilityRule;
+use observations::ConfigurationRecord;
+
+/// The settings by which each engine weakens durability.
+pub type DurabilityRules = Vec<(&'static str, &'static [DurabilityRule])>;
+
+impl Summary<'_> {
+    /// The settings by which commits of a configuration may be lost: `synchronous=off`.
+    pub(crate) fn weakened(&self, configuration: usize) -> Vec<String> {
+        let own = &self.recording.configurations[configuration];
+        let rules = self.rules(own).iter();
+        let weakened = rules.filter_map(|rule| Some((rule.path, rule.weakened(&own.settings)?)));
+        weakened.map(|(path, value)| format!("{}={value}", wording::short_name(path))).collect()
+    }
+
+    fn rules(&self, configuration: &ConfigurationRecord) -> &'static [DurabilityRule] {
+        let own = engine(configuration).unwrap_or_default();
+        let rules = self.durability.iter().find(|(known, _)| *known == own);
+        rules.map_or(&[], |(_, rules)| rules)
+    }
+
+    /// The configurations of a level, and by which settings all of them weaken durability.
+    fn weakened_level(&self, effect: &FactorEffect, level: &str) -> Vec<String> {
+        let rows = self.recording.configurations.iter().enumerate();
+        let own = rows.filter(|(_, own)| own.level(&effect.factor) == Some(level));
+        let all = own.map(|(at, _)| self.weakened(at));
+        all.reduce(|a, b| a.into_iter().filter(|one| b.contains(one)).collect()).unwrap_or_default()
+    }
+
+    /// What the levels of a factor cost in durability, where they differ in it; empty otherwise.
+    /// ` With synchronous=off, commits may be lost after a crash.`
+    pub(crate) fn durability_of_levels(&self, effect: &FactorEffect) -> String {
+        let name = wording::short_name(&effect.factor);
+        let of_level: Vec<(&str, Vec<String>)> = effect
+            .levels
+            .iter()
+            .filter(|level| level.trials > 0)
+            .map(|level| (level.level.as_str(), self.weakened_level(effect, &level.level)))
+            .collect();
+        let everywhere = |one: &String| of_level.iter().all(|(_, weakened)| weakened.contains(one));
+        let weaker: Vec<String> = of_level
+            .iter()
+            .filter_map(|(level, weakened)| {
+                let own: Vec<&str> =
+                    weakened.iter().filter(|one| !everywhere(one)).map(String::as_str).collect();
+                let level = format!("{name}={level}");
+                match own[..] {
+                    [] => None,
+                    [only] if only == level => Some(level),
+                    _ => Some(format!("{level} ({})", own.join(", "))),
+                }
+            })
+            .collect();
+        if weaker.is_empty() {
+            return String::new();
+        }
+        format!(" With {}, {MAY_BE_LOST}.", wording::list(&weaker))
+    }
+
+    /// What a configuration costs in durability against another one; empty where it costs no more.
+    pub(crate) fn durability_against(&self, from: usize, to: usize) -> String {
+        let before = self.weakened(from);
+        let mut more = self.weakened(to);
+        more.retain(|one| !before.contains(one));
+        if more.is_empty() {
+            return String::new();
+        }
+        format!(" With {}, {MAY_BE_LOST}.", wording::list(&more))
+    }
+
+    /// Unequal durability between engines, else settings that weaken all that was measured; `None`
+    /// where the factors tell it.
+    pub(crate) fn durability_caveat(&self) -> Option<String> {
+        let all: Vec<(&str, Vec<String>)> = self
+            .configurations
+            .iter()
+            .filter(|row| row.done > 0)
+            .filter_map(|row| {
+                let own = engine(&self.recording.configurations[row.index])?;
+                Some((own, self.weakened(row.index)))
+            })
+            .collect();
+        let mut engines: Vec<(&str, &Vec<String>)> = Vec::new();
+        for (own, weakened) in &all {
+            if engines.iter().all(|(known, _)| known != own) {
+                engines.push((own, weakened));
+            }
+        }
+        // Within an engine it is the factor that differs.
+        let is_alike = |(name, weakened): &(&str, &Vec<String>)| {
+            all.iter().filter(|(own, _)| own == name).all(|(_, other)| &other == weakened)
+        };
+        if !engines.iter().all(is_alike) {
+            return None;
+        }
+        let (weak, strong): (Vec<_>, Vec<_>) =
+            engines.into_iter().partition(|(_, weakened)| !weakened.is_empty());
+        let named = weak.iter().map(|(own, by)| format!("{own} ({})", by.join(", ")));
+        let named = wording::list(&named.collect::<Vec<_>>());
+        match (weak.is_empty(), strong.is_empty()) {
+            (true, _) => None,
+            (false, true) => Some(format!("In every configuration {MAY_BE_LOST}: {named}.")),
+            (false, false) => {
+                let strong: Vec<String> = strong.iter().map(|(own, _)| (*own).to_owned()).collect();
+                let verb = if strong.len() == 1 { "keeps" } else { "keep" };
+                Some(format!(
+                    "Durability is unequal between engines: with {named} {MAY_BE_LOST}; {} {verb} \
+                     every commit. Set target.durability to apply one to all.",
+                    wording::list(&strong)
+                ))
+            }
+        }
+    }
+}
+
+const MAY_BE_LOST: &str = "commits may be lost after a crash";

@@ -1,0 +1,206 @@
+//! Are changes more than what values show that depend on the one before?
+//!
+//! The hypothesis is an autoregressive process of first order around the levels between fewer
+//! changes, seen with the noise of single runs; the alternative has all changes. The noise is
+//! independent from run to run: it hides the dependence from the value before, and the process
+//! wanders all the same. The statistic is the ratio of the largest likelihoods, by which C.
+//! Gallagher, R. Killick, R. Lund and X. Shi find changes in autoregressive processes ("A
+//! Comparison of Single and Multiple Changepoint Techniques for Time Series Data", Computational
+//! Statistics and Data Analysis 170, 2022). Likelihoods are those of Kalman's filter. Series of the
+//! hypothesis are made of its own innovations, drawn with replacement (the sieve bootstrap: P.
+//! Bühlmann, Bernoulli 3, 1997), and cut by E-divisive as the series was: what the choice of the
+//! cuts adds is in both.
+//!
+//! Because each fit has a process of its own, the statistic depends little on the true one. The
+//! series of the hypothesis are [`LEAST_FAVOURABLE`], so that nothing hangs on an estimate, which
+//! short series with a change make far too large.
+
+use super::{ChangePoint, next_cut, p_value, positions};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::ops::Range;
+
+/// A process of variance 1: an autoregressive part, and the noise of single runs.
+#[derive(Debug, Clone, Copy)]
+struct Process {
+    /// Autocorrelation of the autoregressive part.
+    autocorrelation: f64,
+    /// Its share of the variance; the rest is noise.
+    share: f64,
+}
+
+const fn process(autocorrelation: f64, share: f64) -> Process {
+    Process { autocorrelation, share }
+}
+
+/// Processes that a change must stand against, each: few, some and much noise of single runs.
+const LEAST_FAVOURABLE: [Process; 3] = [process(0.8, 1.0), process(0.8, 0.6), process(0.8, 0.3)];
+/// Processes of which the likeliest is fitted.
+const FITTED: [Process; 11] = [
+    process(0.0, 1.0),
+    process(0.3, 1.0),
+    process(0.5, 1.0),
+    process(0.7, 1.0),
+    process(0.85, 1.0),
+    process(0.5, 0.6),
+    process(0.7, 0.7),
+    process(0.85, 0.7),
+    process(0.7, 0.4),
+    process(0.85, 0.4),
+    process(0.9, 0.2),
+];
+/// Series of a test, and the share of those that may show as much as ours. It is half of what is
+/// allowed in all, because E-divisive says how many cuts are tested, and does so where there seem
+/// to be many.
+const SERIES: usize = 199;
+const LEVEL: f64 = 0.025;
+/// Values before the first: what came before them has then died away (0.8^30 is 0.1 %).
+const RUN_IN: usize = 30;
+/// Any fixed seed.
+const SEED: u64 = 0x5eed_a201;
+
+/// Returns the changes that autocorrelation does not explain, in the order of the series.
+/// `candidates` are sorted by size; the first ones stay, until the rest is no more than
+/// autocorrelation produces.
+pub(super) fn stand(values: &[f64], candidates: Vec<ChangePoint>) -> Vec<ChangePoint> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    let all = positions(&candidates);
+    let mut standing: Vec<ChangePoint> = Vec::new();
+    for candidate in candidates {
+        let few = positions(&standing);
+        let Some(p_value) = more_than_dependence(values, &few, &all, &mut random) else { break };
+        standing.push(ChangePoint { p_value: candidate.p_value.max(p_value), ..candidate });
+    }
+    standing.sort_by_key(|change| change.at);
+    standing
+}
+
+/// The p-value of "`few` cuts are enough", if it is significant, against all of them: the largest
+/// over the hypotheses.
+fn more_than_dependence(
+    values: &[f64],
+    few: &[usize],
+    all: &[usize],
+    random: &mut Xoshiro256PlusPlus,
+) -> Option<f64> {
+    let fit = Fit::likeliest(values, few);
+    let seen = fit.deviance - Fit::likeliest(values, all).deviance;
+    let p_values = LEAST_FAVOURABLE.map(|process| {
+        let steps = process.filter(values.len() + RUN_IN);
+        p_value(SERIES, LEVEL, || {
+            let series = process.series(&steps, &fit.innovations, random);
+            let mut cuts = few.to_vec();
+            while cuts.len() < all.len()
+                && let Some((at, _)) = next_cut(&series, &cuts)
+            {
+                cuts.push(at);
+                cuts.sort_unstable();
+            }
+            let [few, all] = [few, &cuts].map(|cuts| Fit::likeliest(&series, cuts).deviance);
+            few - all >= seen
+        })
+    });
+    p_values.into_iter().try_fold(0.0, |largest: f64, p| Some(largest.max(p?)))
+}
+
+/// A step of Kalman's filter: the weight of an innovation in the next prediction, and its standard
+/// deviation.
+struct Step {
+    weight: f64,
+    deviation: f64,
+}
+
+impl Process {
+    fn filter(self, length: usize) -> Vec<Step> {
+        let Self { autocorrelation, share } = self;
+        let mut variance = share;
+        let mut next = || {
+            let of_value = variance + 1.0 - share;
+            let gain = variance / of_value;
+            let kept = autocorrelation * autocorrelation;
+            variance = kept * variance * (1.0 - gain) + share * (1.0 - kept);
+            Step { weight: autocorrelation * gain, deviation: of_value.sqrt() }
+        };
+        (0..length).map(|_| next()).collect()
+    }
+
+    /// What each value adds to those before, in standard deviations.
+    fn innovations(self, steps: &[Step], values: impl Iterator<Item = f64>) -> Vec<f64> {
+        let mut predicted = 0.0;
+        let mut next = |(value, step): (f64, &Step)| {
+            let innovation = value - predicted;
+            predicted = self.autocorrelation * predicted + step.weight * innovation;
+            innovation / step.deviation
+        };
+        values.zip(steps).map(&mut next).collect()
+    }
+
+    /// A series with innovations drawn from these, without the run-in.
+    fn series(
+        self,
+        steps: &[Step],
+        innovations: &[f64],
+        random: &mut Xoshiro256PlusPlus,
+    ) -> Vec<f64> {
+        let mut predicted = 0.0;
+        let mut next = |step: &Step| {
+            let drawn = (u64::from(random.next_u32()) * innovations.len() as u64) >> 32;
+            let innovation = innovations[drawn as usize] * step.deviation;
+            let value = predicted + innovation;
+            predicted = self.autocorrelation * predicted + step.weight * innovation;
+            value
+        };
+        steps.iter().map(&mut next).skip(RUN_IN).collect()
+    }
+}
+
+/// The likeliest process around the levels between cuts.
+struct Fit {
+    /// Twice the negative logarithm of its likelihood, but for a constant.
+    deviance: f64,
+    innovations: Vec<f64>,
+}
+
+impl Fit {
+    fn likeliest(values: &[f64], cuts: &[usize]) -> Self {
+        let fits = FITTED.map(|process| Self::of_process(process, values, cuts));
+        let [first, rest @ ..] = fits;
+        rest.into_iter().fold(first, |a, b| if b.deviance < a.deviance { b } else { a })
+    }
+
+    /// With levels by generalised least squares.
+    fn of_process(process: Process, values: &[f64], cuts: &[usize]) -> Self {
+        let n = values.len();
+        let steps = process.filter(n);
+        let mut rest = process.innovations(&steps, values.iter().copied());
+        let mut levels: Vec<Vec<f64>> = Vec::new();
+        for span in spans(n, cuts) {
+            let is_in = (0..n).map(|at| f64::from(u8::from(span.contains(&at))));
+            let mut level = process.innovations(&steps, is_in);
+            levels.iter().for_each(|before| subtract(&mut level, before));
+            let length = product(&level, &level).sqrt();
+            level.iter_mut().for_each(|value| *value /= length);
+            levels.push(level);
+        }
+        levels.iter().for_each(|level| subtract(&mut rest, level));
+        let spread: f64 = steps.iter().map(|step| step.deviation.ln()).sum();
+        let deviance = n as f64 * product(&rest, &rest).ln() + 2.0 * spread;
+        Self { deviance, innovations: rest }
+    }
+}
+
+fn product(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Subtracts the part of a series that lies along another one of length 1.
+fn subtract(series: &mut [f64], along: &[f64]) {
+    let part = product(series, along);
+    series.iter_mut().zip(along).for_each(|(value, along)| *value -= part * along);
+}
+
+/// The parts into which these cuts divide a series of `length` values.
+pub(super) fn spans(length: usize, cuts: &[usize]) -> impl Iterator<Item = Range<usize>> {
+    let starts = std::iter::once(0).chain(cuts.iter().copied());
+    starts.zip(cuts.iter().copied().chain([length])).map(|(start, end)| start..end)
+}
