@@ -43,7 +43,7 @@ fn kill_and_resume(file: &str, kills: u32, blocks: usize, mut longest: Duration)
         recorded = recorded.max(after);
         if recorded == 0 {
             // A slow machine: later kills leave more time.
-            longest = longest.mul_f64(1.5);
+            longest = longest.mul_f64(2.5);
         }
     }
     assert!(recorded > 0, "no run got far enough to record anything");
