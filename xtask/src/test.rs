@@ -8,9 +8,11 @@ use executable::{Ended, Executable};
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
+use testing::block_disk::BlockDisk;
 
 /// Prefix of a test's message on a prerequisite that cannot be installed here: the kernel was built
 /// without it, or the machine was started without a capability.
@@ -56,9 +58,9 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         executables.push(Executable::doc_tests());
     }
     let arguments = [vec!["--show-output".to_owned()], given].concat();
-    let folder = folder_of_tests()?;
+    let test_folder = test_folder()?;
     let environment =
-        [&environment[..], &[("TMPDIR", folder.path().display().to_string())]].concat();
+        [&environment[..], &[("TMPDIR", test_folder.folder.path().display().to_string())]].concat();
     let run = |executables: &[Executable]| run_side_by_side(executables, &arguments, &environment);
     let mut ended = run(&executables)?;
     if is_all {
@@ -75,17 +77,45 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     crate::tidy::run(&[])
 }
 
-/// Where the tests make their files; removed at the end, with what killed processes have left.
-/// Servers of other accounts work in it. Tests make and remove thousands of files at a time: ext4
-/// without a journal keeps away from what has been removed shortly before, and searches for long
-/// unless each folder is in a place of its own (chattr(1), attribute T).
-fn folder_of_tests() -> Result<tempfile::TempDir, String> {
+/// Bytes of the file system of tests, of which only what they use takes space.
+const TEST_DISK_BYTES: u64 = 32 << 30;
+
+/// The folder in which tests make their files.
+struct TestFolder {
+    /// Unmounted before the folder is removed.
+    _disk: Option<BlockDisk>,
+    folder: tempfile::TempDir,
+}
+
+/// Makes the folder of tests; removed at the end, with what killed processes have left. Servers of
+/// other accounts work in it.
+///
+/// Tests make and remove thousands of files at a time. A disk whose file system is mounted with
+/// `discard` may take tens of milliseconds for each removal: the folder is then a file system of
+/// its own without that option, where this user may mount one. ext4 without a journal keeps away
+/// from what has been removed shortly before, and searches for long unless each folder is in a
+/// place of its own (chattr(1), attribute T).
+fn test_folder() -> Result<TestFolder, String> {
     let failed = |error| format!("a folder for the files of tests: {error}");
     let folder = tempfile::Builder::new().prefix("sb").tempdir().map_err(failed)?;
+    let disk = if is_discarding(folder.path()) {
+        let make = ["mkfs.ext4", "-q", "-F", "-i", "32768", "-O", "^has_journal"];
+        BlockDisk::make(folder.path(), TEST_DISK_BYTES, &make)?
+    } else {
+        None
+    };
     std::fs::set_permissions(folder.path(), Permissions::from_mode(0o1777)).map_err(failed)?;
     // Other file systems do not have it, and do not need it.
     let _ = Command::new("chattr").arg("+T").arg(folder.path()).stderr(Stdio::null()).status();
-    Ok(folder)
+    Ok(TestFolder { _disk: disk, folder })
+}
+
+/// Returns true if the file system of a folder is mounted with `discard`.
+fn is_discarding(folder: &Path) -> bool {
+    let mut find = Command::new("findmnt");
+    let found = find.args(["--noheadings", "--output", "OPTIONS", "--target"]).arg(folder);
+    let found = found.output().map(|found| found.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&found).trim().split(',').any(|option| option == "discard")
 }
 
 /// The variable that names a SQL Server.
