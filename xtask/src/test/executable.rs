@@ -1,5 +1,6 @@
 //! One executable of tests: how it is known, how it is run, what it came to.
 
+use super::stuck;
 use crate::process::{cargo, output, root};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -7,6 +8,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
+
+/// Longer than any process takes on a busy machine with two processors: one that takes longer waits
+/// for what never comes.
+const TIME_MAX: Duration = Duration::from_secs(40 * 60);
 
 /// An executable that cargo has built.
 #[derive(Debug, PartialEq)]
@@ -95,10 +100,11 @@ impl Executable {
         let path = folder
             .join(self.name.trim_start_matches('-').replace(" --", "-").replace(' ', "-") + ".txt");
         let run = || -> std::io::Result<(ExitStatus, Vec<u8>)> {
-            let output = File::create(&path)?;
+            let mut output = File::create(&path)?;
             let mut command = self.command(arguments);
-            command.envs(environment.iter().cloned()).stdout(output.try_clone()?).stderr(output);
-            let status = command.status()?;
+            command.envs(environment.iter().cloned()).stdout(output.try_clone()?);
+            let mut child = command.stderr(output.try_clone()?).spawn()?;
+            let status = stuck::end_within(&mut child, TIME_MAX, &mut output)?;
             Ok((status, std::fs::read(&path)?))
         };
         let (is_well, output) = match run() {
