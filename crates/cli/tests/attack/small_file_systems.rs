@@ -2,7 +2,7 @@
 //! them: under the results, the data, or both. Needs root.
 
 use crate::attack::arena::{Arena, Limits, Tries, USUAL, campaign};
-use crate::common::skipped;
+use crate::common::{skipped, wait_until};
 use crate::servers::installed;
 use std::fs::File;
 use std::io::Write;
@@ -20,7 +20,18 @@ const MAKERS: [(&[&str], u64); 5] = [
     (&["mkfs.btrfs", "-q"], 200 << 20),
     (&["mkfs.ext4", "-q", "-F", "-b", "2048", "-O", "^has_journal"], 110 << 20),
 ];
+/// More than a run needs to begin.
+const FREE_BYTES_MIN: u64 = 65 << 20;
 const MODES: [&str; 4] = ["wal", "delete", "persist", "memory"];
+
+/// Ends the filling when dropped, also by a panic: the scope waits for its thread.
+struct Filling<'a>(&'a AtomicBool);
+
+impl Drop for Filling<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// Fills a file system, from now and then a file of another size, until it shall stop.
 fn fill(folder: &Path, delay: Duration, left: u64, stop: &AtomicBool) {
@@ -43,6 +54,13 @@ fn fill(folder: &Path, delay: Duration, left: u64, stop: &AtomicBool) {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
+}
+
+/// Bytes that others than root may still write to the file system of a folder.
+fn free_bytes(folder: &Path) -> u64 {
+    let output = Command::new("df").args(["--output=avail", "-B1"]).arg(folder).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().nth(1).and_then(|line| line.trim().parse().ok()).unwrap_or(0)
 }
 
 /// A run whose engine works on the disk, its results, or both.
@@ -89,17 +107,20 @@ fn attack(kind: &str, tries: Tries, engines: &[String]) {
         let told = |why: String| format!("{said}, {delay:?}, {left}: {why}");
         let folder: PathBuf = arena.path("small");
         let seen = std::thread::scope(|scope| {
+            let _filling = Filling(&stop);
             scope.spawn(|| fill(&folder, delay, left, &stop));
-            let seen = arena.run(&arguments, LONG);
-            stop.store(true, Ordering::Relaxed);
-            seen
+            arena.run(&arguments, LONG)
         })
         .map_err(told)?;
         if !seen.status.success() && !CAUSES.iter().any(|cause| seen.text().contains(cause)) {
             return Err(told(seen.text()));
         }
         std::fs::remove_file(folder.join("filler")).unwrap();
-        Command::new("sync").arg("-f").arg(&folder).status().unwrap();
+        // btrfs frees space some commits after a file was removed.
+        wait_until("there is space again", || {
+            Command::new("sync").arg("-f").arg(&folder).status().unwrap();
+            free_bytes(&folder) > FREE_BYTES_MIN
+        });
         let last = arena.run(&arguments, LONG).map_err(told)?;
         if !last.status.success() {
             return Err(told(format!("does not resume: {}", last.text())));
