@@ -38,7 +38,14 @@ pub struct Mock {
     connections: Arc<Mutex<ConnectionStore>>,
     pub port: u16,
     /// Ends the server.
-    _runtime: Runtime,
+    runtime: Option<Runtime>,
+}
+
+impl Drop for Mock {
+    fn drop(&mut self) {
+        // Without waiting for what a client in between has confused.
+        self.runtime.take().map(Runtime::shutdown_background);
+    }
 }
 
 impl Mock {
@@ -64,7 +71,7 @@ impl Mock {
         let (answers, connections) = (Answers(server.query_registry()), server.connection_store());
         let port = server.local_addr().port();
         runtime.spawn(server.run());
-        let mock = Self { answers, connections, port, _runtime: runtime };
+        let mock = Self { answers, connections, port, runtime: Some(runtime) };
         mock.answers.answer(views::SESSION, "ready\n1");
         mock.answers.answer(
             views::IDENTITY.sql,
