@@ -44,7 +44,9 @@ pub struct Mock {
 impl Drop for Mock {
     fn drop(&mut self) {
         // Without waiting for what a client in between has confused.
-        self.runtime.take().map(Runtime::shutdown_background);
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 

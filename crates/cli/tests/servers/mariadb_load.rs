@@ -1,5 +1,6 @@
 //! Loads on servers of MariaDB and MySQL, and the private servers of runs that are going on.
 
+use super::mariadb::LONG;
 use super::once;
 use crate::common::{Lab, wait_until};
 use mariadb::client::{Client, Config};

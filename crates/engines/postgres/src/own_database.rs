@@ -150,8 +150,7 @@ impl OwnDatabases {
         let session = format!("pid = {}", self.client.backend_pid());
         let Self { client, config, .. } = self;
         let result = client.long_query(sql, &mut || is_working(config, &session));
-        let is_left = |error: &Error| error.is_stopped() || matches!(error, Error::Timeout(_));
-        if result.as_ref().is_err_and(is_left) {
+        if result.as_ref().is_err_and(|why| why.is_stopped() || matches!(why, Error::Timeout(_))) {
             // A server that cannot be asked stops by itself, or at the end of the statement.
             let _ = client.canceller().cancel();
         }

@@ -69,10 +69,10 @@ pub struct Unfinished<'a> {
 }
 
 impl Unfinished<'_> {
-    /// Runs a program that makes a data directory to its end, as the account. It is killed when the
-    /// trial is asked to stop, after five minutes, and when we are, but in the last case not what it has started, which writes on for a while: these processes hold the
-    /// template's lock too, so that the next run waits for their end before it removes what is
-    /// there.
+    /// Runs a program that makes a data directory to its end, as the account. When the trial is
+    /// asked to stop, and after five minutes, it is killed with all that it has started. When we
+    /// are killed, what it has started writes on for a while: these processes hold the template's
+    /// lock too, so that the next run waits for their end before it removes what is there.
     pub fn run(&self, mut command: Command) -> Result<Output, EngineError> {
         let program = PathBuf::from(command.get_program());
         self.account.can_run(&program)?;
