@@ -2,6 +2,7 @@
 //! Microsoft's mock of a server, which answers each statement with rows given here. A statement
 //! without an answer is reported as missing, which the tests check.
 
+mod background;
 mod queries;
 
 use crate::captures;
@@ -38,16 +39,7 @@ pub struct Mock {
     connections: Arc<Mutex<ConnectionStore>>,
     pub port: u16,
     /// Ends the server.
-    runtime: Option<Runtime>,
-}
-
-impl Drop for Mock {
-    fn drop(&mut self) {
-        // Without waiting for what a client in between has confused.
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
-    }
+    _runtime: background::Background,
 }
 
 impl Mock {
@@ -73,7 +65,7 @@ impl Mock {
         let (answers, connections) = (Answers(server.query_registry()), server.connection_store());
         let port = server.local_addr().port();
         runtime.spawn(server.run());
-        let mock = Self { answers, connections, port, runtime: Some(runtime) };
+        let mock = Self { answers, connections, port, _runtime: background::Background(Some(runtime)) };
         mock.answers.answer(views::SESSION, "ready\n1");
         mock.answers.answer(
             views::IDENTITY.sql,

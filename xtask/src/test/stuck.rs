@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Waits for the end of a process. One that takes longer is killed with all that it has started,
-/// after `log` was told what each of them waits for.
+/// Waits for the end of a process. One that takes longer is killed with all that it has started;
+/// `log` lists what each of them waits for.
 pub fn end_within(
     child: &mut Child,
     at_most: Duration,
