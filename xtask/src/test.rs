@@ -1,6 +1,7 @@
 //! Installs what the tests need, runs them all, and says what was skipped.
 
 mod executable;
+mod stuck;
 
 use crate::process::{cargo, target};
 use crate::tools::install_tools;

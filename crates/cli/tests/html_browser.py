@@ -11,6 +11,7 @@ import base64
 import json
 import pathlib
 import shutil
+import signal
 import sys
 
 from selenium import webdriver
@@ -33,7 +34,12 @@ def take(driver, step):
     return [len(content), content[:5].decode("ascii")]
 
 
+# Seconds after which a browser that does not answer ends this program.
+TIME_MAX = 600
+
+
 def main():
+    signal.alarm(TIME_MAX)
     asked = json.load(sys.stdin)
     options = Options()
     options.binary_location = shutil.which("chromium")

@@ -2,7 +2,7 @@
 //! its reason, the run continues, and nothing is left behind. In addition: every trial begins with
 //! the tables of the set-up.
 
-use crate::common::{Lab, end, signal, wait_until};
+use crate::common::{Lab, end, hear, signal, wait_until};
 use crate::servers;
 use crate::servers::mariadb::Server;
 use crate::servers::mariadb_load::{LOAD_RUNS, await_load, once_it_says, running_load};
@@ -374,8 +374,8 @@ fn every_wait_for_a_silent_server_ends_in_its_time_and_at_the_first_interruption
             Lab::with(&experiment(1, &format!("url = \"{url}\""), &inserts(0.2), limits))
         };
         let lab = limited(&url, "");
-        let child = lab.start();
-        told.recv().unwrap();
+        let mut child = lab.start();
+        hear(&told, &mut child);
         signal(&child, libc::SIGINT);
         end(child).expect(130);
         assert_eq!(lab.work_folders().len(), 0);

@@ -12,6 +12,7 @@ A step is a JSON object, one of
 
 import json
 import shutil
+import signal
 import sys
 import time
 
@@ -56,7 +57,12 @@ def take(driver, step):
     return [entry["message"] for entry in driver.get_log("browser")]
 
 
+# Seconds after which a browser that does not answer ends this program.
+STEP_MAX = 300
+
+
 def main():
+    signal.alarm(STEP_MAX)
     options = Options()
     options.binary_location = shutil.which("chromium")
     # Containers give root no sandbox and little shared memory.
@@ -64,10 +70,14 @@ def main():
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+    signal.alarm(0)
     try:
         for line in sys.stdin:
+            signal.alarm(STEP_MAX)
             print(json.dumps(take(driver, json.loads(line))), flush=True)
+            signal.alarm(0)
     finally:
+        signal.alarm(STEP_MAX)
         driver.quit()
 
 

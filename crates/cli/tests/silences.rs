@@ -1,8 +1,9 @@
 //! Servers that fall silent at some point of a command: each wait ends in its time, and nothing
 //! unfinished is left. A server that works on is waited for.
 
-use crate::common::{Ended, Lab, end, signal};
+use crate::common::{Ended, Lab, end, hear, signal};
 use crate::servers::by_url::{OWNER, Server, bindirs};
+use crate::servers::proxy::{Act, Proxy, Sent};
 use crate::{common, servers};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -147,21 +148,23 @@ fn lab_with_statement() -> Option<Lab> {
 #[test]
 fn a_dump_of_a_silent_server_ends_and_leaves_nothing() {
     let Some(lab) = lab_with_statement() else { return };
-    let (url, told) = silent(Falls::AfterLogin);
+    let (url, _told) = silent(Falls::AfterLogin);
     let arguments = [&["queries", "try", &url][..], &TRY].concat();
     let ended = run(&lab, &arguments).expect(1);
     assert!(ended.stderr.contains("without progress"), "{ended:#?}");
     assert_eq!(files(&lab), Vec::<String>::new());
-    while told.try_recv().is_ok() {}
 
-    let child = lab
+    // Another server, which reports no client of the first command.
+    let (url, told) = silent(Falls::AfterLogin);
+    let arguments = [&["queries", "try", &url][..], &TRY].concat();
+    let mut child = lab
         .command(&arguments)
         .env("STEELBENCH_SILENCE_S", "600")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    told.recv().unwrap();
+    hear(&told, &mut child);
     signal(&child, libc::SIGINT);
     end(child).expect(130).says("nothing is left");
     assert_eq!(files(&lab), Vec::<String>::new());
@@ -174,7 +177,7 @@ fn a_killed_dump_is_not_taken_for_a_whole_one() {
     let (url, told) = silent(Falls::AfterLogin);
     let arguments = [&["queries", "try", &url][..], &TRY].concat();
     let mut child = lab.command(&arguments).stderr(Stdio::null()).spawn().unwrap();
-    told.recv().unwrap();
+    hear(&told, &mut child);
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(!lab.path("n.dump").exists());
@@ -201,6 +204,31 @@ fn a_server_that_works_longer_than_it_may_be_silent_is_waited_for() {
         .unwrap();
     let url = format!("postgres://{OWNER}@127.0.0.1:{}/postgres?sslmode=disable", server.port);
     run(&Lab::new(), &["sort-order", &url, "slow"]).expect(0);
+}
+
+/// The answer to the statement that removes what a run has made never comes.
+#[test]
+fn the_end_of_a_run_waits_for_a_silent_server_for_a_limited_time() {
+    let Some(bin) = bindirs().pop() else {
+        return common::skipped("PostgreSQL is not installed");
+    };
+    let server = Server::start(&bin, "host all all 127.0.0.1/32 trust", &[]);
+    let proxy = Proxy::start(server.port, |sent: &Sent<'_>| {
+        if sent.has("DROP DATABASE") { Act::PassLast } else { Act::Pass }
+    });
+    let lab = servers::lab(&format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \"host=127.0.0.1 \
+         port={} user={OWNER} dbname=postgres sslmode=disable\"\nsetup.sql = \
+         \"schema.sql\"\n[workload]\nprobe = \"script\"\nscript = \"r.sql\"\nconnections = \
+         1\ntransactions = 1\n[repeats]\nblocks = 1\n",
+        proxy.port
+    ));
+    lab.write("schema.sql", "CREATE TABLE t (a int);\n");
+    lab.write("r.sql", "SELECT count(*) FROM t;\n");
+    let mut command = lab.command(&["run", "e.toml"]);
+    command.env("STEELBENCH_SILENCE_S", "5").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let ended = end(command.spawn().unwrap()).expect(1);
+    ended.says("DROP DATABASE").says("no answer within 5 s");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Servers that stop answering: every wait for them ends in its time, and at the first Ctrl-C.
 
-use crate::common::{Lab, end, signal, wait_until};
+use crate::common::{Lab, end, hear, signal, wait_until};
 use crate::servers;
 use crate::servers::by_url::{OWNER, Server, bindirs};
 use crate::servers::installed::mariadb_installations;
@@ -37,8 +37,11 @@ fn by_url(url: &str, limits: &str) -> String {
     )
 }
 
+/// How many commands [`commands`] has.
+const COMMANDS: usize = 3;
+
 /// The commands that ask a server by URL.
-fn commands(url: &str) -> [(Lab, Vec<String>); 3] {
+fn commands(url: &str) -> [(Lab, Vec<String>); COMMANDS] {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     [
         (Lab::new(), words(&["waits", url, "--seconds", "1"])),
@@ -55,17 +58,18 @@ fn start(lab: &Lab, words: &[String]) -> Child {
 #[test]
 fn the_first_interruption_ends_every_wait_for_a_silent_server() {
     for lets_in in [false, true] {
-        let (port, told) = silent(lets_in);
-        let url = format!(
-            "host=127.0.0.1 port={port} user=me dbname=d sslmode=disable connect_timeout=600"
-        );
-        for (lab, words) in commands(&url) {
-            let child = start(&lab, &words);
-            told.recv().unwrap();
+        for command in 0..COMMANDS {
+            // Each has a server of its own, which reports no client of the one before.
+            let (port, told) = silent(lets_in);
+            let url = format!(
+                "host=127.0.0.1 port={port} user=me dbname=d sslmode=disable connect_timeout=600"
+            );
+            let (lab, words) = &commands(&url)[command];
+            let mut child = start(lab, words);
+            hear(&told, &mut child);
             signal(&child, libc::SIGINT);
             end(child).expect(130);
             assert_eq!(lab.work_folders().len(), 0, "{words:?}");
-            while told.try_recv().is_ok() {}
         }
     }
 }

@@ -2,6 +2,7 @@
 //! Microsoft's mock of a server, which answers each statement with rows given here. A statement
 //! without an answer is reported as missing, which the tests check.
 
+mod background;
 mod hidden;
 mod queries;
 
@@ -39,7 +40,7 @@ pub struct Mock {
     connections: Arc<Mutex<ConnectionStore>>,
     pub port: u16,
     /// Ends the server.
-    _runtime: Runtime,
+    _runtime: background::Background,
 }
 
 impl Mock {
@@ -65,7 +66,7 @@ impl Mock {
         let (answers, connections) = (Answers(server.query_registry()), server.connection_store());
         let port = server.local_addr().port();
         runtime.spawn(server.run());
-        let mock = Self { answers, connections, port, _runtime: runtime };
+        let mock = Self { answers, connections, port, _runtime: background::Background(Some(runtime)) };
         mock.answers.answer(views::SESSION, "ready\n1");
         mock.answers.answer(
             views::IDENTITY.sql,

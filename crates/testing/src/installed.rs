@@ -172,7 +172,8 @@ pub fn private(directory: &Path) -> Option<(i32, Config)> {
     let line: Vec<&str> = note.lines().map(str::trim).collect();
     (*line.get(7)? == "ready").then_some(())?;
     let config = Config::unix(Path::new(line[4]), line[3].parse().ok()?, "postgres", "postgres");
-    Some((line[0].parse().ok()?, config))
+    // The server may be frozen.
+    Some((line[0].parse().ok()?, config.with_connect_timeout(Some(LONG))))
 }
 
 /// When the server was started.

@@ -12,6 +12,7 @@
 pub mod block_disk;
 #[cfg(feature = "engines")]
 mod by_name;
+mod ending;
 pub mod faults;
 #[cfg(feature = "engines")]
 pub mod installed;

@@ -171,7 +171,7 @@ impl Server {
 
     /// Its superuser, over the unix socket.
     pub fn config(&self) -> Config {
-        Config::unix(&self.socket(), "root")
+        Config::unix(&self.socket(), "root").with_default_timeout(LONG)
     }
 
     /// A connection of its superuser.

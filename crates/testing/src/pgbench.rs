@@ -138,7 +138,7 @@ impl Drop for Server {
             if !quit.is_ok_and(|status| status.success()) {
                 let _ = process.kill();
             }
-            let _ = process.wait();
+            crate::ending::end(&mut process);
         }
     }
 }

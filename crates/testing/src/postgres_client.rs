@@ -119,7 +119,8 @@ impl Server {
 
     /// Its owner, over the unix socket.
     pub fn config(&self) -> Config {
-        Config::unix(self.folder(), self.port, OWNER, "postgres")
+        let config = Config::unix(self.folder(), self.port, OWNER, "postgres");
+        config.with_connect_timeout(Some(LONG))
     }
 
     /// A connection of its owner.
@@ -149,7 +150,7 @@ impl Drop for Server {
         if let Some(mut process) = self.process.take() {
             // At once, but with its children; it may have ended by itself.
             let _ = Command::new("kill").args(["-QUIT", &process.id().to_string()]).output();
-            let _ = process.wait();
+            crate::ending::end(&mut process);
         }
     }
 }

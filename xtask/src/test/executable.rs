@@ -1,15 +1,17 @@
 //! One executable of tests: how it is known, how it is run, what it came to.
 
+use super::stuck;
 use crate::process::{cargo, output, root};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// A process that takes longer hangs: the longest ones take some minutes on two busy processors.
-const TIME_MAX: Duration = Duration::from_secs(15 * 60);
+/// Longer than any process takes on a busy machine with two processors: one that takes longer waits
+/// for what never comes.
+const TIME_MAX: Duration = Duration::from_secs(20 * 60);
 
 /// An executable that cargo has built.
 #[derive(Debug, PartialEq)]
@@ -97,40 +99,25 @@ impl Executable {
         let begun = Instant::now();
         let path = folder
             .join(self.name.trim_start_matches('-').replace(" --", "-").replace(' ', "-") + ".txt");
-        let run = || -> std::io::Result<(Option<ExitStatus>, Vec<u8>)> {
-            let output = File::create(&path)?;
+        let run = || -> std::io::Result<(ExitStatus, Vec<u8>)> {
+            let mut output = File::create(&path)?;
             let mut command = self.command(arguments);
-            command.envs(environment.iter().cloned()).stdout(output.try_clone()?).stderr(output);
-            let status = end_within(&mut command.spawn()?, TIME_MAX)?;
+            command.envs(environment.iter().cloned()).stdout(output.try_clone()?);
+            let mut child = command.stderr(output.try_clone()?).spawn()?;
+            let status = stuck::end_within(&mut child, TIME_MAX, &mut output)?;
             Ok((status, std::fs::read(&path)?))
         };
         let (is_well, output) = match run() {
             Ok((status, output)) => {
                 let output = String::from_utf8_lossy(&output).into_owned();
-                match status {
-                    Some(status) if status.success() => (true, output),
-                    Some(status) => (false, format!("{output}{status}\n")),
-                    None => (false, format!("{output}killed after {} s\n", TIME_MAX.as_secs())),
-                }
+                (
+                    status.success(),
+                    if status.success() { output } else { format!("{output}{status}\n") },
+                )
             }
             Err(error) => (false, format!("cannot be run: {error}\n")),
         };
         Ended { name: self.name.clone(), is_well, output, took: begun.elapsed() }
-    }
-}
-
-/// Waits for a process to end; kills one that takes longer, and returns `None`.
-fn end_within(child: &mut Child, time: Duration) -> std::io::Result<Option<ExitStatus>> {
-    let begun = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if begun.elapsed() > time {
-            child.kill()?;
-            return child.wait().map(|_| None);
-        }
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -188,20 +175,8 @@ fn without_output_of_passed(output: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Executable, end_within, package_name, without_output_of_passed};
+    use super::{Executable, package_name, without_output_of_passed};
     use serde_json::json;
-    use std::process::Command;
-    use std::time::Duration;
-
-    #[test]
-    fn a_process_that_hangs_is_killed() {
-        let end = |seconds: &str, time| {
-            let mut child = Command::new("sleep").arg(seconds).spawn().unwrap();
-            end_within(&mut child, time).unwrap().map(|status| status.success())
-        };
-        assert_eq!(end("0", Duration::from_secs(60)), Some(true));
-        assert_eq!(end("60", Duration::from_millis(50)), None);
-    }
 
     #[test]
     fn an_executable_is_known_from_the_message_of_cargo() {

@@ -100,7 +100,7 @@ fn dropped_databases() {
         server.folder().display(),
         server.port
     );
-    campaign("dropped_databases", Tries { short: 3, full: 150 }, |random| {
+    campaign("dropped_databases", Tries { short: 2, full: 150 }, |random| {
         let arena = Arena::new();
         let mut admin = server.connect();
         for database in DATABASES {

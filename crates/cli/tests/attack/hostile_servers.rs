@@ -347,6 +347,8 @@ fn ask(
     };
     let mut command = arena.lab.command(arguments);
     command.env("PGPASSWORD", PASSWORD).env("PGCONNECT_TIMEOUT", "2").env("MYSQL_PWD", PASSWORD);
+    // Many of these servers are silent at some point; the usual limit is a minute.
+    command.env("STEELBENCH_SILENCE_S", "10");
     let seen = arena.run_command(command, LIMITS)?;
     if seen.text().contains(PASSWORD) {
         return Err(format!("tells the password: {}", seen.text()));

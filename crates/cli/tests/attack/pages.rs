@@ -57,6 +57,7 @@ const FORBIDDEN: &[&str] =
 fn exchange(address: &str, request: &[u8]) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(Duration::from_secs(30)))?;
+    stream.set_write_timeout(Some(Duration::from_secs(30)))?;
     stream.write_all(request)?;
     stream.shutdown(std::net::Shutdown::Write)?;
     let mut answer = Vec::new();

@@ -198,7 +198,7 @@ fn explain_outputs() {
     let recorded = arena.run(&["run", "e.toml"], USUAL).unwrap();
     assert!(recorded.status.success(), "{}", recorded.text());
     let whole = std::fs::read(arena.path("results/t.steelbench")).unwrap();
-    campaign("explain_outputs", Tries { short: 8, full: 300 }, |random| {
+    campaign("explain_outputs", Tries { short: 4, full: 300 }, |random| {
         if random.below(3) > 0 || between.is_empty() {
             arena.write("results/t.steelbench", &whole);
             let (text, analysis) = (plan(random), plan(random));

@@ -20,7 +20,18 @@ const MAKERS: [(&[&str], u64); 5] = [
     (&["mkfs.btrfs", "-q"], 200 << 20),
     (&["mkfs.ext4", "-q", "-F", "-b", "2048", "-O", "^has_journal"], 110 << 20),
 ];
+/// More than a run needs to begin.
+const FREE_BYTES_MIN: u64 = 65 << 20;
 const MODES: [&str; 4] = ["wal", "delete", "persist", "memory"];
+
+/// Ends the filling when dropped, also by a panic: the scope waits for its thread.
+struct Filling<'a>(&'a AtomicBool);
+
+impl Drop for Filling<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// Fills a file system, from now and then a file of another size, until it shall stop.
 fn fill(folder: &Path, delay: Duration, left: u64, stop: &AtomicBool) {
@@ -45,6 +56,13 @@ fn fill(folder: &Path, delay: Duration, left: u64, stop: &AtomicBool) {
     }
 }
 
+/// Bytes that others than root may still write to the file system of a folder.
+fn free_bytes(folder: &Path) -> u64 {
+    let output = Command::new("df").args(["--output=avail", "-B1"]).arg(folder).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().nth(1).and_then(|line| line.trim().parse().ok()).unwrap_or(0)
+}
+
 /// A run whose engine works on the disk, its results, or both.
 fn file(engine: &str, on_volume: bool) -> String {
     let volume = if on_volume { "volume = \"small\"\n" } else { "" };
@@ -56,16 +74,12 @@ fn file(engine: &str, on_volume: bool) -> String {
     )
 }
 
-/// Bytes that a run must find free.
-const NEEDED: u64 = 64 << 20;
-
 /// Waits until a removed file's space is free. btrfs frees it later, and reports none as long as
 /// its own structures have no room: what is full for good cannot be resumed on.
 fn is_freed(folder: &Path) -> bool {
     for _ in 0..50 {
         Command::new("sync").arg("-f").arg(folder).status().unwrap();
-        let seen = rustix::fs::statvfs(folder).unwrap();
-        if seen.f_bavail * seen.f_frsize > NEEDED {
+        if free_bytes(folder) > FREE_BYTES_MIN {
             return true;
         }
         std::thread::sleep(Duration::from_millis(100));
@@ -106,10 +120,9 @@ fn attack(kind: &str, tries: Tries, engines: &[String]) {
         let told = |why: String| format!("{said}, {delay:?}, {left}: {why}");
         let folder: PathBuf = arena.path("small");
         let seen = std::thread::scope(|scope| {
+            let _filling = Filling(&stop);
             scope.spawn(|| fill(&folder, delay, left, &stop));
-            let seen = arena.run(&arguments, LONG);
-            stop.store(true, Ordering::Relaxed);
-            seen
+            arena.run(&arguments, LONG)
         })
         .map_err(told)?;
         if !seen.status.success() && !CAUSES.iter().any(|cause| seen.text().contains(cause)) {

@@ -3,16 +3,21 @@
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 use std::fs::{File, Permissions};
+use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Nothing that a test waits for takes this long, on the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
+/// No command of a test takes this long, on the slowest machine.
+const LONGEST: Duration = Duration::from_secs(900);
+const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// A user without rights.
 pub const NOBODY: u32 = 65534;
 
@@ -82,8 +87,26 @@ impl Lab {
         command
     }
 
+    /// Runs a command to its end, which has to come.
+    #[track_caller]
     pub fn steelbench(&self, arguments: &[&str]) -> Ended {
-        self.command(arguments).output().unwrap().into()
+        let mut child =
+            self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let printed = (read_all(child.stdout.take()), read_all(child.stderr.take()));
+        let begun = Instant::now();
+        let status = loop {
+            match child.try_wait().unwrap() {
+                Some(status) => break status,
+                None if begun.elapsed() < LONGEST => std::thread::sleep(LOOK_EVERY),
+                None => {
+                    let _ = child.kill();
+                    panic!("steelbench {arguments:?} never ends");
+                }
+            }
+        };
+        let held = "a process that the command has left holds its output open";
+        let text = |told: &Receiver<String>| told.recv_timeout(PATIENCE).expect(held);
+        Ended { code: status.code(), stdout: text(&printed.0), stderr: text(&printed.1) }
     }
 
     /// `run e.toml`, which has to end with this code.
@@ -250,10 +273,43 @@ pub fn signal(child: &Child, signal: libc::c_int) {
     unsafe { libc::kill(child.id() as libc::pid_t, signal) };
 }
 
-/// Waits for a process that was started with [`Lab::start`].
+/// Waits for a process that was started with [`Lab::start`]. One that does not end is killed.
+#[track_caller]
 pub fn end(mut child: Child) -> Ended {
-    wait_until("the process ends", || child.try_wait().unwrap().is_some());
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if begun.elapsed() > PATIENCE {
+            let _ = child.kill();
+            panic!("the process never ends: {:#?}", Ended::from(child.wait_with_output().unwrap()));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
     child.wait_with_output().unwrap().into()
+}
+
+/// Reads to the end on a thread of its own.
+fn read_all(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        let mut text = String::new();
+        stream.unwrap().read_to_string(&mut text).unwrap();
+        let _ = tell.send(text);
+    });
+    told
+}
+
+/// Waits for what another thread reports, while this process runs.
+#[track_caller]
+pub fn hear<T>(told: &Receiver<T>, child: &mut Child) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Ok(report) = told.recv_timeout(Duration::from_millis(20)) {
+            return report;
+        }
+        let status = child.try_wait().unwrap();
+        assert!(status.is_none(), "the process ended before: {status:?}");
+        assert!(begun.elapsed() < PATIENCE, "nothing was reported");
+    }
 }
 
 /// The command with no more than 1 GiB of memory.

@@ -63,6 +63,7 @@ impl Screen {
     }
 
     pub fn end(mut self) -> ExitStatus {
+        wait_until("the command ends", || self.child.try_wait().unwrap().is_some());
         self.child.wait().unwrap()
     }
 

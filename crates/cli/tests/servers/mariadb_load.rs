@@ -1,5 +1,6 @@
 //! Loads on servers of MariaDB and MySQL, and the private servers of runs that are going on.
 
+use super::mariadb::LONG;
 use super::once;
 use crate::common::{Lab, wait_until};
 use mariadb::client::{Client, Config};
@@ -16,7 +17,9 @@ fn private(lab: &Lab, not: Option<i32>) -> Option<(i32, Client)> {
             std::fs::read_to_string(folder.join("data/server.pid")).ok()?.trim().parse().ok()?;
         let socket =
             std::fs::read_link(folder.join("socket")).unwrap_or_else(|_| folder.join("socket"));
-        let client = Client::connect(&Config::unix(&socket.join("server.sock"), "root")).ok()?;
+        // The server may be frozen.
+        let config = Config::unix(&socket.join("server.sock"), "root").with_default_timeout(LONG);
+        let client = Client::connect(&config).ok()?;
         (Some(pid) != not).then_some((pid, client))
     };
     let folders = std::fs::read_dir(lab.path("results/t.steelbench.work")).ok()?;

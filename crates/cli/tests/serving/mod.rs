@@ -1,6 +1,6 @@
 //! A server of pages and those who visit it.
 
-use crate::common::{Lab, skipped, wait_until};
+use crate::common::{Lab, PATIENCE, skipped, wait_until};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -52,6 +52,8 @@ impl Server {
     /// Sends a request as it is written.
     pub fn send(&self, request: &str) -> Answer {
         let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();

@@ -249,13 +249,13 @@ impl Table {
 
     /// Rows that changed since its counters began.
     pub fn changes(&self) -> Option<u64> {
-        Some(self.inserts? + self.updates? + self.deletes?)
+        Some(self.inserts?.saturating_add(self.updates?).saturating_add(self.deletes?))
     }
 
     /// Changes that every index of it had to follow, at most: inserts, deletes, and updates that
-    /// are not HOT.
+    /// are not HOT. A server updates its counters one after the other.
     pub fn index_changes(&self) -> Option<u64> {
-        Some(self.changes()? - self.hot_updates.unwrap_or(0))
+        Some(self.changes()?.saturating_sub(self.hot_updates.unwrap_or(0)))
     }
 
     /// Returns true when it was read or changed since its counters began.

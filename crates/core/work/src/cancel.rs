@@ -66,6 +66,13 @@ impl Stop {
         Self(Arc::new(is_asked))
     }
 
+    /// Asked to stop when one of the two is.
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        let both = [self.clone(), other.clone()];
+        Self::when(move || both.iter().any(Self::is_asked))
+    }
+
     /// Returns whether to stop.
     pub fn is_asked(&self) -> bool {
         (self.0)()

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use transport::Stream;
+use work::Stop;
 
 /// The port in the name of the socket.
 const PORT: &str = "5432";
@@ -44,7 +45,7 @@ pub struct Session {
 #[derive(Debug)]
 pub struct Libpq<F>(F);
 
-impl<F: Fn(&Startup) -> Result<Session, String>> Libpq<F> {
+impl<F: Fn(&Startup, &Stop) -> Result<Session, String>> Libpq<F> {
     /// `log_in` logs in on the server by the rules of Steelbench's client; the program prints its
     /// error.
     pub fn new(log_in: F) -> Self {
@@ -66,13 +67,13 @@ pub fn environment(relay: &Relay) -> [(&'static str, String); 5] {
 
 impl<F> Door for Libpq<F>
 where
-    F: Fn(&Startup) -> Result<Session, String> + Send + Sync + 'static,
+    F: Fn(&Startup, &Stop) -> Result<Session, String> + Send + Sync + 'static,
 {
     const SOCKET: &'static str = ".s.PGSQL.5432";
 
-    fn admit(&self, program: &mut UnixStream) -> io::Result<Option<Stream>> {
+    fn admit(&self, program: &mut UnixStream, over: &Stop) -> io::Result<Option<Stream>> {
         let Some(startup) = startup(program)? else { return Ok(None) };
-        match (self.0)(&startup) {
+        match (self.0)(&startup, over) {
             Ok(session) => {
                 program.write_all(&welcome(&session.parameters))?;
                 Ok(Some(session.stream))

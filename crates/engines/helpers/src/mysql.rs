@@ -5,6 +5,7 @@ use crate::Door;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use transport::Stream;
+use work::Stop;
 
 /// Capabilities that a program may have here, as bits. Absent are TLS, compression, attributes of
 /// the connection, what MariaDB adds, and files of the program's machine (`CLIENT_LOCAL_FILES`).
@@ -46,7 +47,7 @@ pub struct Mysql<F> {
     log_in: F,
 }
 
-impl<F: Fn(Login) -> Result<Stream, String>> Mysql<F> {
+impl<F: Fn(Login, &Stop) -> Result<Stream, String>> Mysql<F> {
     /// Greets programs as the server does. `log_in` logs in on the server by the rules of
     /// Steelbench's client; the program prints its error.
     pub fn new(greeting: Greeting, log_in: F) -> Self {
@@ -54,15 +55,15 @@ impl<F: Fn(Login) -> Result<Stream, String>> Mysql<F> {
     }
 }
 
-impl<F: Fn(Login) -> Result<Stream, String> + Send + Sync + 'static> Door for Mysql<F> {
+impl<F: Fn(Login, &Stop) -> Result<Stream, String> + Send + Sync + 'static> Door for Mysql<F> {
     const SOCKET: &'static str = "mysql.sock";
 
-    fn admit(&self, program: &mut UnixStream) -> io::Result<Option<Stream>> {
+    fn admit(&self, program: &mut UnixStream, over: &Stop) -> io::Result<Option<Stream>> {
         let offered = self.greeting.capabilities & OFFERED;
         program.write_all(&packet(0, &introduction(&self.greeting, offered)))?;
         let (sequence, answer) = receive(program)?;
         let login = parse(&answer, offered).ok_or(ErrorKind::InvalidData)?;
-        let (body, server) = match (self.log_in)(login) {
+        let (body, server) = match (self.log_in)(login, over) {
             Ok(server) => (vec![0, 0, 0, AUTOCOMMIT as u8, 0, 0, 0], Some(server)),
             // ER_ACCESS_DENIED_ERROR
             Err(reason) => ([b"\xff\x15\x04#28000", reason.as_bytes()].concat(), None),

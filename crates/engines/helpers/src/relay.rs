@@ -10,13 +10,17 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread::{Builder, JoinHandle};
+use std::thread::{self, Builder, JoinHandle};
+use std::time::Duration;
 use transport::Stream;
+use work::Stop;
 
 /// How the names of the folders begin; the number of the process and another number follow.
 const FOLDER: &str = "steelbench-relay-";
 /// The path of a socket has at most 107 bytes (unix(7)); this leaves room for what follows.
 const PARENT_BYTES_MAX: usize = 50;
+/// How soon a connection is accepted again that could not be.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(20);
 /// Folders of one process at most.
 const FOLDERS_MAX: u32 = 1000;
 
@@ -26,11 +30,11 @@ pub trait Door: Send + Sync + 'static {
     const SOCKET: &'static str;
 
     /// Answers the login of a program by one on the server. Returns the connection there; `None`
-    /// where the program wants none.
+    /// where the program wants none. `over` ends each wait for the server: the program is gone.
     ///
     /// # Errors
     /// When the program is lost. A server that refuses the login is an answer to the program.
-    fn admit(&self, program: &mut UnixStream) -> io::Result<Option<Stream>>;
+    fn admit(&self, program: &mut UnixStream, over: &Stop) -> io::Result<Option<Stream>>;
 }
 
 /// A socket for helper programs. Dropped, it ends their connections.
@@ -44,7 +48,7 @@ pub struct Relay {
 
 #[derive(Debug, Default)]
 struct Sessions {
-    is_over: AtomicBool,
+    is_over: Arc<AtomicBool>,
     all: Mutex<Vec<(UnixStream, JoinHandle<()>)>>,
 }
 
@@ -106,7 +110,11 @@ fn accept(listener: &UnixListener, door: impl Door, sessions: &Arc<Sessions>) {
         if sessions.is_over.load(Ordering::Relaxed) {
             return;
         }
-        let Ok(program) = program else { continue };
+        let Ok(program) = program else {
+            // No descriptor is free, for now.
+            thread::sleep(ACCEPT_AGAIN);
+            continue;
+        };
         let (Ok(own), door) = (program.try_clone(), Arc::clone(&door)) else { continue };
         let own_sessions = Arc::clone(sessions);
         let serve = move || {
@@ -119,8 +127,10 @@ fn accept(listener: &UnixListener, door: impl Door, sessions: &Arc<Sessions>) {
     }
 }
 
-fn serve(mut program: UnixStream, door: &impl Door, is_over: &AtomicBool) -> io::Result<()> {
-    let result = match door.admit(&mut program)? {
+fn serve(mut program: UnixStream, door: &impl Door, is_over: &Arc<AtomicBool>) -> io::Result<()> {
+    let flag = Arc::clone(is_over);
+    let over = Stop::when(move || flag.load(Ordering::Relaxed));
+    let result = match door.admit(&mut program, &over)? {
         Some(mut server) => pump(&program, &mut server, is_over),
         None => Ok(()),
     };
@@ -159,5 +169,49 @@ fn remove_left(parent: &Path) {
         if is_left && is_ours {
             let _ = std::fs::remove_dir_all(entry.path());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Door, Relay};
+    use std::io;
+    use std::os::unix::net::UnixStream;
+    use std::sync::mpsc::{Sender, channel};
+    use std::thread;
+    use std::time::Duration;
+    use transport::Stream;
+    use work::Stop;
+
+    /// A door to a server that never answers.
+    struct Silent(Sender<()>);
+
+    impl Door for Silent {
+        const SOCKET: &'static str = "silent";
+
+        fn admit(&self, _: &mut UnixStream, over: &Stop) -> io::Result<Option<Stream>> {
+            let _ = self.0.send(());
+            while !over.is_asked() {
+                thread::sleep(Duration::from_millis(5));
+            }
+            Ok(None)
+        }
+    }
+
+    #[test]
+    fn a_relay_ends_while_it_logs_in_on_a_server_that_never_answers() {
+        let long = Duration::from_secs(60);
+        let (tell, told) = channel();
+        let relay = Relay::start(Silent(tell)).unwrap();
+        let _program = UnixStream::connect(relay.socket()).unwrap();
+        told.recv_timeout(long).unwrap();
+        let folder = relay.folder().to_owned();
+        let (ended, ends) = channel();
+        thread::spawn(move || {
+            drop(relay);
+            let _ = ended.send(());
+        });
+        ends.recv_timeout(long).expect("the relay never ends");
+        assert!(!folder.exists());
     }
 }

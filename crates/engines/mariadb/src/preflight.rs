@@ -8,6 +8,7 @@ use super::{CONNECTING, what_to_do};
 use crate::client::{Client, Config, Error};
 use engine::{EngineError, Folders, Need, Preflight};
 use experiment::{Configuration, Invalid};
+use observe::child::answer;
 use servers::account::{Account, command};
 use servers::altered::{ALLOW_RESTART, ALLOW_SERVER_SETTINGS, NEEDS_RESTART, is_permitted};
 use std::collections::{BTreeMap, BTreeSet};
@@ -167,7 +168,7 @@ fn private(configuration: &Configuration, folders: &Folders) -> Result<Vec<Inval
     // The server's own program lists its variables and checks a value, without starting.
     let mut help = command(&installation.server);
     help.args(["--no-defaults", "--verbose", "--help"]);
-    let output = help.output().map_err(EngineError::at(&installation.server))?;
+    let output = answer(&mut help).map_err(EngineError::at(&installation.server))?;
     let known = options(&String::from_utf8_lossy(&output.stdout));
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let unknown = settings.keys().filter(|name| !known.contains(&name.as_str()));

@@ -8,6 +8,7 @@ use super::host::patient;
 use super::server::fill_by_url;
 use super::settings::URL;
 use crate::client::{Client, Config, Error, quote_identifier, quote_literal};
+use crate::connecting::is_working;
 use engine::EngineError;
 use engine::setup::Setup;
 use experiment::Configuration;
@@ -15,7 +16,7 @@ use observations::fnv1a;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use work::Cancel;
+use work::{Cancel, silence_max};
 
 /// Connection limit that marks a database as made by us: the statement that creates it sets it, so
 /// that there is none without a mark. Servers allow at most 262,143 connections (`MAX_BACKENDS`).
@@ -139,18 +140,21 @@ impl OwnDatabases {
         let _ = client.batch("SET client_connection_check_interval = '1s'");
         client.set_stop(cancel.stop(), Duration::ZERO);
         take_again(&mut client, HELD_MAX, cancel)?;
-        // A copy takes as long as its pages take.
-        client.set_answer_timeout(None);
+        client.set_answer_timeout(Some(silence_max()));
         Ok(Self { client, config: config.clone(), prefix: prefix(run) })
     }
 
+    /// Runs a statement, which may take as long as the server works on it: a copy takes as long as
+    /// its pages take.
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
-        let result = self.client.batch(sql);
-        if result.as_ref().is_err_and(Error::is_stopped) {
+        let session = format!("pid = {}", self.client.backend_pid());
+        let Self { client, config, .. } = self;
+        let result = client.long_query(sql, &mut || is_working(config, &session));
+        if result.as_ref().is_err_and(|why| why.is_stopped() || matches!(why, Error::Timeout(_))) {
             // A server that cannot be asked stops by itself, or at the end of the statement.
-            let _ = self.client.canceller().cancel();
+            let _ = client.canceller().cancel();
         }
-        result.map_err(failed_at(sql))
+        result.map(drop).map_err(failed_at(sql))
     }
 
     /// Returns whether one of our databases accepts connections; `None` if it does not exist.

@@ -1,6 +1,7 @@
 //! The account under which a server runs: PostgreSQL and MariaDB refuse to run as root.
 
 use engine::{EngineError, Folders};
+use observe::child::answer;
 use std::ffi::CStr;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
@@ -145,8 +146,7 @@ impl Account {
         let may = |which: &str, path: &Path| {
             let mut command = command(Path::new("test"));
             self.enter(&mut command);
-            command.arg(which).arg(path).stdout(Stdio::null()).stderr(Stdio::null());
-            command.status().is_ok_and(|status| status.success())
+            answer(command.arg(which).arg(path)).is_ok_and(|output| output.status.success())
         };
         if !self.is_other() || access.iter().all(|which| may(which, path)) {
             return Ok(());
@@ -193,7 +193,7 @@ pub fn command(program: &Path) -> Command {
 /// The account in the system's database of users.
 fn lookup(name: &str) -> Option<Account> {
     let numbers = |which: &str| -> Option<Vec<u32>> {
-        let output = Command::new("id").args([which, "--", name]).output().ok()?;
+        let output = answer(Command::new("id").args([which, "--", name])).ok()?;
         let output = output.status.success().then(|| String::from_utf8(output.stdout).ok())??;
         output.split_whitespace().map(|number| number.parse().ok()).collect()
     };

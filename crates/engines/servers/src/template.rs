@@ -4,6 +4,7 @@ use super::account::{Account, unfinished};
 use super::process::{end_with_us, removed};
 use super::wait_for;
 use engine::{EngineError, cache};
+use observe::child::output_within;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::Signal;
 use std::fmt::Display;
@@ -25,7 +26,8 @@ const ROOT: u32 = 0;
 /// The file that marks a template as ours and complete; it has the recipe.
 const MARKER: &str = ".steelbench-template";
 
-/// How long another process may take for the same template, unless it fills it.
+/// How long a program may take to make a data directory, and another process for the same template,
+/// unless it fills it.
 const INITIALISATION: Duration = Duration::from_secs(300);
 
 /// Recipe of a template.
@@ -63,13 +65,14 @@ pub struct Unfinished<'a> {
     pub folder: &'a Path,
     account: &'a Account,
     lock: &'a File,
+    cancel: &'a Cancel,
 }
 
 impl Unfinished<'_> {
-    /// Runs a program that makes a data directory to its end, as the account. It is killed when we
-    /// are, but not what it has started, which writes on for a while: these processes hold the
-    /// template's lock too, so that the next run waits for their end before it removes what is
-    /// there.
+    /// Runs a program that makes a data directory to its end, as the account. When the trial is
+    /// asked to stop, and after five minutes, it is killed with all that it has started. When we
+    /// are killed, what it has started writes on for a while: these processes hold the template's
+    /// lock too, so that the next run waits for their end before it removes what is there.
     pub fn run(&self, mut command: Command) -> Result<Output, EngineError> {
         let program = PathBuf::from(command.get_program());
         self.account.can_run(&program)?;
@@ -81,7 +84,11 @@ impl Unfinished<'_> {
         unsafe { command.pre_exec(move || Ok(fcntl_setfd(&lock, FdFlags::empty())?)) };
         self.account.enter(&mut command);
         end_with_us(&mut command, Signal::KILL);
-        command.output().map_err(failed)
+        let stopped = || self.cancel.is_cancelled();
+        output_within(&mut command, INITIALISATION, &stopped).map_err(|error| match error.kind() {
+            io::ErrorKind::Interrupted => EngineError::Cancelled,
+            _ => failed(error),
+        })
     }
 }
 
@@ -104,7 +111,7 @@ impl Template {
             if recipe.is_filled {
                 recipe.remove_surplus();
             }
-            recipe.make(&folder, &lock, make)?;
+            recipe.make(&folder, &lock, cancel, make)?;
         }
         cache::touch(&folder.join(MARKER));
         Ok(Self { data: folder.join("data"), is_new, _lock: lock })
@@ -134,6 +141,7 @@ impl Recipe<'_> {
         &self,
         folder: &Path,
         lock: &File,
+        cancel: &Cancel,
         fill: impl FnOnce(&Unfinished<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         let unfinished = unfinished(folder);
@@ -142,7 +150,7 @@ impl Recipe<'_> {
             removed(left_over, std::fs::remove_dir_all(left_over))?;
         }
         private_folder(&unfinished, self.account)?;
-        let made = fill(&Unfinished { folder: &unfinished, account: self.account, lock });
+        let made = fill(&Unfinished { folder: &unfinished, account: self.account, lock, cancel });
         if made.is_err() {
             let _ = std::fs::remove_dir_all(&unfinished);
             return made;

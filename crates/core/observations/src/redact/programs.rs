@@ -113,7 +113,9 @@ const PROGRAMS: &[Program] = &[
         ..NONE
     },
     Program {
-        names: &["mosquitto_pub", "mosquitto_sub", "zip", "unzip", "ipmitool", "cbc-pillowfight", "cbc"],
+        names: &[
+            "mosquitto_pub", "mosquitto_sub", "zip", "unzip", "ipmitool", "cbc-pillowfight", "cbc",
+        ],
         options: &[Held("-P", All)],
         ..NONE
     },

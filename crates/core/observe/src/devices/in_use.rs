@@ -1,6 +1,7 @@
 //! Checks before overwriting a block device.
 
 use super::{Device, DeviceError, btrfs_folder, listed_in};
+use crate::child::answer;
 use crate::{mounts, sysfs};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Seek, SeekFrom};
@@ -190,7 +191,7 @@ fn probe(programs: &[&str], path: &Path) -> io::Result<Output> {
     let path = path.canonicalize()?;
     for program in programs {
         // Probing reads the device itself; without it blkid would answer from its cache.
-        match Command::new(program).args(["--probe", "--output", "export"]).arg(&path).output() {
+        match answer(Command::new(program).args(["--probe", "--output", "export"]).arg(&path)) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             other => return other,
         }

@@ -1,6 +1,7 @@
 //! Which servers are installed.
 
 use engine::EngineError;
+use observe::child::answer;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -80,7 +81,7 @@ impl Installation {
     }
 
     fn of_program(server: PathBuf) -> Option<Self> {
-        let output = Command::new(&server).arg("--version").output().ok()?;
+        let output = answer(Command::new(&server).arg("--version")).ok()?;
         let (version, is_mysql) = version_of(&String::from_utf8_lossy(&output.stdout))?;
         let installer = if is_mysql {
             None

@@ -72,8 +72,10 @@ pub(crate) fn fill_by_url(
     let config = config.clone().with_database(DATABASE).with_stop(cancel.stop());
     let client = Client::connect(&config).map_err(failed_at("connecting"))?;
     let upstream = config.clone();
-    let relay = Relay::start(Mysql::new(client.greeting(), move |login| {
+    let stop = cancel.stop();
+    let relay = Relay::start(Mysql::new(client.greeting(), move |login, over| {
         let config = Config { program: Some(login), ..upstream.clone() };
+        let config = config.with_stop(stop.or(over));
         Ok(Client::connect(&config).map_err(|error| error.to_string())?.into_stream())
     }))?;
     fill_by(&Program { config: &config, relay: Some(relay), cancel }, setup)

@@ -1,6 +1,7 @@
 //! Which PostgreSQL servers are installed.
 
 use engine::EngineError;
+use observe::child::answer;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -113,7 +114,7 @@ impl Installation {
         if !bindir.join("initdb").exists() {
             return None;
         }
-        let output = Command::new(bindir.join("postgres")).arg("--version").output().ok()?;
+        let output = answer(Command::new(bindir.join("postgres")).arg("--version")).ok()?;
         let version = Version::of_output(&String::from_utf8_lossy(&output.stdout))?;
         Some(Self { bindir, version })
     }

@@ -5,6 +5,7 @@ use super::installation::{client_program, installed_programs};
 use crate::client::{Client, Config, Error, quote_literal};
 use crate::connecting::is_working;
 use crate::failed_at;
+use crate::{CONNECTING, SILENCE};
 use engine::EngineError;
 use engine::setup::Setup;
 use experiment::NamedFile;
@@ -112,6 +113,7 @@ pub fn dump(url: &str, to: &Path, stop: &Stop) -> Result<(), EngineError> {
     let config = Config::parse(url).map_err(|error| {
         EngineError::failed("parsing the URL of the database to dump", error.to_string())
     })?;
+    let config = config.with_default_patience(CONNECTING, SILENCE);
     let (bindir, relay) = (installed_programs(), Some(relayed(&config, stop)?));
     let filler = Filler { config: &config, bindir: bindir.as_deref(), relay, stop };
     let mut command = filler.client("pg_dump", Path::new(""))?;
@@ -138,11 +140,12 @@ struct Filler<'a> {
 
 /// Where programs connect to a server by URL: libpq sends a password to any server that asks.
 fn relayed(config: &Config, stop: &Stop) -> Result<Relay, EngineError> {
-    let config = config.clone().with_stop(stop.clone());
-    Relay::start(Libpq::new(move |startup| {
+    let (config, stop) = (config.clone(), stop.clone());
+    Relay::start(Libpq::new(move |startup, over| {
         if startup.user != config.user {
             return Err(format!("Steelbench logs in as role {} only", config.user));
         }
+        let config = config.clone().with_stop(stop.or(over));
         log_in(&config, startup).map_err(|error| error.to_string())
     }))
 }
@@ -152,6 +155,7 @@ fn log_in(config: &Config, startup: &Startup) -> Result<Session, Error> {
     let config = config.clone().with_database(&startup.database);
     let config = startup.options.iter().fold(config, |own, options| own.with_options(options));
     let mut client = Client::connect(&config)?;
+    client.set_answer_timeout(Some(silence_max()));
     // libpq leaves it to the database, unless it is asked for.
     client.batch("SELECT set_config('client_encoding', getdatabaseencoding(), false)")?;
     for (name, value) in &startup.settings {

@@ -3,6 +3,7 @@
 use super::installation::Installation;
 use super::settings::{line, objection, path};
 use experiment::Invalid;
+use observe::child::answer;
 use servers::account::command;
 use std::collections::BTreeMap;
 
@@ -23,8 +24,8 @@ pub fn objections(
     }
     // To show a value, `postgres` reads the file and does nothing else, also as root.
     let mut postgres = command(&installation.program("postgres"));
-    let output = postgres.args(["-C", "shared_buffers", "-D"]).arg(folder.path()).output();
-    let Ok(output) = output else { return Vec::new() };
+    postgres.args(["-C", "shared_buffers", "-D"]).arg(folder.path());
+    let Ok(output) = answer(&mut postgres) else { return Vec::new() };
     let log = String::from_utf8_lossy(&output.stderr);
     let wrong = settings.keys().filter_map(|name| Some((name, objection(&log, name)?)));
     let known = || names(installation);
@@ -52,8 +53,8 @@ pub fn objections(
 
 /// Names of settings that files usually have.
 fn names(installation: &Installation) -> Vec<String> {
-    let described = command(&installation.program("postgres")).arg("--describe-config").output();
-    let text = described
+    let mut postgres = command(&installation.program("postgres"));
+    let text = answer(postgres.arg("--describe-config"))
         .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
         .unwrap_or_default();
     text.lines().filter_map(|line| Some(line.split_once('\t')?.0.to_lowercase())).collect()
