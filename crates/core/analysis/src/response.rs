@@ -70,7 +70,7 @@ impl ResponseChoice {
         let responses = || first.responses.iter().map(Self::from_response);
         let preferred = asked.or_else(|| Some(first.responses.first()?.name.as_str()));
         let choice = found
-            .or_else(|| Self::available(preferred?, recording))
+            .or_else(|| Self::available(preferred?, recording).filter(measured))
             .or_else(|| responses().find(measured).or_else(|| responses().next()))
             .or_else(|| Self::derived("elapsed", first))?;
         Some(Self { missing, equivalence_margin: recording.run.equivalence_margin, ..choice })
