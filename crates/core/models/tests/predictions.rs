@@ -8,7 +8,7 @@ use models::usl::Usl;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-const EXPERIMENTS: usize = 40;
+const EXPERIMENTS: usize = 12;
 const NOISES: [f64; 3] = [0.01, 0.03, 0.1];
 
 struct Random(Xoshiro256PlusPlus);
