@@ -264,6 +264,11 @@ fn runs(arguments: &Compare, from: &[Recording], to: &[Recording]) -> Result<Exi
 fn exit_code(gate: &Gate, fail_if_unsure: bool) -> Result<ExitCode, Failure> {
     match gate.decision {
         Decision::Broken => Ok(ExitCode::Failed),
+        _ if gate.too_few().next().is_some() => {
+            let reasons: Vec<String> =
+                gate.too_few().map(|(limit, few)| format!("cannot judge {limit}: {few}")).collect();
+            Err(Failure::usage(reasons.join("; ")))
+        }
         _ if gate.not_judged().next().is_some() => {
             let limits: Vec<String> = gate.not_judged().map(|it| it.limit.to_string()).collect();
             let limits = limits.join(", ");

@@ -116,7 +116,7 @@ const CHANGES: [Change; 4] = [
 /// Runs each experiment and prints predicted, interval, measured and error of the levels that its
 /// model has not seen.
 pub fn run(bench: &Bench) -> Result<(), String> {
-    let (mut errors, mut held, mut all) = (Vec::new(), 0, 0);
+    let (mut errors, mut factors, mut held) = (Vec::new(), Vec::new(), 0);
     println!(
         "| experiment | model | level | predicted | 95 % interval | measured | error \
          |\n|---|---|---|---|---|---|---|"
@@ -149,11 +149,16 @@ pub fn run(bench: &Bench) -> Result<(), String> {
                 );
                 errors.push(number("error").abs());
                 held += usize::from(covered);
-                all += 1;
+                factors.push(high.unwrap_or(f64::NAN) / low.unwrap_or(f64::NAN));
             }
         }
     }
-    println!("median error {:.1} %, intervals hold {held} of {all}", 100.0 * median(&errors));
+    println!(
+        "median error {:.1} %, intervals hold {held} of {}, median factor between their ends {:.2}",
+        100.0 * median(&errors),
+        factors.len(),
+        median(&factors)
+    );
     by_script(bench)?;
     what_if(bench)
 }

@@ -79,7 +79,7 @@ pub fn rows(
     grid: &Grid<&Observations>,
     figures: Option<&Figures>,
 ) -> Vec<ConfigurationRow> {
-    let names = response::all_names(&grid.observations());
+    let responses = Responses::new(grid);
     let mut attempts = vec![Vec::new(); recording.configurations.len()];
     for trial in &recording.trials {
         if let Some(own) = attempts.get_mut(trial.configuration) {
@@ -88,11 +88,39 @@ pub fn rows(
     }
     let all = attempts.iter().enumerate();
     let mut rows: Vec<ConfigurationRow> =
-        all.map(|(index, own)| row(recording, index, own, grid, &names, figures)).collect();
+        all.map(|(index, own)| row(recording, index, own, grid, &responses, figures)).collect();
     if let Some(figures) = figures {
         compare_rows(&mut rows, recording, figures);
     }
     rows
+}
+
+/// The figures of every response in all configurations.
+struct Responses<'a> {
+    names: Vec<&'a str>,
+    /// By name, unit and direction: configurations with other probes may have a response by the
+    /// same name in another unit.
+    figures: Vec<Figures>,
+}
+
+impl<'a> Responses<'a> {
+    fn new(grid: &Grid<&'a Observations>) -> Self {
+        let names = response::all_names(&grid.observations());
+        let mut figures: Vec<Figures> = Vec::new();
+        for trials in (0..grid.cells.len()).map(|own| grid.with_timeouts(own)) {
+            for choice in names.iter().filter_map(|name| response::named(name, &trials)) {
+                if !figures.iter().any(|known| known.response == choice) {
+                    figures.push(grid.figures(&choice));
+                }
+            }
+        }
+        Self { names, figures }
+    }
+
+    fn estimate(&self, name: &str, index: usize, trials: &[&Observations]) -> Option<Estimate> {
+        let choice = response::named(name, trials)?;
+        self.figures.iter().find(|own| own.response == choice)?.estimate(index)
+    }
 }
 
 fn row(
@@ -100,7 +128,7 @@ fn row(
     index: usize,
     attempts: &[&TrialRecord],
     grid: &Grid<&Observations>,
-    names: &[&str],
+    responses: &Responses,
     figures: Option<&Figures>,
 ) -> ConfigurationRow {
     let (record, trials, all) =
@@ -109,7 +137,7 @@ fn row(
     let failed = |trial: &&&TrialRecord| trial.status != TrialStatus::Done;
     let tried = attempts.iter().filter(|trial| failed(trial) || trial.observations.is_some());
     let blocks: BTreeSet<u32> = tried.map(|trial| trial.block).collect();
-    let named = |name: &str| grid.estimate(index, &response::named(name, all)?);
+    let named = |name: &str| responses.estimate(name, index, all);
     ConfigurationRow {
         index,
         label: record.label.clone(),
@@ -118,7 +146,8 @@ fn row(
         elapsed: named("elapsed"),
         throughput: named("throughput"),
         response: figures.and_then(|figures| figures.estimate(index)),
-        responses: names
+        responses: responses
+            .names
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), named(name)?)))
             .collect(),

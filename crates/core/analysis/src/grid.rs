@@ -5,7 +5,8 @@ use crate::settings::WorkKind;
 use crate::{Comparison, Estimate, ResponseChoice};
 use observations::{ConfigurationRecord, Observations, Recording};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use statistics::step;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// Values of a configuration's trials, by block in ascending order.
@@ -141,15 +142,36 @@ impl<'a> Grid<&'a Observations> {
 
     /// Returns the figures of a response.
     pub fn figures(&self, response: &ResponseChoice) -> Figures {
-        Figures { grid: self.map(|seen| response.figure(seen)), response: response.clone() }
+        let grid = self.map(|seen| response.figure(seen)).rounded();
+        Figures { grid, response: response.clone() }
     }
+}
 
-    /// The mean of a configuration over the trials that have this response; its interval is over
-    /// what repeats it.
-    pub fn estimate(&self, configuration: usize, response: &ResponseChoice) -> Option<Estimate> {
-        let cells = self.cells[configuration].iter();
-        let figures = cells.filter_map(|(block, seen)| Some((*block, response.figure(seen)?)));
-        response.estimate(&self.repeated(figures, self.unit_of_levels()))
+impl Grid<Figure> {
+    /// Values that are all multiples of the finest recorded step have one step, and a coarser one
+    /// where the repeats of configurations show it: what a program prints in hundredths may move
+    /// in ticks.
+    fn rounded(mut self) -> Self {
+        let groups: Vec<Vec<f64>> = self
+            .cells
+            .iter()
+            .map(|cells| cells.iter().filter_map(|(_, own)| own.value()).collect())
+            .collect();
+        let figures = self.cells.iter().flatten().filter(|(_, own)| own.value().is_some());
+        let steps: Vec<f64> = figures.filter_map(|(_, own)| own.step).collect();
+        let finest = steps.iter().copied().fold(f64::INFINITY, f64::min);
+        // Zeros at the end of a number may be missing. Steps of other ratios are no digits: the
+        // buckets of latencies, or one of the events that a rate counts.
+        let is_digit = |own: &f64| {
+            let places = (own / finest).log10();
+            (places - places.round()).abs() < 1e-9
+        };
+        let digit = Some(finest).filter(|_| steps.iter().all(is_digit));
+        if let Some(step) = digit.and_then(|digit| step(&groups, digit)) {
+            let figures = self.cells.iter_mut().flatten();
+            figures.for_each(|(_, own)| own.step = own.step.map(|_| step));
+        }
+        self
     }
 }
 

@@ -4,7 +4,7 @@ use crate::compare::corrected;
 use crate::grid::{Figures, Grid, Matched, Repeats};
 use crate::{
     Comparison, Decomposition, Estimate, Explanation, Finding, Interval, ResponseChoice, Scale,
-    WarningsCompared, findings, response,
+    TooFew, WarningsCompared, findings, response,
 };
 use observations::{Direction, Observations, Recording};
 use serde::Serialize;
@@ -44,6 +44,9 @@ pub struct HeadToHead {
     pub comparison: Option<Comparison>,
     /// Every response that both sides recorded, in the order of the first.
     pub responses: Vec<ResponseChange>,
+    /// Percentiles that are not compared, because a trial has too few values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub too_few: Vec<TooFew>,
     /// The difference in seconds for each unit of work, part by part; `None` when one side has
     /// done no work.
     pub decomposition: Option<Decomposition>,
@@ -218,6 +221,7 @@ fn of_sides(sides: &Sides, unmatched: usize, response: ResponseChoice) -> HeadTo
         from,
         to,
         responses: changes(sides, &trials, &response),
+        too_few: TooFew::all(&trials.concat()),
         warnings: WarningsCompared::compare(&trials[0], &trials[1]),
         comparison,
         why: explanation.as_ref().map(findings::why::find).unwrap_or_default(),

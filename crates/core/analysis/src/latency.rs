@@ -2,13 +2,11 @@
 
 use crate::response::distinct;
 use crate::{ConfigurationRow, Estimate, Summary};
-use observations::{Direction, Histogram};
+use observations::{Direction, Histogram, Percentile};
 use serde::Serialize;
 
 /// Percentiles that are estimated.
 pub const PERCENTILES: [f64; 4] = [50.0, 90.0, 99.0, 99.9];
-/// A percentile is estimated where each trial has at least this many slower ones.
-const SLOWER_MIN: f64 = 1.0;
 
 /// One kind of latency (`transaction`, `service`, those of streams) of the configurations that
 /// recorded any.
@@ -31,7 +29,7 @@ pub struct ConfigurationLatency {
     pub trials: usize,
     /// Recorded latencies of all trials.
     pub recorded: u64,
-    /// Each of [`PERCENTILES`] over trials; `None` where a trial has too few latencies to have it.
+    /// Each of [`PERCENTILES`] over trials; `None` where a trial has too few latencies for it.
     pub percentiles: [Option<Estimate>; PERCENTILES.len()],
     /// The largest of all trials.
     pub largest_s: f64,
@@ -83,15 +81,15 @@ impl Summary<'_> {
 
 impl ConfigurationLatency {
     fn for_configuration(row: &ConfigurationRow, trials: &[&Histogram]) -> Option<Self> {
-        let [a, b, c, d] = PERCENTILES;
-        let values: Vec<_> =
-            trials.iter().map(|one| one.percentiles_ns([a, b, c, d, 100.0])).collect();
-        let largest_ns = values.iter().map(|own| own[PERCENTILES.len()]).max()?;
+        let largest_ns = trials.iter().map(|own| own.percentile_ns(100.0)).max()?;
         let percentile = |at: usize| {
-            let slower = (100.0 - PERCENTILES[at]) / 100.0;
-            let values: Vec<f64> = values.iter().map(|own| own[at] as f64 / 1e9).collect();
-            let enough = trials.iter().all(|one| one.len() as f64 * slower >= SLOWER_MIN);
-            Estimate::from_values(&values, "s", Direction::LowerIsBetter).filter(|_| enough)
+            let percent = PERCENTILES[at];
+            let is_available =
+                |own: &&Histogram| Percentile { percent, values: own.len() }.is_available();
+            let values: Vec<f64> =
+                trials.iter().map(|own| own.quantile_ns(percent) / 1e9).collect();
+            let estimate = Estimate::from_values(&values, "s", Direction::LowerIsBetter);
+            estimate.filter(|_| trials.iter().all(is_available))
         };
         Some(Self {
             configuration: row.index,

@@ -3,9 +3,10 @@
 
 mod demands;
 mod device;
+mod law;
 
-use crate::{Estimate, Interval, Summary, response, wording};
-use models::curve::{Bottlenecks, Curve, Level, Machine, Model};
+use crate::{Estimate, Interval, Summary, response};
+use models::curve::{Level, Machine};
 use models::holdout::{self, Candidate, Judged, LEVELS_MIN, Prediction, Tested};
 use models::usl::{Fit, Law, Point, Usl};
 use observations::{FactorRecord, Observations, Role, WarningKind};
@@ -39,11 +40,11 @@ pub struct ModelSummary {
     pub levels: Vec<ModelLevel>,
     /// The law of scalability, fitted to all levels; `None` with too few.
     pub scalability: Option<Scalability>,
-    /// Models that were tested on the held-out levels, the one that misses them least first: it is
-    /// the one shown.
+    /// The average of the models, which is shown, then each of them, the one that misses the
+    /// held-out levels least first.
     pub candidates: Vec<Candidate>,
-    /// Predictions of that model between the lowest and the highest level, fitted to the levels not
-    /// held out.
+    /// Predictions of the average between the lowest and the highest level, fitted to the levels
+    /// not held out.
     pub curve: Vec<Prediction>,
     /// Demands of a unit of work at the lowest and the highest level.
     pub demands: Vec<LevelDemands>,
@@ -296,7 +297,7 @@ fn steps(levels: &[Level]) -> impl Iterator<Item = f64> {
     (0..=DRAWN).map(move |step| low * (high / low).powf(f64::from(step) / f64::from(DRAWN)))
 }
 
-/// Predictions of the tested model for whole numbers between the lowest and the highest level.
+/// Predictions of the tested average for whole numbers between the lowest and the highest level.
 fn curve(judged: &Judged, levels: &[Level]) -> Vec<Prediction> {
     let mut numbers: Vec<f64> = steps(levels).map(f64::round).collect();
     numbers.dedup();
@@ -314,52 +315,6 @@ impl ModelSummary {
     /// The fit that predicts other levels, to all that were measured.
     pub fn best(&self) -> Option<&holdout::Fitted> {
         self.fitted.as_ref().map(|judged| &judged.best)
-    }
-
-    /// Describes the shown model and its parameters.
-    pub fn law(&self) -> String {
-        let best = self.candidates[0].model;
-        match (best, &self.device) {
-            (Model::SharedSyncs, _) => {
-                let seen: Vec<f64> = self.points.iter().filter_map(|own| own.batch).collect();
-                let most = wording::figure(seen.into_iter().fold(0.0, f64::max));
-                format!(
-                    "{}: one sync of the log serves all sessions waiting when it begins (up to \
-                     {most})",
-                    best.name()
-                )
-            }
-            (Model::Device, Some(device)) => format!("{}: {}", best.name(), device.law()),
-            _ => best.name().to_owned(),
-        }
-    }
-
-    /// The queueing network of all levels, for what is asked of other things than their number: of
-    /// those that could be fitted the one that misses held-out levels least.
-    pub fn network(&self) -> Option<Bottlenecks> {
-        self.network_of(&self.points)
-    }
-
-    /// The queueing network, fitted to these levels.
-    pub fn network_of(&self, levels: &[Level]) -> Option<Bottlenecks> {
-        let model = self
-            .candidates
-            .iter()
-            .find(|own| !matches!(own.model, Model::Amdahl | Model::Universal))
-            .map_or(Model::Network, |own| own.model);
-        self.fitted_network(model, levels)
-    }
-
-    /// The one with a part that is done one at a time.
-    pub fn serial_network(&self) -> Option<Bottlenecks> {
-        self.fitted_network(Model::Network, &self.points)
-    }
-
-    fn fitted_network(&self, model: Model, levels: &[Level]) -> Option<Bottlenecks> {
-        match Curve::fit(model, levels, &machine(self.processors, self.device.as_ref()))? {
-            Curve::Network(network) => Some(network),
-            Curve::Law(_) => None,
-        }
     }
 }
 

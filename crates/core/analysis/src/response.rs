@@ -2,6 +2,7 @@
 
 use crate::estimate::{Known, Moments, mean};
 use crate::grid::Repeats;
+use crate::percentiles::TooFew;
 use crate::{Estimate, Interval};
 use observations::{Direction, Observations, Recording, Response};
 use serde::Serialize;
@@ -28,10 +29,11 @@ pub struct Figure {
     pub known: Option<f64>,
     /// True if `limits.trial_time` stopped the trial.
     pub timed_out: bool,
-    /// True if the value only reflects the length of the trial.
-    pub overloaded: bool,
+    /// True if the value says nothing of the target: it only reflects the length of the trial, or
+    /// is a percentile of too few values.
+    pub withheld: bool,
     /// Step in which the value was counted or rounded, where it was recorded.
-    step: Option<f64>,
+    pub(crate) step: Option<f64>,
 }
 
 impl Figure {
@@ -51,7 +53,8 @@ impl ResponseChoice {
     /// The response that the run compares configurations on: the one asked for where a trial has
     /// it, else the first of the first trial done, else elapsed time; `None` when no trial was
     /// done. One that measures nothing in any trial, as latencies of an overloaded open loop,
-    /// gives way to the next one.
+    /// gives way to the next one, and a percentile of too few values to the highest one that is
+    /// available.
     pub fn for_recording(recording: &Recording) -> Option<Self> {
         let (_, first) = recording.done().next()?;
         let measured =
@@ -65,10 +68,19 @@ impl ResponseChoice {
         let found = found.filter(measured);
         let missing = asked.filter(|_| found.is_none()).map(str::to_owned);
         let responses = || first.responses.iter().map(Self::from_response);
+        let preferred = asked.or_else(|| Some(first.responses.first()?.name.as_str()));
         let choice = found
+            .or_else(|| Self::available(preferred?, recording).filter(measured))
             .or_else(|| responses().find(measured).or_else(|| responses().next()))
             .or_else(|| Self::derived("elapsed", first))?;
         Some(Self { missing, equivalence_margin: recording.run.equivalence_margin, ..choice })
+    }
+
+    /// In place of a percentile that some trials have too few values for, the highest available.
+    fn available(name: &str, recording: &Recording) -> Option<Self> {
+        let trials: Vec<&Observations> = recording.done().map(|(_, seen)| seen).collect();
+        let available = TooFew::find(name, &trials)?.available?;
+        trials.iter().find_map(|seen| Self::named(&available, seen))
     }
 
     /// A response that this trial has, recorded or derived.
@@ -115,10 +127,10 @@ impl ResponseChoice {
     }
 
     /// The mean over the means of blocks or set-ups; with time-outs among them a bound, or that of
-    /// the other trials; none where a trial was overloaded.
+    /// the other trials; none where the value of a trial is withheld.
     pub fn estimate_means(&self, repeats: &Repeats<Figure>) -> Option<Estimate> {
         let figures = || repeats.units.iter().flatten();
-        if figures().any(|own| own.overloaded) {
+        if figures().any(|own| own.withheld) {
             return None;
         }
         let means: Vec<f64> = repeats
@@ -142,17 +154,20 @@ impl ResponseChoice {
     }
 
     /// Returns a trial's value; `None` where estimates and comparisons leave it out: no value, and
-    /// neither timed out nor overloaded.
+    /// neither timed out nor withheld.
     pub fn figure(&self, seen: &Observations) -> Option<Figure> {
         let recorded = seen.responses.iter().find(|response| response.name == self.name);
-        let (timed_out, overloaded) = (seen.timed_out(), self.is_overloaded(seen));
+        let percentile = recorded.and_then(|recorded| recorded.percentile);
+        let withheld =
+            self.is_overloaded(seen) || percentile.is_some_and(|own| !own.is_available());
+        let timed_out = seen.timed_out();
         let elapsed_s = seen.elapsed_s;
         let known = match (recorded, self.name.as_str()) {
             // Of a trial that timed out the elapsed time is known: it is a lower bound.
             (_, name) if timed_out => {
                 Some(elapsed_s).filter(|s| name == "elapsed" && self.unit == "s" && *s > 0.0)
             }
-            _ if overloaded => None,
+            _ if withheld => None,
             (Some(recorded), _) => Some(recorded.value),
             (None, "elapsed") => Some(elapsed_s),
             (None, "throughput") => (elapsed_s > 0.0).then(|| seen.work.amount as f64 / elapsed_s),
@@ -160,17 +175,17 @@ impl ResponseChoice {
         };
         let known = known.filter(|value| timed_out || value.is_finite());
         let step = recorded.map(|recorded| recorded.resolution);
-        (timed_out || overloaded || known.is_some()).then_some(Figure {
+        (timed_out || withheld || known.is_some()).then_some(Figure {
             known,
             timed_out,
-            overloaded,
+            withheld,
             step,
         })
     }
 
     /// The value of a trial that was measured to the end, if it has a finite one that says
     /// something of the target: latencies of an overloaded open loop only measure how long the
-    /// trial was.
+    /// trial was, and a percentile of few values is about their largest.
     pub fn value(&self, observations: &Observations) -> Option<f64> {
         self.figure(observations)?.value()
     }

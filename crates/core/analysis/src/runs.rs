@@ -11,9 +11,9 @@ pub use gate::{Decision, Gate, Judged, Limit, LimitError, LimitJudged, Way, judg
 pub use history::{History, HistoryChange, HistoryRun, HistorySeries, history};
 
 use crate::compare::corrected;
-use crate::grid::Grid;
+use crate::grid::{Figures, Grid};
 use crate::response::distinct;
-use crate::{Comparison, Estimate, ResponseChoice, WarningsCompared, response};
+use crate::{Comparison, Estimate, ResponseChoice, TooFew, WarningsCompared, response};
 use observations::{GitState, Observations, Recording, RunRecord};
 use samples::{Samples, Side};
 use serde::Serialize;
@@ -141,6 +141,9 @@ pub struct ResponseCompared {
     pub response: ResponseChoice,
     /// The matched configurations in the order of the first run.
     pub configurations: Vec<ConfigurationCompared>,
+    /// Why some configurations are not compared on this percentile: a trial has too few values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub too_few: Option<TooFew>,
     /// The geometric mean of the factors of all configurations that both measured; `None` where a
     /// value is zero or negative, and with fewer than two such configurations.
     pub overall: Option<Comparison>,
@@ -304,19 +307,26 @@ impl<'a> Runs<'a> {
         self.grids.iter().flat_map(Grid::observations).collect()
     }
 
+    /// The figures of a response in each run.
+    fn figures(&self, response: &ResponseChoice) -> Vec<Figures> {
+        self.grids.iter().map(|grid| grid.figures(response)).collect()
+    }
+
     /// The values of a configuration: those of its repeats in a single run, else a mean for each
     /// run.
-    fn side(&self, configuration: usize, response: &ResponseChoice) -> Side {
-        match self.grids.as_slice() {
-            [only] => Side::from_grid(only, configuration, response),
-            _ => Side::of_runs(self.with(configuration), response),
+    fn side(&self, figures: &[Figures], configuration: usize) -> Side {
+        let positions = self.positions.iter().map(|positions| positions[configuration]);
+        match figures {
+            [only] => Side::from_figures(only, configuration),
+            _ => Side::of_runs(figures.iter().zip(positions)),
         }
     }
 
-    fn estimate(&self, configuration: usize, response: &ResponseChoice) -> Option<Estimate> {
-        match self.grids.as_slice() {
-            [only] => only.estimate(configuration, response),
-            _ => self.side(configuration, response).estimate(response),
+    fn estimate(&self, figures: &[Figures], configuration: usize) -> Option<Estimate> {
+        match figures {
+            [only] => only.estimate(configuration),
+            [first, ..] => self.side(figures, configuration).estimate(&first.response),
+            [] => None,
         }
     }
 
@@ -398,7 +408,16 @@ impl<'a> Pair<'a> {
         response::all_names(&self.from.observations())
     }
 
+    /// Returns why a percentile has no value in some matched configurations.
+    fn too_few(&self, response: &ResponseChoice) -> Option<TooFew> {
+        let trials = self.matches.iter().flat_map(|own| {
+            [self.from.trials(own.from), self.to.trials(own.to)].into_iter().flatten()
+        });
+        TooFew::find(&response.name, &trials.collect::<Vec<_>>())
+    }
+
     fn compare(&self, response: ResponseChoice) -> ResponseCompared {
+        let [from, to] = [&self.from, &self.to].map(|side| side.figures(&response));
         let samples = self.samples(&response);
         let comparisons = corrected(samples.iter().map(|own| own.compare(&response)).collect());
         ResponseCompared {
@@ -411,14 +430,15 @@ impl<'a> Pair<'a> {
                     from_label: self.from.first().configurations[own.from].label.clone(),
                     to_label: self.to.first().configurations[own.to].label.clone(),
                     matched_by: own.by,
-                    from: self.from.estimate(own.from, &response),
-                    to: self.to.estimate(own.to, &response),
+                    from: self.from.estimate(&from, own.from),
+                    to: self.to.estimate(&to, own.to),
                     verdict: self.judge(comparison.as_ref()),
                     detectable: samples.detectable(),
                     comparison,
                 })
                 .collect(),
             overall: samples::overall(&samples, &response),
+            too_few: self.too_few(&response),
             response,
         }
     }
@@ -435,11 +455,12 @@ impl<'a> Pair<'a> {
 
     /// The values of each match.
     fn samples(&self, response: &ResponseChoice) -> Vec<Samples> {
+        let [from, to] = [&self.from, &self.to].map(|side| side.figures(response));
         self.matches
             .iter()
             .map(|own| Samples {
-                from: self.from.side(own.from, response),
-                to: self.to.side(own.to, response),
+                from: self.from.side(&from, own.from),
+                to: self.to.side(&to, own.to),
             })
             .collect()
     }

@@ -1,6 +1,7 @@
 //! Throughput against connections, threads or queue depth: laws and a queueing network, fitted to
 //! the same levels.
 
+use crate::average::Weights;
 use crate::network::{self, Service, Station};
 use crate::usl::{Fit, Law, Point};
 use serde::Serialize;
@@ -45,6 +46,8 @@ pub enum Model {
     SharedSyncs,
     /// As before, with a device whose speed depends on its queue in place of that part.
     Device,
+    /// All of these, by their errors at the highest levels of the fit.
+    Average,
 }
 
 /// The demands of a unit of work in the queueing network.
@@ -70,6 +73,19 @@ pub enum Curve {
     Law(Fit),
     /// A network.
     Network(Bottlenecks),
+    /// The geometric mean of several, whose weights sum to 1.
+    Average(Vec<Member>),
+}
+
+/// A model in an average.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Member {
+    /// Which.
+    pub model: Model,
+    /// Its share.
+    pub weight: f64,
+    /// Its fit.
+    pub curve: Curve,
 }
 
 impl Level {
@@ -80,7 +96,7 @@ impl Level {
 }
 
 impl Model {
-    /// All of them.
+    /// Those that are fitted by themselves.
     pub const ALL: [Self; 5] =
         [Self::Amdahl, Self::Universal, Self::Network, Self::SharedSyncs, Self::Device];
 
@@ -92,6 +108,7 @@ impl Model {
             Self::Network => "queueing network",
             Self::SharedSyncs => "queueing network with shared syncs",
             Self::Device => "queueing network with a device",
+            Self::Average => "average of the models",
         }
     }
 
@@ -108,6 +125,9 @@ impl Curve {
         let network =
             |service| Bottlenecks::fit(&service, levels, machine.processors).map(Self::Network);
         let law = match model {
+            Model::Average => {
+                return Self::average(&Weights::new(levels, machine).shares, levels, machine);
+            }
             Model::Network => return network(Service::Servers(1)),
             Model::SharedSyncs => return network(shared(levels)?),
             Model::Device => return network(device(levels, &machine.probed)?),
@@ -121,9 +141,32 @@ impl Curve {
         Fit::least_squares(&points, law).ok().map(Self::Law)
     }
 
+    /// The geometric mean of models with these weights, fitted to these levels; of those that
+    /// cannot be fitted the others take the share.
+    pub fn average(weights: &[(Model, f64)], levels: &[Level], machine: &Machine) -> Option<Self> {
+        let mut members: Vec<Member> = weights
+            .iter()
+            .filter_map(|(model, weight)| {
+                let curve = Self::fit(*model, levels, machine)?;
+                Some(Member { model: *model, weight: *weight, curve })
+            })
+            .collect();
+        let all: f64 = members.iter().map(|own| own.weight).sum();
+        members.iter_mut().for_each(|own| own.weight /= all);
+        (all > 0.0).then_some(Self::Average(members))
+    }
+
     /// Work a second with 1, 2, .. customers; `None` of more than are computed.
     pub fn throughputs(&self, n: usize) -> Option<Vec<f64>> {
         match self {
+            Self::Average(members) => {
+                let mut logs = vec![0.0; n];
+                for own in members {
+                    let found = own.curve.throughputs(n)?;
+                    logs.iter_mut().zip(found).for_each(|(log, x)| *log += own.weight * x.ln());
+                }
+                Some(logs.into_iter().map(f64::exp).collect())
+            }
             Self::Law(fit) => (n <= network::CUSTOMERS_MAX)
                 .then(|| (1..=n).map(|n| fit.usl.throughput(n as f64)).collect()),
             Self::Network(own) => own.throughputs(n),
@@ -133,6 +176,13 @@ impl Curve {
     /// Work a second at this level; `None` of more customers than are computed.
     pub fn throughput(&self, n: f64) -> Option<f64> {
         match self {
+            Self::Average(members) => {
+                let logs = members
+                    .iter()
+                    .map(|own| Some(own.weight * own.curve.throughput(n)?.ln()))
+                    .sum::<Option<f64>>();
+                logs.map(f64::exp)
+            }
             Self::Law(fit) => Some(fit.usl.throughput(n)),
             Self::Network(own) => own.throughputs(n as usize)?.last().copied(),
         }

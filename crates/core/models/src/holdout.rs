@@ -1,5 +1,7 @@
 //! Errors of models on held-out levels, and their predictions for levels that were not measured.
 
+use crate::average::{self, Weights, noise};
+use crate::bounds::Bounds;
 use crate::curve::{Curve, Level, Machine, Model};
 use serde::Serialize;
 use statistics::{Interval, t_quantile};
@@ -8,8 +10,12 @@ use statistics::{Interval, t_quantile};
 pub const FAR: f64 = 4.0;
 /// Levels that a model needs: with fewer, any curve goes through them.
 pub const LEVELS_MIN: usize = 4;
+/// An interval whose ends differ by more than this factor says nothing to plan by.
+pub const FACTOR_MAX: f64 = 10.0;
 /// Prior error of a model as a standard deviation, and its weight in levels.
-const PRIOR: (f64, f64) = (0.08, 3.0);
+const PRIOR: (f64, f64) = (0.04, 3.0);
+/// Prior error of an average one octave beyond its levels, and its weight in levels.
+const PRIOR_OCTAVE: (f64, f64) = (0.1, 2.0);
 
 /// A model fitted to some levels, with what is known of its error.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,10 +30,15 @@ pub struct Fitted {
     /// freedom.
     variance: f64,
     df: f64,
+    /// Variance of the logarithm one octave beyond the levels.
+    octave: f64,
+    /// Logarithm by which it is off at the highest level.
+    anchor: f64,
     /// Variance of the mean of a level that comes from its trials.
     noise: f64,
     /// Lowest and highest level.
     range: (f64, f64),
+    bounds: Bounds,
 }
 
 /// A model's prediction for a level.
@@ -41,6 +52,18 @@ pub struct Prediction {
     pub interval: Interval,
     /// How many times as far as anything that was measured; 1 inside.
     pub distance: f64,
+}
+
+impl Prediction {
+    /// Factor between the ends of the interval.
+    pub fn factor(&self) -> f64 {
+        self.interval.high / self.interval.low
+    }
+
+    /// Returns whether the interval is narrow enough to plan by.
+    pub fn is_useful(&self) -> bool {
+        self.factor() <= FACTOR_MAX
+    }
 }
 
 /// A level beside what a model says that has not seen it.
@@ -57,7 +80,7 @@ pub struct Tested {
     pub covered: bool,
 }
 
-/// A model that was tested on levels that it has not seen.
+/// A model, or their average, tested on levels that it has not seen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Candidate {
     /// Which.
@@ -66,16 +89,18 @@ pub struct Candidate {
     pub tested: Vec<Tested>,
     /// Median of their absolute errors.
     pub error_median: f64,
+    /// Median factor between the ends of their intervals.
+    pub factor_median: f64,
 }
 
 /// Result of testing the models.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
-    /// The models that could be fitted, the one that predicts best first.
+    /// The average, then the models that could be fitted, the one that predicts best first.
     pub candidates: Vec<Candidate>,
-    /// This model, fitted to the levels that were not held out.
+    /// The average, fitted to the levels that were not held out.
     pub tested: Fitted,
-    /// The model fitted to all levels, which predicts others.
+    /// The average fitted to all levels, which predicts others.
     pub best: Fitted,
 }
 
@@ -113,7 +138,20 @@ pub enum JudgeError {
 impl Fitted {
     /// A model fitted to these levels; `None` where it cannot be.
     pub fn fit(model: Model, levels: &[Level], machine: &Machine) -> Option<Self> {
-        let curve = Curve::fit(model, levels, machine)?;
+        Self::weighted(model, levels, machine, &Weights::new(levels, machine))
+    }
+
+    fn weighted(
+        model: Model,
+        levels: &[Level],
+        machine: &Machine,
+        weights: &Weights,
+    ) -> Option<Self> {
+        let fit = |levels: &[Level]| match model {
+            Model::Average => Curve::average(&weights.shares, levels, machine),
+            model => Curve::fit(model, levels, machine),
+        };
+        let curve = fit(levels)?;
         let squares: f64 = levels
             .iter()
             .map(|level| Some((level.mean() / curve.throughput(level.n)?).ln().powi(2)))
@@ -122,34 +160,38 @@ impl Fitted {
         let df = PRIOR.1 + free;
         let ends = levels.iter().map(|level| level.n);
         let range = ends.fold((f64::MAX, 0.0_f64), |(low, high), n| (low.min(n), high.max(n)));
+        let (prior, weight) = PRIOR_OCTAVE;
+        let errors = weights.errors.iter().map(|own| own * own);
+        let octave =
+            (weight * prior * prior + errors.sum::<f64>()) / (weight + weights.errors.len() as f64);
         Some(Self {
             model,
             without: (0..levels.len())
                 .filter_map(|at| {
-                    let others: Vec<Level> = levels
-                        .iter()
-                        .enumerate()
-                        .filter(|(own, _)| *own != at)
-                        .map(|(_, level)| level.clone())
-                        .collect();
-                    Curve::fit(model, &others, machine)
+                    let others = levels.iter().enumerate().filter(|(own, _)| *own != at);
+                    fit(&others.map(|(_, level)| level.clone()).collect::<Vec<_>>())
                 })
                 .collect(),
             variance: (PRIOR.1 * PRIOR.0 * PRIOR.0 + squares) / df,
             df,
+            octave,
+            anchor: average::anchor(&curve, levels)?,
             noise: noise(levels),
             range,
+            bounds: Bounds::new(levels, machine),
             curve,
         })
     }
 
     /// Predicts a level; `None` where it cannot be computed.
     ///
-    /// The error of the logarithm has three parts: what the fit changes by when one level is left
-    /// out (jackknife), by how much the model misses levels, and what trials differ by. The
-    /// second grows with each doubling beyond what was measured.
+    /// The error of the logarithm has these parts: what the fit changes by when one level is left
+    /// out (jackknife), by how much models differ, by how much they miss levels, what trials
+    /// differ by, and beyond the levels how far they were off when the highest ones were predicted
+    /// from those below, for each octave. Nothing is predicted beyond physical [`Bounds`].
     pub fn predict(&self, n: f64) -> Option<Prediction> {
-        let predicted = self.curve.throughput(n).filter(|own| *own > 0.0 && own.is_finite())?;
+        let found = self.curve.throughput(n).filter(|own| *own > 0.0 && own.is_finite())?;
+        let anchor = if n > self.range.1 { self.anchor } else { 0.0 };
         let logs: Vec<f64> = self
             .without
             .iter()
@@ -162,10 +204,24 @@ impl Fitted {
         let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
         let jackknife = squares * (fits - 1.0).max(0.0) / fits.max(1.0);
         let distance = (n / self.range.1).max(self.range.0 / n).max(1.0);
-        let misses = self.variance * (1.0 + distance.log2()).powi(2);
-        let half = (jackknife + misses + self.noise).sqrt() * t_quantile(0.025, self.df);
-        let interval = Interval { low: predicted * (-half).exp(), high: predicted * half.exp() };
-        Some(Prediction { n, predicted, interval, distance })
+        let beyond = self.octave * distance.log2().powi(2);
+        let variance = jackknife + self.between(n) + self.variance + beyond + self.noise;
+        let half = variance.sqrt() * t_quantile(0.025, self.df);
+        let bounds = self.bounds.at(n);
+        let within = |own: f64| own.clamp(bounds.low, bounds.high);
+        let centre = found * anchor.exp();
+        let interval = Interval { low: centre * (-half).exp(), high: centre * half.exp() };
+        Some(Prediction { n, predicted: within(centre), interval: interval.map(within), distance })
+    }
+
+    /// Variance of the logarithm between the models of an average.
+    fn between(&self, n: f64) -> f64 {
+        let Curve::Average(members) = &self.curve else { return 0.0 };
+        let logs =
+            members.iter().filter_map(|own| Some((own.weight, own.curve.throughput(n)?.ln())));
+        let logs: Vec<(f64, f64)> = logs.filter(|(_, log)| log.is_finite()).collect();
+        let mean: f64 = logs.iter().map(|(weight, log)| weight * log).sum();
+        logs.iter().map(|(weight, log)| weight * (log - mean).powi(2)).sum()
     }
 
     fn test(&self, level: &Level) -> Option<Tested> {
@@ -179,27 +235,13 @@ impl Fitted {
     }
 }
 
-/// Variance of the logarithm of a level's mean that comes from its trials, over all levels.
-fn noise(levels: &[Level]) -> f64 {
-    let (mut squares, mut df) = (0.0, 0.0);
-    for level in levels {
-        let mean = level.mean();
-        squares += level.trials.iter().map(|trial| (trial / mean - 1.0).powi(2)).sum::<f64>();
-        df += level.trials.len() as f64 - 1.0;
-    }
-    let trials =
-        levels.iter().map(|level| level.trials.len()).sum::<usize>() as f64 / levels.len() as f64;
-    if df > 0.0 { squares / df / trials } else { 0.0 }
-}
-
 /// Number of levels to hold out by default: the highest third, whose prediction is the hardest and
 /// the most wanted. At least three levels are left.
 pub fn automatic(levels: usize) -> usize {
     (levels / 3).max(1).min(levels.saturating_sub(3))
 }
 
-/// Fits each model to the levels that are not held out, predicts the others, and takes the one that
-/// misses them least.
+/// Fits each model, and their average, to the levels that are not held out, and predicts the others.
 ///
 /// # Errors
 /// With too few levels to fit or to test.
@@ -225,27 +267,23 @@ pub fn judge(levels: &[Level], machine: &Machine, held_out: &[bool]) -> Result<J
     if seen.len() < 3 {
         return Err(JudgeError::TooFewLeft { left: seen.len(), held_out: unseen.len() });
     }
-    let mut found: Vec<(Candidate, Fitted)> = Model::ALL
-        .iter()
-        .filter_map(|model| {
-            let fitted = Fitted::fit(*model, &seen, machine)?;
-            let tested: Vec<Tested> =
-                unseen.iter().map(|level| fitted.test(level)).collect::<Option<_>>()?;
-            let error_median = median(tested.iter().map(|own| own.error.abs()).collect());
-            Some((Candidate { model: *model, tested, error_median }, fitted))
-        })
-        .collect();
+    let weights = Weights::new(&seen, machine);
+    let candidate = |model: Model| {
+        let fitted = Fitted::weighted(model, &seen, machine, &weights)?;
+        let tested: Vec<Tested> =
+            unseen.iter().map(|level| fitted.test(level)).collect::<Option<_>>()?;
+        let error_median = median(tested.iter().map(|own| own.error.abs()).collect());
+        let factor_median = median(tested.iter().map(|own| own.prediction.factor()).collect());
+        Some((Candidate { model, tested, error_median, factor_median }, fitted))
+    };
+    let (average, tested) = candidate(Model::Average).ok_or(JudgeError::NotPositive)?;
+    let mut candidates: Vec<Candidate> =
+        Model::ALL.into_iter().filter_map(|model| Some(candidate(model)?.0)).collect();
     // Stable: of equals the simpler one.
-    found.sort_by(|(a, _), (b, _)| a.error_median.total_cmp(&b.error_median));
-    let best = found.iter().find_map(|(candidate, tested)| {
-        Some((tested.clone(), Fitted::fit(candidate.model, levels, machine)?))
-    });
-    let (tested, best) = best.ok_or(JudgeError::NotPositive)?;
-    Ok(Judged {
-        candidates: found.into_iter().map(|(candidate, _)| candidate).collect(),
-        tested,
-        best,
-    })
+    candidates.sort_by(|a, b| a.error_median.total_cmp(&b.error_median));
+    candidates.insert(0, average);
+    let best = Fitted::fit(Model::Average, levels, machine).ok_or(JudgeError::NotPositive)?;
+    Ok(Judged { candidates, tested, best })
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -5,10 +5,14 @@
 //!   station
 //! - [`demands`]: what a transaction needs of each resource, by the operational laws
 //! - [`curve`]: throughput against connections, by either
+//! - [`average`]: several of them, by how they predict the highest levels; `bounds`: what no
+//!   throughput exceeds
 //! - [`holdout`]: how well these predict levels that they have not seen
 //! - [`published`]: published benchmark results beside each other
 
 mod algebra;
+pub mod average;
+mod bounds;
 pub mod curve;
 pub mod demands;
 pub mod holdout;

@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod hold_out;
+mod predictions;
 mod queueing;
 mod scalability;

@@ -172,6 +172,20 @@ impl Histogram {
         })
     }
 
+    /// A percentile nearly without bias: at the rank `n q + 1/2` among the values (Hazen, 1914),
+    /// between neighbours by their distance to it.
+    ///
+    /// The value at the rank `n q` is too low by half a rank: at ten slower values by 0.15 of its
+    /// standard deviations, which an interval over 60 trials does not contain.
+    pub fn quantile_ns(&self, percent: f64) -> f64 {
+        let n = self.len() as f64;
+        let rank = (n * percent / 100.0 + 0.5).clamp(1.0, n.max(1.0));
+        // The middle of a rank, so that rounding does not lead to its neighbour.
+        let at = |rank: f64| 100.0 * (rank - 0.5) / n.max(1.0);
+        let [low, high] = self.percentiles_ns([at(rank.floor()), at(rank.ceil())]);
+        low as f64 + (high - low) as f64 * rank.fract()
+    }
+
     /// Width in ns of the slot that a latency is counted in: what its percentiles are rounded to.
     pub fn bucket_ns(latency_ns: u64) -> u64 {
         let (low, high) = equivalent(latency_ns);
@@ -327,6 +341,23 @@ mod tests {
         for p in [0.0, 50.0, 99.0, 99.9, 100.0] {
             assert_eq!(left.percentile_ns(p), whole.percentile_ns(p));
         }
+    }
+
+    /// Hazen's definition on values that lie in buckets of their own: numpy's `method="hazen"`.
+    #[test]
+    fn quantiles_lie_between_ranks() {
+        let mut histogram = Histogram::default();
+        (1..=1_000).for_each(|value| histogram.record(value));
+        let packed = Histogram::from_bytes(&histogram.to_bytes()).unwrap();
+        for of in [&histogram, &packed] {
+            let found = [0.0, 1.0, 50.0, 95.0, 99.0, 99.9, 100.0].map(|p| of.quantile_ns(p));
+            let expected = [1.0, 10.5, 500.5, 950.5, 990.5, 999.5, 1_000.0];
+            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{found:?}");
+        }
+        let mut few = Histogram::default();
+        [10, 20, 30].into_iter().for_each(|value| few.record(value));
+        assert!([50.0, 99.0].map(|p| few.quantile_ns(p)) == [20.0, 30.0]);
+        assert!(Histogram::default().quantile_ns(99.0).abs() < 1e-9);
     }
 
     /// The stored form is readable and writable by other programs.

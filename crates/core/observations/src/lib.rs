@@ -13,6 +13,7 @@ mod histogram;
 mod hold_out;
 mod named;
 pub mod number;
+mod percentile;
 mod profile;
 mod query_record;
 mod record;
@@ -35,6 +36,7 @@ pub use fact::{Fact, FactFamily, FactName, INITIAL_CONNECTION_TIME};
 pub use health::{LoadHealth, MachineLoad, Warning, WarningKind};
 pub use histogram::{Histogram, HistogramError};
 pub use hold_out::HoldOut;
+pub use percentile::{BEYOND_MIN, Percentile};
 pub use profile::{Frame, Profile, Stack, UNKNOWN};
 pub use query_record::{CountedStatement, QueryInterval};
 pub use record::{

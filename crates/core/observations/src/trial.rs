@@ -1,8 +1,8 @@
 use crate::Histogram;
 use crate::digest::fnv1a;
 use crate::{
-    DeviceUse, Fact, LoadHealth, MachineLoad, Operation, Profile, Series, Wait, WaitedResource,
-    Warning,
+    DeviceUse, Fact, LoadHealth, MachineLoad, Operation, Percentile, Profile, Series, Wait,
+    WaitedResource, Warning,
 };
 use serde::{Deserialize, Serialize};
 
@@ -176,6 +176,9 @@ pub struct Response {
     /// bucket of a percentile. 0: as fine as the clock.
     #[serde(default)]
     pub resolution: f64,
+    /// Of a percentile: which one, and of how many values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percentile: Option<Percentile>,
 }
 
 /// The plan of a statement, as the engine printed it beside the measurement, or why it has none.
@@ -251,6 +254,7 @@ impl Response {
             direction: Direction::LowerIsBetter,
             value,
             resolution: 0.0,
+            percentile: None,
         }
     }
 
@@ -262,6 +266,7 @@ impl Response {
             direction: Direction::HigherIsBetter,
             value,
             resolution: 0.0,
+            percentile: None,
         }
     }
 
@@ -269,5 +274,20 @@ impl Response {
     #[must_use]
     pub fn in_steps_of(self, resolution: f64) -> Self {
         Self { resolution: if resolution.is_finite() { resolution } else { 0.0 }, ..self }
+    }
+
+    /// A percentile of latencies; `unit_ns` is the length of its unit.
+    pub fn percentile(
+        name: &str,
+        (unit, unit_ns): (&str, f64),
+        latencies: &Histogram,
+        percent: f64,
+    ) -> Self {
+        let ns = latencies.quantile_ns(percent);
+        Self {
+            resolution: Histogram::bucket_ns(ns as u64) as f64 / unit_ns,
+            percentile: Some(Percentile { percent, values: latencies.len() }),
+            ..Self::lower(name, unit, ns / unit_ns)
+        }
     }
 }

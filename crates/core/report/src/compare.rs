@@ -43,8 +43,11 @@ fn verdict(compared: &HeadToHead, from: &str, to: &str) -> Section {
     table.right("n", |(.., estimate)| estimate.as_ref().map_or(0, |estimate| estimate.n));
     table.left(&response.name, |(.., estimate)| estimate.as_ref());
     section.table(table);
+    compared.too_few.iter().for_each(|few| section.warn(format!("Not compared: {few}.")));
     let Some(comparison) = &compared.comparison else {
-        section.warn("Not comparable: one side has no completed trial.");
+        if !compared.too_few.iter().any(|few| few.name == response.name) {
+            section.warn("Not comparable: one side has no completed trial.");
+        }
         return section;
     };
     let figure = against(comparison, response);

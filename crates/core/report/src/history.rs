@@ -6,6 +6,7 @@ use crate::runs::{NOT_SET, changed};
 use crate::sections::better;
 use crate::text::label;
 use crate::{number, text};
+use analysis::estimate::median;
 use analysis::runs::{History, HistoryRun, HistorySeries, RunName, Verdict};
 
 /// Columns of a sparkline; longer series are drawn in means of neighbours.
@@ -57,6 +58,9 @@ fn overview(history: &History) -> Section {
         "Over time: the axis spans the smallest to the largest mean, not zero. ± and [low, \
          high]: 95 % CI.",
     );
+    if let Some(few) = &history.too_few {
+        section.warn(format!("Runs without enough values have no point: {few}."));
+    }
     if !history.gone.is_empty() {
         let gone = history.gone.join("; ");
         section.note(format!("Not shown, because the latest run lacks them: {gone}."));
@@ -114,6 +118,8 @@ fn models(history: &History) -> Option<Section> {
         rows.extend(tested.map(|(own, tested)| (run.run.run, own, tested)));
     }
     let is_empty = rows.is_empty();
+    let held = rows.iter().filter(|row| row.2.covered).count();
+    let factors: Vec<f64> = rows.iter().map(|row| row.2.prediction.factor()).collect();
     let mut table = Columns::for_rows(rows);
     table.right("run", |row| row.0);
     table.name("fitted from", |row| label(&row.1.label));
@@ -130,6 +136,14 @@ fn models(history: &History) -> Option<Section> {
         "Each run's model predicts its held-out levels: those of `[model] hold_out`, or the \
          highest third.",
     );
+    if let Some(factor) = median(&factors) {
+        let factor = number::ratio(factor);
+        section.note(format!(
+            "The 95 % intervals held {held} of {}; their ends are a factor of {factor} apart \
+             (median).",
+            factors.len()
+        ));
+    }
     Some(section).filter(|_| !is_empty)
 }
 

@@ -160,6 +160,9 @@ fn response(compared: &ResponseCompared, repeat: &str) -> Section {
         .optional(2);
     section.table(table);
     let verdict = if repeat == "run" { "95 %" } else { "by the spread within the runs" };
+    if let Some(few) = &compared.too_few {
+        section.warn(format!("Configurations without enough values are not compared: {few}."));
+    }
     let spread = if repeat == "run" {
         "from the spread between runs; n: runs (one mean each)"
     } else {
@@ -362,7 +365,11 @@ fn beyond(limit: &LimitJudged, own: &Judged) -> f64 {
 fn change(limit: &LimitJudged, own: &Judged) -> String {
     let name = format!("{} of {}", limit.response.name, label(&own.label));
     let Some(change) = own.change else {
-        return format!("{name} cannot be judged: a value is missing or not above 0");
+        let why = limit.too_few.as_ref().map_or_else(
+            || "a value is missing or not above 0".to_owned(),
+            |too_few| too_few.to_string(),
+        );
+        return format!("{name} cannot be judged: {why}");
     };
     let sign = if change < 0.0 { -1.0 } else { 1.0 };
     let word = if change < 0.0 { "fell" } else { "rose" };

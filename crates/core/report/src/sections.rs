@@ -142,6 +142,7 @@ crate::sections! {
         Resources profiles: &summary.profiles() => profiles::sections;
         Resources devices: &summary.devices() => devices::section;
         Resources estimates => configurations::responses;
+        Resources too_few: &summary.too_few();
         Record failures: &summary.failures() => overview::failures;
         Record warnings: &summary.warnings() => overview::warnings;
         Record environment: summary.environment().as_ref() => overview::environment;

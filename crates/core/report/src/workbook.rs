@@ -209,6 +209,8 @@ struct Row<'a> {
     /// True if configurations are compared on it.
     chosen: bool,
     estimate: Option<&'a Estimate>,
+    /// Why there is no estimate of a percentile.
+    too_few: Option<String>,
 }
 
 fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
@@ -241,6 +243,7 @@ fn configurations<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     for (heading, figure) in figures {
         columns.add(heading, "", move |row| row.estimate.and_then(figure));
     }
+    columns.add("not estimated", "", |row| row.too_few.clone());
     columns.add("CV", "", |row| row.estimate.and_then(Estimate::cv).map(Share));
     let compared: [Figure<Comparison>; 4] = [
         ("against baseline", |c| Some(c.value)),
@@ -274,6 +277,7 @@ fn rows<'a>(summary: &'a Summary<'_>) -> Vec<Row<'a>> {
             responses.push((name, unit, *direction));
         }
     }
+    let too_few = &summary.too_few();
     let rows = responses.into_iter().flat_map(|(name, unit, direction)| {
         summary.configurations.iter().map(move |of| {
             let chosen = primary.is_some_and(|(primary, ..)| primary == name);
@@ -282,7 +286,9 @@ fn rows<'a>(summary: &'a Summary<'_>) -> Vec<Row<'a>> {
             } else {
                 of.responses.iter().find(|(own, _)| own == name).map(|(_, estimate)| estimate)
             };
-            Row { of, name, unit, direction, chosen, estimate }
+            let few = too_few.iter().find(|own| own.name == name && estimate.is_none());
+            let too_few = few.map(ToString::to_string);
+            Row { of, name, unit, direction, chosen, estimate, too_few }
         })
     });
     rows.collect()

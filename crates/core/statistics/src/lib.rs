@@ -5,13 +5,16 @@
 //! - [`t_quantile`], [`t_two_sided_p`], [`f_upper_p`]: Student's t and F, as exact as scipy's
 //! - [`correct`], [`adjusted`]: Holm's correction of a family of tests
 //! - [`change_points`]: where a series of runs changes its level
+//! - [`step`]: the step in which values were rounded
 //! - [`independent_columns`], [`non_negative`]: fits of costs to their sums
 
 pub mod change_points;
 mod distribution;
 mod interval;
 mod least_squares;
+mod step;
 
 pub use distribution::{adjusted, correct, f_upper_p, t_quantile, t_two_sided_p};
 pub use interval::Interval;
 pub use least_squares::{independent_columns, non_negative};
+pub use step::step;

@@ -11,10 +11,10 @@ use flate2::write::ZlibEncoder;
 use observations::{
     ActivityRecord, AdaptiveRepeats, ConfigurationRecord, CountedStatement, DeviceUse, Direction,
     Environment, Fact, FactorRecord, FileRecord, Frame, GitState, Histogram, HookOutput, Latency,
-    LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Profile, QueryInterval,
-    QueryPlan, Response, Role, RunRecord, ScriptStatement, Series, ServerActivity, Stack, TimeUse,
-    TrialRecord, TrialStatus, Value, Wait, WaitClass, WaitSource, WaitedResource, Warning,
-    WarningKind, Work,
+    LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Percentile, Profile,
+    QueryInterval, QueryPlan, Response, Role, RunRecord, ScriptStatement, Series, ServerActivity,
+    Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait, WaitClass, WaitSource, WaitedResource,
+    Warning, WarningKind, Work,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction};
@@ -245,7 +245,9 @@ tables! {
         configuration: 0, hooks: Vec::new()
     }
     "hooks": HookOutput { hook, command, exit_code, elapsed_s, output }
-    "responses": Response { name, unit, direction, value, resolution }
+    "responses": Response {
+        name, unit, direction, value, resolution, percentile as "percent, percent_of"
+    }
     "facts": Fact { name, unit, value }
     "plans": QueryPlan { statement, hash, text, analysis, estimated_rows, estimated_cost, reason }
     "waits": Wait { wait_type, class, count, resource_s, signal_s, source as "source, sampled_hz, \
@@ -328,6 +330,22 @@ impl Field for Option<AdaptiveRepeats> {
         let (min, max, until) =
             (Option::read(columns)?, Option::read(columns)?, Option::read(columns)?);
         Ok((|| Some(AdaptiveRepeats { min: min?, max: max?, until: until? }))())
+    }
+}
+
+/// NULL in each of its columns: not a percentile.
+impl Field for Option<Percentile> {
+    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
+        values.extend(match self {
+            Some(Percentile { percent, values }) => [(*percent).into(), count(*values)?],
+            None => [Null.to_sql()?, Null.to_sql()?],
+        });
+        Ok(())
+    }
+
+    fn read(columns: &mut Columns) -> Result<Self> {
+        let (percent, values) = (Option::read(columns)?, Option::read(columns)?);
+        Ok((|| Some(Percentile { percent: percent?, values: values? }))())
     }
 }
 

@@ -250,8 +250,11 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
     {
         let (_folder, path) = file();
         let (store, run) = filled(&path, 4);
-        // Takes back step 17.
-        store.connection.execute_batch("DROP TABLE roles; PRAGMA user_version = 16").unwrap();
+        // Takes back steps 17 and 18.
+        let former = "ALTER TABLE responses DROP COLUMN percent;
+                      ALTER TABLE responses DROP COLUMN percent_of;
+                      DROP TABLE roles; PRAGMA user_version = 16";
+        store.connection.execute_batch(former).unwrap();
         drop(store);
         let old = fs::read(&path).unwrap();
         let mut store = open(&path).unwrap();

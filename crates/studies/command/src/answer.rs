@@ -1,11 +1,12 @@
 //! Responses of the user's own, found in what a command prints.
 
 use crate::error::{AnswerError, CommandError, said};
-use experiment::{Configuration, Invalid, choice};
+use experiment::{Configuration, FromValue, Invalid, choice};
 use observations::Response;
 use observe::child::{Printed, without_secrets};
 use regex::Regex;
 use serde_json::Value as Json;
+use statistics::step;
 use std::collections::BTreeSet;
 
 /// Where the settings of these responses lie.
@@ -28,6 +29,16 @@ pub struct Answer {
     unit: String,
     better: Better,
     place: Place,
+    /// The step that the user declared.
+    step: Option<f64>,
+}
+
+/// A value that a run printed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Printing {
+    pub value: f64,
+    /// The unit of its last digit: 0.01 of `3.10`; 0: as fine as the number.
+    digit: f64,
 }
 
 /// Place of the value in the output.
@@ -95,7 +106,9 @@ impl Answer {
                 "missing; say which is better: \"higher\" or \"lower\"".into(),
             );
         };
-        Ok(Self { name: name.to_owned(), unit: given("unit").unwrap_or_default(), better, place })
+        let step = f64::from_value(configuration.value(&path("step")));
+        let unit = given("unit").unwrap_or_default();
+        Ok(Self { name: name.to_owned(), unit, better, place, step })
     }
 
     /// Its value in what a run has printed, looked for until `stop` says so.
@@ -107,7 +120,7 @@ impl Answer {
         stdout: &Printed,
         stderr: &Printed,
         stop: &dyn Fn() -> bool,
-    ) -> Result<f64, CommandError> {
+    ) -> Result<Printing, CommandError> {
         let found = match &self.place {
             Place::Regex(regex) => last_match(regex, &stdout.text(), stop)
                 .or_else(|| last_match(regex, &stderr.text(), stop))
@@ -115,8 +128,8 @@ impl Answer {
             Place::Pointer(pointer) => in_json(pointer, stdout),
         };
         let number = found.and_then(|text| {
-            let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
-            number.ok_or_else(|| AnswerError::NoNumber { text: beginning(&without_secrets(&text)) })
+            Printing::read(text.trim())
+                .ok_or_else(|| AnswerError::NoNumber { text: beginning(&without_secrets(&text)) })
         });
         number.map_err(|cause| CommandError::NoResponse {
             name: self.name.clone(),
@@ -125,13 +138,35 @@ impl Answer {
         })
     }
 
-    /// The response with the mean of these values.
-    pub fn response(&self, values: &[f64]) -> Response {
-        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-        match self.better {
+    /// The response with the mean of what the runs printed.
+    pub fn response(&self, printed: &[Printing]) -> Response {
+        let values: Vec<f64> = printed.iter().map(|own| own.value).collect();
+        let digit = printed.iter().map(|own| own.digit).reduce(f64::min).unwrap_or(0.0);
+        let n = values.len().max(1) as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        let step = self.step.or_else(|| step(&[values], digit)).unwrap_or(digit);
+        // Errors of rounding average out where values vary by half a step or more.
+        let varies = n > 1.0 && (squares / (n - 1.0)).sqrt() >= step / 2.0;
+        let of_mean = if varies { step / n.sqrt() } else { step };
+        let response = match self.better {
             Better::Higher => Response::higher(&self.name, &self.unit, mean),
             Better::Lower => Response::lower(&self.name, &self.unit, mean),
-        }
+        };
+        response.in_steps_of(of_mean)
+    }
+}
+
+impl Printing {
+    /// Reads a finite number.
+    fn read(text: &str) -> Option<Self> {
+        let value = text.parse().ok().filter(|value: &f64| value.is_finite())?;
+        let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+        let decimals = mantissa.split_once('.').map_or(0, |(_, decimals)| decimals.len() as i32);
+        let exponent: i32 = exponent.parse().ok()?;
+        // `1e6` may be exact, `1.5e6` has one decimal.
+        let place = if decimals == 0 { exponent.min(0) } else { exponent - decimals };
+        Some(Self { value, digit: 10_f64.powi(place) })
     }
 }
 
@@ -179,5 +214,47 @@ fn in_json(pointer: &str, stdout: &Printed) -> Result<String, AnswerError> {
         Some(Json::String(text)) => Ok(text.clone()),
         Some(_) => Err(AnswerError::Kind { pointer: pointer.to_owned() }),
         None => Err(AnswerError::Nothing { pointer: pointer.to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, Better, Place, Printing};
+
+    fn answer(step: Option<f64>) -> Answer {
+        let place = Place::Pointer(String::new());
+        Answer { name: "cost".into(), unit: "ms".into(), better: Better::Lower, place, step }
+    }
+
+    fn resolution(answer: &Answer, texts: &[&str]) -> f64 {
+        let printed: Vec<Printing> =
+            texts.iter().map(|text| Printing::read(text).unwrap()).collect();
+        answer.response(&printed).resolution
+    }
+
+    #[test]
+    fn the_last_printed_digit_is_the_step() {
+        let inferred = answer(None);
+        for (texts, expected) in [
+            (&["12.50"][..], 0.01),
+            (&["12"], 1.0),
+            (&["-3.4e-2"], 1e-3),
+            (&["1e6"], 1.0),
+            (&["1.5e6"], 1e5),
+            // The mean of two that vary.
+            (&["12.5", "12.25"], 0.01 / 2_f64.sqrt()),
+        ] {
+            let found = resolution(&inferred, texts);
+            assert!((found / expected - 1.0).abs() < 1e-9, "{texts:?}: {found}");
+        }
+        // Ticks of 20 in 9 runs that vary by more than one: a third for the mean.
+        let ticks = ["100", "140", "180", "120", "160", "200", "100", "220", "260"];
+        assert!((resolution(&inferred, &ticks) - 20.0 / 3.0).abs() < 1e-9);
+        assert!((resolution(&inferred, &["100", "100", "100"]) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_declared_step_takes_precedence() {
+        assert!((resolution(&answer(Some(0.5)), &["12.50"]) - 0.5).abs() < 1e-12);
     }
 }

@@ -1,5 +1,6 @@
 //! The threads of the load: each runs the command again and again.
 
+use crate::answer::Printing;
 use crate::run::Runner;
 use conductor::{Director, Lanes, LoadError, Recorder, Stage, conduct};
 use observations::Histogram;
@@ -20,7 +21,7 @@ pub struct Run {
     /// As a shell tells it: 128 and the signal's number, where one ended it.
     pub exit_code: i32,
     /// The values of the user's responses.
-    pub answers: Vec<f64>,
+    pub answers: Vec<Printing>,
     /// Processes of its group were still there at its end.
     pub left_group: bool,
 }
@@ -75,7 +76,7 @@ fn run(
         let ended = run(&number.to_string())?;
         recorder.record(ended.elapsed.as_nanos() as u64);
         stage.live().done.add(1);
-        let answers: Result<Vec<f64>, _> = job
+        let answers: Result<Vec<Printing>, _> = job
             .answers
             .iter()
             .map(|answer| answer.find(&ended.stdout, &ended.stderr, &|| stage.is_stopped()))

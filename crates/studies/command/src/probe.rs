@@ -77,6 +77,10 @@ settings! {
     pub RESPONSE_POINTER: Option<String> = "workload.responses.*.pointer", Kind::MaybeEmptyText;
     /// Unit of the response NAME.
     pub RESPONSE_UNIT: Option<String> = "workload.responses.*.unit", Kind::MaybeEmptyText;
+    /// Step in which values of the response NAME are rounded, in its unit: 0.01 of hundredths.
+    /// Default: inferred from the printed digits and from the values.
+    pub RESPONSE_STEP: Option<f64> = "workload.responses.*.step",
+        Kind::Number { min: 1e-15, max: 1e15 };
     /// Direction in which values of the response NAME are better: higher or lower.
     pub RESPONSE_DIRECTION: Option<Better> = "workload.responses.*.direction", Better::KIND;
 }

@@ -328,14 +328,17 @@ fn latencies(name: &str, latency: &Histogram, figures: &[&str]) -> Vec<Response>
     figures
         .iter()
         .map(|figure| {
+            let name = format!("{name}_{figure}");
             let in_bucket = match *figure {
-                "mean" => return Response::lower(&format!("{name}_mean"), "us", mean_ns / 1e3),
+                "mean" => return Response::lower(&name, "us", mean_ns / 1e3),
                 "min" => min_ns,
                 "max" => max_ns,
-                percentile => latency.percentile_ns(percentile[1..].parse().unwrap_or(100.0)),
+                percentile => {
+                    let percent = percentile[1..].parse().unwrap_or(100.0);
+                    return Response::percentile(&name, ("us", 1e3), latency, percent);
+                }
             };
-            let response =
-                Response::lower(&format!("{name}_{figure}"), "us", in_bucket as f64 / 1e3);
+            let response = Response::lower(&name, "us", in_bucket as f64 / 1e3);
             response.in_steps_of(Histogram::bucket_ns(in_bucket) as f64 / 1e3)
         })
         .collect()

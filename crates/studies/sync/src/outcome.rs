@@ -68,10 +68,8 @@ fn responses(outcome: &Outcome, acquire: &Histogram, operation: &Histogram) -> V
             (outcome.threads.iter().map(part).sum::<u64>() as f64, 1e6 / operations);
         Response::lower(name, "/million ops", switches * one).in_steps_of(one)
     };
-    let p99 = |name: &str, latency: &Histogram| {
-        let ns = latency.percentile_ns(99.0);
-        Response::lower(name, "ns", ns as f64).in_steps_of(Histogram::bucket_ns(ns) as f64)
-    };
+    let p99 =
+        |name: &str, latency: &Histogram| Response::percentile(name, ("ns", 1.0), latency, 99.0);
     let cpu_ns: u64 = outcome.threads.iter().map(|thread| thread.used.times.cpu_ns).sum();
     let elapsed_ms = outcome.elapsed_s * 1e3;
     let throughput = if elapsed_ms > 0.0 { outcome.operations() as f64 / elapsed_ms } else { 0.0 };

@@ -2,7 +2,7 @@
 //! loop.
 
 use crate::prediction::MostDone;
-use analysis::{ModelLevel, ModelSummary};
+use analysis::{Interval, ModelLevel, ModelSummary};
 use models::network;
 use observations::Observations;
 
@@ -67,10 +67,10 @@ impl AtRate {
         self.rate / self.each
     }
 
-    /// The highest throughput at `times` the speed, with the half-width of its logarithm's
-    /// interval.
-    pub fn most_done(&self, times: f64, half: f64) -> MostDone {
-        let rate = self.rates.last().copied().unwrap_or_default() * times;
-        MostDone { in_progress: self.rates.len(), rate, half }
+    /// The highest throughput at `times` the speed, with the interval of that.
+    pub fn most_done(&self, times: f64, interval: Interval) -> MostDone {
+        let rate = self.rates.last().copied().unwrap_or_default();
+        let interval = interval.map(|end| end * rate);
+        MostDone { in_progress: self.rates.len(), rate: times * rate, interval }
     }
 }

@@ -1,11 +1,14 @@
 //! Changes other than a level: more processors, faster devices, less waiting.
 
 use crate::prediction::{Applied, Missing, WhatIfError};
-use analysis::{ModelSummary, response};
+use analysis::{ModelSummary, response, wording};
 use models::curve::Bottlenecks;
 use models::holdout::FAR;
 use models::network::Service;
 use observations::{DeviceUse, Observations, Role, Wait, WaitClass};
+
+/// CPU time that is raised by less than this share is not worth a word.
+const RAISED_MIN: f64 = 0.01;
 
 /// A change other than a level.
 pub enum Change {
@@ -109,9 +112,15 @@ impl Question<'_> {
         changes: &[(&String, Change)],
         applied: &mut Vec<Applied>,
     ) -> Result<Effect, WhatIfError> {
+        let is_cpus = |change: &Change| matches!(change, Change::Processors(_));
         // Sessions hold locks one at a time, however parallel the rest is.
         let network = if changes.iter().any(|(_, change)| self.is_lock(change)) {
             self.model.serial_network()
+        } else if changes.iter().any(|(_, change)| is_cpus(change)) {
+            self.cpu_share().map_or_else(
+                || self.model.network(),
+                |share| self.model.network_with_cpu_share(self.n, share),
+            )
         } else {
             self.model.network()
         };
@@ -205,8 +214,34 @@ impl Question<'_> {
             let wanted = "expected a whole number of CPUs, at least 1";
             return Err(WhatIfError::Value { change: text.into(), wanted });
         }
-        let law = format!("queueing network: {cpus} CPUs in place of {now}, each as fast as now");
+        let mut law =
+            format!("queueing network: {cpus} CPUs in place of {now}, each as fast as now");
+        let recorded = self.model.network().map_or(0.0, |own| own.cpu_s);
+        let raised = variants[0].cpu_s / recorded - 1.0;
+        if raised.is_finite() && raised > RAISED_MIN {
+            let raised = wording::percent(raised);
+            law = format!(
+                "{law}; a unit of work is taken to need {raised} more CPU time than recorded, \
+                 because sessions spend that much time on and waiting for CPUs"
+            );
+        }
         Ok(Changed::all(variants, law, |own| own.processors = cpus as u32))
+    }
+
+    /// Share of the sessions' time on a CPU or in its queue; `None` where it was not recorded.
+    fn cpu_share(&self) -> Option<f64> {
+        let sum = |of: &dyn Fn(&Observations) -> f64| self.trials.iter().map(|own| of(own)).sum();
+        let session_s: f64 = sum(&|own| own.time.session_s);
+        let cpu_s: f64 = sum(&|own| own.time.cpu_s);
+        let queue_s: f64 = sum(&|own| {
+            let queues = own.waits.iter().map(|wait| match wait.class {
+                WaitClass::CpuQueue => wait.wait_s(),
+                _ => wait.signal_s,
+            });
+            queues.sum()
+        });
+        let share = (cpu_s + queue_s) / session_s;
+        (cpu_s > 0.0 && share.is_finite()).then_some(share.min(1.0))
     }
 
     /// Class of a wait and its seconds for a unit of work.

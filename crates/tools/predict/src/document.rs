@@ -40,9 +40,10 @@ pub fn prediction(experiment: &str, own: &WhatIf) -> Document {
     let (covered, all) = own.covered;
     section.line(format!(
         "prediction error on {} held out of the fit: {} (median); 95 % intervals covered \
-         {covered} of {all}",
+         {covered} of {all}, their ends a factor of {} apart (median)",
         number::plural(all, "level"),
-        number::short_percent(own.error_median)
+        number::short_percent(own.error_median),
+        number::ratio(own.factor_median)
     ));
     for warning in &own.warnings {
         section.warn(format!("warning: {warning}"));

@@ -37,6 +37,8 @@ pub struct WhatIf {
     pub error_median: f64,
     /// How many of these its intervals held, and how many there are.
     pub covered: (usize, usize),
+    /// Median factor between the ends of these intervals.
+    pub factor_median: f64,
     /// The changes, each with its law.
     pub changes: Vec<Applied>,
     /// The resource that is busiest, and how busy; `None` where the queueing network cannot be
@@ -92,6 +94,32 @@ pub enum WhatIfError {
         change: String,
         /// Values that it takes.
         wanted: &'static str,
+    },
+    /// An interval that says nothing.
+    #[error(
+        "{name}={} cannot be predicted from these levels: the 95 % interval spans a factor of {}; \
+         add level {}", wording::whole(*.n), wording::figure(*.factor), wording::whole(*.add)
+    )]
+    Unpredictable {
+        /// The factor.
+        name: String,
+        /// Its level.
+        n: f64,
+        /// A level that would help.
+        add: f64,
+        /// Factor between the ends.
+        factor: f64,
+    },
+    /// A change whose effect is too large to compute.
+    #[error(
+        "{change} cannot be predicted from these levels: the 95 % interval spans a factor of {}; \
+         measure a smaller change first", wording::figure(*.factor)
+    )]
+    UnpredictableChange {
+        /// As it was given.
+        change: String,
+        /// Factor between the ends.
+        factor: f64,
     },
     /// Nothing of that name was measured.
     #[error("{change}: not supported by the recording: {missing}")]
@@ -206,14 +234,14 @@ pub struct MostDone {
     pub in_progress: usize,
     /// Transactions a second.
     pub rate: f64,
-    /// Half-width of the interval of its logarithm.
-    pub half: f64,
+    /// Its 95 % interval.
+    pub interval: Interval,
 }
 
 impl fmt::Display for MostDone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [rate, low, high] =
-            [0.0, -self.half, self.half].map(|half: f64| wording::figure(self.rate * half.exp()));
+            [self.rate, self.interval.low, self.interval.high].map(wording::figure);
         let in_progress = self.in_progress;
         write!(
             f,

@@ -8,7 +8,7 @@ use crate::prediction::{Applied, Missing, WhatIf, WhatIfError};
 use analysis::model::{CONCURRENCY, ModelGroup};
 use analysis::{Interval, ModelLevel, ModelSummary, Summary, wording};
 use models::curve::Bottlenecks;
-use models::holdout::{self, FAR, LEVELS_MIN};
+use models::holdout::{self, FACTOR_MAX, FAR, LEVELS_MIN, Prediction};
 use models::network::Service;
 use observations::{Observations, Role, WarningKind};
 
@@ -126,7 +126,9 @@ impl Run<'_> {
         rate: Option<f64>,
         others: &[(&String, Change)],
     ) -> Result<WhatIf, WhatIfError> {
-        let prediction = model.best().and_then(|best| best.predict(n)).ok_or(WhatIfError::Fit)?;
+        let best = model.best().ok_or(WhatIfError::Fit)?;
+        let prediction = best.predict(n).ok_or(WhatIfError::Fit)?;
+        let modelled = best.curve.throughput(n).ok_or(WhatIfError::Fit)?;
         let near = nearest(model, n).ok_or(WhatIfError::Fit)?;
         let trials = self.0.grid.trials(near.configuration);
         let mut applied = vec![Applied {
@@ -135,12 +137,16 @@ impl Run<'_> {
         }];
         let Effect { log: effect, spread, network } =
             Question { model, n, trials: &trials }.effect(others, &mut applied)?;
-        let half = (prediction.interval.high / prediction.predicted)
-            .ln()
-            .hypot(2.0 * EFFECT_ERROR * effect)
-            + spread;
         let throughput = prediction.predicted * effect.exp();
-        let interval = Interval { low: throughput * (-half).exp(), high: throughput * half.exp() };
+        // The ends of the prediction need not be equally far: bounds cut them off.
+        let [below, above] = [prediction.interval.low, prediction.interval.high].map(|end| {
+            (end / prediction.predicted).ln().hypot(2.0 * EFFECT_ERROR * effect) + spread
+        });
+        let interval =
+            Interval { low: throughput * (-below).exp(), high: throughput * above.exp() };
+        if interval.high / interval.low > FACTOR_MAX {
+            return Err(unpredictable(model, &prediction, interval, others));
+        }
         let measured_s = latency_s(&trials);
         let open = match rate {
             Some(rate) => {
@@ -150,7 +156,7 @@ impl Run<'_> {
             None => None,
         };
         let latency = |x: f64| match &open {
-            Some(open) => open.latency_s(x / prediction.predicted),
+            Some(open) => open.latency_s(x / modelled),
             None => Some(measured_s? * n / near.n * near.measured.mean / x),
         };
         let latency_s = latency(throughput);
@@ -159,7 +165,8 @@ impl Run<'_> {
         if let (Some(open), Some(rate)) = (&open, rate) {
             let change = format!("rate={}", wording::whole(rate));
             if ends.is_none() {
-                let most = open.most_done(effect.exp(), half);
+                let most =
+                    open.most_done(throughput / modelled, interval.map(|end| end / modelled));
                 if latency_s.is_none() {
                     return Err(WhatIfError::Saturated { change, most });
                 }
@@ -184,6 +191,7 @@ impl Run<'_> {
             model: model.candidates[0].model.name(),
             error_median: model.candidates[0].error_median,
             covered: covered(model),
+            factor_median: model.candidates[0].factor_median,
             changes: applied,
             limit: network.as_ref().and_then(|own| limit(own, n, work, model)),
             warnings,
@@ -205,6 +213,32 @@ impl Run<'_> {
 fn nearest(model: &ModelSummary, n: f64) -> Option<&ModelLevel> {
     let distance = |own: &&ModelLevel| (own.n / n).ln().abs();
     model.levels.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
+}
+
+/// Why an interval is too wide to be an answer, and what would narrow it: a level half as far from
+/// those that were measured.
+fn unpredictable(
+    model: &ModelSummary,
+    prediction: &Prediction,
+    interval: Interval,
+    others: &[(&String, Change)],
+) -> WhatIfError {
+    let n = prediction.n;
+    let factor = interval.high / interval.low;
+    let (lowest, highest) = (model.levels[0].n, model.levels[model.levels.len() - 1].n);
+    if prediction.is_useful() {
+        let change = others.iter().map(|own| own.0.as_str()).collect::<Vec<_>>().join(" ");
+        return WhatIfError::UnpredictableChange { change, factor };
+    }
+    let add = if n > highest {
+        (n / 2.0).ceil().max(highest + 1.0)
+    } else if n < lowest {
+        (2.0 * n).floor().min(lowest - 1.0).max(1.0)
+    } else {
+        n
+    };
+    let name = wording::short_name(&model.factor).to_owned();
+    WhatIfError::Unpredictable { name, n, add, factor }
 }
 
 /// Held-out levels within their intervals, and all of them.

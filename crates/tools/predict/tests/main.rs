@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod by_script;
+mod limits;
 mod models;
 mod network;

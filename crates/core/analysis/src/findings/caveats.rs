@@ -1,7 +1,7 @@
 use super::claims::Claim;
 use super::{Finding, FindingKind};
 use crate::estimate::mean;
-use crate::{ConfigurationRow, Failure, Summary, health, wording};
+use crate::{ConfigurationRow, Failure, Summary, TooFew, health, wording};
 use observations::{Observations, number};
 use std::collections::HashSet;
 
@@ -10,6 +10,7 @@ pub fn find(summary: &Summary, largest: Option<&Claim>) -> Vec<Finding> {
     let caveats = [
         synthetic(summary),
         missing_response(summary),
+        few_values(summary),
         nothing_measured(summary),
         summary.durability_caveat().map(|text| (text, String::new())),
         failed(summary),
@@ -39,11 +40,28 @@ fn synthetic(summary: &Summary) -> Caveat {
 fn missing_response(summary: &Summary) -> Caveat {
     let response = summary.response.as_ref()?;
     let missing = response.missing.as_ref()?;
+    if TooFew::find(missing, &summary.grid.observations()).is_some() {
+        return None;
+    }
     let text = format!(
         "No trial recorded the response {missing:?}; configurations are compared on {}.",
         response.name
     );
     Some((text, String::new()))
+}
+
+/// The response asked for, or the primary one, is a percentile of too few values.
+fn few_values(summary: &Summary) -> Caveat {
+    let (compared, trials) = (summary.response.as_ref()?, summary.grid.observations());
+    let primary = || trials.first()?.responses.first().map(|own| own.name.as_str());
+    let wanted = summary.recording.run.response.as_deref().or_else(primary)?;
+    let few = TooFew::find(wanted, &trials)?;
+    let consequence = if compared.name == wanted {
+        "configurations with fewer have no interval and are not compared".to_owned()
+    } else {
+        format!("configurations are compared on {}", compared.name)
+    };
+    Some((format!("{few}; {consequence}."), String::new()))
 }
 
 fn nothing_measured(summary: &Summary) -> Caveat {

@@ -7,7 +7,7 @@
 use super::samples::Samples;
 use super::{Pair, Responses, RunsError};
 use crate::compare::{RESOLUTION, welch};
-use crate::{Interval, ResponseChoice, WarningsCompared};
+use crate::{Interval, ResponseChoice, TooFew, WarningsCompared};
 use observations::{Direction, Recording};
 use serde::Serialize;
 use statistics::correct;
@@ -51,6 +51,11 @@ pub enum Way {
 pub struct LimitError(String);
 
 impl Gate {
+    /// Limits on a percentile that some configurations have too few values for.
+    pub fn too_few(&self) -> impl Iterator<Item = (&Limit, &TooFew)> {
+        self.limits.iter().filter_map(|own| Some((&own.limit, own.too_few.as_ref()?)))
+    }
+
     /// Limits of which no configuration could be judged: too few blocks, or values that are not
     /// above 0.
     pub fn not_judged(&self) -> impl Iterator<Item = &LimitJudged> {
@@ -136,6 +141,9 @@ pub struct LimitJudged {
     pub decision: Decision,
     /// Each configuration, in the order of the first run.
     pub configurations: Vec<Judged>,
+    /// Why some of them cannot be judged by this percentile: a trial has too few values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub too_few: Option<TooFew>,
 }
 
 /// A limit on one configuration.
@@ -236,7 +244,8 @@ fn judge_limit(
         judged.decision = Decision::Broken;
     }
     let decision = configurations.iter().map(|it| it.decision).max().unwrap_or(Decision::Unsure);
-    Ok(LimitJudged { limit: limit.clone(), response, rise, decision, configurations })
+    let too_few = pair.too_few(&response);
+    Ok(LimitJudged { limit: limit.clone(), response, rise, decision, configurations, too_few })
 }
 
 /// A configuration by itself, kept or unsure, with the one-sided p-value of "the limit is kept".

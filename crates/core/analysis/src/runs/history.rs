@@ -3,10 +3,10 @@
 use super::changes::{self, matching};
 use super::{Change, Responses, RunName, RunsError, SettingChange, Verdict};
 use crate::estimate::mean;
-use crate::grid::Grid;
+use crate::grid::{Figures, Grid};
 use crate::model::CONCURRENCY;
 use crate::response::{distinct, names};
-use crate::{Comparison, Estimate, ResponseChoice, Summary, change_points};
+use crate::{Comparison, Estimate, ResponseChoice, Summary, TooFew, change_points};
 use models::holdout::Candidate;
 use observations::{Observations, Recording};
 use serde::Serialize;
@@ -23,6 +23,9 @@ pub struct History {
     pub configurations: Vec<HistorySeries>,
     /// Labels of configurations that earlier runs have and the latest does not.
     pub gone: Vec<String>,
+    /// Why some points of this percentile are missing: a trial has too few values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub too_few: Option<TooFew>,
 }
 
 /// A run, and what changed since the one before.
@@ -101,11 +104,11 @@ pub fn history(
     };
     let response = choose(latest, runs, which)?;
     let grids: Vec<Grid<&Observations>> = runs.iter().map(Grid::new).collect();
+    let figures: Vec<Figures> = grids.iter().map(|grid| grid.figures(&response)).collect();
     let positions: Vec<_> = runs.iter().map(|run| changes::positions(latest, run)).collect();
     let series = (0..latest.configurations.len()).map(|configuration| {
-        let points = grids.iter().zip(&positions);
-        let points =
-            points.map(|(grid, positions)| grid.estimate(positions[configuration]?, &response));
+        let points = figures.iter().zip(&positions);
+        let points = points.map(|(own, positions)| own.estimate(positions[configuration]?));
         HistorySeries::from_points(
             latest.configurations[configuration].label.clone(),
             points.collect(),
@@ -120,6 +123,10 @@ pub fn history(
         configurations: series.collect(),
         runs: (0..runs.len()).map(|at| HistoryRun::summarize(runs, at, summarized)).collect(),
         gone: distinct(gone),
+        too_few: TooFew::find(
+            &response.name,
+            &grids.iter().flat_map(Grid::observations).collect::<Vec<_>>(),
+        ),
         response,
     })
 }

@@ -2,10 +2,9 @@
 
 use crate::compare::{RESOLUTION, Sample, Values, welch_error};
 use crate::estimate::{Known, Moments, mean};
-use crate::grid::Grid;
+use crate::grid::Figures;
 use crate::response::resolution;
 use crate::{Comparison, Estimate, ResponseChoice};
-use observations::Observations;
 use statistics::t_quantile;
 use std::collections::BTreeMap;
 
@@ -26,14 +25,9 @@ pub(super) struct Side {
 }
 
 impl Side {
-    pub fn from_grid(
-        grid: &Grid<&Observations>,
-        configuration: usize,
-        response: &ResponseChoice,
-    ) -> Self {
-        let cells = grid.cells[configuration].iter();
-        let figures =
-            cells.filter_map(|(block, seen)| Some((*block, configuration, response.figure(seen)?)));
+    pub fn from_figures(Figures { grid, .. }: &Figures, configuration: usize) -> Self {
+        let figures = grid.cells[configuration].iter();
+        let figures = figures.map(|(block, own)| (*block, configuration, *own));
         let (units, first) = grid.units(figures, grid.unit_of_levels());
         // Without values where nothing is known of a time-out.
         let values = units.iter().map(|(unit, own)| {
@@ -49,13 +43,10 @@ impl Side {
     }
 
     /// One value for each run, its mean: blocks of a run share what was special about it.
-    pub fn of_runs<'g, 'a: 'g>(
-        runs: impl Iterator<Item = (&'g Grid<&'a Observations>, Option<usize>)>,
-        response: &ResponseChoice,
-    ) -> Self {
+    pub fn of_runs<'g>(runs: impl Iterator<Item = (&'g Figures, Option<usize>)>) -> Self {
         let runs = (1..)
             .zip(runs)
-            .filter_map(|(run, (grid, at))| Some((run, Self::from_grid(grid, at?, response))));
+            .filter_map(|(run, (figures, at))| Some((run, Self::from_figures(figures, at?))));
         let runs: Vec<(u32, Self)> = runs.filter(|(_, own)| !own.values.is_empty()).collect();
         let resolutions: Vec<f64> = runs.iter().map(|(_, own)| own.resolution).collect();
         Self {

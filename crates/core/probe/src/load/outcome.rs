@@ -289,9 +289,7 @@ fn responses(
         for (name, percentile) in
             [("latency_p50", 50.0), ("latency_p95", 95.0), ("latency_p99", 99.0)]
         {
-            let ns = latency.percentile_ns(percentile);
-            let response = Response::lower(name, "ms", ns as f64 / 1e6);
-            responses.push(response.in_steps_of(Histogram::bucket_ns(ns) as f64 / 1e6));
+            responses.push(Response::percentile(name, ("ms", 1e6), latency, percentile));
         }
     }
     if plan.latencies && plan.rate.is_some() {

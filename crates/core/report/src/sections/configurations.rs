@@ -2,6 +2,7 @@
 //! stand apart.
 
 use crate::model::{Cell, Columns, Medium, Section, Tone};
+use crate::text::joined;
 use crate::{number, text};
 use analysis::{ConfigurationRow, Detectable, Estimate, Outlier, Standing, Summary};
 use observations::Direction;
@@ -176,6 +177,7 @@ fn all(summary: &Summary) -> Option<Section> {
         section.table(response_table(summary, name, &rows));
     }
     section.note(SPREAD_LEGEND);
+    too_few(summary, &mut section);
     (!names.is_empty()).then_some(section)
 }
 
@@ -203,7 +205,23 @@ fn brief(summary: &Summary) -> Option<Section> {
         }
         section.table(table);
     }
+    too_few(summary, &mut section);
     Some(section)
+}
+
+/// Percentiles of too few values that are explained; others are named.
+const TOO_FEW_EXPLAINED: usize = 3;
+
+/// Notes the percentiles that the tables lack.
+fn too_few(summary: &Summary, section: &mut Section) {
+    let all = summary.too_few();
+    all.iter()
+        .take(TOO_FEW_EXPLAINED)
+        .for_each(|own| section.note(format!("Not estimated: {own}.")));
+    if let Some(more) = all.get(TOO_FEW_EXPLAINED..).filter(|more| !more.is_empty()) {
+        let names = more.iter().map(|own| own.name.as_str());
+        section.note(format!("Not estimated either: {}.", joined(names, ", ")));
+    }
 }
 
 /// Names of all responses, in the order in which they occur.

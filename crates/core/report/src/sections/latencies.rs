@@ -3,11 +3,11 @@
 use crate::figure::{coordinate, string, strings};
 use crate::model::{Cell, Columns, Figure, Section, Table};
 use crate::panels::Panels;
-use crate::text::joined;
+use crate::text::{joined, listed};
 use crate::{number, text};
 use analysis::latency::PERCENTILES;
 use analysis::{ConfigurationLatency, Latencies, Summary};
-use observations::Histogram;
+use observations::{Histogram, Percentile};
 use serde_json::{Value, json};
 
 /// A curve ends where fewer slower ones than this are left: further out it would show single
@@ -82,7 +82,21 @@ fn section(summary: &Summary, kind: &Latencies) -> Section {
         data_heading: "Percentiles: means over trials with 95 % intervals".into(),
         chart: None,
     });
+    unavailable(curves).into_iter().for_each(|why| section.note(why));
     section
+}
+
+/// `Not estimated where a trial has too few latencies: p99.9 (10,000 needed).`
+fn unavailable(curves: &[ConfigurationLatency]) -> Option<String> {
+    let lacking = PERCENTILES
+        .into_iter()
+        .enumerate()
+        .filter(|(at, _)| curves.iter().any(|curve| curve.percentiles[*at].is_none()));
+    let named = listed(lacking.map(|(_, percent)| {
+        let needed = number::count(Percentile::needed(percent));
+        format!("{} ({needed} needed)", Percentile::name(percent))
+    }))?;
+    Some(format!("Not estimated where a trial has too few latencies: {named}."))
 }
 
 /// Share that is slower as a power of ten, and the latency in seconds there.
@@ -107,7 +121,10 @@ fn said(summary: &Summary, kind: &Latencies) -> String {
             let merged = summary.merged_latency(curve.configuration, &kind.name);
             let [median, high] =
                 merged.percentiles_ns([50.0, 99.0]).map(|ns| number::seconds(ns as f64 / 1e9));
-            format!("{}: median {median}, 99th percentile {high}", text::label(&curve.label))
+            let is_available = Percentile { percent: 99.0, values: merged.len() }.is_available();
+            let high = format!(", 99th percentile {high}");
+            let high = if is_available { high } else { String::new() };
+            format!("{}: median {median}{high}", text::label(&curve.label))
         }),
         "; ",
     )

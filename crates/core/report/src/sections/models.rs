@@ -7,7 +7,7 @@ use crate::number;
 use crate::table::{Cell, Table};
 use crate::text::{self, joined};
 use analysis::{Estimate, Interval, LevelDemands, ModelLevel, ModelSummary, Scalability, Summary};
-use models::holdout::{Candidate, FAR, Tested};
+use models::holdout::{Candidate, FACTOR_MAX, FAR, Tested};
 use serde_json::{Value, json};
 
 /// A section for each model.
@@ -51,11 +51,14 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
     let article = if law.contains("'s ") { "" } else { "The " };
     let line = format!(
         "{article}{law}, fitted to the other levels of {name}, predicts {} with a median error of \
-         {}; its 95 % intervals contain {covered} of {all}.",
+         {}; its 95 % intervals contain {covered} of {all}, their ends a factor of {} apart \
+         (median).",
         number::plural(all, "level"),
         number::short_percent(best.error_median),
+        number::ratio(best.factor_median),
     );
-    let misses = covered < all || best.error_median > 0.1;
+    let useful = best.tested.iter().all(|own| own.prediction.is_useful());
+    let misses = covered < all || best.error_median > 0.1 || !useful;
     section.toned(line, if misses { Tone::Warning } else { Tone::Plain });
     let mut levels = Columns::for_rows(&model.levels);
     levels.name(name, |level| number::whole(level.n));
@@ -74,13 +77,14 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
     let others = best_of(model);
     section.note(format!(
         "The model is fitted to the levels without a prediction. {others} Intervals include the \
-         change of the fit when one level is left out, the error on held-out levels (growing \
-         with each doubling beyond them) and the spread of trials. `steelbench predict` predicts \
-         other levels and warns beyond {FAR}x of the measured range."
+         change of the fit when one level is left out, differences between the models, their \
+         error at higher levels (growing with each doubling) and the spread of trials. A level \
+         whose interval spans more than a factor of {FACTOR_MAX} is not predicted. `steelbench \
+         predict` predicts other levels and warns beyond {FAR}x of the measured range."
     ));
 }
 
-/// How the others fared, of which it is the best: a choice that flatters it.
+/// How the models of the average fared by themselves.
 fn best_of(model: &ModelSummary) -> String {
     match &model.candidates[1..] {
         [] => String::new(),
@@ -89,9 +93,9 @@ fn best_of(model: &ModelSummary) -> String {
                 format!("{} by {}", own.model.name(), number::short_percent(own.error_median))
             };
             format!(
-                "Of {} models it has the lowest error here (optimistic: it was chosen on the \
-                 same levels); errors of the others: {}.",
-                model.candidates.len(),
+                "It weights {} by how they predict the highest of these levels from those below; \
+                 errors of each on the held-out levels: {}.",
+                number::plural(others.len(), "model"),
                 joined(others.iter().map(one), ", ")
             )
         }
@@ -100,6 +104,10 @@ fn best_of(model: &ModelSummary) -> String {
 
 fn predicted(own: &Tested, unit: &str) -> Cell {
     let Interval { low, high } = own.prediction.interval;
+    if !own.prediction.is_useful() {
+        let factor = number::figure(own.prediction.factor());
+        return Cell::new(format!("not from these levels (factor {factor})"), Tone::Warning);
+    }
     let value = own.prediction.predicted;
     Cell::from(value).within(Some(own.prediction.interval)).shown(number::difference(
         value,

@@ -1,0 +1,103 @@
+//! What a model consists of, and the queueing networks for what is asked of other things than the
+//! number of connections.
+
+use super::{ModelSummary, machine};
+use crate::wording;
+use models::curve::{Bottlenecks, Curve, Level, Member, Model};
+
+/// Members of an average with a smaller share are not named.
+const SHARE_MIN: f64 = 0.05;
+/// Steps of the search for the CPU time of a unit of work: each halves the interval.
+const STEPS: u32 = 7;
+
+impl ModelSummary {
+    /// Describes the shown model: the members of the average, the heaviest first, and the source of
+    /// its figures.
+    pub fn law(&self) -> String {
+        let Some(Curve::Average(members)) = self.best().map(|best| &best.curve) else {
+            return Model::Average.name().to_owned();
+        };
+        let mut members: Vec<&Member> = members.iter().collect();
+        members.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        let named: Vec<String> = members
+            .iter()
+            .filter(|own| own.weight >= SHARE_MIN)
+            .map(|own| format!("{} {}", own.model.name(), wording::percent(own.weight)))
+            .collect();
+        let detail = members.first().and_then(|own| self.detail(own.model));
+        let detail = detail.map_or_else(String::new, |detail| format!("; {detail}"));
+        format!(
+            "{}, weighted by hold-out error: {}{detail}",
+            Model::Average.name(),
+            named.join(", ")
+        )
+    }
+
+    fn detail(&self, model: Model) -> Option<String> {
+        match (model, &self.device) {
+            (Model::SharedSyncs, _) => {
+                let seen = self.points.iter().filter_map(|own| own.batch);
+                let most = wording::figure(seen.fold(0.0, f64::max));
+                Some(format!(
+                    "one sync of the log serves all sessions waiting when it begins (up to {most})"
+                ))
+            }
+            (Model::Device, Some(device)) => Some(device.law()),
+            _ => None,
+        }
+    }
+
+    /// The queueing network of all levels: of those that could be fitted the one that misses
+    /// held-out levels least.
+    pub fn network(&self) -> Option<Bottlenecks> {
+        self.network_of(&self.points)
+    }
+
+    /// The queueing network, fitted to these levels.
+    pub fn network_of(&self, levels: &[Level]) -> Option<Bottlenecks> {
+        let is_network =
+            |own: Model| !matches!(own, Model::Amdahl | Model::Universal | Model::Average);
+        let mut models = self.candidates.iter().map(|own| own.model);
+        self.fitted_network(models.find(|own| is_network(*own)).unwrap_or(Model::Network), levels)
+    }
+
+    /// The one with a part that is done one at a time.
+    pub fn serial_network(&self) -> Option<Bottlenecks> {
+        self.fitted_network(Model::Network, &self.points)
+    }
+
+    /// The network in which this share of a session's time with `n` sessions is on a CPU or waiting
+    /// for one, where that is more than the recorded CPU time explains: interrupts, other processes
+    /// and a hypervisor take CPU time that no session has.
+    pub fn network_with_cpu_share(&self, n: f64, share: f64) -> Option<Bottlenecks> {
+        let fit = |times: f64| {
+            let mut levels = self.points.clone();
+            levels.iter_mut().for_each(|own| own.cpu_s = own.cpu_s.map(|cpu_s| cpu_s * times));
+            self.network_of(&levels)
+        };
+        let explains = |own: &Bottlenecks| {
+            let times = own.residences_s(n as usize)?;
+            Some(times[0] / times.iter().sum::<f64>() >= share)
+        };
+        let recorded = fit(1.0)?;
+        if explains(&recorded)? {
+            return Some(recorded);
+        }
+        let fastest = self.points.iter().map(Level::mean).fold(0.0, f64::max);
+        // With more the CPUs could not do what they did.
+        let most = f64::from(recorded.processors) / (recorded.cpu_s * fastest);
+        let (mut low, mut high) = (1.0, most.max(1.0));
+        for _ in 0..STEPS {
+            let middle = f64::midpoint(low, high);
+            if explains(&fit(middle)?)? { high = middle } else { low = middle }
+        }
+        fit(high)
+    }
+
+    fn fitted_network(&self, model: Model, levels: &[Level]) -> Option<Bottlenecks> {
+        match Curve::fit(model, levels, &machine(self.processors, self.device.as_ref()))? {
+            Curve::Network(network) => Some(network),
+            Curve::Law(_) | Curve::Average(_) => None,
+        }
+    }
+}
