@@ -125,8 +125,17 @@ fn sentence(remark: &Remark, all: &[(usize, &Operator)]) -> String {
         ),
         Remark::Parameters { differing } => {
             format!(
-                "The plan was compiled for different values of {} than it ran with.",
-                joined(differing, ", ")
+                "The plan was compiled for different values than it ran with: {}.",
+                joined(
+                    differing.iter().map(|one| match (&one.compiled, &one.run) {
+                        // Hidden values look alike.
+                        (Some(compiled), Some(run)) if compiled != run => {
+                            format!("{} {compiled} compiled, {run} run", one.name)
+                        }
+                        _ => one.name.clone(),
+                    }),
+                    "; "
+                )
             )
         }
         Remark::Serial { reason } => format!("The plan is serial: {reason}."),
