@@ -294,8 +294,8 @@ mod tests {
                 "-[ RECORD 1 ]------\nQUERY PLAN | {one}\n-[ RECORD 2 ]---\nQUERY PLAN | {two}"
             ),
             format!(
-                "┌─[ RECORD 1 ]────┐\n│ QUERY PLAN │ {one} │\n├─[ RECORD 2 ]────┤\n│ QUERY PLAN │ {two} \
-                 │\n└─────┴────┘"
+                "┌─[ RECORD 1 ]────┐\n│ QUERY PLAN │ {one} │\n├─[ RECORD 2 ]────┤\n│ \
+                 QUERY PLAN │ {two} │\n└─────┴────┘"
             ),
             format!("\"{one}\"\n\"{two}\""),
             format!("> {one}\n> {two}").replace("> ", ">"),
@@ -318,7 +318,8 @@ mod tests {
             " [          +\n   1        +\n ]\n",
             "QUERY PLAN \n------------\n [      +\n   1    +\n ]\n(1 row)",
             "-[ RECORD 1 ]---\nQUERY PLAN | [    +\n           |   1  +\n           | ]",
-            "+-[ RECORD 1 ]----+\n| QUERY PLAN | [   +|\n|            |   1 +|\n|            | ]   |\n+---+---+",
+            "+-[ RECORD 1 ]----+\n| QUERY PLAN | [   +|\n|            |   1 +|\n|            \
+             | ]   |\n+---+---+",
             "│ [     ↵│\n│   1   ↵│\n│ ]      │",
         ] {
             let texts: Vec<String> =
