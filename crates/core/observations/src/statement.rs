@@ -10,8 +10,31 @@ pub const TEXT_MAX: usize = 10_000;
 /// A statement in one line. Unless `literals` are wanted too, `?` stands for each constant, and
 /// comments are left out: both may be data of users. Passwords are always hidden.
 pub fn shown(statement: &str, syntax: Syntax, literals: bool) -> String {
-    let text = if literals { statement.to_owned() } else { without_literals(statement, syntax) };
+    if literals {
+        return redacted(&in_one_line(statement, syntax));
+    }
+    let text = without_literals(statement, syntax);
     redacted(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// A statement in one line that means the same: white space within literals stays, and a comment to
+/// the end of its line ends before the rest.
+fn in_one_line(statement: &str, syntax: Syntax) -> String {
+    let mut line = String::with_capacity(statement.len());
+    for token in tokens(statement.trim(), syntax) {
+        match token.kind {
+            Kind::Space => line.push(' '),
+            Kind::Comment if token.text.starts_with("/*") => {
+                line.push_str(&token.text.split_whitespace().collect::<Vec<_>>().join(" "));
+            }
+            Kind::Comment => {
+                let text = token.text.trim_start_matches(['-', '#']).trim();
+                line.push_str(&format!("/* {} */", text.replace("*/", "* /")));
+            }
+            _ => line.push_str(token.text),
+        }
+    }
+    line
 }
 
 /// The number of a statement by its text, for servers that give it none (FNV-1a of 64 bits).
@@ -108,6 +131,17 @@ mod tests {
             shown(statement, Syntax::Postgres, true),
             "ALTER ROLE u PASSWORD '***'; SELECT 42 /* web */"
         );
+    }
+
+    #[test]
+    fn a_comment_does_not_swallow_the_lines_behind_it() {
+        for (statement, expected) in [
+            ("SELECT a, -- first\n  b\nFROM t", "SELECT a, /* first */ b FROM t"),
+            ("SELECT 'two  spaces -- kept'\n", "SELECT 'two  spaces -- kept'"),
+            ("SELECT 1 --", "SELECT 1 /*  */"),
+        ] {
+            assert_eq!(shown(statement, Syntax::Postgres, true), expected);
+        }
     }
 
     #[test]

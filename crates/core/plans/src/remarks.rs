@@ -1,6 +1,6 @@
 //! Findings of a plan by itself, each with a figure or a warning of the engine behind it.
 
-use crate::{Kind, Operator, Plan, Rows, Terms};
+use crate::{Kind, Operator, Parameter, Plan, Rows, Terms, Warning};
 use serde::Serialize;
 
 /// An estimate that is further off than this changes which plan is the cheapest: three joins
@@ -69,8 +69,8 @@ pub enum Remark {
     },
     /// The plan was made for other values than it ran with.
     Parameters {
-        /// Names of those that differ.
-        differing: Vec<String>,
+        /// Those that differ, with both values.
+        differing: Vec<Parameter>,
     },
     /// It is serial for a reason.
     Serial {
@@ -92,17 +92,24 @@ pub fn remarks(plan: &Plan, terms: &Terms) -> Vec<Remark> {
         .iter()
         .map(|one| Remark::Statement { name: one.name.clone(), detail: one.detail.clone() })
         .collect();
-    for (at, (_, operator)) in operators.iter().enumerate() {
-        all.extend(operator.warnings.iter().map(|one| Remark::Operator {
-            operator: at,
-            name: one.name.clone(),
-            detail: one.detail.clone(),
-        }));
-        all.extend(of_operator(at, operator));
-    }
+    let mut warnings: Vec<(usize, &Warning)> = operators
+        .iter()
+        .enumerate()
+        .flat_map(|(at, (_, operator))| operator.warnings.iter().map(move |one| (at, one)))
+        .collect();
+    // The largest spill first; the sort is stable.
+    warnings.sort_by(|a, b| b.1.bytes.unwrap_or(0.0).total_cmp(&a.1.bytes.unwrap_or(0.0)));
+    all.extend(warnings.into_iter().map(|(at, one)| Remark::Operator {
+        operator: at,
+        name: one.name.clone(),
+        detail: one.detail.clone(),
+    }));
+    all.extend(
+        operators.iter().enumerate().filter_map(|(at, (_, operator))| of_operator(at, operator)),
+    );
     all.extend(estimates(&operators));
-    let differing = plan.parameters.iter().filter(|one| one.differs).map(|one| one.name.clone());
-    let differing: Vec<String> = differing.collect();
+    let differing: Vec<Parameter> =
+        plan.parameters.iter().filter(|one| one.differs).cloned().collect();
     if !differing.is_empty() {
         all.push(Remark::Parameters { differing });
     }
@@ -123,7 +130,8 @@ pub fn remarks(plan: &Plan, terms: &Terms) -> Vec<Remark> {
 fn of_operator(at: usize, operator: &Operator) -> Option<Remark> {
     let (read, kept) = (operator.rows_read.actual, operator.rows.actual);
     match (operator.kind, operator.executions) {
-        (Kind::Lookup, Some(count)) if count >= LOOKUPS => {
+        // One with inputs fetches all rows that these have found, in the order of the table.
+        (Kind::Lookup, Some(count)) if count >= LOOKUPS && operator.inputs.is_empty() => {
             Some(Remark::Lookups { operator: at, count })
         }
         _ => {

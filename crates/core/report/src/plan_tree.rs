@@ -5,6 +5,9 @@ use crate::number;
 use crate::text::joined;
 use plans::{Operator, Own, Plan, Remark, Terms, remarks};
 
+/// The part of a run outside of its operators that is named.
+const OUTSIDE: f64 = 0.05;
+
 /// An operator in its row.
 struct Row<'a> {
     depth: usize,
@@ -37,6 +40,17 @@ pub fn plan_tree(section: &mut Section, plan: &Plan, terms: &Terms) {
         columns.right("own ms", |row| row.own.ms.map(grouped)).optional = 2;
     }
     section.table(columns);
+    let in_operators = plan.root.as_ref().and_then(Operator::time);
+    if let (Some(run), Some(ms)) = (plan.elapsed_ms, in_operators)
+        && run - ms > OUTSIDE * run
+    {
+        section.note(format!(
+            "{} of the {} ms of the run are outside of its operators: start and end of the run, \
+             triggers, functions that were not timed, or the client.",
+            number::grouped(run - ms),
+            number::grouped(run)
+        ));
+    }
     for remark in remarks(plan, terms) {
         section.toned(sentence(&remark, &all), Tone::Warning);
     }
@@ -125,8 +139,17 @@ fn sentence(remark: &Remark, all: &[(usize, &Operator)]) -> String {
         ),
         Remark::Parameters { differing } => {
             format!(
-                "The plan was compiled for different values of {} than it ran with.",
-                joined(differing, ", ")
+                "The plan was compiled for different values than it ran with: {}.",
+                joined(
+                    differing.iter().map(|one| match (&one.compiled, &one.run) {
+                        // Hidden values look alike.
+                        (Some(compiled), Some(run)) if compiled != run => {
+                            format!("{} {compiled} compiled, {run} run", one.name)
+                        }
+                        _ => one.name.clone(),
+                    }),
+                    "; "
+                )
             )
         }
         Remark::Serial { reason } => format!("The plan is serial: {reason}."),

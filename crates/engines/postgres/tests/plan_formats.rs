@@ -106,7 +106,7 @@ fn read(text: &str) -> Statement {
 
 fn each_server(test: impl Fn(&mut Client)) {
     for bin in bindirs() {
-        let server = Server::start(&bin, "", &[("jit", "off")]);
+        let server = Server::start(&bin, "", &[("jit", "off"), ("autovacuum", "off")]);
         let mut client = server.connect();
         client.batch(SETUP).unwrap();
         test(&mut client);

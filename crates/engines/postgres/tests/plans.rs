@@ -1,4 +1,4 @@
-//! Plans of PostgreSQL as text and as JSON, which give the same model.
+//! Plans of PostgreSQL in text and JSON, as clients print and people paste them.
 
 use ::plans::{Kind, Operator, PlanError, Remark, Statement, Terms, remarks};
 use engine::Engine as _;
@@ -115,4 +115,139 @@ fn the_log_of_auto_explain_is_read() {
     assert_eq!(texts[1], texts[2], "as JSON and as text");
     assert_eq!(operators(&all[1]).len(), operators(&all[2]).len());
     assert!(all.iter().all(|one| one.plan.as_ref().unwrap().elapsed_ms.is_some()));
+}
+
+/// A statement of the issue that reported wrong trees: the subquery belongs to the join.
+const SUBPLAN: &str = "\
+Nested Loop  (cost=0.00..100.00 rows=10 width=12) (actual time=1.0..50.0 rows=10 loops=1)
+  Join Filter: (t.bid = c.bid)
+  InitPlan 1 (returns $0)
+    ->  Aggregate  (cost=0.00..5.00 rows=1 width=4) (actual time=4.0..4.0 rows=1 loops=1)
+          ->  Seq Scan on d  (cost=0.00..4.00 rows=9 width=4) (actual time=0.1..3.0 rows=9 loops=1)
+  ->  Seq Scan on t  (cost=0.00..1.00 rows=10 width=8) (actual time=0.1..6.0 rows=10 loops=1)
+        Filter: (x > $0)
+  ->  Seq Scan on c  (cost=0.00..1.00 rows=1 width=4) (actual time=0.1..0.2 rows=1 loops=10)
+  SubPlan 2
+    ->  Aggregate  (cost=0.00..9.00 rows=1 width=4) (actual time=3.9..4.0 rows=1 loops=10)
+          ->  Seq Scan on a  (cost=0.00..8.00 rows=9 width=4) (actual time=0.1..3.0 rows=9 loops=10)
+Planning Time: 0.300 ms
+Execution Time: 51.000 ms
+";
+
+#[test]
+fn subqueries_belong_to_their_node_and_count_once() {
+    let statement = one(SUBPLAN);
+    let plan = statement.plan.as_ref().unwrap();
+    let shape: Vec<(usize, Option<&str>)> = plan
+        .operators()
+        .iter()
+        .map(|(depth, operator)| (*depth, operator.part.as_deref()))
+        .collect();
+    let expected = [
+        (0, None),
+        (1, Some("InitPlan 1 (returns $0)")),
+        (2, None),
+        (1, None),
+        (1, None),
+        (1, Some("SubPlan 2")),
+        (2, None),
+    ];
+    assert_eq!(shape, expected);
+    let own: Vec<f64> = plan.own().iter().map(|own| own.ms.unwrap()).collect();
+    // The scan of t waited for the InitPlan: 4 of its 6 ms.
+    for (own, expected) in own.iter().zip([2.0, 1.0, 3.0, 2.0, 2.0, 10.0, 30.0]) {
+        assert!((own - expected).abs() < 1e-9, "{own} instead of {expected}");
+    }
+    assert!((own.iter().sum::<f64>() - 50.0).abs() < 1e-9);
+}
+
+#[test]
+fn pasted_plans_keep_their_figures() {
+    let figures = |statement: &Statement| {
+        let plan = statement.plan.as_ref().unwrap();
+        (plan.operators().len(), plan.cost, plan.elapsed_ms, plan.planning_ms)
+    };
+    let expected = figures(&one(SUBPLAN));
+    assert_eq!(expected, (7, Some(100.0), Some(51.0), Some(0.3)));
+    let each = |before: &str, after: &str| -> String {
+        SUBPLAN.lines().map(|line| format!("{before}{line}{after}\n")).collect()
+    };
+    for (name, text) in [
+        ("mail", each("> ", "")),
+        ("pgAdmin", each("\"", "\"")),
+        ("comments", each("-- ", "")),
+        ("psql -t", each(" ", "")),
+        ("a cut first line", each(" ", "").trim().to_owned()),
+        ("tabs", each("\t\t", "")),
+        ("a page", SUBPLAN.replace('>', "&gt;")),
+        ("Execution time", SUBPLAN.replace("Time:", "time:")),
+        ("the statement", format!("-- slow\nEXPLAIN ANALYZE SELECT 1;\n{SUBPLAN}")),
+        ("prose behind it", format!("{SUBPLAN}\nIt is slow.")),
+    ] {
+        assert_eq!(figures(&one(&text)), expected, "{name}: {text}");
+    }
+    let old =
+        SUBPLAN.replace("Planning Time: 0.300 ms\n", "").replace("Execution Time", "Total runtime");
+    assert_eq!(figures(&one(&old)), (7, Some(100.0), Some(51.0), None));
+    let statement =
+        one(&format!("db=# EXPLAIN ANALYZE SELECT 7;\nQUERY PLAN\n---\n{SUBPLAN}(13 rows)"));
+    assert_eq!(statement.text, "SELECT 7");
+    let without_costs = "Limit (actual rows=1 loops=1)\n  ->  Seq Scan on t (never executed)\n";
+    let plan = one(without_costs).plan.unwrap();
+    assert_eq!(plan.root.unwrap().rows.actual, Some(1.0));
+}
+
+#[test]
+fn several_plans_are_apart() {
+    let other = SUBPLAN.replace("51.000", "77.000");
+    for between in ["", "\n", "(13 rows)\n\ndb=# explain analyze select 2;\n"] {
+        let all = read(&format!("{SUBPLAN}{between}{other}")).unwrap();
+        let times: Vec<_> = all.iter().map(|one| one.plan.as_ref().unwrap().elapsed_ms).collect();
+        assert_eq!(times, [Some(51.0), Some(77.0)], "{between}");
+    }
+}
+
+#[test]
+fn damaged_text_is_refused_with_its_line() {
+    let lines: Vec<&str> = SUBPLAN.lines().collect();
+    let without = |at: usize| [&lines[..at], &lines[at + 1..]].concat().join("\n");
+    for (text, line) in [
+        (SUBPLAN.replacen(" (actual", "\n(actual", 1), 1),
+        (SUBPLAN.replacen("rows=9 width=4) (actual", "rows=9\nwidth=4) (actual", 1), 5),
+        (SUBPLAN.replace(" (actual time=0.1..6.0 rows=10 loops=1)", ""), 6),
+        (SUBPLAN.replace("1.00 rows=10", "1.O0 rows=10"), 6),
+        (lines[..4].join("\n"), 4),
+        (without(3), 4),
+        (lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n"), 4),
+        (SUBPLAN.replace("  SubPlan 2", "  ..."), 9),
+    ] {
+        let error = read(&text).unwrap_err().to_string();
+        assert!(error.contains(&format!("line {line}: ")), "{error}: {text}");
+    }
+}
+
+#[test]
+fn a_parallel_estimate_is_that_of_all_processes() {
+    let text = "Gather  (cost=1.00..9.00 rows=200000 width=8)\n  Workers Planned: 1\n  ->  Parallel Seq \
+                Scan on l  (cost=0.00..8.00 rows=117647 width=8)\n";
+    let scan = operators(&one(text)).pop().unwrap().1;
+    assert_eq!(scan.rows.estimated.map(f64::round), Some(200_000.0));
+    let never = one(
+        "Limit  (cost=0.00..1.00 rows=1 width=4) (actual time=0.1..0.1 rows=0 loops=1)\n  ->  \
+                     Seq Scan on t  (cost=0.00..9.00 rows=42 width=4) (never executed)\n",
+    );
+    assert_eq!(operators(&never)[1].1.rows.estimated, Some(42.0));
+}
+
+#[test]
+fn a_bitmap_of_many_runs_is_not_a_lookup_of_single_rows() {
+    let text = "\
+Nested Loop  (cost=0.00..9.00 rows=5000 width=4) (actual time=0.1..9.0 rows=5000 loops=1)
+  ->  Seq Scan on t  (cost=0.00..1.00 rows=5000 width=4) (actual time=0.1..1.0 rows=5000 loops=1)
+  ->  Bitmap Heap Scan on u  (cost=0.00..1.00 rows=1 width=4) (actual time=0.001..0.001 rows=1 loops=5000)
+        Recheck Cond: (a = t.a)
+        ->  Bitmap Index Scan on i  (cost=0.00..1.00 rows=1 width=0) (actual time=0.001..0.001 rows=1 loops=5000)
+              Index Cond: (a = t.a)
+";
+    assert_eq!(remarks(one(text).plan.as_ref().unwrap(), &Terms::NONE), []);
 }

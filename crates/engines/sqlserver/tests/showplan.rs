@@ -149,6 +149,35 @@ fn every_plan_is_read_as_another_reader_reads_it() {
     );
 }
 
+/// Times of operators without their inputs add up to that of the root, and costs to the whole.
+#[test]
+fn own_times_and_costs_add_up() {
+    let files = plan_files();
+    if files.is_empty() {
+        println!("SKIPPED, cannot be here: the folder shared/plans beside the project");
+        return;
+    }
+    let mut timed = 0;
+    for file in files {
+        let statements = engine::plan_files::read(&[&SqlServer], &std::fs::read(&file).unwrap());
+        for plan in statements.unwrap().iter().filter_map(|statement| statement.plan.as_ref()) {
+            let Some(root) = &plan.root else { continue };
+            let own = plan.own();
+            let sum = |of: fn(&plans::Own) -> Option<f64>| own.iter().filter_map(of).sum::<f64>();
+            let (cost, ms) = (sum(|own| own.cost), sum(|own| own.ms));
+            let (whole, run) = (root.cost.unwrap_or(0.0), root.time().unwrap_or(0.0));
+            assert!(
+                (cost - whole).abs() <= 1e-6 * whole + 1e-9,
+                "{}: {cost} {whole}",
+                file.display()
+            );
+            assert!((ms - run).abs() <= 0.05 * run + 1e-9, "{}: {ms} {run}", file.display());
+            timed += usize::from(run > 0.0);
+        }
+    }
+    assert!(timed > 10, "{timed}");
+}
+
 #[test]
 fn what_there_is_to_look_at_is_said_with_its_figures_and_what_is_unknown_by_name() {
     let statements = SqlServer.plans().unwrap().read(include_str!("plans/own.sqlplan")).unwrap();

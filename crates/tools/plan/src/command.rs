@@ -79,7 +79,8 @@ fn as_json(plans: &[PlanOf]) -> serde_json::Result<Value> {
         .map(|one| {
             let plan = one.statement.plan.as_ref();
             let remarks = plan.map(|plan| plans::remarks(plan, &one.rules.terms));
-            json!({ "file": one.file, "statement": one.statement, "remarks": remarks })
+            let own = plan.map(plans::Plan::own);
+            json!({ "file": one.file, "statement": one.statement, "own": own, "remarks": remarks })
         })
         .collect();
     object("plans", &json!({ "plans": plans }), Value::Null)

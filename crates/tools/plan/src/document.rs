@@ -34,11 +34,11 @@ pub fn plans(all: &[PlanOf], shown: usize) -> Document {
     };
     let mut sorted: Vec<&PlanOf> = all.iter().collect();
     sorted.sort_by(|a, b| price(b).total_cmp(&price(a)));
-    let without = sorted.iter().filter(|one| one.plan().is_none()).count();
     // Statements without a plan are only counted, unless there are no others.
-    if without < sorted.len() {
+    if sorted.iter().any(|one| one.plan().is_some()) {
         sorted.retain(|one| one.plan().is_some());
     }
+    let without = all.len() - sorted.len();
     let numbered: Vec<(usize, &PlanOf)> = (1..).zip(sorted.iter().copied()).collect();
     let mut sections = Vec::new();
     if all.len() > 1 {
@@ -91,28 +91,53 @@ fn operators(at: usize, one: &PlanOf, plan: &Plan) -> Section {
     section
 }
 
+/// An index that the optimizer missed, with the statements that it is for.
+struct Missing<'a> {
+    index: &'a MissingIndex,
+    statements: Vec<usize>,
+}
+
+impl Missing<'_> {
+    fn is_same(&self, other: &MissingIndex) -> bool {
+        MissingIndex { impact: other.impact, ..self.index.clone() } == *other
+    }
+}
+
 /// The indexes that the optimizer itself missed.
 fn missing(all: &[(usize, &PlanOf)]) -> Section {
     let mut section = Section::new("Missing indexes");
-    let rows: Vec<(usize, &MissingIndex)> = all
-        .iter()
-        .filter_map(|(at, one)| Some((*at, one.plan()?)))
-        .flat_map(|(at, plan)| plan.missing_indexes.iter().map(move |index| (at, index)))
-        .collect();
+    let mut rows: Vec<Missing> = Vec::new();
+    let plans = all.iter().filter_map(|(at, one)| Some((*at, one.plan()?)));
+    for (at, index) in
+        plans.flat_map(|(at, plan)| plan.missing_indexes.iter().map(move |index| (at, index)))
+    {
+        match rows.iter_mut().find(|row| row.is_same(index)) {
+            Some(row) => {
+                row.statements.push(at);
+                if index.impact > row.index.impact {
+                    row.index = index;
+                }
+            }
+            None => rows.push(Missing { index, statements: vec![at] }),
+        }
+    }
+    for row in &mut rows {
+        row.statements.dedup();
+    }
     if rows.is_empty() {
         return section;
     }
     let mut columns = Columns::for_rows(&rows);
-    columns.name("table", |(_, index)| index.object.label());
-    columns.name("key columns", |(_, index)| {
-        joined(index.equality.iter().chain(&index.inequality), ", ")
+    columns.name("table", |row| row.index.object.label());
+    columns.name("key columns", |row| {
+        joined(row.index.equality.iter().chain(&row.index.inequality), ", ")
     });
-    columns.name("included", |(_, index)| joined(&index.included, ", ")).optional = 1;
-    columns.right("cost saving", |(_, index)| index.impact.map(|impact| Cell::percent(impact, 0)));
-    columns.right("statement", |(at, _)| Cell::count(*at as u64));
+    columns.name("included", |row| joined(&row.index.included, ", ")).optional = 1;
+    columns.right("cost saving", |row| row.index.impact.map(|impact| Cell::percent(impact, 0)));
+    columns.name("statements", |row| joined(&row.statements, ", "));
     section.table(columns);
     section.note(
-        "Estimated by the optimizer for each statement separately. The write cost and size of \
+        "Estimated by the optimizer for each statement separately; of several, the largest. The write cost and size of \
          the index and similar existing indexes are not considered. Columns compared with = come \
          first; the optimizer does not specify their order.",
     );

@@ -1,6 +1,8 @@
 //! Takes plans out of what clients print around them: psql's frames of any border and line style,
 //! also expanded, DBeaver's grid, pgAdmin's quotes, the signs of comments and quoted mail.
 
+use std::borrow::Cow;
+
 /// A row of a text, without its frame.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Row<'a> {
@@ -18,7 +20,7 @@ pub enum Content<'a> {
     /// A result ends: the number of its rows.
     End,
     /// A row of the result, or a text around it.
-    Text(std::borrow::Cow<'a, str>),
+    Text(Cow<'a, str>),
 }
 
 impl Row<'_> {
@@ -59,6 +61,39 @@ pub fn rows(text: &str) -> Vec<Row<'_>> {
             Some(Row { number, content: content? })
         })
         .collect()
+}
+
+/// What documents begin with.
+const DOCUMENTS: [&str; 5] = ["[", "{", "- Plan:", "<explain", "<?xml"];
+
+/// A text with the documents in its CSV fields outside of their quotes.
+pub fn without_fields(text: &str) -> Cow<'_, str> {
+    let is_field = |line: &str| {
+        line.strip_prefix('"').is_some_and(|rest| DOCUMENTS.iter().any(|own| rest.starts_with(own)))
+    };
+    if !text.lines().any(is_field) {
+        return text.into();
+    }
+    let (mut all, mut rest) = (String::with_capacity(text.len()), text);
+    while !rest.is_empty() {
+        let line = rest.split_inclusive('\n').next().unwrap_or(rest);
+        if !is_field(line) {
+            all.push_str(line);
+            rest = &rest[line.len()..];
+            continue;
+        }
+        rest = &rest[1..];
+        while let Some(at) = rest.find('"') {
+            all.push_str(&rest[..at]);
+            let is_doubled = rest[at + 1..].starts_with('"');
+            rest = &rest[at + 1 + usize::from(is_doubled)..];
+            if !is_doubled {
+                break;
+            }
+            all.push('"');
+        }
+    }
+    all.into()
 }
 
 /// Expands the tabs that a line begins with, and returns its first column and the rest.
@@ -136,7 +171,7 @@ struct Frame {
 }
 
 impl Frame {
-    fn content<'a>(&mut self, line: std::borrow::Cow<'a, str>) -> Option<Content<'a>> {
+    fn content<'a>(&mut self, line: Cow<'a, str>) -> Option<Content<'a>> {
         let trimmed = line.trim();
         if is_record(trimmed) {
             self.is_expanded = true;
@@ -166,6 +201,7 @@ impl Frame {
             if has_side || self.is_expanded {
                 self.is_expanded = true;
                 self.is_inside = true;
+                let value = if has_side { value } else { behind };
                 let value = value.strip_prefix(' ').unwrap_or(value);
                 return Some(Content::Text(self.without_right(value, &line).into()));
             }
@@ -258,8 +294,8 @@ mod tests {
                 "-[ RECORD 1 ]------\nQUERY PLAN | {one}\n-[ RECORD 2 ]---\nQUERY PLAN | {two}"
             ),
             format!(
-                "┌─[ RECORD 1 ]────┐\n│ QUERY PLAN │ {one} │\n├─[ RECORD 2 ]────┤\n│ QUERY PLAN │ {two} \
-                 │\n└─────┴────┘"
+                "┌─[ RECORD 1 ]────┐\n│ QUERY PLAN │ {one} │\n├─[ RECORD 2 ]────┤\n│ \
+                 QUERY PLAN │ {two} │\n└─────┴────┘"
             ),
             format!("\"{one}\"\n\"{two}\""),
             format!("> {one}\n> {two}").replace("> ", ">"),
@@ -270,12 +306,20 @@ mod tests {
     }
 
     #[test]
+    fn a_document_in_a_field_loses_its_quotes() {
+        let text = "QUERY PLAN\n\"[\n {\"\"a\"\": 1}\n]\"\nQUERY PLAN\n\"- Plan:\"\nend";
+        let expected = "QUERY PLAN\n[\n {\"a\": 1}\n]\nQUERY PLAN\n- Plan:\nend";
+        assert_eq!(super::without_fields(text), expected);
+    }
+
+    #[test]
     fn a_value_over_several_lines_loses_its_marks() {
         for framed in [
             " [          +\n   1        +\n ]\n",
             "QUERY PLAN \n------------\n [      +\n   1    +\n ]\n(1 row)",
             "-[ RECORD 1 ]---\nQUERY PLAN | [    +\n           |   1  +\n           | ]",
-            "+-[ RECORD 1 ]----+\n| QUERY PLAN | [   +|\n|            |   1 +|\n|            | ]   |\n+---+---+",
+            "+-[ RECORD 1 ]----+\n| QUERY PLAN | [   +|\n|            |   1 +|\n|            \
+             | ]   |\n+---+---+",
             "│ [     ↵│\n│   1   ↵│\n│ ]      │",
         ] {
             let texts: Vec<String> =

@@ -18,9 +18,11 @@ const FIGURES: [&str; 3] = ["(cost=", "(actual ", "(never executed)"];
 pub fn has_figures(line: &str) -> bool {
     let is_figure = |at: usize, part: &str| {
         let rest = &line[at + part.len()..];
-        rest.is_empty()
-            || part.ends_with(')')
-            || rest.starts_with(|c: char| c.is_ascii_digit())
+        let number = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+        let number = &rest[..rest.len() - number.len()];
+        part.ends_with(')')
+            || number.contains("..")
+            || number.len() == rest.len()
             || ["time=", "rows=", "loops="].iter().any(|key| rest.starts_with(key))
     };
     FIGURES.iter().any(|part| line.match_indices(part).any(|(at, part)| is_figure(at, part)))

@@ -63,15 +63,16 @@ fn statements(text: &str) -> Result<Vec<Statement>, PlanError> {
     if all.is_empty() { Err(PlanError::Unknown) } else { Ok(all) }
 }
 
-/// A text without the entities that pages and mails have for `->` and quotes.
+/// A text without the quotes of CSV, and the entities that pages and mails have for `->`.
 fn plain(text: &str) -> Cow<'_, str> {
+    let text = frame::without_fields(text);
     if !text.contains("-&gt;") {
-        return text.into();
+        return text;
     }
     let entities = [("&gt;", ">"), ("&lt;", "<"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
     entities
         .into_iter()
-        .fold(text.to_owned(), |text, (entity, sign)| text.replace(entity, sign))
+        .fold(text.into_owned(), |text, (entity, sign)| text.replace(entity, sign))
         .into()
 }
 

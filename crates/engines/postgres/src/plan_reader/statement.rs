@@ -36,7 +36,8 @@ fn explained(text: &str) -> Option<String> {
             let is_statement =
                 all.first().is_some_and(|first| verbs.iter().any(|verb| first.is_keyword(verb)));
             let is_closed = all.last().is_some_and(|last| last.text == ";");
-            return (is_statement && is_closed).then(|| trimmed(&text));
+            return (is_statement && is_closed)
+                .then(|| text.trim().trim_end_matches(';').to_owned());
         }
     };
     while let Some((first, behind)) = rest.split_first() {
@@ -47,14 +48,11 @@ fn explained(text: &str) -> Option<String> {
             let end = behind.iter().position(|token| token.text == ")")?;
             &behind[end + 1..]
         } else {
-            return Some(trimmed(&text[first.at..]));
+            let end = rest.iter().find(|token| token.text == ";").map_or(text.len(), |end| end.at);
+            return Some(text[first.at..end].trim().to_owned());
         };
     }
     None
-}
-
-fn trimmed(text: &str) -> String {
-    text.trim().trim_end_matches(';').trim_end().to_owned()
 }
 
 /// A line without the prompt of psql: `db=# `, `db-> `.
@@ -75,7 +73,7 @@ mod tests {
     #[test]
     fn the_statement_is_what_explain_explains() {
         for (text, expected) in [
-            ("EXPLAIN (ANALYZE, BUFFERS) SELECT 1;", "SELECT 1"),
+            ("EXPLAIN (ANALYZE, BUFFERS) SELECT 1;\n```\n", "SELECT 1"),
             ("-- slow\nexplain analyze verbose\nselect a\nfrom t;", "select a\nfrom t"),
             (
                 "db=# SET x = 1;\ndb=# explain (select 1)\ndb-# union select 2;",

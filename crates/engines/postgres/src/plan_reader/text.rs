@@ -166,7 +166,7 @@ impl Reader {
             return Err(damaged(number, "the operator lacks figures that the first one has"));
         }
         let part = self.part.take();
-        if part.as_ref().is_some_and(|part| at <= part.column) {
+        if part.as_ref().is_some_and(|part| at != part.column + 2) {
             return Err(damaged(number, "the operator is not below the name of its part"));
         }
         let at = part.as_ref().map_or(at, |part| part.column);
