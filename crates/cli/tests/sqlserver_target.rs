@@ -65,7 +65,7 @@ impl OnServer {
     }
 }
 
-/// Without VIEW SERVER STATE the sessions of the load are not visible, which is no error.
+/// Without VIEW SERVER STATE the sessions of the load are hidden, without an error.
 #[test]
 fn hidden_sessions_of_a_load_are_told() {
     let Some(url) = sql_server_that_hides_sessions() else { return };

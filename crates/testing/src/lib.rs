@@ -24,6 +24,7 @@ pub mod postgres_client;
 pub mod profiles;
 #[cfg(feature = "engines")]
 pub mod recordings;
+pub mod relay;
 #[cfg(feature = "engines")]
 pub mod reports;
 pub mod sample;

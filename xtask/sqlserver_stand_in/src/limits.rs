@@ -274,13 +274,15 @@ mod tests {
             ("CREATE TABLE [t] ([a] nvarchar(4001) NULL)", "nvarchar ([4001])"),
             ("CREATE TABLE [t] ([a] decimal(39, 2) NULL)", "decimal"),
             (
-                "CREATE TABLE [t] ([a] char(901) NOT NULL, CONSTRAINT [p] PRIMARY KEY CLUSTERED ([a]))",
+                "CREATE TABLE [t] ([a] char(901) NOT NULL, CONSTRAINT [p] PRIMARY \
+                 KEY CLUSTERED ([a]))",
                 "a key of 901",
             ),
             (&format!("SELECT [{wide}]"), "a name of more than 128"),
             ("SELECT @P2101", "2101 parameters"),
             (
-                "CREATE DATABASE [d] ON PRIMARY (NAME = N'd', FILENAME = N'/d', SIZE = 2147483648 KB)",
+                "CREATE DATABASE [d] ON PRIMARY (NAME = N'd', FILENAME = N'/d', SIZE = \
+                 2147483648 KB)",
                 "SIZE = 2147483648",
             ),
             (
@@ -302,10 +304,12 @@ mod tests {
             assert!(said.contains(limit), "{sql}: {said}");
         }
         for sql in [
-            "CREATE TABLE [t] ([id] bigint NOT NULL, [f] char(8000) NOT NULL DEFAULT (REPLICATE('a', 8000)), \
+            "CREATE TABLE [t] ([id] bigint NOT NULL, [f] char(8000) NOT NULL DEFAULT \
+             (REPLICATE('a', 8000)), \
              CONSTRAINT [pk_t] PRIMARY KEY CLUSTERED ([id]) WITH (FILLFACTOR = 90))",
             "CREATE TABLE [t] ([a] varchar(8000) NULL, [b] varchar(8000) NULL)",
-            "CREATE DATABASE [d] ON PRIMARY (NAME = N'd', FILENAME = N'/d', SIZE = 3145728 MB, FILEGROWTH = 64 KB)",
+            "CREATE DATABASE [d] ON PRIMARY (NAME = N'd', FILENAME = N'/d', SIZE = 3145728 MB, \
+             FILEGROWTH = 64 KB)",
             "SELECT 'SIZE = 3', N'it''s' AS [a]]b] WHERE x = @P2100",
         ] {
             assert_eq!(exceeded(sql), None, "{sql}");

@@ -72,14 +72,12 @@ impl Server {
             let may = !(self.hides_sessions && has("VIEW SERVER"));
             return Some(Ok(cell("may", Some(u8::from(may).to_string()))));
         }
-        if let Some((_, ids)) =
-            sql.split_once("FROM sys.dm_exec_sessions WHERE session_id IN (")
-        {
+        if let Some((_, ids)) = sql.split_once("FROM sys.dm_exec_sessions WHERE session_id IN (") {
             let ids = ids.trim_end_matches(')').split(", ").filter_map(|id| id.parse().ok());
             let sessions = lock(&self.sessions);
             // Without the permission one sees one's own session only, without an error.
-            let is_seen =
-                |id: &SessionId| sessions.contains_key(id) && (!self.hides_sessions || *id == session);
+            let may = |id: SessionId| !self.hides_sessions || id == session;
+            let is_seen = |id: &SessionId| sessions.contains_key(id) && may(*id);
             let seen = ids.filter(is_seen).count().to_string();
             let columns = ["sessions", "cpu_ms", "page_reads", "logical_reads"];
             return Some(Ok(rows(&columns, vec![vec![Some(seen), None, None, None]])));
@@ -223,7 +221,15 @@ fn of_database(catalog: &mut Catalog, sql: &str, texts: &[String]) -> Option<Ans
     }
     let name = if has("[steelbench_not_marked_yet]") {
         "steelbench_not_marked_yet"
-    } else if has("[steelbench]") || has("N'steelbench'") || has("sys.database_files") || has("sys.database_recovery_status") {
+    } else if [
+        "[steelbench]",
+        "N'steelbench'",
+        "sys.database_files",
+        "sys.database_recovery_status",
+    ]
+    .into_iter()
+    .any(has)
+    {
         "steelbench"
     } else {
         return None;

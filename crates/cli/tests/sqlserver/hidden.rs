@@ -1,4 +1,4 @@
-//! What a login without permissions sees, and does not take for nothing.
+//! Logins without permissions: hidden sessions and waits are unknown, not absent.
 
 use super::{Mock, Tls, without};
 use crate::common::Lab;

@@ -4,92 +4,14 @@ use super::{INSERTS, OnServer};
 use crate::common;
 use crate::common::{end, signal, wait_until};
 use crate::servers::installed::sql_server_stand_in;
-use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
-
-/// Passes connections on to a server until they are cut, as when another node takes its place, or
-/// until the server falls silent, as when its machine hangs.
-#[derive(Default)]
-struct Relay {
-    port: u16,
-    streams: Mutex<Vec<TcpStream>>,
-    /// Connections are closed as they come.
-    is_down: AtomicBool,
-    /// Nothing passes any more.
-    is_silent: AtomicBool,
-    /// A text of requests with which the server falls silent.
-    silenced_by: Option<String>,
-}
-
-impl Relay {
-    fn start(to: u16, silenced_by: Option<&str>) -> Arc<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let silenced_by = silenced_by.map(str::to_owned);
-        let relay = Arc::new(Self { port, silenced_by, ..Self::default() });
-        let own = Arc::clone(&relay);
-        std::thread::spawn(move || {
-            for client in listener.incoming().flatten() {
-                if !own.is_down.load(Ordering::Relaxed) {
-                    own.serve(client, TcpStream::connect(("127.0.0.1", to)).unwrap());
-                }
-            }
-        });
-        relay
-    }
-
-    fn serve(self: &Arc<Self>, client: TcpStream, server: TcpStream) {
-        self.streams.lock().unwrap().push(client.try_clone().unwrap());
-        let streams =
-            [(client.try_clone().unwrap(), server.try_clone().unwrap()), (server, client)];
-        for (mut from, mut to) in streams {
-            let own = Arc::clone(self);
-            std::thread::spawn(move || {
-                let mut bytes = vec![0; 1 << 16];
-                while let Ok(read @ 1..) = from.read(&mut bytes) {
-                    own.listen(&bytes[..read]);
-                    if !own.is_silent.load(Ordering::Relaxed)
-                        && to.write_all(&bytes[..read]).is_err()
-                    {
-                        break;
-                    }
-                }
-                let _ = to.shutdown(Shutdown::Both);
-            });
-        }
-    }
-
-    /// Falls silent with a text. Requests are UTF-16.
-    fn listen(&self, bytes: &[u8]) {
-        let Some(text) = &self.silenced_by else { return };
-        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-        if bytes.windows(units.len().max(1)).any(|window| window.starts_with(&units)) {
-            self.is_silent.store(true, Ordering::Relaxed);
-        }
-    }
-
-    fn opened(&self) -> usize {
-        self.streams.lock().unwrap().len()
-    }
-
-    fn cut(&self) {
-        for stream in self.streams.lock().unwrap().iter() {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
-    }
-}
+use testing::relay::Relay;
 
 /// An experiment on a stand-in behind a relay.
 fn behind_a_relay(silenced_by: Option<&str>) -> Option<(OnServer, Arc<Relay>)> {
-    let url = sql_server_stand_in(&[])?;
-    let (start, port) = url.rsplit_once(':').unwrap();
-    let (port, rest) = port.split_once('/').unwrap();
-    let relay = Relay::start(port.parse().unwrap(), silenced_by);
-    let url = format!("{start}:{}/{rest}&connecttimeout=2", relay.port);
-    Some((OnServer::new(&url), relay))
+    let (url, relay) = Relay::before(&sql_server_stand_in(&[])?, silenced_by);
+    Some((OnServer::new(&format!("{url}&connecttimeout=2")), relay))
 }
 
 /// The connections of a trial are lost: it fails and says so, nothing is counted in silence on new
@@ -135,7 +57,7 @@ fn ctrl_c_ends_a_trial_in_each_phase_on_a_silent_server() {
         let Some((on, relay)) = behind_a_relay(Some(text)) else { return };
         on.write("", workload, "");
         let child = on.start();
-        wait_until(text, || relay.is_silent.load(Ordering::Relaxed));
+        wait_until(text, || relay.is_silent());
         signal(&child, libc::SIGINT);
         let ended = end(child).expect(130);
         let left = "database steelbench on 127.0.0.1 could not be removed";
@@ -168,13 +90,13 @@ fn a_server_that_is_down_stops_the_run_resumably() {
     on.lab.write("wait", "");
     let child = on.start();
     wait_until("the first trial has ended", || on.lab.path("after").exists());
-    relay.is_down.store(true, Ordering::Relaxed);
+    relay.refuse(true);
     std::fs::remove_file(on.lab.path("wait")).unwrap();
     let ended = end(child).expect(1);
     assert!(ended.stderr.contains("Stopped: connecting: 127.0.0.1"), "{ended:#?}");
     let count = "SELECT status, count(*) FROM trials GROUP BY status";
     assert_eq!(on.lab.rows("t", count), ["done|1"]);
-    relay.is_down.store(false, Ordering::Relaxed);
+    relay.refuse(false);
     let again = on.command(&["run", "e.toml"]).output().unwrap();
     common::Ended::from(again).expect(0);
     assert_eq!(on.lab.rows("t", count), ["done|2"]);

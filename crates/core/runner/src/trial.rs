@@ -94,7 +94,7 @@ impl Trial<'_> {
         let removed = watched(&self.limit, &cancel, self.interrupt, None, || instance.remove());
         let elapsed_s = match announce.into_inner() {
             Ok((announce, elapsed_s)) => {
-                // The record of a stopped trial would have told it.
+                // A stopped trial has no record that names it.
                 if let (true, Err(error @ EngineError::Remains { .. })) =
                     (cancel.is_cancelled(), &removed)
                 {

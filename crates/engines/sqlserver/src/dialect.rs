@@ -24,7 +24,8 @@ const SEQUENCE: &str = "insert_keys";
 const PAGE_ROOM: usize = 8096;
 const ROW_MAX: usize = 8060;
 const SLOT: usize = 2;
-/// Most bytes of a `char` (<https://learn.microsoft.com/sql/t-sql/data-types/char-and-varchar-transact-sql>).
+/// Most bytes of a `char`
+/// (<https://learn.microsoft.com/sql/t-sql/data-types/char-and-varchar-transact-sql>).
 /// A row with such a filler leaves no room for a second one.
 const CHAR_MAX: usize = 8000;
 /// Bytes of a row in addition to its columns: status and length of the fixed part, number of

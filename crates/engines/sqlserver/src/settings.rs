@@ -39,9 +39,9 @@ settings! {
         "target.log_size", Kind::Size { min: FILE_BYTES_MIN, max: LOG_BYTES_MAX };
     /// Growth increment of a full log file.
     pub LOG_GROWTH: Option<u64> = "target.log_growth", Kind::Size { min: 0, max: LOG_BYTES_MAX };
-    /// Recovery model of the database; default: the server's, which truncates the log as simple does
-    /// until a first backup. With full and bulk-logged, Steelbench makes that backup, to NUL, after
-    /// the tables are filled.
+    /// Recovery model of the database; default: the server's, which truncates the log as simple
+    /// does until a first backup. With full and bulk-logged, Steelbench makes that backup, to NUL,
+    /// after the tables are filled.
     pub RECOVERY: Option<String> =
         "target.recovery", Kind::Choice(&["full", "bulk-logged", "simple"]) => Durability;
     /// Detection of partially written pages.

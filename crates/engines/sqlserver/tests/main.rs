@@ -9,4 +9,6 @@
 mod live;
 mod showplan;
 #[cfg(feature = "driver")]
+mod silent;
+#[cfg(feature = "driver")]
 mod sqlserver;

@@ -141,7 +141,7 @@ pub fn accounting(own: &Accounting) -> String {
         .iter()
         .zip(shares)
         .filter(|((name, _), share)| always.contains(name) || share.abs() > 0.0);
-    // Work takes CPU time: none is a figure that nobody measured.
+    // Work takes CPU time: a figure of 0 was not measured.
     let terms = terms.map(|((name, seconds), share)| match *name {
         "CPU" if *seconds == 0.0 => "CPU unknown".to_owned(),
         _ => format!("{name} {} %", number::fixed(share, 1)),

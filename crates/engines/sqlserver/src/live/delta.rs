@@ -46,8 +46,8 @@ pub enum DeltaError {
     NotShown(#[from] NotShown),
 }
 
-/// By type of wait: waits that began, the time of those that ended, the signal part of it, ms; since
-/// the server started. A wait that began before an interval has time in it and no count.
+/// By type of wait: waits that began, the time of those that ended, the signal part of it, ms;
+/// since the server started. A wait that began before an interval has time in it and no count.
 type Counters = BTreeMap<String, [u64; 3]>;
 
 const NAMES: [&str; 3] = ["count", "wait time", "signal time"];
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn contradictions_are_told_and_keep_the_identity() {
         let delta = subtract("", "A | 0 | 7 | 0\nB | 1 | 5 | 6").unwrap();
-        // A wait that began before is no contradiction.
+        // A wait that began before does not contradict.
         assert_eq!(delta.doubtful.len(), 1);
         assert_eq!((delta.waits[0].count, delta.waits[0].resource_s), (Some(0), 0.007));
         assert_eq!((delta.waits[1].resource_s, delta.waits[1].signal_s), (0.0, 0.005));

@@ -164,7 +164,7 @@ impl SqlServerObserver {
     }
 }
 
-/// Why sessions are hidden from a login without a permission; its lack is no error, and the views
+/// Why sessions are hidden from a login without a permission; its lack causes no error; the views
 /// show only the login's own sessions.
 fn hidden(permission: &str, may: &Answer) -> Option<String> {
     let why = match may.as_ref().map(|rows| rows.first().and_then(|row| row.get("may"))) {

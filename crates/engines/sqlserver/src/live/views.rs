@@ -321,7 +321,8 @@ pub fn session_waits(sessions: &str) -> String {
 pub fn session_use(sessions: &str) -> String {
     format!(
         "SELECT CAST(COUNT(*) AS bigint) AS sessions, CAST(SUM(CAST(cpu_time AS bigint)) AS \
-         bigint) AS cpu_ms, CAST(SUM(reads) AS bigint) AS page_reads, CAST(SUM(logical_reads) AS bigint) AS logical_reads FROM \
+         bigint) AS cpu_ms, CAST(SUM(reads) AS bigint) AS page_reads, \
+         CAST(SUM(logical_reads) AS bigint) AS logical_reads FROM \
          sys.dm_exec_sessions WHERE session_id IN ({sessions})"
     )
 }

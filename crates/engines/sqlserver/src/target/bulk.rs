@@ -17,8 +17,8 @@ use std::time::Duration;
 use uuid::Uuid;
 use work::{Cancel, Column, DataType, Fill, Key, Rows, Table, Values, Work};
 
-/// Rows of a transaction of a fill. In a columnstore those of one row group: fewer than 102,400 would
-/// stay rows
+/// Rows of a transaction of a fill. In a columnstore those of one row group: fewer than 102,400
+/// would stay rows
 /// (<https://learn.microsoft.com/sql/relational-databases/indexes/columnstore-indexes-data-loading-guidance>).
 const ROWS_PER_TRANSACTION: usize = 1_048_576;
 

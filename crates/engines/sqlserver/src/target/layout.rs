@@ -24,7 +24,8 @@ const DATA_BYTES: u64 = 1 << 30;
 /// Growth of a data file where only their number is given, the default since SQL Server 2016.
 const GROWTH_BYTES: u64 = 64 << 20;
 
-/// The unit of growth (<https://learn.microsoft.com/sql/t-sql/statements/create-database-transact-sql>).
+/// The unit of growth
+/// (<https://learn.microsoft.com/sql/t-sql/statements/create-database-transact-sql>).
 const EXTENT_BYTES: u64 = 64 << 10;
 /// The largest number of a size. From there on it is in MB.
 const NUMBER_MAX: u64 = i32::MAX as u64;

@@ -54,8 +54,8 @@ pub fn refuse_pending(master: &mut Client, own: &[(String, i64)]) -> Result<(), 
         return Ok(());
     }
     let message = format!(
-        "RECONFIGURE would also apply pending changes of others: {}; apply them (RECONFIGURE) or \
-         take them back first",
+        "RECONFIGURE would also apply pending changes by other logins: {}; apply them \
+         (RECONFIGURE) or take them back first",
         pending.join(", ")
     );
     Err(EngineError::failed("changing the server's settings", message))

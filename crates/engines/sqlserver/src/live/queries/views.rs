@@ -22,7 +22,8 @@ macro_rules! statements {
              max_us, CAST(s.total_rows AS bigint) AS total_rows, CAST(s.total_logical_reads AS \
              bigint) AS logical_reads, CAST(s.total_physical_reads AS bigint) AS physical_reads, ",
             $spills,
-            "COALESCE(DB_NAME(COALESCE(d.dbid, t.dbid)), N'') AS database_name, CAST(SUBSTRING(t.text, \
+            "COALESCE(DB_NAME(COALESCE(d.dbid, t.dbid)), N'') AS database_name, \
+             CAST(SUBSTRING(t.text, \
              s.statement_start_offset / 2 + 1, (CASE s.statement_end_offset WHEN -1 THEN \
              DATALENGTH(t.text) ELSE s.statement_end_offset END - s.statement_start_offset) / 2 + \
              1) AS nvarchar(4000)) AS statement_text FROM sys.dm_exec_query_stats AS s CROSS \
