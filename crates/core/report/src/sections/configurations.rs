@@ -59,10 +59,12 @@ fn table<'s>(
     if rows.iter().any(|row| row.failed > row.timeouts) {
         table.right("failed", |row| occurrences(row.failed - row.timeouts, Tone::Bad));
     }
-    if rows.iter().any(|row| !row.warnings.is_empty()) {
+    let of_run = summary.run_warnings();
+    if rows.iter().any(|row| !row.own_warnings(&of_run).is_empty()) {
         table
             .right("warnings", move |row| {
-                occurrences(row.warnings.iter().map(|warning| warning.trials).sum(), Tone::Warning)
+                let own = row.own_warnings(&of_run);
+                occurrences(own.iter().map(|warning| warning.trials).sum(), Tone::Warning)
             })
             .optional(1);
     }
