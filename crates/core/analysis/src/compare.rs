@@ -426,9 +426,14 @@ pub fn corrected(family: Vec<Option<Comparison>>) -> Vec<Option<Comparison>> {
 
 /// A family of which the most telling members were chosen among this many comparisons.
 pub(crate) fn corrected_of(
-    mut family: Vec<Option<Comparison>>,
+    family: Vec<Option<Comparison>>,
     chosen_among: usize,
 ) -> Vec<Option<Comparison>> {
+    reported(&with_adjusted_p(family), chosen_among)
+}
+
+/// A family with its corrected p-values, its intervals not adjusted.
+pub(crate) fn with_adjusted_p(mut family: Vec<Option<Comparison>>) -> Vec<Option<Comparison>> {
     correct(family.iter_mut().flatten().map(|c| (c.p_value, &mut c.adjusted_p)).collect());
     let equivalence: Vec<Option<f64>> = family.iter().map(|c| c.as_ref()?.equivalence_p).collect();
     for (comparison, p) in family.iter_mut().zip(adjusted(&equivalence)) {
@@ -436,7 +441,7 @@ pub(crate) fn corrected_of(
             comparison.equivalence_p = p;
         }
     }
-    reported(&family, chosen_among)
+    family
 }
 
 /// The members of a family of this many tests, whose p-values are adjusted, with their intervals.

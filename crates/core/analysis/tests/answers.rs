@@ -30,7 +30,11 @@ fn the_factor_that_was_asked_about_comes_first() {
         [("target.settings.sync", &["on", "off"]), ("workload.connections", &["1", "8"])];
     let small = measure(&factors, &[10.0, 3.0, 9.0, 2.7]);
     let summary = summarize(&small);
-    assert!(texts(&summary)[0].starts_with("The best level of sync is off"), "{:?}", texts(&summary));
+    assert!(
+        texts(&summary)[0].starts_with("The best level of sync is off"),
+        "{:?}",
+        texts(&summary)
+    );
     // Also where it does nothing, and whichever comes first in the file.
     let none = measure(&factors, &[10.0, 3.0, 10.0, 3.0]);
     let first = texts(&summarize(&none)).remove(0);
