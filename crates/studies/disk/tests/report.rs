@@ -61,7 +61,6 @@ Mean latency, lower is better (us)
   2 x 1  ████████████▌                             100 ± 2.5 %  p99 200 us
   2 x 4  ████████████████████                      160 ± 2.5 %  p99 320 us
   2 x 8  ████████████████████████████████████████  320 ± 2.5 %  p99 640 us
-Little's law holds: I/Os in flight and IOPS x mean latency agree within 0.0 %.
 ";
     assert_eq!(text(&document, "Disk", 80), expected);
     let expected = "
@@ -89,7 +88,7 @@ saturates at 8 outstanding (1 thread x 8): 50,000 ± 2.5 % (n = 3) \
   maximum \
                     50,000 [48,770, 51,260] (n = 3) IOPS at 8 outstanding (1 thread x 8); mean \
                     latency at this point 160 us (p99 320 us); asymptotic knee N* = maximum IOPS \
-                    x lowest latency = 5.00 [5.00, 5.00] outstanding; Little's law within 0.0 %.
+                    x lowest latency = 5.00 [5.00, 5.00] outstanding.
 ";
     assert_eq!(knee(&["1", "2"], &["1", "2", "4", "8", "16"]), expected);
     let rising = knee(&["1"], &["1", "2", "3", "4"]);
