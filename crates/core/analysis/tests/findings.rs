@@ -309,12 +309,12 @@ fn what_depends_on_another_factor_is_told() {
     );
     assert_eq!(
         told(&[10.0, 25.0, 15.0, 12.5])[0].0,
-        "data_files=4 is better than 1 with synchronous=full (2.00x [1.98, 2.02] faster), but \
-         worse with normal (1.50x [1.47, 1.53] slower)."
+        "data_files=4 is better than 1 with synchronous=full (2.00x [1.99, 2.01] faster), but \
+         worse with normal (1.50x [1.48, 1.52] slower)."
     );
     assert_eq!(
         told(&[10.0, 25.0, 8.0, 12.5])[0].0,
-        "The effect of data_files=4 against 1 depends on synchronous: 2.00x [1.98, 2.02] faster \
+        "The effect of data_files=4 against 1 depends on synchronous: 2.00x [1.99, 2.01] faster \
          with full, 1.25x [1.23, 1.27] faster with normal."
     );
     // Factors that multiply do not depend on each other, however large they are.
