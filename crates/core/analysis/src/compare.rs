@@ -45,9 +45,9 @@ pub struct Comparison {
     pub scale: Scale,
     /// The factor (or difference); above 1 (0) is better than the other one.
     pub value: f64,
-    /// Its 95 % interval; in a family adjusted like the p-value ([`corrected`]), so that it excludes
-    /// "no difference" if and only if a difference is claimed. An end next to "no difference" is
-    /// open.
+    /// Its 95 % interval; in a family adjusted like the p-value ([`corrected`]), so that it
+    /// excludes "no difference" if and only if a difference is claimed. An end next to "no
+    /// difference" is open.
     pub interval: Option<Interval>,
     /// Two-sided p-value of "no difference".
     pub p_value: Option<f64>,

@@ -1,5 +1,5 @@
-//! By which settings commits may be lost after a crash. Engines state these settings; speed that was
-//! bought with them is not a gain of the same work.
+//! Settings by which commits may be lost after a crash. Engines state these settings; speed that
+//! was bought with them is not a gain of the same work.
 
 use crate::settings::engine;
 use crate::{FactorEffect, Summary, wording};

@@ -383,8 +383,8 @@ fn more_connections_are_not_more_waiting_by_themselves() {
     assert!(texts(&summarize(&recording), FindingKind::Waits).is_empty());
 }
 
-/// A grid whose first factor does nothing, which is the answer: the second one's 2.35x and its cause
-/// stand after it.
+/// A grid whose first factor does nothing, which is the answer: the second one's 2.35x and its
+/// cause stand after it.
 #[test]
 fn what_was_asked_stands_first_and_the_largest_effect_after_it() {
     let (buffers, commit): (recordings::Factor, recordings::Factor) = (

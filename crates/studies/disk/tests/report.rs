@@ -265,7 +265,7 @@ Storage ceiling
 data_files=1: volume ssd (vdb) did 41 % (40-42 %) of its \
                     measured 8.00 KiB random write ceiling (run 3 of disk-ssd, 52,300 IOPS ± 2.5 \
                     %).
-  21.4k ± 0.5k writes/s from the kernel's counters, 8.00 KiB each on \
+  21.4k ± 0.5k writes/s from the kernel's counters of all processes, 8.00 KiB each on \
                     average (n = 3); ceiling by pattern=random-write (n = 3).
 ";
     assert_eq!(text(&document, "Storage ceiling", 200), expected);
