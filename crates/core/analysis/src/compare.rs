@@ -394,7 +394,16 @@ pub(crate) fn against(
     n: usize,
     compare: &dyn Fn(usize, usize) -> Option<Comparison>,
 ) -> Vec<Option<Comparison>> {
-    corrected((0..n).map(|to: usize| compare(one.filter(|one| *one != to)?, to)).collect())
+    corrected(each_against(one, n, compare))
+}
+
+/// The same without a correction.
+pub(crate) fn each_against(
+    one: Option<usize>,
+    n: usize,
+    compare: &dyn Fn(usize, usize) -> Option<Comparison>,
+) -> Vec<Option<Comparison>> {
+    (0..n).map(|to: usize| compare(one.filter(|one| *one != to)?, to)).collect()
 }
 
 /// Standing of each against the best one, from the comparisons with it.
