@@ -397,7 +397,7 @@ pub(crate) fn against(
     corrected(each_against(one, n, compare))
 }
 
-/// The same without a correction.
+/// Each of `n` against one of them, not corrected.
 pub(crate) fn each_against(
     one: Option<usize>,
     n: usize,

@@ -64,7 +64,7 @@ fn no_difference_says_how_many_more_blocks_would_show_one() {
     assert!(more > 20, "{more}");
 }
 
-/// A response that nobody asked for is neither first nor the headline.
+/// A response that was not asked for is neither first nor the headline.
 #[test]
 fn side_responses_come_last() {
     let mut run = measure(&[("target.data_files", &["1", "4"])], &[10.0, 10.0]);

@@ -5,7 +5,7 @@ use crate::{Value, choice, settings};
 use std::collections::BTreeMap;
 
 choice! {
-    /// What a crash may cost.
+    /// Survival of commits in a crash.
     pub enum Durability {
         /// No commit is lost.
         Full = "full",
