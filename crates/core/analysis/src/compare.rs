@@ -45,9 +45,9 @@ pub struct Comparison {
     pub scale: Scale,
     /// The factor (or difference); above 1 (0) is better than the other one.
     pub value: f64,
-    /// Its 95 % interval; in a family adjusted like the p-value ([`corrected`]), so that it excludes
-    /// "no difference" if and only if a difference is claimed. An end next to "no difference" is
-    /// open.
+    /// Its 95 % interval; in a family adjusted like the p-value ([`corrected`]), so that it
+    /// excludes "no difference" if and only if a difference is claimed. An end next to "no
+    /// difference" is open.
     pub interval: Option<Interval>,
     /// Two-sided p-value of "no difference".
     pub p_value: Option<f64>,
@@ -394,7 +394,16 @@ pub(crate) fn against(
     n: usize,
     compare: &dyn Fn(usize, usize) -> Option<Comparison>,
 ) -> Vec<Option<Comparison>> {
-    corrected((0..n).map(|to: usize| compare(one.filter(|one| *one != to)?, to)).collect())
+    corrected(each_against(one, n, compare))
+}
+
+/// Each of `n` against one of them, not corrected.
+pub(crate) fn each_against(
+    one: Option<usize>,
+    n: usize,
+    compare: &dyn Fn(usize, usize) -> Option<Comparison>,
+) -> Vec<Option<Comparison>> {
+    (0..n).map(|to: usize| compare(one.filter(|one| *one != to)?, to)).collect()
 }
 
 /// Standing of each against the best one, from the comparisons with it.
@@ -426,9 +435,14 @@ pub fn corrected(family: Vec<Option<Comparison>>) -> Vec<Option<Comparison>> {
 
 /// A family of which the most telling members were chosen among this many comparisons.
 pub(crate) fn corrected_of(
-    mut family: Vec<Option<Comparison>>,
+    family: Vec<Option<Comparison>>,
     chosen_among: usize,
 ) -> Vec<Option<Comparison>> {
+    reported(&with_adjusted_p(family), chosen_among)
+}
+
+/// A family with its corrected p-values, its intervals not adjusted.
+pub(crate) fn with_adjusted_p(mut family: Vec<Option<Comparison>>) -> Vec<Option<Comparison>> {
     correct(family.iter_mut().flatten().map(|c| (c.p_value, &mut c.adjusted_p)).collect());
     let equivalence: Vec<Option<f64>> = family.iter().map(|c| c.as_ref()?.equivalence_p).collect();
     for (comparison, p) in family.iter_mut().zip(adjusted(&equivalence)) {
@@ -436,7 +450,7 @@ pub(crate) fn corrected_of(
             comparison.equivalence_p = p;
         }
     }
-    reported(&family, chosen_among)
+    family
 }
 
 /// The members of a family of this many tests, whose p-values are adjusted, with their intervals.

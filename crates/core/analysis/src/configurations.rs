@@ -174,8 +174,7 @@ fn compare_rows(rows: &mut [ConfigurationRow], recording: &Recording, figures: &
     let one = |from, to| figures.compare(from, to).filter(|_| kind(from) == kind(to));
     let estimates: Vec<_> = rows.iter().map(|row| row.response.clone()).collect();
     let reference = baseline.filter(|own| *own < rows.len()).unwrap_or(0);
-    let others = |own: usize| Some(own).filter(|own| *own != reference);
-    let ranked: Vec<_> = (0..rows.len()).map(|own: usize| one(reference, others(own)?)).collect();
+    let ranked = compare::each_against(Some(reference), rows.len(), &one);
     let best = compare::best(&estimates, &ranked, reference);
     let best = best.filter(|_| one_kind && !figures.grid.set_up_once());
     let factors = compare::against(baseline.filter(|own| *own < rows.len()), rows.len(), &one);

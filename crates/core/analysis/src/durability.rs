@@ -1,5 +1,5 @@
-//! By which settings commits may be lost after a crash. Engines state these settings; speed that was
-//! bought with them is not a gain of the same work.
+//! Settings by which commits may be lost after a crash. Engines state these settings; speed that
+//! was bought with them is not a gain of the same work.
 
 use crate::settings::engine;
 use crate::{FactorEffect, Summary, wording};
@@ -32,7 +32,7 @@ impl Summary<'_> {
         all.reduce(|a, b| a.into_iter().filter(|one| b.contains(one)).collect()).unwrap_or_default()
     }
 
-    /// What the levels of a factor cost in durability, where they differ in it; empty otherwise.
+    /// The levels of a factor that weaken durability, where levels differ in it; empty otherwise.
     /// ` With synchronous=off, commits may be lost after a crash.`
     pub(crate) fn durability_of_levels(&self, effect: &FactorEffect) -> String {
         let name = wording::short_name(&effect.factor);
@@ -62,7 +62,7 @@ impl Summary<'_> {
         format!(" With {}, {MAY_BE_LOST}.", wording::list(&weaker))
     }
 
-    /// What a configuration costs in durability against another one; empty where it costs no more.
+    /// The settings that weaken durability against another configuration; empty without any.
     pub(crate) fn durability_against(&self, from: usize, to: usize) -> String {
         let before = self.weakened(from);
         let mut more = self.weakened(to);

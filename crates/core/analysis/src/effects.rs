@@ -173,10 +173,9 @@ impl FactorEffect {
     ) -> Self {
         let Means { levels: estimates, left_out } = Means::estimate(layout, figures);
         let compare = |from, to| layout.compare(figures, from, to);
-        let others = |level: usize| Some(level).filter(|level| *level != layout.reference);
-        let comparisons: Vec<_> = (0..layout.levels)
-            .map(|level: usize| compare(layout.reference, others(level)?))
-            .collect();
+        // Their intervals are those of the whole experiment: [`Self::adjust_intervals`].
+        let comparisons = compare::each_against(Some(layout.reference), layout.levels, &compare);
+        let comparisons = compare::with_adjusted_p(comparisons);
         let set_up_once = layout.hard_to_change && figures.grid.set_up_once();
         let best = compare::best(&estimates, &comparisons, layout.reference)
             .filter(|_| !set_up_once && !layout.other_work);

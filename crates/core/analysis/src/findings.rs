@@ -71,9 +71,11 @@ impl Summary<'_> {
             return caveats::find(self, None);
         }
         let asked = self.asked_factor();
+        let is_answered =
+            claims.first().is_some_and(|claim| Some(true) == asked.map(|own| claim.is_about(own)));
         let (about_asked, about_others): (Vec<_>, Vec<_>) = verdict::no_difference(self)
             .into_iter()
-            .partition(|(factor, _)| Some(*factor) == asked);
+            .partition(|(factor, _)| Some(*factor) == asked && !is_answered);
         let of_factor = |(_, finding): (usize, Finding)| finding;
         let explanations = self.explanations();
         let (cause, best) = explanations.split_at(explanations.len().min(1));

@@ -1,6 +1,6 @@
 //! Reasons to trust a trial less, with the thresholds and why they are where they are.
 
-use crate::{Accounting, Summary};
+use crate::{Accounting, ConfigurationRow, Summary};
 use observations::{Observations, TrialRecord, TrialStatus, Warning, WarningKind, Work, number};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,6 +121,21 @@ impl Summary<'_> {
     /// Warnings over all trials.
     pub fn warnings(&self) -> Vec<WarningCount> {
         count(&self.grid.observations())
+    }
+
+    /// The warnings that every trial of the run carries: they say something about the run and not
+    /// about a configuration.
+    pub fn run_warnings(&self) -> Vec<WarningKind> {
+        let done = self.done();
+        let of_run = self.warnings().into_iter().filter(|own| own.trials == done);
+        of_run.filter(|_| self.configurations.len() > 1).map(|own| own.kind).collect()
+    }
+}
+
+impl ConfigurationRow {
+    /// Its warnings but for these, which are those of the run.
+    pub fn own_warnings(&self, of_run: &[WarningKind]) -> Vec<&WarningCount> {
+        self.warnings.iter().filter(|own| !of_run.contains(&own.kind)).collect()
     }
 }
 

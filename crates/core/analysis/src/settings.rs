@@ -23,8 +23,8 @@ fn text<'a>(configuration: &'a ConfigurationRecord, path: &str) -> Option<&'a st
     }
 }
 
-/// The kind of work of a configuration: its probe, and which part of the data a unit of work touches
-/// and what it computes. Responses of different work are not compared.
+/// The kind of work of a configuration: its probe, and which part of the data a unit of work
+/// touches and what it computes. Responses of different work are not compared.
 #[derive(Debug, PartialEq)]
 pub struct WorkKind<'a> {
     probe: Option<&'a str>,

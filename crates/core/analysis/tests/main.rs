@@ -5,6 +5,7 @@
     reason = "a test that cannot continue has failed"
 )]
 
+mod answers;
 mod causes;
 mod change_points;
 mod edges;

@@ -44,7 +44,7 @@ fn identical_configurations_are_rarely_called_different() {
             comparisons += 1;
             raw += usize::from(factor.p_value.unwrap() < 0.05);
             corrected += usize::from(factor.supported());
-            assert_eq!(factor.p_value.unwrap() < 0.05, !factor.interval.unwrap().contains(1.0));
+            assert_eq!(factor.supported(), !factor.interval.unwrap().contains(1.0));
         }
         worse +=
             summary.configurations.iter().filter(|row| row.standing == Standing::Worse).count();
@@ -67,7 +67,7 @@ fn identical_configurations_are_rarely_called_different() {
 }
 
 #[test]
-fn intervals_hold_the_true_value_95_times_of_100() {
+fn intervals_hold_the_true_value_95_times_of_100_or_more() {
     let mut random = Random::new(2);
     let (mut factors, mut factor_holds, mut means, mut mean_holds) = (0, 0, 0, 0);
     let true_mean = MEAN_S * f64::midpoint(NOISE * NOISE, DRIFT * DRIFT).exp();
@@ -84,9 +84,10 @@ fn intervals_hold_the_true_value_95_times_of_100() {
             }
         }
     }
-    for (holds, n) in [(factor_holds, factors), (mean_holds, means)] {
+    // Intervals of ratios hold for all of them at once.
+    for (holds, n, most) in [(factor_holds, factors, 1.0), (mean_holds, means, 0.97)] {
         let coverage = f64::from(holds as u32) / f64::from(n);
         println!("{coverage}");
-        assert!((0.93..=0.97).contains(&coverage), "{coverage}");
+        assert!((0.93..=most).contains(&coverage), "{coverage}");
     }
 }

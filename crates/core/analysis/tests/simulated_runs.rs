@@ -16,7 +16,7 @@ fn resembling(random: &mut Random, autocorrelation: f64, runs: usize) -> Vec<f64
     (0..runs).map(|_| next()).collect()
 }
 
-/// The same with independent noise of single runs, which has this share of the variance.
+/// Such means with independent noise of single runs, which has this share of the variance.
 fn series(random: &mut Random, autocorrelation: f64, noise: f64, runs: usize) -> Vec<f64> {
     let process = resembling(random, autocorrelation, runs).into_iter();
     let run = |value: f64| 100.0 + (1.0 - noise).sqrt() * (value - 100.0);

@@ -1,11 +1,11 @@
 //! The promise that a committed transaction survives a crash, alike for every engine: an engine
 //! states which of its settings weaken it, and which values [`DURABILITY`] stands for.
 
-use crate::{Kind, Value, choice, human, settings};
+use crate::{Value, choice, settings};
 use std::collections::BTreeMap;
 
 choice! {
-    /// What a crash may cost.
+    /// Survival of commits in a crash.
     pub enum Durability {
         /// No commit is lost.
         Full = "full",
@@ -64,7 +64,8 @@ impl DurabilityRule {
             ));
         }
         if let Some(value) = applied {
-            let value = human::read_default(Kind::Scalar, value).unwrap_or_else(|| value.into());
+            let number = value.parse().ok().map(Value::Integer);
+            let value = number.unwrap_or_else(|| value.into());
             settings.entry(self.path.to_owned()).or_insert(value);
         }
         Ok(())

@@ -4,6 +4,7 @@ mod common;
 
 mod bad_input;
 mod changes;
+mod durability;
 mod engines;
 mod example;
 mod files;

@@ -56,14 +56,14 @@ A: data_files=1; B: data_files=16
    configuration  n  elapsed
 A  data_files=1   3  1755 ± 12 s
 B  data_files=16  3  909 ± 12 s
-elapsed: B is 1.93x [1.92, 1.94] faster than A: significantly better (3 blocks, p < 0.001).
+elapsed: B is 1.93x [1.90, 1.96] faster than A: significantly better (3 blocks, p < 0.001).
 
 B against A
 Positive is better for every response: the sign is reversed where lower is better (latency, time,
 cost). [ ]: 95 % CI.
 Difference from A (positive is better) (%)
-  elapsed     │████████████████████▎                    +48.2 [+47.9, +48.5]
-  throughput  │███████████████████████████████████████  +93.1 [+91.8, +94.3]
+  elapsed     │████████████████████▎                    +48.2 [+47.4, +49.0]
+  throughput  │███████████████████████████████████████  +93.1 [+90.2, +96.0]
 
 Why
 From A to B, session time falls from 87.8 to 45.4 s per 1,000 rows. Of this decrease: 63 % [63, 63]

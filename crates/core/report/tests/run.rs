@@ -28,7 +28,7 @@ fn configurations_show_mean_interval_rate_and_factor() {
 Configurations
 data_files  n  elapsed      rows/s   vs baseline         best
 1           3  1755 ± 12 s  182 ± 1  baseline
-16          3  909 ± 12 s   352 ± 5  1.93x [1.92, 1.94]  best
+16          3  909 ± 12 s   352 ± 5  1.93x [1.90, 1.96]  best
 ";
     let text = plain(&recording, 100);
     assert!(text.contains(expected), "{text}");

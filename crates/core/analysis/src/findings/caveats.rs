@@ -151,12 +151,15 @@ fn warned(summary: &Summary, largest: Option<&Claim>) -> Caveat {
             format!("{}{detail}", wording::warning(count.kind))
         })
         .collect();
+    let kinds = wording::list(&kinds);
     let (verb, all) =
         (if carry == 1 { "carries" } else { "carry" }, wording::count(trials.len(), "trial"));
-    Some((
-        format!("{carry} of the {all} compared {verb} a warning: {}.", wording::list(&kinds)),
-        example,
-    ))
+    let text = if carry == trials.len() && carry > 1 && counts.len() == 1 {
+        format!("Every trial compared carries a warning: {kinds}.")
+    } else {
+        format!("{carry} of the {all} compared {verb} a warning: {kinds}.")
+    };
+    Some((text, example))
 }
 
 /// An open loop that asked for more than was done, with the configurations.

@@ -32,8 +32,8 @@ pub struct Explained<'s> {
 }
 
 impl<'s> Claim<'s> {
-    /// Every factor with a supported effect and the largest supported interaction: first the factor
-    /// that the experiment asks about, then the largest.
+    /// Every factor with a supported effect and the largest supported interaction: first what is
+    /// about the factor that the experiment asks about, then the largest.
     pub fn all(summary: &'s Summary) -> Vec<Self> {
         let factors = summary.factors.effects.iter().enumerate().filter_map(|(factor, effect)| {
             let (from, to) = verdict::span(effect)?;
@@ -42,8 +42,7 @@ impl<'s> Claim<'s> {
         let together = largest_supported(&summary.factors.interactions).map(Self::Interaction);
         let mut claims: Vec<Self> = factors.chain(together).collect();
         let asked = summary.asked_factor();
-        let is_asked =
-            |claim: &Self| matches!(claim, Self::Factor { factor, .. } if Some(*factor) == asked);
+        let is_asked = |claim: &Self| asked.is_some_and(|asked| claim.is_about(asked));
         claims.sort_by(|a, b| is_asked(b).cmp(&is_asked(a)).then(a.largest_first(b)));
         claims
     }
@@ -65,6 +64,14 @@ impl<'s> Claim<'s> {
         };
         let ((own_scale, own), (scale, value)) = (size(self), size(other));
         (own_scale == Scale::Ratio).cmp(&(scale == Scale::Ratio)).then(value.total_cmp(&own))
+    }
+
+    /// Returns whether it says something about this factor.
+    pub fn is_about(&self, asked: usize) -> bool {
+        match self {
+            Self::Factor { factor, .. } => *factor == asked,
+            Self::Interaction(own) => [own.factor, own.by].contains(&asked),
+        }
     }
 
     /// The factor whose effect it is.

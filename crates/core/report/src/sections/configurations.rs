@@ -8,8 +8,8 @@ use analysis::{ConfigurationRow, Detectable, Estimate, Outlier, Standing, Summar
 use observations::Direction;
 
 /// Said once below a table that has the column `best`.
-const LEGEND: &str = "best: best ratio over paired blocks; within: equivalent to it (a larger difference is \
-                      excluded); up to: not significantly different, upper bound of the \
+const LEGEND: &str = "best: best ratio over paired blocks; within: equivalent to it (a larger \
+                      difference is excluded); up to: not significantly different, upper bound of the \
                       difference (95 %, Holm-adjusted). ±: 95 % CI of the mean. [ ]: 95 % CI \
                       of the ratio, adjusted for all comparisons of its column.";
 /// And where a difference has no bound that says anything.
@@ -60,10 +60,12 @@ fn table<'s>(
     if rows.iter().any(|row| row.failed > row.timeouts) {
         table.right("failed", |row| occurrences(row.failed - row.timeouts, Tone::Bad));
     }
-    if rows.iter().any(|row| !row.warnings.is_empty()) {
+    let of_run = summary.run_warnings();
+    if rows.iter().any(|row| !row.own_warnings(&of_run).is_empty()) {
         table
             .right("warnings", move |row| {
-                occurrences(row.warnings.iter().map(|warning| warning.trials).sum(), Tone::Warning)
+                let own = row.own_warnings(&of_run);
+                occurrences(own.iter().map(|warning| warning.trials).sum(), Tone::Warning)
             })
             .optional(1);
     }

@@ -97,9 +97,6 @@ pub(crate) fn ceilings(summary: &Summary, ceilings: &[Ceiling]) -> Option<Sectio
         section.line(sentence(ceiling));
         section.detail(evidence(ceiling));
     }
-    if !ceilings.is_empty() {
-        section.note("The kernel counts the I/O of all processes on a device.");
-    }
     section.unless_empty()
 }
 
@@ -187,7 +184,7 @@ fn evidence(ceiling: &Ceiling) -> String {
         ""
     };
     format!(
-        "{} from the kernel's counters, {} each on average (n = {}); {held}.{vague}",
+        "{} from the kernel's counters of all processes, {} each on average (n = {}); {held}.{vague}",
         number::estimate(&ceiling.rate),
         number::bytes(ceiling.mean_bytes as u64),
         ceiling.rate.n,

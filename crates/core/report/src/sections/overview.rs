@@ -81,18 +81,21 @@ pub(crate) fn failures(_: &Summary, failures: &[Failure]) -> Option<Section> {
 pub(crate) fn warnings(summary: &Summary, warnings: &[WarningCount]) -> Option<Section> {
     let mut section = Section::new("Warnings");
     for warning in warnings {
-        let trials = number::plural(warning.trials, "trial");
+        let trials = match warning.trials {
+            all if all > 1 && all == summary.done() => "every trial of the run".to_owned(),
+            trials => number::plural(trials, "trial"),
+        };
         section.warn(format!("{}: {trials}, for example: {}", warning.kind.name(), warning.detail));
     }
-    let rows = || summary.configurations.iter().filter(|row| !row.warnings.is_empty());
-    for row in rows().take(SAID) {
+    let of_run = summary.run_warnings();
+    let rows = || {
+        let all = summary.configurations.iter().map(|row| (row, row.own_warnings(&of_run)));
+        all.filter(|(_, own)| !own.is_empty())
+    };
+    for (row, own) in rows().take(SAID) {
         let trials = number::plural(row.done, "trial");
-        let counts = joined(
-            row.warnings
-                .iter()
-                .map(|warning| format!("{} {}", warning.trials, warning.kind.name())),
-            ", ",
-        );
+        let counts = own.iter().map(|own| format!("{} {}", own.trials, own.kind.name()));
+        let counts = joined(counts, ", ");
         section.detail(format!("{}: of {trials} {counts}", text::label(&row.label)));
     }
     if let Some(others @ 1..) = rows().count().checked_sub(SAID) {

@@ -22,7 +22,8 @@ const POINTS_MAX: usize = 5_000;
 type Measured<'s> = (&'s ConfigurationRow, &'s Estimate);
 
 /// On pages the means of a series with 95 % intervals, joined by a line along ordered levels, and
-/// every trial as a point; in texts a bar a level; for pages a sentence where there is nothing to draw.
+/// every trial as a point; in texts a bar a level; for pages a sentence where there is nothing to
+/// draw.
 pub(crate) fn section(summary: &Summary) -> [Section; 1] {
     let Some(response) = &summary.response else {
         let mut section = Section::page("Figures");

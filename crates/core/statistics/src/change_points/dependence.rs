@@ -124,7 +124,7 @@ impl Process {
         (0..length).map(|_| next()).collect()
     }
 
-    /// What each value adds to those before, in standard deviations.
+    /// The part of each value that those before do not predict, in standard deviations.
     fn innovations(self, steps: &[Step], values: impl Iterator<Item = f64>) -> Vec<f64> {
         let mut predicted = 0.0;
         let mut next = |(value, step): (f64, &Step)| {

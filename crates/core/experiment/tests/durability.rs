@@ -1,0 +1,65 @@
+//! One durability for engines that spell it differently.
+
+use crate::common::catalog;
+use experiment::durability::DURABILITY;
+use experiment::{Catalog, Declaration, DurabilityRule, Experiment, FileErrors, Value, parse};
+
+const SQLITE: &[Declaration] = &[
+    DURABILITY.declaration,
+    experiment::Setting::<Option<Value>>::new(
+        "target.settings.*",
+        experiment::Kind::Scalar,
+        None,
+        "Settings.",
+    )
+    .declaration,
+];
+const RULES: [&[DurabilityRule]; 2] = [
+    &[DurabilityRule {
+        path: "target.settings.synchronous",
+        keeps: &["full"],
+        applied: [Some("full"), Some("normal")],
+    }],
+    &[DurabilityRule {
+        path: "target.settings.flush_log",
+        keeps: &["1"],
+        applied: [Some("1"), Some("2")],
+    }],
+];
+
+fn read(target: &str) -> Result<Experiment, FileErrors> {
+    let source = format!(
+        "[experiment]\nname = \"engines\"\n[target]\n{target}\n[workload]\nprobe = \"insert\"\n\
+         rows = 1000\n[factors]\n\"target.engine\" = [\"sqlite\", \"server\"]\n"
+    );
+    let catalog = Catalog {
+        engines: vec![("sqlite", SQLITE), ("server", SQLITE)],
+        durability: vec![("sqlite", RULES[0]), ("server", RULES[1])],
+        ..catalog()
+    };
+    parse(&source, &catalog)
+}
+
+#[test]
+fn each_engine_gets_its_own_setting() {
+    for (asked, values) in [
+        ("full", [Value::Text("full".into()), Value::Integer(1)]),
+        ("relaxed", [Value::Text("normal".into()), Value::Integer(2)]),
+    ] {
+        let experiment = read(&format!("durability = \"{asked}\"")).unwrap();
+        for ((own, rules), value) in experiment.configurations.iter().zip(RULES).zip(values) {
+            assert_eq!(own.value(rules[0].path), Some(&value));
+            assert_eq!(rules[0].weakened(&own.settings).is_some(), asked == "relaxed");
+        }
+    }
+    let unasked = read("").unwrap();
+    assert!(unasked.configurations.iter().all(|own| own.value(RULES[0][0].path).is_none()));
+}
+
+#[test]
+fn a_setting_that_contradicts_it_is_an_error() {
+    let error = read("durability = \"full\"\nsettings = { synchronous = \"off\" }").unwrap_err();
+    let text = error.render("test.toml", "");
+    assert!(text.contains("synchronous = off contradicts durability = \"full\""), "{text}");
+    assert!(read("durability = \"full\"\nsettings = { synchronous = \"full\" }").is_ok());
+}
