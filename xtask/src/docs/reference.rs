@@ -54,7 +54,7 @@ fn settings(program: &Program) -> Result<String, Failure> {
 
 fn wait_types(tables: &Value) -> String {
     let mut text = String::from(
-        "# Wait types of the engines\n\nThe tables by which Steelbench classifies waits, from \
+        "# Wait types of the engines\n\nThe tables by which Steelbench classifies waits, from\n\
          `steelbench schema --wait-types`; written by `cargo xtask docs`.\n[Wait types]\
          (../wait-types.md) explains the columns.\n",
     );
