@@ -36,6 +36,8 @@ fn every_setting_is_in_it() {
     }
     // Two engines accept different values for this one.
     assert_eq!(at("target.file_growth")["anyOf"].as_array().map(Vec::len), Some(2));
+    assert_eq!(at("target.data_files")["x-used-by"], json!(["sqlite", "server"]));
+    assert_eq!(at("target.file_growth")["anyOf"][1]["x-used-by"], json!(["server"]));
     assert_eq!(at("repeats.blocks")["anyOf"][1]["required"], json!(["min", "max", "until"]));
 }
 
