@@ -190,7 +190,8 @@ data_files  delay   n  elapsed  rows/s  vs baseline         best
     assert_eq!(
         ended.stdout,
         format!(
-            "{shown}\nResults: results/plan.steelbench\nReport:  results/plan.html\nTerms:   docs/reading-a-report.md\n"
+            "{shown}\nResults: results/plan.steelbench\nReport:  results/plan.html\n\
+             Terms:   docs/reading-a-report.md\n"
         )
     );
 }

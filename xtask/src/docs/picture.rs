@@ -91,11 +91,11 @@ mod tests {
 
     #[test]
     fn lines_of_output_are_the_chart_and_the_cause() {
-        let shown = "Findings\n16 is best.\n  paired t\nFrom 1 to 16, session\ntime falls.\n  95 %\n\n\
-                     elapsed against data_files\nMeans\n  1   ███  5.1\n\nWhy\n";
+        let shown = "Findings\n16 is best.\n  paired t\nFrom 1 to 16, session\ntime falls.\n  \
+                     95 %\n\nelapsed against data_files\nMeans\n  1   ███  5.1\n\nWhy\n";
         let excerpt = excerpt(shown);
-        let expected = "    elapsed against data_files\n    Means\n      1   ███  5.1\n\n    From 1 to \
-                        16, session\n    time falls.";
+        let expected = "    elapsed against data_files\n    Means\n      1   ███  5.1\n\n    \
+                        From 1 to 16, session\n    time falls.";
         assert_eq!(excerpt, expected);
         let readme = "`run` answers:\n\n    old\n\n    lines\n\nYou write a file.\n";
         let replaced = format!("`run` answers:\n\n{expected}\n\nYou write a file.\n");
