@@ -34,8 +34,8 @@ fn settings(program: &Program) -> Result<String, Failure> {
     let mut text = String::from(
         "# All settings\n\nEvery setting of an experiment file, from `steelbench schema`; written \
          by `cargo xtask docs`.\n`of` names the engines or probes that have a setting; some have \
-         different meanings or\ndefaults.\n`steelbench init --engine NAME --probe NAME` writes a file with those of one \
-         engine and one probe.\n",
+         different meanings or\ndefaults.\n`steelbench init --engine NAME --probe NAME` writes \
+         a file with those of one engine and one probe.\n",
     );
     let schema = program.schema()?;
     for (name, section) in objects(&schema["properties"]) {
