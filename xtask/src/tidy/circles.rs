@@ -6,8 +6,8 @@ use super::workspace::{Tier, Workspace};
 /// Circles that are there until they are divided: the crate, and the modules that they may consist
 /// of. This list only shrinks.
 const UNTIL_DIVIDED: &[(&str, &[&str])] = &[
-    ("command", &["context", "tool"]),
-    ("command", &["failure", "output"]),
+    ("command_line", &["context", "tool"]),
+    ("command_line", &["failure", "output"]),
     ("serve", &["library", "page", "views"]),
     ("waits", &["document", "document::blocking", "document::counters"]),
     (

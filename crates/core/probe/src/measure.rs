@@ -11,7 +11,7 @@ use observations::{
 use observe::devices::DeviceMonitor;
 use observe::environment::is_on_btrfs;
 use observe::{KernelThreads, MachineMonitor, ThreadUse};
-use profile::{ProfileError, Profiler, Samples};
+use profiler::{ProfileError, Profiler, Samples};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 

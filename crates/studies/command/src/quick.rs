@@ -8,9 +8,9 @@ use crate::probe::{
     OUTPUT, PARAMETERS, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS,
 };
 use crate::template::escaped;
-use command::files::{Replace, replace_file};
-use command::session::{Session, exit_code};
-use command::{Chapter, Command, Context, ExitCode, Failure, Tool, output};
+use command_line::files::{Replace, replace_file};
+use command_line::session::{Session, exit_code};
+use command_line::{Chapter, Command, Context, ExitCode, Failure, Tool, output};
 use engine::Permits;
 use experiment::common::{ENGINE, OBSERVE_COMMANDS, OBSERVE_PROFILE, PROBE};
 use experiment::{Configuration, Draft, Experiment, LinkedSettings, Setting, Value};

@@ -7,15 +7,16 @@
 //! - [`results`]: results files by name; [`select`]: configurations by their levels
 //! - [`session`]: experiments that a command runs, with [`progress`]
 //! - [`servers`]: servers by URL; [`arguments`]: options that several commands have
-//! - [`signals`]: interruption; `command_line`: passwords that other users must not see
+//! - [`signals`]: interruption; `passwords`: hides those of our
+//!   own arguments
 
 pub mod arguments;
 pub mod captures;
-mod command_line;
 mod context;
 mod failure;
 pub mod files;
 pub mod output;
+mod passwords;
 pub mod progress;
 mod records;
 pub mod results;

@@ -1,4 +1,4 @@
-use crate::command_line::hide_passwords;
+use crate::passwords::hide_passwords;
 use crate::{Command, ExitCode, Failure, Records, output, signals};
 use analysis::Study;
 use clap::ArgMatches;
