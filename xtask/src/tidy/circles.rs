@@ -82,22 +82,6 @@ const UNTIL_DIVIDED: &[(&str, &[&str])] = &[
     ),
     ("duckdb", &["compression", "instance", "the root", "load", "session", "settings"]),
     ("files", &["host", "the root"]),
-    ("mariadb", &["client::client", "client::login", "client::proof"]),
-    (
-        "mariadb",
-        &[
-            "client::config",
-            "client::option_file",
-            "client::server_key",
-            "client::tls",
-            "client::url",
-        ],
-    ),
-    (
-        "postgres",
-        &["client::client", "client::config", "client::connect", "client::login", "client::tls"],
-    ),
-    ("postgres", &["client::config::environment", "client::config::keywords"]),
     ("sqlite", &["connection", "instance", "the root", "pragma", "session", "setup"]),
     (
         "sqlserver",

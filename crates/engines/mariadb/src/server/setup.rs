@@ -74,7 +74,7 @@ pub(crate) fn fill_by_url(
     let upstream = config.clone();
     let relay = Relay::start(Mysql::new(client.greeting(), move |login| {
         let config = Config { program: Some(login), ..upstream.clone() };
-        Ok(Client::connect(&config).map_err(|error| error.to_string())?.into_stream())
+        Client::connect(&config).map(Client::into_stream)
     }))?;
     fill_by(&Program { config: &config, relay: Some(relay), cancel }, setup)
 }
