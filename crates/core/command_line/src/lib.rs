@@ -26,7 +26,7 @@ pub mod session;
 pub mod signals;
 mod tool;
 
-pub use context::{Context, run};
+pub use context::run;
 pub use failure::{ExitCode, Failure};
 pub use records::{History, Place, Records, Which};
-pub use tool::{Chapter, Command, Tool};
+pub use tool::{Chapter, Command, Context, Tool};
