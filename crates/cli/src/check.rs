@@ -1,7 +1,7 @@
 //! `steelbench check`
 
 use clap::{Parser, ValueEnum};
-use command::{Context, ExitCode, Failure, Tool, output, results};
+use command_line::{Context, ExitCode, Failure, Tool, output, results};
 use engine::Permits;
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, QUESTION, TRIAL_TIME_S};
 use experiment::{Blocks, Experiment, Plan, Volume};

@@ -3,9 +3,9 @@
 
 use analysis::runs::{Decision, Gate, Limit, Responses, compare_sides, judge_sides};
 use clap::Parser;
-use command::output::{self, Form};
-use command::select::cells;
-use command::{Context, ExitCode, Failure, Place, Tool, Which, results};
+use command_line::output::{self, Form};
+use command_line::select::cells;
+use command_line::{Context, ExitCode, Failure, Place, Tool, Which, results};
 use observations::Recording;
 use store::Store;
 

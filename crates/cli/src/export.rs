@@ -1,9 +1,9 @@
 //! `steelbench export`
 
 use clap::{Parser, ValueEnum};
-use command::arguments::Recorded;
-use command::files::{Replace, replace_file};
-use command::{Context, ExitCode, Failure, Tool, output, results};
+use command_line::arguments::Recorded;
+use command_line::files::{Replace, replace_file};
+use command_line::{Context, ExitCode, Failure, Tool, output, results};
 use observations::Recording;
 use std::fs;
 use std::io::ErrorKind;

@@ -1,7 +1,7 @@
 //! `steelbench schema`, `init` and `completions`: what helps to write files and commands.
 
 use clap::Parser;
-use command::{Context, ExitCode, Failure, Tool, output};
+use command_line::{Context, ExitCode, Failure, Tool, output};
 use engine::{Engine, WaitType};
 use experiment::Declaration;
 use serde_json::{Value, json};

@@ -2,10 +2,10 @@
 
 use analysis::runs::Responses;
 use clap::Parser;
-use command::arguments::Between;
-use command::files::{Replace, write_html};
-use command::output::{self, Form};
-use command::{Context, ExitCode, Failure, Tool, results};
+use command_line::arguments::Between;
+use command_line::files::{Replace, write_html};
+use command_line::output::{self, Form};
+use command_line::{Context, ExitCode, Failure, Tool, results};
 use observations::{Recording, RunRecord};
 use report::Document;
 use serde_json::Value;

@@ -13,8 +13,8 @@ mod run;
 mod show;
 
 use check::Check;
-use command::Chapter::{Experiments, Files, Models, Servers};
-use command::{Command, Context, Records};
+use command_line::Chapter::{Experiments, Files, Models, Servers};
+use command_line::{Command, Context, Records};
 use compare::Compare;
 use data::Data;
 use export::Export;
@@ -22,19 +22,19 @@ use file::{Completions, Init, Schema};
 use history::History;
 use plan::Plan;
 use predict::Predict;
-use profile_tool::ProfileTool;
+use profile::ProfileTool;
 use queries::{Capture, Intervals, QueriesTool};
 use registry::{REGISTRY, SECTIONS, STUDIES, STUDY_COMMANDS};
 use report_file::Report;
 use run::Run;
 use serve::Serve;
 use show::Show;
-use sizing::{Results, Size};
+use size::{Results, Size};
 use survey::SurveyTool;
 use waits::{Observations, Waits};
 
 fn main() -> std::process::ExitCode {
-    command::run(&CONTEXT).into()
+    command_line::run(&CONTEXT).into()
 }
 
 /// The binary.

@@ -1,6 +1,6 @@
 //! The engines and studies of this binary. Adding or deleting one is its folder and a line here.
 
-use command::Command;
+use command_line::Command;
 use report::StudySections;
 use runner::Registry;
 
@@ -55,6 +55,6 @@ studies! {
         command: disk::COMMAND,
     }
     { probe: sync::SyncProbe, sections: sync::SECTIONS, command: sync::COMMAND, }
-    { probe: command_study::CommandProbe, command: command_study::TIME, }
+    { probe: command::CommandProbe, command: command::TIME, }
     { sections: compression::SECTIONS, }
 }

@@ -1,9 +1,9 @@
 //! `steelbench report`
 
 use clap::{Parser, ValueEnum};
-use command::arguments::Recorded;
-use command::files::{Replace, write_html};
-use command::{Context, ExitCode, Failure, Place, Tool, Which, output, results};
+use command_line::arguments::Recorded;
+use command_line::files::{Replace, write_html};
+use command_line::{Context, ExitCode, Failure, Place, Tool, Which, output, results};
 use std::path::PathBuf;
 use store::Store;
 

@@ -1,8 +1,8 @@
 //! `steelbench run`
 
 use clap::Parser;
-use command::session::{Session, exit_code};
-use command::{Context, ExitCode, Failure, Tool, results};
+use command_line::session::{Session, exit_code};
+use command_line::{Context, ExitCode, Failure, Tool, results};
 use engine::Permits;
 use std::path::PathBuf;
 

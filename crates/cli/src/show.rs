@@ -1,10 +1,10 @@
 //! `steelbench show`
 
 use clap::Parser;
-use command::arguments::Recorded;
-use command::output::{self, Form};
-use command::select::keep_only;
-use command::{Context, ExitCode, Failure, Place, Tool, Which, results};
+use command_line::arguments::Recorded;
+use command_line::output::{self, Form};
+use command_line::select::keep_only;
+use command_line::{Context, ExitCode, Failure, Place, Tool, Which, results};
 use observations::Recording;
 use observations::number::plural;
 use report::{Medium, Text};

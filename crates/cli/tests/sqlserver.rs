@@ -66,7 +66,8 @@ impl Mock {
         let (answers, connections) = (Answers(server.query_registry()), server.connection_store());
         let port = server.local_addr().port();
         runtime.spawn(server.run());
-        let mock = Self { answers, connections, port, _runtime: background::Background(Some(runtime)) };
+        let mock =
+            Self { answers, connections, port, _runtime: background::Background(Some(runtime)) };
         mock.answers.answer(views::SESSION, "ready\n1");
         mock.answers.answer(
             views::IDENTITY.sql,

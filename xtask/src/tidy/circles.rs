@@ -6,10 +6,7 @@ use super::workspace::{Tier, Workspace};
 /// Circles that are there until they are divided: the crate, and the modules that they may consist
 /// of. This list only shrinks.
 const UNTIL_DIVIDED: &[(&str, &[&str])] = &[
-    ("command", &["context", "tool"]),
-    ("command", &["failure", "output"]),
     ("serve", &["library", "page", "views"]),
-    ("waits", &["document", "document::blocking", "document::counters"]),
     (
         "analysis",
         &[
@@ -54,7 +51,6 @@ const UNTIL_DIVIDED: &[(&str, &[&str])] = &[
         ],
     ),
     ("statistics", &["change_points", "change_points::dependence"]),
-    ("datasets", &["data_set", "documents", "studies", "synthetic", "sysbench"]),
     (
         "engine",
         &[
@@ -68,36 +64,8 @@ const UNTIL_DIVIDED: &[(&str, &[&str])] = &[
             "server",
         ],
     ),
-    ("observations", &["fact", "server_activity", "trial"]),
-    ("observations", &["histogram", "histogram::packed"]),
-    ("observations", &["record", "role"]),
-    ("observe", &["environment", "inspect"]),
     ("probe", &["data", "probe"]),
-    ("probe", &["load::client", "load::outcome"]),
-    ("report", &["chart", "terminal"]),
-    ("report", &["compare", "sections::explanations", "sections::profiles"]),
-    (
-        "runner",
-        &["begin", "hooks", "hosts", "preflight", "run", "throttle", "trial", "volumes", "workdir"],
-    ),
     ("duckdb", &["compression", "instance", "the root", "load", "session", "settings"]),
-    ("files", &["host", "the root"]),
-    ("mariadb", &["client::client", "client::login", "client::proof"]),
-    (
-        "mariadb",
-        &[
-            "client::config",
-            "client::option_file",
-            "client::server_key",
-            "client::tls",
-            "client::url",
-        ],
-    ),
-    (
-        "postgres",
-        &["client::client", "client::config", "client::connect", "client::login", "client::tls"],
-    ),
-    ("postgres", &["client::config::environment", "client::config::keywords"]),
     ("sqlite", &["connection", "instance", "the root", "pragma", "session", "setup"]),
     (
         "sqlserver",
@@ -130,13 +98,8 @@ const UNTIL_DIVIDED: &[(&str, &[&str])] = &[
             "live::survey",
         ],
     ),
-    ("disk", &["analysis", "analysis::knee", "analysis::knees", "the root", "section"]),
-    ("disk", &["fio::group", "fio::job", "fio"]),
-    ("scan", &["analysis", "the root", "section", "speed_up", "speed_up_section"]),
     ("script", &["compile", "expression", "mix", "names", "random", "sql", "value"]),
-    ("sort_order", &["analysis", "the root", "section"]),
     ("sort_order", &["order", "probe"]),
-    ("sync", &["analysis", "the root", "section"]),
     ("experiment", &["common", "configuration", "human", "setting"]),
     (
         "mariadb",

@@ -6,7 +6,7 @@ use super::workspace::{Crate, Tier, Workspace};
 /// The crates of core from the top of the data flow to its bottom. Analysis and reports never touch
 /// an engine.
 const CORE: [&str; 21] = [
-    "command",
+    "command_line",
     "runner",
     "report",
     "analysis",
@@ -18,7 +18,7 @@ const CORE: [&str; 21] = [
     "statements",
     "transport",
     "conductor",
-    "profile",
+    "profiler",
     "work",
     "observe",
     "experiment",
@@ -39,6 +39,9 @@ pub fn check(workspace: &Workspace) -> Vec<String> {
         if user.tier == Tier::Core && place(&user.name).is_none() {
             wrong
                 .push(format!("{}: not in the order of core (xtask/src/tidy/edges.rs)", user.name));
+        }
+        if user.tier != Tier::Cli && user.folder.rsplit('/').next() != Some(&*user.name) {
+            wrong.push(format!("{}: the crate and its folder have two names", user.folder));
         }
         let used = user.uses.iter().filter_map(|name| workspace.named(name));
         let forbidden = used.filter(|used| !is_allowed(user, used));

@@ -140,7 +140,7 @@ impl Summary<'_> {
                 levels.sort_by(|a, b| a.1.total_cmp(&b.1));
                 if levels.len() >= LEVELS_MIN
                     && levels.iter().all(|(own, _)| {
-                        !roles.given(&self.recording.configurations[*own], Role::ArrivalRate)
+                        !self.recording.configurations[*own].sets(Role::ArrivalRate, roles)
                     })
                 {
                     groups.push(ModelGroup { factor, levels });

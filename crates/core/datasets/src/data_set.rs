@@ -1,6 +1,6 @@
 use crate::ahead::Ahead;
-use crate::sysbench::{self, Distribution};
-use crate::{Part, documents, pgbench, studies, synthetic, tpch};
+use crate::size::{Distribution, Size};
+use crate::{Part, documents, pgbench, studies, synthetic, sysbench, tpch};
 use work::{Fill, Table};
 
 /// Names of the data sets, in the order in which they are listed.
@@ -21,41 +21,6 @@ pub const NAMES: &[&str] = &[
     "nation",
     "region",
 ];
-
-/// How large a data set is; each one looks at what concerns it.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Size {
-    /// Scale factor of TPC-H (1: 6 million rows of LINEITEM, 0.01: 60,000) and of pgbench (1:
-    /// 100,000 accounts), also below 1.
-    pub scale: f64,
-    /// Rows of the tables of the studies and of the synthetic one.
-    pub rows: u64,
-    /// Columns of the synthetic table, from 3 to 18.
-    pub columns: usize,
-    /// Rows of the synthetic table that fill a page, about.
-    pub rows_per_page: u16,
-    /// Seed of random values; those of TPC-H are its generator's.
-    pub seed: u64,
-    /// Number of sysbench's tables, each with `rows` rows.
-    pub tables: u32,
-    /// How these draw the values of `k`.
-    pub distribution: Distribution,
-}
-
-impl Default for Size {
-    fn default() -> Self {
-        let distribution = Distribution::Special;
-        Self {
-            scale: 1.0,
-            rows: 100_000,
-            columns: 6,
-            rows_per_page: 50,
-            seed: 1,
-            tables: 1,
-            distribution,
-        }
-    }
-}
 
 /// A data set of some size.
 #[derive(Debug, Clone, Copy, PartialEq)]

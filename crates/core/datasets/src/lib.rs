@@ -16,6 +16,7 @@ mod ahead;
 mod data_set;
 mod documents;
 mod pgbench;
+mod size;
 mod studies;
 mod synthetic;
 pub mod sysbench;
@@ -23,7 +24,8 @@ mod text;
 mod tpch;
 mod write;
 
-pub use data_set::{DataSet, NAMES, Size};
+pub use data_set::{DataSet, NAMES};
+pub use size::Size;
 pub use studies::{my_big_table, one_row_per_page};
 pub use tpch::{NAMED_QUERIES, named_query};
 pub use write::csv;

@@ -4,8 +4,9 @@
 //! `id` is the key and counts from 1, `k` is drawn as the scripts draw rows and has a secondary
 //! index, `c` and `pad` are ten and five groups of eleven random digits with dashes between them.
 
+pub use crate::size::Distribution;
+
 use crate::{Part, Size, numbered};
-use experiment::choice;
 use rand::{Rng, RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use work::{Column, DataType, DefaultValue, Storage, Table, Texts, Values};
@@ -26,18 +27,6 @@ pub const GROUP_DIGITS: u32 = 11;
 pub const C_GROUPS: u32 = 10;
 /// See [`C_GROUPS`].
 pub const PAD_GROUPS: u32 = 5;
-
-choice! {
-    /// Distributions of sysbench's random numbers, with its defaults (`--rand-type`).
-    pub enum Distribution {
-        /// Three quarters within one percent of the range, near its middle; the others around it.
-        Special = "special",
-        /// Each with the same probability.
-        Uniform = "uniform",
-        /// Few small numbers most often (`--rand-pareto-h=0.2`).
-        Pareto = "pareto",
-    }
-}
 
 /// Share of the numbers that is near the middle (`--rand-spec-res=75`), the range that they are in
 /// (`--rand-spec-pct=1`), and how many uniform numbers the others are the mean of

@@ -40,7 +40,7 @@ fn ours(variable: &str, below_home: &str) -> PathBuf {
 /// Returns whether these bytes may be kept next to a folder: at most a quarter of its free space.
 pub fn has_room(folder: &Path, bytes: u64) -> bool {
     let existing = folder.ancestors().find(|folder| folder.is_dir());
-    existing.and_then(observe::environment::space).is_some_and(|(_, free)| bytes <= free / 4)
+    existing.and_then(observe::file_system::space).is_some_and(|(_, free)| bytes <= free / 4)
 }
 
 /// A database file of which everything follows from its identity: made now unless it is in our

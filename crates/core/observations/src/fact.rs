@@ -1,16 +1,4 @@
-use crate::Observations;
-use serde::{Deserialize, Serialize};
-
-/// A figure of a trial that is neither better nor worse: how many sockets the threads ran on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Fact {
-    /// Name in `snake_case`, the same in every trial.
-    pub name: String,
-    /// Unit as printed; empty for a plain count.
-    pub unit: String,
-    /// The value in that unit.
-    pub value: f64,
-}
+use crate::{Fact, Observations};
 
 /// A fact as its study declares it: the probe records it and the analysis reads it by the same
 /// constant.

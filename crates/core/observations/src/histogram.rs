@@ -1,12 +1,9 @@
 mod packed;
 
-use packed::{Packed, Slot, equivalent};
-use serde::{Deserialize, Serialize};
+pub use packed::HistogramError;
 
-/// Highest recordable value: one hour in nanoseconds. Longer is recorded as one hour.
-const HIGHEST_NS: u64 = 3_600_000_000_000;
-/// Significant decimal digits kept: values are right within 0.1 %.
-const DIGITS: u8 = 3;
+use packed::{DIGITS, HIGHEST_NS, Packed, Slot, equivalent};
+use serde::{Deserialize, Serialize};
 
 /// A latency distribution in nanoseconds (an `HdrHistogram`: 1 ns to 1 h, three digits).
 ///
@@ -34,29 +31,6 @@ enum Form {
 struct Figures {
     len: u64,
     min_mean_max_ns: (u64, f64, u64),
-}
-
-/// A stored histogram could not be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum HistogramError {
-    /// The bytes end within a header.
-    #[error("not a histogram: too short")]
-    Short,
-    /// The bytes do not begin as the compressed form does, or have another length than it says.
-    #[error("not a histogram: no compressed V2 histogram")]
-    NotCompressed,
-    /// The compressed part does not inflate.
-    #[error("not a histogram: its compressed part is damaged")]
-    Damaged,
-    /// The inflated bytes are something else.
-    #[error("not a histogram: no V2 histogram")]
-    NotV2,
-    /// A histogram that another program records.
-    #[error("not a histogram: other digits or bounds than Steelbench records")]
-    Bounds,
-    /// The counts are cut off, or beyond the bounds.
-    #[error("not a histogram: its counts are damaged")]
-    Counts,
 }
 
 impl Default for Histogram {

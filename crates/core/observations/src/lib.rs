@@ -32,7 +32,7 @@ mod wait;
 pub use device_use::{DeviceUse, Disagreement, device_agreement, write_copies};
 pub use digest::{fnv1a, hexadecimal, sha256};
 pub use event::{Event, RunEnd, Tally, TrialRef};
-pub use fact::{Fact, FactFamily, FactName, INITIAL_CONNECTION_TIME};
+pub use fact::{FactFamily, FactName, INITIAL_CONNECTION_TIME};
 pub use health::{LoadHealth, MachineLoad, Warning, WarningKind};
 pub use histogram::{Histogram, HistogramError};
 pub use hold_out::HoldOut;
@@ -50,18 +50,17 @@ pub use secret::Secret;
 pub use series::{Amounts, Series, add_by_interval};
 pub use server_activity::{
     ActivityCell, ActivityPart, ActivityRecord, CounterColumn, CounterReadings, CounterRow,
-    CounterTable, CounterUnit, ProcessUse, Sampling, ServerActivity, TaskSession, WaitedResource,
-    WaitingTask,
+    CounterTable, CounterUnit, ProcessUse, Sampling, ServerActivity, TaskSession, WaitingTask,
 };
 pub use survey::{
     Advice, Cache, Database, Extension, Limits, Memory, Mitigation, NumaNode, Processors,
     ServerSetting, Survey, SurveyedMachine, SurveyedServer, SystemSetting, Unread, Weight,
 };
 pub use trial::{
-    Direction, Latency, Observations, QueryPlan, Response, ScriptStatement, TimeUse, Work,
+    Direction, Fact, Latency, Observations, QueryPlan, Response, ScriptStatement, TimeUse, Work,
 };
 pub use value::{FromValue, Value};
 pub use volume_facts::{
     ArrayFacts, DeviceFacts, LoopFacts, MappedFacts, MountFacts, PartitionFacts, VolumeFacts,
 };
-pub use wait::{Operation, Wait, WaitClass, WaitSource, shown};
+pub use wait::{Operation, Wait, WaitClass, WaitSource, WaitedResource, shown};

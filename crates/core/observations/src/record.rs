@@ -1,4 +1,4 @@
-use crate::{FromValue, Observations, Response, Roles, Value};
+use crate::{FromValue, Observations, Response, Role, Roles, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -126,6 +126,11 @@ pub struct ConfigurationRecord {
 }
 
 impl ConfigurationRecord {
+    /// Returns whether it sets a setting with this role.
+    pub fn sets(&self, role: Role, roles: &Roles) -> bool {
+        self.settings.keys().any(|path| roles.role(path) == Some(role))
+    }
+
     /// The value of a setting; `None` where it is absent or of another type.
     pub fn get<T: FromValue>(&self, path: &str) -> Option<T> {
         T::from_value(Some(self.settings.get(path)?))

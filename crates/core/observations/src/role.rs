@@ -1,4 +1,4 @@
-use crate::{ConfigurationRecord, named};
+use crate::named;
 use std::collections::BTreeMap;
 
 named! {
@@ -57,11 +57,6 @@ impl Roles {
             let with_role = self.0.iter().filter(move |(_, role)| *role == wanted);
             with_role.map(|(path, _)| path.as_str())
         })
-    }
-
-    /// Returns whether a configuration sets a setting with this role.
-    pub fn given(&self, configuration: &ConfigurationRecord, role: Role) -> bool {
-        configuration.settings.keys().any(|path| self.role(path) == Some(role))
     }
 
     /// Paths and roles in the order of the paths.

@@ -1,6 +1,6 @@
 //! A server's activity during an interval, by `steelbench waits`.
 
-use crate::{Operation, TimeUse, Wait, WaitClass};
+use crate::{Operation, TimeUse, Wait, WaitClass, WaitedResource};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -151,25 +151,6 @@ pub struct CounterRow {
     pub name: String,
     /// A value for each column, where there is one.
     pub values: Vec<Option<f64>>,
-}
-
-/// Something that sessions waited for, and what the engine knows of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct WaitedResource {
-    /// The type of wait.
-    pub wait_type: String,
-    /// Our class of it.
-    pub class: WaitClass,
-    /// The resource in the engine's words: `5:1:1520544`.
-    pub resource: String,
-    /// Kind of the resource, where known: `PFS page`, `page of orders`.
-    pub kind: Option<String>,
-    /// Remedy that would reduce waits for this kind, where known: `more data files`.
-    pub remedy: Option<String>,
-    /// Samples of sessions that waited for it.
-    pub samples: u64,
-    /// Most sessions that waited for it at the same time.
-    pub sessions_max: u64,
 }
 
 /// How samples were taken.

@@ -1,7 +1,7 @@
 use crate::Histogram;
 use crate::digest::fnv1a;
 use crate::{
-    DeviceUse, Fact, LoadHealth, MachineLoad, Operation, Percentile, Profile, Series, Wait,
+    DeviceUse, LoadHealth, MachineLoad, Operation, Percentile, Profile, Series, Wait,
     WaitedResource, Warning,
 };
 use serde::{Deserialize, Serialize};
@@ -179,6 +179,17 @@ pub struct Response {
     /// Of a percentile: which one, and of how many values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percentile: Option<Percentile>,
+}
+
+/// A figure of a trial that is neither better nor worse: how many sockets the threads ran on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fact {
+    /// Name in `snake_case`, the same in every trial.
+    pub name: String,
+    /// Unit as printed; empty for a plain count.
+    pub unit: String,
+    /// The value in that unit.
+    pub value: f64,
 }
 
 /// The plan of a statement, as the engine printed it beside the measurement, or why it has none.

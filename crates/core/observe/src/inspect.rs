@@ -2,7 +2,7 @@
 //! written.
 
 use crate::devices::{Device, btrfs_folder, listed_in, members_of, name_of};
-use crate::environment::{file_system, space};
+use crate::file_system::{space, statistics};
 use crate::mounts;
 use crate::sysfs::{flag, names, selected, text, value};
 use observations::{ArrayFacts, DeviceFacts, LoopFacts, MappedFacts, MountFacts, PartitionFacts};
@@ -90,7 +90,7 @@ pub fn volumes() -> (Vec<VolumeFacts>, Vec<Unread>) {
 fn mount_of(path: &Path, members: &[Device]) -> Option<MountFacts> {
     let mounts = mounts::all().ok()?;
     let mount = mounts::holding(&mounts, path)?;
-    let block_bytes = file_system(path).map(|stat| stat.f_frsize).filter(|bytes| *bytes > 0);
+    let block_bytes = statistics(path).map(|stat| stat.f_frsize).filter(|bytes| *bytes > 0);
     let (stripe_unit_bytes, stripe_width_bytes) = stripe(&mount.options, block_bytes);
     let (size_bytes, free_bytes) = space(path).unzip();
     let btrfs =

@@ -5,6 +5,7 @@ pub mod child;
 mod clock;
 pub mod devices;
 pub mod environment;
+pub mod file_system;
 mod git;
 pub mod inspect;
 mod machine;

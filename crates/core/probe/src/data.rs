@@ -7,7 +7,7 @@ use engine::{Ability, Answer, Compressed, EngineError, EngineUse, Explained, Pla
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::{Event, Fact, FactFamily, FactName, Observations, QueryPlan, Response, number};
-use observe::environment::{is_on_btrfs, used};
+use observe::file_system::{is_on_btrfs, used};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

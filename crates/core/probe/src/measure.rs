@@ -9,9 +9,9 @@ use observations::{
     Event, LoadHealth, MachineLoad, Observations, TimeUse, Wait, WaitClass, Warning, WarningKind,
 };
 use observe::devices::DeviceMonitor;
-use observe::environment::is_on_btrfs;
+use observe::file_system::is_on_btrfs;
 use observe::{KernelThreads, MachineMonitor, ThreadUse};
-use profile::{ProfileError, Profiler, Samples};
+use profiler::{ProfileError, Profiler, Samples};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 

@@ -120,7 +120,7 @@ pub fn rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
         rows.extend(group.bars.iter().map(|bar| {
             let interval = if has_interval { chart.interval(bar) } else { String::new() };
             ChartRow::Bar {
-                label: filled(&crate::terminal::cut(bar.label.as_str(), label_width), label_width),
+                label: filled(&crate::text::cut(bar.label.as_str(), label_width), label_width),
                 bar: filled(&drawn.next().unwrap_or_default(), room),
                 figure: format!("{:>value_width$} {interval}", chart.value(bar)),
                 note: if has_note { bar.note.to_string() } else { String::new() },
@@ -187,10 +187,7 @@ fn series_rows(chart: &Chart, width: usize) -> Vec<ChartRow> {
         .map(|(group, figure)| {
             let line = if room == 0 { String::new() } else { line(group, most, bucket) };
             ChartRow::Bar {
-                label: filled(
-                    &crate::terminal::cut(group.label.as_str(), label_width),
-                    label_width,
-                ),
+                label: filled(&crate::text::cut(group.label.as_str(), label_width), label_width),
                 bar: line,
                 figure,
                 note: String::new(),

@@ -28,6 +28,7 @@ mod runs;
 pub mod scaling;
 mod sections;
 mod terminal;
+mod work_scale;
 mod workbook;
 mod xlsx;
 

@@ -1,6 +1,7 @@
 use crate::Text;
 use crate::chart::{self, ChartRow};
 use crate::model::{Align, Block, Chart, Column, Document, Line, Medium, Table, Tone};
+use crate::text::cut;
 use std::collections::BTreeSet;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -280,24 +281,6 @@ fn cut_in_middle(text: &str, width: usize) -> String {
         cut(&text.chars().rev().collect::<String>(), width / 2).chars().rev().collect();
     let beginning = cut(text, width - end.width() + 1);
     beginning.trim_end_matches('…').to_owned() + &end
-}
-
-/// Cuts a text to at most `width` columns and marks the cut.
-pub(crate) fn cut(text: &str, width: usize) -> String {
-    if text.width() <= width {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    let mut used = 1;
-    for character in text.chars() {
-        used += character.width().unwrap_or(0);
-        if used > width {
-            break;
-        }
-        kept.push(character);
-    }
-    kept.push('…');
-    kept
 }
 
 /// Wraps lines to this width: the rest of a wider one follows below, indented.

@@ -4,6 +4,7 @@ use analysis::{ConfigurationRow, Summary};
 use observations::GitState;
 use std::fmt::{self, Write as _};
 use std::ops::Deref;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Characters of a text that are shown; a cell of a workbook holds fewer.
 const CHARS_MAX: usize = 55_000;
@@ -232,6 +233,24 @@ fn civil(day: i64) -> (i64, i64, i64) {
     let of_month = of_year - (153 * month + 2) / 5 + 1;
     let (month, carry) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
     (400 * era + year + carry, month, of_month)
+}
+
+/// Cuts a text to at most `width` columns and marks the cut.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut used = 1;
+    for character in text.chars() {
+        used += character.width().unwrap_or(0);
+        if used > width {
+            break;
+        }
+        kept.push(character);
+    }
+    kept.push('…');
+    kept
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 //! - `workdir`: folders with a marker that says whose they are
 //! - `volumes`, `hooks`: what happens around trials
 //! - `throttle`: volumes that are slower than their device
-//! - `run`: all of it in order
+//! - `options`: how a run continues; `run`: all of it in order
 //! - `error`: why a run could not begin or continue
 
 mod begin;
@@ -19,6 +19,7 @@ mod error;
 mod failures;
 mod hooks;
 mod hosts;
+mod options;
 mod preflight;
 mod run;
 mod schedule;
@@ -29,7 +30,8 @@ mod workdir;
 
 pub use catalog::{Registry, load};
 pub use error::{FolderError, HookEnd, HookError, RunError, ThrottleError};
+pub use options::{Manual, Options};
 pub use preflight::{Findings, preflight};
-pub use run::{Manual, Options, run};
+pub use run::run;
 pub use schedule::{Outlook, outlook};
 pub use trial::Interrupt;

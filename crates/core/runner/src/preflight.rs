@@ -78,7 +78,7 @@ pub fn preflight(
             let Some(existing) = space.folder.ancestors().find(|folder| folder.is_dir()) else {
                 continue;
             };
-            let free = observe::environment::space(existing).map_or(u64::MAX, |(_, free)| free);
+            let free = observe::file_system::space(existing).map_or(u64::MAX, |(_, free)| free);
             let estimate =
                 if space.is_estimate { " or more (estimate from its rows alone)" } else { "" };
             let needed = format!(

@@ -6,6 +6,7 @@ use crate::catalog::{Registry, validate};
 use crate::error::{HookError, RunError, VolumeError};
 use crate::hooks::{Hook, HookLimit, variables};
 use crate::hosts::{HostForTrial, Hosts};
+use crate::options::{Manual, Options};
 use crate::preflight::preflight;
 use crate::schedule::{NextTrial, Schedule, unknown_response};
 use crate::throttle;
@@ -24,38 +25,6 @@ use probe::{SetUp, Target};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use work::{CancelReason, Stop};
-
-/// How a run is to go on.
-pub struct Options {
-    /// The engines and probes that experiments can name.
-    pub registry: Registry,
-    /// The results file.
-    pub results: PathBuf,
-    /// Begin a new run even if there is one to go on with.
-    pub fresh: bool,
-    /// Run trials again that have failed as often as they may.
-    pub retry_failed: bool,
-    /// The manual step at which the run stopped has been done.
-    pub manual_done: bool,
-    /// The user's label of the run.
-    pub label: Option<String>,
-    /// Files that were there before us and may be overwritten.
-    pub overwrite: Vec<PathBuf>,
-    /// Block devices whose contents may be destroyed.
-    pub destroy: Vec<PathBuf>,
-    /// Asks the run to stop.
-    pub interrupt: Interrupt,
-    /// Handling of manual steps.
-    pub manual: Manual,
-}
-
-/// Handling of manual steps.
-pub enum Manual {
-    /// Asks the user and waits; the answer says whether it was done.
-    Ask(Box<dyn FnMut(&str) -> bool + Send>),
-    /// Stops the run, to be resumed after the step.
-    Stop,
-}
 
 /// Runs the trials of an experiment that are not recorded yet.
 ///

@@ -281,7 +281,7 @@ impl Limit {
         let too_large = instance.is_some_and(|instance| self.too_large(instance));
         too_large
             || self.folders.iter().any(|folder| {
-                observe::environment::space(folder)
+                observe::file_system::space(folder)
                     .is_some_and(|(_, free_bytes)| free_bytes < FREE_BYTES_MIN)
             })
     }

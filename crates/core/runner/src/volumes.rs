@@ -142,7 +142,7 @@ pub fn check(experiment: &Experiment, default: &Path) -> Result<(), RunError> {
     let limit = experiment.get(DISK_SPACE_BYTES).unwrap_or(0);
     let wanted = limit.saturating_add(FREE_BYTES_MIN);
     for path in folders {
-        let free = observe::environment::space(&path).map_or(u64::MAX, |(_, free)| free);
+        let free = observe::file_system::space(&path).map_or(u64::MAX, |(_, free)| free);
         if free < wanted {
             return Err(RunError::NoSpace { path, free, limit, reserve: FREE_BYTES_MIN });
         }

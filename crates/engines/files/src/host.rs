@@ -1,6 +1,6 @@
 //! Makes files, fills them, and keeps them while trials want the same ones.
 
-use crate::Wanted;
+use crate::wanted::Wanted;
 use disk_io::{DiskError, LoadError, Region};
 use engine::FileTarget;
 use engine::file_set::OFFSET;
@@ -210,7 +210,7 @@ impl Drop for Made {
 
 fn create(path: &Path, size: u64) -> Result<Origin, EngineError> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let free = observe::environment::space(folder).map_or(u64::MAX, |(_, free)| free);
+    let free = observe::file_system::space(folder).map_or(u64::MAX, |(_, free)| free);
     if free < size {
         // Filling the free space would take time and leave no room for other processes.
         let doing = format!("creating {} of {size} bytes with {free} bytes free", path.display());

@@ -3,6 +3,7 @@
 
 use crate::{Door, Relay};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use transport::Stream;
@@ -45,7 +46,7 @@ pub struct Session {
 #[derive(Debug)]
 pub struct Libpq<F>(F);
 
-impl<F: Fn(&Startup, &Stop) -> Result<Session, String>> Libpq<F> {
+impl<F: Fn(&Startup, &Stop) -> Result<Session, E>, E> Libpq<F> {
     /// `log_in` logs in on the server by the rules of Steelbench's client; the program prints its
     /// error.
     pub fn new(log_in: F) -> Self {
@@ -65,9 +66,10 @@ pub fn environment(relay: &Relay) -> [(&'static str, String); 5] {
     ]
 }
 
-impl<F> Door for Libpq<F>
+impl<F, E> Door for Libpq<F>
 where
-    F: Fn(&Startup, &Stop) -> Result<Session, String> + Send + Sync + 'static,
+    F: Fn(&Startup, &Stop) -> Result<Session, E> + Send + Sync + 'static,
+    E: Display,
 {
     const SOCKET: &'static str = ".s.PGSQL.5432";
 
@@ -79,7 +81,10 @@ where
                 Ok(Some(session.stream))
             }
             Err(reason) => {
-                let fields = format!("SFATAL\0VFATAL\0C28000\0M{}\0\0", reason.replace('\0', ""));
+                let fields = format!(
+                    "SFATAL\0VFATAL\0C28000\0M{}\0\0",
+                    reason.to_string().replace('\0', "")
+                );
                 program.write_all(&message(b'E', fields.as_bytes()))?;
                 Ok(None)
             }

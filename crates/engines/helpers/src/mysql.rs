@@ -2,6 +2,7 @@
 //! (<https://mariadb.com/kb/en/connection/>).
 
 use crate::Door;
+use std::fmt::Display;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use transport::Stream;
@@ -47,7 +48,7 @@ pub struct Mysql<F> {
     log_in: F,
 }
 
-impl<F: Fn(Login, &Stop) -> Result<Stream, String>> Mysql<F> {
+impl<F: Fn(Login, &Stop) -> Result<Stream, E>, E> Mysql<F> {
     /// Greets programs as the server does. `log_in` logs in on the server by the rules of
     /// Steelbench's client; the program prints its error.
     pub fn new(greeting: Greeting, log_in: F) -> Self {
@@ -55,7 +56,11 @@ impl<F: Fn(Login, &Stop) -> Result<Stream, String>> Mysql<F> {
     }
 }
 
-impl<F: Fn(Login, &Stop) -> Result<Stream, String> + Send + Sync + 'static> Door for Mysql<F> {
+impl<F, E> Door for Mysql<F>
+where
+    F: Fn(Login, &Stop) -> Result<Stream, E> + Send + Sync + 'static,
+    E: Display,
+{
     const SOCKET: &'static str = "mysql.sock";
 
     fn admit(&self, program: &mut UnixStream, over: &Stop) -> io::Result<Option<Stream>> {
@@ -66,7 +71,7 @@ impl<F: Fn(Login, &Stop) -> Result<Stream, String> + Send + Sync + 'static> Door
         let (body, server) = match (self.log_in)(login, over) {
             Ok(server) => (vec![0, 0, 0, AUTOCOMMIT as u8, 0, 0, 0], Some(server)),
             // ER_ACCESS_DENIED_ERROR
-            Err(reason) => ([b"\xff\x15\x04#28000", reason.as_bytes()].concat(), None),
+            Err(reason) => ([b"\xff\x15\x04#28000", reason.to_string().as_bytes()].concat(), None),
         };
         program.write_all(&packet(sequence.wrapping_add(1), &body))?;
         Ok(server)

@@ -284,7 +284,7 @@ fn passwords_are_bound_to_the_channel() {
             assert!(same(&server, "user=secure channel_binding=require sslmode=require").is_none());
             let error = connect(&server, "user=secure channel_binding=require sslmode=require")
                 .unwrap_err();
-            assert!(matches!(error, Error::Login(_, LoginError::Method(_))), "{error}");
+            assert!(matches!(error, Error::Login(_, LoginError::NoBinding)), "{error}");
         }
     }
 }

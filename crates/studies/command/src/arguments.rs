@@ -3,7 +3,7 @@
 use crate::job::Accepted;
 use crate::probe::CONCURRENCY;
 use clap::{Args, Parser};
-use command::arguments::{Quick, setting};
+use command_line::arguments::{Quick, setting};
 use std::path::PathBuf;
 
 /// Measure and compare the run time of commands

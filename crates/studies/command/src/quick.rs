@@ -8,9 +8,9 @@ use crate::probe::{
     OUTPUT, PARAMETERS, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS,
 };
 use crate::template::escaped;
-use command::files::{Replace, replace_file};
-use command::session::{Session, exit_code};
-use command::{Chapter, Command, Context, ExitCode, Failure, Tool, output};
+use command_line::files::{Replace, replace_file};
+use command_line::session::{Session, exit_code};
+use command_line::{Chapter, Command, Context, ExitCode, Failure, Tool, output};
 use engine::Permits;
 use experiment::common::{ENGINE, OBSERVE_COMMANDS, OBSERVE_PROFILE, PROBE};
 use experiment::{Configuration, Draft, Experiment, LinkedSettings, Setting, Value};
@@ -298,49 +298,52 @@ fn list(text: &str) -> Vec<String> {
     values
 }
 
-/// Decimal numbers from one to another, counted in units of the last decimal that any of them has.
-fn scan(min: &str, max: &str, step: &str) -> Result<Vec<String>, String> {
-    let scale = [min, max, step]
-        .map(|text| text.split_once('.').map_or(0, |(_, after)| after.len()))
-        .into_iter()
-        .max()
-        .unwrap_or(0);
-    let units = |text: &str| -> Result<i64, String> {
-        let (whole, after) = text.split_once('.').unwrap_or((text, ""));
-        let digits = format!("{whole}{after:0<scale$}");
-        let is_number = scale <= 9 && after.bytes().all(|byte| byte.is_ascii_digit());
-        digits
-            .parse()
-            .ok()
-            .filter(|_| is_number)
-            .ok_or_else(|| format!("`{text}` is not a decimal number"))
-    };
-    let (first, last, by) = (units(min)?, units(max)?, units(step)?);
-    if by <= 0 || first > last {
-        return Err("MAX must be at least MIN, and the step must be above 0".into());
-    }
-    let number = usize::try_from((last.abs_diff(first)) / by.unsigned_abs()).unwrap_or(usize::MAX);
-    if number >= VALUES_MAX {
-        return Err(format!("more than {VALUES_MAX} values"));
-    }
-    Ok((0..=number as i64)
-        .map(|position| {
-            let units: i64 = first + position * by;
+/// Why the values of a scan cannot be listed.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+enum ScanError {
+    #[error("`{0}` is not a decimal number")]
+    Number(String),
+    #[error("MAX must be at least MIN, and the step must be above 0")]
+    Order,
+    #[error("more than {VALUES_MAX} values")]
+    Values,
+}
 
-            let (sign, digits) = (
-                if units < 0 { "-" } else { "" },
-                format!("{:0>1$}", units.unsigned_abs(), scale + 1),
-            );
-            let (whole, after) = digits.split_at(digits.len() - scale);
-            let text = format!("{sign}{whole}.{after}");
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        })
-        .collect())
+/// Decimal numbers from one to another, counted in units of the last decimal that any of them has.
+fn scan(min: &str, max: &str, step: &str) -> Result<Vec<String>, ScanError> {
+    let decimals = [min, max, step].map(|text| text.split_once('.').map_or(0, |it| it.1.len()));
+    let scale = decimals.into_iter().max().unwrap_or(0);
+    let (first, last, by) = (units(min, scale)?, units(max, scale)?, units(step, scale)?);
+    if by <= 0 || first > last {
+        return Err(ScanError::Order);
+    }
+    let number = usize::try_from(last.abs_diff(first) / by.unsigned_abs()).unwrap_or(usize::MAX);
+    if number >= VALUES_MAX {
+        return Err(ScanError::Values);
+    }
+    Ok((0..=number as i64).map(|position| decimal(first + position * by, scale)).collect())
+}
+
+/// A decimal number in units of its decimal at this place.
+fn units(text: &str, scale: usize) -> Result<i64, ScanError> {
+    let (whole, after) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = scale <= 9 && after.bytes().all(|byte| byte.is_ascii_digit());
+    let units = format!("{whole}{after:0<scale$}").parse().ok().filter(|_| is_number);
+    units.ok_or_else(|| ScanError::Number(text.into()))
+}
+
+/// Such a number as people write it.
+fn decimal(units: i64, scale: usize) -> String {
+    let sign = if units < 0 { "-" } else { "" };
+    let digits = format!("{:0>1$}", units.unsigned_abs(), scale + 1);
+    let (whole, after) = digits.split_at(digits.len() - scale);
+    let text = format!("{sign}{whole}.{after}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Rounds, draft, list, scan};
+    use super::{Rounds, ScanError, draft, list, scan};
     use crate::CommandProbe;
     use crate::arguments::Time;
     use crate::job::Job;
@@ -412,7 +415,7 @@ mod tests {
         {
             assert!(scan(min, max, step).is_err(), "{min} {max} {step}");
         }
-        assert!(scan("0", "99999999", "1").unwrap_err().contains("values"));
+        assert_eq!(scan("0", "99999999", "1"), Err(ScanError::Values));
         assert_eq!(list("1,0x1\\,"), ["1", "0x1,"]);
     }
 

@@ -1,7 +1,7 @@
 //! The command probe with real commands.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use command_study::CommandProbe;
+use command::CommandProbe;
 use engine::{Engine, Folders, Permits};
 use experiment::{Catalog, Configuration, Value, parse};
 use null::Nothing;

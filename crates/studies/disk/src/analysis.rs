@@ -6,9 +6,10 @@ mod knees;
 pub use knee::{Knee, KneeInterval, KneePoint, SearchLevels, knee};
 pub use knees::find as findings;
 
-use crate::{
-    BLOCK_SIZE, BLOCK_SIZE_MAX, BURST, DIRECT, DiskProbe, MIX, ON, PATTERN, Pattern, QUEUE_DEPTH,
-    RATE, STREAMS, THREADS,
+use crate::probe::DiskProbe;
+use crate::settings::{
+    BLOCK_SIZE, BLOCK_SIZE_MAX, BURST, DIRECT, MIX, ON, PATTERN, Pattern, QUEUE_DEPTH, RATE,
+    STREAMS, THREADS,
 };
 use analysis::ceiling::concurrency_groups;
 use analysis::estimate::mean;

@@ -6,7 +6,7 @@ use crate::settings::{
     QUEUE_DEPTH, RATE, READS, SYNC, SYNC_EVERY, Sync as Durability, THREADS, WARMUP, WORKING_SET,
 };
 use clap::{Args, Parser, ValueEnum};
-use command::arguments::{ArgumentError, Quick, setting};
+use command_line::arguments::{ArgumentError, Quick, setting};
 use engine::Permits;
 use engine::file_set::{COMPRESS, DATA_FILES, FILE_SIZE, OFFSET};
 use experiment::{FromValue, Setting};

@@ -12,9 +12,9 @@ use crate::settings::{
 use crate::streams::StreamText;
 use crate::volume_document;
 use analysis::volume_advice::volume_advice;
-use command::output::{self, Form};
-use command::session::{Session, exit_code};
-use command::{Chapter, Command, Context, ExitCode, Failure, Tool};
+use command_line::output::{self, Form};
+use command_line::session::{Session, exit_code};
+use command_line::{Chapter, Command, Context, ExitCode, Failure, Tool};
 use engine::Permits;
 use engine::file_set::{
     BACKUP_PATH, BACKUP_VOLUME, COMPRESS, DATA_FILES, FILE_SIZE, LOG_PATH, LOG_VOLUME, OFFSET,

@@ -5,7 +5,7 @@
 mod access;
 mod fit;
 
-use crate::Scan;
+use crate::probe::Scan;
 use analysis::grid::Grid;
 use analysis::response::distinct;
 use analysis::settings::groups;

@@ -2,7 +2,7 @@
 //! Speed-up of a scan by several CPUs: its elapsed time and CPU time by the degree of parallelism
 //! (S3b: measure whether the rate is linear in cores).
 
-use crate::Scan;
+use crate::probe::Scan;
 use analysis::grid::Figures;
 use analysis::settings::groups;
 use analysis::{

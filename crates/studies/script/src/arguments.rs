@@ -3,7 +3,7 @@
 use crate::mix::Protocol;
 use crate::probe::{MAX_TRIES, PROTOCOL, RAND_TYPE, SCALE, TABLE_SIZE, TABLES, TRANSACTIONS};
 use clap::{ArgAction, Args, Parser};
-use command::arguments::{Psql, Quick, ServerNameError, pair, positive, setting};
+use command_line::arguments::{Psql, Quick, ServerNameError, pair, positive, setting};
 use datasets::sysbench::Distribution;
 use probe::load::{CONNECTIONS, DURATION, RATE, THREADS, WARMUP};
 

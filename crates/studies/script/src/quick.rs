@@ -7,9 +7,9 @@ use crate::probe::{
     TRANSACTIONS,
 };
 use crate::sysbench::Sysbench;
-use command::arguments::{ArgumentError, ServerNameError, setting};
-use command::session::Session;
-use command::{Chapter, Command, Context, ExitCode, Failure, Tool};
+use command_line::arguments::{ArgumentError, ServerNameError, setting};
+use command_line::session::Session;
+use command_line::{Chapter, Command, Context, ExitCode, Failure, Tool};
 use engine::Permits;
 use experiment::common::{ENGINE, OBSERVE_INTERVAL, PROBE};
 use experiment::{Catalog, Draft, LinkedSettings, SOURCE_BYTES_MAX, read_text};

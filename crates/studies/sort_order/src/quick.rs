@@ -3,9 +3,9 @@
 use crate::document;
 use crate::file::{Advised, FileError, ParquetFile};
 use clap::Parser;
-use command::arguments::setting;
-use command::output::{self, Form};
-use command::{Chapter, Command, Context, ExitCode, Failure, Tool};
+use command_line::arguments::setting;
+use command_line::output::{self, Form};
+use command_line::{Chapter, Command, Context, ExitCode, Failure, Tool};
 use engine::{EngineError, server};
 use probe::data::ROWS;
 use std::path::{Path, PathBuf};

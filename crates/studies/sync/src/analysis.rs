@@ -4,9 +4,8 @@
 //!   a socket, a memory node
 //! - `SharedLine`: what one cache line that several threads write to makes at most
 
-use crate::{
-    CORES, NODES, PRIMITIVE, PROCESSORS, READS, SHARED_LINES, SOCKETS, SyncProbe, THREADS,
-};
+use crate::outcome::{CORES, NODES, PROCESSORS, SHARED_LINES, SOCKETS};
+use crate::probe::{PRIMITIVE, READS, SyncProbe, THREADS};
 use analysis::grid::{Figures, Grid};
 use analysis::settings::{groups, with_probe};
 use analysis::{

@@ -3,9 +3,9 @@
 use crate::primitives::{Padding, Pinning, Primitive};
 use crate::probe::{DURATION, MEMBERS, PADDING, PINNING, PRIMITIVE, READS, THREADS, WARMUP};
 use clap::Parser;
-use command::arguments::{Quick, setting};
-use command::session::Session;
-use command::{Chapter, Command, Context, ExitCode, Failure, Tool};
+use command_line::arguments::{Quick, setting};
+use command_line::session::Session;
+use command_line::{Chapter, Command, Context, ExitCode, Failure, Tool};
 use engine::Permits;
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, LinkedSettings};

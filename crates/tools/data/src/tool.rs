@@ -1,8 +1,8 @@
 //! Arguments, and the writing of a data set.
 
 use clap::{Parser, ValueEnum};
-use command::arguments::setting;
-use command::{Context, ExitCode, Failure, Tool, output, signals};
+use command_line::arguments::setting;
+use command_line::{Context, ExitCode, Failure, Tool, output, signals};
 use datasets::{DataSet, Size};
 use observations::number;
 use probe::data::{COLUMNS, DATA_SEED, ROWS, SCALE};

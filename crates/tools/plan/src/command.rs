@@ -1,8 +1,8 @@
 use crate::document::{self, PlanOf};
 use crate::found::Found;
-use ::command::output::{self, Form};
-use ::command::{Context, ExitCode, Failure, Tool};
 use clap::Parser;
+use command_line::output::{self, Form};
+use command_line::{Context, ExitCode, Failure, Tool};
 use observations::statement::shown;
 use plans::FILE_BYTES_MAX;
 use report::json::object;

@@ -1,7 +1,7 @@
 //! Plans in files and folders.
 
 use crate::document::PlanOf;
-use ::command::{Context, Failure, output};
+use command_line::{Context, Failure, output};
 use engine::plan_files::{PlanFileError, read};
 use plans::{FILE_BYTES_MAX, Statement};
 use std::path::{Path, PathBuf};

@@ -15,9 +15,9 @@ pub use prediction::{ByScript, Missing, ScriptPrediction, WhatIf, WhatIfError};
 pub use what_if::what_if;
 
 use clap::Parser;
-use command::arguments::Recorded;
-use command::output::{self, Form};
-use command::{Context, ExitCode, Failure, Tool, results};
+use command_line::arguments::Recorded;
+use command_line::output::{self, Form};
+use command_line::{Context, ExitCode, Failure, Tool, results};
 use report::json::object;
 use serde_json::Value;
 

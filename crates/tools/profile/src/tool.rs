@@ -3,12 +3,12 @@
 use crate::compare::compare_profiles;
 use crate::document::{folded, profile_comparison, profile_document};
 use clap::{Parser, Subcommand};
-use command::arguments::positive;
-use command::files::{Replace, check_replaceable, replace_file};
-use command::output::{self, Form};
-use command::{Context, ExitCode, Failure, Tool, signals};
+use command_line::arguments::positive;
+use command_line::files::{Replace, check_replaceable, replace_file};
+use command_line::output::{self, Form};
+use command_line::{Context, ExitCode, Failure, Tool, signals};
 use observations::Profile;
-use profile::{ProfileError, Profiler};
+use profiler::{ProfileError, Profiler};
 use report::json::object;
 use serde_json::Value;
 use std::io::Write;
@@ -55,7 +55,7 @@ pub struct ProfileTool {
         value_name = "HZ",
         default_value_t = 99,
         value_parser = clap::value_parser!(u32)
-            .range(i64::from(profile::HZ_MIN)..=i64::from(profile::HZ_MAX)),
+            .range(i64::from(profiler::HZ_MIN)..=i64::from(profiler::HZ_MAX)),
     )]
     rate: u32,
     /// Also write the stacks to this file: .folded for flame graph tools, .svg as a flame graph,

@@ -1,6 +1,6 @@
 //! Profiles compared, against counts by hand and chance.
 
-use profile_tool::compare_profiles;
+use profile::compare_profiles;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use testing::profiles::with_stacks;

@@ -1,8 +1,8 @@
 //! Profiles as people see them.
 
+use ::profile::{compare_profiles, folded, profile_comparison, profile_document};
 use analysis::{flame, profile};
 use observations::{Frame, Profile, Stack};
-use profile_tool::{compare_profiles, folded, profile_comparison, profile_document};
 use report::{Style, terminal};
 
 fn sample(copies: u64) -> Profile {

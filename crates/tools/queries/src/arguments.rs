@@ -2,8 +2,8 @@
 
 use crate::try_change::Try;
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
-use command::arguments::{Between, MariaDb, Psql, positive, setting};
-use command::output::Form;
+use command_line::arguments::{Between, MariaDb, Psql, positive, setting};
+use command_line::output::Form;
 use probe::load::DURATION;
 use std::path::PathBuf;
 

@@ -3,9 +3,9 @@
 use crate::arguments::Limits;
 use crate::examine::explained;
 use clap::Parser;
-use command::arguments::positive;
-use command::files::{Replace, replace_file};
-use command::{Context, ExitCode, Failure, Tool, output, servers, signals};
+use command_line::arguments::positive;
+use command_line::files::{Replace, replace_file};
+use command_line::{Context, ExitCode, Failure, Tool, output, servers, signals};
 use engine::{ObserveOptions, QueryReader, ServerError};
 use observations::{Survey, Unread};
 use statements::{Captured, CapturedTexts, Snapshot};

@@ -1,6 +1,6 @@
 //! Plans of a server's log, and the statements that they belong to.
 
-use command::{Context, Failure};
+use command_line::{Context, Failure};
 use observations::number::plural;
 use plans::FILE_BYTES_MAX;
 use sql::{Syntax, tokens};

@@ -1,6 +1,6 @@
 //! Looks at what sessions run while an interval passes.
 
-use command::signals;
+use command_line::signals;
 use engine::{QueryReader, ServerError};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;

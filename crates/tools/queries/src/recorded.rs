@@ -2,9 +2,9 @@
 
 use crate::history::StatementHistory;
 use crate::{history_document, watch};
-use ::command::arguments::Between;
-use ::command::output::Form;
-use ::command::{ExitCode, Failure, History, Place, Records};
+use command_line::arguments::Between;
+use command_line::output::Form;
+use command_line::{ExitCode, Failure, History, Place, Records};
 use report::Document;
 use report::json::object;
 use serde_json::Value;

@@ -2,10 +2,10 @@
 
 use crate::logged::{read_logs, with_values};
 use clap::{ArgGroup, Args};
-use command::arguments::{Quick, pair, setting};
-use command::files::new_file;
-use command::session::{Session, exit_code};
-use command::{Context, ExitCode, Failure, output, servers, signals};
+use command_line::arguments::{Quick, pair, setting};
+use command_line::files::new_file;
+use command_line::session::{Session, exit_code};
+use command_line::{Context, ExitCode, Failure, output, servers, signals};
 use engine::server::engine_by_url;
 use engine::{Dumps, Engine, EngineError, Permits, SETUP_DUMP, SETUP_SQL, ServerError};
 use experiment::common::{ENGINE, PROBE};

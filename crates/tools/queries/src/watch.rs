@@ -4,8 +4,8 @@
 use crate::arguments::QueriesTool;
 use crate::looking::{LOOKS_S, looking};
 use crate::{between, keep};
-use command::arguments::Between;
-use command::{Context, ExitCode, Failure, output, results};
+use command_line::arguments::Between;
+use command_line::{Context, ExitCode, Failure, output, results};
 use engine::{QueryReader, ServerError};
 use observations::QueryInterval;
 use observations::number::{count, plural, seconds};

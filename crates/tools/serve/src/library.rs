@@ -5,7 +5,7 @@ use super::page::{Page, Query, Refusal};
 use super::views::Lines;
 use super::worker::Worker;
 use axum::http::StatusCode;
-use command::{Context, Failure, results};
+use command_line::{Context, Failure, results};
 use observations::{Recording, Tally, TrialStatus, number};
 use report::Text;
 use runner::{Outlook, outlook};

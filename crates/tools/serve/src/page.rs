@@ -3,7 +3,7 @@
 
 use super::library::{self, File};
 use axum::http::StatusCode;
-use command::Failure;
+use command_line::Failure;
 use form_urlencoded::{Serializer, parse};
 use report::web::{self, Body, text};
 use std::fmt;

@@ -3,7 +3,7 @@
 use crate::library::Site;
 use crate::routes::router;
 use axum::Router;
-use command::Failure;
+use command_line::Failure;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;

@@ -3,7 +3,7 @@
 use crate::library::{Library, Site};
 use crate::server::{answer, listen};
 use clap::Parser;
-use command::{Context, ExitCode, Failure, Tool, output};
+use command_line::{Context, ExitCode, Failure, Tool, output};
 use std::net::{IpAddr, SocketAddr};
 
 /// Show recorded runs in the browser, also during a run

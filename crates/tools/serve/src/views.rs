@@ -4,8 +4,8 @@
 use super::library::{self, File, Read, Site, read_run};
 use super::page::{Page, Query, Refusal, RunName, address, live, without_figures};
 use analysis::runs::{Responses, compare_sides};
-use command::select::{cells, is_level, keep_only};
-use command::{Context, results};
+use command_line::select::{cells, is_level, keep_only};
+use command_line::{Context, results};
 use observations::{Recording, RunRecord, TrialStatus};
 use report::web::{self, text};
 use report::{Medium, Text};

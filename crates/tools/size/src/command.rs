@@ -2,9 +2,9 @@
 
 use crate::{NoDemand, Plan, document};
 use clap::Parser;
-use command::files::{Replace, write_html};
-use command::output::{self, Form};
-use command::{Context, ExitCode, Failure, Tool, results, select};
+use command_line::files::{Replace, write_html};
+use command_line::output::{self, Form};
+use command_line::{Context, ExitCode, Failure, Tool, results, select};
 use report::json::object;
 use serde_json::json;
 use std::path::PathBuf;

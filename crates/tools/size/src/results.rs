@@ -2,8 +2,8 @@
 
 use crate::{published, published_document as document};
 use clap::Parser;
-use command::output::{self, Form};
-use command::{Context, ExitCode, Failure, Tool};
+use command_line::output::{self, Form};
+use command_line::{Context, ExitCode, Failure, Tool};
 use report::json::object;
 use serde_json::{Value, json};
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Sizing against the worked figures of a published study (S3c) and against figures worked out by
 //! hand.
 
-use sizing::{EXAMPLE, NoDemand, Plan, Resource, Sized, Sizing, size};
+use size::{EXAMPLE, NoDemand, Plan, Resource, Sized, Sizing, size};
 
 fn sizing_of(source: &str) -> Sizing {
     size(&Plan::read(source).expect("a plan"))

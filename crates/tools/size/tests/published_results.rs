@@ -1,6 +1,6 @@
 //! Published results beside each other.
 
-use sizing::published::{self, ReadError, compare, read};
+use size::published::{self, ReadError, compare, read};
 
 fn columns(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(ours, theirs)| ((*ours).to_owned(), (*theirs).to_owned())).collect()

@@ -2,9 +2,9 @@
 
 use crate::{advice, document, merge, merged_document};
 use clap::{Parser, Subcommand};
-use command::files::{Replace, replace_file};
-use command::output::{self, Form};
-use command::{Context, ExitCode, Failure, Tool, servers, signals};
+use command_line::files::{Replace, replace_file};
+use command_line::output::{self, Form};
+use command_line::{Context, ExitCode, Failure, Tool, servers, signals};
 use engine::Server;
 use observations::{Survey, SurveyedServer, Unread};
 use report::json::{self, SurveyFileError, object};

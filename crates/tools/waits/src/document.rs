@@ -3,46 +3,19 @@
 mod blocking;
 mod compare;
 mod counters;
+mod view;
 
 pub use compare::compared_activities;
+pub use view::ActivityView;
 
 use crate::summary::{ActivityGroup, ActivitySummary, BackgroundProcess};
 use observations::{ActivityRecord, Operation, Sampling};
 use report::model::{Cell, Columns, Document, Section};
-use report::table::ROWS_MAX;
-use report::text::{listed, one_line};
+use report::text::listed;
 use report::{
     accounting, accounting_check, hot_resources, missing, more, number, text, wait_table,
     waits_left_out,
 };
-
-/// Rows of a table of statements or clients that is to be read at once.
-const ROWS: usize = 15;
-/// Characters of a statement that is to be read at once.
-const STATEMENT_MAX: usize = 120;
-
-/// How much is shown.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ActivityView {
-    /// Also who waits without being blocked by anybody.
-    pub tasks: bool,
-    /// Also the whole texts of statements.
-    pub statements: bool,
-    /// Nothing is cut: the reader is a file, or a program.
-    pub whole: bool,
-}
-
-impl ActivityView {
-    /// Rows of a table.
-    fn rows(self) -> usize {
-        if self.whole { ROWS_MAX } else { ROWS }
-    }
-
-    /// A statement in one line, cut where it is long and is to be read at once.
-    fn statement(self, text: &str) -> String {
-        one_line(text, if self.whole { usize::MAX } else { STATEMENT_MAX })
-    }
-}
 
 /// Returns the waits of a server's sessions in an interval; `record` names server and time.
 pub fn activity(

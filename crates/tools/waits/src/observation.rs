@@ -2,8 +2,8 @@
 
 use crate::document::{ActivityView, activity};
 use crate::summary::{ActivitySummary, summarize};
-use command::output::{self, Form};
-use command::{ExitCode, Failure};
+use command_line::output::{self, Form};
+use command_line::{ExitCode, Failure};
 use observations::ActivityRecord;
 use report::json::object;
 use serde_json::{Value, json};

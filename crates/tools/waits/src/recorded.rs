@@ -3,9 +3,9 @@
 use crate::document::{ActivityView, activity, compared_activities};
 use crate::observation::{is_whole, show, summarized};
 use crate::summary::compare_activities;
-use command::arguments::Between;
-use command::output::{self, Form};
-use command::{ExitCode, Failure, History, Place, Records, Which};
+use command_line::arguments::Between;
+use command_line::output::{self, Form};
+use command_line::{ExitCode, Failure, History, Place, Records, Which};
 use observations::ActivityRecord;
 use observations::number::seconds;
 use report::json::object;

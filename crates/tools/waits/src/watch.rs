@@ -1,7 +1,7 @@
 //! `steelbench waits --watch`: the terminal, the keys, the clock, and what is on the screen.
 
 use crate::summary::{ActivityGroup, ActivitySummary, RootBlocker, summarize};
-use command::{ExitCode, Failure};
+use command_line::{ExitCode, Failure};
 use engine::{LiveObserver, ServerError};
 use observations::{WaitClass, WaitingTask, number};
 use ratatui::buffer::Buffer;

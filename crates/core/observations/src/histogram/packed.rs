@@ -2,9 +2,13 @@
 //! which its libraries in other languages read, with bounds and digits as we record them. It is
 //! questioned as it is, without the 264 KiB of counters that recording needs.
 
-use super::{DIGITS, HIGHEST_NS, HistogramError};
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use std::cell::RefCell;
+
+/// Highest recordable value: one hour in nanoseconds. Longer is recorded as one hour.
+pub const HIGHEST_NS: u64 = 3_600_000_000_000;
+/// Significant decimal digits kept: values are right within 0.1 %.
+pub const DIGITS: u8 = 3;
 
 const COMPRESSED: u32 = 0x1c84_9314;
 const UNCOMPRESSED: u32 = 0x1c84_9313;
@@ -20,6 +24,29 @@ const COUNT_MAX: usize = 9;
 thread_local! {
     /// Its tables are larger than most histograms: made once.
     static INFLATE: RefCell<Decompress> = RefCell::new(Decompress::new(true));
+}
+
+/// A stored histogram could not be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum HistogramError {
+    /// The bytes end within a header.
+    #[error("not a histogram: too short")]
+    Short,
+    /// The bytes do not begin as the compressed form does, or have another length than it says.
+    #[error("not a histogram: no compressed V2 histogram")]
+    NotCompressed,
+    /// The compressed part does not inflate.
+    #[error("not a histogram: its compressed part is damaged")]
+    Damaged,
+    /// The inflated bytes are something else.
+    #[error("not a histogram: no V2 histogram")]
+    NotV2,
+    /// A histogram that another program records.
+    #[error("not a histogram: other digits or bounds than Steelbench records")]
+    Bounds,
+    /// The counts are cut off, or beyond the bounds.
+    #[error("not a histogram: its counts are damaged")]
+    Counts,
 }
 
 /// The counts of a distribution: numbers of variable length, one for each slot or run of empty

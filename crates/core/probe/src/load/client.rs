@@ -1,6 +1,6 @@
 //! The life of a load thread: connect, warm up, go, run transactions, flush, report.
 
-use super::outcome::ClientReport;
+use super::outcome::{ClientReport, Finished};
 use super::plan::{Arrivals, LoadPlan, Started, Step, Turns, Workload};
 use crate::{ProbeError, TrialContext};
 use conductor::Stage;
@@ -11,9 +11,6 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use work::Request;
-
-/// A finished thread's report and its open connections.
-pub type Finished = (ClientReport, Box<dyn ConnectionSet>);
 
 /// State of one connection of a thread. Times are in nanoseconds after "go".
 struct Lane<W> {

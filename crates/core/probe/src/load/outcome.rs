@@ -1,9 +1,9 @@
 //! Records of a load's threads, and their sum.
 
-use super::client::Finished;
 use super::plan::{LoadPlan, Started, TRANSACTION};
 use crate::measure::{Surroundings, seconds};
 use conductor::{Reader, Recorder};
+use engine::ConnectionSet;
 use observations::{
     Amounts, Fact, FactName, Histogram, INITIAL_CONNECTION_TIME, Latency, LoadHealth, Observations,
     Response, ScriptStatement, Series, Wait, WaitClass, Work, add_by_interval,
@@ -12,6 +12,9 @@ use observe::{ThreadTimes, ThreadUse};
 
 /// Transactions that an open loop did not begin because of the latency limit.
 pub const SKIPPED: FactName = FactName::new("skipped", "transactions");
+
+/// A finished thread's report and its open connections.
+pub type Finished = (ClientReport, Box<dyn ConnectionSet>);
 
 /// Records of one thread during the measurement. Other threads see only readers of its recorders.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! Why two sides differ, drawn: from one to the other, part by part.
 
-use crate::compare::{WorkScale, name, tone};
 use crate::model::{Bar, BarGroup, Chart, ChartKind, Section, Tone};
+use crate::work_scale::{WorkScale, name, tone};
 use crate::{Text, number};
 use analysis::{Decomposition, Explanation, Finding, Part, PartKind, Summary};
 

@@ -1,10 +1,10 @@
 //! The code that trials spent their processor time in, where they were profiled.
 
-use crate::compare::WorkScale;
 use crate::model::{Block, Section};
 use crate::number;
 use crate::profile::{functions, more, used};
 use crate::text::label;
+use crate::work_scale::WorkScale;
 use analysis::profile::ConfigurationProfile;
 use analysis::{Decomposition, Standing, Summary};
 

@@ -1,13 +1,14 @@
 //! How to reach a server and log in: a URL, and for what it leaves open `~/.my.cnf` and the
 //! variables of MariaDB's programs (<https://mariadb.com/kb/en/mariadb-environment-variables/>).
 
+use crate::client::environment::Environment;
+use crate::client::error::ConfigError;
 use crate::client::option_file::option_file;
 use crate::client::server_key::ServerKey;
 use crate::client::tls::TlsSettings;
 use crate::client::url::Url;
 use helpers::mysql::Login;
 use observations::Secret;
-use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -79,44 +80,6 @@ impl fmt::Debug for Config {
     }
 }
 
-/// Why a URL is not usable. No message contains a password.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ConfigError(pub(crate) String);
-
-/// The variables and the home directory that a configuration is completed from.
-#[derive(Clone, Default)]
-pub struct Environment {
-    /// Names and values.
-    pub variables: Vec<(String, OsString)>,
-}
-
-impl Environment {
-    /// Those of this process.
-    pub fn of_process() -> Self {
-        let known = [
-            "HOME",
-            "USER",
-            "LOGNAME",
-            "MYSQL_PWD",
-            "MYSQL_HOST",
-            "MYSQL_TCP_PORT",
-            "MYSQL_UNIX_PORT",
-        ];
-        Self {
-            variables: known
-                .into_iter()
-                .filter_map(|name| Some((name.to_owned(), std::env::var_os(name)?)))
-                .collect(),
-        }
-    }
-
-    pub(crate) fn get(&self, name: &str) -> Option<String> {
-        let found = self.variables.iter().find(|(known, _)| known == name)?;
-        found.1.to_str().filter(|text| !text.is_empty()).map(str::to_owned)
-    }
-}
-
 impl Config {
     /// From `mariadb://user@host:port/database` or `mysql://...`. `localhost` means the unix
     /// socket, as it does to MariaDB's programs; `?socket=` names it. What the URL leaves open
@@ -151,7 +114,7 @@ impl Config {
         let port = match port.map(|port| port.parse::<u16>()) {
             None => PORT,
             Some(Ok(port)) if port > 0 => port,
-            Some(_) => return Err(ConfigError("the port must be a number from 1 to 65535".into())),
+            Some(_) => return Err(ConfigError::Value("the port", "a number from 1 to 65535")),
         };
         let local = host.as_deref().is_none_or(|host| host == "localhost");
         let place = match (host, url.parameter("socket"), socket) {
@@ -163,9 +126,7 @@ impl Config {
         let timeout = url.parameter("connect-timeout").map(|seconds| seconds.parse::<u64>());
         let connect_timeout = match timeout.transpose() {
             Ok(seconds) => seconds.filter(|seconds| *seconds > 0).map(Duration::from_secs),
-            Err(_) => {
-                return Err(ConfigError("connect-timeout must be a number of seconds".into()));
-            }
+            Err(_) => return Err(ConfigError::Value("connect-timeout", "a number of seconds")),
         };
         let either = |name: &str| url.parameter(name).or_else(|| option(name));
         let (tls, server_key) = (TlsSettings::take(either)?, ServerKey::take(either)?);
@@ -279,7 +240,8 @@ fn default_socket() -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::{Config, Environment};
+    use super::Config;
+    use crate::client::Environment;
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
 

@@ -2,7 +2,10 @@
 
 use crate::client::Reader;
 use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
 use transport::Stopped;
+use transport::tls::TlsError;
 
 /// Most bytes of the text of a server's error: those of MariaDB are at most 512 long.
 const TEXT_BYTES_MAX: usize = 4096;
@@ -16,7 +19,7 @@ pub enum Error {
     /// The server is there and wants a way to log in that this client does not have, or that is not
     /// safe there.
     #[error("{0}: {1}")]
-    Login(String, String),
+    Login(String, LoginError),
     /// The server refused a request or the login.
     #[error("{0}")]
     Server(ServerError),
@@ -73,6 +76,110 @@ impl Error {
     pub(crate) fn malformed() -> Self {
         Self::Protocol("malformed packet; is this a MariaDB or MySQL server?".into())
     }
+}
+
+/// Why this client does not log in. No message contains a password.
+#[derive(Debug, thiserror::Error)]
+pub enum LoginError {
+    /// The server lacks capabilities that this client needs.
+    #[error("server {0} is too old; MariaDB 10.2 or MySQL 5.7 or later is required")]
+    TooOld(String),
+    /// The account's plugin is not among those of this client, which follow.
+    #[error(
+        "the account uses authentication plugin {0}, which this client does not support; \
+         supported: {1}"
+    )]
+    UnknownPlugin(String, String),
+    /// The plugin's password could only be encrypted with a key that is not known.
+    #[error(
+        "{0} requires the password and the connection is not encrypted. Encrypt the \
+         connection (ssl-mode=REQUIRED), connect over the unix socket, or let the client encrypt \
+         the password with the server's key: {1}"
+    )]
+    NotEncrypted(&'static str, #[source] KeyError),
+    /// The plugin's password would travel in cleartext.
+    #[error(
+        "{0} requires the password in cleartext, which is not sent because the connection is \
+         not encrypted; encrypt it (ssl-mode=REQUIRED), or connect over the unix socket"
+    )]
+    Cleartext(&'static str),
+    /// Any server could ask for the plugin's password.
+    #[error(
+        "{0} requires the password in cleartext, which is not sent to a server with an \
+         unverified certificate; use ssl-mode=VERIFY_CA or VERIFY_IDENTITY and ssl-ca"
+    )]
+    Unverified(&'static str),
+    /// The server's key encrypts shorter messages only.
+    #[error("{0}: the password is too long for the server's key")]
+    LongPassword(&'static str),
+    /// The server answered the request for its key with something else.
+    #[error("the server did not send an RSA key")]
+    NoKey,
+    /// The server asked for more than any login needs.
+    #[error("the server did not complete the login")]
+    Endless,
+    /// The server cannot encrypt.
+    #[error("the server does not support TLS, but ssl-mode requires it")]
+    NoTls,
+    /// Encryption cannot be prepared as the options say.
+    #[error(transparent)]
+    TlsOptions(Arc<TlsError>),
+    /// Encryption failed.
+    #[error("{}", transport::tls::explained(.0))]
+    Tls(io::Error),
+}
+
+/// Why the server's key is not known.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// The URL does not allow it.
+    #[error("set server-public-key-path, or get-server-public-key=1 on a trusted network")]
+    Unused,
+    /// The file cannot be read.
+    #[error("server-public-key-path: {path}: {1}", path = .0.display())]
+    File(PathBuf, #[source] io::Error),
+    /// The file has no such key.
+    #[error(
+        "server-public-key-path: {} does not contain an RSA key in PEM format (BEGIN PUBLIC KEY)",
+        .0.display()
+    )]
+    NoKey(PathBuf),
+}
+
+/// Why a URL is not usable. No message contains a password.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// It is not a URL of these servers.
+    #[error("malformed URL; expected mariadb://user@host:port/database or mysql://...")]
+    Malformed,
+    /// A sign in the password ends the login too early.
+    #[error("in a user name or password, write / as %2F, ? as %3F and @ as %40")]
+    Unescaped,
+    /// A part may be another URL with a password, which is not repeated.
+    #[error("the user, host or database name looks like a URL, a login or a connection string")]
+    UrlInPart,
+    /// A `%` is not followed by a code.
+    #[error("`%` in a URL must be followed by two hexadecimal digits; write a literal `%` as %25")]
+    Escape,
+    /// Its codes are other bytes.
+    #[error("the URL is not valid UTF-8")]
+    NotUtf8,
+    /// A name or value that does not exist.
+    #[error("{}", experiment::unknown_name(what, name, known))]
+    Unknown {
+        /// The kind of the name.
+        what: &'static str,
+        /// The name.
+        name: String,
+        /// The known names.
+        known: &'static [&'static str],
+    },
+    /// A parameter has a value other than the allowed ones, which follow.
+    #[error("{0} must be {1}")]
+    Value(&'static str, &'static str),
+    /// A certificate without its key, or the reverse.
+    #[error("ssl-cert and ssl-key must be given together")]
+    HalfCertificate,
 }
 
 /// An error in the server's words.

@@ -1,16 +1,16 @@
 //! The handshake (<https://mariadb.com/kb/en/connection/>,
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_caching_sha2_authentication_exchanges.html>).
 
-use crate::client::client::Channel;
+use crate::client::Reader;
+use crate::client::channel::Channel;
 use crate::client::config::{Config, Place};
+use crate::client::error::{Error, LoginError, ServerError};
 use crate::client::packet::put_text;
 use crate::client::proof::Plugin;
 use crate::client::server_key::PublicKey;
 use crate::client::tls::TlsMode;
-use crate::client::{Error, Reader, ServerError};
 use helpers::mysql::Login;
 use std::io;
-use transport::tls::explained;
 
 /// Capabilities of a connection, as bits of the handshake
 /// (<https://mariadb.com/kb/en/connection/#capabilities>).
@@ -100,17 +100,14 @@ const ROUNDS_MAX: usize = 32;
 
 /// Logs in on a channel that was just opened.
 pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> {
-    let refused = |why: String| Error::Login(config.place.to_string(), why);
+    let refused = |why| Error::Login(config.place.to_string(), why);
     let packet = channel.receive()?;
     if let Some((&ERROR, rest)) = packet.split_first() {
         return Err(Error::Server(ServerError::parse(rest)));
     }
     let (mut greeting, mut challenge, name) = greeting(&packet).ok_or_else(Error::malformed)?;
     if greeting.capabilities & capability::NEEDED != capability::NEEDED {
-        let version = &greeting.version;
-        let why =
-            format!("server {version} is too old; MariaDB 10.2 or MySQL 5.7 or later is required");
-        return Err(refused(why));
+        return Err(refused(LoginError::TooOld(greeting.version)));
     }
     let is_encrypted =
         wants_tls(config, greeting.capabilities & capability::SSL != 0).map_err(refused)?;
@@ -145,8 +142,7 @@ pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> 
             }
             MORE if asked_for_key => {
                 let key = PublicKey::from_pem(rest);
-                let key =
-                    key.ok_or_else(|| refused("the server did not send an RSA key".into()))?;
+                let key = key.ok_or_else(|| refused(LoginError::NoKey))?;
                 plugin.encrypted(config, &key, &challenge)
             }
             _ => return Err(Error::malformed()),
@@ -155,22 +151,22 @@ pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> 
         asked_for_key = plugin.key_request().is_some_and(|request| reply == [request]);
         channel.send(|out| out.extend_from_slice(&reply))?;
     }
-    Err(refused("the server did not complete the login".into()))
+    Err(refused(LoginError::Endless))
 }
 
-/// Decides whether to encrypt this connection; an error in words when it cannot be encrypted.
-fn wants_tls(config: &Config, server_can: bool) -> Result<bool, String> {
+/// Decides whether to encrypt this connection.
+fn wants_tls(config: &Config, server_can: bool) -> Result<bool, LoginError> {
     let is_unix = matches!(config.place, Place::Unix(_));
     match (config.tls.mode, server_can) {
         (TlsMode::Disabled, _) => Ok(false),
         (TlsMode::Preferred, _) if !config.tls.verifies() => Ok(server_can && !is_unix),
         (_, true) => Ok(true),
-        (_, false) => Err("the server does not support TLS, but ssl-mode requires it".into()),
+        (_, false) => Err(LoginError::NoTls),
     }
 }
 
 fn encrypt(channel: &mut Channel, config: &Config, head: &[u8]) -> Result<(), Error> {
-    let refused = |why: String| Error::Login(config.place.to_string(), why);
+    let refused = |why| Error::Login(config.place.to_string(), why);
     channel.send(|out| out.extend_from_slice(head))?;
     let host = match &config.place {
         Place::Tcp { host, .. } => host.as_str(),
@@ -179,7 +175,7 @@ fn encrypt(channel: &mut Channel, config: &Config, head: &[u8]) -> Result<(), Er
     let tls = config.tls.ready(host).map_err(refused)?;
     channel.encrypt(&tls).map_err(|error| match Error::of_socket(error) {
         Error::Lost(error) if error.kind() == io::ErrorKind::UnexpectedEof => Error::Lost(error),
-        Error::Lost(error) => refused(explained(&error)),
+        Error::Lost(error) => refused(LoginError::Tls(error)),
         other => other,
     })
 }

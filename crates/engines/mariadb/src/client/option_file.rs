@@ -1,6 +1,6 @@
 //! `~/.my.cnf`: what users keep there for MariaDB's and MySQL's programs.
 
-use crate::client::Environment;
+use crate::client::environment::Environment;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

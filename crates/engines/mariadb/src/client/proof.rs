@@ -2,8 +2,9 @@
 //! (<https://mariadb.com/kb/en/authentication-plugins/>,
 //! <https://dev.mysql.com/doc/refman/8.4/en/authentication-plugins.html>).
 
-use crate::client::client::Channel;
+use crate::client::channel::Channel;
 use crate::client::config::Config;
+use crate::client::error::LoginError;
 use crate::client::server_key::{PublicKey, ServerKey};
 use ed25519_dalek::VerifyingKey;
 use ed25519_dalek::hazmat::{ExpandedSecretKey, raw_sign};
@@ -35,15 +36,11 @@ const PLUGINS: [(&str, Plugin); 7] = [
 ];
 
 impl Plugin {
-    /// By its name; of an unknown one an error in words.
-    pub fn named(name: &str) -> Result<Self, String> {
+    /// Finds the plugin of this name.
+    pub fn named(name: &str) -> Result<Self, LoginError> {
         let found = PLUGINS.iter().find(|(known, _)| *known == name);
-        let known = PLUGINS.map(|(known, _)| known).join(", ");
         found.map(|(_, plugin)| *plugin).ok_or_else(|| {
-            format!(
-                "the account uses authentication plugin {name}, which this client does not \
-                 support; supported: {known}"
-            )
+            LoginError::UnknownPlugin(name.into(), PLUGINS.map(|(known, _)| known).join(", "))
         })
     }
 
@@ -63,13 +60,13 @@ impl Plugin {
         }
     }
 
-    /// Answers a challenge of the account's plugin; an error in words where the client refuses.
+    /// Answers a challenge of the account's plugin.
     pub fn proof(
         self,
         config: &Config,
         channel: &Channel,
         challenge: &[u8],
-    ) -> Result<Vec<u8>, String> {
+    ) -> Result<Vec<u8>, LoginError> {
         match self {
             Self::Ed25519 => Ok(ed25519(config.password_bytes(), challenge)),
             Self::Sha256 | Self::Clear => self.password(config, channel, challenge),
@@ -85,37 +82,23 @@ impl Plugin {
         config: &Config,
         channel: &Channel,
         challenge: &[u8],
-    ) -> Result<Vec<u8>, String> {
-        let name = self.name();
+    ) -> Result<Vec<u8>, LoginError> {
+        let plugin = self.name();
         // The older plugin treats the unix socket, although it cannot be intercepted, like any
         // connection that is not encrypted.
         let is_private = channel.is_tls() || (channel.is_private() && self != Self::Sha256);
         if !is_private && let Some(request) = self.key_request() {
             let key = match &config.server_key {
                 ServerKey::Unused if channel.is_private() => None,
-                key => key.known().map_err(|how| {
-                    format!(
-                        "{name} requires the password and the connection is not encrypted. \
-                         Encrypt the connection (ssl-mode=REQUIRED), connect over the unix \
-                         socket, or let the client encrypt the password with the server's key: \
-                         {how}"
-                    )
-                })?,
+                key => key.known().map_err(|cause| LoginError::NotEncrypted(plugin, cause))?,
             };
             return key.map_or(Ok(vec![request]), |key| self.encrypted(config, &key, challenge));
         }
         if !channel.is_private() {
-            return Err(format!(
-                "{name} requires the password in cleartext, which is not sent because the \
-                 connection is not encrypted; encrypt it (ssl-mode=REQUIRED), or connect over \
-                 the unix socket"
-            ));
+            return Err(LoginError::Cleartext(plugin));
         }
         if self == Self::Clear && channel.is_tls() && !config.tls.verifies() {
-            return Err(format!(
-                "{name} requires the password in cleartext, which is not sent to a server with \
-                 an unverified certificate; use ssl-mode=VERIFY_CA or VERIFY_IDENTITY and ssl-ca"
-            ));
+            return Err(LoginError::Unverified(plugin));
         }
         Ok([config.password_bytes(), &[0]].concat())
     }
@@ -129,21 +112,18 @@ impl Plugin {
         }
     }
 
-    /// The password, hidden by the challenge and encrypted for the server; an error in words when
-    /// it is too long for the key.
+    /// The password, hidden by the challenge and encrypted for the server.
     pub fn encrypted(
         self,
         config: &Config,
         key: &PublicKey,
         challenge: &[u8],
-    ) -> Result<Vec<u8>, String> {
+    ) -> Result<Vec<u8>, LoginError> {
         let password = [config.password_bytes(), &[0]].concat();
         let hidden: Vec<u8> =
             password.iter().zip(challenge.iter().cycle()).map(|(a, b)| a ^ b).collect();
         let encrypted = key.encrypt(&hidden).filter(|_| hidden.len() == password.len());
-        encrypted.ok_or_else(|| {
-            format!("{}: the password is too long for the server's key", self.name())
-        })
+        encrypted.ok_or(LoginError::LongPassword(self.name()))
     }
 }
 

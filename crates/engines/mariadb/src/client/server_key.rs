@@ -1,7 +1,7 @@
 //! The server's RSA key, for which a password is encrypted on a connection that is not
 //! (<https://dev.mysql.com/doc/refman/8.4/en/caching-sha2-pluggable-authentication.html>).
 
-use crate::client::ConfigError;
+use crate::client::error::{ConfigError, KeyError};
 use rsa::pkcs8::DecodePublicKey;
 use rustls_pki_types::SubjectPublicKeyInfoDer;
 use rustls_pki_types::pem::PemObject;
@@ -29,31 +29,19 @@ impl ServerKey {
             (Some(path), _) => Self::File(path.into()),
             (None, Some("" | "1" | "on" | "ON" | "true")) => Self::OfServer,
             (None, None | Some("0" | "off" | "OFF" | "false")) => Self::Unused,
-            (None, Some(_)) => {
-                return Err(ConfigError("get-server-public-key must be 0 or 1".into()));
-            }
+            (None, Some(_)) => return Err(ConfigError::Value("get-server-public-key", "0 or 1")),
         })
     }
 
-    /// The key in the file; `None`: it is requested from the server. Returns a message if the key
-    /// may not be used, or is invalid.
-    pub fn known(&self) -> Result<Option<PublicKey>, String> {
+    /// The key in the file; `None`: it is requested from the server.
+    pub fn known(&self) -> Result<Option<PublicKey>, KeyError> {
         match self {
-            Self::Unused => Err("set server-public-key-path, or get-server-public-key=1 on a \
-                                 trusted network"
-                .into()),
+            Self::Unused => Err(KeyError::Unused),
             Self::OfServer => Ok(None),
             Self::File(path) => {
-                let place = path.display();
-                let pem = read_file(path)
-                    .map_err(|error| format!("server-public-key-path: {place}: {error}"))?;
+                let pem = read_file(path).map_err(|source| KeyError::File(path.clone(), source))?;
                 let key = PublicKey::from_pem(&pem);
-                key.map(Some).ok_or_else(|| {
-                    format!(
-                        "server-public-key-path: {place} does not contain an RSA key in PEM \
-                         format (BEGIN PUBLIC KEY)"
-                    )
-                })
+                key.map(Some).ok_or_else(|| KeyError::NoKey(path.clone()))
             }
         }
     }

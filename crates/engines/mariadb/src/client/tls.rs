@@ -2,11 +2,10 @@
 //! (<https://mariadb.com/kb/en/securing-connections-for-client-and-server/>,
 //! <https://dev.mysql.com/doc/refman/8.4/en/connection-options.html#option_general_ssl-mode>).
 
-use crate::client::ConfigError;
-use crate::client::url::nearest;
+use crate::client::error::{ConfigError, LoginError};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use transport::tls::{Roots, Tls, TlsOptions};
+use transport::tls::{Roots, Tls, TlsError, TlsOptions};
 
 /// `ssl-mode`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,12 +21,16 @@ pub enum TlsMode {
     VerifyIdentity,
 }
 
-const MODES: [(&str, TlsMode); 5] = [
-    ("DISABLED", TlsMode::Disabled),
-    ("PREFERRED", TlsMode::Preferred),
-    ("REQUIRED", TlsMode::Required),
-    ("VERIFY_CA", TlsMode::VerifyCa),
-    ("VERIFY_IDENTITY", TlsMode::VerifyIdentity),
+static MODE_NAMES: [&str; 5] =
+    ["DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA", "VERIFY_IDENTITY"];
+
+/// In the order of their names.
+const MODES: [TlsMode; 5] = [
+    TlsMode::Disabled,
+    TlsMode::Preferred,
+    TlsMode::Required,
+    TlsMode::VerifyCa,
+    TlsMode::VerifyIdentity,
 ];
 
 /// Encryption settings of a configuration.
@@ -37,7 +40,7 @@ pub struct TlsSettings {
     ca: Option<PathBuf>,
     certificate: Option<(PathBuf, PathBuf)>,
     /// Files are read once for all connections.
-    ready: Arc<OnceLock<Result<Tls, String>>>,
+    ready: Arc<OnceLock<Result<Tls, Arc<TlsError>>>>,
 }
 
 impl TlsSettings {
@@ -49,7 +52,7 @@ impl TlsSettings {
             (None, None) => None,
             (Some(certificate), Some(key)) => Some((certificate.into(), key.into())),
             _ => {
-                return Err(ConfigError("ssl-cert and ssl-key must be given together".into()));
+                return Err(ConfigError::HalfCertificate);
             }
         };
         let is_on = |name: &str| option(name).map(|value| !is_off(&value));
@@ -73,35 +76,31 @@ impl TlsSettings {
     }
 
     /// Prepares TLS for connections to this host.
-    pub fn ready(&self, host: &str) -> Result<Tls, String> {
-        self.ready
-            .get_or_init(|| {
-                Tls::new(&TlsOptions {
-                    roots: match &self.ca {
-                        Some(path) => Roots::File(path.clone()),
-                        None if self.verifies() => Roots::System,
-                        None => Roots::Unverified,
-                    },
-                    verifies_host: self.mode == TlsMode::VerifyIdentity,
-                    host: host.to_owned(),
-                    certificate: self.certificate.clone(),
-                    ..TlsOptions::default()
-                })
-                .map_err(|error| error.to_string())
+    pub fn ready(&self, host: &str) -> Result<Tls, LoginError> {
+        let ready = self.ready.get_or_init(|| {
+            Tls::new(&TlsOptions {
+                roots: match &self.ca {
+                    Some(path) => Roots::File(path.clone()),
+                    None if self.verifies() => Roots::System,
+                    None => Roots::Unverified,
+                },
+                verifies_host: self.mode == TlsMode::VerifyIdentity,
+                host: host.to_owned(),
+                certificate: self.certificate.clone(),
+                ..TlsOptions::default()
             })
-            .clone()
+            .map_err(Arc::new)
+        });
+        ready.clone().map_err(LoginError::TlsOptions)
     }
 }
 
 fn mode(name: &str) -> Result<TlsMode, ConfigError> {
-    let found = MODES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-    let known = MODES.map(|(known, _)| known);
-    found.map(|(_, mode)| *mode).ok_or_else(|| {
-        let near = nearest(&name.to_uppercase(), &known);
-        ConfigError(format!(
-            "unknown ssl-mode `{name}`{near}; expected one of {}",
-            known.join(", ")
-        ))
+    let found = MODE_NAMES.iter().position(|known| known.eq_ignore_ascii_case(name));
+    found.map(|at| MODES[at]).ok_or_else(|| ConfigError::Unknown {
+        what: "ssl-mode",
+        name: name.into(),
+        known: &MODE_NAMES,
     })
 }
 

@@ -1,10 +1,10 @@
 //! URLs: `mariadb://user@host:port/database?socket=/path`.
 
-use crate::client::ConfigError;
+use crate::client::error::ConfigError;
 use observations::Secret;
 
 /// Parameters of a URL after `?`.
-const PARAMETERS: [&str; 10] = [
+static PARAMETERS: [&str; 10] = [
     "socket",
     "connect-timeout",
     "ssl-mode",
@@ -31,22 +31,13 @@ pub struct Url {
 impl Url {
     pub fn parse(url: &str) -> Result<Self, ConfigError> {
         let rest = ["mariadb://", "mysql://"].iter().find_map(|scheme| url.strip_prefix(scheme));
-        let malformed = || {
-            ConfigError(
-                "malformed URL; expected mariadb://user@host:port/database or \
-                            mysql://..."
-                    .into(),
-            )
-        };
-        let rest = rest.ok_or_else(malformed)?;
+        let rest = rest.ok_or(ConfigError::Malformed)?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
         // A sign in a password that ends the login too early: what follows may be the rest of it,
         // so the message does not show it.
         if database.contains('@') || query.contains('@') {
-            return Err(ConfigError(
-                "in a user name or password, write / as %2F, ? as %3F and @ as %40".into(),
-            ));
+            return Err(ConfigError::Unescaped);
         }
         let (login, place) = authority.rsplit_once('@').unwrap_or(("", authority));
         let (user, password) = match login.split_once(':') {
@@ -56,17 +47,15 @@ impl Url {
         // An address of IPv6 is in brackets.
         let (host, port) = match place.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((host, "")) => (host, None),
-            Some((host, port)) => (host, Some(port.strip_prefix(':').ok_or_else(malformed)?)),
+            Some((host, port)) => {
+                (host, Some(port.strip_prefix(':').ok_or(ConfigError::Malformed)?))
+            }
             None => place.split_once(':').map_or((place, None), |(host, port)| (host, Some(port))),
         };
         let some = |text: &str| match decoded(text)? {
             // What was meant as a URL: a password may be in it, which is not repeated.
             text if text.contains('=') || (text.contains(':') && text.contains(['/', '@'])) => {
-                Err(ConfigError(
-                    "the user, host or database name looks like a URL, a login or a connection \
-                     string"
-                        .into(),
-                ))
+                Err(ConfigError::UrlInPart)
             }
             text => Ok(Some(text).filter(|text| !text.is_empty())),
         };
@@ -95,15 +84,7 @@ impl Url {
 }
 
 fn unknown(name: &str) -> ConfigError {
-    let (near, known) = (nearest(name, &PARAMETERS), PARAMETERS.join(", "));
-    ConfigError(format!("unknown connection parameter `{name}`{near}; expected one of {known}"))
-}
-
-/// `; did you mean ...?` when one of these is near.
-pub fn nearest(name: &str, known: &[&str]) -> String {
-    let near = known.iter().max_by(|a, b| strsim::jaro(a, name).total_cmp(&strsim::jaro(b, name)));
-    let near = near.filter(|near| strsim::jaro(near, name) > 0.7);
-    near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
+    ConfigError::Unknown { what: "connection parameter", name: name.into(), known: &PARAMETERS }
 }
 
 /// A text with its `%20`s as what they stand for.
@@ -117,13 +98,7 @@ fn decoded(text: &str) -> Result<String, ConfigError> {
         }
         let mut digit = || rest.next().and_then(|digit| (digit as char).to_digit(16));
         let value = digit().zip(digit()).map(|(high, low)| (high * 16 + low) as u8);
-        bytes.push(value.ok_or_else(|| {
-            ConfigError(
-                "`%` in a URL must be followed by two hexadecimal digits; write a \
-                         literal `%` as %25"
-                    .into(),
-            )
-        })?);
+        bytes.push(value.ok_or(ConfigError::Escape)?);
     }
-    String::from_utf8(bytes).map_err(|_| ConfigError("the URL is not valid UTF-8".into()))
+    String::from_utf8(bytes).map_err(|_| ConfigError::NotUtf8)
 }

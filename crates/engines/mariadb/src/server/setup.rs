@@ -76,7 +76,7 @@ pub(crate) fn fill_by_url(
     let relay = Relay::start(Mysql::new(client.greeting(), move |login, over| {
         let config = Config { program: Some(login), ..upstream.clone() };
         let config = config.with_stop(stop.or(over));
-        Ok(Client::connect(&config).map_err(|error| error.to_string())?.into_stream())
+        Client::connect(&config).map(Client::into_stream)
     }))?;
     fill_by(&Program { config: &config, relay: Some(relay), cancel }, setup)
 }

@@ -1,12 +1,11 @@
 //! A connection that asks and waits, and what ends its requests or all of it from another thread.
 
-use crate::client::Config;
-use crate::client::connect::{self, Address};
-use crate::client::error::{Error, ServerError};
+use crate::client::address::{self, Address};
+use crate::client::encryption::Encryption;
+use crate::client::error::{EncryptionError, Error, ProtocolError, ServerError};
 use crate::client::login::BackendKey;
 use crate::client::messages::Messages;
 use crate::client::rows::{self, Rows, Statement};
-use crate::client::tls::Encryption;
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::IsNull;
@@ -39,11 +38,6 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects and logs in; the error has the reason of each host.
-    pub fn connect(config: &Config) -> Result<Self, Error> {
-        connect::connect(config)
-    }
-
     /// After the login.
     pub(crate) fn new(messages: Messages, canceller: Canceller) -> Self {
         Self { messages, canceller, unanswered: 0, is_overdue: false, statement_count: 0 }
@@ -151,7 +145,7 @@ impl Client {
             }
             message => {
                 self.answer_from(Some(message), &mut || false, |_, _| Ok(()))?;
-                Err(Error::Protocol("the statement is not a COPY ... FROM STDIN".to_owned()))
+                Err(ProtocolError::NotCopy.into())
             }
         }
     }
@@ -230,7 +224,7 @@ impl Client {
         }
         if let Err(error) = write(&mut self.messages.output) {
             self.messages.output.clear();
-            return Err(Error::Protocol(format!("cannot be sent: {error}")));
+            return Err(ProtocolError::Unsendable(error).into());
         }
         self.unanswered += 1;
         self.send()
@@ -425,11 +419,11 @@ impl Canceller {
     /// when the server has passed it on. The request then fails with SQLSTATE 57014, if it is
     /// still running. Fails when the server has not done so within five seconds.
     pub fn cancel(&self) -> Result<(), Error> {
-        let mut stream = connect::open(&self.address, Patience::for_time(Some(PATIENCE), None))?;
+        let mut stream = address::open(&self.address, Patience::for_time(Some(PATIENCE), None))?;
         if let Some(encryption) = &self.encryption
             && !encryption.start(&mut stream, &self.address)?
         {
-            return Err(Encryption::declined(&self.address));
+            return Err(EncryptionError::Declined.at(&self.address));
         }
         let mut request = BytesMut::new();
         frontend::cancel_request(self.key.process, self.key.secret, &mut request);
@@ -442,7 +436,7 @@ impl Canceller {
                 _ => Ok(()),
             }
         };
-        ask().map_err(|source| connect::failed(&self.address, source))
+        ask().map_err(|source| address::failed(&self.address, source))
     }
 }
 

@@ -1,76 +1,44 @@
 //! From a host to a socket, and from a configuration to a connection that is logged in.
 
+use crate::client::address::{Address, failed, open};
 use crate::client::client::{Canceller, Client};
-use crate::client::config::{Config, Host, KeepAlive, Place};
+use crate::client::config::{Config, Host, KeepAlive, Place, TlsMode};
+use crate::client::encryption::Encryption;
+use crate::client::error::{EncryptionError, Error, LoginError};
 use crate::client::login::Exchange;
 use crate::client::messages::Messages;
-use crate::client::tls::{Encryption, TlsMode};
-use crate::client::{Error, LoginError};
-use socket2::{Domain, SockAddr, SockRef, TcpKeepalive};
-use std::fmt;
+use socket2::{Domain, SockRef, TcpKeepalive};
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
 use transport::{Patience, Stream};
 
 /// A server that is starting up or shutting down: another host may be ready.
 const CANNOT_CONNECT_NOW: &str = "57P03";
 
-/// The message with which a client leaves.
-const TERMINATE: &[u8] = b"X\0\0\0\x04";
-
-/// Where one socket leads.
-#[derive(Debug, Clone)]
-pub enum Address {
-    Unix(PathBuf),
-    Tcp { host: String, address: SocketAddr },
-}
-
-impl Address {
-    /// Returns whether the server shares our kernel: a unix socket or the loopback interface.
-    pub fn is_local(&self) -> bool {
-        match self {
-            Self::Unix(_) => true,
-            Self::Tcp { address, .. } => address.ip().to_canonical().is_loopback(),
-        }
-    }
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unix(path) => write!(f, "unix socket {}", path.display()),
-            Self::Tcp { host, address } if *host == address.ip().to_string() => {
-                write!(f, "host {host}, port {}", address.port())
-            }
-            Self::Tcp { host, address } => {
-                write!(f, "host {host} ({}), port {}", address.ip(), address.port())
-            }
-        }
-    }
-}
-
-/// Tries the hosts in order, and each of a host's addresses, as libpq does: what cannot be reached
-/// is passed over; a server that refuses the login ends the search.
-pub fn connect(config: &Config) -> Result<Client, Error> {
-    let mut errors = Vec::new();
-    'hosts: for host in &config.hosts {
-        let found = addresses(host).map_err(|error| errors.push(error));
-        for address in found.unwrap_or_default() {
-            match connect_to(config, host, &address) {
-                Ok(client) => return Ok(client),
-                Err(error) => {
-                    let refused = error.code().is_some_and(|code| code != CANNOT_CONNECT_NOW)
-                        || error.is_stopped();
-                    errors.push(error);
-                    if refused {
-                        break 'hosts;
+impl Client {
+    /// Connects and logs in; the error has the reason of each host. Tries the hosts in order, and
+    /// each of a host's addresses, as libpq does: what cannot be reached is passed over; a server
+    /// that refuses the login ends the search.
+    pub fn connect(config: &Config) -> Result<Self, Error> {
+        let mut errors = Vec::new();
+        'hosts: for host in &config.hosts {
+            let found = addresses(host).map_err(|error| errors.push(error));
+            for address in found.unwrap_or_default() {
+                match connect_to(config, host, &address) {
+                    Ok(client) => return Ok(client),
+                    Err(error) => {
+                        let refused = error.code().is_some_and(|code| code != CANNOT_CONNECT_NOW)
+                            || error.is_stopped();
+                        errors.push(error);
+                        if refused {
+                            break 'hosts;
+                        }
                     }
                 }
             }
         }
+        Err(all(errors))
     }
-    Err(all(errors))
 }
 
 /// One error for several, without repeating what is the same.
@@ -79,7 +47,7 @@ fn all(mut errors: Vec<Error>) -> Error {
     if errors.len() > 1 {
         return Error::Attempts(errors);
     }
-    errors.pop().unwrap_or_else(|| Error::Protocol("the host name has no address".to_owned()))
+    errors.pop().unwrap_or(Error::NoAddress)
 }
 
 fn addresses(host: &Host) -> Result<Vec<Address>, Error> {
@@ -152,29 +120,12 @@ fn connect_as(
         if !*declined {
             encryption = Some(wanted);
         } else if !or_plain {
-            return Err(Encryption::declined(address));
+            return Err(EncryptionError::Declined.at(address));
         }
     }
     let (messages, key) =
         Exchange { messages: Messages::new(stream), config, host, address }.login()?;
     Ok(Client::new(messages, Canceller { address: address.clone(), encryption, key }))
-}
-
-/// A connected socket.
-pub fn open(address: &Address, patience: Patience) -> Result<Stream, Error> {
-    let connect = || match address {
-        Address::Unix(path) => Stream::connect(&SockAddr::unix(path)?, TERMINATE, patience),
-        Address::Tcp { address, .. } => {
-            let stream = Stream::connect(&(*address).into(), TERMINATE, patience)?;
-            stream.socket().set_tcp_nodelay(true)?;
-            Ok(stream)
-        }
-    };
-    connect().map_err(|source| failed(address, source))
-}
-
-pub fn failed(address: &Address, source: io::Error) -> Error {
-    Error::Connect(address.to_string(), source)
 }
 
 fn keep_alive(stream: &Stream, wanted: &KeepAlive) -> io::Result<()> {

@@ -1,9 +1,13 @@
 //! Errors of the client and of the server.
 
+use crate::client::config::RequiredAuth;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::ErrorFields;
+use std::fmt::Display;
 use std::io;
+use std::path::PathBuf;
 use transport::Stopped;
+use transport::tls::TlsError;
 
 /// Most bytes of a text in a server's error: those of PostgreSQL are much shorter.
 const TEXT_BYTES_MAX: usize = 4096;
@@ -17,9 +21,12 @@ pub enum Error {
     /// The server is there, and does not let us in.
     #[error("{0}: {1}")]
     Login(String, LoginError),
-    /// The encryption that was asked for cannot be had there; what is wrong and what to do.
+    /// The host name leads nowhere.
+    #[error("the host name has no address")]
+    NoAddress,
+    /// The encryption that was asked for cannot be had there.
     #[error("{0}: TLS: {1}")]
-    Tls(String, String),
+    Tls(String, #[source] EncryptionError),
     /// No host of several let us in; one error for each attempt.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Attempts(Vec<Error>),
@@ -38,8 +45,71 @@ pub enum Error {
     #[error("{0}")]
     Stopped(#[source] io::Error),
     /// Bytes outside PostgreSQL's protocol, or a request that it does not have.
-    #[error("{0}")]
-    Protocol(String),
+    #[error(transparent)]
+    Protocol(#[from] ProtocolError),
+}
+
+/// Bytes outside PostgreSQL's protocol, or a request that it does not have.
+#[derive(Debug, thiserror::Error)]
+pub enum ProtocolError {
+    /// The answer to a COPY says that there is none.
+    #[error("the statement is not a COPY ... FROM STDIN")]
+    NotCopy,
+    /// A request has no form in the protocol.
+    #[error("cannot be sent: {0}")]
+    Unsendable(#[source] io::Error),
+    /// A message cannot be written or read.
+    #[error("malformed message: {0}")]
+    Malformed(#[source] io::Error),
+    /// An encrypted message cannot be read.
+    #[error("cannot decrypt: {0}")]
+    Encrypted(#[source] io::Error),
+    /// The first message is not of this protocol.
+    #[error("not a PostgreSQL server")]
+    NotPostgres,
+    /// A row has another number of columns than the one that was announced.
+    #[error("a row has {0} columns, but the server announced {1}")]
+    Columns(usize, usize),
+    /// More KiB than this client takes in one place.
+    #[error("the server sent more than {0} KiB {1}; connection closed")]
+    TooMuch(usize, &'static str),
+}
+
+/// Why a connection cannot be encrypted as the connection string demands.
+#[derive(Debug, thiserror::Error)]
+pub enum EncryptionError {
+    /// The client's certificate has no key.
+    #[error("{}: no private key for this certificate; set sslkey", .0.display())]
+    NoKey(PathBuf),
+    /// There is nothing to verify the server's certificate with.
+    #[error(
+        "root certificate file {} does not exist. Create it, use the system's certificates with \
+         sslrootcert=system, or disable verification with sslmode=require",
+        .0.display()
+    )]
+    NoRoots(PathBuf),
+    /// The files or names cannot be used.
+    #[error(transparent)]
+    Options(#[from] TlsError),
+    /// The server's answer is not of PostgreSQL's protocol.
+    #[error("unexpected response to the TLS request; is this a PostgreSQL server?")]
+    NotPostgres,
+    /// The server does not encrypt.
+    #[error("the server does not support TLS, but sslmode requires it")]
+    Declined,
+    /// The server and this client did not agree.
+    #[error("{}", transport::tls::explained(.0))]
+    Handshake(io::Error),
+    /// Once encrypted, the server did not follow the protocol.
+    #[error(transparent)]
+    Protocol(ProtocolError),
+}
+
+impl EncryptionError {
+    /// The error of a connection to this address.
+    pub(crate) fn at(self, address: &impl Display) -> Error {
+        Error::Tls(address.to_string(), self)
+    }
 }
 
 impl Error {
@@ -77,16 +147,15 @@ impl Error {
     pub(crate) fn of_socket(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::TimedOut => Self::Timeout(error),
-            io::ErrorKind::InvalidData => Self::Protocol(format!("cannot decrypt: {error}")),
+            io::ErrorKind::InvalidData => ProtocolError::Encrypted(error).into(),
             _ if Stopped::is_cause_of(&error) => Self::Stopped(error),
             _ => Self::Lost(error),
         }
     }
 
     /// Of a message that cannot be written or read.
-    #[expect(clippy::needless_pass_by_value, reason = "passed to map_err")]
     pub(crate) fn malformed(error: io::Error) -> Self {
-        Self::Protocol(format!("malformed message: {error}"))
+        ProtocolError::Malformed(error).into()
     }
 }
 
@@ -102,9 +171,40 @@ pub enum LoginError {
          the password file"
     )]
     NoPassword,
-    /// It wants a way to log in that this client does not have, or that was ruled out.
-    #[error("{0}")]
-    Method(String),
+    /// It wants a way to log in that this client does not have.
+    #[error(
+        "the server requires an authentication method that this client does not support; \
+         supported: trust, peer, cert, password, md5 and scram-sha-256"
+    )]
+    UnknownMethod,
+    /// It wants a way to log in that the connection string rules out.
+    #[error("{0}, but the server requires another authentication method")]
+    RuledOut(RequiredAuth),
+    /// Others could read the password.
+    #[error(
+        "the server requires the password in cleartext and the connection is not encrypted, so \
+         the password was not sent. Encrypt the connection with sslmode=require, or allow \
+         cleartext with require_auth=password"
+    )]
+    Cleartext,
+    /// The server does not bind to the TLS channel.
+    #[error("channel_binding=require, but the server does not use channel binding")]
+    NoBinding,
+    /// This connection cannot be bound to.
+    #[error("channel_binding=require, but channel binding is not available on this connection")]
+    CannotBind,
+    /// SCRAM: no common mechanism.
+    #[error("the server offers no SCRAM mechanism that this client supports")]
+    NoMechanism,
+    /// SCRAM: the server asks for more iterations than the limit, which would take minutes.
+    #[error("the server requires {0} SCRAM iterations; the limit is {1}")]
+    Iterations(u64, u64),
+    /// A message that has no place there.
+    #[error("unexpected message {0}")]
+    Unexpected(&'static str),
+    /// The server did not follow the protocol.
+    #[error(transparent)]
+    Protocol(ProtocolError),
     /// SCRAM: the server could not prove that it knows the password.
     #[error("the server could not prove that it knows the password: {0}")]
     Scram(#[source] io::Error),
@@ -173,25 +273,4 @@ impl ServerError {
 
 fn further(before: &str, text: Option<&str>) -> String {
     text.map(|text| format!("{before}{text}")).unwrap_or_default()
-}
-
-/// Why a connection string, or what completes it, is not usable. No message contains a password.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    /// The text is neither a URL nor `keyword=value` pairs.
-    #[error("malformed connection string: {0}")]
-    Syntax(String),
-    /// A keyword that PostgreSQL does not have, and the known one that looks most like it.
-    #[error(
-        "unknown connection parameter `{0}`{meant}",
-        meant = .1.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
-    )]
-    Unknown(String, Option<&'static str>),
-    /// A value that the keyword does not have, and why not.
-    #[error("connection parameter `{0}`: {1}")]
-    Value(&'static str, String),
-    /// A demand (keyword and value) that this client cannot fulfil, and that must not be ignored;
-    /// what could be given instead.
-    #[error("connection parameter `{0}={1}` is not supported; supported: {2}")]
-    Unsupported(&'static str, String, String),
 }

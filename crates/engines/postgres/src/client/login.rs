@@ -1,10 +1,9 @@
 //! From a socket to a session.
 
+use crate::client::address::{self, Address};
 use crate::client::config::{AuthMethod, ChannelBindingMode, Config, Host};
-use crate::client::connect::Address;
-use crate::client::error::{LoginError, ServerError};
+use crate::client::error::{EncryptionError, Error, LoginError, ServerError};
 use crate::client::messages::Messages;
-use crate::client::{Error, connect};
 use fallible_iterator::FallibleIterator;
 use observations::Secret;
 use postgres_protocol::authentication::md5_hash;
@@ -46,12 +45,12 @@ impl<'a> Exchange<'a> {
     pub fn login(mut self) -> Result<(Messages, BackendKey), Error> {
         let key = self.run().map_err(|error| match error {
             Error::Timeout(source) | Error::Stopped(source) | Error::Lost(source) => {
-                connect::failed(self.address, source)
+                address::failed(self.address, source)
             }
-            Error::Protocol(reason) if self.messages.stream.is_tls() => {
-                Error::Tls(self.address.to_string(), reason)
+            Error::Protocol(error) if self.messages.stream.is_tls() => {
+                EncryptionError::Protocol(error).at(self.address)
             }
-            Error::Protocol(reason) => self.failed(LoginError::Method(reason)),
+            Error::Protocol(error) => self.failed(LoginError::Protocol(error)),
             error => error,
         })?;
         self.messages.is_login = false;
@@ -71,7 +70,7 @@ impl<'a> Exchange<'a> {
                     key = BackendKey { process: body.process_id(), secret: body.secret_key() };
                 }
                 Message::ReadyForQuery(_) => return Ok(key),
-                _ => return Err(self.method("unexpected message after login")),
+                _ => return Err(self.failed(LoginError::Unexpected("after login"))),
             }
         }
     }
@@ -80,10 +79,7 @@ impl<'a> Exchange<'a> {
         let must_bind = self.config.channel_binding == ChannelBindingMode::Require;
         let request = self.receive()?;
         if must_bind && !matches!(request, Message::AuthenticationSasl(_)) {
-            return Err(self.method(
-                "channel_binding=require, but the server does not use channel \
-                                    binding",
-            ));
+            return Err(self.failed(LoginError::NoBinding));
         }
         self.require(match request {
             Message::AuthenticationOk => AuthMethod::None,
@@ -91,10 +87,7 @@ impl<'a> Exchange<'a> {
             Message::AuthenticationMd5Password(_) => AuthMethod::Md5,
             Message::AuthenticationSasl(_) => AuthMethod::Scram,
             _ => {
-                return Err(self.method(
-                    "the server requires an authentication method that this client does not \
-                     support; supported: trust, peer, cert, password, md5 and scram-sha-256",
-                ));
+                return Err(self.failed(LoginError::UnknownMethod));
             }
         })?;
         match request {
@@ -114,7 +107,7 @@ impl<'a> Exchange<'a> {
         self.messages.flush()?;
         match self.receive()? {
             Message::AuthenticationOk => Ok(()),
-            _ => Err(self.method("unexpected message at the end of login")),
+            _ => Err(self.failed(LoginError::Unexpected("at the end of login"))),
         }
     }
 
@@ -124,18 +117,11 @@ impl<'a> Exchange<'a> {
     fn require(&self, asked: AuthMethod) -> Result<(), Error> {
         let required = &self.config.required_auth;
         if !required.permits(asked) {
-            return Err(self.method(&format!(
-                "{required}, but the server requires another authentication \
-                                      method"
-            )));
+            return Err(self.failed(LoginError::RuledOut(required.clone())));
         }
         let is_private = self.messages.stream.is_tls() || self.address.is_local();
         if asked == AuthMethod::Password && !is_private && !required.names(asked) {
-            return Err(self.method(
-                "the server requires the password in cleartext and the connection is not \
-                 encrypted, so the password was not sent. Encrypt the connection with \
-                 sslmode=require, or allow cleartext with require_auth=password",
-            ));
+            return Err(self.failed(LoginError::Cleartext));
         }
         Ok(())
     }
@@ -153,7 +139,9 @@ impl<'a> Exchange<'a> {
                 self.limit_iterations(body.data())?;
                 scram.update(body.data()).map_err(|error| self.failed(LoginError::Scram(error)))?;
             }
-            _ => return Err(self.method("unexpected message during SCRAM authentication")),
+            _ => {
+                return Err(self.failed(LoginError::Unexpected("during SCRAM authentication")));
+            }
         }
         frontend::sasl_response(scram.message(), &mut self.messages.output)
             .map_err(Error::malformed)?;
@@ -162,7 +150,7 @@ impl<'a> Exchange<'a> {
             Message::AuthenticationSaslFinal(body) => {
                 scram.finish(body.data()).map_err(|error| self.failed(LoginError::Scram(error)))
             }
-            _ => Err(self.method("unexpected message during SCRAM authentication")),
+            _ => Err(self.failed(LoginError::Unexpected("during SCRAM authentication"))),
         }
     }
 
@@ -172,10 +160,9 @@ impl<'a> Exchange<'a> {
         let iterations =
             text.split(',').find_map(|part| part.strip_prefix("i=")?.parse::<u64>().ok());
         match iterations.filter(|iterations| *iterations > SCRAM_ITERATIONS_MAX) {
-            Some(iterations) => Err(self.method(&format!(
-                "the server requires {iterations} SCRAM iterations; the limit is \
-                 {SCRAM_ITERATIONS_MAX}"
-            ))),
+            Some(iterations) => {
+                Err(self.failed(LoginError::Iterations(iterations, SCRAM_ITERATIONS_MAX)))
+            }
             None => Ok(()),
         }
     }
@@ -190,13 +177,8 @@ impl<'a> Exchange<'a> {
             Some(hash) if binds => {
                 Ok((SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(hash)))
             }
-            _ if mode == ChannelBindingMode::Require => Err(self.method(
-                "channel_binding=require, but channel binding is not available \
-                                 on this connection",
-            )),
-            _ if !offered.contains(&SCRAM_SHA_256) => {
-                Err(self.method("the server offers no SCRAM mechanism that this client supports"))
-            }
+            _ if mode == ChannelBindingMode::Require => Err(self.failed(LoginError::CannotBind)),
+            _ if !offered.contains(&SCRAM_SHA_256) => Err(self.failed(LoginError::NoMechanism)),
             // Lets a server notice that its offer to bind was removed on the way.
             Some(_) => Ok((SCRAM_SHA_256, ChannelBinding::unrequested())),
             None => Ok((SCRAM_SHA_256, ChannelBinding::unsupported())),
@@ -220,9 +202,5 @@ impl<'a> Exchange<'a> {
 
     fn failed(&self, cause: LoginError) -> Error {
         Error::Login(self.address.to_string(), cause)
-    }
-
-    fn method(&self, reason: &str) -> Error {
-        self.failed(LoginError::Method(reason.to_owned()))
     }
 }

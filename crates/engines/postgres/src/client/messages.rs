@@ -1,6 +1,6 @@
 //! Messages in and out of a stream.
 
-use crate::client::Error;
+use crate::client::error::{Error, ProtocolError};
 use bytes::{Buf, BytesMut};
 use postgres_protocol::message::backend::{self, Header, Message};
 use std::collections::BTreeMap;
@@ -129,7 +129,7 @@ impl Messages {
         let understood = header.is_some_and(|header| {
             b"RENSKZ".contains(&header.tag()) && header.len() <= LOGIN_MESSAGE_BYTES_MAX
         });
-        if understood { Ok(()) } else { Err(Error::Protocol("not a PostgreSQL server".to_owned())) }
+        if understood { Ok(()) } else { Err(ProtocolError::NotPostgres.into()) }
     }
 
     /// Refuses a message before it has come that is too long to be taken.
@@ -143,13 +143,10 @@ impl Messages {
     }
 
     /// Gives up a connection whose server sends more than we take.
-    fn too_much(&mut self, limit: usize, what: &str) -> Error {
+    fn too_much(&mut self, limit: usize, what: &'static str) -> Error {
         self.input.clear();
         let _ = self.stream.socket().shutdown(Shutdown::Both);
-        Error::Protocol(format!(
-            "the server sent more than {} KiB {what}; connection closed",
-            limit >> 10
-        ))
+        ProtocolError::TooMuch(limit >> 10, what).into()
     }
 
     /// Returns whether the server already refused the data being sent.

@@ -7,19 +7,20 @@
 //!
 //! Messages are written and read by `postgres-protocol`, encryption is `rustls` with `ring`.
 
+mod address;
 #[expect(clippy::module_inception, reason = "the blocking client of the protocol's module")]
 mod client;
 mod config;
 mod connect;
+mod encryption;
 mod error;
 mod login;
 mod messages;
 mod rows;
-mod tls;
 
 pub use client::{Canceller, Client, CopyIn, Disconnector};
-pub use config::{Config, Environment};
-pub use error::{ConfigError, Error, LoginError, ServerError};
+pub use config::{Config, ConfigError, Environment};
+pub use error::{EncryptionError, Error, LoginError, ProtocolError, ServerError};
 pub use rows::{Row, Rows, Statement};
 pub use work::Stop;
 

@@ -1,6 +1,6 @@
 //! Prepared statements, and the rows that a statement returns, as text.
 
-use crate::client::Error;
+use crate::client::error::{Error, ProtocolError};
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::{DataRowBody, RowDescriptionBody};
 use std::io;
@@ -63,10 +63,8 @@ impl Rows {
             count += 1;
         }
         if count != self.columns.len() {
-            let said = self.columns.len();
-            return Err(Error::Protocol(format!(
-                "a row has {count} columns, but the server announced {said}"
-            )));
+            let announced = self.columns.len();
+            return Err(ProtocolError::Columns(count, announced).into());
         }
         self.row_count += 1;
         Ok(())

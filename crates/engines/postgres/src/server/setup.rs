@@ -143,11 +143,20 @@ fn relayed(config: &Config, stop: &Stop) -> Result<Relay, EngineError> {
     let (config, stop) = (config.clone(), stop.clone());
     Relay::start(Libpq::new(move |startup, over| {
         if startup.user != config.user {
-            return Err(format!("Steelbench logs in as role {} only", config.user));
+            return Err(Refusal::Role(config.user.clone()));
         }
         let config = config.clone().with_stop(stop.or(over));
-        log_in(&config, startup).map_err(|error| error.to_string())
+        Ok(log_in(&config, startup)?)
     }))
+}
+
+/// Why a program cannot work on the server.
+#[derive(Debug, thiserror::Error)]
+enum Refusal {
+    #[error("Steelbench logs in as role {0} only")]
+    Role(String),
+    #[error(transparent)]
+    Server(#[from] Error),
 }
 
 /// Logs in for a program.

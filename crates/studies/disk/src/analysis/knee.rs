@@ -1,7 +1,7 @@
 mod levels;
 
 use super::{DiskRow, Little, groups, has_streams, is_paced};
-use crate::{QUEUE_DEPTH, THREADS};
+use crate::settings::{QUEUE_DEPTH, THREADS};
 use analysis::grid::Grid;
 use analysis::{Estimate, Interval};
 use levels::Levels;

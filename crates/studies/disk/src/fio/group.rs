@@ -2,7 +2,6 @@
 
 use super::error::FioError;
 use super::job::Job;
-use super::the_same;
 use crate::paths::stream_name;
 use crate::settings::{
     ALIGN, BLOCK_SIZE, BLOCK_SIZE_MAX, BYTES, DIRECT, FILE, ON, PATTERN, QUEUE_DEPTH, RATE, READS,
@@ -11,6 +10,7 @@ use crate::settings::{
 use crate::{StoragePath, StreamText};
 use engine::Role;
 use engine::file_set::Origin;
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -224,4 +224,22 @@ impl JobFile {
 fn size_of(path: &Path) -> Result<u64, FioError> {
     let size = std::fs::File::open(path).and_then(|mut file| file.seek(SeekFrom::End(0)));
     size.map_err(|source| FioError::File { path: path.to_owned(), source })
+}
+
+/// Returns the common value of jobs that run together; it must be equal.
+pub fn the_same<T: PartialEq>(
+    jobs: &[impl Borrow<Job>],
+    option: &str,
+    value: impl Fn(&Job) -> T,
+) -> Result<T, FioError> {
+    let mut jobs = jobs.iter().map(Borrow::borrow);
+    let Some(first) = jobs.next() else { return Err(FioError::NoJob) };
+    match jobs.find(|job| value(job) != value(first)) {
+        None => Ok(value(first)),
+        Some(other) => Err(FioError::Differ {
+            one: first.name.clone(),
+            other: other.name.clone(),
+            option: option.to_owned(),
+        }),
+    }
 }

@@ -17,11 +17,10 @@ pub use error::FioError;
 use error::limited;
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, LinkedSettings, file};
-use group::{Files, Group, JobFile, groups};
+use group::{Files, Group, JobFile, groups, the_same};
 use ini::JobOption;
 use job::Job;
 pub use job::pattern;
-use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -162,22 +161,4 @@ fn workload(draft: &mut Draft, jobs: &[Job], mut groups: Vec<Group>) -> Result<(
         draft.set(DURATION, group.duration_s);
     }
     Ok(())
-}
-
-/// Returns the common value of jobs that run together; it must be equal.
-fn the_same<T: PartialEq>(
-    jobs: &[impl Borrow<Job>],
-    option: &str,
-    value: impl Fn(&Job) -> T,
-) -> Result<T, FioError> {
-    let mut jobs = jobs.iter().map(Borrow::borrow);
-    let Some(first) = jobs.next() else { return Err(FioError::NoJob) };
-    match jobs.find(|job| value(job) != value(first)) {
-        None => Ok(value(first)),
-        Some(other) => Err(FioError::Differ {
-            one: first.name.clone(),
-            other: other.name.clone(),
-            option: option.to_owned(),
-        }),
-    }
 }

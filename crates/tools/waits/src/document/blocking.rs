@@ -1,6 +1,6 @@
 //! Sessions and their blockers.
 
-use super::ActivityView;
+use super::view::ActivityView;
 use crate::summary::{ActivitySummary, RootBlocker};
 use observations::{TaskSession, WaitingTask};
 use report::model::{Section, Tone};

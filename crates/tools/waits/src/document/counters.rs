@@ -1,6 +1,6 @@
 //! Tables of the server's further counters.
 
-use super::ActivityView;
+use super::view::ActivityView;
 use crate::summary::ActivitySummary;
 use observations::{CounterRow, CounterTable, CounterUnit};
 use report::model::{Cell, Columns, Section};

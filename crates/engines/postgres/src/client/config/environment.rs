@@ -2,7 +2,6 @@
 //! (<https://www.postgresql.org/docs/current/libpq-pgpass.html>), and service files
 //! (<https://www.postgresql.org/docs/current/libpq-pgservice.html>).
 
-use super::keywords::Pairs;
 use crate::client::ConfigError;
 use observations::Secret;
 use std::collections::BTreeMap;
@@ -11,6 +10,9 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use transport::files::{read_file, read_file_and_metadata};
+
+/// Keywords with their values.
+pub type Pairs = Vec<(String, String)>;
 
 /// Variables that libpq turns into settings of the session.
 const SESSION: [(&str, &str); 3] =

@@ -2,14 +2,12 @@
 //! is `host=db1 dbname='my db'` or
 //! `postgres://user:password@host:port,host:port/database?keyword=value&...`
 
-use super::Environment;
+use super::environment::{Environment, Pairs};
 use crate::client::ConfigError;
+use experiment::nearest;
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::str::Chars;
-
-/// Keywords with their values.
-pub type Pairs = Vec<(String, String)>;
 
 /// Support of a keyword.
 enum Support {
@@ -74,13 +72,9 @@ static KEYWORDS: &[(&str, &str, Support)] = &[
 
 /// The keyword with this name.
 fn find(name: &str) -> Result<&'static str, ConfigError> {
-    let names = KEYWORDS.iter().map(|keyword| keyword.0);
-    names.clone().find(|known| *known == name).ok_or_else(|| {
-        let distance = |known: &&str| strsim::damerau_levenshtein(known, &name.to_lowercase());
-        let nearest =
-            names.min_by_key(distance).filter(|known| distance(known) <= name.len().div_ceil(3));
-        ConfigError::Unknown(name.to_owned(), nearest)
-    })
+    let names: Vec<&'static str> = KEYWORDS.iter().map(|keyword| keyword.0).collect();
+    let found = names.iter().find(|known| **known == name).copied();
+    found.ok_or_else(|| ConfigError::Unknown(name.to_owned(), nearest(name, &names)))
 }
 
 /// Refuses a demand that would be broken by ignoring it.

@@ -2,17 +2,19 @@
 //! (<https://www.postgresql.org/docs/current/libpq-connect.html>).
 
 mod environment;
+mod error;
 mod hosts;
 mod keywords;
 mod require_auth;
+mod tls;
 
 pub use environment::Environment;
+pub use error::ConfigError;
 pub use hosts::{Host, Place};
 pub use keywords::Settings;
 pub use require_auth::{AuthMethod, RequiredAuth};
+pub use tls::{Roots, TlsMode, TlsSettings};
 
-use crate::client::ConfigError;
-use crate::client::tls::TlsSettings;
 use environment::Passfile;
 use observations::Secret;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Processes that were there before.
 
 use crate::support::*;
-use profile::{ProfileError, Profiler};
+use profiler::{ProfileError, Profiler};
 use std::process::{Child, Command};
 use std::time::Duration;
 

@@ -1,5 +1,8 @@
-use crate::{Context, ExitCode, Failure};
+use crate::{ExitCode, Failure, Records};
+use analysis::Study;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use report::StudySections;
+use runner::Registry;
 
 /// A command, by its arguments: clap derives its name, its help and their parser.
 pub trait Tool: CommandFactory + FromArgMatches {
@@ -65,4 +68,23 @@ fn line<T: Tool>() -> clap::Command {
 
 fn run<T: Tool>(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Failure> {
     T::from_arg_matches(matches).map_err(Failure::usage)?.run(context)
+}
+
+/// The registry of the binary: its engines, probes and commands. Every command gets it.
+#[derive(Clone, Copy)]
+pub struct Context {
+    /// Name of the program.
+    pub name: &'static str,
+    /// The sentence at the top of its help.
+    pub about: &'static str,
+    /// Engines and probes.
+    pub registry: Registry,
+    /// The studies' parts in the analysis of their runs.
+    pub studies: &'static [&'static Study],
+    /// The sections of reports that studies have.
+    pub sections: StudySections<'static>,
+    /// Commands of the binary and of studies. The help orders them by chapter.
+    pub commands: &'static [&'static [Command]],
+    /// Observations in results files, beside runs.
+    pub records: &'static [&'static dyn Records],
 }

@@ -1,31 +1,9 @@
-use crate::command_line::hide_passwords;
-use crate::{Command, ExitCode, Failure, Records, output, signals};
-use analysis::Study;
+use crate::passwords::hide_passwords;
+use crate::{Command, Context, ExitCode, Failure, output, signals};
 use clap::ArgMatches;
 use experiment::{Draft, Experiment, FileErrors};
-use report::StudySections;
-use runner::Registry;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-
-/// The registry of the binary: its engines, probes and commands. Every command gets it.
-#[derive(Clone, Copy)]
-pub struct Context {
-    /// Name of the program.
-    pub name: &'static str,
-    /// The sentence at the top of its help.
-    pub about: &'static str,
-    /// Engines and probes.
-    pub registry: Registry,
-    /// The studies' parts in the analysis of their runs.
-    pub studies: &'static [&'static Study],
-    /// The sections of reports that studies have.
-    pub sections: StudySections<'static>,
-    /// Commands of the binary and of studies. The help orders them by chapter.
-    pub commands: &'static [&'static [Command]],
-    /// Observations in results files, beside runs.
-    pub records: &'static [&'static dyn Records],
-}
 
 /// Complaint about a write that failed, whichever file it was for.
 const FILE_SIZE_LIMIT: &str = "error: a file reached the size limit of this process (`ulimit -f`); \
@@ -37,7 +15,7 @@ pub fn run(context: &Context) -> ExitCode {
     // SAFETY: the program starts here: no other thread runs, and no code reads the arguments later.
     unsafe { hide_passwords() };
     match read {
-        Ok(matches) => context.run(&matches).unwrap_or_else(Failure::report),
+        Ok(matches) => context.run(&matches).unwrap_or_else(|failure| output::report(&failure)),
         Err(error) if error.use_stderr() => {
             output::complain(error.render().to_string().trim_end());
             ExitCode::Usage

@@ -1,6 +1,5 @@
 //! Exit codes, and failures with the words for them.
 
-use crate::output;
 use runner::RunError;
 use store::{Fault, StoreError};
 
@@ -85,11 +84,8 @@ impl Failure {
         self.message.trim_end()
     }
 
-    /// Tells the user, and says how to end.
-    pub fn report(self) -> ExitCode {
-        let message = self.message();
-        let prefix = if message.starts_with("error:") { "" } else { "error: " };
-        output::complain(&format!("{prefix}{message}"));
+    /// The exit code of the program.
+    pub fn code(&self) -> ExitCode {
         self.code
     }
 }

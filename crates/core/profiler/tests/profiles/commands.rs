@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use observations::UNKNOWN;
-use profile::{ProfileError, Profiler};
+use profiler::{ProfileError, Profiler};
 use std::process::Command;
 
 #[test]

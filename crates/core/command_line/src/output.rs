@@ -89,6 +89,14 @@ pub fn complain(lines: &str) {
     );
 }
 
+/// Reports a failure; the exit code of the program.
+pub(crate) fn report(failure: &Failure) -> ExitCode {
+    let message = failure.message();
+    let prefix = if message.starts_with("error:") { "" } else { "error: " };
+    complain(&format!("{prefix}{message}"));
+    failure.code()
+}
+
 /// Prints a JSON value in one line.
 pub fn print_json(value: &Value) -> Result<ExitCode, Failure> {
     print_as_it_is(&format!("{}\n", report::escaped(&value.to_string())))

@@ -88,7 +88,7 @@ impl Session {
         if summary.done() + summary.failed() > 0 {
             // The figures are in the results file: a report can be written again.
             if let Err(failure) = results::write_report(context, &summary, &page, Replace::Ours) {
-                failure.report();
+                output::report(&failure);
             }
         }
         if self.json {

@@ -2,7 +2,7 @@
 
 use observations::{Profile, UNKNOWN};
 use observe::ProcessTimes;
-use profile::{ProfileError, Profiler};
+use profiler::{ProfileError, Profiler};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -7,15 +7,16 @@
 //! - [`results`]: results files by name; [`select`]: configurations by their levels
 //! - [`session`]: experiments that a command runs, with [`progress`]
 //! - [`servers`]: servers by URL; [`arguments`]: options that several commands have
-//! - [`signals`]: interruption; `command_line`: passwords that other users must not see
+//! - [`signals`]: interruption; `passwords`: hides those of our
+//!   own arguments
 
 pub mod arguments;
 pub mod captures;
-mod command_line;
 mod context;
 mod failure;
 pub mod files;
 pub mod output;
+mod passwords;
 pub mod progress;
 mod records;
 pub mod results;
@@ -25,7 +26,7 @@ pub mod session;
 pub mod signals;
 mod tool;
 
-pub use context::{Context, run};
+pub use context::run;
 pub use failure::{ExitCode, Failure};
 pub use records::{History, Place, Records, Which};
-pub use tool::{Chapter, Command, Tool};
+pub use tool::{Chapter, Command, Context, Tool};

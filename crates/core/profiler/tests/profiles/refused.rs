@@ -59,13 +59,13 @@ fn an_own_process_is_sampled_in_user_mode_only_and_that_is_said() {
 #[test]
 #[ignore = "run by the test above as a user without rights"]
 fn of_init() {
-    let _ = permitted(profile::Profiler::attach(&[1], 99));
+    let _ = permitted(profiler::Profiler::attach(&[1], 99));
 }
 
 #[test]
 #[ignore = "run by the test above as a user without rights"]
 fn of_itself() {
-    let Some(profiler) = permitted(profile::Profiler::attach(&[std::process::id() as i32], 99))
+    let Some(profiler) = permitted(profiler::Profiler::attach(&[std::process::id() as i32], 99))
     else {
         return;
     };

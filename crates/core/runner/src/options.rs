@@ -1,0 +1,37 @@
+//! How a run continues.
+
+use crate::catalog::Registry;
+use crate::trial::Interrupt;
+use std::path::PathBuf;
+
+/// How a run continues.
+pub struct Options {
+    /// The engines and probes that experiments can name.
+    pub registry: Registry,
+    /// The results file.
+    pub results: PathBuf,
+    /// Begin a new run even if there is one to resume.
+    pub fresh: bool,
+    /// Run trials again that have failed as often as they may.
+    pub retry_failed: bool,
+    /// The manual step at which the run stopped has been done.
+    pub manual_done: bool,
+    /// The user's label of the run.
+    pub label: Option<String>,
+    /// Files that were there before us and may be overwritten.
+    pub overwrite: Vec<PathBuf>,
+    /// Block devices whose contents may be destroyed.
+    pub destroy: Vec<PathBuf>,
+    /// Asks the run to stop.
+    pub interrupt: Interrupt,
+    /// Handling of manual steps.
+    pub manual: Manual,
+}
+
+/// Handling of manual steps.
+pub enum Manual {
+    /// Asks the user and waits; the answer says whether it was done.
+    Ask(Box<dyn FnMut(&str) -> bool + Send>),
+    /// Stops the run, to be resumed after the step.
+    Stop,
+}
