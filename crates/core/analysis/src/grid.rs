@@ -6,7 +6,7 @@ use crate::{Comparison, Estimate, ResponseChoice};
 use observations::{ConfigurationRecord, Observations, Recording};
 use serde::Serialize;
 use statistics::step;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 /// Values of a configuration's trials, by block in ascending order.

@@ -188,11 +188,6 @@ pub fn figure_of_percent(percent: f64) -> String {
     number::fixed(percent, usize::from(percent.abs() < 9.95))
 }
 
-/// A whole number with separators: `1,200`.
-pub fn grouped(count: usize) -> String {
-    number::count(count as u64)
-}
-
 /// The last part of a dotted path: `data_files`.
 pub fn short_name(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)

@@ -4,7 +4,7 @@ use crate::{
     Comparison, Detectable, Estimate, FactorEffect, Interaction, LevelEffect, Method, Standing,
     Summary, wording,
 };
-use observations::LevelRecord;
+use observations::{LevelRecord, number};
 
 /// The levels between which a supported difference is explained: from the reference to the level
 /// that beats it, or, when none does, to the one that is worst against it.
@@ -232,7 +232,7 @@ fn power(detectable: &Detectable, margin: f64, unit: &str) -> String {
         _ if detectable.relative <= wanted => String::new(),
         Some(needed) => format!(
             ", {} more would detect {}",
-            wording::grouped(needed.saturating_sub(detectable.blocks)),
+            number::count(needed.saturating_sub(detectable.blocks) as u64),
             wording::plain_percent(wanted)
         ),
         None => format!(", and {} cannot be detected", wording::plain_percent(wanted)),
