@@ -356,8 +356,8 @@ pub(crate) fn candidates(estimates: &[Option<&Estimate>]) -> Vec<usize> {
 }
 
 /// Position of the best of several, which are ranked by their comparisons with one of them, the
-/// reference: on its scale and over the blocks that both have, so that one which failed where all
-/// are slow does not look fast. If some candidate cannot be compared with the reference, they are
+/// reference: on its scale and over the blocks that both have. So one that failed where all are
+/// slow does not look fast. If some candidate cannot be compared with the reference, they are
 /// ranked by their means.
 pub(crate) fn best(
     estimates: &[Option<Estimate>],

@@ -59,13 +59,13 @@ impl fmt::Display for TooFew {
     }
 }
 
-/// What percentile a response is in each trial that recorded it.
+/// The percentile that a response is, in each trial that recorded it.
 fn recorded(name: &str, trials: &[&Observations]) -> Vec<Percentile> {
     let responses = trials.iter().flat_map(|seen| &seen.responses);
     responses.filter(|own| own.name == name).filter_map(|own| own.percentile).collect()
 }
 
-/// What the percentile is of: `log.latency` of `log.latency_p99.9`.
+/// The quantity of a percentile: `log.latency` of `log.latency_p99.9`.
 fn family(name: &str) -> &str {
     name.rsplit_once("_p").map_or(name, |(family, _)| family)
 }

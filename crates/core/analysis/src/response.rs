@@ -183,9 +183,9 @@ impl ResponseChoice {
         })
     }
 
-    /// The value of a trial that was measured to the end, if it has a finite one that says
-    /// something of the target: latencies of an overloaded open loop only measure how long the
-    /// trial was, and a percentile of few values is about their largest.
+    /// The value of a trial that was measured to the end, if it is finite and describes the target.
+    /// Latencies of an overloaded open loop only measure how long the trial was, and a percentile
+    /// of few values is about their largest.
     pub fn value(&self, observations: &Observations) -> Option<f64> {
         self.figure(observations)?.value()
     }

@@ -1,4 +1,4 @@
-//! What throughput cannot be, whatever the model.
+//! Limits of throughput that hold for every model.
 
 use crate::average::noise;
 use crate::curve::{Level, Machine};

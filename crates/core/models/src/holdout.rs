@@ -185,10 +185,10 @@ impl Fitted {
 
     /// Predicts a level; `None` where it cannot be computed.
     ///
-    /// The error of the logarithm has these parts: what the fit changes by when one level is left
-    /// out (jackknife), by how much models differ, by how much they miss levels, what trials
-    /// differ by, and beyond the levels how far they were off when the highest ones were predicted
-    /// from those below, for each octave. Nothing is predicted beyond physical [`Bounds`].
+    /// The error of the logarithm has these parts: the change of the fit when one level is left out
+    /// (jackknife), the differences between models, their misses of levels, and the differences
+    /// between trials. Beyond the levels, their misses of the highest levels, predicted from those
+    /// below, are added for each octave. Nothing is predicted beyond physical [`Bounds`].
     pub fn predict(&self, n: f64) -> Option<Prediction> {
         let found = self.curve.throughput(n).filter(|own| *own > 0.0 && own.is_finite())?;
         let anchor = if n > self.range.1 { self.anchor } else { 0.0 };
@@ -241,7 +241,7 @@ pub fn automatic(levels: usize) -> usize {
     (levels / 3).max(1).min(levels.saturating_sub(3))
 }
 
-/// Fits each model, and their average, to the levels that are not held out, and predicts the others.
+/// Fits each model, and their average, to the levels that are not held out; predicts the others.
 ///
 /// # Errors
 /// With too few levels to fit or to test.

@@ -216,7 +216,8 @@ fn two_and_three_octaves_beyond_the_levels() {
         let (coverage, factor) = (all.coverage(), Rates::median(&all.factors));
         let useful = all.useful as f64 / all.factors.len() as f64;
         println!(
-            "{octaves} octaves: {coverage:.3} {factor:.2}, below a factor of {FACTOR_MAX}: {useful:.2}"
+            "{octaves} octaves: {coverage:.3} {factor:.2}, below a factor of {FACTOR_MAX}: \
+             {useful:.2}"
         );
         assert!(coverage >= 0.9, "{coverage}");
     }

@@ -203,7 +203,7 @@ pub struct Warning {
     pub name: String,
     /// Its details, as `name value` pairs.
     pub detail: String,
-    /// What an operator wrote because its memory did not suffice.
+    /// Bytes that an operator wrote because its memory did not suffice.
     #[serde(default)]
     pub bytes: Option<f64>,
 }

@@ -55,7 +55,7 @@ fn divisor(a: i64, b: i64) -> i64 {
 mod tests {
     use super::step;
 
-    fn of(groups: &[&[f64]], unit: f64) -> Option<f64> {
+    fn step_of(groups: &[&[f64]], unit: f64) -> Option<f64> {
         let groups: Vec<Vec<f64>> = groups.iter().map(|own| own.to_vec()).collect();
         step(&groups, unit).map(|step| (step * 1e9).round() / 1e9)
     }
@@ -63,27 +63,27 @@ mod tests {
     #[test]
     fn the_largest_step_that_repeats_show() {
         // Ticks of 10 ms, printed in milliseconds.
-        assert_eq!(of(&[&[120.0, 130.0, 150.0, 120.0], &[90.0, 80.0]], 1.0), Some(10.0));
+        assert_eq!(step_of(&[&[120.0, 130.0, 150.0, 120.0], &[90.0, 80.0]], 1.0), Some(10.0));
         // Multiples of 4 behind an offset of 1.
         let pages: Vec<f64> = [3, 9, 4, 1, 7, 12].map(|n| 1.0 + 4.0 * f64::from(n)).into();
-        assert_eq!(of(&[&pages], 1.0), Some(4.0));
-        assert_eq!(of(&[&[0.1, 0.2, 0.7, 0.3 * 3.0]], 0.1), Some(0.1));
+        assert_eq!(step_of(&[&pages], 1.0), Some(4.0));
+        assert_eq!(step_of(&[&[0.1, 0.2, 0.7, 0.3 * 3.0]], 0.1), Some(0.1));
     }
 
     #[test]
     fn few_or_equal_values_are_no_evidence_of_a_coarse_step() {
         // Even by chance, one of two in each case.
-        assert_eq!(of(&[&[2.0, 4.0, 8.0]], 1.0), Some(1.0));
-        assert_eq!(of(&[&[100.0, 100.0], &[200.0, 200.0], &[400.0, 400.0]], 1.0), Some(1.0));
-        assert_eq!(of(&[&[5.0]], 0.5), Some(0.5));
+        assert_eq!(step_of(&[&[2.0, 4.0, 8.0]], 1.0), Some(1.0));
+        assert_eq!(step_of(&[&[100.0, 100.0], &[200.0, 200.0], &[400.0, 400.0]], 1.0), Some(1.0));
+        assert_eq!(step_of(&[&[5.0]], 0.5), Some(0.5));
     }
 
     #[test]
     fn what_is_no_multiple_has_no_step() {
-        assert_eq!(of(&[&[1.0, 1.37]], 0.25), None);
-        assert_eq!(of(&[&[1e300]], 0.1), None);
-        assert_eq!(of(&[&[f64::NAN, 1.0]], 0.1), None);
-        assert_eq!(of(&[], 0.1), None);
-        assert_eq!(of(&[&[1.0]], 0.0), None);
+        assert_eq!(step_of(&[&[1.0, 1.37]], 0.25), None);
+        assert_eq!(step_of(&[&[1e300]], 0.1), None);
+        assert_eq!(step_of(&[&[f64::NAN, 1.0]], 0.1), None);
+        assert_eq!(step_of(&[], 0.1), None);
+        assert_eq!(step_of(&[&[1.0]], 0.0), None);
     }
 }

@@ -12,7 +12,8 @@ const SETUP: &str = "
     INSERT INTO o SELECT i, i % 100, date '2020-01-01' + i % 700, 'n' || i % 50
         FROM generate_series(1, 5000) i;
     CREATE TABLE l (id int PRIMARY KEY, o int, q int, t text);
-    INSERT INTO l SELECT i, i % 5000 + 1, i % 7, repeat('x', i % 40) FROM generate_series(1, 20000) i;
+    INSERT INTO l SELECT i, i % 5000 + 1, i % 7, repeat('x', i % 40)
+    FROM generate_series(1, 20000) i;
     CREATE INDEX l_o ON l (o); CREATE INDEX l_q ON l (q); CREATE INDEX o_c ON o (c);
     CREATE SCHEMA \"S x\"; CREATE TABLE \"S x\".\"T (a) on b\" (\"k: v\" int, w text);
     INSERT INTO \"S x\".\"T (a) on b\" SELECT i, 'a:b' FROM generate_series(1, 100) i;
@@ -42,12 +43,15 @@ const READS: [&str; 44] = [
     "SELECT * FROM o WHERE id NOT IN (SELECT o FROM l WHERE q = 2)",
     "SELECT id, (SELECT max(l.id) FROM l WHERE l.o = o.id) FROM o WHERE c = 3",
     "SELECT * FROM l WHERE id > (SELECT avg(id) FROM l) AND q = (SELECT min(q) FROM l)",
-    "SELECT (SELECT count(*) FROM o), (SELECT count(*) FROM l), id FROM o WHERE id < 9 ORDER BY note",
-    "WITH x AS MATERIALIZED (SELECT o, count(*) AS n FROM l GROUP BY o) SELECT * FROM x WHERE n > 3",
+    "SELECT (SELECT count(*) FROM o), (SELECT count(*) FROM l), id FROM o WHERE id < 9 \
+     ORDER BY note",
+    "WITH x AS MATERIALIZED (SELECT o, count(*) AS n FROM l GROUP BY o) SELECT * FROM x \
+     WHERE n > 3",
     "WITH x AS MATERIALIZED (SELECT o, q FROM l) SELECT * FROM x a JOIN x b ON a.o = b.q",
-    "WITH a AS MATERIALIZED (SELECT * FROM o), b AS MATERIALIZED (SELECT c, count(*) FROM a GROUP BY c) \
-     SELECT * FROM b, (SELECT count(*) FROM a) s",
-    "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 50) SELECT * FROM r",
+    "WITH a AS MATERIALIZED (SELECT * FROM o), b AS MATERIALIZED (SELECT c, count(*) FROM a \
+     GROUP BY c) SELECT * FROM b, (SELECT count(*) FROM a) s",
+    "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 50) \
+     SELECT * FROM r",
     "SELECT * FROM p WHERE k > 400 ORDER BY v",
     "SELECT count(*) FROM p a JOIN p b USING (k)",
     "SELECT id, row_number() OVER (PARTITION BY c ORDER BY d), sum(c) OVER () FROM o",
@@ -86,8 +90,9 @@ const PLANNERS: [&str; 3] = [
     "SET work_mem = '64kB'; SET max_parallel_workers_per_gather = 0",
     "SET enable_hashjoin = off; SET enable_hashagg = off; SET enable_seqscan = off; \
      SET max_parallel_workers_per_gather = 0",
-    "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; \
-     SET min_parallel_index_scan_size = 0; SET max_parallel_workers_per_gather = 3",
+    "SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; \
+     SET min_parallel_table_scan_size = 0; SET min_parallel_index_scan_size = 0; \
+     SET max_parallel_workers_per_gather = 3",
 ];
 
 fn explain(client: &mut Client, options: &str, statement: &str) -> String {

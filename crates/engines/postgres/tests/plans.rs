@@ -228,8 +228,8 @@ fn damaged_text_is_refused_with_its_line() {
 
 #[test]
 fn a_parallel_estimate_is_that_of_all_processes() {
-    let text = "Gather  (cost=1.00..9.00 rows=200000 width=8)\n  Workers Planned: 1\n  ->  Parallel Seq \
-                Scan on l  (cost=0.00..8.00 rows=117647 width=8)\n";
+    let text = "Gather  (cost=1.00..9.00 rows=200000 width=8)\n  Workers Planned: 1\n  ->  \
+                Parallel Seq Scan on l  (cost=0.00..8.00 rows=117647 width=8)\n";
     let scan = operators(&one(text)).pop().unwrap().1;
     assert_eq!(scan.rows.estimated.map(f64::round), Some(200_000.0));
     let never = one(
@@ -244,9 +244,11 @@ fn a_bitmap_of_many_runs_is_not_a_lookup_of_single_rows() {
     let text = "\
 Nested Loop  (cost=0.00..9.00 rows=5000 width=4) (actual time=0.1..9.0 rows=5000 loops=1)
   ->  Seq Scan on t  (cost=0.00..1.00 rows=5000 width=4) (actual time=0.1..1.0 rows=5000 loops=1)
-  ->  Bitmap Heap Scan on u  (cost=0.00..1.00 rows=1 width=4) (actual time=0.001..0.001 rows=1 loops=5000)
+  ->  Bitmap Heap Scan on u  (cost=0.00..1.00 rows=1 width=4) \
+(actual time=0.001..0.001 rows=1 loops=5000)
         Recheck Cond: (a = t.a)
-        ->  Bitmap Index Scan on i  (cost=0.00..1.00 rows=1 width=0) (actual time=0.001..0.001 rows=1 loops=5000)
+        ->  Bitmap Index Scan on i  (cost=0.00..1.00 rows=1 width=0) \
+(actual time=0.001..0.001 rows=1 loops=5000)
               Index Cond: (a = t.a)
 ";
     assert_eq!(remarks(one(text).plan.as_ref().unwrap(), &Terms::NONE), []);

@@ -137,9 +137,9 @@ fn missing(all: &[(usize, &PlanOf)]) -> Section {
     columns.name("statements", |row| joined(&row.statements, ", "));
     section.table(columns);
     section.note(
-        "Estimated by the optimizer for each statement separately; of several, the largest. The write cost and size of \
-         the index and similar existing indexes are not considered. Columns compared with = come \
-         first; the optimizer does not specify their order.",
+        "Estimated by the optimizer for each statement separately; of several, the largest. The \
+         write cost and size of the index and similar existing indexes are not considered. Columns \
+         compared with = come first; the optimizer does not specify their order.",
     );
     section
 }

@@ -198,8 +198,8 @@ impl<'d> Phrases<'d> {
 
     /// `less WRITER_LOCK wait`, `new WAL_SYNC wait`, `PAGELATCH_UP wait eliminated`.
     ///
-    /// A wait that is eliminated is next to nothing of either side: the hundredth that is left of it
-    /// can be most of a session time that fell as much.
+    /// A wait that is eliminated is next to nothing of either side: the hundredth that is left of
+    /// it can be most of a session time that fell as much.
     fn phrase(&self, part: &Part) -> String {
         let what = subject(part);
         let is_wait = matches!(part.kind, PartKind::WaitType(_) | PartKind::ClientWait(_));

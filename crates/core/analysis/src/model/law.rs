@@ -1,5 +1,5 @@
-//! What a model consists of, and the queueing networks for what is asked of other things than the
-//! number of connections.
+//! The parts of a model, and the queueing networks for predictions of other changes than the number
+//! of connections.
 
 use super::{ModelSummary, machine};
 use crate::wording;
@@ -67,8 +67,8 @@ impl ModelSummary {
     }
 
     /// The network in which this share of a session's time with `n` sessions is on a CPU or waiting
-    /// for one, where that is more than the recorded CPU time explains: interrupts, other processes
-    /// and a hypervisor take CPU time that no session has.
+    /// for one. It may be more than the recorded CPU time explains: interrupts, other processes and
+    /// a hypervisor take CPU time that no session has.
     pub fn network_with_cpu_share(&self, n: f64, share: f64) -> Option<Bottlenecks> {
         let fit = |times: f64| {
             let mut levels = self.points.clone();

@@ -9,8 +9,8 @@ use observations::Direction;
 
 /// Said once below a table that has the column `best`.
 const LEGEND: &str = "best: best ratio over paired blocks; within: equivalent to it (a larger \
-                      difference is excluded); up to: not significantly different, upper bound of the \
-                      difference (95 %, Holm-adjusted). ±: 95 % CI of the mean. [ ]: 95 % CI \
+                      difference is excluded); up to: not significantly different, upper bound of \
+                      the difference (95 %, Holm-adjusted). ±: 95 % CI of the mean. [ ]: 95 % CI \
                       of the ratio, adjusted for all comparisons of its column.";
 /// And where a difference has no bound that says anything.
 const UNBOUNDED: &str =

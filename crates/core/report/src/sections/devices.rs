@@ -184,7 +184,8 @@ fn evidence(ceiling: &Ceiling) -> String {
         ""
     };
     format!(
-        "{} from the kernel's counters of all processes, {} each on average (n = {}); {held}.{vague}",
+        "{} from the kernel's counters of all processes, {} each on average (n = {}); \
+         {held}.{vague}",
         number::estimate(&ceiling.rate),
         number::bytes(ceiling.mean_bytes as u64),
         ceiling.rate.n,

@@ -226,7 +226,7 @@ fn objects(node: &Value) -> Vec<Object> {
     all
 }
 
-/// What a node and its workers wrote to disk because their memory did not suffice.
+/// Data that a node and its workers wrote to disk because their memory did not suffice.
 fn spills(node: &Value) -> Vec<plans::Warning> {
     let workers = node["Workers"].as_array().into_iter().flatten();
     let all = || std::iter::once(node).chain(workers.clone());

@@ -8,11 +8,11 @@ use std::borrow::Cow;
 pub struct Row<'a> {
     /// Its number in the text, from 1.
     pub number: usize,
-    /// What it is.
+    /// Its kind and text.
     pub content: Content<'a>,
 }
 
-/// What a row is.
+/// Kind and text of a row.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Content<'a> {
     /// The heading of a result: a plan begins behind it.
@@ -63,7 +63,7 @@ pub fn rows(text: &str) -> Vec<Row<'_>> {
         .collect()
 }
 
-/// What documents begin with.
+/// Beginnings of documents.
 const DOCUMENTS: [&str; 5] = ["[", "{", "- Plan:", "<explain", "<?xml"];
 
 /// A text with the documents in its CSV fields outside of their quotes.

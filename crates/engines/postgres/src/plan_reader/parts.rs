@@ -11,7 +11,7 @@ use serde_json::Value;
 pub struct Entry {
     parent: Option<usize>,
     pub operator: Operator,
-    /// How expressions name its result: `$0`, `(InitPlan 1)`; of a common table expression its name.
+    /// The name of its result in expressions: `$0`, `(InitPlan 1)`, a common table expression.
     part: Option<Part>,
     /// Common table expression that it reads.
     reads: Option<String>,
@@ -131,7 +131,7 @@ pub fn charge(all: &mut [Entry]) {
             }
         }
         let charged: f64 = shares.iter().map(|(_, ms)| ms).sum();
-        // A change that no other part reads runs behind all others: its time is nobody else's.
+        // A change that no other part reads runs behind all others: it keeps its time.
         let is_last = charged == 0.0 && all[at].operator.access == Some(plans::Access::Change);
         all[at].operator.charged_ms = Some(if is_last { elapsed } else { charged });
         for (one, ms) in shares {

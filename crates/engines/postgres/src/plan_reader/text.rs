@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 const FORMAT: &str = "text of EXPLAIN";
 
-/// What stands before each node but the first.
+/// The sign before each node but the first.
 const ARROW: &str = "->";
 
 /// A node of the plan that is being read.
@@ -35,7 +35,7 @@ struct Part {
 #[derive(Default)]
 struct Reader {
     documents: Vec<Value>,
-    /// What stands before a plan: the statement, a comment.
+    /// Lines before a plan: the statement, a comment.
     before: Vec<String>,
     nodes: Vec<Node>,
     /// The figures of the first node.
