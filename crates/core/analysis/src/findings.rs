@@ -72,7 +72,7 @@ impl Summary<'_> {
         }
         let asked = self.asked_factor();
         let is_answered =
-            claims.first().is_some_and(|claim| Some(true) == asked.map(|own| claim.is_about(own)));
+            claims.first().is_some_and(|claim| asked.is_some_and(|own| claim.is_about(own)));
         let (about_asked, about_others): (Vec<_>, Vec<_>) = verdict::no_difference(self)
             .into_iter()
             .partition(|(factor, _)| Some(*factor) == asked && !is_answered);

@@ -218,8 +218,9 @@ fn single_runs_are_compared_without_a_claim() {
     let of = |from: &[Recording], to: &[Recording]| {
         compare_sides(from, to, Responses::Primary).unwrap().responses[0].configurations[0].verdict
     };
-    assert_eq!(of(&[a.clone()], &[b.clone()]), Verdict::WorseInTheseRuns);
-    assert_eq!(of(&[b.clone()], &[a.clone()]), Verdict::BetterInTheseRuns);
+    let [one, other] = [&a, &b].map(std::slice::from_ref);
+    assert_eq!(of(one, other), Verdict::WorseInTheseRuns);
+    assert_eq!(of(other, one), Verdict::BetterInTheseRuns);
     assert_eq!(of(&[a.clone(), c], &[b.clone(), d]), Verdict::Worse);
     let gate = judge(&a, &b, Responses::Primary, &["slower:1%".parse().unwrap()]).unwrap();
     assert!(gate.single_runs && gate.decision == Decision::Broken);

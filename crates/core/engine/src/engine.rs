@@ -346,7 +346,7 @@ pub struct EngineUse {
 pub struct PageUse {
     /// Found in the engine's own cache.
     pub hits: u64,
-    /// PlanRequest of the operating system, which may have them in memory.
+    /// Asked of the operating system, which may have them in memory.
     pub reads: u64,
 }
 

@@ -411,8 +411,8 @@ mod tests {
 
     #[test]
     fn says_what_is_allowed() {
-        let hundred = Kind::Count { min: 1, max: 100 };
         const BLOCK: Kind = Kind::Size { min: 512, max: 64 << 20 };
+        let hundred = Kind::Count { min: 1, max: 100 };
         let overflow = "expected a size of at least 0 B, as \"64 KiB\" or \"4 GB\"";
         for (kind, content, part) in [
             (hundred, text("0"), "`0` is not allowed; expected 1 to 100"),

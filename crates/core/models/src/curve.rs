@@ -152,7 +152,9 @@ impl Curve {
             })
             .collect();
         let all: f64 = members.iter().map(|own| own.weight).sum();
-        members.iter_mut().for_each(|own| own.weight /= all);
+        for own in &mut members {
+            own.weight /= all;
+        }
         (all > 0.0).then_some(Self::Average(members))
     }
 

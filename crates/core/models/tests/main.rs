@@ -1,5 +1,9 @@
 //! The tests of this crate, in one executable.
-#![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test that cannot continue has failed"
+)]
 
 mod hold_out;
 mod predictions;

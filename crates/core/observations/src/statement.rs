@@ -29,7 +29,7 @@ fn in_one_line(statement: &str, syntax: Syntax) -> String {
             }
             Kind::Comment => {
                 let text = token.text.trim_start_matches(['-', '#']).trim();
-                line.push_str(&format!("/* {} */", text.replace("*/", "* /")));
+                line.extend(["/* ", &text.replace("*/", "* /"), " */"]);
             }
             _ => line.push_str(token.text),
         }

@@ -365,10 +365,10 @@ fn beyond(limit: &LimitJudged, own: &Judged) -> f64 {
 fn change(limit: &LimitJudged, own: &Judged) -> String {
     let name = format!("{} of {}", limit.response.name, label(&own.label));
     let Some(change) = own.change else {
-        let why = limit.too_few.as_ref().map_or_else(
-            || "a value is missing or not above 0".to_owned(),
-            |too_few| too_few.to_string(),
-        );
+        let why = limit
+            .too_few
+            .as_ref()
+            .map_or_else(|| "a value is missing or not above 0".to_owned(), ToString::to_string);
         return format!("{name} cannot be judged: {why}");
     };
     let sign = if change < 0.0 { -1.0 } else { 1.0 };

@@ -99,11 +99,12 @@ fn terms() -> String {
     let lines = READING.lines().skip_while(|line| *line != "| term | meaning |").skip(2);
     let rows =
         lines.map_while(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | "));
-    rows.map(|(term, meaning)| {
+    let mut table = String::new();
+    for (term, meaning) in rows {
         let [term, meaning] = [term, meaning].map(|cell| markup::escape(&cell.replace('`', "")));
-        format!("<tr><th scope=\"row\">{term}</th><td>{meaning}</td></tr>\n")
-    })
-    .collect()
+        table.extend(["<tr><th scope=\"row\">", &term, "</th><td>", &meaning, "</td></tr>\n"]);
+    }
+    table
 }
 
 /// Hash of an element's text as a content security policy wants it. Browsers normalise line ends

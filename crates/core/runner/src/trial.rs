@@ -8,7 +8,7 @@ use probe::{Probe, ProbeError, SetUp, Target, TrialContext};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 use work::{Cancel, CancelReason};
@@ -92,18 +92,13 @@ impl Trial<'_> {
         let log = if result.is_err() { instance.log_tail() } else { None };
         let full = cancel.reason() == Some(CancelReason::DiskSpace);
         let removed = watched(&self.limit, &cancel, self.interrupt, None, || instance.remove());
-        let elapsed_s = match announce.into_inner() {
-            Ok((announce, elapsed_s)) => {
-                // A stopped trial has no record that names it.
-                if let (true, Err(error @ EngineError::Remains { .. })) =
-                    (cancel.is_cancelled(), &removed)
-                {
-                    announce(Event::Warning { text: error.to_string() });
-                }
-                elapsed_s
-            }
-            Err(_) => 0.0,
-        };
+        let (announce, elapsed_s) = announce.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // A stopped trial has no record that names it.
+        if let Err(error @ EngineError::Remains { .. }) = &removed
+            && cancel.is_cancelled()
+        {
+            announce(Event::Warning { text: error.to_string() });
+        }
         match (result, removed) {
             (Ok(_), _) if full => self.failed(&EngineError::Cancelled, &cancel, log, elapsed_s),
             (Ok(mut observations), Ok(())) => {

@@ -70,7 +70,7 @@ settings! {
     pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";
 }
 
-/// With innodb_flush_log_at_trx_commit = 2 a crash of the system loses about a second of commits.
+/// With `innodb_flush_log_at_trx_commit` = 2 a crash of the system loses about a second of commits.
 pub const DURABILITY_RULES: &[DurabilityRule] = &[
     DurabilityRule {
         path: "target.settings.innodb_flush_log_at_trx_commit",

@@ -67,7 +67,7 @@ settings! {
     pub SAMPLE_RATE: f64 = "target.sample_rate", Kind::Rate, "100/s";
 }
 
-/// With synchronous_commit off the last commits are lost, with the others all data may be.
+/// With `synchronous_commit` off the last commits are lost, with the others all data may be.
 pub const DURABILITY_RULES: &[DurabilityRule] = &[
     DurabilityRule {
         path: "target.settings.synchronous_commit",

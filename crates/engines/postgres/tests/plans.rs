@@ -170,7 +170,8 @@ fn pasted_plans_keep_their_figures() {
     let expected = figures(&one(SUBPLAN));
     assert_eq!(expected, (7, Some(100.0), Some(51.0), Some(0.3)));
     let each = |before: &str, after: &str| -> String {
-        SUBPLAN.lines().map(|line| format!("{before}{line}{after}\n")).collect()
+        let line = |line: &str| [before, line, after, "\n"].concat();
+        SUBPLAN.lines().map(line).collect()
     };
     for (name, text) in [
         ("mail", each("> ", "")),

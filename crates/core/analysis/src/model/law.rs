@@ -72,7 +72,9 @@ impl ModelSummary {
     pub fn network_with_cpu_share(&self, n: f64, share: f64) -> Option<Bottlenecks> {
         let fit = |times: f64| {
             let mut levels = self.points.clone();
-            levels.iter_mut().for_each(|own| own.cpu_s = own.cpu_s.map(|cpu_s| cpu_s * times));
+            for own in &mut levels {
+                own.cpu_s = own.cpu_s.map(|cpu_s| cpu_s * times);
+            }
             self.network_of(&levels)
         };
         let explains = |own: &Bottlenecks| {

@@ -5,8 +5,8 @@ use super::names::names_secret;
 use super::quotes::{after_blanks, is_variable, quote, quoted};
 use std::ops::Range;
 
-/// With these begin tokens of GitHub, GitLab, Slack, Vault, Stripe, OpenAI, Anthropic, Google,
-/// DigitalOcean and npm.
+/// Beginnings of tokens that services issue: of GitHub, GitLab, Slack, Vault, Stripe, Google and
+/// others.
 const TOKENS: [&str; 21] = [
     "ghp_",
     "gho_",

@@ -46,9 +46,10 @@ pub fn output_within(
             unsafe { libc::killpg(child.id() as libc::pid_t, libc::SIGKILL) };
             child.wait()?;
             let late = format!("no end within {} s", at_most.as_secs());
-            return Err(match is_late {
-                true => io::Error::new(ErrorKind::TimedOut, late),
-                false => ErrorKind::Interrupted.into(),
+            return Err(if is_late {
+                io::Error::new(ErrorKind::TimedOut, late)
+            } else {
+                ErrorKind::Interrupted.into()
             });
         }
         std::thread::sleep(LOOK_EVERY);

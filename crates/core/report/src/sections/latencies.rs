@@ -82,7 +82,9 @@ fn section(summary: &Summary, kind: &Latencies) -> Section {
         data_heading: "Percentiles: means over trials with 95 % intervals".into(),
         chart: None,
     });
-    unavailable(curves).into_iter().for_each(|why| section.note(why));
+    if let Some(why) = unavailable(curves) {
+        section.note(why);
+    }
     section
 }
 

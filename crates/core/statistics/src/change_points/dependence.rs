@@ -177,12 +177,18 @@ impl Fit {
         for span in spans(n, cuts) {
             let is_in = (0..n).map(|at| f64::from(u8::from(span.contains(&at))));
             let mut level = process.innovations(&steps, is_in);
-            levels.iter().for_each(|before| subtract(&mut level, before));
+            for before in &levels {
+                subtract(&mut level, before);
+            }
             let length = product(&level, &level).sqrt();
-            level.iter_mut().for_each(|value| *value /= length);
+            for value in &mut level {
+                *value /= length;
+            }
             levels.push(level);
         }
-        levels.iter().for_each(|level| subtract(&mut rest, level));
+        for level in &levels {
+            subtract(&mut rest, level);
+        }
         let spread: f64 = steps.iter().map(|step| step.deviation.ln()).sum();
         let deviance = n as f64 * product(&rest, &rest).ln() + 2.0 * spread;
         Self { deviance, innovations: rest }

@@ -138,8 +138,7 @@ fn first_input(node: &Value) -> usize {
 
 fn operator(node: &Value, processes: f64, divisor: f64) -> Operator {
     let text = |key: &str| node[key].as_str().unwrap_or_default();
-    let node_type = text("Node Type");
-    let operation = text("Operation");
+    let (node_type, operation) = (text("Node Type"), text("Operation"));
     let foreign = format!("Foreign {operation}");
     // As in text format.
     let name = match (node_type, text("Strategy")) {
@@ -181,6 +180,7 @@ fn operator(node: &Value, processes: f64, divisor: f64) -> Operator {
             .filter(|loops| *loops > 0.0)
             .map_or(1.0, |loops| if divisor > 1.0 { loops / ran } else { loops });
     let dropped: f64 = DROPPED.iter().filter_map(|key| number(node, key)).sum();
+    let elapsed_ms = number(node, "Actual Total Time").zip(loops);
     let reads = access.is_some() && kind != Kind::Modify;
     Operator {
         name: name.into(),
@@ -201,9 +201,7 @@ fn operator(node: &Value, processes: f64, divisor: f64) -> Operator {
             actual: run.filter(|_| reads).map(|(rows, loops)| (rows + dropped) * loops),
         },
         executions: loops,
-        elapsed_ms: number(node, "Actual Total Time")
-            .zip(loops)
-            .map(|(ms, loops)| ms * loops / ran),
+        elapsed_ms: elapsed_ms.map(|(ms, loops)| ms * loops / ran),
         pages: number(node, "Shared Hit Blocks").zip(number(node, "Shared Read Blocks")),
         predicates,
         is_parallel: flag(node, "Parallel Aware") || processes > 1.0,

@@ -1,5 +1,5 @@
 //! Takes plans out of what clients print around them: psql's frames of any border and line style,
-//! also expanded, DBeaver's grid, pgAdmin's quotes, the signs of comments and quoted mail.
+//! also expanded, the grid of `DBeaver`, pgAdmin's quotes, the signs of comments and quoted mail.
 
 use std::borrow::Cow;
 
@@ -159,12 +159,13 @@ fn is_continued(text: &str) -> bool {
 
 /// The frame of the lines so far.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is seen independently of the others")]
 struct Frame {
     /// A value without heading continues over its lines.
     is_continued: bool,
     /// Inside a result with a heading.
     is_inside: bool,
-    /// With a side after the last column alone, as DBeaver draws it.
+    /// With a side after the last column alone, as `DBeaver` draws it.
     has_right_side: bool,
     /// One line for each column: `QUERY PLAN | ...`.
     is_expanded: bool,

@@ -1,5 +1,5 @@
 //! Parts of a statement that run when their result is first needed: common table expressions and
-//! subqueries without outer references (InitPlan).
+//! subqueries without outer references (`InitPlan`).
 //!
 //! EXPLAIN shows them below the node of their query level, with their cost in its cost. Their time
 //! is in that of the node that first needed them, which may be another one.
@@ -118,17 +118,17 @@ pub fn charge(all: &mut [Entry]) {
         let room = |one: usize| all[one].own_ms().max(0.0);
         let mut left = elapsed;
         let mut shares = Vec::new();
-        if !is_cte {
-            // Who needs it first waits for all of it, but for what is lost by rounding.
-            let whole = candidates.iter().find(|one| room(**one) >= 0.95 * elapsed);
-            let most = candidates.iter().max_by(|a, b| room(**a).total_cmp(&room(**b)));
-            shares.extend(whole.or(most).map(|one| (*one, room(*one).min(left))));
-        } else {
+        if is_cte {
             for one in candidates {
                 let share = room(one).min(left);
                 left -= share;
                 shares.push((one, share));
             }
+        } else {
+            // Who needs it first waits for all of it, but for what is lost by rounding.
+            let whole = candidates.iter().find(|one| room(**one) >= 0.95 * elapsed);
+            let most = candidates.iter().max_by(|a, b| room(**a).total_cmp(&room(**b)));
+            shares.extend(whole.or(most).map(|one| (*one, room(*one).min(left))));
         }
         let charged: f64 = shares.iter().map(|(_, ms)| ms).sum();
         // A change that no other part reads runs behind all others: it keeps its time.

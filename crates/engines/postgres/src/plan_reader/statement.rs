@@ -29,17 +29,14 @@ fn explained(text: &str) -> Option<String> {
         .filter(|token| !matches!(token.kind, Kind::Space | Kind::Comment))
         .collect();
     let start = all.iter().rposition(|token| token.is_keyword("EXPLAIN"));
-    let mut rest = match start {
-        Some(start) => &all[start + 1..],
-        None => {
-            let verbs = plans::VERBS;
-            let is_statement =
-                all.first().is_some_and(|first| verbs.iter().any(|verb| first.is_keyword(verb)));
-            let is_closed = all.last().is_some_and(|last| last.text == ";");
-            return (is_statement && is_closed)
-                .then(|| text.trim().trim_end_matches(';').to_owned());
-        }
+    let Some(start) = start else {
+        let verbs = plans::VERBS;
+        let is_statement =
+            all.first().is_some_and(|first| verbs.iter().any(|verb| first.is_keyword(verb)));
+        let is_closed = all.last().is_some_and(|last| last.text == ";");
+        return (is_statement && is_closed).then(|| text.trim().trim_end_matches(';').to_owned());
     };
+    let mut rest = &all[start + 1..];
     while let Some((first, behind)) = rest.split_first() {
         rest = if ["ANALYZE", "ANALYSE", "VERBOSE"].iter().any(|word| first.is_keyword(word)) {
             behind

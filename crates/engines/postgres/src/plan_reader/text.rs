@@ -372,7 +372,7 @@ fn read_summary(summary: &mut Map<String, Value>, group: &mut String, key: &str,
             let settings = value.split(", ").filter_map(|one| one.split_once(" = "));
             let settings = settings
                 .map(|(name, value)| (name.to_owned(), Value::from(value.trim_matches('\''))));
-            summary.insert(key.into(), Map::from_iter(settings).into());
+            summary.insert(key.into(), settings.collect::<Map<_, _>>().into());
         }
         ("Timing", _) if group == "JIT" => {
             if let Some(ms) = value.rsplit_once("Total ").and_then(|(_, total)| ms(total.trim())) {

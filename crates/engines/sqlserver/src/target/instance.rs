@@ -24,6 +24,7 @@ use std::sync::{Arc, OnceLock};
 use work::{Cancel, Operation, Table, Work};
 
 /// Our database on a server, for one trial.
+#[expect(clippy::struct_excessive_bools, reason = "settings, each independent of the others")]
 pub struct MssqlInstance {
     database: Arc<Database>,
     /// How the load connects.

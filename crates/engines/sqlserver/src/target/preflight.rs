@@ -31,6 +31,21 @@ pub fn preflight(needs: &[Need<'_>], stop: &Stop) -> Preflight {
     found
 }
 
+/// Compares the sizes of files with those of the server's model, and notes sizes that are rounded.
+fn check_layouts(master: &mut Client, needs: &[&Need<'_>], found: &mut Preflight) {
+    let pages = master.cell(views::MODEL_FILE.sql).ok().flatten();
+    let model_bytes = pages.and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0);
+    for need in needs {
+        let layout = Layout::from_configuration(need.configuration);
+        found.invalid.extend(layout.too_small(model_bytes * views::PAGE_BYTES));
+        for note in layout.rounded(need.configuration) {
+            if !found.notes.contains(&note) {
+                found.notes.push(note);
+            }
+        }
+    }
+}
+
 fn ask(needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight) -> Result<(), EngineError> {
     let Some(first) = needs.first() else { return Ok(()) };
     let config = config(first.configuration)?;
@@ -80,17 +95,7 @@ fn ask(needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight) -> Result<(), En
             "{path}: the login cannot clear the buffer pool; GRANT ALTER SERVER STATE"
         ));
     }
-    let pages = master.cell(views::MODEL_FILE.sql).ok().flatten();
-    let model_bytes = pages.and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0);
-    for need in needs {
-        let layout = Layout::from_configuration(need.configuration);
-        found.invalid.extend(layout.too_small(model_bytes * views::PAGE_BYTES));
-        for note in layout.rounded(need.configuration) {
-            if !found.notes.contains(&note) {
-                found.notes.push(note);
-            }
-        }
-    }
+    check_layouts(&mut master, needs, found);
     if is_marked(&mut master)? == Some(false) {
         found.misses(format!("{url}: database {DATABASE}: {IS_FOREIGN}"));
     }
