@@ -45,7 +45,10 @@ fn help_fits_a_screen() {
     assert!(program.lines().count() <= PROGRAM_LINES_MAX, "{program}");
     for (name, mut command) in commands() {
         let help = command.render_help().to_string();
-        assert!(help.lines().count() <= LINES_MAX, "{name}: {}\n{help}", help.lines().count());
+        // Where `-h` names a host, as in psql, `--help` prints all options.
+        let has_short = !command.is_disable_help_flag_set();
+        let lines = help.lines().count();
+        assert!(!has_short || lines <= LINES_MAX, "{name}: {lines}\n{help}");
         let wide = help.lines().find(|line| line.chars().count() > COLUMNS);
         assert_eq!(wide, None, "{name}");
     }

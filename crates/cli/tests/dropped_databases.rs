@@ -176,7 +176,7 @@ fn a_drop_between_two_captures_loses_nothing_and_a_reset_of_one_row_is_told() {
         let found = read(&lab, &["old-dropped.json", "--interval"]);
         assert!(runs(&found).is_empty(), "{found:#}");
         let told = found["notes"].to_string();
-        assert!(told.contains("2 statements: names do not tell"), "{told}");
+        assert!(told.contains("2 statements: this capture has names only"), "{told}");
         let found = read(&lab, &["old-dropped.json", "old-reset.json"]);
         assert!(runs(&found).is_empty(), "{found:#}");
     });

@@ -416,7 +416,7 @@ fn plans_of_the_log_tell_what_ran() {
         lab.write("server.log", &format!("{cut}{}{cut}", cluster.log_since(0)));
         lab.steelbench(&["plan", "server.log"])
             .expect(1)
-            .says("server.log: line 1: the plan in the log is damaged or cut off");
+            .says("server.log: line 1: the JSON of EXPLAIN is damaged or cut off");
         let ended =
             lab.steelbench(&["queries", url, "--auto-explain", "server.log", "--json"]).expect(0);
         let found = json(&ended);
@@ -447,7 +447,7 @@ fn plans_of_the_log_tell_what_ran() {
         assert!(
             found["notes"]
                 .to_string()
-                .contains("server.log, line 1: the plan in the log is damaged"),
+                .contains("server.log, line 1: the JSON of EXPLAIN is damaged"),
             "{}",
             found["notes"]
         );

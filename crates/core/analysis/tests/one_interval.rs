@@ -97,9 +97,6 @@ fn intervals_of_claims_cover_the_truth() {
         println!("{levels} levels, {blocks} blocks: {held} of {claims} claims held");
         // Of the few claims of two blocks up to a tenth has the wrong sign.
         let least = if blocks == 2 { 0.84 } else { 0.92 };
-        assert!(
-            held as f64 >= least * f64::from(claims),
-            "{levels} {blocks}: {held} of {claims}"
-        );
+        assert!(held as f64 >= least * f64::from(claims), "{levels} {blocks}: {held} of {claims}");
     }
 }

@@ -87,17 +87,17 @@ pub struct Around {
     #[arg(short, long, value_name = "COMMAND")]
     pub prepare: Vec<String>,
     /// Shell command after each run; once for all commands, or once per command
-    #[arg(short = 'C', long, value_name = "COMMAND")]
+    #[arg(hide_short_help = true, short = 'C', long, value_name = "COMMAND")]
     pub conclude: Vec<String>,
     /// Shell command after the runs
-    #[arg(short, long, value_name = "COMMAND")]
+    #[arg(hide_short_help = true, short, long, value_name = "COMMAND")]
     pub cleanup: Option<String>,
     /// The shell, with options: "bash --norc"; none: commands are split into words and executed.
     /// Its start-up time is measured and subtracted [default: sh]
     #[arg(short = 'S', long, value_name = "SHELL")]
     pub shell: Option<String>,
     /// No shell, same as --shell none
-    #[arg(short = 'N', conflicts_with = "shell")]
+    #[arg(hide_short_help = true, short = 'N', conflicts_with = "shell")]
     pub no_shell: bool,
     /// Standard input of the commands: null or a file [default: null]
     #[arg(hide_short_help = true, long, value_name = "WHERE")]
@@ -146,7 +146,7 @@ pub struct Parameters {
 #[command(next_help_heading = "Export files (as in hyperfine)")]
 pub struct Exports {
     /// Every run as JSON
-    #[arg(long, value_name = "FILE")]
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub export_json: Option<PathBuf>,
     /// Means, extremes and medians as CSV
     #[arg(hide_short_help = true, long, value_name = "FILE")]

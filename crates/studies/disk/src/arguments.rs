@@ -120,7 +120,7 @@ pub struct Load {
     )]
     pub direct: Option<u8>,
     /// How writes are made durable: none, fdatasync, fsync, dsync
-    #[arg(long, value_name = "HOW", value_parser = setting::<Durability, _>(SYNC))]
+    #[arg(hide_short_help = true, long, value_name = "HOW", value_parser = setting::<Durability, _>(SYNC))]
     pub sync: Option<Durability>,
     /// Number of writes between syncs
     #[arg(
@@ -157,7 +157,10 @@ pub struct Files {
     #[arg(long, value_name = "SIZE", value_parser = size::<u64, _>(FILE_SIZE))]
     pub size: Option<u64>,
     /// Number of files to create, spread over the directories [default: one per directory]
-    #[arg(long, value_name = "N", value_parser = setting::<usize, _>(DATA_FILES))]
+    #[arg(
+        hide_short_help = true,
+        long, value_name = "N", value_parser = setting::<usize, _>(DATA_FILES),
+    )]
     pub files: Option<usize>,
     /// Directory, file or device of the log, for a mix or streams on=log [default: with the data]
     #[arg(hide_short_help = true, long, value_name = "PATH")]
@@ -182,10 +185,13 @@ pub struct Files {
     #[arg(hide_short_help = true, long)]
     pub precondition: bool,
     /// Permit writing to this existing file; without a value: to all existing files among the paths
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = ALL)]
+    #[arg(
+        hide_short_help = true,
+        long, value_name = "FILE", num_args = 0..=1, default_missing_value = ALL,
+    )]
     pub overwrite: Vec<PathBuf>,
     /// Permit writing to this block device; everything on it is lost
-    #[arg(long, value_name = "DEVICE")]
+    #[arg(hide_short_help = true, long, value_name = "DEVICE")]
     pub destroy: Vec<PathBuf>,
 }
 
@@ -203,7 +209,10 @@ pub struct Measure {
     )]
     pub duration: Option<f64>,
     /// The load runs for this long before the measurement [default: 1 s]
-    #[arg(long, value_name = "TIME", value_parser = setting::<f64, _>(WARMUP))]
+    #[arg(
+        hide_short_help = true,
+        long, value_name = "TIME", value_parser = setting::<f64, _>(WARMUP),
+    )]
     pub warmup: Option<f64>,
     /// Search for the threads and queue depth that saturate the storage: a coarse run, then a fine
     /// one around the knee

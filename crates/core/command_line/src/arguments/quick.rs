@@ -22,7 +22,7 @@ pub struct Quick {
     #[arg(hide_short_help = true, long, value_name = "TEXT")]
     pub label: Option<String>,
     /// The results file [default: results/NAME.steelbench]
-    #[arg(long, value_name = "FILE")]
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub results: Option<PathBuf>,
     /// Print events and the summary as JSON, one object per line
     #[arg(long)]
