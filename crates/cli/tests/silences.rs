@@ -151,7 +151,7 @@ fn a_dump_of_a_silent_server_ends_and_leaves_nothing() {
     let (url, _told) = silent(Falls::AfterLogin);
     let arguments = [&["queries", "try", &url][..], &TRY].concat();
     let ended = run(&lab, &arguments).expect(1);
-    assert!(ended.stderr.contains("without progress"), "{ended:#?}");
+    assert!(ended.stderr.contains("no answer within 0.5 s"), "{ended:#?}");
     assert_eq!(files(&lab), Vec::<String>::new());
 
     // Another server, which reports no client of the first command.

@@ -162,7 +162,7 @@ def check_trials(begin, run):
             "sends intended": part("load").get("sends_intended"),
             "sends missed": part("load").get("sends_missed"),
             "longest send delay (us)": part("load").get("send_delay_us_max"),
-            "machine processors": part("machine").get("cpus"), "machine busy (s)": part("machine").get("busy_s"),
+            "machine CPUs": part("machine").get("cpus"), "machine busy (s)": part("machine").get("busy_s"),
             "machine own (s)": part("machine").get("own_s"),
             "machine steal (s)": part("machine").get("steal_s"),
             "machine iowait (s)": part("machine").get("iowait_s"),

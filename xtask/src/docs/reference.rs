@@ -228,7 +228,7 @@ mod tests {
             "| `C` | log | syncing | (availability) |",
             "| `D` | log | syncing | |",
         ];
-        assert_eq!(lines, expected);
+        assert_eq!(lines[1..], expected);
     }
 
     #[test]

@@ -61,10 +61,10 @@ impl Finding {
 }
 
 impl Summary<'_> {
-    /// The findings of a run. The first answers the question: what the factor that was asked about
-    /// does to the response, or that no difference is significant. Its cause follows, then the
-    /// other effects by size, those of studies, the best configuration, factors without an effect,
-    /// what limits all this, and other responses.
+    /// The findings of a run. The first answers the question: that of a study, such as a search for
+    /// saturation, or else what the factor that was asked about does to the response, or that no
+    /// difference is significant. Its cause follows, then the other effects by size, the best
+    /// configuration, factors without an effect, what limits all this, and other responses.
     pub fn findings(&self) -> Vec<Finding> {
         let claims = Claim::all(self);
         if self.done() == 0 {
@@ -80,14 +80,14 @@ impl Summary<'_> {
         let explanations = self.explanations();
         let (cause, best) = explanations.split_at(explanations.len().min(1));
         let mut findings: Vec<Finding> = verdict::single(self).into_iter().collect();
+        let of_studies = self.studies.iter().filter_map(|study| study.findings);
+        findings.extend(of_studies.flat_map(|find| find(self)));
         findings.extend(about_asked.into_iter().map(of_factor));
         for (position, claim) in claims.iter().enumerate() {
             findings.extend(factors::find(self, claim));
             findings.extend(cause.iter().filter(|_| position == 0).flat_map(why::find));
             findings.extend(cause.iter().filter(|_| position == 0).find_map(why::gain));
         }
-        let of_studies = self.studies.iter().filter_map(|study| study.findings);
-        findings.extend(of_studies.flat_map(|find| find(self)));
         findings.extend(hot::find(self));
         findings.extend(plans::find(self, &claims));
         findings.extend(verdict::best_configuration(self).filter(|_| !claims.is_empty()));

@@ -56,8 +56,12 @@ fn the_findings_begin_with_the_knee() {
         assert!(text.contains(&format!(" {} ", knee.points[end].outstanding)), "{text}");
     }
     assert_eq!(summary.headline().as_ref(), findings.first());
-    let silent: Vec<bool> =
-        findings.iter().map(|finding| finding.kind == FindingKind::NoDifference).collect();
+    let aside = [FindingKind::Caveat, FindingKind::Responses];
+    let silent: Vec<bool> = findings
+        .iter()
+        .filter(|finding| !aside.contains(&finding.kind))
+        .map(|finding| finding.kind == FindingKind::NoDifference)
+        .collect();
     assert!(silent.is_sorted(), "{findings:?}");
 }
 
@@ -363,8 +367,8 @@ fn a_throttled_volume_beside_the_work_directory_has_its_own_ceiling() {
     let [own] = &*ceilings(&database, &[unthrottled, disk(60.0, "slow", throttle)]) else {
         panic!("one")
     };
-    close(measured(own).iops.mean, 60.0, 1e-3);
-    close(own.share, 59.0 / 60.0, 1e-3);
+    close(measured(own).iops.mean, 60.0, 2e-3);
+    close(own.share, 59.0 / 60.0, 2e-3);
 }
 
 /// A volume on two devices, one of which carries the work directory too: what both did counts for
@@ -404,8 +408,9 @@ fn a_database_is_held_against_the_ceiling_that_fits() {
     assert_eq!((ceiling.way, ceiling.volume.as_str()), (Way::Write, "ssd"));
     let of = measured(ceiling);
     assert_eq!((of.block_bytes, of.random, of.run), (8192, true, 3));
-    // 21,443 of 52,300; both vary alike, so the interval holds the share.
-    close(ceiling.share, 0.41, 1e-4);
+    // 21,443 of 52,300; both vary alike, so the interval holds the share. In some blocks the
+    // device's counters are 0.5 % above the load's own.
+    close(ceiling.share, 0.41, 2e-3);
     assert!(ceiling.interval.unwrap().contains(0.41));
     let large = &ceilings(&database(2000.0, 40_000.0, None), &[disk_run(None)])[0];
     assert_eq!(measured(large).block_bytes, 65_536);
@@ -418,7 +423,7 @@ fn a_sequential_ceiling_only_where_no_random_one_is() {
     run.trials.retain(|trial| trial.configuration >= 2);
     let ceiling = &ceilings(&database(7000.0, 8192.0, None), &[run])[0];
     assert!(!measured(ceiling).random);
-    close(ceiling.share, 0.1, 1e-3);
+    close(ceiling.share, 0.1, 2e-3);
 }
 
 #[test]

@@ -194,7 +194,11 @@ fn captures_without_row_numbers_claim_nothing_of_what_names_do_not_tell_apart() 
     let found = between(&old([5, 14, 3]), old([6, 14, 7]));
     assert_eq!(calls(&found), [("b", 4, false)]);
     assert_eq!(found.notes.len(), 1, "{:?}", found.notes);
-    assert!(found.notes[0].starts_with("2 statements: names do not tell"), "{:?}", found.notes);
+    assert!(
+        found.notes[0].starts_with("2 statements: this capture has names only"),
+        "{:?}",
+        found.notes
+    );
     // A new file after an old one is compared by names, too.
     let new = snapshot(0, 3_000, vec![counted("b", vec![row("1/10", None, 9)])]);
     let found = between(&old([5, 14, 3]), new);
