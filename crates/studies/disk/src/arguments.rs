@@ -120,7 +120,10 @@ pub struct Load {
     )]
     pub direct: Option<u8>,
     /// How writes are made durable: none, fdatasync, fsync, dsync
-    #[arg(hide_short_help = true, long, value_name = "HOW", value_parser = setting::<Durability, _>(SYNC))]
+    #[arg(
+        hide_short_help = true,
+        long, value_name = "HOW", value_parser = setting::<Durability, _>(SYNC),
+    )]
     pub sync: Option<Durability>,
     /// Number of writes between syncs
     #[arg(
