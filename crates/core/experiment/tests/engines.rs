@@ -24,10 +24,7 @@ fn every_engine_must_take_the_value() {
                 "in configuration engine=server: `4194304` is not allowed; expected a share such \
                  as \"2%\", or a number from 0 to 1",
             ),
-            (
-                "\"10%\"",
-                "in configuration engine=sqlite: `0.1` is not allowed; expected whole numbers",
-            ),
+            ("\"10%\"", "in configuration engine=sqlite: `0.1` is not allowed; expected a size"),
         ] {
             let source = engines(value, order);
             let found = parse(&source).expect_err("one engine does not accept it").errors;
