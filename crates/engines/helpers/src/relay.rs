@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use transport::Stream;
 use work::Stop;
 
@@ -85,6 +85,10 @@ fn name_of<D: Door>(_: &D) -> &'static str {
     D::SOCKET
 }
 
+/// Time that a session has to end: one that logs in on a silent server does not notice the end.
+const END_MAX: Duration = Duration::from_secs(3);
+const END_AGAIN: Duration = Duration::from_millis(5);
+
 impl Drop for Relay {
     fn drop(&mut self) {
         self.sessions.is_over.store(true, Ordering::Relaxed);
@@ -97,7 +101,10 @@ impl Drop for Relay {
         // Sessions on the server have ended when this returns: they would be in the way.
         for (program, thread) in lock(&self.sessions.all).drain(..) {
             let _ = program.shutdown(Shutdown::Both);
-            let _ = thread.join();
+            let begun = Instant::now();
+            while !thread.is_finished() && begun.elapsed() < END_MAX {
+                thread::sleep(END_AGAIN);
+            }
         }
         // What cannot be removed goes when the next relay starts.
         let _ = std::fs::remove_dir_all(&self.folder);
