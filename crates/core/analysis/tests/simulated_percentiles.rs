@@ -102,7 +102,7 @@ fn trial(value: f64, values: u64) -> Observations {
     Observations { responses: vec![response], ..observed(10.0) }
 }
 
-/// Two levels with the same distribution and so many transactions in each trial.
+/// Two levels with the same distribution and these numbers of transactions in each trial.
 fn experiment(
     random: &mut Random,
     latencies: Latencies,

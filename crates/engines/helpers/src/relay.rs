@@ -21,6 +21,9 @@ const FOLDER: &str = "steelbench-relay-";
 const PARENT_BYTES_MAX: usize = 50;
 /// How soon a connection is accepted again that could not be.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(20);
+/// Time that a session has to end: one that logs in on a silent server does not notice the end.
+const END_MAX: Duration = Duration::from_secs(3);
+const END_AGAIN: Duration = Duration::from_millis(5);
 /// Folders of one process at most.
 const FOLDERS_MAX: u32 = 1000;
 
@@ -84,10 +87,6 @@ impl Relay {
 fn name_of<D: Door>(_: &D) -> &'static str {
     D::SOCKET
 }
-
-/// Time that a session has to end: one that logs in on a silent server does not notice the end.
-const END_MAX: Duration = Duration::from_secs(3);
-const END_AGAIN: Duration = Duration::from_millis(5);
 
 impl Drop for Relay {
     fn drop(&mut self) {
