@@ -312,13 +312,20 @@ def check_records(book, run):
         wrong.append(f"Experiment: {lines} is not {wanted}")
 
 
+def available(response):
+    """Whether ten values of the trial or more lie beyond a percentile: the rule for all that summarises trials."""
+    of = response.get("percentile")
+    return of is None or of["values"] * min(of["percent"], 100 - of["percent"]) / 100 > 10 - 1e-6
+
+
 def check_configurations(book, run, summary):
     """Computed again from the trials; intervals as the summary has them."""
     for row in rows(book, "Configurations"):
         index = next(i for i, c in enumerate(run["configurations"]) if written(c["label"]) == row["configuration"])
         own = {t["block"]: t["observations"] for t in run["trials"]
                if t["configuration"] == index and t["status"]["status"] == "done"}
-        values = [r["value"] for o in own.values() for r in o["responses"] if written(r["name"]) == row["response"]]
+        values = [r["value"] for o in own.values() for r in o["responses"]
+                  if written(r["name"]) == row["response"] and available(r)]
         if not values and row["response"] == "throughput":
             # Every trial has it, recorded or not.
             values = [o["work"]["amount"] / o["elapsed_s"] for o in own.values()]
