@@ -1,8 +1,9 @@
 //! `steelbench compare`: two configurations of a run, or two runs: how they differ, and whether
 //! that is within limits.
 
-use analysis::runs::{Decision, Gate, Limit, Responses, compare_sides, judge_sides};
+use analysis::runs::{Responses, compare_sides, judge_sides};
 use clap::Parser;
+use command_line::arguments::GateOptions;
 use command_line::output::{self, Form};
 use command_line::select::cells;
 use command_line::{Context, ExitCode, Failure, Place, Tool, Which, results};
@@ -52,28 +53,23 @@ pub struct Compare {
     /// For two runs: compare every common response
     #[arg(long, conflicts_with = "response")]
     pub all: bool,
-    /// For two runs: exit code 1 if a configuration changed significantly by more than this:
-    /// `slower:3%`, `faster:3%`, or for a response `latency_p99:+5%`, `iops:-3%`; repeatable
-    #[arg(long, value_name = "LIMIT")]
-    pub fail_if: Vec<Limit>,
-    /// Exit code 1 also if a change may exceed the limit
-    #[arg(long, requires = "fail_if")]
-    pub fail_if_unsure: bool,
+    #[command(flatten)]
+    pub gate: GateOptions,
     #[command(flatten)]
     pub form: Form,
 }
 
 impl Compare {
     /// Returns whether an option applies only to two runs.
-    pub fn is_for_runs(&self) -> bool {
-        self.response.is_some() || self.all || !self.fail_if.is_empty()
+    fn is_for_runs(&self) -> bool {
+        self.response.is_some() || self.all
     }
 }
 
 impl Tool for Compare {
     const EXAMPLES: [&'static str; 2] = [
         "steelbench compare random-insert data_files=1 data_files=4",
-        "steelbench compare before.steelbench after.steelbench --fail-if slower:3%",
+        "steelbench compare upgrade version=old version=new --fail-if slower:3%",
     ];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
@@ -119,7 +115,7 @@ fn observations(
     let from = Place { store: &stores[0], which: from.which };
     let to = Place { store: &stores[1], which: to.which };
     for records in context.records {
-        if arguments.is_for_runs() {
+        if arguments.is_for_runs() || arguments.gate.is_given() {
             if records.document(from)?.is_some() && records.document(to)?.is_some() {
                 return Err(Failure::usage(
                     "--response, --all and --fail-if apply to runs; a comparison of observations \
@@ -148,18 +144,29 @@ fn configurations(
 ) -> Result<ExitCode, Failure> {
     if arguments.is_for_runs() {
         return Err(Failure::usage(
-            "--response, --all and --fail-if apply to two runs; a comparison of configurations \
-             shows every response",
+            "--response and --all apply to two runs; a comparison of configurations shows every \
+             response",
         ));
     }
     let (cells, [from, to]) = cells(recording, a, b)?;
     let compared = analysis::compare_over(recording, &cells)
         .ok_or_else(|| Failure::failed("neither configuration has a completed trial"))?;
-    output::show(
+    let limits = &arguments.gate.fail_if;
+    let gate = (!limits.is_empty())
+        .then(|| analysis::gate::judge(recording, &cells, limits))
+        .transpose()
+        .map_err(Failure::usage)?;
+    let code = output::show(
         arguments.form,
-        || report::json::head_to_head(&compared, &from, &to),
-        || report::head_to_head(&compared, &from, &to),
-    )
+        || report::json::head_to_head(&compared, &from, &to, gate.as_ref()),
+        || {
+            let mut document = report::head_to_head(&compared, &from, &to);
+            document.sections.splice(..0, gate.as_ref().map(report::gate_section));
+            document
+        },
+    )?;
+    let name = &recording.run.name;
+    gate.map_or(Ok(code), |gate| arguments.gate.conclude(&gate, name, arguments.form.json))
 }
 
 /// A run as it is named on the command line.
@@ -243,41 +250,16 @@ fn runs(arguments: &Compare, from: &[Recording], to: &[Recording]) -> Result<Exi
         None => Responses::Primary,
     };
     let compared = compare_sides(from, to, which).map_err(Failure::usage)?;
-    let gate = if arguments.fail_if.is_empty() {
-        None
-    } else {
-        Some(judge_sides(from, to, which, &arguments.fail_if).map_err(Failure::usage)?)
-    };
-    output::show(
+    let limits = &arguments.gate.fail_if;
+    let gate = (!limits.is_empty())
+        .then(|| judge_sides(from, to, which, limits))
+        .transpose()
+        .map_err(Failure::usage)?;
+    let code = output::show(
         arguments.form,
         || report::json::runs(&compared, gate.as_ref()),
         || report::runs(&compared, gate.as_ref()),
     )?;
-    // The reason is for people, who read the log of what read the JSON.
-    if let Some(gate) = gate.as_ref().filter(|_| arguments.form.json) {
-        output::complain(report::gate(gate).as_str());
-    }
-    gate.map_or(Ok(ExitCode::Ok), |gate| exit_code(&gate, arguments.fail_if_unsure))
-}
-
-/// A gate that cannot judge must not look like one that was passed.
-fn exit_code(gate: &Gate, fail_if_unsure: bool) -> Result<ExitCode, Failure> {
-    match gate.decision {
-        Decision::Broken => Ok(ExitCode::Failed),
-        _ if gate.too_few().next().is_some() => {
-            let reasons: Vec<String> =
-                gate.too_few().map(|(limit, few)| format!("cannot judge {limit}: {few}")).collect();
-            Err(Failure::usage(reasons.join("; ")))
-        }
-        _ if gate.not_judged().next().is_some() => {
-            let limits: Vec<String> = gate.not_judged().map(|it| it.limit.to_string()).collect();
-            let limits = limits.join(", ");
-            Err(Failure::usage(format!(
-                "cannot judge any configuration by {limits}: this needs values above 0 and two \
-                 blocks in each run, or two runs per side"
-            )))
-        }
-        Decision::Unsure if fail_if_unsure => Ok(ExitCode::Failed),
-        Decision::Unsure | Decision::Kept => Ok(ExitCode::Ok),
-    }
+    let name = &compared.to.name;
+    gate.map_or(Ok(code), |gate| arguments.gate.conclude(&gate, name, arguments.form.json))
 }

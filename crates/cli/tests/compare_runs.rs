@@ -129,6 +129,40 @@ fn the_exit_code_is_the_gates() {
     );
 }
 
+/// The blocks of one run hold both sides.
+#[test]
+fn levels_of_one_run_pass_a_gate_or_do_not() {
+    let levels = "[[level]]\nfactor = \"version\"\nname = \"old\"\nset = { \"target.delay\" = \"2 \
+                  ms\" }\n[[level]]\nfactor = \"version\"\nname = \"new\"\nset = { \
+                  \"target.delay\" = \"3 ms\" }\n";
+    let lab = Lab::with(&scripted(4, "", levels));
+    lab.run(0);
+    let sides = ["version=old", "version=new"];
+    let gate = |more: &[&str], code: i32| lab.compare(&[&sides[..], more].concat()).expect(code);
+    // Each of two configurations is half as slow again.
+    let broken = gate(&["--fail-if", "slower:30%"], 1);
+    let said = broken.stdout.replace('\n', " ");
+    assert!(said.contains("Gate failed: elapsed of ") && said.contains("(2 of 2 conf"), "{said}");
+    assert!(!said.contains("One run per side"), "{said}");
+    gate(&["--fail-if", "slower:70%"], 0).shows("Gate passed");
+    gate(&["--fail-if", "throughput:-20%", "--fail-if", "slower:70%"], 1);
+    lab.compare(&["version=new", "version=old", "--fail-if", "slower:3%"]).expect(0);
+    let annotated = gate(&["--fail-if", "slower:30%", "--github", "--junit", "gate.xml"], 1);
+    let note = annotated.stdout.lines().last().unwrap();
+    assert!(note.starts_with("::error title=Steelbench::Gate failed: ") && note.contains("%25"));
+    let xml = lab.read("gate.xml");
+    assert!(xml.contains("<testsuites tests=\"2\" failures=\"2\" skipped=\"0\""), "{xml}");
+    assert_eq!(xml.matches("<failure message=\"elapsed of ").count(), 2, "{xml}");
+    let json = gate(&["--fail-if", "slower:30%", "--json"], 1);
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["gate"]["spread"], "interleaved");
+    let judged = &json["gate"]["limits"][0]["configurations"][0];
+    assert_eq!((&judged["repeats"], &judged["decision"]), (&4.into(), &"broken".into()));
+    assert!((judged["change"].as_f64().unwrap() - 0.5).abs() < 0.05, "{judged}");
+    // Without any limit there is nothing to tell anybody.
+    lab.compare(&[&sides[..], &["--github"]].concat()).expect(2);
+}
+
 #[test]
 fn wrong_arguments_are_explained() {
     let lab = two_runs();
@@ -143,7 +177,8 @@ fn wrong_arguments_are_explained() {
         (&["t@1", "t@2", "--fail-if", "iops:3%"], "no comparable response iops"),
         (&["t@1", "t@2", "--fail-if", "slower"], "`slower` is not a limit"),
         (&["t@1", "t@2", "--fail-if-unsure"], "--fail-if"),
-        (&["data_files=1", "data_files=2", "--fail-if", "slower:3%"], "apply to two runs"),
+        (&["data_files=1", "data_files=2", "--response", "iops"], "apply to two runs"),
+        (&["data_files=1", "data_files=2", "--fail-if", "iops:3%"], "no comparable response iops"),
     ] {
         lab.compare(arguments).expect(2).says(says);
     }

@@ -301,6 +301,11 @@ impl Test {
         Self { p_value: test.p_value_of(0.0), ..test }
     }
 
+    /// The standard error of the difference and its degrees of freedom.
+    pub(crate) fn error_and_df(&self) -> Option<(f64, f64)> {
+        self.spread.as_ref().map(|spread| (spread.error, spread.df))
+    }
+
     /// The two-sided p-value of "the true difference is this".
     pub fn p_value_of(&self, difference: f64) -> Option<f64> {
         let spread = self.spread.as_ref()?;

@@ -14,6 +14,7 @@ mod equivalence;
 pub mod estimate;
 pub mod findings;
 pub mod gains;
+pub mod gate;
 pub mod grid;
 pub mod head_to_head;
 pub mod health;

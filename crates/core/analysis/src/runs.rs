@@ -2,15 +2,16 @@
 //! each configuration.
 
 mod changes;
-mod gate;
 mod history;
+mod limits;
 mod samples;
 
 pub use changes::{Change, FactorChange, Match, MatchedBy, SettingChange};
-pub use gate::{Decision, Gate, Judged, Limit, LimitError, LimitJudged, Way, judge, judge_sides};
 pub use history::{History, HistoryChange, HistoryRun, HistorySeries, history};
+pub use limits::{judge, judge_sides};
 
 use crate::compare::corrected;
+use crate::gate::{self, GateError};
 use crate::grid::{Figures, Grid};
 use crate::response::distinct;
 use crate::{Comparison, Estimate, ResponseChoice, TooFew, WarningsCompared, response};
@@ -61,22 +62,9 @@ pub enum RunsError {
         /// Labels of the second run's.
         to: String,
     },
-    /// No response by that name, in the same unit and direction, in both.
-    #[error("no comparable response {name}; both runs have {known}")]
-    NoResponse {
-        /// The name asked for.
-        name: String,
-        /// Names of those that can be compared.
-        known: String,
-    },
-    /// Nothing that is above 0 falls by 100 %.
-    #[error("{limit} can never be exceeded: {name} would have to fall to 0 or below")]
-    ImpossibleLimit {
-        /// The limit.
-        limit: String,
-        /// The response.
-        name: String,
-    },
+    /// No such response, or a limit that nothing exceeds.
+    #[error(transparent)]
+    Gate(#[from] GateError),
 }
 
 /// How the second run differs from the first.
@@ -392,16 +380,7 @@ impl<'a> Pair<'a> {
     }
 
     fn common(&self, name: &str) -> Result<ResponseChoice, RunsError> {
-        let find = |side: &Runs| {
-            side.observations().into_iter().find_map(|o| ResponseChoice::named(name, o))
-        };
-        let (from, to) = (find(&self.from), find(&self.to));
-        from.filter(|from| to.as_ref() == Some(from)).ok_or_else(|| {
-            let all = self.names().into_iter().filter(|other| *other != name);
-            let known =
-                all.filter(|other| self.common(other).is_ok()).collect::<Vec<_>>().join(", ");
-            RunsError::NoResponse { name: name.to_owned(), known }
-        })
+        Ok(gate::common(name, &self.from.observations(), &self.to.observations())?)
     }
 
     fn names(&self) -> Vec<&'a str> {

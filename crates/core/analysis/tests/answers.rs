@@ -1,6 +1,7 @@
 //! The first finding answers the question, and says what its answer costs.
 
-use analysis::runs::{Decision, Responses, Verdict, compare_sides, judge};
+use analysis::gate::{Decision, Spread};
+use analysis::runs::{Responses, Verdict, compare_sides, judge};
 use analysis::{FindingKind, Standing, Summary, summarize};
 use experiment::DurabilityRule;
 use observations::{Direction, Recording, Response, Value};
@@ -223,6 +224,6 @@ fn single_runs_are_compared_without_a_claim() {
     assert_eq!(of(other, one), Verdict::BetterInTheseRuns);
     assert_eq!(of(&[a.clone(), c], &[b.clone(), d]), Verdict::Worse);
     let gate = judge(&a, &b, Responses::Primary, &["slower:1%".parse().unwrap()]).unwrap();
-    assert!(gate.single_runs && gate.decision == Decision::Broken);
+    assert!(gate.spread == Spread::SingleRuns && gate.decision == Decision::Broken);
     assert_eq!(gate.limits[0].response.direction, Direction::LowerIsBetter);
 }

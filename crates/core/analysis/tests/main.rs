@@ -27,6 +27,7 @@ mod self_test;
 mod simulated;
 mod simulated_claims;
 mod simulated_designs;
+mod simulated_gate;
 mod simulated_noise;
 mod simulated_percentiles;
 mod simulated_runs;

@@ -1,8 +1,8 @@
 //! Two runs against each other, gates and histories, of recordings whose truth is known.
 
+use analysis::gate::{Decision, GateError, Limit};
 use analysis::runs::{
-    Decision, Limit, MatchedBy, Responses, RunsError, Verdict, compare_runs, compare_sides, judge,
-    judge_sides,
+    MatchedBy, Responses, RunsError, Verdict, compare_runs, compare_sides, judge, judge_sides,
 };
 use analysis::{Method, history};
 use observations::{
@@ -142,7 +142,10 @@ fn what_cannot_be_compared_is_said() {
         trial.observations.as_mut().unwrap().responses =
             vec![Response::lower("elapsed", "min", 1.0)];
     }
-    assert!(matches!(compare(&seconds, Responses::Primary), RunsError::NoResponse { .. }));
+    assert!(matches!(
+        compare(&seconds, Responses::Primary),
+        RunsError::Gate(GateError::NoResponse { .. })
+    ));
     let all = compare_runs(&one, &seconds, Responses::All).unwrap();
     assert_eq!(
         all.responses.iter().map(|it| it.response.name.as_str()).collect::<Vec<_>>(),

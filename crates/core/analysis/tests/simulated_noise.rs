@@ -14,7 +14,7 @@ const RATIO: f64 = 1.05;
 
 /// Noise of the trials of an experiment.
 #[derive(Debug, Clone, Copy)]
-enum Noise {
+pub enum Noise {
     Normal,
     /// A lognormal with this spread.
     Lognormal(f64),
@@ -36,7 +36,7 @@ enum Noise {
     Drift,
 }
 
-const NOISES: [Noise; 9] = [
+pub const NOISES: [Noise; 9] = [
     Noise::Normal,
     Noise::Lognormal(0.5),
     Noise::Spikes { share: 0.02, factor: 10.0 },
@@ -50,15 +50,21 @@ const NOISES: [Noise; 9] = [
 
 impl Noise {
     /// Mean logarithm that it adds to the second level only.
-    fn bias(self) -> f64 {
+    pub fn bias(self) -> f64 {
         match self {
             Self::SpikesOnOneSide { share, factor } => share * factor.ln(),
             _ => 0.0,
         }
     }
 
-    /// Elapsed times of both levels, block by block.
-    fn experiment(self, random: &mut Random, blocks: usize, ratio: f64) -> [Vec<f64>; 2] {
+    /// Elapsed times of both levels, block by block. `spread`: that of a trial without disturbance.
+    pub fn experiment(
+        self,
+        random: &mut Random,
+        blocks: usize,
+        ratio: f64,
+        spread: f64,
+    ) -> [Vec<f64>; 2] {
         let (mut times, mut slow, mut machine) = ([Vec::new(), Vec::new()], false, 0.0);
         for _ in 0..blocks {
             let first = random.below(2) as usize;
@@ -85,7 +91,7 @@ impl Noise {
                     }
                 };
                 let effect = if level == 1 { -ratio.ln() } else { 0.0 };
-                block[level] = 10.0 * (effect + disturbance + SPREAD * random.normal()).exp();
+                block[level] = 10.0 * (effect + disturbance + spread * random.normal()).exp();
             }
             times[0].push(block[0]);
             times[1].push(block[1]);
@@ -104,7 +110,7 @@ fn simulate(random: &mut Random, noise: Noise, blocks: usize, ratio: f64) -> Rat
     let truth = ratio.ln() - noise.bias();
     let (mut claims, mut covered) = (0, 0);
     for _ in 0..EXPERIMENTS {
-        let [from, to] = noise.experiment(random, blocks, ratio);
+        let [from, to] = noise.experiment(random, blocks, ratio, SPREAD);
         let recording = data_files(&["1", "2"], &[&from, &to]);
         let summary = summarize(&recording);
         let comparison = summary.configurations[1].factor.as_ref().unwrap();

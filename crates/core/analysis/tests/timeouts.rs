@@ -144,13 +144,13 @@ fn runs_and_sides_are_compared_with_their_time_outs() {
         let limits = [limit.parse().unwrap()];
         runs::judge(&old, new, runs::Responses::Primary, &limits).unwrap().decision
     };
-    assert_eq!(judge(&new, "slower:3%"), runs::Decision::Kept);
+    assert_eq!(judge(&new, "slower:3%"), analysis::gate::Decision::Kept);
     for block in [1, 3, 4] {
         new.trials.retain(|trial| trial.block != block);
         new.trials.push(timed_out(0, block, 3.9));
     }
     // 0.8 s in two blocks of five does not prove that nothing became slower.
-    assert_eq!(judge(&new, "slower:3%"), runs::Decision::Unsure);
+    assert_eq!(judge(&new, "slower:3%"), analysis::gate::Decision::Unsure);
     let compared = compare_runs(&old, &new, runs::Responses::Primary).unwrap();
     let own = &compared.responses[0].configurations[0];
     assert_eq!(own.verdict, runs::Verdict::Unknown);
@@ -162,7 +162,7 @@ fn runs_and_sides_are_compared_with_their_time_outs() {
     new.trials.clear();
     new.trials.push(done(0, 6, observed(3.95)));
     new.trials.extend((1..=5).map(|block| timed_out(0, block, 3.9)));
-    assert_eq!(judge(&new, "slower:3%"), runs::Decision::Broken);
+    assert_eq!(judge(&new, "slower:3%"), analysis::gate::Decision::Broken);
 }
 
 /// Older files record that a trial timed out, but not how long it had been measured.

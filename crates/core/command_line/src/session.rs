@@ -4,9 +4,12 @@ use crate::arguments::Quick;
 use crate::files::Replace;
 use crate::progress::Progress;
 use crate::{Context, ExitCode, Failure, output, results, signals};
+use analysis::Summary;
+use analysis::gate::Gate;
 use engine::Permits;
 use experiment::{Draft, Experiment};
 use observations::{Event, Recording, RunEnd, Tally, redacted};
+use report::Document;
 use runner::{Manual, Options};
 use serde_json::json;
 use std::io::IsTerminal;
@@ -83,6 +86,23 @@ impl Session {
 
     /// Shows what the store holds of the run. Whether a configuration has lost a block for good.
     pub fn show(&self, context: &Context, recording: &Recording) -> Result<bool, Failure> {
+        let failed = self.show_as(context, recording, None, &|summary| {
+            report::run(summary, context.sections, report::Medium::Text)
+        })?;
+        if !self.json && !recording.trials.is_empty() {
+            output::print("Terms:   docs/reading-a-report.md\n")?;
+        }
+        Ok(failed)
+    }
+
+    /// As [`Self::show`], with a text of one's own, and in the JSON whether limits are kept.
+    pub fn show_as(
+        &self,
+        context: &Context,
+        recording: &Recording,
+        gate: Option<&Gate>,
+        document: &dyn Fn(&Summary) -> Document,
+    ) -> Result<bool, Failure> {
         let summary = results::summary(context, recording, &self.results);
         let page = self.results.with_extension("html");
         if summary.done() + summary.failed() > 0 {
@@ -94,11 +114,15 @@ impl Session {
         if self.json {
             let summary =
                 report::json::summary(&summary, context.sections).map_err(Failure::failed)?;
-            output::print_json(&json!({ "event": "summary", "summary": summary }))?;
+            let mut event = json!({ "event": "summary", "summary": summary });
+            if let Some(gate) = gate {
+                event["gate"] = json!(gate);
+            }
+            output::print_json(&event)?;
         } else if summary.done() + summary.failed() > 0 {
-            output::print_document(&report::run(&summary, context.sections, report::Medium::Text))?;
+            output::print_document(&document(&summary))?;
             output::print(&format!(
-                "\nResults: {}\nReport:  {}\nTerms:   docs/reading-a-report.md\n",
+                "\nResults: {}\nReport:  {}\n",
                 self.results.display(),
                 page.display()
             ))?;

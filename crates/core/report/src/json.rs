@@ -7,7 +7,8 @@
 //! has them: the types of the analysis cause none.
 
 use crate::{StudySections, escaped};
-use analysis::runs::{Gate, History, RunsCompared};
+use analysis::gate::Gate;
+use analysis::runs::{History, RunsCompared};
 use analysis::{HeadToHead, Summary};
 use observations::{ActivityRecord, Advice, CounterReadings, Recording, Survey};
 use serde::{Deserialize, Serialize};
@@ -87,12 +88,17 @@ impl Formatter for Printable {
     }
 }
 
-/// Two configurations, with their labels.
-pub fn head_to_head(compared: &HeadToHead, from: &str, to: &str) -> Result<Value> {
+/// Two configurations, with their labels, and `gate`, which is `null` where no limit was given.
+pub fn head_to_head(
+    compared: &HeadToHead,
+    from: &str,
+    to: &str,
+    gate: Option<&Gate>,
+) -> Result<Value> {
     object(
         "comparison",
         compared,
-        json!({ "schema": RUN_SCHEMA, "from_label": from, "to_label": to }),
+        json!({ "schema": RUN_SCHEMA, "from_label": from, "to_label": to, "gate": gate }),
     )
 }
 

@@ -16,6 +16,7 @@ mod chart;
 mod compare;
 mod csv;
 mod figure;
+mod gate;
 mod history;
 mod hot;
 mod markdown;
@@ -43,6 +44,7 @@ pub mod web;
 pub use advice::{advised, yes};
 pub use ascii::ascii;
 pub use compare::head_to_head;
+pub use gate::{gate, gate_section, gate_tone, github, junit};
 pub use history::{history, sparkline, tone};
 pub use hot::hot_resources;
 pub use markdown::markdown;
@@ -54,7 +56,7 @@ pub use ours::is_ours;
 pub use plan_tree::{grouped, plan_tree};
 pub use profile::{missing, more};
 pub use recording::tables;
-pub use runs::{gate, runs};
+pub use runs::runs;
 pub use sections::{
     Chapter, SectionData, SectionEntry, ShowSection, StudySections, accounting,
     check as accounting_check, run, section_data, wait_table, waits_left_out,

@@ -1,17 +1,19 @@
 //! Two runs against each other.
 
 use crate::compare::{against, warnings};
+use crate::gate;
 use crate::model::{Cell, Columns, Document, NOTHING, Section, Tone};
 use crate::sections::better;
 use crate::table::Share;
 use crate::text::label;
 use crate::text::{joined, listed};
-use crate::{Text, number, text};
+use crate::{number, text};
+use analysis::gate::Gate;
 use analysis::runs::{
-    Change, ConfigurationCompared, Decision, FactorChange, Gate, Judged, LimitJudged, MatchedBy,
-    ResponseCompared, RunName, RunsCompared, Verdict,
+    Change, ConfigurationCompared, FactorChange, MatchedBy, ResponseCompared, RunName,
+    RunsCompared, Verdict,
 };
-use analysis::{Comparison, Estimate, WarningsCompared};
+use analysis::{Comparison, Estimate};
 
 /// Two runs: how each configuration changed, and what else did.
 pub fn runs(compared: &RunsCompared, gate: Option<&Gate>) -> Document {
@@ -53,7 +55,7 @@ fn unit(compared: &RunsCompared) -> &'static str {
     if compared.more_from.is_empty() { "block" } else { "run" }
 }
 
-fn introduction(compared: &RunsCompared, gate: Option<&Gate>) -> Section {
+fn introduction(compared: &RunsCompared, judged: Option<&Gate>) -> Section {
     let mut section = Section::default();
     let all = sides(compared);
     for (side, run) in all.iter().flat_map(|(side, runs)| runs.iter().map(move |run| (side, run))) {
@@ -63,12 +65,8 @@ fn introduction(compared: &RunsCompared, gate: Option<&Gate>) -> Section {
         let origin = origin.map_or_else(String::new, |origin| format!(", {origin}"));
         section.note(format!("{side}: {started}{origin}, Steelbench {version}{synthetic}"));
     }
-    if let Some(judged) = gate {
-        let is_clean = judged.warnings.kinds.is_empty() || judged.decision != Decision::Kept;
-        section.toned(
-            self::gate(judged),
-            if is_clean { tone(judged.decision) } else { Tone::Warning },
-        );
+    if let Some(judged) = judged {
+        section.toned(gate::gate(judged), gate::gate_tone(judged));
     }
     for response in &compared.responses {
         let (text, tone) = verdict(response, unit(compared));
@@ -291,94 +289,6 @@ fn unmatched(compared: &RunsCompared) -> Option<Section> {
         }
     }
     section.unless_empty()
-}
-
-/// Why a gate is passed or not, in one line, with the warnings that the trials behind it carry.
-pub fn gate(gate: &Gate) -> Text {
-    let WarningsCompared { from_trials, to_trials, kinds } = &gate.warnings;
-    let warnings = listed(kinds.iter().map(|own| {
-        format!(
-            "{} on {} of {from_trials} trials of A and {} of {to_trials} of B",
-            own.kind.name(),
-            own.from,
-            own.to
-        )
-    }))
-    .map_or_else(String::new, |all| format!(" Warnings: {all}."));
-    let limit = if gate.single_runs {
-        " One run per side: this holds for these two runs; run-to-run variation is not in it."
-    } else {
-        ""
-    };
-    format!("{}{limit}{warnings}", decision(gate)).into()
-}
-
-/// `Gate failed: elapsed of data_files=1 rose by 10.0 % [9.1, 10.9], beyond slower:3% (1 of 2
-/// configurations).`
-fn decision(gate: &Gate) -> String {
-    let worst: Vec<&LimitJudged> =
-        gate.limits.iter().filter(|it| it.decision == gate.decision).collect();
-    let Some(first) = worst.first().filter(|_| gate.decision != Decision::Kept) else {
-        let limits = joined(gate.limits.iter().map(|it| it.limit.to_string()), ", ");
-        return format!("Gate passed: every configuration is within {limits}.");
-    };
-    let hit: Vec<&Judged> =
-        first.configurations.iter().filter(|it| it.decision == gate.decision).collect();
-    let furthest =
-        hit.iter().copied().reduce(|a, b| if beyond(first, b) > beyond(first, a) { b } else { a });
-    let what = furthest.map_or_else(String::new, |own| change(first, own));
-    let share =
-        format!("{} of {}", hit.len(), number::plural(first.configurations.len(), "configuration"));
-    let others = if worst.len() > 1 {
-        {
-            let others = number::plural(worst.len() - 1, "other limit");
-            let exceeded = if gate.decision == Decision::Broken {
-                "exceeded too"
-            } else {
-                "possibly exceeded too"
-            };
-            format!("; {others} {exceeded}")
-        }
-    } else {
-        String::new()
-    };
-    let limit = &first.limit;
-    match gate.decision {
-        Decision::Broken => format!("Gate failed: {what}, beyond {limit} ({share}{others})."),
-        _ => format!("Gate inconclusive: {what}; the interval includes {limit} ({share}{others})."),
-    }
-}
-
-fn tone(decision: Decision) -> Tone {
-    match decision {
-        Decision::Kept => Tone::Good,
-        Decision::Unsure => Tone::Warning,
-        Decision::Broken => Tone::Bad,
-    }
-}
-
-/// How far a change goes in the direction of the limit.
-fn beyond(limit: &LimitJudged, own: &Judged) -> f64 {
-    own.change.map_or(f64::NEG_INFINITY, |change| if limit.rise { change } else { -change })
-}
-
-fn change(limit: &LimitJudged, own: &Judged) -> String {
-    let name = format!("{} of {}", limit.response.name, label(&own.label));
-    let Some(change) = own.change else {
-        let why = limit
-            .too_few
-            .as_ref()
-            .map_or_else(|| "a value is missing or not above 0".to_owned(), ToString::to_string);
-        return format!("{name} cannot be judged: {why}");
-    };
-    let sign = if change < 0.0 { -1.0 } else { 1.0 };
-    let word = if change < 0.0 { "fell" } else { "rose" };
-    let percent = |value: f64| number::fixed(value, 1);
-    let interval = match own.interval.map(|it| [100.0 * sign * it.low, 100.0 * sign * it.high]) {
-        None => " (one block, no interval)".to_owned(),
-        Some([a, b]) => format!(" {}", number::percent_ends((a.min(b), a.max(b)), percent)),
-    };
-    format!("{name} {word} by {} %{interval}", percent(100.0 * change.abs()))
 }
 
 #[cfg(test)]

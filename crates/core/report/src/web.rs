@@ -5,7 +5,7 @@
 //! has its data as a table. Scripts are allowed by their hashes only.
 
 pub mod flame;
-mod markup;
+pub(crate) mod markup;
 mod page;
 
 use crate::StudySections;

@@ -137,7 +137,7 @@ fn says_when_nothing_can_be_told() {
 fn json_names_both_sides() {
     let recording = data_files(&["1", "16"], &[&[1750.0, 1755.0], &[904.0, 909.0]]);
     let (compared, _) = compared(&recording);
-    let value = report::json::head_to_head(&compared, "one", "other").unwrap();
+    let value = report::json::head_to_head(&compared, "one", "other", None).unwrap();
     assert_eq!((&value["schema"], &value["kind"]), (&"steelbench/2".into(), &"comparison".into()));
     assert_eq!((&value["from_label"], &value["to_label"]), (&"one".into(), &"other".into()));
     let factor = value["comparison"]["value"].as_f64().unwrap();

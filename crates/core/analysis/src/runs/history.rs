@@ -3,6 +3,7 @@
 use super::changes::{self, matching};
 use super::{Change, Responses, RunName, RunsError, SettingChange, Verdict};
 use crate::estimate::mean;
+use crate::gate::GateError;
 use crate::grid::{Figures, Grid};
 use crate::model::CONCURRENCY;
 use crate::response::{distinct, names};
@@ -147,7 +148,7 @@ fn choose(
         .ok_or_else(|| {
             let seen: Vec<&Observations> = latest.done().map(|(_, seen)| seen).collect();
             let known = names(&seen).join(", ");
-            RunsError::NoResponse { name: name.to_owned(), known }
+            GateError::NoResponse { name: name.to_owned(), known }.into()
         })
 }
 

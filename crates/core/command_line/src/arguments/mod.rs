@@ -1,9 +1,11 @@
 //! Options that several commands have, and the readers of their values.
 
+mod gate;
 mod mariadb;
 mod psql;
 mod quick;
 
+pub use gate::GateOptions;
 pub use mariadb::MariaDb;
 pub use psql::Psql;
 pub use quick::Quick;
