@@ -1,6 +1,6 @@
 //! `steelbench time` and experiments with commands from end to end, beside hyperfine.
 
-use crate::common::{Lab, at_home, signal, skipped, wait_until};
+use crate::common::{Ended, Lab, at_home, signal, skipped, wait_until};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ fn json(lab: &Lab, file: &str) -> Value {
 #[test]
 fn commands_take_turns_and_the_faster_one_is_named() {
     let lab = Lab::new();
-    lab.steelbench(&["time", "-N", "-r", "6", "sleep 0.02", "sleep 0.2"])
+    lab.steelbench(&["time", "-N", "-v", "-r", "6", "sleep 0.02", "sleep 0.2"])
         .expect(0)
         .shows("12 trials done")
         .shows("compared on elapsed (s, lower is better)")
@@ -29,7 +29,42 @@ fn commands_take_turns_and_the_faster_one_is_named() {
         order.iter().map(String::as_str).collect::<BTreeSet<_>>(),
         BTreeSet::from(["01", "10"])
     );
-    lab.steelbench(&["time", "-N", "-r", "1", "true"]).expect(0).shows("Run 2");
+    lab.steelbench(&["time", "-N", "-v", "-r", "1", "true"]).expect(0).shows("Run 2");
+}
+
+#[test]
+fn a_screen_of_fifteen_lines_is_enough() {
+    let lab = Lab::new();
+    let commands: Vec<String> = (0..9).map(|n| format!("sleep 0.0{n}")).collect();
+    let many = ["time", "-N", "-r", "5"].into_iter().chain(commands.iter().map(String::as_str));
+    for arguments in [
+        many.collect::<Vec<_>>(),
+        vec!["time", "-N", "-r", "6", "--fail-if", "slower:3%", "sleep 0.02", "sleep 0.2"],
+    ] {
+        let code = i32::from(arguments.contains(&"--fail-if"));
+        let output = lab.command(&arguments).env("COLUMNS", "80").output().unwrap();
+        let ended = Ended::from(output).expect(code);
+        assert!(ended.stdout.lines().count() <= 15, "{}", ended.stdout);
+        assert!(ended.stdout.lines().all(|line| line.chars().count() <= 80), "{}", ended.stdout);
+        assert!(ended.stdout.contains("slower"), "{}", ended.stdout);
+    }
+}
+
+/// The reference is the first command; each other one must keep to the limit.
+#[test]
+fn a_limit_fails_the_slower_command() {
+    let lab = Lab::new();
+    let time = |commands: [&str; 2], code: i32| {
+        let options = ["time", "-N", "-r", "6", "--fail-if", "slower:50%", "--json"];
+        let ended = lab.steelbench(&[&options[..], &commands[..]].concat()).expect(code);
+        let last = ended.stdout.lines().last().unwrap().to_owned();
+        serde_json::from_str::<Value>(&last).unwrap()["gate"].clone()
+    };
+    let broken = time(["sleep 0.02", "sleep 0.2"], 1);
+    assert_eq!((&broken["decision"], &broken["spread"]), (&"broken".into(), &"interleaved".into()));
+    let kept = time(["sleep 0.2", "sleep 0.02"], 0);
+    assert_eq!(kept["decision"], "kept");
+    lab.steelbench(&["time", "true", "--junit", "t.xml"]).expect(2).says("--fail-if");
 }
 
 #[test]
@@ -256,7 +291,7 @@ fn a_setup_that_commands_have_in_common_runs_once() {
         "echo cleanup >> log",
     ];
     let commands = ["-L", "n", "1,2", "true", "echo {n}"];
-    lab.steelbench(&[&["time"], &options[..], &commands[..]].concat())
+    lab.steelbench(&[&["time", "-v"], &options[..], &commands[..]].concat())
         .expect(0)
         .shows("24 trials done");
     assert_eq!(told(&lab, "log"), ["setup", "prepare", "cleanup"]);

@@ -4,7 +4,7 @@
 //! [`Profiler`] samples processes that are there, or a command that it starts; its [`Samples`],
 //! named, are an [`observations::Profile`]. `events` opens the kernel's events, `records` reads
 //! what they leave in the rings, `spaces` knows which file is at which address of which process,
-//! `stacks` counts, `symbols` gives names.
+//! `stacks` counts, `symbols` gives names. [`Instructions`] counts those of started processes.
 //!
 //! *Decision*: the clock is `cpu-clock`, also where the processor counts cycles. A sample then
 //! stands for the same time on every machine, virtual ones included, so that profiles of two
@@ -13,6 +13,7 @@
 
 mod error;
 mod events;
+mod instructions;
 mod processes;
 mod profiler;
 mod records;
@@ -21,6 +22,7 @@ mod stacks;
 mod symbols;
 
 pub use error::ProfileError;
+pub use instructions::Instructions;
 pub use profiler::{HZ_MAX, HZ_MIN, Profiler, Samples};
 
 /// Result of everything in this crate.

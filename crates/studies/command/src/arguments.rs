@@ -3,7 +3,7 @@
 use crate::job::Accepted;
 use crate::probe::CONCURRENCY;
 use clap::{Args, Parser};
-use command_line::arguments::{Quick, setting};
+use command_line::arguments::{GateOptions, Quick, setting};
 use std::path::PathBuf;
 
 /// Measure and compare the run time of commands
@@ -18,15 +18,20 @@ pub struct Time {
         value_parser = clap::builder::NonEmptyStringValueParser::new()
     )]
     pub commands: Vec<String>,
+    /// Print all that was recorded: waits, devices, every response
+    #[arg(short, long, conflicts_with = "json")]
+    pub verbose: bool,
+    /// Record no command line: results and reports show the names of the commands, or numbers
+    #[arg(hide_short_help = true, long)]
+    pub hide_commands: bool,
     #[command(flatten)]
     pub runs: Runs,
     #[command(flatten)]
     pub around: Around,
     #[command(flatten)]
     pub parameters: Parameters,
-    /// Record no command line: results and reports show the names of the commands, or numbers
-    #[arg(long)]
-    pub hide_commands: bool,
+    #[command(flatten)]
+    pub gate: GateOptions,
     #[command(flatten)]
     pub exports: Exports,
     #[command(flatten)]
@@ -94,7 +99,7 @@ pub struct Around {
     pub cleanup: Option<String>,
     /// The shell, with options: "bash --norc"; none: commands are split into words and executed.
     /// Its start-up time is measured and subtracted [default: sh]
-    #[arg(short = 'S', long, value_name = "SHELL")]
+    #[arg(hide_short_help = true, short = 'S', long, value_name = "SHELL")]
     pub shell: Option<String>,
     /// No shell, same as --shell none
     #[arg(hide_short_help = true, short = 'N', conflicts_with = "shell")]

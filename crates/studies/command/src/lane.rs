@@ -1,7 +1,7 @@
 //! The threads of the load: each runs the command again and again.
 
 use crate::answer::Printing;
-use crate::run::Runner;
+use crate::run::{Runner, Turn};
 use conductor::{Director, Lanes, LoadError, Recorder, Stage, conduct};
 use observations::Histogram;
 use observe::child::ProcessUse;
@@ -18,6 +18,8 @@ pub struct Run {
     pub number: u64,
     pub elapsed_s: f64,
     pub used: ProcessUse,
+    /// Instructions in user mode, where they are counted.
+    pub instructions: Option<u64>,
     /// As a shell tells it: 128 and the signal's number, where one ended it.
     pub exit_code: i32,
     /// The values of the user's responses.
@@ -73,7 +75,7 @@ fn run(
         if !job.continues(number, elapsed_s()) {
             break;
         }
-        let ended = run(&number.to_string())?;
+        let Turn { ended, instructions } = run(&number.to_string())?;
         recorder.record(ended.elapsed.as_nanos() as u64);
         stage.live().done.add(1);
         let answers: Result<Vec<Printing>, _> = job
@@ -88,6 +90,7 @@ fn run(
             number,
             elapsed_s: ended.elapsed.as_secs_f64(),
             used: ended.used,
+            instructions,
             exit_code: exit_code(ended.status),
             answers: answers?,
             left_group: ended.left_group,

@@ -8,11 +8,12 @@
 //! - `error`: why a command has no figures
 //! - `lane`: the loop of one thread, which runs the command, its hooks and its warm-ups
 //! - `answer`: responses of the user's own, found in what is printed
-//! - `quick`: `steelbench time`; `hyperfine`: the files of its exports
+//! - `quick`: `steelbench time`; `brief`: what it prints; `hyperfine`: the files of its exports
 //! - `outcome`: from the runs to the observations of the trial
 
 mod answer;
 mod arguments;
+mod brief;
 mod error;
 mod hyperfine;
 mod job;

@@ -125,6 +125,11 @@ impl Figures {
             counted("voluntary_switches", |run| run.used.voluntary_switches),
             counted("involuntary_switches", |run| run.used.involuntary_switches),
         ]);
+        let instructions: Option<Vec<f64>> =
+            runs.iter().map(|run| run.instructions.map(|own| own as f64 / 1e6)).collect();
+        responses.extend(
+            instructions.map(|own| Response::lower("instructions", "million", mean_of(&own))),
+        );
         if runs.iter().all(|run| run.used.storage_bytes.is_some()) {
             let bytes = |run: &Run| run.used.storage_bytes.unwrap_or_default();
             let read =

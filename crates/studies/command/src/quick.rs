@@ -1,6 +1,7 @@
 //! `steelbench time`: a quick command is an experiment too.
 
-use crate::arguments::Time;
+use crate::arguments::{Exports, Time};
+use crate::brief;
 use crate::hyperfine::{self, CommandTimes};
 use crate::job::Job;
 use crate::probe::{
@@ -8,6 +9,8 @@ use crate::probe::{
     OUTPUT, PARAMETERS, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS,
 };
 use crate::template::escaped;
+use analysis::MatchedCells;
+use analysis::gate::{self, Gate};
 use command_line::files::{Replace, replace_file};
 use command_line::session::{Session, exit_code};
 use command_line::{Chapter, Command, Context, ExitCode, Failure, Tool, output};
@@ -26,7 +29,7 @@ pub const TIME: Command = Command::new::<Time>(Chapter::QuickTests);
 /// Prints the experiment that is run.
 const PRINTED: &str = "steelbench time --print";
 /// The factor whose levels are the commands.
-const FACTOR: &str = "command";
+pub const FACTOR: &str = "command";
 /// hyperfine's defaults: runs and seconds at least.
 const RUNS_LEAST: u64 = 10;
 const SECONDS_LEAST: f64 = 3.0;
@@ -48,9 +51,40 @@ impl Tool for Time {
         let experiment = context.build(&draft, PRINTED)?;
         let end = session.conduct(context, &experiment)?;
         let recording = session.recording(context)?;
-        let failed = session.show(context, &recording)?;
-        export(self, &experiment, &recording)?;
-        Ok(exit_code(&end, failed, None))
+        let times = times(self, &experiment, &recording);
+        let gate = self.judge(&recording)?;
+        let failed = session.show_as(context, &recording, gate.as_ref(), &|summary| {
+            if self.is_verbose() || summary.failed() > 0 {
+                let mut document = report::run(summary, context.sections, report::Medium::Text);
+                document.sections.extend(gate.as_ref().map(report::gate_section));
+                document
+            } else {
+                brief::document(summary, &times, gate.as_ref())
+            }
+        })?;
+        export(&self.exports, &times)?;
+        let code = exit_code(&end, failed, None);
+        match gate.filter(|_| matches!(code, ExitCode::Ok)) {
+            Some(gate) => self.gate.conclude(&gate, name(self), self.quick.json),
+            None => Ok(code),
+        }
+    }
+}
+
+impl Time {
+    /// Returns whether everything is printed; of a profile, the code.
+    fn is_verbose(&self) -> bool {
+        self.verbose || self.runs.profile
+    }
+
+    /// Judges each command against the first one; `None` without a limit.
+    fn judge(&self, recording: &Recording) -> Result<Option<Gate>, Failure> {
+        if !self.gate.is_given() || recording.done().next().is_none() {
+            return Ok(None);
+        }
+        let pairs = (1..recording.configurations.len()).map(|other| (0, other)).collect();
+        let cells = MatchedCells { pairs, unmatched: 0 };
+        gate::judge(recording, &cells, &self.gate.fail_if).map(Some).map_err(Failure::usage)
     }
 }
 
@@ -58,9 +92,12 @@ fn name(arguments: &Time) -> &str {
     arguments.quick.name.as_deref().unwrap_or("time")
 }
 
-/// Writes the files that were asked for.
-fn export(arguments: &Time, experiment: &Experiment, recording: &Recording) -> Result<(), Failure> {
-    let exports = &arguments.exports;
+/// The runs of each configuration that has any, with its position.
+fn times(
+    arguments: &Time,
+    experiment: &Experiment,
+    recording: &Recording,
+) -> Vec<(usize, CommandTimes)> {
     let named = |configuration: &Configuration| {
         let level = configuration.levels.iter().find(|level| level.factor == FACTOR);
         let given = level.filter(|level| arguments.parameters.command_name.contains(&level.label));
@@ -75,9 +112,15 @@ fn export(arguments: &Time, experiment: &Experiment, recording: &Recording) -> R
     let configurations = experiment.configurations.iter().enumerate();
     let times = configurations.filter_map(|(position, configuration)| {
         let (name, parameters) = named(configuration)?;
-        CommandTimes::for_configuration(recording, position, &name, &parameters)
+        let times = CommandTimes::for_configuration(recording, position, &name, &parameters)?;
+        Some((position, times))
     });
-    let times: Vec<CommandTimes> = times.collect();
+    times.collect()
+}
+
+/// Writes the files that were asked for.
+fn export(exports: &Exports, times: &[(usize, CommandTimes)]) -> Result<(), Failure> {
+    let times: Vec<CommandTimes> = times.iter().map(|(_, times)| times.clone()).collect();
     let write = |path: &Option<PathBuf>, text: &[u8]| match path {
         // These formats bear no sign of who wrote them.
         Some(path) => replace_file(path, Replace::Any, |writer| writer.write_all(text)),

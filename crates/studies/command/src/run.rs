@@ -7,6 +7,7 @@ use engine::EngineError;
 use observe::Mark;
 use observe::child::{self, Ended, Heard, Ready, Streams};
 use probe::ProbeError;
+use profiler::Instructions;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -66,8 +67,11 @@ impl<'a> Runner<'a> {
     }
 
     /// For a thread that runs the command again and again.
+    ///
+    /// To be called by the thread that runs it: instructions of what this starts are counted, where
+    /// the processor does that.
     pub fn turns(&self) -> Turns<'_> {
-        Turns { runner: self, ready: None }
+        Turns { runner: self, ready: None, instructions: Instructions::of_started().ok() }
     }
 
     /// An error without the secrets that commands were given: a command may print its environment.
@@ -207,15 +211,26 @@ impl<'a> Runner<'a> {
 pub struct Turns<'a> {
     runner: &'a Runner<'a>,
     ready: Option<Ready>,
+    instructions: Option<Instructions>,
+}
+
+/// A run that has ended.
+pub struct Turn {
+    pub ended: Ended,
+    /// Instructions that it executed in user mode, where they are counted.
+    pub instructions: Option<u64>,
 }
 
 impl Turns<'_> {
     /// Runs the command with its hooks; `iteration` tells it which run this is.
-    pub fn run(&mut self, iteration: &str, stop: &dyn Fn() -> bool) -> Result<Ended, ProbeError> {
+    pub fn run(&mut self, iteration: &str, stop: &dyn Fn() -> bool) -> Result<Turn, ProbeError> {
         let runner = self.runner;
         let Job { line, prepare, conclude, accepted, .. } = runner.job;
         runner.hook("the prepare command", prepare.as_deref(), iteration, stop)?;
+        // Those of the hook.
+        self.count();
         let ended = self.run_command(iteration, stop);
+        let instructions = self.count();
         // What prepare has started is ended whatever became of the run.
         let concluded =
             runner.hook("the conclude command", conclude.as_deref(), iteration, &|| false);
@@ -226,7 +241,11 @@ impl Turns<'_> {
         if !accepted.takes(ended.status) {
             return Err(failed("the command", line, CommandEnd::Status(ended.status), &ended));
         }
-        concluded.map(|()| ended)
+        concluded.map(|()| Turn { ended, instructions })
+    }
+
+    fn count(&mut self) -> Option<u64> {
+        self.instructions.as_mut()?.since_last().ok().flatten()
     }
 
     fn run_command(
