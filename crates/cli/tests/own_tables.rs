@@ -73,6 +73,51 @@ fn every_trial_on_sqlite_begins_with_what_the_file_made_once() {
     assert_eq!(lab.work_folders(), Vec::<PathBuf>::new());
 }
 
+/// A database file, SQL, and a Parquet file beside the SQL, which is read again when it changes.
+#[test]
+fn tables_on_duckdb_come_from_a_database_sql_and_parquet() {
+    let Some(library) = testing::installed::duckdb_libraries().pop().flatten() else { return };
+    let duckdb = format!("engine = \"duckdb\"\nlibrary = \"{}\"\n", library);
+    let target = format!("{duckdb}setup.sql = \"schema.sql\"\nsetup.variables = {{ rows = 10 }}");
+    let lab = lab(&target, "", 15);
+    let export = |rows: u32| {
+        let script = format!(
+            "import pyarrow as a, pyarrow.parquet as p; p.write_table(a.table({{'id': \
+             list(range(100, 100 + {rows}))}}), 'more.parquet', compression='zstd')"
+        );
+        let mut python = Command::new("python3");
+        python.args(["-c", &script]).current_dir(lab.path("."));
+        python.output().is_ok_and(|output| output.status.success())
+    };
+    if !export(5) {
+        println!("SKIPPED: python3 with pyarrow is not installed");
+        return;
+    }
+    lab.write(
+        "schema.sql",
+        "CREATE TABLE items AS SELECT n::int AS id, ('x' || n::text)[1:2] AS note FROM (SELECT \
+         unnest(range(:rows)) AS n);\nINSERT INTO items SELECT id, 'more' FROM \
+         read_parquet('more.parquet');\n",
+    );
+    run(&lab, &[], 0);
+    assert_eq!(lab.rows("t", "SELECT status, transactions FROM trials"), ["done|1", "done|1"]);
+    assert!(export(8));
+    lab.write("r.sql", &script(18));
+    run(&lab, &["--fresh"], 0);
+    // What was made is a database file, and so is a dump.
+    let made = std::fs::read_dir(lab.path("cache/steelbench/duckdb")).unwrap().flatten();
+    let made: Vec<PathBuf> = made.map(|entry| entry.path()).collect();
+    assert_eq!(made.len(), 2, "{made:?}");
+    let latest = made.iter().max_by_key(|path| path.metadata().unwrap().modified().unwrap());
+    std::fs::copy(latest.unwrap(), lab.path("own.duckdb")).unwrap();
+    lab.write("e.toml", &file(&format!("{duckdb}setup.dump = \"own.duckdb\""), ""));
+    run(&lab, &["--fresh"], 0);
+    lab.write("schema.sql", "SELECT * FROM nowhere;\n");
+    lab.write("e.toml", &file(&format!("{duckdb}setup.sql = \"schema.sql\""), ""));
+    run(&lab, &["--fresh"], 1).says("schema.sql").says("nowhere");
+    assert_eq!(lab.work_folders(), Vec::<PathBuf>::new());
+}
+
 #[test]
 fn files_and_variables_are_levels_and_kept_with_the_run() {
     let factor =

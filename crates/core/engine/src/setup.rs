@@ -3,6 +3,7 @@
 
 use crate::EngineError;
 use experiment::{Configuration, Invalid, Kind, NamedFile, Value, settings};
+use sql::{Kind as Part, Syntax, Token, tokens};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -13,7 +14,7 @@ settings! {
     /// every trial starts with a copy of the result. Paths are relative to the experiment file.
     pub SETUP_SQL: Vec<String> = "target.setup.sql", Kind::TextList, Shown "[\"schema.sql\"]";
     /// Dump to restore before target.setup.sql runs: PostgreSQL: pg_dump output (custom, directory,
-    /// tar or plain); MariaDB: mariadb-dump output; SQLite: a database file or SQL.
+    /// tar or plain); MariaDB: mariadb-dump output; SQLite, DuckDB: a database file or SQL.
     pub SETUP_DUMP: Option<String> = "target.setup.dump", Kind::Text, Shown "\"prod.dump\"";
     /// Variables for the files of target.setup.sql, with psql's syntax: :name, :'name', :"name";
     /// for MariaDB user variables: @name.
@@ -110,6 +111,82 @@ impl Setup {
     }
 }
 
+/// A variable without a value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("variable `{name}` is not set; add it to target.setup.variables")]
+pub struct NotSet {
+    /// Its name.
+    pub name: String,
+}
+
+/// What becomes of `:name` where no such variable is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unset {
+    /// An error: SQLite would take it for a parameter that is NULL.
+    IsError,
+    /// It stays as it is: a slice or a record of DuckDB.
+    Stays,
+}
+
+/// SQL with the values of variables in their places, as psql puts them there
+/// (<https://www.postgresql.org/docs/current/app-psql.html#APP-PSQL-INTERPOLATION>): `:name` as it
+/// is, `:'name'` as a literal, `:"name"` as a name; nothing within quotes and comments.
+///
+/// # Errors
+/// When a name is not set and must be.
+pub fn substituted(
+    sql: &str,
+    variables: &[(String, String)],
+    syntax: Syntax,
+    unset: Unset,
+) -> Result<String, NotSet> {
+    let mut out = String::new();
+    let mut tokens = tokens(sql, syntax).peekable();
+    while let Some(token) = tokens.next() {
+        // The colons of a cast.
+        if let Some(second) = tokens.next_if(|next| token.text == ":" && next.text == ":") {
+            out.extend([token.text, second.text]);
+            out.push_str(tokens.next().map_or("", |next| next.text));
+            continue;
+        }
+        let next = tokens.peek().filter(|_| token.text == ":").and_then(|next| variable(*next));
+        let Some((name, quote)) = next else {
+            out.push_str(token.text);
+            continue;
+        };
+        let value = variables.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+        let Some(value) = value else {
+            if unset == Unset::IsError {
+                return Err(NotSet { name: name.to_owned() });
+            }
+            out.push_str(token.text);
+            continue;
+        };
+        match quote {
+            Some(quote) => {
+                let doubled = value.replace(quote, &format!("{quote}{quote}"));
+                out.extend([quote.to_string(), doubled, quote.to_string()]);
+            }
+            None => out.push_str(value),
+        }
+        tokens.next();
+    }
+    Ok(out)
+}
+
+/// The name and the quotes of a variable, by the token behind its colon.
+fn variable(token: Token<'_>) -> Option<(&str, Option<char>)> {
+    let (name, quote) = match token.kind {
+        Part::Word | Part::Number => (token.text, None),
+        Part::Literal | Part::Name if token.is_closed => {
+            (&token.text[1..token.text.len() - 1], token.text.chars().next())
+        }
+        _ => return None,
+    };
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (is_name && quote.is_none_or(|quote| "'\"".contains(quote))).then_some((name, quote))
+}
+
 /// Returns whether psql takes this for the name of a variable.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
@@ -121,4 +198,38 @@ pub fn first_bytes(path: &Path) -> Vec<u8> {
     // The actual read reports the reason.
     let _ = File::open(path).and_then(|file| file.take(1 << 10).read_to_end(&mut first));
     first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Syntax, Unset, substituted};
+
+    #[test]
+    fn variables_stand_where_psql_would_put_them() {
+        let variables = [("n", "10"), ("t", "it's"), ("i", "a\"b")]
+            .map(|(name, value)| (name.into(), value.into()));
+        for (sql, expected) in [
+            ("SELECT :n, :'n', :\"n\"", "SELECT 10, '10', \"10\""),
+            ("SELECT :'t' AS :\"i\"", "SELECT 'it''s' AS \"a\"\"b\""),
+            (
+                "SELECT ':n', \":n\", [:n], `:n` -- :n\n, :n/* :n */",
+                "SELECT ':n', \":n\", [:n], `:n` -- :n\n, 10/* :n */",
+            ),
+            ("SELECT 'it''s :n', ':n", "SELECT 'it''s :n', ':n"),
+            ("SELECT 1 :", "SELECT 1 :"),
+            ("SELECT '\u{e9}' || :n", "SELECT '\u{e9}' || 10"),
+        ] {
+            assert_eq!(
+                substituted(sql, &variables, Syntax::Sqlite, Unset::IsError).unwrap(),
+                expected
+            );
+        }
+        let kept = "SELECT a[1:2], {'k':1}, b::int, :n::text";
+        let put = substituted(kept, &variables, Syntax::Postgres, Unset::Stays).unwrap();
+        assert_eq!(put, "SELECT a[1:2], {'k':1}, b::int, 10::text");
+        let error = substituted("SELECT :missing", &variables, Syntax::Sqlite, Unset::IsError)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("`missing` is not set"), "{error}");
+    }
 }

@@ -20,9 +20,10 @@ const NAME: &str = "libduckdb.so";
 /// Releases before this one lack functions that are used.
 const VERSION_MIN: (u32, u32) = (1, 2);
 
-const INSTALL: &str = "install libduckdb 1.2 or later (libduckdb-linux-*.zip from DuckDB's \
-                       releases, or from the npm package @duckdb/node-bindings-linux-x64) and \
-                       set its path in target.library or STEELBENCH_DUCKDB_LIB";
+const INSTALL: &str = "install libduckdb 1.2 or later, for example by `npm pack \
+                       @duckdb/node-bindings-linux-x64 && tar -xzf duckdb-node-*.tgz \
+                       --strip-components=1 package/libduckdb.so`, and set its path in \
+                       target.library or STEELBENCH_DUCKDB_LIB";
 
 /// The libraries that were loaded, by the name that they were asked for with.
 static LOADED: Mutex<BTreeMap<OsString, &'static Library>> = Mutex::new(BTreeMap::new());

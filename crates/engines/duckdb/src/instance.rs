@@ -10,10 +10,12 @@ use super::library::{ChunkType, Connection, Database, Library};
 use super::load::{self, LoadSetting};
 use super::session::{Compiled, DuckDbSession, KeyOf};
 use super::settings::Settings;
+use super::setup;
 use super::stored;
 use super::threads::Workers;
 use super::waits::{DuckDbCollector, Slots};
 use super::{CACHE, FINAL_CHECKPOINT, LIBRARY, SAMPLE_RATE, VOLUME};
+use engine::setup::Setup;
 use engine::{
     CacheReport, CacheState, ColumnStore, Compressed, ConnectionSet, Dialect as _, EngineError,
     Explained, Folders, Instance, PlanRequest, Planned, SetOfOne, Stored, WaitCollector, cache,
@@ -35,6 +37,8 @@ pub struct DuckDbInstance {
     target: Arc<Target>,
     /// The load's operations, once its tables exist.
     operations: OnceLock<Arc<[Compiled]>>,
+    /// The database began with tables of one's own.
+    is_set_up: bool,
 }
 
 /// State shared by the sessions of a trial.
@@ -83,21 +87,27 @@ impl DuckDbInstance {
             compression: Compression::from_configuration(configuration),
             cancel: cancel.clone(),
         };
+        let setup = Setup::from_settings(configuration);
+        if let Some(setup) = &setup {
+            let made = setup::template(setup, &target)?;
+            let path = &target.files.database;
+            std::fs::copy(&made, path).map_err(EngineError::at(path))?;
+        }
         target.open()?;
-        Ok(Self { target: Arc::new(target), operations: OnceLock::new() })
+        let is_set_up = setup.is_some();
+        Ok(Self { target: Arc::new(target), operations: OnceLock::new(), is_set_up })
     }
 
     /// Copies a data set from our cache in place of the database, which is empty; says how many of
     /// its tables are there then. One that would take more than a quarter of what is free
     /// beside the cache is not kept.
     fn copy_kept(&self, work: &mut Work) -> Result<usize, EngineError> {
-        let Some(data) = &work.data else { return Ok(0) };
+        let Some(data) = work.data.as_ref().filter(|_| !self.is_set_up) else { return Ok(0) };
         if !cache::has_room(&cache::folder()?, data.bytes) {
             return Ok(0);
         }
         let (target, count) = (&self.target, data.tables);
-        let version = &target.library.version;
-        let settings = target.settings.shaping();
+        let (version, settings) = (target.version(), target.shaping());
         let tables = &work.tables[..count];
         let identity = format!("DuckDB {version}\n{settings}{}\n{tables:?}", data.identity);
         let fills = work.fills.extract_if(.., |fill| fill.table < count).collect();
@@ -124,8 +134,18 @@ impl Target {
         Ok(())
     }
 
+    /// The version of its library.
+    pub fn version(&self) -> &str {
+        &self.library.version
+    }
+
+    /// The settings that can change what a file holds, as text.
+    pub fn shaping(&self) -> String {
+        self.settings.shaping()
+    }
+
     /// Opens a database from a thread whose name its worker threads get.
-    fn open_at(&self, path: &Path) -> Result<Arc<Database>, EngineError> {
+    pub fn open_at(&self, path: &Path) -> Result<Arc<Database>, EngineError> {
         let opened = self
             .workers
             .starting(|| Database::open(self.library, Some(path), self.settings.global()))
@@ -153,7 +173,7 @@ impl Target {
             .ok_or_else(|| EngineError::failed("connecting", "the database is not open"))
     }
 
-    fn connect_to(&self, database: &Arc<Database>) -> Result<Connection, EngineError> {
+    pub fn connect_to(&self, database: &Arc<Database>) -> Result<Connection, EngineError> {
         let connection = database.connect().map_err(failed("connecting"))?;
         self.interrupter.watch(&connection);
         self.settings.apply(&connection)?;

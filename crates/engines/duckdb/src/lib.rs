@@ -7,6 +7,7 @@
 //! - `session`: a connection of the load; `interrupt`: how its statements are stopped
 //! - `dialect`: how tables and operations are written; `explain`: their plans, and profiles by
 //!   operator
+//! - `setup`: tables of one's own, made once
 //! - `export`: rows of a user's table as a Parquet file
 //! - `stored`: how tables lie column by column, as tables and as Parquet files
 //! - `waits`: what sessions wait for; `threads`: what DuckDB's own threads have used
@@ -26,11 +27,13 @@ mod library;
 mod load;
 mod session;
 mod settings;
+mod setup;
 mod stored;
 mod threads;
 mod waits;
 
 pub use dialect::DuckDbDialect;
+use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use engine::{
     Ability, CacheState, Engine, EngineError, Folders, Host, Instance, Need, Preflight, Space,
     WaitType,
@@ -43,7 +46,7 @@ use observations::EngineVersion;
 use work::{Cancel, Stop, Table};
 
 settings! {
-    const SETTINGS = [];
+    const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES];
     /// The library libduckdb: a path, or a name for the dynamic loader. Default:
     /// STEELBENCH_DUCKDB_LIB, else libduckdb.so on the loader's path. To compare versions, give
     /// several paths as levels.
@@ -128,6 +131,7 @@ impl Engine for DuckDb {
 
     fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
         let mut invalid = settings::validate(configuration);
+        invalid.extend(Setup::validate(configuration));
         if configuration.get(DATA_FILES) > 1 {
             let message = "DuckDB keeps a database in one file; set target.data_files = 1";
             invalid.push(Invalid::new(DATA_FILES.path(), message));

@@ -3,12 +3,12 @@
 use super::connection::DataFiles;
 use super::failed;
 use crate::database_files::MAGIC;
-use engine::setup::{Setup, first_bytes};
+use engine::setup::{NotSet, Setup, Unset, first_bytes, substituted};
 use engine::{EngineError, cache};
 use experiment::NamedFile;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::{Batch, Connection};
-use sql::{Kind, Syntax, Token, tokens};
+use sql::Syntax;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -155,8 +155,8 @@ enum StatementError {
     #[error("{0}")]
     Refused(#[from] rusqlite::Error),
     /// A variable without a value.
-    #[error("variable `{name}` is not set; add it to target.setup.variables")]
-    NotSet { name: String },
+    #[error(transparent)]
+    NotSet(#[from] NotSet),
     /// A statement that is too long to be read.
     #[error("a statement is longer than {} MiB", STATEMENT_BYTES_MAX >> 20)]
     TooLong,
@@ -167,8 +167,10 @@ fn execute(
     sql: &str,
     variables: Option<&[(String, String)]>,
 ) -> Result<(), StatementError> {
-    let sql =
-        variables.map_or_else(|| Ok(sql.to_owned()), |variables| substituted(sql, variables))?;
+    let sql = variables.map_or_else(
+        || Ok(sql.to_owned()),
+        |own| substituted(sql, own, Syntax::Sqlite, Unset::IsError),
+    )?;
     let mut batch = Batch::new(connection, &sql);
     while let Some(mut statement) = batch.next()? {
         let mut rows = statement.raw_query();
@@ -191,48 +193,9 @@ fn at(
     EngineError::failed(format!("{}:{line}", file.path), format!("{error}\nstatement: {statement}"))
 }
 
-/// SQL with the values of variables in their places, as psql puts them there
-/// (<https://www.postgresql.org/docs/current/app-psql.html#APP-PSQL-INTERPOLATION>): `:name` as it
-/// is, `:'name'` as a literal, `:"name"` as a name; nothing within quotes and comments. A name that
-/// is not set is an error: SQLite would take it for a parameter that is NULL.
-fn substituted(sql: &str, variables: &[(String, String)]) -> Result<String, StatementError> {
-    let mut out = String::new();
-    let mut tokens = tokens(sql, Syntax::Sqlite).peekable();
-    while let Some(token) = tokens.next() {
-        let next = tokens.next_if(|next| token.text == ":" && variable(*next).is_some());
-        let Some((name, quote)) = next.and_then(variable) else {
-            out.push_str(token.text);
-            continue;
-        };
-        let value = variables.iter().find(|(known, _)| known == name).map(|(_, value)| value);
-        let value = value.ok_or_else(|| StatementError::NotSet { name: name.to_owned() })?;
-        match quote {
-            Some(quote) => {
-                let doubled = value.replace(quote, &format!("{quote}{quote}"));
-                out.extend([quote.to_string(), doubled, quote.to_string()]);
-            }
-            None => out.push_str(value),
-        }
-    }
-    Ok(out)
-}
-
-/// The name and the quotes of a variable, by the token behind its colon.
-fn variable(token: Token<'_>) -> Option<(&str, Option<char>)> {
-    let (name, quote) = match token.kind {
-        Kind::Word | Kind::Number => (token.text, None),
-        Kind::Literal | Kind::Name if token.is_closed => {
-            (&token.text[1..token.text.len() - 1], token.text.chars().next())
-        }
-        _ => return None,
-    };
-    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
-    (is_name && quote.is_none_or(|quote| "'\"".contains(quote))).then_some((name, quote))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{STATEMENT_BYTES_MAX, run, substituted};
+    use super::{STATEMENT_BYTES_MAX, run};
     use experiment::NamedFile;
     use rusqlite::Connection;
     use std::fs::File;
@@ -253,26 +216,5 @@ mod tests {
         let error = run(&connection, &named, None, &Cancel::new()).unwrap_err().to_string();
         assert!(error.contains("long.sql:2: a statement is longer than 256 MiB"), "{error}");
         assert!(error.contains("statement: SELECT 'a'") && error.len() < 1_000, "{error}");
-    }
-
-    #[test]
-    fn variables_stand_where_psql_would_put_them() {
-        let variables = [("n", "10"), ("t", "it's"), ("i", "a\"b")]
-            .map(|(name, value)| (name.into(), value.into()));
-        for (sql, expected) in [
-            ("SELECT :n, :'n', :\"n\"", "SELECT 10, '10', \"10\""),
-            ("SELECT :'t' AS :\"i\"", "SELECT 'it''s' AS \"a\"\"b\""),
-            (
-                "SELECT ':n', \":n\", [:n], `:n` -- :n\n, :n/* :n */",
-                "SELECT ':n', \":n\", [:n], `:n` -- :n\n, 10/* :n */",
-            ),
-            ("SELECT 'it''s :n', ':n", "SELECT 'it''s :n', ':n"),
-            ("SELECT 1 :", "SELECT 1 :"),
-            ("SELECT '\u{e9}' || :n", "SELECT '\u{e9}' || 10"),
-        ] {
-            assert_eq!(substituted(sql, &variables).unwrap(), expected);
-        }
-        let error = substituted("SELECT :missing", &variables).unwrap_err().to_string();
-        assert!(error.contains("`missing` is not set"), "{error}");
     }
 }
