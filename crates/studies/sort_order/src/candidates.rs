@@ -12,7 +12,7 @@ const KEY_COLUMNS_MAX: usize = 8;
 const GAIN_MIN: f64 = 0.005;
 
 /// A column with fewer rows than this for each distinct value has no runs in any order.
-const RUN_ROWS_MIN: usize = 2;
+const RUN_ROWS_MIN: f64 = 2.0;
 
 /// An order, and what proposes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,10 +35,12 @@ pub struct Candidate {
 ///
 /// Keys leave out a column that the columns before it determine, because it does not change the
 /// number of runs.
-pub fn candidates(table: &Coded) -> Vec<Candidate> {
+///
+/// `table_rows`: of the whole table, of which the coded rows may be a part.
+pub fn candidates(table: &Coded, table_rows: u64) -> Vec<Candidate> {
     let sample = table.sample(SAMPLE_ROWS);
     let usable: Vec<usize> =
-        (0..sample.columns.len()).filter(|at| is_usable(&sample, *at)).collect();
+        (0..table.columns.len()).filter(|at| is_usable(table, *at, table_rows)).collect();
     let mut found: Vec<Candidate> = Vec::new();
     let mut add = |columns: &[usize], why| {
         if !columns.is_empty() && !found.iter().any(|own| own.columns == columns) {
@@ -62,10 +64,11 @@ pub fn candidates(table: &Coded) -> Vec<Candidate> {
     found
 }
 
-/// Returns whether a column can gain from runs.
-fn is_usable(sample: &Coded, at: usize) -> bool {
-    let distinct = sample.columns[at].distinct;
-    distinct > 1 && distinct * RUN_ROWS_MIN <= sample.rows
+/// Returns whether a column can gain from runs. What counts is the whole table: of a value that
+/// many rows have, a sample may hold one.
+fn is_usable(table: &Coded, at: usize, table_rows: u64) -> bool {
+    let column = &table.columns[at];
+    column.distinct > 1 && column.distinct_of_table(table_rows) * RUN_ROWS_MIN <= table_rows as f64
 }
 
 /// A key without the columns that those before them determine in the sample, and no longer than it
@@ -120,6 +123,8 @@ fn fewest_runs(sample: &Coded, usable: &[usize]) -> Vec<usize> {
 mod tests {
     use super::{candidates, fewest_runs, weighted_runs, without_determined};
     use crate::{Coded, Column, Order, ranks};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
     fn coded(columns: &[Vec<u64>]) -> Coded {
         Coded {
@@ -173,7 +178,7 @@ mod tests {
             .map(|key| weighted_runs(&table, key))
             .fold(f64::MAX, f64::min);
         assert_eq!(weighted_runs(&table, &[0, 1, 2]).to_bits(), least.to_bits());
-        let proposed = candidates(&table).remove(0);
+        let proposed = candidates(&table, table.rows as u64).remove(0);
         assert_eq!(
             weighted_runs(&table, &proposed.columns).to_bits(),
             least.to_bits(),
@@ -200,7 +205,7 @@ mod tests {
             let table = coded(&columns);
             let all = permutations(&[0, 1, 2, 3]);
             let least = all.iter().map(|key| weighted_runs(&table, key)).fold(f64::MAX, f64::min);
-            let best = candidates(&table)
+            let best = candidates(&table, table.rows as u64)
                 .iter()
                 .map(|own| weighted_runs(&table, &own.columns))
                 .fold(f64::MAX, f64::min);
@@ -215,13 +220,37 @@ mod tests {
         let flag: Vec<u64> = (0..600).map(|row| row / 7 % 30).collect();
         let table = coded(&[nation, region, flag, (0..600).collect(), vec![1; 600]]);
         assert_eq!(without_determined(&table, &[0, 1, 2]), [0, 2]);
-        let all = candidates(&table);
+        let all = candidates(&table, table.rows as u64);
         assert!(
             all.iter().all(|own| !own.columns.contains(&3) && !own.columns.contains(&4)),
             "{all:?}"
         );
         let key = fewest_runs(&table, &[0, 1, 2]);
         assert!(!key.is_empty() && key.len() <= 3, "{key:?}");
-        assert!(candidates(&coded(&[(0..10).collect()])).is_empty());
+        assert!(candidates(&coded(&[(0..10).collect()]), 10).is_empty());
+    }
+
+    /// Each value of the first column has ten rows, of which a sample of some thousand rows sees
+    /// one or none; and it determines a wide column.
+    #[test]
+    fn a_column_of_many_values_is_proposed_where_the_table_repeats_them() {
+        let shuffled = |row: u64| row.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
+        let values: Vec<u64> = (0..200_000).map(|row| shuffled(row) % 20_000).collect();
+        let table = coded(&[values.clone(), values]);
+        assert!(candidates(&table, 200_000).iter().any(|own| own.columns == [0]));
+        // Each row its own value: nothing to gain.
+        assert!(candidates(&coded(&[(0..50_000).collect()]), 50_000).is_empty());
+    }
+
+    /// Ten thousand rows of a million, in which each of 50,000 values has 20.
+    #[test]
+    fn values_of_the_table_are_estimated_from_a_sample() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let sample: Vec<u64> = (0..10_000).map(|_| random.next_u64() % 50_000).collect();
+        let table = coded(&[sample]);
+        let estimated = table.columns[0].distinct_of_table(1_000_000);
+        assert!((40_000.0..60_000.0).contains(&estimated), "{estimated}");
+        assert_eq!(table.columns[0].distinct_of_table(10_000), table.columns[0].distinct as f64);
+        assert!(candidates(&table, 1_000_000).iter().any(|own| own.columns == [0]));
     }
 }

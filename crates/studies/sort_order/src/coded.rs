@@ -86,6 +86,24 @@ impl Column {
         Self { name: name.into(), codes, distinct, value_bytes }
     }
 
+    /// Estimates the number of different values in a table of which these rows are a sample: Chao's
+    /// lower bound from the values that were seen once and twice (Scand. J. Statist. 11, 1984,
+    /// 265-270). Exact where these are all rows; at most one for each row.
+    pub fn distinct_of_table(&self, table_rows: u64) -> f64 {
+        let distinct = self.distinct as f64;
+        if self.codes.len() as u64 >= table_rows {
+            return distinct;
+        }
+        let mut counts = vec![0_u32; self.distinct];
+        for code in &self.codes {
+            counts[*code as usize] += 1;
+        }
+        let seen = |times: u32| counts.iter().filter(|own| **own == times).count() as f64;
+        let (once, twice) = (seen(1), seen(2));
+        let unseen = once * (once - 1.0).max(0.0) / (2.0 * (twice + 1.0));
+        (distinct + unseen).min(table_rows as f64)
+    }
+
     /// Rows in the order of this column, equal ones as they come: a counting sort.
     fn sort(&self, rows: &[u32]) -> Vec<u32> {
         let mut places = vec![0_u32; self.distinct + 1];

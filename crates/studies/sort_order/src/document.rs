@@ -147,8 +147,13 @@ fn by_column(advised: &Advised) -> Option<Section> {
         .collect();
     let mut section = Section::new("Columns");
     let mut table = Columns::for_rows(rows);
-    table.name("column", |((column, _), _)| column.0.as_str());
-    table.right("values", |((column, _), _)| Cell::count(column.1 as u64));
+    table.name("column", |((column, _), _)| column.name.as_str());
+    table.right("values", |((column, _), _)| Cell::count(column.distinct as u64));
+    if advised.rows < advised.rows_all {
+        table.right("values of the table", |((column, _), _)| {
+            Cell::count(column.distinct_of_table.round() as u64)
+        });
+    }
     table.right("current MB", move |((_, lies), _)| mb(**lies));
     table.right("best order MB", move |(_, best)| mb(**best));
     table.right("change MB", |((_, lies), best)| {
@@ -156,7 +161,10 @@ fn by_column(advised: &Advised) -> Option<Section> {
         Cell::from(change).shown(number::signed(change, 3))
     });
     section.table(table);
-    section.note("values: distinct values in the sampled rows. Sizes are predicted.");
+    section.note(
+        "values: distinct values in the sampled rows; of the table: estimated from those seen once \
+         and twice (Chao). Sizes are predicted.",
+    );
     Some(section)
 }
 

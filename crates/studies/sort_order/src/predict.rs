@@ -118,7 +118,7 @@ pub fn advise<E>(
     layout: Layout,
     store: &mut Store<'_, E>,
 ) -> Result<Vec<Advice>, E> {
-    let mut modelled: Vec<(f64, Candidate)> = candidates(table)
+    let mut modelled: Vec<(f64, Candidate)> = candidates(table, layout.table_rows)
         .into_iter()
         .map(|candidate| (modelled_bytes(table, &candidate, layout), candidate))
         .collect();

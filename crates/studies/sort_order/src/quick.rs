@@ -42,8 +42,26 @@ pub struct SortOrder {
         value_parser = clap::value_parser!(u8).range(1..=8),
     )]
     pub orders: u8,
+    /// An order of yours to predict, and to measure with --measure: columns separated by commas;
+    /// repeatable
+    #[arg(long, value_name = "COLUMNS", value_parser = columns)]
+    pub order: Vec<Columns>,
     #[command(flatten)]
     pub form: Form,
+}
+
+/// The names of the columns of an order.
+#[derive(Debug, Clone)]
+pub struct Columns(Vec<String>);
+
+/// A list that names no column.
+#[derive(Debug, thiserror::Error)]
+#[error("names of columns, separated by commas")]
+pub struct NoColumn;
+
+fn columns(text: &str) -> Result<Columns, NoColumn> {
+    let names: Vec<String> = text.split(',').map(|name| name.trim().to_owned()).collect();
+    if names.iter().any(String::is_empty) { Err(NoColumn) } else { Ok(Columns(names)) }
 }
 
 impl Tool for SortOrder {
@@ -64,12 +82,12 @@ impl Tool for SortOrder {
             let rows_all = file.rows_all;
             (path.display().to_string(), file, rows_all)
         };
-        let mut advised = Advised::for_file(name, &file, rows_all).map_err(failure)?;
-        let orders = usize::from(self.orders);
+        let own: Vec<Vec<String>> = self.order.iter().map(|own| own.0.clone()).collect();
+        let mut advised = Advised::for_file(name, &file, rows_all, &own).map_err(failure)?;
+        advised.keep(usize::from(self.orders));
         if self.measure {
-            advised.measure(&file, orders).map_err(failure)?;
+            advised.measure(&file).map_err(failure)?;
         }
-        advised.orders.truncate(orders);
         output::show(self.form, || document::json(&advised), || document::sort_order(&advised))
     }
 }

@@ -92,8 +92,8 @@ fn advice_is_close_to_the_best_of_all_orders() {
     let path = folder.path().join("rows.parquet");
     written(&path, 30_000);
     let file = ParquetFile::read(&path, 1_000_000).unwrap();
-    let mut advised = Advised::for_file("rows".into(), &file, file.rows_all).unwrap();
-    advised.measure(&file, 8).unwrap();
+    let mut advised = Advised::for_file("rows".into(), &file, file.rows_all, &[]).unwrap();
+    advised.measure(&file).unwrap();
     for order in advised.orders.iter().chain([&advised.generated]) {
         let measured = order.measured.as_ref().unwrap();
         assert!((order.predicted.bytes - measured.bytes as f64).abs() < 0.5, "{order:?}");
@@ -114,6 +114,51 @@ fn advice_is_close_to_the_best_of_all_orders() {
         advised.orders[0].predicted.bytes
     );
     assert!(advised.orders[0].predicted.bytes < advised.generated.predicted.bytes);
+}
+
+/// An order of the user's is predicted and measured beside the advice, wherever it stands.
+#[test]
+fn an_order_of_the_users_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows.parquet");
+    written(&path, 2_000);
+    let file = ParquetFile::read(&path, 1_000_000).unwrap();
+    let names = |columns: &[usize]| -> Vec<String> {
+        columns.iter().map(|at| file.coded.columns[*at].name.clone()).collect()
+    };
+    let own = [names(&[1, 0])];
+    let mut advised = Advised::for_file("rows".into(), &file, file.rows_all, &own).unwrap();
+    advised.keep(1);
+    advised.measure(&file).unwrap();
+    let found: Vec<_> = advised.orders.iter().filter(|one| one.columns == own[0]).collect();
+    assert!(found.len() == 1 && found[0].measured.is_some(), "{:?}", advised.orders);
+    assert!(advised.orders.len() <= 2);
+    for (wrong, says) in [("missing", "missing"), ("number,number", "given twice")] {
+        let wrong = [wrong.split(',').map(str::to_owned).collect()];
+        let error = Advised::for_file("rows".into(), &file, file.rows_all, &wrong).unwrap_err();
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}
+
+/// Files of another writer, in each method of compression that is in use.
+#[test]
+fn every_compression_of_parquet_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "import sys, pyarrow as a, pyarrow.parquet as p\nt = a.table({'number': [n % 7 for \
+                  n in range(5000)], 'text': ['text %d' % (n % 13) for n in range(5000)]})\nfor c \
+                  in sys.argv[2:]: p.write_table(t, sys.argv[1] + '/' + c, compression=c)";
+    let methods = ["none", "snappy", "gzip", "zstd", "brotli", "lz4"];
+    let mut python = std::process::Command::new("python3");
+    python.args(["-c", script]).arg(folder.path()).args(methods);
+    if !python.output().is_ok_and(|output| output.status.success()) {
+        println!("SKIPPED: python3 with pyarrow is not installed");
+        return;
+    }
+    for method in methods {
+        let file = ParquetFile::read(&folder.path().join(method), 1_000_000).unwrap();
+        let distinct: Vec<usize> = file.coded.columns.iter().map(|own| own.distinct).collect();
+        assert_eq!((file.coded.rows, &distinct[..]), (5000, &[7, 13][..]), "{method}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! best ones really take.
 
 use super::{FileError, GROUP_ROWS, ParquetFile, scan};
-use crate::{Layout, Order, Prediction, advise, predict};
+use crate::{Candidate, Layout, Order, Prediction, advise, predict};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 use std::fs::File;
@@ -11,6 +11,9 @@ use std::time::Instant;
 
 /// Seed of the row groups that predictions look at: the same advice for the same file.
 const SEED: u64 = 1;
+
+/// What proposes an order of the user's.
+pub const YOURS: &str = "you (--order)";
 
 /// Rounds in which every order is read once.
 const ROUNDS: usize = 5;
@@ -26,12 +29,23 @@ pub struct Advised {
     pub rows_all: u64,
     /// Columns that were not looked at, because they hold lists or records.
     pub left_out: Vec<String>,
-    /// Columns, with the number of their different values in the rows that were looked at.
-    pub columns: Vec<(String, usize)>,
+    /// Its columns of single values.
+    pub columns: Vec<AdvisedColumn>,
     /// The rows as they lie, written again by the same writer.
     pub generated: AdvisedOrder,
     /// Other orders, those with the least predicted bytes first.
     pub orders: Vec<AdvisedOrder>,
+}
+
+/// A column.
+#[derive(Debug, Clone, Serialize)]
+pub struct AdvisedColumn {
+    /// Its name.
+    pub name: String,
+    /// Number of different values in the rows that were looked at.
+    pub distinct: usize,
+    /// Estimated number in the whole table.
+    pub distinct_of_table: f64,
 }
 
 /// An order.
@@ -59,11 +73,17 @@ pub struct Measured {
 }
 
 impl Advised {
-    /// Advises on a table, of which `rows_all` is the number of rows.
+    /// Advises on a table, of which `rows_all` is the number of rows. `own`: orders of the user's,
+    /// by names of columns, which are predicted beside the advice.
     ///
     /// # Errors
-    /// When its rows cannot be written again.
-    pub fn for_file(name: String, file: &ParquetFile, rows_all: u64) -> Result<Self, FileError> {
+    /// When its rows cannot be written again, or an order names a column that is not there.
+    pub fn for_file(
+        name: String,
+        file: &ParquetFile,
+        rows_all: u64,
+        own: &[Vec<String>],
+    ) -> Result<Self, FileError> {
         let layout = Layout { group_rows: GROUP_ROWS, table_rows: rows_all, seed: SEED };
         let mut store = |rows: Vec<u32>| file.write(&rows, io::sink());
         let as_it_lies = predict(&file.coded, &Order::Generated, layout, &mut store)?;
@@ -78,6 +98,18 @@ impl Advised {
             predicted: own.prediction,
             measured: None,
         };
+        let mut orders = Vec::new();
+        for names in own {
+            let columns = file.positions(names)?;
+            let prediction = predict(&file.coded, &Order::By(columns.clone()), layout, &mut store)?;
+            orders.push(order(crate::Advice {
+                candidate: Candidate { columns, why: YOURS },
+                prediction,
+            }));
+        }
+        let advice = advise(&file.coded, layout, &mut store)?.into_iter().map(order);
+        orders.extend(advice.filter(|one| !own.contains(&one.columns)));
+        orders.sort_by(|a, b| a.predicted.bytes.total_cmp(&b.predicted.bytes));
         Ok(Self {
             name,
             rows: file.coded.rows as u64,
@@ -87,7 +119,11 @@ impl Advised {
                 .coded
                 .columns
                 .iter()
-                .map(|own| (own.name.clone(), own.distinct))
+                .map(|own| AdvisedColumn {
+                    name: own.name.clone(),
+                    distinct: own.distinct,
+                    distinct_of_table: own.distinct_of_table(rows_all),
+                })
                 .collect(),
             generated: AdvisedOrder {
                 columns: Vec::new(),
@@ -95,25 +131,29 @@ impl Advised {
                 predicted: as_it_lies,
                 measured: None,
             },
-            orders: advise(&file.coded, layout, &mut store)?.into_iter().map(order).collect(),
+            orders,
         })
     }
 
-    /// Writes the rows that were looked at as they lie and in the best orders to files without a
-    /// name, and reads each of them back in several rounds.
+    /// Keeps the best orders, at most so many, and those of the user.
+    pub fn keep(&mut self, most: usize) {
+        let mut better = 0;
+        self.orders.retain(|own| {
+            better += usize::from(own.why != YOURS);
+            own.why == YOURS || better <= most
+        });
+    }
+
+    /// Writes the rows that were looked at as they lie and in all orders to files without a name,
+    /// and reads each of them back in several rounds.
     ///
     /// # Errors
     /// When a file cannot be written or read.
-    pub fn measure(&mut self, file: &ParquetFile, orders: usize) -> Result<(), FileError> {
-        let named: Vec<(String, usize)> = self.columns.clone();
-        let measured = self.orders.iter_mut().take(orders).chain([&mut self.generated]);
+    pub fn measure(&mut self, file: &ParquetFile) -> Result<(), FileError> {
+        let measured = self.orders.iter_mut().chain([&mut self.generated]);
         let mut written: Vec<(&mut AdvisedOrder, Measured, File)> = Vec::new();
         for order in measured {
-            let columns: Vec<usize> = order
-                .columns
-                .iter()
-                .filter_map(|name| named.iter().position(|(own, _)| own == name))
-                .collect();
+            let columns = file.positions(&order.columns)?;
             let rows = file.coded.ordered(&if columns.is_empty() {
                 Order::Generated
             } else {

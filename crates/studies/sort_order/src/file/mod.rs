@@ -53,6 +53,9 @@ pub enum FileError {
         /// The cause.
         source: io::Error,
     },
+    /// An order of the user's that the file cannot have.
+    #[error("--order: {0}")]
+    Order(String),
     /// It is not a Parquet file, or damaged.
     #[error("cannot read {path} as Parquet: {message}")]
     Damaged {
@@ -112,6 +115,30 @@ impl ParquetFile {
         let read = catch_unwind(AssertUnwindSafe(|| Reading { path, rows_max }.read(file)));
         std::panic::set_hook(hook);
         read.unwrap_or_else(|_| Err(damaged(path, &"its values do not match its metadata")))
+    }
+
+    /// The positions of columns with these names.
+    ///
+    /// # Errors
+    /// When there is no such column, or one is named twice.
+    fn positions(&self, names: &[String]) -> Result<Vec<usize>, FileError> {
+        let known = || self.coded.columns.iter().map(|own| own.name.as_str());
+        let mut positions = Vec::new();
+        for name in names {
+            let unknown = || {
+                FileError::Order(experiment::unknown_name(
+                    "column",
+                    name,
+                    &known().collect::<Vec<_>>(),
+                ))
+            };
+            let position = known().position(|own| own == name).ok_or_else(unknown)?;
+            if positions.contains(&position) {
+                return Err(FileError::Order(format!("column {name} is given twice")));
+            }
+            positions.push(position);
+        }
+        Ok(positions)
     }
 
     /// Writes some of its rows in this order, with Snappy compression; gives the bytes of each
