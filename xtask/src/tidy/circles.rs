@@ -69,7 +69,7 @@ const UNTIL_DIVIDED: &[(&str, &[&str])] = &[
         ],
     ),
     ("probe", &["data", "probe"]),
-    ("duckdb", &["compression", "instance", "the root", "load", "session", "settings"]),
+    ("duckdb", &["compression", "instance", "the root", "load", "session", "settings", "setup"]),
     ("sqlite", &["connection", "instance", "the root", "pragma", "session", "setup"]),
     (
         "sqlserver",

@@ -122,7 +122,7 @@ impl fmt::Display for Limit {
 pub struct Gate {
     /// The worst of all.
     pub decision: Decision,
-    /// What the intervals describe the spread of.
+    /// The repeats that the intervals are over.
     pub spread: Spread,
     /// Each limit.
     pub limits: Vec<LimitJudged>,
@@ -131,7 +131,7 @@ pub struct Gate {
     pub warnings: WarningsCompared,
 }
 
-/// What the intervals of a gate describe the spread of.
+/// The repeats that the intervals of a gate are over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spread {

@@ -57,7 +57,7 @@ fn the_stated_number_of_blocks_finds_five_percent_in_eighty_percent() {
     }
 }
 
-/// What the gate says it detects, it detects.
+/// The detectable change of a gate is found as often as it says.
 #[test]
 fn the_detectable_change_is_found_in_eighty_percent() {
     let mut random = Random::new(43);

@@ -119,7 +119,7 @@ pub struct NotSet {
     pub name: String,
 }
 
-/// What becomes of `:name` where no such variable is set.
+/// Treatment of `:name` where no such variable is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unset {
     /// An error: SQLite would take it for a parameter that is NULL.

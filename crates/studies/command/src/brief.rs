@@ -1,7 +1,7 @@
-//! What `steelbench time` prints without `--verbose`: a table and the verdict, on less than a screen.
+//! The output of `steelbench time` without `--verbose`: a table and the verdict on a few lines.
 
 use crate::hyperfine::CommandTimes;
-use crate::quick::FACTOR;
+use crate::probe::FACTOR;
 use analysis::gate::Gate;
 use analysis::{ConfigurationRow, Summary, wording};
 use observations::number::{plural, seconds};

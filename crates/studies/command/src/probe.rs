@@ -19,6 +19,9 @@ pub struct CommandProbe;
 
 const RUNS_KIND: Kind = Kind::Count { min: 1, max: 1_000_000 };
 
+/// The factor whose levels are the commands of `steelbench time`.
+pub const FACTOR: &str = "command";
+
 settings! {
     const SETTINGS = [];
     /// The command: a text for the shell, or a list of a program and its arguments, which needs no

@@ -5,8 +5,8 @@ use crate::brief;
 use crate::hyperfine::{self, CommandTimes};
 use crate::job::Job;
 use crate::probe::{
-    CLEANUP, COMMAND, CONCLUDE, CONCURRENCY, DURATION, IGNORE_FAILURE, INPUT, MAX_RUNS, MIN_RUNS,
-    OUTPUT, PARAMETERS, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS,
+    CLEANUP, COMMAND, CONCLUDE, CONCURRENCY, DURATION, FACTOR, IGNORE_FAILURE, INPUT, MAX_RUNS,
+    MIN_RUNS, OUTPUT, PARAMETERS, PREPARE, RUNS, SETUP, SHELL, SUBTRACT_SHELL, WARMUP_RUNS,
 };
 use crate::template::escaped;
 use analysis::MatchedCells;
@@ -28,8 +28,6 @@ pub const TIME: Command = Command::new::<Time>(Chapter::QuickTests);
 
 /// Prints the experiment that is run.
 const PRINTED: &str = "steelbench time --print";
-/// The factor whose levels are the commands.
-pub const FACTOR: &str = "command";
 /// hyperfine's defaults: runs and seconds at least.
 const RUNS_LEAST: u64 = 10;
 const SECONDS_LEAST: f64 = 3.0;

@@ -144,9 +144,10 @@ fn an_order_of_the_users_is_measured() {
 #[test]
 fn every_compression_of_parquet_is_read() {
     let folder = tempfile::tempdir().unwrap();
-    let script = "import sys, pyarrow as a, pyarrow.parquet as p\nt = a.table({'number': [n % 7 for \
-                  n in range(5000)], 'text': ['text %d' % (n % 13) for n in range(5000)]})\nfor c \
-                  in sys.argv[2:]: p.write_table(t, sys.argv[1] + '/' + c, compression=c)";
+    let script = "\
+import sys, pyarrow as a, pyarrow.parquet as p
+t = a.table({'number': [n % 7 for n in range(5000)], 'text': [str(n % 13) for n in range(5000)]})
+for c in sys.argv[2:]: p.write_table(t, sys.argv[1] + '/' + c, compression=c)";
     let methods = ["none", "snappy", "gzip", "zstd", "brotli", "lz4"];
     let mut python = std::process::Command::new("python3");
     python.args(["-c", script]).arg(folder.path()).args(methods);

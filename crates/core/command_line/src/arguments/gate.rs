@@ -7,7 +7,7 @@ use clap::Args;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// Limits on a change, and who else is told whether they are kept.
+/// Limits on a change, and further readers of the result.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Regression gate")]
 pub struct GateOptions {

@@ -12,7 +12,7 @@ use std::time::Instant;
 /// Seed of the row groups that predictions look at: the same advice for the same file.
 const SEED: u64 = 1;
 
-/// What proposes an order of the user's.
+/// The origin of an order that the user named.
 pub const YOURS: &str = "you (--order)";
 
 /// Rounds in which every order is read once.
