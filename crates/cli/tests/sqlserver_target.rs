@@ -239,7 +239,7 @@ fn what_a_killed_run_has_left_is_put_back_by_the_next_one() {
     child.kill().unwrap();
     child.wait().unwrap();
     on.write("", INSERTS, "");
-    on.run(0);
+    on.run(0).says("database steelbench of an earlier run is still there");
     assert_eq!((degree(), on.setting("cost threshold for parallelism")), ("8".into(), "5".into()));
     // A run that ends puts it back itself.
     on.write(&format!("{changes}\nallow_server_settings = true"), INSERTS, "");

@@ -38,10 +38,8 @@ pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Prefligh
             Ok(mut client) => {
                 client.set_answer_timeout(Some(ANSWER));
                 client.set_stop(stop.clone());
-                let missing =
-                    ask(&mut client, connections).unwrap_or_else(|error| vec![error.to_string()]);
-                for what in missing {
-                    found.misses(format!("{}: {what}", URL.path()));
+                if let Err(error) = ask(&mut client, connections, &mut found) {
+                    found.misses(format!("{}: {error}", URL.path()));
                 }
                 match settings_of_another(&mut client, &needs) {
                     Ok(invalid) => found.invalid.extend(invalid),
@@ -60,34 +58,35 @@ pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Prefligh
     found
 }
 
-/// Returns the missing rights and settings of a server by URL.
-fn ask(client: &mut Client, connections: u32) -> Result<Vec<String>, EngineError> {
-    let mut missing = Vec::new();
+/// Finds the missing rights and settings of a server by URL, and what a run has left there.
+fn ask(client: &mut Client, connections: u32, found: &mut Preflight) -> Result<(), EngineError> {
+    let url = URL.path();
     let mut number = |sql: &str| -> Result<u32, EngineError> {
         let cell = client.cell(sql).map_err(super::failed_at("querying the server"))?;
         Ok(cell.and_then(|cell| cell.parse().ok()).unwrap_or(0))
     };
     if number("SELECT @@GLOBAL.read_only")? == 1 {
-        missing.push("the server is read-only (read_only = ON)".to_owned());
+        found.misses(format!("{url}: the server is read-only (read_only = ON)"));
     }
     let most = number("SELECT @@GLOBAL.max_connections")?;
     if most < connections + OWN_CONNECTIONS {
-        missing.push(format!(
-            "the server allows {most} connections (max_connections); the load needs \
+        found.misses(format!(
+            "{url}: the server allows {most} connections (max_connections); the load needs \
              {connections} and Steelbench {OWN_CONNECTIONS} more"
         ));
     }
     if number("SELECT @@GLOBAL.local_infile")? == 0 {
-        missing.push(
-            "the server rejects LOAD DATA LOCAL, which fills the tables; run SET GLOBAL \
+        found.misses(format!(
+            "{url}: the server rejects LOAD DATA LOCAL, which fills the tables; run SET GLOBAL \
              local_infile = ON"
-                .into(),
-        );
+        ));
     }
-    if is_marked(client)? == Some(false) {
-        missing.push(format!("database {DATABASE} {IS_FOREIGN}"));
+    match is_marked(client)? {
+        Some(false) => found.misses(format!("{url}: database {DATABASE} {IS_FOREIGN}")),
+        Some(true) => found.reclaims(url, &format!("database {DATABASE}")),
+        None => {}
     }
-    Ok(missing)
+    Ok(())
 }
 
 /// Returns the objections of a server by URL to the settings; changes nothing.

@@ -135,6 +135,9 @@ fn rights(row: &Row<'_>, needs: &[&Need<'_>], found: &mut Preflight) {
             "{url}: database {database} already has a schema {SCHEMA} that Steelbench did not \
              create; rename it, or use another database"
         )),
+        Some("t") => {
+            found.reclaims(url, &format!("schema {SCHEMA} in database {database}"));
+        }
         _ if !is(3) => found.misses(format!(
             "{url}: role {role} cannot create a schema in database {database}; run GRANT CREATE \
              ON DATABASE {database} TO {role}"
