@@ -32,9 +32,11 @@ impl Tool for Completions {
                 "" => experiments(),
                 name => levels(context, name).unwrap_or_default(),
             };
-            return output::print_as_it_is(
-                &words.iter().map(|word| format!("{word}\n")).collect::<String>(),
-            );
+            let mut lines = String::new();
+            for word in words {
+                lines.extend([word.as_str(), "\n"]);
+            }
+            return output::print_as_it_is(&lines);
         };
         let (mut line, mut text) = (with_names(context), Vec::new());
         clap_complete::generate(shell, &mut line, context.name, &mut text);

@@ -41,7 +41,7 @@ const STATEMENTS: [&str; 5] = ["user", "role", "grant", "connect", "key manageme
 /// Headers with a secret whose names do not say so.
 const HEADERS: [&str; 4] = ["apikey", "x_functions_key", "x_clickhouse_key", "x_auth_key"];
 /// Functions of SQL that are given a password or a key: which argument it is, from 0, of at least
-/// how many. Those of ClickHouse read tables of other servers.
+/// how many. Those of `ClickHouse` read tables of other servers.
 const FUNCTIONS: [(&str, usize, usize); 17] = [
     ("pgp_sym_encrypt", 1, 2),
     ("pgp_sym_decrypt", 1, 2),
