@@ -113,7 +113,7 @@ _{name}_with_words() {{
     esac
     local words before="${{word%"${{word##*=}}"}}"
     words="$({name} completions --words 2>/dev/null)"
-    if [ "${{COMP_WORDS[1]}}" = compare ]; then
+    if [ "${{COMP_WORDS[1]}}" = compare ] && [ -n "${{COMP_WORDS[2]}}" ]; then
         words="$words $({name} completions --words "${{COMP_WORDS[2]}}" 2>/dev/null)"
     fi
     COMPREPLY=($(compgen -W "$words" -- "$word"))
