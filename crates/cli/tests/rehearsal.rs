@@ -5,6 +5,8 @@ use crate::common;
 use crate::common::{Ended, Lab};
 use crate::servers;
 use crate::servers::by_url::{OWNER, Server, bindirs};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 
 const SCRIPT: &str = "\\set a random(1, 9)\nBEGIN;\nSELECT abalance FROM pgbench_accounts\n  WHERE \
                       aid = :a;\nUPDATE pgbench_accounts SET abalance = :a WHERE aid = :a;\nEND;\n";
@@ -33,7 +35,7 @@ fn statements_are_prepared(target: &str) {
     assert!(refused.stderr.contains("r.sql:4:5: "), "{refused:#?}");
     assert!(refused.stderr.contains("nope"), "{refused:#?}");
     lab.write("r.sql", SCRIPT);
-    check(&lab, &[], 0).says("note: 2 statements prepared");
+    check(&lab, &[], 0).shows("note: 2 statements prepared");
     let json: serde_json::Value =
         serde_json::from_str(&check(&lab, &["--json"], 0).stdout).unwrap();
     assert_eq!(json["notes"], serde_json::json!(["2 statements prepared"]));
@@ -54,7 +56,9 @@ fn statements_are_prepared_on_duckdb() {
     if servers::installed::duckdb_libraries().is_empty() {
         return common::skipped("DuckDB is not installed");
     }
-    statements_are_prepared("engine = \"duckdb\"");
+    for library in servers::installed::duckdb_libraries().into_iter().flatten() {
+        statements_are_prepared(&format!("engine = \"duckdb\"\nlibrary = \"{library}\""));
+    }
 }
 
 #[test]
@@ -86,11 +90,11 @@ fn tables_of_the_set_up_are_there_and_those_of_the_script_may_be() {
         "\\set a 1\n\\if :a = 2\nSELECT title FROM own;\n\\endif\nSELECT note FROM items;\n",
     ] {
         lab.write("r.sql", script);
-        check(&lab, &[], 0).says("no such table: own (perhaps not in the run");
+        check(&lab, &[], 0).shows("no such table: own (perhaps not in the run");
     }
     lab.write("schema.sql", "CREATE TABLE items (id INTEGER;\n");
     lab.write("r.sql", "SELECT note FROM items;\n");
-    check(&lab, &[], 0).says("not ready yet: ").says("schema.sql");
+    check(&lab, &[], 0).shows("not ready yet: ").shows("schema.sql");
 }
 
 /// Your server is asked about the tables that it has, and nothing is created there.
@@ -110,7 +114,7 @@ fn statements_are_prepared_on_a_postgres_server_by_url() {
     let refused = check(&lab, &[], 2);
     assert!(refused.stderr.contains("r.sql:2:14: "), "{refused:#?}");
     lab.write("r.sql", "\\set a 1\nINSERT INTO items VALUES (:a, 'x');\nSELECT 1;\n");
-    check(&lab, &[], 0).says("note: 2 statements prepared");
+    check(&lab, &[], 0).shows("note: 2 statements prepared");
     let count = |sql: &str| server.connect().cell(sql).unwrap();
     assert_eq!(count("SELECT count(*) FROM items").as_deref(), Some("0"));
     let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'steelbench'";
@@ -120,7 +124,7 @@ fn statements_are_prepared_on_a_postgres_server_by_url() {
         lab.write("schema.sql", "CREATE TABLE t (a int);\n");
         lab.write("e.toml", &file(&target, more));
         check(&lab, &[], 0)
-            .says("statements were not prepared: the run creates their tables on your server");
+            .shows("statements were not prepared: the run creates their tables on your server");
     }
 }
 
@@ -139,7 +143,7 @@ fn statements_are_prepared_on_a_mariadb_server_by_url() {
     let refused = check(&lab, &[], 2);
     assert!(refused.stderr.contains("r.sql:1:14: "), "{refused:#?}");
     lab.write("r.sql", "SELECT note FROM app.items WHERE id = 1;\n");
-    check(&lab, &[], 0).says("note: 1 statement prepared");
+    check(&lab, &[], 0).shows("note: 1 statement prepared");
 }
 
 /// Settings that a server accepts one by one and with which it does not start.
@@ -189,19 +193,31 @@ fn servers_of_root_run_from_a_folder_that_their_user_cannot_enter() {
             common::skipped(&format!("{engine} is not installed"));
             continue;
         }
-        // The folder is closed to others.
-        let lab = Lab::with(&format!(
-            "[experiment]\nname = \"t\"\n[target]\nengine = \"{engine}\"\n[workload]\nprobe = \
-             \"insert\"\nconnections = 1\nrows = 10\nrows_per_transaction = 1\n[repeats]\nblocks = \
-             1\n"
-        ));
-        let place = lab.path("").parent().unwrap().display().to_string();
+        let lab = servers::lab("");
+        let closed = lab.path("closed");
+        std::fs::create_dir(&closed).unwrap();
+        std::fs::set_permissions(&closed, Permissions::from_mode(0o700)).unwrap();
+        lab.write(
+            "closed/e.toml",
+            &format!(
+                "[experiment]\nname = \"t\"\n[target]\nengine = \"{engine}\"\n[workload]\nprobe \
+                 = \"insert\"\nconnections = 1\nrows = 10\nrows_per_transaction = \
+                 1\n[repeats]\nblocks = 1\n"
+            ),
+        );
+        let place = lab.path("").canonicalize().unwrap().display().to_string();
+        let place = place.trim_end_matches('/');
         let says = format!("{engine}: files of its servers are in {place}: the server's user");
-        check(&lab, &[], 0).says(&says);
-        let mut run = lab.command(&["run", "e.toml"]);
-        run.env("XDG_CACHE_HOME", lab.path("cache"));
-        Ended::from(run.output().unwrap()).expect(0).says(&says);
-        assert_eq!(lab.rows("t", "SELECT status FROM trials"), ["done"]);
-        assert!(lab.work_folders().is_empty());
+        let ended = |command: &str| {
+            let mut command = lab.command(&[command, "e.toml"]);
+            command.env("XDG_CACHE_HOME", lab.path("cache")).current_dir(&closed);
+            Ended::from(command.output().unwrap()).expect(0)
+        };
+        ended("check").shows(&says);
+        ended("run").says(&says).shows("1 trial done");
+        let left = std::fs::read_dir(lab.path("")).unwrap().flatten();
+        let mut left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["cache", "closed", "e.toml"]);
     }
 }

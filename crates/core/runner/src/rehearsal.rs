@@ -92,14 +92,18 @@ fn all(registry: Registry, experiment: &Experiment, results: &Path, cancel: &Can
         let asking = Asking { registry, experiment, engine, probe, configuration, cancel };
         match asking.answers(&statements, results) {
             Ok(plans) => {
-                prepared += plans.len();
                 for (statement, plan) in plans {
-                    let Err(NoPlan::Refused { message }) = plan else { continue };
-                    let own = refusal(statement, &message);
-                    if statement.is_certain {
-                        refused.insert(own);
-                    } else {
-                        note(&mut answers.notes, uncertain(&own));
+                    match plan {
+                        Ok(_) | Err(NoPlan::NoSteps { .. }) => prepared += 1,
+                        Err(NoPlan::Refused { message }) if statement.is_certain => {
+                            refused.insert(refusal(statement, &message));
+                        }
+                        Err(NoPlan::Refused { message }) => {
+                            note(&mut answers.notes, uncertain(&refusal(statement, &message)));
+                        }
+                        // Engines prepare no such statement.
+                        Err(NoPlan::Verb { .. } | NoPlan::Command) => {}
+                        Err(reason) => note(&mut answers.notes, unprepared(statement, &reason)),
                     }
                 }
             }
@@ -120,6 +124,11 @@ fn all(registry: Registry, experiment: &Experiment, results: &Path, cancel: &Can
     }
     answers.refused = refused.into_iter().collect();
     answers
+}
+
+/// Says why a statement was not prepared.
+fn unprepared(own: &WrittenStatement, reason: &NoPlan) -> String {
+    format!("{}:{}:{}: not prepared: {reason}", own.script, own.line, own.column)
 }
 
 /// A refusal that does not prevent the run.
@@ -203,15 +212,21 @@ impl Asking<'_> {
         if self.cancel.is_cancelled() {
             return Err(late());
         }
-        let asked = statements.iter().filter_map(|own| Some((own, own.request.as_ref().ok()?)));
-        let (own, requests): (Vec<_>, Vec<_>) = asked.map(|(own, one)| (own, one.clone())).unzip();
+        let requests: Vec<PlanRequest> =
+            statements.iter().filter_map(|own| own.request.as_ref().ok().cloned()).collect();
         let plans = match self.by_url(&requests) {
             Some(plans) => plans?,
             None => self.on_new_target(&requests, results).map_err(|error| {
                 if self.cancel.is_cancelled() { late() } else { NotAsked::Failed(error) }
             })?,
         };
-        Ok(own.into_iter().zip(plans).collect())
+        // Without an answer, it was not asked on this target.
+        let mut plans = plans.into_iter();
+        let answer = |own: &'s WrittenStatement| match &own.request {
+            Ok(_) => Some((own, plans.next()?)),
+            Err(reason) => Some((own, Err(reason.clone()))),
+        };
+        Ok(statements.iter().filter_map(answer).collect())
     }
 
     /// The answers of your server; its tables must be there already.
