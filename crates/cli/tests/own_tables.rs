@@ -5,9 +5,10 @@ use crate::servers;
 use crate::servers::by_url::{Server, bindirs};
 use crate::servers::{causes, installed};
 use rusqlite::Connection;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 const SCHEMA: &str = "-- Items; a comment with :rows in it.\nCREATE TABLE :\"name\" (id INTEGER \
                       PRIMARY KEY, note TEXT);\n\nINSERT INTO items\n  SELECT value, :'note' || ' \
@@ -406,12 +407,15 @@ fn the_progress_of_a_set_up_is_announced() {
         ),
     );
     let mut run = lab.command(&["run", "e.toml", "--json"]);
-    run.env("XDG_CACHE_HOME", lab.path("cache"));
-    let events = std::fs::File::create(lab.path("events")).unwrap();
-    let mut child = run.stdout(events).spawn().unwrap();
-    wait_until("it is announced", || {
-        lab.read("events").contains("preparing postgres: schema.sql, 0 % read")
-    });
-    lab.write("go", "");
-    assert_eq!(child.wait().unwrap().code(), Some(0), "{}", lab.read("events"));
+    run.env("XDG_CACHE_HOME", lab.path("cache")).stdout(Stdio::piped());
+    let mut child = run.spawn().unwrap();
+    let mut events = Vec::new();
+    for line in BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap) {
+        if line.contains("preparing postgres: schema.sql, 0 % read") {
+            lab.write("go", "");
+        }
+        events.push(line);
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{events:?}");
+    assert!(lab.path("go").exists(), "{events:?}");
 }

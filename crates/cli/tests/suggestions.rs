@@ -41,7 +41,7 @@ fn each_error_names_what_was_meant() {
         ),
         (
             file(SQLITE, INSERT, "[factors]\n\u{201e}target.data_files\u{201c} = [1]"),
-            &["9:", "is a typographic quotation mark"],
+            &["10:", "is a typographic quotation mark"],
         ),
         (
             file("engine = \"mysql\"", INSERT, ""),
