@@ -420,6 +420,10 @@ mod tests {
                 .contains(&"set = { \"target.setup.sql\" = [\"s.sql\", \"n.sql\"] }".to_owned()),
             "{with_sql:?}"
         );
+        let dropped = lines(&["--dump", "d", "-f", "r.sql", "--drop", "j"]);
+        for name in ["name = \"with index\"", "name = \"without index\""] {
+            assert!(dropped.iter().any(|line| line == name), "{name}: {dropped:?}");
+        }
         let settings = ["--sql", "s.sql", "-f", "r.sql", "--set", "enable_seqscan=off"];
         assert_eq!(change(&parsed(&settings)), None);
         assert!(
