@@ -1,13 +1,15 @@
 //! `steelbench check`
 
 use clap::{Parser, ValueEnum};
-use command_line::{Context, ExitCode, Failure, Tool, output, results};
+use command_line::servers::stop_by;
+use command_line::{Context, ExitCode, Failure, Tool, output, results, signals};
 use engine::Permits;
+use experiment::common::PROBE;
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, QUESTION, TRIAL_TIME_S};
 use experiment::{Blocks, Experiment, Plan, Volume};
 use observations::number::plural;
 use report::Text;
-use runner::Findings;
+use runner::{Findings, RefusedStatement};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use store::Store;
@@ -51,11 +53,11 @@ impl Tool for Check {
         let plan = Plan::new(&experiment);
         let results = results::path(self.results.as_ref(), &experiment.name);
         let estimate = Estimate::for_plan(&experiment, &plan, &results);
-        let findings = runner::preflight(
+        let mut findings = runner::preflight(
             context.registry,
             &experiment,
             &results,
-            Permits::default(),
+            &Permits::default(),
             &Stop::when(|| false),
         );
         let invalid = experiment.objections(&findings.invalid);
@@ -63,12 +65,42 @@ impl Tool for Check {
             let name = self.file.display().to_string();
             return Err(Failure::usage(invalid.render(&name, &experiment.source)));
         }
+        if findings.missing.is_empty() {
+            let stop = stop_by(&signals::stop_flag()?);
+            let answers = runner::rehearse(context.registry, &experiment, &results, &stop);
+            if stop.is_asked() {
+                return Err(Failure::interrupted("interrupted"));
+            }
+            if !answers.refused.is_empty() {
+                return Err(Failure::usage(refused(&answers.refused)));
+            }
+            findings.missing.extend(answers.failed);
+            findings.notes.extend(answers.notes);
+        } else if has_statements(context, &experiment) {
+            findings.notes.push("statements were not prepared: a target is not ready yet".into());
+        }
         if self.json {
             output::print_json_redacted(as_json(&experiment, &plan, &estimate, &findings))
         } else {
             output::print_wrapped(&as_text(&experiment, &plan, (&estimate, &findings), self.order))
         }
     }
+}
+
+/// Returns whether trials run statements of the user.
+fn has_statements(context: &Context, experiment: &Experiment) -> bool {
+    experiment.configurations.iter().any(|own| {
+        let probe = context.registry.probe(&own.get(PROBE));
+        probe.is_some_and(|probe| !probe.statements(own).is_empty())
+    })
+}
+
+/// The statements that engines refuse, a line each.
+fn refused(statements: &[RefusedStatement]) -> String {
+    let line = |own: &RefusedStatement| {
+        format!("{}:{}:{}: {}", own.script, own.line, own.column, own.message)
+    };
+    statements.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// How long the run would take, as far as that is known.

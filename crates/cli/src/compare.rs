@@ -94,9 +94,10 @@ impl Tool for Compare {
                 None => runs(self, &[from.read(context)?], &[to.read(context)?]),
             },
             (None, None) => {
-                let store = results::open(context, default)?;
+                let path = results::find(default)?;
+                let store = results::open_file(context, &path)?;
                 let recording = results::read_run(&store, self.run, Store::read_figures)?;
-                configurations(self, &recording, a, b)
+                configurations(self, &recording, a, b).map_err(|failure| failure.in_file(&path))
             }
             (Some(_), None) => Err(Failure::usage(format!("{a} is a run but {b} is not"))),
             (None, Some(_)) => Err(Failure::usage(format!("{b} is a run but {a} is not"))),

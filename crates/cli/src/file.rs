@@ -1,4 +1,4 @@
-//! `steelbench schema`, `init` and `completions`: what helps to write files and commands.
+//! `steelbench schema` and `init`: what helps to write files.
 
 use clap::Parser;
 use command_line::{Context, ExitCode, Failure, Tool, output};
@@ -77,25 +77,6 @@ impl Tool for Init {
     }
 }
 
-/// Print completions for a shell
-#[derive(Debug, Parser)]
-#[command(name = "completions")]
-pub struct Completions {
-    /// The shell.
-    shell: clap_complete::Shell,
-}
-
-impl Tool for Completions {
-    const EXAMPLES: [&'static str; 2] =
-        ["steelbench completions bash", "steelbench completions zsh > _steelbench"];
-
-    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
-        let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut context.line(), context.name, &mut text);
-        output::print_as_it_is(&String::from_utf8_lossy(&text))
-    }
-}
-
 /// Writes a file; never over another one.
 fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
     let path = file.display();
@@ -125,7 +106,7 @@ fn example(
     let (engines, probes) = (names(&catalog.engines), names(&catalog.probes));
     for (what, asked, known) in [("engine", engine, &engines), ("probe", probe, &probes)] {
         if let Some(unknown) = asked.filter(|name| !known.contains(name)) {
-            return Err(Failure::usage(experiment::unknown_name(what, unknown, known)));
+            return Err(Failure::usage(catalog.unknown_name(what, unknown, known)));
         }
     }
     let mut objections = Vec::new();

@@ -2,6 +2,7 @@
 
 mod check;
 mod compare;
+mod completions;
 mod export;
 mod file;
 #[cfg(test)]
@@ -16,9 +17,10 @@ use check::Check;
 use command_line::Chapter::{Experiments, Files, Models, Servers};
 use command_line::{Command, Context, Records};
 use compare::Compare;
+use completions::Completions;
 use data::Data;
 use export::Export;
-use file::{Completions, Init, Schema};
+use file::{Init, Schema};
 use history::History;
 use plan::Plan;
 use predict::Predict;

@@ -68,6 +68,7 @@ mod queries;
 mod queries_watch;
 mod reading_probes;
 mod recorded;
+mod rehearsal;
 mod results_file;
 mod resume;
 mod scarce;
@@ -86,6 +87,7 @@ mod sqlserver;
 #[cfg(feature = "sqlserver")]
 mod sqlserver_target;
 mod statements;
+mod suggestions;
 mod survey;
 mod sync;
 mod sysbench;

@@ -220,7 +220,10 @@ fn refusals(server: &Server) {
         let database = "SELECT 1 FROM information_schema.schemata WHERE schema_name = 'steelbench'";
         assert_eq!(root.cell(database).unwrap().is_none(), is_interrupt);
         lab.write("script.sql", "SELECT sleep(0);\n");
-        lab.run_with(&["--fresh"], 0);
+        let next = lab.run_with(&["--fresh"], 0);
+        let left = "database steelbench of an earlier run is still there; the first trial drops it";
+        let is_told = next.stdout.contains(left) || next.stderr.contains(left);
+        assert_eq!(is_told, !is_interrupt, "{next:#?}");
         assert_eq!(root.cell(database).unwrap(), None);
     }
 }

@@ -156,7 +156,8 @@ fn a_mariadb_database_that_was_just_created_is_dropped_whatever_ends_the_run() {
         assert_eq!(ended.code, code, "{ended:#?}");
         assert_eq!(there(), code.is_none(), "{sent}: {ended:#?}");
     }
-    Ended::from(run(&lab).output().unwrap()).expect(0);
+    let last = Ended::from(run(&lab).output().unwrap()).expect(0);
+    last.says("database steelbench of an earlier run is still there; the first trial drops it");
     assert!(!there());
     // Empty ones of the user, and one with tables.
     let like_ours = "COLLATE utf8mb4_esperanto_ci COMMENT 'made by steelbench'";
@@ -197,5 +198,6 @@ fn a_sql_server_database_that_was_just_created_is_dropped_whatever_ends_the_run(
         assert_eq!(ended.code, code, "{ended:#?}");
     }
     // The name is free again: nothing that an earlier run has left is in the way.
-    Ended::from(run().output().unwrap()).expect(0);
+    let last = Ended::from(run().output().unwrap()).expect(0);
+    last.says("database steelbench_not_marked_yet of an earlier run is still there");
 }

@@ -5,9 +5,10 @@ use crate::servers;
 use crate::servers::by_url::{Server, bindirs};
 use crate::servers::{causes, installed};
 use rusqlite::Connection;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 const SCHEMA: &str = "-- Items; a comment with :rows in it.\nCREATE TABLE :\"name\" (id INTEGER \
                       PRIMARY KEY, note TEXT);\n\nINSERT INTO items\n  SELECT value, :'note' || ' \
@@ -414,4 +415,52 @@ fn on_a_server_by_url_tables_are_made_in_databases_of_ours() {
         assert_eq!(databases(), ["prod"]);
         assert_eq!(lab.work_folders(), Vec::<PathBuf>::new());
     }
+}
+
+/// A run that makes the cache large names the command that clears it; later ones do not.
+#[test]
+fn a_cache_that_a_run_makes_large_is_announced() {
+    let lab = lab(SQLITE, "", 10);
+    let run = |least: &str| {
+        let mut run = lab.command(&["run", "e.toml", "--fresh"]);
+        run.env("XDG_CACHE_HOME", lab.path("cache"));
+        run.env("STEELBENCH_CACHE_ANNOUNCED_BYTES", least);
+        Ended::from(run.output().unwrap()).expect(0).stderr
+    };
+    let says = format!("`rm -r {}` removes them", lab.path("cache/steelbench/sqlite").display());
+    let first = run("1000");
+    assert!(first.contains(&says), "{first}");
+    assert!(!run("1000").contains(&says));
+    std::fs::remove_dir_all(lab.path("cache/steelbench/sqlite")).unwrap();
+    assert!(!run("1000000000").contains(&says));
+}
+
+/// While a program reads the files of a set-up, the run says how far it has come.
+#[test]
+fn the_progress_of_a_set_up_is_announced() {
+    if installed::installations().is_empty() {
+        return crate::common::skipped("PostgreSQL is not installed");
+    }
+    let lab = lab("engine = \"postgres\"\nsetup.sql = \"schema.sql\"", "", 0);
+    let (go, rest) = (lab.path("go"), "-- more to read\n".repeat(100_000));
+    lab.write(
+        "schema.sql",
+        &format!(
+            "CREATE TABLE items (id int, note text);\n\\! while [ ! -e {} ]; do sleep 0.05; \
+             done\n{rest}",
+            go.display()
+        ),
+    );
+    let mut run = lab.command(&["run", "e.toml", "--json"]);
+    run.env("XDG_CACHE_HOME", lab.path("cache")).stdout(Stdio::piped());
+    let mut child = run.spawn().unwrap();
+    let mut events = Vec::new();
+    for line in BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap) {
+        if line.contains("preparing postgres: schema.sql, 0 % read") {
+            lab.write("go", "");
+        }
+        events.push(line);
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{events:?}");
+    assert!(lab.path("go").exists(), "{events:?}");
 }

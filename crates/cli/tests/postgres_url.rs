@@ -155,7 +155,8 @@ fn a_schema_that_is_not_ours_is_refused_and_one_of_a_killed_run_is_taken_over() 
         end(child);
         assert!(contents(&server).contains("steelbench.mybigtable"));
         lab.write("e.toml", &file(&socket(&server), INSERTS, ""));
-        Ended::from(fresh().output().unwrap()).expect(0);
+        let next = Ended::from(fresh().output().unwrap()).expect(0);
+        next.says("schema steelbench in database").says("of an earlier run is still there");
         assert_eq!(contents(&server), before);
     }
 }

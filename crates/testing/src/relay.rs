@@ -1,75 +1,149 @@
-//! A relay before a server, which breaks as networks and machines do.
+//! A relay before a server: passes on what client and server send, changes it, or breaks as
+//! networks and machines do.
 
 use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Passes connections on to a server until they are cut, as when another node takes its place, or
-/// until the server falls silent, as when its machine hangs.
-#[derive(Debug, Default)]
+/// The sender of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum From {
+    /// The program that connects.
+    Client,
+    /// The server behind the relay.
+    Server,
+}
+
+/// The fate of bytes.
+#[derive(Debug)]
+pub enum Fate {
+    /// They are passed on.
+    Pass,
+    /// Passes these on instead.
+    Change(Vec<u8>),
+    /// Sends these to the sender and nothing to the other side.
+    Answer(Vec<u8>),
+    /// Nothing is passed on.
+    Drop,
+    /// Closes both connections.
+    Cut,
+    /// Nothing of any connection is passed on any more, as when the server's machine hangs.
+    Silence,
+}
+
+/// Decides about the bytes of one connection.
+pub type Judge = Box<dyn FnMut(From, &[u8]) -> Fate + Send>;
+
+/// A relay that lives until the test ends.
+#[derive(Debug)]
 pub struct Relay {
-    port: u16,
-    streams: Mutex<Vec<TcpStream>>,
+    address: SocketAddr,
+    clients: Mutex<Vec<TcpStream>>,
     is_down: AtomicBool,
     is_silent: AtomicBool,
-    /// A text of requests with which the server falls silent.
-    silenced_by: Option<String>,
+}
+
+/// Listens at an address and connects each client with this server; `judge` is given the number of
+/// the connection, from 0.
+pub fn start(
+    address: IpAddr,
+    server: SocketAddr,
+    judge: impl FnMut(usize) -> Judge + Send + 'static,
+) -> SocketAddr {
+    Relay::start(address, server, judge).address
 }
 
 impl Relay {
-    /// A relay before the server of a URL, and its URL. The server falls silent when a request has
-    /// the text `silenced_by`.
-    pub fn before(url: &str, silenced_by: Option<&str>) -> (String, Arc<Self>) {
+    /// A relay on 127.0.0.1 before the server of a URL, and its URL.
+    pub fn judging(
+        url: &str,
+        judge: impl FnMut(usize) -> Judge + Send + 'static,
+    ) -> (String, Arc<Self>) {
         let (start, rest) = url.rsplit_once(':').unwrap();
         let (port, rest) = rest.split_once('/').unwrap();
-        let relay = Self::start(port.parse().unwrap(), silenced_by);
-        (format!("{start}:{}/{rest}", relay.port), relay)
+        let localhost = IpAddr::from(Ipv4Addr::LOCALHOST);
+        let relay = Self::start(localhost, (localhost, port.parse().unwrap()).into(), judge);
+        (format!("{start}:{}/{rest}", relay.address.port()), relay)
     }
 
-    fn start(to: u16, silenced_by: Option<&str>) -> Arc<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let silenced_by = silenced_by.map(str::to_owned);
-        let relay = Arc::new(Self { port, silenced_by, ..Self::default() });
+    /// A relay before the server of a URL, and its URL. The server falls silent once a request has
+    /// the text `silenced_by` in UTF-16.
+    pub fn before(url: &str, silenced_by: Option<&str>) -> (String, Arc<Self>) {
+        let text = silenced_by.map(utf16);
+        Self::judging(url, move |_| {
+            let text = text.clone();
+            Box::new(move |_, bytes| {
+                let is_last = text.as_ref().is_some_and(|text| contains(bytes, text));
+                if is_last { Fate::Silence } else { Fate::Pass }
+            })
+        })
+    }
+
+    fn start(
+        address: IpAddr,
+        server: SocketAddr,
+        mut judge: impl FnMut(usize) -> Judge + Send + 'static,
+    ) -> Arc<Self> {
+        let listener = TcpListener::bind((address, 0)).unwrap();
+        let relay = Arc::new(Self {
+            address: listener.local_addr().unwrap(),
+            clients: Mutex::default(),
+            is_down: AtomicBool::new(false),
+            is_silent: AtomicBool::new(false),
+        });
         let own = Arc::clone(&relay);
         std::thread::spawn(move || {
-            for client in listener.incoming().flatten() {
-                if !own.is_down.load(Ordering::Relaxed) {
-                    own.serve(client, TcpStream::connect(("127.0.0.1", to)).unwrap());
+            for (number, client) in listener.incoming().flatten().enumerate() {
+                if own.is_down.load(Ordering::Relaxed) {
+                    continue;
                 }
+                let Ok(server) = TcpStream::connect(server) else { continue };
+                own.clients.lock().unwrap().push(client.try_clone().unwrap());
+                own.serve(&client, &server, judge(number));
             }
         });
         relay
     }
 
-    fn serve(self: &Arc<Self>, client: TcpStream, server: TcpStream) {
-        self.streams.lock().unwrap().push(client.try_clone().unwrap());
-        let streams =
-            [(client.try_clone().unwrap(), server.try_clone().unwrap()), (server, client)];
-        for (mut from, mut to) in streams {
-            let own = Arc::clone(self);
+    fn serve(self: &Arc<Self>, client: &TcpStream, server: &TcpStream, judge: Judge) {
+        let judge = Arc::new(Mutex::new(judge));
+        for (from, own, other) in [(From::Client, client, server), (From::Server, server, client)] {
+            let (own, other) = (own.try_clone().unwrap(), other.try_clone().unwrap());
+            let (relay, judge) = (Arc::clone(self), Arc::clone(&judge));
             std::thread::spawn(move || {
-                let mut bytes = vec![0; 1 << 16];
-                while let Ok(read @ 1..) = from.read(&mut bytes) {
-                    own.listen(&bytes[..read]);
-                    if !own.is_silent.load(Ordering::Relaxed)
-                        && to.write_all(&bytes[..read]).is_err()
-                    {
-                        break;
-                    }
-                }
-                let _ = to.shutdown(Shutdown::Both);
+                // A broken connection is the end of it.
+                let _ = relay.pump(from, &own, &other, &judge);
+                let _ = other.shutdown(Shutdown::Both);
+                let _ = own.shutdown(Shutdown::Both);
             });
         }
     }
 
-    /// Falls silent with a text. Requests are UTF-16.
-    fn listen(&self, bytes: &[u8]) {
-        let Some(text) = &self.silenced_by else { return };
-        let units: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-        if bytes.windows(units.len().max(1)).any(|window| window.starts_with(&units)) {
-            self.is_silent.store(true, Ordering::Relaxed);
+    fn pump(
+        &self,
+        from: From,
+        mut own: &TcpStream,
+        mut other: &TcpStream,
+        judge: &Mutex<Judge>,
+    ) -> std::io::Result<()> {
+        let mut bytes = vec![0; 64 << 10];
+        loop {
+            let length = own.read(&mut bytes)?;
+            let some = &bytes[..length];
+            if some.is_empty() {
+                return Ok(());
+            }
+            let fate = (judge.lock().unwrap())(from, some);
+            match fate {
+                Fate::Silence => self.is_silent.store(true, Ordering::Relaxed),
+                Fate::Cut => return Ok(()),
+                _ if self.is_silent() => {}
+                Fate::Pass => other.write_all(some)?,
+                Fate::Change(changed) => other.write_all(&changed)?,
+                Fate::Answer(answer) => own.write_all(&answer)?,
+                Fate::Drop => {}
+            }
         }
     }
 
@@ -85,13 +159,23 @@ impl Relay {
 
     /// Connections so far.
     pub fn opened(&self) -> usize {
-        self.streams.lock().unwrap().len()
+        self.clients.lock().unwrap().len()
     }
 
-    /// Cuts all connections.
+    /// Cuts all connections, as when another node takes the server's place.
     pub fn cut(&self) {
-        for stream in self.streams.lock().unwrap().iter() {
-            let _ = stream.shutdown(Shutdown::Both);
+        for client in self.clients.lock().unwrap().iter() {
+            let _ = client.shutdown(Shutdown::Both);
         }
     }
+}
+
+/// Returns true when these bytes have that part.
+pub fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len().max(1)).any(|window| window == part)
+}
+
+/// A text as SQL Server's protocol spells it.
+pub fn utf16(text: &str) -> Vec<u8> {
+    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }

@@ -4,12 +4,12 @@
 
 use crate::attack::arena::{Arena, Limits, Tries, USUAL, campaign};
 use crate::attack::hostile_servers::{FILE, PASSWORD, address};
-use crate::attack::relay::{self, Fate, From, contains};
 use crate::common::skipped;
 use crate::servers::{by_url, mariadb};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use testing::relay::{self, Fate, From, contains};
 
 /// All that the man in the middle hears.
 type Heard = Arc<Mutex<Vec<u8>>>;

@@ -18,7 +18,6 @@ mod kills;
 mod pages;
 mod plans;
 mod recordings;
-mod relay;
 mod resources;
 mod secret_forms;
 mod small_file_systems;

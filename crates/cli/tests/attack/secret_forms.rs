@@ -2,10 +2,10 @@
 //! file has it.
 
 use crate::attack::arena::{Arena, Limits, Tries, USUAL, campaign};
-use crate::attack::relay::contains;
 use crate::secrets::CONNECTION_STRINGS;
 use std::path::Path;
 use std::time::Duration;
+use testing::relay::contains;
 
 /// Commands; `FORM` is the connection string.
 const COMMANDS: [&[&str]; 24] = [

@@ -2,13 +2,13 @@
 //! its removal, and at a change of the server's settings.
 
 use crate::attack::arena::{Arena, Tries, USUAL, campaign, end_within};
-use crate::attack::relay::{self, Fate, From};
 use crate::servers::by_url::{OWNER, Server, bindirs};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use testing::relay::{self, Fate, From};
 
 const SIGNALS: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGKILL];
 /// Statements at which signals come, by their beginnings.

@@ -2,12 +2,12 @@
 //! repeats or cuts what is sent: the login is never readable, and the program ends with a cause.
 
 use crate::attack::arena::{Arena, Limits, Random, Tries, USUAL, campaign};
-use crate::attack::relay::{self, Fate, From, contains};
 use crate::common::Lab;
 use crate::sqlserver::{Mock, Tls};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use testing::relay::{self, Fate, From, contains};
 
 const PASSWORD: &str = "S3cret-of-tds";
 

@@ -5,8 +5,9 @@ use crate::common;
 use crate::common::{end, signal, wait_until};
 use crate::servers::installed::sql_server_stand_in;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use testing::relay::Relay;
+use testing::relay::{Fate, From, Relay, contains, utf16};
 
 /// An experiment on a stand-in behind a relay.
 fn behind_a_relay(silenced_by: Option<&str>) -> Option<(OnServer, Arc<Relay>)> {
@@ -78,6 +79,73 @@ fn the_time_limit_of_a_trial_holds_in_each_phase_on_a_silent_server() {
         let is_recorded = text != "CREATE DATABASE";
         assert_eq!(cause.contains("limits.trial_time"), is_recorded, "{text}: {cause}");
     }
+}
+
+/// A message of the server that has one error and ends the request
+/// ([MS-TDS] 2.2.7.10, 2.2.7.6).
+fn error_message(number: i32, text: &str) -> Vec<u8> {
+    let length = |length: usize| (length as u16).to_le_bytes();
+    let mut body =
+        [&number.to_le_bytes()[..], &[1, 13], &length(text.len()), &utf16(text)].concat();
+    // No names of the server and the procedure, line 1.
+    body.extend([0, 0, 1, 0, 0, 0]);
+    // DONE with an error, of no command and no row.
+    let done = [&[0xFD, 2, 0, 0, 0][..], &[0; 8]].concat();
+    let tokens = [&[0xAA][..], &length(body.len()), &body, &done].concat();
+    let [high, low] = (tokens.len() as u16 + 8).to_be_bytes();
+    [&[4, 1, high, low, 0, 0, 1, 0][..], &tokens].concat()
+}
+
+/// The session that drops the database may be the victim of a deadlock: it tries again.
+#[test]
+fn a_drop_that_is_the_victim_of_a_deadlock_is_tried_again() {
+    // Each time but the last one, and each time.
+    for (victims, code) in [(4, 0), (usize::MAX, 1)] {
+        let Some(url) = sql_server_stand_in(&[]) else { return };
+        let seen = Arc::new(AtomicUsize::new(0));
+        let own = Arc::clone(&seen);
+        let (url, _relay) = Relay::judging(&url, move |_| {
+            let own = Arc::clone(&own);
+            Box::new(move |from, bytes| {
+                let is_drop = from == From::Client && contains(bytes, &utf16("DROP DATABASE"));
+                if is_drop && own.fetch_add(1, Ordering::SeqCst) < victims {
+                    return Fate::Answer(error_message(1205, "deadlock victim"));
+                }
+                Fate::Pass
+            })
+        });
+        let on = OnServer::new(&url);
+        on.write("", INSERTS, "");
+        let ended = on.run(code);
+        if code == 0 {
+            assert_eq!(seen.load(Ordering::SeqCst), victims + 1);
+        } else {
+            assert!(ended.stderr.contains("error 1205: deadlock victim"), "{ended:#?}");
+        }
+    }
+}
+
+/// The types of a table's columns are read once, not by each connection or transaction.
+#[test]
+fn bulk_loads_of_a_trial_read_the_columns_once() {
+    let Some(url) = sql_server_stand_in(&[]) else { return };
+    let [reads, loads] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+    let counts = [("FMTONLY ON", Arc::clone(&reads)), ("INSERT BULK", Arc::clone(&loads))];
+    let (url, _relay) = Relay::judging(&url, move |_| {
+        let counts = counts.clone();
+        Box::new(move |from, bytes| {
+            for (text, count) in &counts {
+                let is_one = from == From::Client && contains(bytes, &utf16(text));
+                count.fetch_add(usize::from(is_one), Ordering::SeqCst);
+            }
+            Fate::Pass
+        })
+    });
+    let on = OnServer::new(&url);
+    on.write("", &format!("{INSERTS}\nmethod = \"copy\""), "");
+    on.run(0);
+    let [reads, loads] = [reads, loads].map(|count| count.load(Ordering::SeqCst));
+    assert_eq!((reads, loads), (1, 12));
 }
 
 /// A server that falls silent before the login of a trial: the run stops, and nothing is recorded.

@@ -1,6 +1,7 @@
 //! Exit codes, and failures with the words for them.
 
 use runner::RunError;
+use std::path::Path;
 use store::{Fault, StoreError};
 
 /// Meaning of the exit code.
@@ -77,6 +78,12 @@ impl Failure {
     #[expect(clippy::needless_pass_by_value, reason = "as the argument of `map_err`")]
     pub fn interrupted(message: impl ToString) -> Self {
         Self { code: ExitCode::Interrupted, message: message.to_string() }
+    }
+
+    /// Names the file that was searched.
+    #[must_use]
+    pub fn in_file(self, path: &Path) -> Self {
+        Self { message: format!("{}: {}", path.display(), self.message), ..self }
     }
 
     /// Why, in words for the user.

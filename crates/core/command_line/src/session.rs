@@ -76,7 +76,11 @@ impl Session {
             manual: manual(self.json),
         };
         let mut progress = Progress::new(self.json);
-        Ok(runner::run(experiment, options, &mut |event: Event| progress.hear(&event))?)
+        let end = runner::run(experiment, options, &mut |event: Event| progress.hear(&event));
+        for text in engine::cache::announcements() {
+            output::complain(&text);
+        }
+        Ok(end?)
     }
 
     /// Returns the stored recording of the run.

@@ -1,10 +1,13 @@
 //! Cached templates: made once, then copied; entries of Steelbench's folders in the user's cache.
 
-use crate::EngineError;
+use crate::{EngineError, lock};
+use observations::number;
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -12,6 +15,61 @@ use std::time::{Duration, SystemTime};
 const KEPT_MAX: usize = 16;
 /// and none for longer than this after its last use.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// From this size on a folder is announced, unless a variable names another.
+const ANNOUNCED_BYTES: u64 = 1 << 30;
+const ANNOUNCED_VARIABLE: &str = "STEELBENCH_CACHE_ANNOUNCED_BYTES";
+/// Bytes of a block of a file's size on disk.
+const BLOCK_BYTES: u64 = 512;
+
+/// Folders to which this process has added something.
+static GROWN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Notes that something was added to a folder of the cache.
+pub fn added_to(folder: &Path) {
+    lock(&GROWN).insert(folder.to_path_buf());
+}
+
+/// Sentences about the folders that this process has made large, each with the command that clears
+/// it.
+pub fn announcements() -> Vec<String> {
+    let named = std::env::var(ANNOUNCED_VARIABLE).ok().and_then(|bytes| bytes.parse().ok());
+    let least = named.unwrap_or(ANNOUNCED_BYTES);
+    let grown = std::mem::take(&mut *lock(&GROWN)).into_iter();
+    let large = grown.map(|folder| (allocated_bytes(&folder), folder));
+    large
+        .filter(|(bytes, _)| *bytes > least)
+        .map(|(bytes, folder)| {
+            format!(
+                "Cached data sets take {} in {}; `rm -r {}` removes them. Unused ones are removed \
+                 after {} days.",
+                number::bytes(bytes),
+                folder.display(),
+                quoted(&folder),
+                KEPT.as_secs() / 86_400
+            )
+        })
+        .collect()
+}
+
+/// A path as a shell reads it.
+fn quoted(path: &Path) -> String {
+    let path = path.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
+}
+
+/// The size on disk of what is in a folder, as far as it can be seen.
+fn allocated_bytes(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(found) if found.is_dir() => allocated_bytes(&entry.path()),
+            Ok(found) => found.blocks() * BLOCK_BYTES,
+            Err(_) => 0,
+        })
+        .sum()
+}
 
 /// Our folder among the caches of this user, made if need be: in `XDG_CACHE_HOME`, or `~/.cache`.
 ///
@@ -85,6 +143,7 @@ pub fn file(
             let _ = std::fs::remove_file(format!("{}{end}", unfinished.display()));
         }
     }
+    added_to(&folder);
     made.map(|()| kept)
 }
 

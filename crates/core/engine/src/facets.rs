@@ -7,7 +7,7 @@ use crate::{
 };
 use experiment::{Configuration, Invalid};
 use statements::ScriptStatement;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use work::{Stop, Table, Work};
 
 /// The check of what trials need before the first of them.
@@ -19,6 +19,21 @@ pub trait Prerequisites {
     /// their role, their settings, and the space that is needed. Changes nothing; each server is
     /// asked once. `folders`: where trials on each volume put theirs.
     fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight;
+    /// Where the files of these configurations' targets are put in place of this folder, which the
+    /// user of their private servers cannot enter; `None`: they can be there.
+    fn other_place(&self, _configurations: &[&Configuration], _folder: &Path) -> Option<PathBuf> {
+        None
+    }
+    /// Plans statements on the server that a configuration names, in its database, without a
+    /// change; `None`: its trials bring a target of their own.
+    fn plan_by_url(
+        &self,
+        _configuration: &Configuration,
+        _asked: &[PlanRequest],
+        _stop: &Stop,
+    ) -> Option<Result<Vec<Result<Planned, NoPlan>>, EngineError>> {
+        None
+    }
 }
 
 /// Methods by which single columns are compressed.

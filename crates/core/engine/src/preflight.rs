@@ -100,6 +100,14 @@ impl Preflight {
         }
     }
 
+    /// Takes note of what a run that was killed has left on a server, where it is in the way.
+    pub fn reclaims(&mut self, setting: &str, what: &str) {
+        self.notes.push(format!(
+            "{setting}: {what} of an earlier run is still there; the first trial drops it, unless \
+             another run is using it"
+        ));
+    }
+
     /// Takes note of the space that one trial needs; files that are on one file system need it
     /// together.
     pub fn needs(&mut self, of_trial: impl IntoIterator<Item = Space>) {

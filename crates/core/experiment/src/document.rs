@@ -31,14 +31,34 @@ pub(crate) struct Entry {
     pub node: Node,
 }
 
+/// Quotation marks that word processors and chats make of `"` and `'`.
+const TYPOGRAPHIC: [char; 8] =
+    ['\u{201c}', '\u{201d}', '\u{201e}', '\u{201f}', '\u{2018}', '\u{2019}', '\u{ab}', '\u{bb}'];
+
+/// The error of a line that has such a mark where it cannot be read.
+fn typographic_quote(source: &str, span: &Range<usize>) -> Option<Fault> {
+    let start = source.get(..span.start)?.rfind('\n').map_or(0, |end| end + 1);
+    let mark = source[start..].lines().next()?.chars().find(|c| TYPOGRAPHIC.contains(c))?;
+    Some(Fault::with_help(
+        format!("{mark} is a typographic quotation mark"),
+        "write straight quotes: \"text\"",
+    ))
+}
+
 impl Node {
     /// Parses a file. The error is a syntax error with its position.
     pub fn parse(source: &str) -> Result<Self, (Range<usize>, Fault)> {
         let document = Document::parse(source).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
-            (span, error.message().trim().replace('\n', "; ").into())
+            let fault = typographic_quote(source, &span);
+            (span, fault.unwrap_or_else(|| error.message().trim().replace('\n', "; ").into()))
         })?;
         Ok(Self { span: 0..0, content: Content::Table(entries(document.as_table())) })
+    }
+
+    /// The text of one.
+    pub fn text(&self) -> Option<&str> {
+        if let Content::Text(text) = &self.content { Some(text) } else { None }
     }
 
     /// The entries of a table; none for anything else.

@@ -42,7 +42,9 @@ pub fn unknown_name(what: &str, name: &str, known: &[&str]) -> String {
 pub(crate) fn suggestion(name: &str, known: &[&str]) -> Option<String> {
     let nearest = nearest(name, known).map(|nearest| format!("did you mean `{nearest}`?"));
     let listed_max = if nearest.is_some() { LISTED_MAX } else { LISTED_MAX_ALONE };
-    let listed = (1..=listed_max).contains(&known.len()).then(|| known.join(", "));
+    // A list of one would repeat the suggestion.
+    let listed_min = if nearest.is_some() { 2 } else { 1 };
+    let listed = (listed_min..=listed_max).contains(&known.len()).then(|| known.join(", "));
     match (nearest, listed) {
         (Some(nearest), Some(listed)) => Some(format!("{nearest} (known: {listed})")),
         (Some(nearest), None) => Some(nearest),

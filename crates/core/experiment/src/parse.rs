@@ -162,18 +162,14 @@ impl<'a> Reader<'a> {
             let mut is_known = !given.is_empty();
             for node in given {
                 // A value that is not text is an error where the setting is read.
-                let text = if let Content::Text(name) = &node.content {
-                    Some(name.as_str())
-                } else {
-                    None
-                };
+                let text = node.text();
                 if let Some((_, settings)) = all.iter().find(|(owner, _)| Some(*owner) == text) {
                     self.known.add(settings);
                     continue;
                 }
                 is_known = false;
                 if let Some(name) = text {
-                    self.errors.add(&node.span, &path, Fault::unknown(key, name, &names));
+                    self.errors.add(&node.span, &path, self.catalog.unknown(key, name, &names));
                 }
             }
             // The owner is unknown: accept the settings of each, and report only the others.
@@ -313,11 +309,34 @@ impl<'a> Reader<'a> {
             if self.known.is_table(path) {
                 self.errors.add(&leaf.node.span, path, "this is a table: write { name = value }");
             } else {
-                let fault = Fault::unknown("setting", path, &self.known.paths(path));
+                let fault = self
+                    .of_another(path)
+                    .unwrap_or_else(|| Fault::unknown("setting", path, &self.known.paths(path)));
                 self.errors.add(&leaf.key_span, path, fault);
             }
         }
         found
+    }
+
+    /// The error of a setting that engines or probes other than those of this file have.
+    fn of_another(&self, path: &str) -> Option<Fault> {
+        let sections = [
+            ("target", "engine", &self.catalog.engines),
+            ("workload", "probe", &self.catalog.probes),
+        ];
+        sections.into_iter().find_map(|(section, key, all)| {
+            let has = |settings: &[Declaration]| settings.iter().any(|own| own.path == path);
+            let others = all.iter().filter(|(_, settings)| has(settings));
+            let others: Vec<&str> = others.map(|(name, _)| *name).collect();
+            let given = owners(self.root, section, &format!("{section}.{key}"));
+            let own: Vec<&str> = given.into_iter().filter_map(Node::text).collect();
+            (!others.is_empty() && !own.is_empty()).then(|| {
+                Fault::with_help(
+                    format!("`{path}` is not a setting of {key} {}", own.join(", ")),
+                    format!("it is a setting of {key} {}", others.join(", ")),
+                )
+            })
+        })
     }
 
     /// The value that a key gives; `None` after an error.

@@ -1,4 +1,5 @@
 use crate::common::{ENGINE, PROBE};
+use crate::error::Fault;
 use crate::{DurabilityRule, FromValue, Invalid, Value, human};
 use observations::{Role, Roles};
 use std::collections::BTreeMap;
@@ -335,9 +336,34 @@ pub struct Catalog {
     /// Levels in example files by the name of the probe or engine, probes first: of those for which
     /// the first setting that can be doubled says little.
     pub examples: Vec<(&'static str, ExampleLevels)>,
+    /// Other names of engines, as in URLs, each with the engine's own.
+    pub aliases: Vec<(&'static str, &'static str)>,
 }
 
 impl Catalog {
+    /// The error of a name of an engine or a probe that is not known.
+    pub(crate) fn unknown(&self, what: &str, name: &str, known: &[&str]) -> Fault {
+        match self.own_name(name).filter(|own| known.contains(own)) {
+            Some(own) => Fault::with_help(
+                format!("unknown {what} `{name}`"),
+                format!("{what} `{own}` covers {name}"),
+            ),
+            None => Fault::unknown(what, name, known),
+        }
+    }
+
+    /// A sentence for such a name.
+    pub fn unknown_name(&self, what: &str, name: &str, known: &[&str]) -> String {
+        let Fault { message, help } = self.unknown(what, name, known);
+        help.map_or(message.clone(), |help| format!("{message}; {help}"))
+    }
+
+    /// The engine's own name for another one.
+    fn own_name(&self, name: &str) -> Option<&'static str> {
+        let known = self.aliases.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
+        known.map(|(_, own)| *own)
+    }
+
     /// The settings of an engine by which commits may be lost after a crash.
     pub fn durability_rules(&self, engine: &str) -> &'static [DurabilityRule] {
         let own = self.durability.iter().find(|(known, _)| *known == engine);

@@ -80,7 +80,8 @@ fn unknown_keys_name_the_nearest() {
     );
     near("settings = { synchronous = \"normal\" }", "settings = 5", "5", &["this is a table"]);
     // A setting of another engine is not one of this one.
-    near("connections = 16", "share = 0.5", "share", &["unknown setting `workload.share`"]);
+    let of_scan = ["`workload.share` is not a setting of probe insert", "a setting of probe scan"];
+    near("connections = 16", "share = 0.5", "share", &of_scan);
 }
 
 #[test]
@@ -351,7 +352,7 @@ fn volumes_are_declared() {
         "\"target.settings.journal_mode\" = \"delete\"",
         "\"target.log_volume\" = \"x\"",
         "\"target.log_volume\"",
-        &["unknown setting"],
+        &["`target.log_volume` is not a setting of engine sqlite"],
     );
     check(
         DESIGN,

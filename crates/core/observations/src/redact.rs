@@ -104,7 +104,7 @@ fn redact_words(words: &mut [Value]) {
 
 /// Parts of texts that may hold a secret: of names, of phrases, and of tokens; and the names of
 /// programs that are given one without an option that begins with `-`.
-const PARTS: [&[u8]; 46] = [
+const PARTS: [&[u8]; 63] = [
     b"pass",
     b"pwd",
     b"_pw",
@@ -126,7 +126,6 @@ const PARTS: [&[u8]; 46] = [
     b"aiza",
     b"ya29.",
     b"dop_v1_",
-    b"encrypt",
     b"openrowset",
     b"hvs.",
     b"hvb.",
@@ -151,6 +150,24 @@ const PARTS: [&[u8]; 46] = [
     b".logon",
     b"rabbitmqctl",
     b"neo4j-admin",
+    b"crypt",
+    b"hmac(",
+    b"remote",
+    b"mysql(",
+    b"postgresql(",
+    b"mongodb(",
+    b"s3",
+    b"sp_add",
+    b"pdftk",
+    b"nmcli",
+    b"wpa_",
+    b"net use",
+    b"cargo",
+    b"freerdp",
+    b"schtasks",
+    b"dtexec",
+    b"sqlpackage",
+    b"etcdctl",
 ];
 
 /// The parts that begin with a byte, a bit each.

@@ -13,4 +13,4 @@ pub mod measure;
 mod probe;
 pub mod scans;
 
-pub use probe::{Probe, ProbeError, SetUp, Target, TrialContext};
+pub use probe::{Probe, ProbeError, SetUp, Target, TrialContext, WrittenStatement};

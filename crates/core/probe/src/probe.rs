@@ -1,6 +1,6 @@
 use crate::data;
 use conductor::LoadError;
-use engine::{Ability, CacheState, Engine, EngineError, Footprint, Instance};
+use engine::{Ability, CacheState, Engine, EngineError, Footprint, Instance, NoPlan, PlanRequest};
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid};
 use observations::{Event, Observations};
 use std::path::PathBuf;
@@ -43,6 +43,10 @@ pub trait Probe: Send + Sync {
         data::declared_data_set(self.settings(), configuration)
             .map_or_else(Vec::new, |set| set.tables())
     }
+    /// The user's statements that its trials run; empty for other probes.
+    fn statements(&self, _configuration: &Configuration) -> Vec<WrittenStatement> {
+        Vec::new()
+    }
     /// Objections to a configuration on this target, found before anything runs.
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid>;
     /// Returns the set-up shared by consecutive trials with equal settings; `None` without one.
@@ -54,6 +58,24 @@ pub trait Probe: Send + Sync {
     /// # Errors
     /// When the target fails or the trial is asked to stop.
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError>;
+}
+
+/// A statement of the user's and its place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WrittenStatement {
+    /// The script.
+    pub script: String,
+    /// Line of its beginning, from 1.
+    pub line: usize,
+    /// Column of its beginning in characters, from 1.
+    pub column: usize,
+    /// Its text as it stands there.
+    pub text: String,
+    /// The request to an engine to plan it, or why there is none.
+    pub request: Result<PlanRequest, NoPlan>,
+    /// An engine that refuses it before the run would refuse it in the run. Not so where the script
+    /// also changes tables or the session, or may skip the statement.
+    pub is_certain: bool,
 }
 
 /// A set-up that consecutive trials share.

@@ -1,5 +1,5 @@
-use engine::Engine;
 use engine::setup::Setup;
+use engine::{Engine, Servers};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
 use experiment::{Catalog, Configuration, Experiment, FileErrors, Invalid, NamedFile, Value};
@@ -36,11 +36,19 @@ impl Registry {
         let examples = of_probes.chain(of_engines);
         Catalog {
             examples: examples.filter_map(|(name, levels)| Some((name, levels?))).collect(),
+            aliases: self.engines.iter().flat_map(|one| aliases(*one)).collect(),
             durability: self.engines.iter().map(|one| (one.name(), one.durability())).collect(),
             engines: self.engines.iter().map(|one| (one.name(), one.settings())).collect(),
             probes: self.probes.iter().map(|one| (one.name(), one.settings())).collect(),
         }
     }
+}
+
+/// Names in URLs of an engine's servers, with its own.
+fn aliases(engine: &dyn Engine) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let name = engine.name();
+    let schemes = engine.servers().map(Servers::url_schemes);
+    schemes.unwrap_or_default().iter().filter(move |alias| **alias != name).map(move |a| (*a, name))
 }
 
 /// Reads the files that an experiment names and validates it with them. What they hold now is what

@@ -80,7 +80,7 @@ impl Hosts {
         {
             self.kept.remove(of_engine)
         } else {
-            let default = workdir.create(&workdir.default)?;
+            let default = workdir.create(workdir.parent(engine.name()))?;
             match HostEntry::new(engine, volumes, workdir, default, self.permits.clone()) {
                 Ok(kept) => kept,
                 Err(cause) => return Ok(Err(cause)),

@@ -3,9 +3,11 @@
 //! - `catalog`: what engines and probes there are, and what they object to
 //! - `begin`: a new run, or the resumption of a stopped one
 //! - `schedule`: which trial is next, and how far a recorded run has come
-//! - `preflight`: problems that would prevent the first trial
+//! - `preflight`: problems that would prevent the first trial; `rehearsal`: those that only an
+//!   engine that works can find
 //! - `failures`: what fails again and again for the same cause
-//! - `trial`: prepare a target, run the probe under limits, remove the target
+//! - `trial`: prepare a target, run the probe under limits, remove the target; `reading`: how far
+//!   the preparation has come
 //! - `hosts`: what consecutive trials share
 //! - `workdir`: folders with a marker that says whose they are
 //! - `volumes`, `hooks`: what happens around trials
@@ -21,6 +23,8 @@ mod hooks;
 mod hosts;
 mod options;
 mod preflight;
+mod reading;
+mod rehearsal;
 mod run;
 mod schedule;
 mod throttle;
@@ -32,6 +36,7 @@ pub use catalog::{Registry, load};
 pub use error::{FolderError, HookEnd, HookError, RunError, ThrottleError};
 pub use options::{Manual, Options};
 pub use preflight::{Findings, preflight};
+pub use rehearsal::{RefusedStatement, Rehearsal, rehearse};
 pub use run::run;
 pub use schedule::{Outlook, outlook};
 pub use trial::Interrupt;

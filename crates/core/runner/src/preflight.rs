@@ -3,6 +3,7 @@
 use crate::begin::folder;
 use crate::catalog::Registry;
 use crate::trial::FREE_BYTES_MIN;
+use crate::workdir::Places;
 use engine::{Folders, Need, Permits, Preflight};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
@@ -10,6 +11,7 @@ use experiment::{Experiment, Invalid, Value};
 use observations::number;
 use rustix::fs::{Access, access};
 use std::collections::HashSet;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use work::Stop;
 
@@ -33,7 +35,7 @@ pub fn preflight(
     registry: Registry,
     experiment: &Experiment,
     results: &Path,
-    permits: Permits,
+    permits: &Permits,
     stop: &Stop,
 ) -> Findings {
     // Absolute, because a relative path that does not exist yet has no ancestors to check.
@@ -64,12 +66,20 @@ pub fn preflight(
         });
         findings.missing.extend(missing);
     }
-    let folders = Folders { directory: folder, volumes, permits, cgroup_joins: Vec::new() };
+    let places = Places::find(registry, experiment, &folder);
     for engine in registry.engines {
         let needs = needs(registry, experiment, engine.name());
         if needs.is_empty() {
             continue;
         }
+        let place = places.of_engine(engine.name());
+        findings.notes.extend(place.map(|place| moved(engine.name(), &folder, place)));
+        let folders = Folders {
+            directory: place.unwrap_or(&folder).to_path_buf(),
+            volumes: volumes.clone(),
+            permits: permits.clone(),
+            cgroup_joins: Vec::new(),
+        };
         let Preflight { invalid, missing, notes, space } = engine.preflight(&needs, &folders, stop);
         findings.invalid.extend(invalid);
         findings.notes.extend(notes);
@@ -99,6 +109,18 @@ pub fn preflight(
         if prepares { &mut findings.doubtful } else { &mut findings.missing }.extend(others);
     }
     findings
+}
+
+/// Says where the servers' files are when they cannot be in the folder of the results.
+fn moved(engine: &str, folder: &Path, place: &Path) -> String {
+    let device = |path: &Path| path.metadata().ok().map(|found| found.dev());
+    let folder = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(folder);
+    let other = if device(folder) == device(place) { "" } else { ", on another file system" };
+    format!(
+        "{engine}: files of its servers are in {}{other}: the server's user cannot enter {}",
+        place.display(),
+        folder.display()
+    )
 }
 
 /// The different needs of the configurations on an engine.

@@ -40,7 +40,8 @@ pub fn run(
 ) -> Result<RunEnd, RunError> {
     validate(options.registry, experiment)?;
     let session = begin(experiment, &options, announce)?;
-    let workdir = Workdir::for_results(options.registry, &options.results, &session.store.runs()?)?;
+    let runs = session.store.runs()?;
+    let workdir = Workdir::for_results(options.registry, experiment, &options.results, &runs)?;
     let volumes = Volumes::new(experiment, options.interrupt.clone());
     remove_orphans(experiment, &workdir, announce);
     for text in put_back(options.registry, &workdir.default, experiment)? {
@@ -100,7 +101,9 @@ fn remove_orphans(
     workdir: &Workdir,
     announce: &mut (dyn FnMut(Event) + Send),
 ) {
-    announce_removed(workdir.remove_orphans(&workdir.default), announce);
+    for parent in workdir.places.all().chain([workdir.default.as_path()]) {
+        announce_removed(workdir.remove_orphans(parent), announce);
+    }
     for volume in &experiment.volumes {
         announce_removed(workdir.remove_orphans(Path::new(&volume.path)), announce);
     }
@@ -191,7 +194,7 @@ impl Runner<'_> {
             self.options.registry,
             self.experiment,
             &self.options.results,
-            self.hosts.permits().clone(),
+            self.hosts.permits(),
             &stop,
         );
         if interrupt.requested() {
@@ -436,7 +439,7 @@ impl Runner<'_> {
         }
         let volumes = self.volumes.used_by(configuration);
         let folders = volumes.iter().map(|volume| PathBuf::from(&volume.path));
-        let folders = folders.chain([self.workdir.default.clone()]);
+        let folders = folders.chain([self.workdir.parent(engine.name()).to_path_buf()]);
         let trial_time_s = self.experiment.get(TRIAL_TIME_S);
         let limit = Limit {
             trial_time_s,

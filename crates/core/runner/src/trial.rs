@@ -1,6 +1,7 @@
 //! One trial: prepare a target, run the probe, remove the target; and what limits or interrupts it.
 
 use crate::hosts::HostEntry;
+use crate::reading::Reading;
 use engine::{Ability, Engine, EngineError, Instance};
 use experiment::Configuration;
 use observations::{Event, Observations, number};
@@ -45,21 +46,22 @@ impl Trial<'_> {
         others: &mut [HostEntry],
         announce: &mut (dyn FnMut(Event) + Send),
     ) -> Outcome {
-        let cancel = Cancel::new();
+        let (cancel, limit) = (Cancel::new(), &self.limit);
         if let Some(set_up) = self.set_up {
             let begun =
-                watched(&self.limit, &cancel, self.interrupt, None, || set_up.begin(&cancel));
+                watched(limit, &cancel, self.interrupt, None, None, || set_up.begin(&cancel));
             if let Err(error) = begun {
                 return self.ended(error, &cancel, None, 0.0);
             }
         }
         announce(Event::Step { text: format!("preparing {}", self.engine.name()) });
-        let connections = self.probe.connections(self.configuration);
         let prepare = || {
             others.iter_mut().try_for_each(|other| other.host.rest(&cancel))?;
+            let connections = self.probe.connections(self.configuration);
             kept.host.prepare(self.configuration, connections, &cancel)
         };
-        let instance = match watched(&self.limit, &cancel, self.interrupt, None, prepare) {
+        let reading = Reading::begin(self.engine.name(), self.configuration, announce);
+        let instance = match watched(limit, &cancel, self.interrupt, None, Some(reading), prepare) {
             Ok(instance) => instance,
             Err(error) => {
                 if let EngineError::Remains { .. } = &error {
@@ -70,7 +72,7 @@ impl Trial<'_> {
         };
         // The second of the measurement at which it was last heard of.
         let announce = Mutex::new((announce, 0.0));
-        let result = watched(&self.limit, &cancel, self.interrupt, Some(instance.as_ref()), || {
+        let result = watched(limit, &cancel, self.interrupt, Some(instance.as_ref()), None, || {
             self.probe.run(&TrialContext {
                 configuration: self.configuration,
                 instance: instance.as_ref(),
@@ -91,7 +93,7 @@ impl Trial<'_> {
         // Read while the target is still there.
         let log = if result.is_err() { instance.log_tail() } else { None };
         let full = cancel.reason() == Some(CancelReason::DiskSpace);
-        let removed = watched(&self.limit, &cancel, self.interrupt, None, || instance.remove());
+        let removed = watched(limit, &cancel, self.interrupt, None, None, || instance.remove());
         let (announce, elapsed_s) = announce.into_inner().unwrap_or_else(PoisonError::into_inner);
         // A stopped trial has no record that names it.
         if let Err(error @ EngineError::Remains { .. }) = &removed
@@ -219,12 +221,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const SPACE_EVERY: Duration = Duration::from_millis(500);
 
 /// Runs `work` while watching its limits; cancels it when one is exceeded. `instance` is the
-/// target, once there is one.
+/// target, once there is one; `reading` announces how far its set-up has come.
 pub fn watched<T, E: From<EngineError>>(
     limit: &Limit,
     cancel: &Cancel,
     interrupt: &Interrupt,
     instance: Option<&dyn Instance>,
+    mut reading: Option<Reading<'_>>,
     work: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, E> {
     let (done, waiting) = channel::<()>();
@@ -232,6 +235,7 @@ pub fn watched<T, E: From<EngineError>>(
         let watcher = Builder::new().name("limits".into()).spawn_scoped(scope, move || {
             let mut space_checked = Instant::now();
             while let Err(RecvTimeoutError::Timeout) = waiting.recv_timeout(LOOK_EVERY) {
+                reading.iter_mut().for_each(Reading::look);
                 let mut reason = limit.exceeded(interrupt);
                 if reason.is_none() && space_checked.elapsed() > SPACE_EVERY {
                     space_checked = Instant::now();

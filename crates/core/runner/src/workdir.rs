@@ -5,7 +5,11 @@
 
 use crate::Registry;
 use crate::error::FolderError;
+use engine::Engine;
+use experiment::Experiment;
+use experiment::common::ENGINE;
 use observations::RunRecord;
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::fd::AsRawFd;
@@ -23,17 +27,48 @@ const PREFIX: &str = "steelbench-trial-";
 /// file.
 #[derive(Clone)]
 pub struct Workdir {
-    registry: Registry,
+    pub registry: Registry,
     /// Contents of the markers of the results file's runs; the last is that of this run.
-    owners: Vec<String>,
+    pub owners: Vec<String>,
     /// The folder for trials on the default volume, beside the results file.
     pub default: PathBuf,
+    /// Parents of the folders of engines that cannot be there.
+    pub places: Places,
+}
+
+/// Folders for engines whose servers' users cannot enter the folder of the results, by the engine's
+/// name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Places(BTreeMap<&'static str, PathBuf>);
+
+impl Places {
+    /// Finds them for an experiment whose trials would work in this folder.
+    pub fn find(registry: Registry, experiment: &Experiment, folder: &Path) -> Self {
+        let place = |engine: &&'static dyn Engine| {
+            let all = experiment.configurations.iter();
+            let own: Vec<_> = all.filter(|own| own.get(ENGINE) == engine.name()).collect();
+            let place = engine.prerequisites()?.other_place(&own, folder)?;
+            Some((engine.name(), place))
+        };
+        Self(registry.engines.iter().filter_map(place).collect())
+    }
+
+    /// The folder of an engine.
+    pub fn of_engine(&self, engine: &str) -> Option<&Path> {
+        self.0.get(engine).map(PathBuf::as_path)
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Path> {
+        self.0.values().map(PathBuf::as_path)
+    }
 }
 
 impl Workdir {
     /// The folders of a results file with these runs, of which the last is the one at hand.
     pub fn for_results(
         registry: Registry,
+        experiment: &Experiment,
         results: &Path,
         runs: &[RunRecord],
     ) -> Result<Self, FolderError> {
@@ -51,7 +86,14 @@ impl Workdir {
         let owner = |run: &RunRecord| {
             format!("{}\nrun {} begun {}\n", real.display(), run.id, run.started_ms)
         };
-        Ok(Self { registry, owners: runs.iter().map(owner).collect(), default })
+        let owners = runs.iter().map(owner).collect();
+        let places = Places::find(registry, experiment, &default);
+        Ok(Self { registry, owners, default, places })
+    }
+
+    /// The parent of the folders of an engine.
+    pub fn parent(&self, engine: &str) -> &Path {
+        self.places.of_engine(engine).unwrap_or(&self.default)
     }
 
     /// A new folder below `parent`.

@@ -44,7 +44,7 @@ use crate::client::{Client, Config};
 use by_url::{connect_to_observe, global_status, product, while_doing};
 pub use compression::Compression;
 pub use dialect::MariaDialect;
-use engine::{Ability, Engine, EngineError, Folders, Host, Need, Preflight, Servers, WaitType};
+use engine::{Ability, Engine, EngineError, Folders, Host, Servers, WaitType};
 use engine::{Plans, Prerequisites, Recovery};
 use errors::{failed_at, said_by_server, what_to_do};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
@@ -128,22 +128,6 @@ impl Engine for MariaDb {
 
     fn statement_rules(&self) -> Option<&'static Rules> {
         Some(&statement_rules::RULES)
-    }
-}
-
-impl Prerequisites for MariaDb {
-    fn missing(&self, configuration: &Configuration) -> Option<String> {
-        let private = configuration.get(settings::URL).is_none();
-        let found = private.then(|| settings::installation(configuration))?;
-        let compression = compression::Compression::from_configuration(configuration);
-        found.map_or_else(
-            |error| Some(format!("{} is not installed: {error}", self.name())),
-            |own| compression.and_then(|wanted| wanted.missing(&own)),
-        )
-    }
-
-    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
-        preflight::preflight(needs, folders, stop)
     }
 }
 

@@ -4,14 +4,18 @@ use super::admin::{DATABASE, IS_FOREIGN, is_marked};
 use super::server::PACKAGES_ACCOUNT;
 use super::server::variables::{self, Variable};
 use super::settings::{self, LOG_VOLUME, URL, USER, VOLUME};
-use super::{CONNECTING, what_to_do};
+use super::{CONNECTING, Compression, MariaDb, explain, what_to_do};
 use crate::client::{Client, Config, Error};
-use engine::{EngineError, Folders, Need, Preflight};
+use engine::{
+    Engine as _, EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites,
+};
 use experiment::{Configuration, Invalid};
 use observe::child::answer;
 use servers::account::{Account, command};
 use servers::altered::{ALLOW_RESTART, ALLOW_SERVER_SETTINGS, NEEDS_RESTART, is_permitted};
+use servers::host::other_place;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use work::Stop;
 
@@ -25,8 +29,38 @@ const ANSWER: Duration = Duration::from_secs(10);
 /// of waits.
 const OWN_CONNECTIONS: u32 = 2;
 
+impl Prerequisites for MariaDb {
+    fn missing(&self, configuration: &Configuration) -> Option<String> {
+        let private = configuration.get(settings::URL).is_none();
+        let found = private.then(|| settings::installation(configuration))?;
+        let compression = Compression::from_configuration(configuration);
+        found.map_or_else(
+            |error| Some(format!("{} is not installed: {error}", self.name())),
+            |own| compression.and_then(|wanted| wanted.missing(&own)),
+        )
+    }
+
+    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
+        preflight(needs, folders, stop)
+    }
+
+    fn other_place(&self, configurations: &[&Configuration], folder: &Path) -> Option<PathBuf> {
+        other_place::<Self>(configurations, folder)
+    }
+
+    fn plan_by_url(
+        &self,
+        configuration: &Configuration,
+        asked: &[PlanRequest],
+        stop: &Stop,
+    ) -> Option<Result<Vec<Result<Planned, NoPlan>>, EngineError>> {
+        let url = configuration.get(settings::URL)?;
+        Some(connect(&url, stop).map(|mut client| explain::plans(&mut client, asked)))
+    }
+}
+
 /// Returns the preflight problems of these needs.
-pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
+fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
     let mut found = Preflight::default();
     let by_url = found.of_private(needs, folders, (URL, VOLUME), |own| private(own, folders));
     for (url, needs) in by_url {
@@ -38,10 +72,8 @@ pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Prefligh
             Ok(mut client) => {
                 client.set_answer_timeout(Some(ANSWER));
                 client.set_stop(stop.clone());
-                let missing =
-                    ask(&mut client, connections).unwrap_or_else(|error| vec![error.to_string()]);
-                for what in missing {
-                    found.misses(format!("{}: {what}", URL.path()));
+                if let Err(error) = ask(&mut client, connections, &mut found) {
+                    found.misses(format!("{}: {error}", URL.path()));
                 }
                 match settings_of_another(&mut client, &needs) {
                     Ok(invalid) => found.invalid.extend(invalid),
@@ -60,34 +92,46 @@ pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Prefligh
     found
 }
 
-/// Returns the missing rights and settings of a server by URL.
-fn ask(client: &mut Client, connections: u32) -> Result<Vec<String>, EngineError> {
-    let mut missing = Vec::new();
+/// Connects to a server by URL to ask it about statements.
+fn connect(url: &str, stop: &Stop) -> Result<Client, EngineError> {
+    let config = Config::parse(url)
+        .map_err(|error| EngineError::failed("reading target.url", error.to_string()))?;
+    let config = config.with_default_timeout(CONNECTING).with_stop(stop.clone());
+    let mut client = Client::connect(&config).map_err(super::failed_at("connecting"))?;
+    client.set_answer_timeout(Some(ANSWER));
+    client.set_stop(stop.clone());
+    Ok(client)
+}
+
+/// Finds the missing rights and settings of a server by URL, and what a run has left there.
+fn ask(client: &mut Client, connections: u32, found: &mut Preflight) -> Result<(), EngineError> {
+    let url = URL.path();
     let mut number = |sql: &str| -> Result<u32, EngineError> {
         let cell = client.cell(sql).map_err(super::failed_at("querying the server"))?;
         Ok(cell.and_then(|cell| cell.parse().ok()).unwrap_or(0))
     };
     if number("SELECT @@GLOBAL.read_only")? == 1 {
-        missing.push("the server is read-only (read_only = ON)".to_owned());
+        found.misses(format!("{url}: the server is read-only (read_only = ON)"));
     }
     let most = number("SELECT @@GLOBAL.max_connections")?;
     if most < connections + OWN_CONNECTIONS {
-        missing.push(format!(
-            "the server allows {most} connections (max_connections); the load needs \
+        found.misses(format!(
+            "{url}: the server allows {most} connections (max_connections); the load needs \
              {connections} and Steelbench {OWN_CONNECTIONS} more"
         ));
     }
     if number("SELECT @@GLOBAL.local_infile")? == 0 {
-        missing.push(
-            "the server rejects LOAD DATA LOCAL, which fills the tables; run SET GLOBAL \
+        found.misses(format!(
+            "{url}: the server rejects LOAD DATA LOCAL, which fills the tables; run SET GLOBAL \
              local_infile = ON"
-                .into(),
-        );
+        ));
     }
-    if is_marked(client)? == Some(false) {
-        missing.push(format!("database {DATABASE} {IS_FOREIGN}"));
+    match is_marked(client)? {
+        Some(false) => found.misses(format!("{url}: database {DATABASE} {IS_FOREIGN}")),
+        Some(true) => found.reclaims(url, &format!("database {DATABASE}")),
+        None => {}
     }
-    Ok(missing)
+    Ok(())
 }
 
 /// Returns the objections of a server by URL to the settings; changes nothing.

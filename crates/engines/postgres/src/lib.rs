@@ -46,8 +46,8 @@ use crate::client::{Client, Config};
 use connecting::{is_local, leave_no_statistics, while_doing};
 pub use dialect::PostgresDialect;
 use engine::{
-    Ability, Engine, EngineError, Folders, Host, LiveObserver, Need, ObserveOptions, Preflight,
-    QueryLimits, QueryReader, Server, ServerError, Servers, WaitType,
+    Ability, Engine, EngineError, Folders, Host, LiveObserver, ObserveOptions, QueryLimits,
+    QueryReader, Server, ServerError, Servers, WaitType,
 };
 use engine::{ColumnMethods, Dumps, Plans, Prerequisites, Recovery};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
@@ -139,18 +139,6 @@ impl Engine for Postgres {
 
     fn statement_rules(&self) -> Option<&'static Rules> {
         Some(&statement_rules::RULES)
-    }
-}
-
-impl Prerequisites for Postgres {
-    fn missing(&self, configuration: &Configuration) -> Option<String> {
-        let private = configuration.get(settings::URL).is_none();
-        let missing = private.then(|| settings::installation(configuration).err()).flatten();
-        missing.map(|error| format!("{} is not installed: {error}", self.name()))
-    }
-
-    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
-        preflight::preflight(needs, folders, stop)
     }
 }
 

@@ -5,13 +5,17 @@ use super::connecting::what_to_do;
 use super::instance::escaped;
 use super::server::{Account, PACKAGES_ACCOUNT, is_of_module, tried_settings};
 use super::settings::{self, FINAL_CHECKPOINT, LOG_VOLUME, URL, USER, VOLUME};
-use super::{CONNECTING, SILENCE, compression};
+use super::{CONNECTING, Postgres, SILENCE, compression, explain, failed_at};
 use crate::client::{Client, Config, Error, Row};
 use engine::setup::Setup;
-use engine::{EngineError, Folders, Need, Preflight};
+use engine::{
+    Engine as _, EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites,
+};
 use experiment::{Configuration, Invalid};
 use servers::altered::{ALLOW_RESTART, NEEDS_RESTART, is_permitted};
+use servers::host::other_place;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use work::Stop;
 
@@ -22,8 +26,34 @@ const ANSWER: Duration = Duration::from_secs(10);
 /// of waits.
 const OWN_CONNECTIONS: i64 = 2;
 
+impl Prerequisites for Postgres {
+    fn missing(&self, configuration: &Configuration) -> Option<String> {
+        let private = configuration.get(settings::URL).is_none();
+        let missing = private.then(|| settings::installation(configuration).err()).flatten();
+        missing.map(|error| format!("{} is not installed: {error}", self.name()))
+    }
+
+    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
+        preflight(needs, folders, stop)
+    }
+
+    fn other_place(&self, configurations: &[&Configuration], folder: &Path) -> Option<PathBuf> {
+        other_place::<Self>(configurations, folder)
+    }
+
+    fn plan_by_url(
+        &self,
+        configuration: &Configuration,
+        asked: &[PlanRequest],
+        stop: &Stop,
+    ) -> Option<Result<Vec<Result<Planned, NoPlan>>, EngineError>> {
+        let url = configuration.get(settings::URL)?;
+        Some(connect(&url, stop).and_then(|mut client| explain::plans(&mut client, asked)))
+    }
+}
+
 /// Returns the preflight problems of these needs.
-pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
+fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
     let mut found = Preflight::default();
     let by_url = found.of_private(needs, folders, (URL, VOLUME), |own| private(own, folders));
     for (url, needs) in by_url {
@@ -37,6 +67,17 @@ pub fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Prefligh
         }
     }
     found
+}
+
+/// Connects to a server by URL to ask it about statements.
+fn connect(url: &str, stop: &Stop) -> Result<Client, EngineError> {
+    let config = Config::parse(url)
+        .map_err(|error| EngineError::failed("reading target.url", error.to_string()))?;
+    let config = config.with_default_patience(CONNECTING, SILENCE).with_stop(stop.clone());
+    let mut client = Client::connect(&config).map_err(failed_at("connecting"))?;
+    client.set_answer_timeout(Some(ANSWER));
+    client.set_stop(stop.clone(), Duration::ZERO);
+    Ok(client)
 }
 
 /// Rights of a connection's role in its database.
@@ -135,6 +176,9 @@ fn rights(row: &Row<'_>, needs: &[&Need<'_>], found: &mut Preflight) {
             "{url}: database {database} already has a schema {SCHEMA} that Steelbench did not \
              create; rename it, or use another database"
         )),
+        Some("t") => {
+            found.reclaims(url, &format!("schema {SCHEMA} in database {database}"));
+        }
         _ if !is(3) => found.misses(format!(
             "{url}: role {role} cannot create a schema in database {database}; run GRANT CREATE \
              ON DATABASE {database} TO {role}"

@@ -5,13 +5,16 @@ use observe::child::answer;
 use std::ffi::CStr;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, lchown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, lchown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Account of the server when root names none and the packages' account is missing.
 const UNPRIVILEGED: &str = "nobody";
+
+/// Folders for files of all users, those that outlast a restart first.
+const SCRATCH: [&str; 2] = ["/var/tmp", "/tmp"];
 
 /// Under whom server processes run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,6 +137,22 @@ impl Account {
             self.can_enter(&folder.canonicalize().map_err(EngineError::at(folder))?)?;
         }
         Ok(())
+    }
+
+    /// Returns a folder for its files in place of one that it cannot enter: on the same file system
+    /// if there is one.
+    pub fn place_instead_of(&self, folder: &Path) -> Option<PathBuf> {
+        let folder = folder.ancestors().find(|folder| folder.is_dir())?.canonicalize().ok()?;
+        if self.can_enter(&folder).is_ok() {
+            return None;
+        }
+        let device = |path: &Path| path.metadata().map(|found| found.dev()).ok();
+        let is_beside = |path: &&Path| device(path) == device(&folder);
+        // The root folder is for the system's own.
+        let above = folder.ancestors().skip(1).filter(|path| path.parent().is_some());
+        let beside = above.chain(SCRATCH.map(Path::new)).filter(is_beside);
+        let mut places = beside.chain(SCRATCH.map(Path::new));
+        places.find(|path| path.is_dir() && self.can_enter(path).is_ok()).map(Path::to_path_buf)
     }
 
     /// Fails unless the account may run a program.

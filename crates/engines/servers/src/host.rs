@@ -182,6 +182,17 @@ impl<E: Hosted> ServerHost<E> {
     }
 }
 
+/// Returns where the private servers of these configurations are, if their user cannot enter this
+/// folder. A server by URL has its records there, and no files.
+pub fn other_place<E: Hosted>(configurations: &[&Configuration], folder: &Path) -> Option<PathBuf> {
+    if configurations.iter().any(|own| own.get(E::SETTINGS.url).is_some()) {
+        return None;
+    }
+    let user = configurations.first()?.get(E::SETTINGS.user);
+    let account = Account::for_server(user.as_deref(), E::Product::CONSTANTS.account).ok()?;
+    account.place_instead_of(folder)
+}
+
 /// Returns the options of a trial's private server.
 fn options<E: Hosted>(trial: &Trial<'_>) -> Result<Options<E::Product>, EngineError> {
     let Trial { configuration, folders, .. } = trial;

@@ -112,6 +112,7 @@ impl Template {
                 recipe.remove_surplus();
             }
             recipe.make(&folder, &lock, cancel, make)?;
+            cache::added_to(recipe.cache);
         }
         cache::touch(&folder.join(MARKER));
         Ok(Self { data: folder.join("data"), is_new, _lock: lock })

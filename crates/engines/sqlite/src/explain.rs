@@ -63,6 +63,8 @@ pub fn plans(connection: &Connection, asked: &[PlanRequest]) -> Vec<Result<Plann
             // An INSERT of values, or a DELETE of all rows.
             Ok(text) if text.is_empty() => Err(NoPlan::NoSteps { engine: "SQLite" }),
             Ok(text) => Ok(Planned { text, ..Planned::default() }),
+            // Its text would repeat the statement.
+            Err(rusqlite::Error::SqlInputError { msg, .. }) => Err(NoPlan::refused(msg)),
             Err(error) => Err(NoPlan::refused(error)),
         }
     })

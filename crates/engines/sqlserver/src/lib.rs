@@ -31,7 +31,10 @@ pub use dialect::MssqlDialect;
 pub use page::{NotAPage, PageId, PageKind};
 pub use wait_types::{BENIGN_VERSION, BETWEEN_REQUESTS, WAIT_TYPES, class};
 
-use engine::{Ability, Engine, Folders, Host, Need, Preflight, Servers, WaitType};
+use engine::{
+    Ability, Engine, EngineError, Folders, Host, Need, NoPlan, PlanRequest, Planned, Preflight,
+    Servers, WaitType,
+};
 use engine::{Plans, Prerequisites};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
 use not_built::NOT_BUILT;
@@ -126,5 +129,16 @@ impl Prerequisites for SqlServer {
 
     fn preflight(&self, needs: &[Need<'_>], _: &Folders, stop: &Stop) -> Preflight {
         preflight(needs, stop)
+    }
+
+    fn plan_by_url(
+        &self,
+        _: &Configuration,
+        _: &[PlanRequest],
+        _: &Stop,
+    ) -> Option<Result<Vec<Result<Planned, NoPlan>>, EngineError>> {
+        // Trials work in a database that the run creates.
+        let what = "statements of a database that does not exist yet";
+        Some(Err(EngineError::Unsupported { engine: "SQL Server", what }))
     }
 }

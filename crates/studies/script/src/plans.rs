@@ -1,13 +1,14 @@
 //! How the engine runs the statements of a mix: asked for after the measurement, with values such
 //! as the load sends.
 
+use crate::compile::{Action, Command};
 use crate::{Interpreter, Mix};
 use engine::{NoPlan, PlanRequest};
 use observations::statement::first_word;
 use observations::{Observations, QueryPlan, Warning, WarningKind, redacted};
-use probe::TrialContext;
 use probe::data::recorded;
 use probe::load::{Step, Workload as _};
+use probe::{TrialContext, WrittenStatement};
 use std::collections::HashMap;
 use std::sync::Arc;
 use work::{Parameter, Request, Statement, UserStatement};
@@ -22,17 +23,19 @@ const TRANSACTIONS_MAX: usize = 1_000;
 const REQUESTS_MAX: usize = 100_000;
 
 /// Keywords of transaction control, which has no plan of interest.
-const CONTROL: [&str; 9] =
-    ["BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE", "SET"];
+const CONTROL: [&str; 8] =
+    ["BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE"];
+/// The verb of settings of a session, which have no plan and may decide what others mean.
+const SET: &str = "SET";
 
 /// Adds the plans of the mix's statements, each text once.
 pub fn add(context: &TrialContext<'_>, mix: &Arc<Mix>, seen: &mut Observations) {
     if context.cancel.is_cancelled() || seen.timed_out() {
         return;
     }
-    let (sources, asked) = statements(mix);
+    let asked = statements(mix);
     let sent: Vec<PlanRequest> =
-        asked.iter().filter_map(|own| own.as_ref().ok().cloned()).collect();
+        asked.iter().filter_map(|own| own.request.as_ref().ok().cloned()).collect();
     let plans = match context.instance.plans(&sent) {
         Ok(plans) => plans,
         Err(error) => {
@@ -45,9 +48,9 @@ pub fn add(context: &TrialContext<'_>, mix: &Arc<Mix>, seen: &mut Observations) 
         return;
     }
     let mut plans = plans.into_iter();
-    for (source, asked) in sources.iter().zip(asked) {
+    for AskedStatement { source, request, .. } in asked {
         let statement = redacted(source);
-        let plan = asked.and_then(|_| plans.next().unwrap_or(Err(NoPlan::NoAnswer)));
+        let plan = request.and_then(|_| plans.next().unwrap_or(Err(NoPlan::NoAnswer)));
         seen.plans.push(match plan {
             Ok(plan) => recorded(&statement, plan),
             Err(reason) => QueryPlan::none(&statement, reason.to_string()),
@@ -55,41 +58,85 @@ pub fn add(context: &TrialContext<'_>, mix: &Arc<Mix>, seen: &mut Observations) 
     }
 }
 
-/// The texts of statements as they stand in the scripts, and what is asked about each, or why
-/// nothing can be.
-fn statements(mix: &Arc<Mix>) -> (Vec<String>, Vec<Result<PlanRequest, NoPlan>>) {
+/// A statement of a script.
+struct AskedStatement<'a> {
+    /// Position of its script.
+    script: usize,
+    /// Position among the statements of its script.
+    position: usize,
+    /// As it stands there.
+    source: &'a str,
+    /// The request to the engine to plan it, or why there is none.
+    request: Result<PlanRequest, NoPlan>,
+}
+
+/// The user's statements in scripts from this one on, each text once, with their places.
+pub fn written(mix: &Arc<Mix>, first_script: usize) -> Vec<WrittenStatement> {
+    let asked = statements(mix).into_iter().filter(|own| own.script >= first_script);
+    asked
+        .map(|own| {
+            let script = &mix.scripts[own.script];
+            let commands = &script.body.commands;
+            let is_own = |command: &Command| match command.action {
+                Action::Ask(number) => number == own.position,
+                _ => false,
+            };
+            let at = commands.iter().position(is_own).unwrap_or(0);
+            WrittenStatement {
+                script: script.name.clone(),
+                line: commands[at].line,
+                column: commands[at].column,
+                text: own.source.to_owned(),
+                request: own.request,
+                is_certain: !is_skippable(commands, at)
+                    && !script.body.statements.iter().any(changes),
+            }
+        })
+        .collect()
+}
+
+/// Returns whether a condition before this command may jump over it.
+fn is_skippable(commands: &[Command], at: usize) -> bool {
+    commands[..at].iter().any(|command| match command.action {
+        Action::Unless { target, .. } | Action::Jump { target } => target > at,
+        _ => false,
+    })
+}
+
+/// Returns whether a statement may change what others mean: tables, or the session.
+fn changes(statement: &crate::sql::Statement) -> bool {
+    let verb = first_word(&statement.source).to_ascii_uppercase();
+    !CONTROL.contains(&verb.as_str()) && !plans::VERBS.contains(&verb.as_str())
+}
+
+/// The statements of all scripts, each text once.
+fn statements(mix: &Arc<Mix>) -> Vec<AskedStatement<'_>> {
     let mut values = walk(mix);
-    let (mut sources, mut asked): (Vec<String>, Vec<Result<PlanRequest, NoPlan>>) =
-        (Vec::new(), Vec::new());
-    let bodies = mix.scripts.iter().flat_map(|script| script.body.statements.iter());
-    for (position, own) in bodies.enumerate() {
-        let verb = first_word(&own.source).to_ascii_uppercase();
-        let is_known = sources.contains(&own.source);
-        if is_known
-            || verb.is_empty()
-            || CONTROL.contains(&verb.as_str())
-            || sources.len() >= STATEMENTS_MAX
-        {
-            continue;
+    let mut all = Vec::<AskedStatement<'_>>::new();
+    for (number, script) in mix.scripts.iter().enumerate() {
+        for (position, own) in script.body.statements.iter().enumerate() {
+            let verb = first_word(&own.source).to_ascii_uppercase();
+            let is_known = all.iter().any(|known| known.source == own.source);
+            if is_known
+                || verb.is_empty()
+                || verb == SET
+                || CONTROL.contains(&verb.as_str())
+                || all.len() >= STATEMENTS_MAX
+            {
+                continue;
+            }
+            let found = values.remove(&(script.first + position)).map(Ok);
+            let prepared = own.prepared.map(|number| PlanRequest {
+                statement: mix.statements()[number].clone(),
+                values: None,
+            });
+            // The first of them would be explained, and the second one run.
+            let several = own.source.contains("\\;").then_some(Err(NoPlan::Several));
+            let request = several.or(found).unwrap_or_else(|| prepared.ok_or(NoPlan::FromResults));
+            all.push(AskedStatement { script: number, position, source: &own.source, request });
         }
-        // The first of them would be explained, and the second one run.
-        let several = own.source.contains("\\;").then_some(Err(NoPlan::Several));
-        let found = values.remove(&position);
-        asked.push(several.unwrap_or_else(|| {
-            found.map_or_else(
-                || match own.prepared {
-                    Some(number) => Ok(PlanRequest {
-                        statement: mix.statements()[number].clone(),
-                        values: None,
-                    }),
-                    None => Err(NoPlan::FromResults),
-                },
-                Ok,
-            )
-        }));
-        sources.push(own.source.clone());
     }
-    (sources, asked)
+    all
 }
 
 /// Goes through transactions as the first connection does, without a server: for each statement, by
@@ -154,9 +201,16 @@ mod tests {
                           \\gset\nUPDATE t SET x = :x WHERE a = :a;\nSELECT 1 WHERE :a = \
                           5;\nSELECT 1 WHERE :a = 5;\n\\if :a = 6\nDELETE FROM t;\n\\endif\nEND;\n";
 
+    type Requests = Vec<Result<super::PlanRequest, NoPlan>>;
+
+    fn requests(mix: &Arc<Mix>) -> (Vec<&str>, Requests) {
+        statements(mix).into_iter().map(|own| (own.source, own.request)).unzip()
+    }
+
     #[test]
     fn values_are_those_that_the_script_draws_and_results_are_unknown() {
-        let (sources, asked) = statements(&mix(SCRIPT, Protocol::Prepared));
+        let prepared = mix(SCRIPT, Protocol::Prepared);
+        let (sources, asked) = requests(&prepared);
         let texts = [
             "SELECT x FROM t WHERE a = :a",
             "UPDATE t SET x = :x WHERE a = :a",
@@ -168,15 +222,31 @@ mod tests {
         let five = Some(vec![Parameter::Integer(5)]);
         assert_eq!(values, [five.clone(), None, five, None]);
         // As text they are sent with the values in them.
-        let (_, asked) = statements(&mix(SCRIPT, Protocol::Simple));
+        let simple = mix(SCRIPT, Protocol::Simple);
+        let (_, asked) = requests(&simple);
         assert_eq!(asked[0].as_ref().unwrap().statement.texts, ["SELECT x FROM t WHERE a = 5"]);
         assert_eq!(asked[1], Err(NoPlan::FromResults));
     }
 
     #[test]
     fn several_statements_in_one_request_are_not_explained() {
-        let (sources, asked) = statements(&mix("SELECT 1 \\; DROP TABLE t;", Protocol::Simple));
+        let several = mix("SELECT 1 \\; DROP TABLE t;", Protocol::Simple);
+        let (sources, asked) = requests(&several);
         assert_eq!(sources.len(), 1);
         assert_eq!(asked[0], Err(NoPlan::Several));
+    }
+
+    #[test]
+    fn statements_have_their_places_and_schema_changes_are_known() {
+        let of = |text: &str| super::written(&mix(text, Protocol::Prepared), 0);
+        let written = of(SCRIPT);
+        let places: Vec<_> = written.iter().map(|own| (own.line, own.column)).collect();
+        assert_eq!(places, [(3, 1), (4, 1), (5, 1), (8, 1)]);
+        assert!(written.iter().all(|own| own.script == "s"));
+        let certain: Vec<_> = written.iter().map(|own| own.is_certain).collect();
+        assert_eq!(certain, [true, true, true, false]);
+        let temporary = of("CREATE TEMP TABLE x (a int);\n  SELECT a FROM x;");
+        assert!(temporary.iter().all(|own| !own.is_certain), "{temporary:?}");
+        assert_eq!(temporary[1].column, 3);
     }
 }

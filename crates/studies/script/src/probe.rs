@@ -13,7 +13,7 @@ use experiment::{Configuration, Declaration, ExampleLevels, Invalid, Kind, Value
 use observations::{Observations, ScriptStatement, redacted};
 use probe::load::{CONNECTIONS, DURATION, LATENCY_LIMIT, RATE, THREADS, WARMUP};
 use probe::load::{LoadPlan, drive};
-use probe::{Probe, ProbeError, Target, TrialContext};
+use probe::{Probe, ProbeError, Target, TrialContext, WrittenStatement};
 use std::sync::Arc;
 use work::{Fill, Operation, Work};
 
@@ -91,6 +91,15 @@ impl Probe for ScriptProbe {
 
     fn tables(&self, configuration: &Configuration) -> Vec<work::Table> {
         data_sets(configuration).iter().flat_map(DataSet::tables).collect()
+    }
+
+    fn statements(&self, configuration: &Configuration) -> Vec<WrittenStatement> {
+        let mix = mix(configuration, 0).map(Arc::new);
+        // Those of the program come first.
+        mix.map_or_else(
+            |_| Vec::new(),
+            |mix| crate::plans::written(&mix, configuration.get(BUILTIN).len()),
+        )
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {

@@ -1,7 +1,7 @@
 //! `steelbench queries try`: an index, a drop of one or a setting as an experiment with two levels.
 
 use crate::logged::{read_logs, with_values};
-use clap::{ArgGroup, Args};
+use clap::{ArgAction, ArgGroup, Args};
 use command_line::arguments::{Quick, pair, setting};
 use command_line::files::new_file;
 use command_line::session::{Session, exit_code};
@@ -21,7 +21,9 @@ use std::path::{Path, PathBuf};
 const MADE: &str = "Written by `steelbench queries try`";
 /// The names of the factor and its levels.
 const FACTOR: &str = "change";
+/// Its levels: without and with the change, or with and without the index that is dropped.
 const LEVELS: [&str; 2] = ["without", "with"];
+const LEVELS_OF_DROP: [&str; 2] = ["with index", "without index"];
 
 settings! {
     /// The scripts of the probe `script`, which declares and judges them.
@@ -113,6 +115,9 @@ pub struct Try {
     pub(crate) protocol: Option<String>,
     #[command(flatten)]
     pub(crate) quick: Quick,
+    /// Print this help
+    #[arg(long, action = ArgAction::Help)]
+    pub(crate) help: Option<bool>,
 }
 
 /// The engine to work on.
@@ -248,7 +253,9 @@ fn draft(arguments: &Try, engine: &str) -> Result<Draft, TryError> {
         arguments.name(),
         &format!("How does {what} change the time of each statement?"),
     );
-    draft.comment(&format!("{MADE}. Level `with`: {what}."));
+    let is_drop = arguments.index.is_empty() && arguments.set.is_empty();
+    let names = if is_drop { LEVELS_OF_DROP } else { LEVELS };
+    draft.comment(&format!("{MADE}. Level `{}`: {what}.", names[1]));
     draft.set(ENGINE, engine.to_owned());
     if let Some(server) = server {
         draft.set_text("target.url", server);
@@ -279,8 +286,8 @@ fn draft(arguments: &Try, engine: &str) -> Result<Draft, TryError> {
     for (name, value) in &arguments.set {
         with = with.with_text(&format!("target.settings.{name}"), value);
     }
-    draft.level(FACTOR, LEVELS[0], without);
-    draft.level(FACTOR, LEVELS[1], with);
+    draft.level(FACTOR, names[0], without);
+    draft.level(FACTOR, names[1], with);
     draft.repeats(arguments.quick.blocks.unwrap_or(5), arguments.quick.seed.unwrap_or(1));
     Ok(draft)
 }
@@ -413,6 +420,10 @@ mod tests {
                 .contains(&"set = { \"target.setup.sql\" = [\"s.sql\", \"n.sql\"] }".to_owned()),
             "{with_sql:?}"
         );
+        let dropped = lines(&["--dump", "d", "-f", "r.sql", "--drop", "j"]);
+        for name in ["name = \"with index\"", "name = \"without index\""] {
+            assert!(dropped.iter().any(|line| line == name), "{name}: {dropped:?}");
+        }
         let settings = ["--sql", "s.sql", "-f", "r.sql", "--set", "enable_seqscan=off"];
         assert_eq!(change(&parsed(&settings)), None);
         assert!(

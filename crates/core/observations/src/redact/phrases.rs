@@ -37,18 +37,32 @@ const TOKEN_CHARS_MIN: usize = 8;
 const SCHEMES: [&str; 8] =
     ["bearer", "basic", "digest", "token", "apikey", "negotiate", "splunk", "aws4-hmac-sha256"];
 /// Statements that name a user before `IDENTIFIED BY`.
-const STATEMENTS: [&str; 4] = ["user", "role", "grant", "connect"];
+const STATEMENTS: [&str; 5] = ["user", "role", "grant", "connect", "key management"];
 /// Headers with a secret whose names do not say so.
 const HEADERS: [&str; 4] = ["apikey", "x_functions_key", "x_clickhouse_key", "x_auth_key"];
-/// Functions of SQL that are given a password or a key.
-const FUNCTIONS: [&str; 6] = [
-    "pgp_sym_encrypt",
-    "pgp_sym_decrypt",
-    "aes_encrypt",
-    "aes_decrypt",
-    "encryptbypassphrase",
-    "decryptbypassphrase",
+/// Functions of SQL that are given a password or a key: which argument it is, from 0, of at least
+/// how many. Those of `ClickHouse` read tables of other servers.
+const FUNCTIONS: [(&str, usize, usize); 17] = [
+    ("pgp_sym_encrypt", 1, 2),
+    ("pgp_sym_decrypt", 1, 2),
+    ("aes_encrypt", 1, 2),
+    ("aes_decrypt", 1, 2),
+    ("encryptbypassphrase", 0, 2),
+    ("decryptbypassphrase", 0, 2),
+    ("crypt", 0, 2),
+    ("hmac", 1, 3),
+    ("pwdencrypt", 0, 1),
+    ("pwdcompare", 0, 2),
+    ("mysql", 4, 5),
+    ("postgresql", 4, 5),
+    ("mongodb", 4, 5),
+    ("remote", 4, 5),
+    ("remotesecure", 4, 5),
+    ("s3", 2, 4),
+    ("s3cluster", 3, 5),
 ];
+/// Procedures of SQL Server, and which argument is a password, from 0.
+const PROCEDURES: [(&str, usize); 2] = [("sp_addlogin", 1), ("sp_addlinkedsrvlogin", 4)];
 /// Characters before `IDENTIFIED BY` in which one of them stands.
 const STATEMENT_CHARS_MAX: usize = 100;
 
@@ -77,7 +91,9 @@ pub fn secret(chars: &[char], name: &str, word: &Range<usize>) -> Option<Range<u
             quoted(chars, after_blanks(chars, sign + 1))
         }
         "key" if is_attached(chars, start) => quoted(chars, after_blanks(chars, end)),
-        _ if FUNCTIONS.contains(&name) => last_text(chars, end),
+        "replace" if is_after_identified(chars, start) => quoted(chars, after_blanks(chars, end)),
+        _ if FUNCTIONS.iter().any(|(own, ..)| *own == name) => function_argument(chars, name, end),
+        _ if PROCEDURES.iter().any(|(own, _)| *own == name) => procedure_argument(chars, name, end),
         _ if HEADERS.contains(&name)
             || (chars[word.clone()].contains(&'-') && names_secret(name)) =>
         {
@@ -157,11 +173,12 @@ fn bare_word(chars: &[char], end: usize) -> Range<usize> {
     start..start + chars[start..].iter().take_while(ends).count()
 }
 
-/// Returns whether a statement up to here is `CONNECT TO database USER name`.
+/// Returns whether a statement up to here is `CONNECT TO database USER name`, or `ATTACH TO`.
 fn is_after_user(chars: &[char], at: usize) -> bool {
     let before: String = chars[at.saturating_sub(STATEMENT_CHARS_MAX)..at].iter().collect();
     let before = before.to_ascii_lowercase();
-    before.split_whitespace().rev().nth(1) == Some("user") && before.contains("connect to ")
+    before.split_whitespace().rev().nth(1) == Some("user")
+        && ["connect to ", "attach to "].iter().any(|verb| before.contains(verb))
 }
 
 /// The password in `.logon host/user,secret` of BTEQ.
@@ -192,17 +209,49 @@ fn is_attached(chars: &[char], at: usize) -> bool {
         && before.to_ascii_lowercase().contains("attach")
 }
 
-/// The last text in the parentheses that open here.
-fn last_text(chars: &[char], end: usize) -> Option<Range<usize>> {
-    let mut at = after_blanks(chars, end);
-    chars.get(at).filter(|c| **c == '(')?;
-    let mut last = None;
-    while chars.get(at).is_some_and(|c| !")\n".contains(*c)) {
+/// Returns whether a statement up to here is `... IDENTIFIED BY '...'`.
+fn is_after_identified(chars: &[char], at: usize) -> bool {
+    let before: String = chars[at.saturating_sub(STATEMENT_CHARS_MAX)..at].iter().collect();
+    before.to_ascii_lowercase().contains("identified by ")
+}
+
+/// The argument of a function that is a secret, if it is a text.
+fn function_argument(chars: &[char], name: &str, end: usize) -> Option<Range<usize>> {
+    let open = after_blanks(chars, end);
+    chars.get(open).filter(|c| **c == '(')?;
+    let texts = arguments(chars, open + 1);
+    let (_, at, count) = FUNCTIONS.iter().find(|(own, ..)| *own == name)?;
+    texts.get(*at).filter(|_| texts.len() >= *count)?.clone()
+}
+
+/// The argument of a procedure that is a secret, if it is a text.
+fn procedure_argument(chars: &[char], name: &str, end: usize) -> Option<Range<usize>> {
+    let (_, at) = PROCEDURES.iter().find(|(own, _)| *own == name)?;
+    arguments(chars, end).get(*at)?.clone()
+}
+
+/// The arguments from a place on to the end of their list, each with its text if it is one.
+fn arguments(chars: &[char], mut at: usize) -> Vec<Option<Range<usize>>> {
+    let (mut texts, mut depth) = (vec![None], 0);
+    while let Some(c) = chars.get(at).filter(|c| !"\n;".contains(**c)) {
         let text = quoted(chars, at);
-        at = text.as_ref().map_or(at + 1, |text| text.end + 1);
-        last = text.or(last);
+        let next = text.as_ref().map_or(at + 1, |text| text.end + 1);
+        match c {
+            // Only the first one of an argument: a quote may also end what is around it.
+            _ if text.is_some() => {
+                if let Some(own) = texts.last_mut().filter(|own| own.is_none() && depth == 0) {
+                    *own = text;
+                }
+            }
+            ',' if depth == 0 => texts.push(None),
+            '(' => depth += 1,
+            ')' if depth == 0 => break,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        at = next;
     }
-    last
+    texts
 }
 
 /// The value of a header, without the way to log in.

@@ -20,6 +20,8 @@ struct Program {
     login: Login,
     /// Its last word is a secret.
     last: bool,
+    /// Which of the words before the first option is a secret, from 1.
+    leading: usize,
 }
 
 /// A word with a login.
@@ -30,6 +32,8 @@ enum Login {
     Whole,
     /// Also `user/secret`.
     Any,
+    /// `h=host,u=user,p=secret` of Percona Toolkit.
+    Pairs,
 }
 
 /// An option and the part of its value that is a secret.
@@ -59,6 +63,7 @@ const NONE: Program = Program {
     before: &[],
     login: Login::None,
     last: false,
+    leading: 0,
 };
 
 const REDIS: &[&str] =
@@ -83,9 +88,22 @@ const PROGRAMS: &[Program] = &[
             "mydumper", "myloader", "mycli", "mongo", "mongosh", "mongodump", "mongorestore",
             "mongoexport", "mongoimport", "mongostat", "mongotop", "cqlsh", "beeline",
             "rabbitmqadmin", "twine", "cypher-shell", "cbq", "couchbase-cli", "hdbsql", "go-tpc",
-            "tiup", "ncftp", "useradd", "usermod",
+            "tiup", "ncftp", "ncftpget", "ncftpput", "useradd", "usermod", "maxctrl", "isql-fb",
+            "tdload", "dsbulk", "rdesktop", "psexec", "racadm",
         ],
         options: &[Held("-p", All)],
+        ..NONE
+    },
+    Program {
+        names: &[
+            "pt-archiver", "pt-config-diff", "pt-deadlock-logger", "pt-duplicate-key-checker",
+            "pt-find", "pt-fk-error-logger", "pt-heartbeat", "pt-index-usage", "pt-kill",
+            "pt-mysql-summary", "pt-online-schema-change", "pt-query-digest", "pt-show-grants",
+            "pt-slave-delay", "pt-slave-find", "pt-stalk", "pt-table-checksum", "pt-table-sync",
+            "pt-table-usage", "pt-upgrade", "pt-variable-advisor", "pt-visual-explain",
+        ],
+        options: &[Held("-p", All)],
+        login: Login::Pairs,
         ..NONE
     },
     Program {
@@ -112,9 +130,25 @@ const PROGRAMS: &[Program] = &[
         options: &[Held("-P", All), Held("/P", All)],
         ..NONE
     },
+    Program { names: &["dtexec"], options: &[Held("/de", All), Held("/De", All)], ..NONE },
+    Program {
+        names: &["sqlpackage"],
+        options: &[Held("/sp", All), Held("/tp", All)],
+        ..NONE
+    },
+    // Of unixODBC: source, user, secret.
+    Program { names: &["isql", "iusql"], leading: 3, ..NONE },
+    Program {
+        names: &["gbak", "gfix", "gsec", "gstat", "isql"],
+        options: &[Held("-pas", All), Held("-pass", All)],
+        ..NONE
+    },
+    Program { names: &["db2look", "ldappasswd"], options: &[Held("-w", All)], ..NONE },
+    Program { names: &["ldappasswd"], options: &[Held("-s", All), Held("-a", All)], ..NONE },
     Program {
         names: &[
             "mosquitto_pub", "mosquitto_sub", "zip", "unzip", "ipmitool", "cbc-pillowfight", "cbc",
+            "p4",
         ],
         options: &[Held("-P", All)],
         ..NONE
@@ -128,7 +162,7 @@ const PROGRAMS: &[Program] = &[
     Program { names: &["ssh-keygen"], options: &[Held("-P", All), Held("-N", All)], ..NONE },
     Program {
         names: &["7z", "7za", "7zz", "7zr", "rar", "unrar"],
-        options: &[Held("-p", Attached)],
+        options: &[Held("-p", Attached), Held("-hp", Attached)],
         ..NONE
     },
     Program { names: &["sshpass"], runs_another: true, options: &[Held("-p", All)], ..NONE },
@@ -144,7 +178,7 @@ const PROGRAMS: &[Program] = &[
         ..NONE
     },
     Program {
-        names: &["http", "https", "httpie", "xh", "xhs", "hey"],
+        names: &["http", "https", "httpie", "xh", "xhs", "hey", "oha"],
         options: &[Held("-a", After(':')), Held("--auth", After(':'))],
         ..NONE
     },
@@ -159,7 +193,8 @@ const PROGRAMS: &[Program] = &[
         ..NONE
     },
     Program { names: &["etcdctl"], options: &[Held("--user", After(':'))], ..NONE },
-    Program { names: &["lftp"], options: &[Held("-u", After(','))], ..NONE },
+    Program { names: &["etcdctl"], with: &["user"], before: &["add"], ..NONE },
+    Program { names: &["lftp", "open"], options: &[Held("-u", After(','))], ..NONE },
     Program {
         names: &["smbclient", "smbget", "smbcacls", "smbcquotas", "rpcclient", "net", "winexe"],
         options: &[Held("-U", After('%')), Held("--user", After('%'))],
@@ -172,6 +207,7 @@ const PROGRAMS: &[Program] = &[
         ..NONE
     },
     Program { names: REDIS, with: &["auth"], last: true, ..NONE },
+    Program { names: REDIS, with: &["setuser"], options: &[Held(">", Attached)], ..NONE },
     Program {
         names: &["redis-server", "valkey-server"],
         options: &[Held("--requirepass", All), Held("--masterauth", All)],
@@ -182,10 +218,37 @@ const PROGRAMS: &[Program] = &[
         options: &[
             Held("-passin", Behind("pass:")), Held("-passout", Behind("pass:")),
             Held("-pass", Behind("pass:")), Held("-password", Behind("pass:")),
-            Held("-k", All), Held("-K", All),
+            Held("-k", All), Held("-K", All), Held("-hmac", All),
         ],
         ..NONE
     },
+    Program { names: &["openssl"], with: &["passwd"], last: true, ..NONE },
+    Program {
+        names: &["snmpget", "snmpgetnext", "snmpset", "snmpwalk", "snmpbulkwalk", "snmptable"],
+        options: &[Held("-A", All), Held("-X", All), Held("-c", All)],
+        ..NONE
+    },
+    Program { names: &["swaks"], options: &[Held("-ap", All)], ..NONE },
+    Program { names: &["xfreerdp", "wfreerdp"], options: &[Held("/p", All)], ..NONE },
+    Program { names: &["schtasks"], options: &[Held("/rp", All), Held("/p", All)], ..NONE },
+    Program { names: &["net"], with: &["use"], leading: 3, ..NONE },
+    Program { names: &["wpa_passphrase"], leading: 2, ..NONE },
+    Program { names: &["nmcli"], before: &["password"], ..NONE },
+    Program { names: &["pdftk"], before: &["input_pw", "user_pw", "owner_pw"], ..NONE },
+    Program { names: &["cargo"], with: &["login"], last: true, ..NONE },
+    Program {
+        names: &["convertto-securestring"],
+        options: &[Held("-String", All)],
+        leading: 1,
+        ..NONE
+    },
+    Program { names: &["doctl"], options: &[Held("-t", All)], ..NONE },
+    Program {
+        names: &["consul"],
+        options: &[Held("-http-auth", After(':')), Held("--http-auth", After(':'))],
+        ..NONE
+    },
+    Program { names: &["az"], with: &["secret"], options: &[Held("--value", All)], ..NONE },
     Program {
         names: &["ldapsearch", "ldapadd", "ldapmodify", "ldapdelete"],
         options: &[Held("-w", All)],
@@ -223,6 +286,7 @@ const PROGRAMS: &[Program] = &[
     },
     Program {
         names: &["aws"],
+        options: &[Held("--sse-c-key", All), Held("--sse-c-copy-source-key", All)],
         before: &[
             "aws_secret_access_key", "aws_session_token", "default.aws_secret_access_key",
             "default.aws_session_token",
@@ -256,7 +320,9 @@ const PROGRAMS: &[Program] = &[
         ..NONE
     },
     Program {
-        names: &["sqlplus", "rman", "expdp", "impdp", "sqlldr", "sqlcl"],
+        names: &[
+            "sqlplus", "rman", "expdp", "impdp", "sqlldr", "sqlcl", "db2batch", "db2bench_run",
+        ],
         login: Login::Any,
         ..NONE
     },
@@ -303,6 +369,10 @@ impl Program {
         if let Some(word) = words.last().filter(is_secret) {
             mask(word, 0, All, hidden);
         }
+        let is_leading = |words: &&[Word]| words.iter().all(|word| word.text[0] != '-');
+        if let Some(secret) = words.get(..self.leading).filter(is_leading).and_then(<[_]>::last) {
+            mask(secret, 0, All, hidden);
+        }
         let mut words = words.iter();
         while let Some(word) = words.next() {
             if let Some((part, from)) = self.option(&word.text) {
@@ -345,7 +415,8 @@ impl Program {
             match rest.first() {
                 None => Some((*part, None)),
                 Some('=') => Some((*part, Some(value + 1))),
-                Some(_) => is_short.then_some((*part, Some(value))),
+                Some(':') if *sign == '/' => Some((*part, Some(value + 1))),
+                Some(_) => (is_short || *part == Attached).then_some((*part, Some(value))),
             }
         })
     }
@@ -372,13 +443,23 @@ fn mask(word: &Word, from: usize, part: Part, hidden: &mut [bool]) {
 /// `user/secret@database`, `userid=user/secret`; a path begins with a slash or a dot.
 fn mask_login(word: &Word, login: Login, hidden: &mut [bool]) {
     let text = &word.text;
+    if login == Login::Pairs {
+        let mut start = 0;
+        for pair in text.split(|c| *c == ',') {
+            if pair.starts_with(&['p', '=']) && !is_elsewhere(&pair[2..]) {
+                word.places[start + 2..start + pair.len()].iter().for_each(|at| hidden[*at] = true);
+            }
+            start += pair.len() + 1;
+        }
+        return;
+    }
     let Some(slash) = text.iter().position(|c| *c == '/') else { return };
     let end = text.iter().rposition(|c| *c == '@').filter(|at| *at > slash);
     let user = text[..slash].rsplit(|c| *c == '=').next().unwrap_or_default();
     let is_user = !user.is_empty()
         && user.iter().all(|c| c.is_alphanumeric() || "_$#[]".contains(*c))
         && match login {
-            Login::None => false,
+            Login::None | Login::Pairs => false,
             Login::Whole => end.is_some(),
             Login::Any => true,
         };

@@ -145,8 +145,7 @@ fn relayed(config: &Config, stop: &Stop) -> Result<Relay, EngineError> {
         if startup.user != config.user {
             return Err(Refusal::Role(config.user.clone()));
         }
-        let config = config.clone().with_stop(stop.or(over));
-        Ok(log_in(&config, startup)?)
+        Ok(log_in(&config, startup, &stop.or(over))?)
     }))
 }
 
@@ -159,12 +158,13 @@ enum Refusal {
     Server(#[from] Error),
 }
 
-/// Logs in for a program.
-fn log_in(config: &Config, startup: &Startup) -> Result<Session, Error> {
-    let config = config.clone().with_database(&startup.database);
+/// Logs in for a program; a request to stop ends each wait for the server.
+fn log_in(config: &Config, startup: &Startup, stop: &Stop) -> Result<Session, Error> {
+    let config = config.clone().with_stop(stop.clone()).with_database(&startup.database);
     let config = startup.options.iter().fold(config, |own, options| own.with_options(options));
     let mut client = Client::connect(&config)?;
     client.set_answer_timeout(Some(silence_max()));
+    client.set_stop(stop.clone(), Duration::ZERO);
     // libpq leaves it to the database, unless it is asked for.
     client.batch("SELECT set_config('client_encoding', getdatabaseencoding(), false)")?;
     for (name, value) in &startup.settings {

@@ -8,12 +8,15 @@ use engine::dialect::padded;
 use mssql_tds::connection::bulk_copy::{BulkCopy, BulkLoadRow, ColumnMapping};
 use mssql_tds::connection::tds_client::TdsClient;
 use mssql_tds::core::TdsResult;
+use mssql_tds::datatypes::bulk_copy_metadata::BulkCopyColumnMetadata;
 use mssql_tds::datatypes::column_values::{ColumnValues, SqlDate, SqlDateTime2, SqlTime};
 use mssql_tds::datatypes::decoder::DecimalParts;
 use mssql_tds::datatypes::sql_string::SqlString;
 use mssql_tds::message::bulk_load::StreamingBulkLoadWriter;
+use mssql_tds::test_client_support::MetadataRetriever;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::OnceCell;
 use uuid::Uuid;
 use work::{Cancel, Column, DataType, Fill, Key, Rows, Table, Values, Work};
 
@@ -26,10 +29,35 @@ const ROWS_PER_TRANSACTION: usize = 1_048_576;
 const DAYS_BEFORE_1970: i64 = 719_162;
 const DAY_S: i64 = 86_400;
 
-/// A bulk load into these columns of a table; the others get their defaults. The driver asks for
-/// the table's columns first.
-pub fn bulk_copy<'a>(client: &'a mut TdsClient, table: &str, columns: &[&str]) -> BulkCopy<'a> {
-    let copy = BulkCopy::new(client, table).timeout(Duration::ZERO);
+/// Types of a table's columns, which the first bulk load reads from the server and the others use.
+#[derive(Debug, Default)]
+pub struct ColumnTypes(OnceCell<Vec<BulkCopyColumnMetadata>>);
+
+/// Its trait is exported by the driver's feature `test-util` only, unlike the function that takes
+/// it.
+#[async_trait]
+impl MetadataRetriever for &ColumnTypes {
+    async fn retrieve_metadata(
+        &mut self,
+        client: &mut TdsClient,
+        table: &str,
+        timeout_s: u32,
+    ) -> TdsResult<Vec<BulkCopyColumnMetadata>> {
+        let limit = Duration::from_secs(timeout_s.into());
+        let mut copy = BulkCopy::new(client, table).timeout(limit);
+        let read = || async move { copy.retrieve_destination_metadata().await };
+        self.0.get_or_try_init(read).await.cloned()
+    }
+}
+
+/// A bulk load into these columns of a table; the others get their defaults.
+pub fn bulk_copy<'a>(
+    client: &'a mut TdsClient,
+    table: &str,
+    columns: &[&str],
+    types: &'a ColumnTypes,
+) -> BulkCopy<'a> {
+    let copy = BulkCopy::with_retriever(client, table, Box::new(types)).timeout(Duration::ZERO);
     let mapped = |copy: BulkCopy<'a>, (at, name): (usize, &&str)| {
         copy.add_column_mapping(ColumnMapping::by_ordinal(at, *name))
     };
@@ -143,7 +171,9 @@ pub fn fill(
     });
     // A bulk copy has no handle for cancelling: a request to stop abandons the connection.
     let copied = client.drive(async |client, _| {
-        let mut copy = bulk_copy(client, name, &fill.columns).batch_size(ROWS_PER_TRANSACTION);
+        let types = ColumnTypes::default();
+        let copy = bulk_copy(client, name, &fill.columns, &types);
+        let mut copy = copy.batch_size(ROWS_PER_TRANSACTION);
         copy.write_to_server_zerocopy(rows).await
     });
     copied.map_err(failed_at(&doing))?;

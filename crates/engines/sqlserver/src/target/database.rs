@@ -297,7 +297,8 @@ pub fn is_marked(master: &mut Client) -> Result<Option<bool>, EngineError> {
     Ok(Some(marks.iter().any(|mark| mark.get("name") == Some(MARK))))
 }
 
-fn exists(master: &mut Client, name: &str) -> Result<bool, EngineError> {
+/// Returns whether a database of that name exists.
+pub fn exists(master: &mut Client, name: &str) -> Result<bool, EngineError> {
     let sql = format!("SELECT CAST(DB_ID({}) AS int) AS id", quote_literal(name));
     Ok(master.cell(&sql).map_err(failed_at(LOOKING_UP))?.is_some())
 }

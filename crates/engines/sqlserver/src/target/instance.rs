@@ -1,10 +1,10 @@
 //! The subject of a trial: our database on a server.
 
-use super::bulk::fill;
+use super::bulk::{ColumnTypes, fill};
 use super::cache::settle;
 use super::database::{Database, Wanted};
 use super::layout::{self, DATABASE, Layout};
-use super::load::{MssqlConnections, Sessions, StatementText};
+use super::load::{BulkTarget, MssqlConnections, Sessions, StatementText};
 use super::plans::{Explaining, plans};
 use super::waits::MssqlCollector;
 use crate::dialect::{MssqlDialect, declared, spelled};
@@ -76,9 +76,9 @@ impl MssqlInstance {
     fn compile(&self, operation: &Operation, work: &Work) -> Result<StatementText, EngineError> {
         let table = operation.table(work);
         let target = match (operation, table) {
-            (Operation::Insert { columns, .. }, Some(table)) => {
-                columns.first().map(|key| (self.dialect.table(table), *key))
-            }
+            (Operation::Insert { columns, .. }, Some(table)) => columns.first().map(|key| {
+                BulkTarget { table: self.dialect.table(table), key, types: ColumnTypes::default() }
+            }),
             _ => None,
         };
         let sql = self.dialect.about(table).statement(operation, work)?;

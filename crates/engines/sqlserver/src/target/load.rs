@@ -1,7 +1,7 @@
 //! The connections of a load: many of them on one thread, each with at most one request in flight.
 //! The driver is asynchronous; a thread's runtime works while the thread waits for answers.
 
-use super::bulk::{KeyRow, bulk_copy};
+use super::bulk::{ColumnTypes, KeyRow, bulk_copy};
 use super::database::Database;
 use super::failed_at;
 use crate::dialect::spelled;
@@ -58,14 +58,23 @@ const COMMIT: &str = "COMMIT TRANSACTION";
 const ROLLBACK: &str = "IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION";
 
 /// A statement, ready to be sent.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct StatementText {
     /// Its SQL, with `@P1`, ... for parameters.
     pub sql: String,
-    /// Of an insert, the table and its key.
-    pub target: Option<(String, &'static str)>,
+    /// Of an insert, where it puts rows.
+    pub target: Option<BulkTarget>,
     /// Keys are integers, not UUIDs.
     pub integer_key: bool,
+}
+
+/// A table into which bulk loads put rows of which only the key is given.
+#[derive(Debug)]
+pub struct BulkTarget {
+    pub table: String,
+    pub key: &'static str,
+    /// Read once for all connections and transactions of a trial.
+    pub types: ColumnTypes,
 }
 
 /// The sessions that serve a load, and the time in which they had a request in flight.
@@ -372,11 +381,12 @@ impl Connection {
     async fn run_bulk(&mut self, number: usize) -> TdsResult<Done> {
         let statement = &self.statements[number];
         let no_insert = || DriverError::UsageError("this operation does not insert rows".into());
-        let (table, key) = statement.target.as_ref().ok_or_else(no_insert)?;
+        let BulkTarget { table, key, types } = statement.target.as_ref().ok_or_else(no_insert)?;
         let is_integer = statement.integer_key;
         let rows =
             std::mem::take(&mut self.keys).into_iter().map(move |key| KeyRow::new(key, is_integer));
-        bulk_copy(&mut self.client, table, &[*key]).write_to_server_zerocopy(rows).await?;
+        let mut copy = bulk_copy(&mut self.client, table, &[*key], types);
+        copy.write_to_server_zerocopy(rows).await?;
         Ok(Done::default())
     }
 }

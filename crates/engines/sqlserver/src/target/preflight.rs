@@ -1,7 +1,7 @@
 //! Preflight of a server: checks before the first trial that change nothing.
 
-use super::database::{IS_FOREIGN, is_marked};
-use super::layout::{DATABASE, Layout};
+use super::database::{IS_FOREIGN, exists, is_marked};
+use super::layout::{DATABASE, Layout, UNMARKED};
 use super::server_settings::{known, refuse_pending};
 use super::{config, failed_at, refuse_azure};
 use crate::live::client::Client;
@@ -96,8 +96,13 @@ fn ask(needs: &[&Need<'_>], stop: &Stop, found: &mut Preflight) -> Result<(), En
         ));
     }
     check_layouts(&mut master, needs, found);
-    if is_marked(&mut master)? == Some(false) {
-        found.misses(format!("{url}: database {DATABASE}: {IS_FOREIGN}"));
+    match is_marked(&mut master)? {
+        Some(false) => found.misses(format!("{url}: database {DATABASE}: {IS_FOREIGN}")),
+        Some(true) => found.reclaims(url, &format!("database {DATABASE}")),
+        None if exists(&mut master, UNMARKED)? => {
+            found.reclaims(url, &format!("database {UNMARKED}"));
+        }
+        None => {}
     }
     if !settings.is_empty() {
         if let Err(error) = refuse_pending(&mut master, &[]) {

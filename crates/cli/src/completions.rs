@@ -1,0 +1,126 @@
+//! `steelbench completions`: what a shell offers for the next word.
+
+use clap::Parser;
+use clap::builder::PossibleValuesParser;
+use command_line::{Context, ExitCode, Failure, Tool, output, results};
+use std::collections::BTreeSet;
+use std::path::Path;
+use store::Store;
+
+/// Print completions for a shell
+///
+/// Engines and probes are completed; in bash also the names of experiments with results in results/
+/// and the levels of their latest runs.
+#[derive(Debug, Parser)]
+#[command(name = "completions")]
+pub struct Completions {
+    /// The shell
+    #[arg(required_unless_present = "words")]
+    shell: Option<clap_complete::Shell>,
+    /// Print the names of experiments, or the levels of one of them, for a script of a shell
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", hide = true)]
+    words: Option<String>,
+}
+
+impl Tool for Completions {
+    const EXAMPLES: [&'static str; 2] =
+        ["steelbench completions bash", "steelbench completions zsh > _steelbench"];
+
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let Some(shell) = self.shell else {
+            let words = match self.words.as_deref().unwrap_or_default() {
+                "" => experiments(),
+                name => levels(context, name).unwrap_or_default(),
+            };
+            let mut lines = String::new();
+            for word in words {
+                lines.extend([word.as_str(), "\n"]);
+            }
+            return output::print_as_it_is(&lines);
+        };
+        let (mut line, mut text) = (with_names(context), Vec::new());
+        clap_complete::generate(shell, &mut line, context.name, &mut text);
+        let mut text = String::from_utf8_lossy(&text).into_owned();
+        if shell == clap_complete::Shell::Bash {
+            text.push_str(&bash(context));
+        }
+        output::print_as_it_is(&text)
+    }
+}
+
+/// The command line with the names of engines and probes as the values of their options.
+fn with_names(context: &Context) -> clap::Command {
+    let catalog = context.registry.catalog();
+    let engines: Vec<&'static str> = catalog.engines.iter().map(|(name, _)| *name).collect();
+    let probes: Vec<&'static str> = catalog.probes.iter().map(|(name, _)| *name).collect();
+    context.line().mut_subcommands(|command| {
+        command.mut_args(|argument| {
+            let names = match argument.get_id().as_str() {
+                "engine" => &engines,
+                "probe" => &probes,
+                _ => return argument,
+            };
+            argument.value_parser(PossibleValuesParser::new(names.iter().copied()))
+        })
+    })
+}
+
+/// The names of experiments that have results.
+fn experiments() -> BTreeSet<String> {
+    let entries = std::fs::read_dir(results::FOLDER).into_iter().flatten().flatten();
+    let names = entries.filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        name.strip_suffix(".steelbench").map(str::to_owned)
+    });
+    names.collect()
+}
+
+/// The levels of the latest run of an experiment, as `compare` takes them.
+fn levels(context: &Context, name: &str) -> Option<BTreeSet<String>> {
+    let path = results::path(None, name);
+    let path = if path.exists() { path.as_path() } else { Path::new(name) };
+    let store = results::open_file(context, path).ok()?;
+    let recording = results::read_run(&store, None, Store::read_figures).ok()?;
+    let levels = recording.configurations.iter().flat_map(|own| &own.levels);
+    let short = |factor: &str| factor.rsplit('.').next().unwrap_or_default().to_owned();
+    Some(levels.map(|own| format!("{}={}", short(&own.factor), own.level)).collect())
+}
+
+/// Extends bash's completion: words that depend on the results. A word ends at `=` there.
+fn bash(context: &Context) -> String {
+    let takes_names = |command: &&clap::Command| {
+        command.get_positionals().any(|own| {
+            let names = own.get_value_names().unwrap_or_default();
+            names.iter().any(|name| ["NAME", "NAMES", "A B"].contains(&name.as_str()))
+        })
+    };
+    let line = context.line();
+    let commands: Vec<&str> =
+        line.get_subcommands().filter(takes_names).map(clap::Command::get_name).collect();
+    let name = context.name;
+    format!(
+        r#"
+_{name}_with_words() {{
+    _{name} "$@"
+    local word="${{COMP_LINE:0:COMP_POINT}}"
+    word="${{word##* }}"
+    case "${{COMP_WORDS[1]}}" in
+        {commands}) ;;
+        *) return ;;
+    esac
+    case "$word" in
+        -*) return ;;
+    esac
+    local words before="${{word%"${{word##*=}}"}}"
+    words="$({name} completions --words 2>/dev/null)"
+    if [ "${{COMP_WORDS[1]}}" = compare ] && [ -n "${{COMP_WORDS[2]}}" ]; then
+        words="$words $({name} completions --words "${{COMP_WORDS[2]}}" 2>/dev/null)"
+    fi
+    COMPREPLY=($(compgen -W "$words" -- "$word"))
+    COMPREPLY=("${{COMPREPLY[@]#"$before"}}")
+}}
+complete -F _{name}_with_words -o bashdefault -o default {name}
+"#,
+        commands = commands.join("|")
+    )
+}

@@ -1,0 +1,119 @@
+//! Errors of names and signs that are nearly right, each of which names what was meant; and what a
+//! shell offers.
+
+use crate::common::{Lab, scripted};
+use std::process::Command;
+
+/// An experiment with these lines in `[target]` and `[workload]`, and more after them.
+fn file(target: &str, workload: &str, more: &str) -> String {
+    format!(
+        "[experiment]\nname = \"t\"\n[target]\n{target}\n[workload]\n{workload}\nconnections = \
+         1\n{more}\n"
+    )
+}
+
+const SQLITE: &str = "engine = \"sqlite\"";
+const INSERT: &str = "probe = \"insert\"\nrows = 10";
+
+#[test]
+fn each_error_names_what_was_meant() {
+    let baseline = "[factors]\n\"target.data_files\" = [1, 2]\n[report]\nbaseline = { \
+                    \"target.data_fils\" = 1 }";
+    for (text, says) in [
+        (
+            file(SQLITE, &format!("{INSERT}\nscript = \"a.sql\""), ""),
+            &[
+                "`workload.script` is not a setting of probe insert",
+                "it is a setting of probe script",
+            ][..],
+        ),
+        (
+            file(SQLITE, INSERT, "[factors]\n\"target.data_fils\" = [1, 2]"),
+            &["did you mean `target.data_files`?"],
+        ),
+        (
+            file(SQLITE, INSERT, baseline),
+            &["unknown factor", "did you mean `target.data_files`?\n"],
+        ),
+        (
+            file(SQLITE, "probe = \u{201c}insert\u{201d}", ""),
+            &["6:", "is a typographic quotation mark", "straight quotes"],
+        ),
+        (
+            file(SQLITE, INSERT, "[factors]\n\u{201e}target.data_files\u{201c} = [1]"),
+            &["10:", "is a typographic quotation mark"],
+        ),
+        (
+            file("engine = \"mysql\"", INSERT, ""),
+            &["unknown engine `mysql`", "engine `mariadb` covers mysql"],
+        ),
+        (file("engine = \"postgresql\"", INSERT, ""), &["engine `postgres` covers postgresql"]),
+        (file("engine = \"sqlit\"", INSERT, ""), &["did you mean `sqlite`?"]),
+    ] {
+        let lab = Lab::with(&text);
+        let ended = lab.steelbench(&["check", "e.toml"]).expect(2);
+        for part in says {
+            assert!(ended.stderr.contains(part), "{part}: {ended:#?}");
+        }
+    }
+    let lab = Lab::new();
+    lab.steelbench(&["init", "--engine", "mysql"]).expect(2).says("engine `mariadb` covers mysql");
+    lab.steelbench(&["init", "--engine", "mssql"])
+        .expect(2)
+        .says("engine `sqlserver` covers mssql");
+    assert!(!lab.path("experiment.toml").exists());
+}
+
+#[test]
+fn compare_names_the_file_that_it_searched() {
+    let lab = Lab::with(&scripted(1, "", ""));
+    lab.run(0);
+    let searched = "results/t.steelbench: no configuration is data_fils=1";
+    lab.steelbench(&["compare", "data_fils=1", "data_files=2"]).expect(2).says(searched);
+}
+
+#[test]
+fn the_help_of_try_is_printed() {
+    let help = Lab::new().steelbench(&["queries", "try", "--help"]).expect(0).stdout;
+    for part in ["--drop", "--test-server", "--help", "steelbench queries try --dump"] {
+        assert!(help.contains(part), "{part}: {help}");
+    }
+}
+
+/// The words that bash offers for the last word of a line.
+fn offered(lab: &Lab, line: &str) -> Vec<String> {
+    let script = format!(
+        "source <(steelbench completions bash)
+        COMP_LINE='{line}'; COMP_POINT=${{#COMP_LINE}}; COMP_WORDS=($COMP_LINE)
+        [ \"${{COMP_LINE: -1}}\" = ' ' ] && COMP_WORDS+=('')
+        COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+        _steelbench_with_words steelbench \"${{COMP_WORDS[COMP_CWORD]}}\" \
+            \"${{COMP_WORDS[COMP_CWORD - 1]}}\"
+        printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    );
+    let program = lab.command(&[]).get_program().to_owned();
+    let folder = std::path::Path::new(&program).parent().unwrap().display().to_string();
+    let path = format!("{folder}:{}", std::env::var("PATH").unwrap());
+    let output = Command::new("bash")
+        .args(["-c", &script])
+        .env("PATH", path)
+        .current_dir(lab.path(""))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_completes_experiments_levels_engines_and_probes() {
+    let lab = Lab::with(&scripted(1, "", ""));
+    lab.run(0);
+    assert_eq!(offered(&lab, "steelbench show "), ["t"]);
+    assert_eq!(offered(&lab, "steelbench report x"), [""]);
+    assert_eq!(offered(&lab, "steelbench compare "), ["t"]);
+    // Bash replaces what follows the equals sign.
+    assert_eq!(offered(&lab, "steelbench compare t data_files="), ["1", "2"]);
+    assert_eq!(offered(&lab, "steelbench init --engine mar"), ["mariadb"]);
+    assert_eq!(offered(&lab, "steelbench init --probe scr"), ["script"]);
+    assert!(offered(&lab, "steelbench show --js").contains(&"--json".to_owned()));
+}
