@@ -30,6 +30,11 @@ pub trait QueryReader {
     fn kept(&mut self, _after_ms: i64) -> Result<Option<Snapshot>, ServerError> {
         Ok(None)
     }
+    /// Looks for what endangers the server: what only its engine knows. Parts that cannot be read
+    /// are noted in the snapshot.
+    fn health(&mut self, _snapshot: &mut Snapshot) -> Vec<Advice> {
+        Vec::new()
+    }
     /// Asks the optimizer for the costs of a statement without and with an advised index; `None`
     /// where it cannot be asked.
     fn hypothetical(&mut self, _snapshot: &Snapshot, _advice: &Advice) -> Option<Hypothetical> {
@@ -85,7 +90,7 @@ pub fn explain_each(
     statements: &mut [Statement],
     plans: usize,
     stop: &Stop,
-    mut explain: impl FnMut(&Statement) -> Result<Vec<StatementPlan>, NoPlan>,
+    mut explain: impl FnMut(&mut Statement) -> Result<Vec<StatementPlan>, NoPlan>,
 ) {
     let (begun, mut made) = (Instant::now(), 0);
     for statement in statements {
@@ -106,7 +111,10 @@ pub fn explain_each(
                 // Those that were logged come last.
                 statement.plans.splice(0..0, found);
             }
-            Err(why) => statement.not_explained = Some(why.to_string()),
+            Err(why) => {
+                statement.is_denied = matches!(why, NoPlan::Denied { .. });
+                statement.not_explained = Some(why.to_string());
+            }
         }
     }
 }

@@ -35,6 +35,12 @@ pub struct Statement {
     pub plans: Vec<StatementPlan>,
     /// Why there is no re-explained plan.
     pub not_explained: Option<String>,
+    /// True when the role may not explain it.
+    #[serde(default)]
+    pub is_denied: bool,
+    /// Its text with values that it was seen to run with. It is shown and written nowhere.
+    #[serde(skip)]
+    pub sample: Option<String>,
 }
 
 /// A row of the server's view of statements. Names cannot tell rows apart: a database that was

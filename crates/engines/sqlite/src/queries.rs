@@ -15,7 +15,7 @@ use observations::Unread;
 use plans::{Kind, Plan, Predicate, Role};
 use rusqlite::{Connection, Error, OpenFlags};
 use statements::{
-    Counter, ForeignKey, Index, Key, Origin, ScriptStatement, Snapshot, Span, Statement,
+    Column, Counter, ForeignKey, Index, Key, Origin, ScriptStatement, Snapshot, Span, Statement,
     StatementPlan, Table, aliases, condition, fingerprint,
 };
 use std::collections::BTreeMap;
@@ -143,14 +143,15 @@ impl FileReader {
     }
 
     fn table(&self, name: String) -> Result<Table, Error> {
-        let sql = "SELECT id, \"from\" FROM pragma_foreign_key_list(?1) ORDER BY id, seq";
-        let columns: Vec<(i64, String)> =
-            self.rows(sql, [&name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let sql = "SELECT id, \"from\", \"table\" FROM pragma_foreign_key_list(?1) ORDER BY id, seq";
+        let columns: Vec<(i64, String, String)> =
+            self.rows(sql, [&name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let mut foreign_keys: BTreeMap<i64, ForeignKey> = BTreeMap::new();
-        for (id, column) in columns {
+        for (id, column, target) in columns {
             let key = foreign_keys.entry(id).or_insert_with(|| ForeignKey {
                 name: format!("foreign key {id}"),
                 columns: Vec::new(),
+                target,
             });
             key.columns.push(quoted_where_needed(&column));
         }
@@ -171,7 +172,18 @@ impl FileReader {
         let indexes =
             listed.into_iter().map(|index| self.index(index)).collect::<Result<_, _>>()?;
         let foreign_keys = foreign_keys.into_values().collect();
-        Ok(Table { quoted: quoted(&name), name, indexes, foreign_keys, ..Table::default() })
+        let sql = "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid";
+        let columns = self.rows(sql, [&name], |row| {
+            let name: String = row.get(0)?;
+            Ok(Column {
+                name: quoted_where_needed(&name),
+                kind: row.get::<_, String>(1)?.to_lowercase(),
+                is_unanalyzed: true,
+                ..Column::default()
+            })
+        })?;
+        let quoted = quoted(&name);
+        Ok(Table { quoted, name, columns, indexes, foreign_keys, ..Table::default() })
     }
 
     /// Adds the columns that an index is ordered by. SQLite names no text of an expression, which
@@ -185,6 +197,7 @@ impl FileReader {
             Ok(match name {
                 Some(name) => Key {
                     column: quoted_where_needed(&name),
+                    serves_prefix: rules.eq_ignore_ascii_case("nocase"),
                     rules,
                     descending: row.get(1)?,
                     ..Key::default()

@@ -20,6 +20,7 @@ mod history_document;
 mod interval;
 mod logged;
 mod looking;
+mod query;
 mod record;
 mod recorded;
 mod sheets;
@@ -28,7 +29,7 @@ mod watch;
 
 pub use arguments::QueriesTool;
 pub use capture::Capture;
-pub use cross::{IndexUse, TableScan, index_uses, statements_of, table_scans};
+pub use cross::{IndexUse, index_uses, statements_of};
 pub use examine::{Queries, examine, keep};
 pub use history::{StatementChange, StatementHistory};
 pub use interval::between;

@@ -16,6 +16,9 @@ const NO_SAMPLE: &str = "no statement text with values is available, which the s
                          events_statements_current (performance_schema.setup_consumers), or use \
                          --seconds while the statement runs";
 
+/// Access to a database, a table, a column or a view is denied.
+const DENIED: [u16; 4] = [1044, 1142, 1143, 1345];
+
 /// `ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION`.
 const READ_ONLY: u16 = 1792;
 const NOT_OF_CHANGES: &str = "the server explains data changes only in read-write sessions, and \
@@ -38,6 +41,7 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
             })
             .cloned();
         let known = known.ok_or_else(|| NoPlan::refused(NO_SAMPLE))?;
+        statement.sample = Some(known.clone());
         let mut plan = reader.plan(&statement.database, &known)?;
         // MariaDB calls tables as the statement does.
         let aliases = aliases(&known, RULES.syntax);
@@ -55,6 +59,9 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
 impl Reader {
     fn plan(&mut self, database: &str, text: &str) -> Result<Plan, NoPlan> {
         let said = |error: crate::client::Error| {
+            if error.code().is_some_and(|code| DENIED.contains(&code)) {
+                return NoPlan::Denied { message: error.to_string() };
+            }
             NoPlan::refused(match error.code() {
                 Some(READ_ONLY) => NOT_OF_CHANGES.to_owned(),
                 // "parse error", which quotes the text with its constants
