@@ -35,6 +35,10 @@ pub trait QueryReader {
     fn health(&mut self, _snapshot: &mut Snapshot) -> Vec<Advice> {
         Vec::new()
     }
+    /// The findings about a snapshot that were made with it; `None`: they have to be made.
+    fn advised(&self, _snapshot: &Snapshot) -> Option<Vec<Advice>> {
+        None
+    }
     /// Asks the optimizer for the costs of a statement without and with an advised index; `None`
     /// where it cannot be asked.
     fn hypothetical(&mut self, _snapshot: &Snapshot, _advice: &Advice) -> Option<Hypothetical> {
@@ -53,6 +57,10 @@ impl QueryReader for Captured {
     }
 
     fn explain(&mut self, _snapshot: &mut Snapshot) {}
+
+    fn advised(&self, snapshot: &Snapshot) -> Option<Vec<Advice>> {
+        Captured::advised(self, snapshot)
+    }
 
     fn hypothetical(&mut self, _snapshot: &Snapshot, advice: &Advice) -> Option<Hypothetical> {
         Captured::hypothetical(self, advice)

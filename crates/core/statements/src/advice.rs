@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A finding, with what to do about it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
     /// Its kind.
     pub kind: AdviceKind,
@@ -28,7 +28,8 @@ pub struct Advice {
     /// A statement that does it, which `queries try` takes.
     pub ddl: Option<String>,
     /// The statement that a session runs before it.
-    pub before_ddl: Option<&'static str>,
+    #[serde(default)]
+    pub before_ddl: Option<String>,
     /// Time of its statements, and their share of the time of all.
     pub time: Option<TimeShare>,
     /// The planner's costs without and with the index.
@@ -39,7 +40,7 @@ pub struct Advice {
 }
 
 /// Time in the server.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TimeShare {
     /// Seconds.
     pub seconds: f64,
@@ -58,7 +59,7 @@ pub struct Hypothetical {
 }
 
 /// The kinds of advice, in the order in which advice is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AdviceKind {
     /// The server stops soon unless something is done.
@@ -110,7 +111,7 @@ pub enum AdviceKind {
 }
 
 /// How sure an advice is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
     /// By the server's counters and definitions alone.

@@ -25,6 +25,9 @@ pub struct Snapshot {
     /// True when the server has more statements than were read: those that took most time.
     #[serde(default)]
     pub is_cut: bool,
+    /// True when the statements are those of a log.
+    #[serde(default)]
+    pub is_log: bool,
     /// Statements; whether there are none, or they cannot be had, `unread` says.
     pub statements: Vec<Statement>,
     /// Tables, by database, schema and name.
@@ -220,6 +223,7 @@ impl Snapshot {
             evictions: None,
             overflow: None,
             is_cut: false,
+            is_log: false,
             statements: Vec::new(),
             tables: Vec::new(),
             notes: Vec::new(),

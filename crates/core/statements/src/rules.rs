@@ -19,6 +19,9 @@ pub struct Rules {
     pub terms: Terms,
     /// The setting that gives sorts and hashes more memory.
     pub sort_memory: &'static str,
+    /// Writes the statement that gives the sessions of a user memory for sorts of so many bytes;
+    /// `None` for more than one session should have.
+    pub give_memory: Option<fn(user: &str, bytes: u64) -> Option<String>>,
     /// Changes that an index has to follow.
     pub upkeep: Upkeep,
     /// The indexes that it has beside those of columns.
@@ -117,7 +120,9 @@ impl NewIndex<'_> {
         let parts: Vec<(&str, &str)> = self.columns.iter().map(|one| parts(one)).collect();
         let words: Vec<String> = parts
             .iter()
-            .flat_map(|(name, _)| name.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ' '))
+            .flat_map(|(name, _)| {
+                name.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ' ')
+            })
             .filter(|word| !word.is_empty())
             .map(str::to_owned)
             .collect();

@@ -26,6 +26,9 @@ pub struct Statement {
     pub rows: Vec<CountedRow>,
     /// How its times differ.
     pub spread: Option<Spread>,
+    /// The percentiles of its times, where each run is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percentiles: Option<Percentiles>,
     /// True when the figures come from a store of the server that drops runs by their age.
     #[serde(default)]
     pub is_stored: bool,
@@ -66,6 +69,17 @@ pub struct Spread {
     pub max_ms: Option<f64>,
     /// Standard deviation.
     pub stddev_ms: Option<f64>,
+}
+
+/// The smallest times that a share of the runs does not exceed, ms.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Percentiles {
+    /// Of half of them.
+    pub p50_ms: f64,
+    /// Of 95 %.
+    pub p95_ms: f64,
+    /// Of 99 %.
+    pub p99_ms: f64,
 }
 
 /// A plan of a statement.

@@ -176,6 +176,7 @@ mod tests {
         estimates_scans: true,
         terms: Terms::NONE,
         sort_memory: "",
+        give_memory: None,
         upkeep: Upkeep::BY_COLUMN,
         abilities: IndexAbilities::PLAIN,
         before_change: None,

@@ -12,6 +12,7 @@ pub const RULES: Rules = Rules {
     estimates_scans: true,
     terms: Terms::NONE,
     sort_memory: "work_mem",
+    give_memory: Some(give_memory),
     // A version of a row that is not on the page of the one before (HOT) has new entries in all
     // indexes.
     upkeep: Upkeep { update: "update that is not HOT", counted: "such changes" },
@@ -58,9 +59,7 @@ fn drop_index(table: &Table, index: &Index) -> String {
 /// (<https://www.postgresql.org/docs/current/gin-builtin-opclasses.html>).
 fn inverted(operator: &str, kind: &str) -> Option<(&'static str, &'static str)> {
     match (kind, operator) {
-        ("jsonb", "@>" | "?" | "?|" | "?&" | "@?" | "@@") | ("tsvector", "@@") => {
-            Some(("gin", ""))
-        }
+        ("jsonb", "@>" | "?" | "?|" | "?&" | "@?" | "@@") | ("tsvector", "@@") => Some(("gin", "")),
         (kind, "@>" | "&&") if kind.ends_with("[]") => Some(("gin", "")),
         (kind, "@>" | "&&") if kind.ends_with("range") => Some(("gist", "")),
         _ => None,
@@ -80,4 +79,15 @@ fn add_key(table: &Table) -> String {
     let name = if is_taken { "row_id" } else { "id" };
     let kind = "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY";
     format!("ALTER TABLE {} ADD COLUMN {name} {kind}", table.quoted)
+}
+
+/// Memory above which a setting for all sorts of a role is no remedy.
+const WORK_MEM_MAX_MIB: u64 = 512;
+
+/// Whole powers of two of MiB.
+fn give_memory(user: &str, bytes: u64) -> Option<String> {
+    let mib = bytes.div_ceil(1 << 20).max(4).next_power_of_two();
+    let role = format!("\"{}\"", user.replace('"', "\"\""));
+    (!user.is_empty() && mib <= WORK_MEM_MAX_MIB)
+        .then(|| format!("ALTER ROLE {role} SET work_mem = '{mib}MB'"))
 }

@@ -12,6 +12,7 @@ pub const RULES: Rules = Rules {
     estimates_scans: false,
     terms: Terms::NONE,
     sort_memory: "sort_buffer_size, or tmp_table_size with max_heap_table_size,",
+    give_memory: None,
     upkeep: Upkeep::BY_COLUMN,
     abilities: IndexAbilities {
         expressions: true,

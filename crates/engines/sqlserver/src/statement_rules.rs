@@ -21,6 +21,7 @@ pub const RULES: Rules = Rules {
         ],
     },
     sort_memory: "granted memory (better estimates, or the hint MIN_GRANT_PERCENT)",
+    give_memory: None,
     upkeep: Upkeep::BY_COLUMN,
     abilities: IndexAbilities { engine_names_missing: true, ..IndexAbilities::PLAIN },
     before_change: None,

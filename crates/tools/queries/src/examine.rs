@@ -74,6 +74,10 @@ pub fn explained(
     // The values that were logged are those to explain with.
     attach_logged(&mut snapshot, logged, rules);
     reader.explain(&mut snapshot);
+    if let Some(advice) = reader.advised(&snapshot) {
+        let uses = index_uses(&snapshot);
+        return Queries { snapshot, uses, advice, rules };
+    }
     let health = reader.health(&mut snapshot);
     let mut found = examine_with(snapshot, health, rules);
     for one in found.advice.iter_mut().filter(|one| one.kind == AdviceKind::MissingIndex) {

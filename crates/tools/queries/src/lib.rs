@@ -20,10 +20,12 @@ mod history_document;
 mod interval;
 mod logged;
 mod looking;
+mod machine;
 mod query;
 mod record;
 mod recorded;
 mod sheets;
+mod statement_log;
 mod try_change;
 mod watch;
 

@@ -163,10 +163,7 @@ mod tests {
         for (text, expected) in [
             ("SELECT a FROM t WHERE d > date $1", "SELECT a FROM t WHERE d > CAST($1 AS date)"),
             ("SELECT now() - interval  $2, x", "SELECT now() - CAST($2 AS interval), x"),
-            (
-                "SELECT timestamp with time zone $1",
-                "SELECT CAST($1 AS timestamp with time zone)",
-            ),
+            ("SELECT timestamp with time zone $1", "SELECT CAST($1 AS timestamp with time zone)"),
             ("SELECT EXTRACT($1 FROM d) = $2", "SELECT pg_catalog.\"extract\"($1,  d) = $2"),
             ("SELECT date, 'date $1' FROM t", "SELECT date, 'date $1' FROM t"),
             ("", ""),

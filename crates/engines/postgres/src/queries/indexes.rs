@@ -54,13 +54,11 @@ pub(super) fn tables(client: &mut Client, database: &str) -> Result<Vec<Table>, 
     );
     for row in client.query(&keys, &[])?.iter() {
         if let Some(at) = row.get(0).and_then(|oid| at.get(oid)) {
-            tables[*at]
-                .foreign_keys
-                .push(ForeignKey {
-                    name: row.text(1),
-                    columns: texts(&json(&row, 2)),
-                    target: row.text(3),
-                });
+            tables[*at].foreign_keys.push(ForeignKey {
+                name: row.text(1),
+                columns: texts(&json(&row, 2)),
+                target: row.text(3),
+            });
         }
     }
     columns(client, &mut tables)?;

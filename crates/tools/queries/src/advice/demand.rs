@@ -12,8 +12,21 @@ const ORDER_MAX: usize = 3;
 
 /// Functions whose results never change.
 const IMMUTABLE: [&str; 15] = [
-    "lower", "upper", "md5", "abs", "left", "right", "length", "trim", "btrim", "ltrim", "rtrim",
-    "substr", "substring", "reverse", "coalesce",
+    "lower",
+    "upper",
+    "md5",
+    "abs",
+    "left",
+    "right",
+    "length",
+    "trim",
+    "btrim",
+    "ltrim",
+    "rtrim",
+    "substr",
+    "substring",
+    "reverse",
+    "coalesce",
 ];
 
 /// A column or expression of an index.
@@ -70,9 +83,10 @@ impl Demand {
         let turned = rest.iter().zip(&self.tail).map(|(a, b)| a.descending != b.descending);
         let turned: Vec<bool> = turned.collect();
         equal
-            && rest.iter().zip(&self.tail).all(|(a, b)| {
-                squeezed(&a.column) == b.base && (a.serves_prefix || !b.is_prefix)
-            })
+            && rest
+                .iter()
+                .zip(&self.tail)
+                .all(|(a, b)| squeezed(&a.column) == b.base && (a.serves_prefix || !b.is_prefix))
             && turned.iter().all(|one| *one == turned[0])
     }
 
@@ -270,7 +284,13 @@ pub fn key(place: Place<'_>, table: &Table, operand: &Operand) -> Option<Key> {
         }
         let base = squeezed(&column.name);
         let distinct = column.distinct_values(rows);
-        return Some(Key { text: column.name.clone(), base, distinct, descending: false, is_prefix: false });
+        return Some(Key {
+            text: column.name.clone(),
+            base,
+            distinct,
+            descending: false,
+            is_prefix: false,
+        });
     }
     let is_known = operand.columns.iter().all(|one| column(&one.name).is_some());
     if !place.rules.abilities.expressions || operand.has_parameter || !is_known {

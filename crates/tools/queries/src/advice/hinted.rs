@@ -155,4 +155,3 @@ fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>, rules: &Rules) -> Advice {
         )
     }
 }
-

@@ -33,6 +33,10 @@ const ROWS_READ_MIN: f64 = 1_000.0;
 /// A statement with several tables read this one whole when it read this share of its size.
 const WHOLE_SHARE: f64 = 0.5;
 
+/// Fewer runs may have been somebody's question, unless they took this share of the time.
+const CALLS_MIN: u64 = 3;
+const SHARE_MIN: f64 = 0.01;
+
 /// An index that would serve statements.
 struct Candidate {
     table: usize,
@@ -83,10 +87,18 @@ fn is_hinted(snapshot: &Snapshot, found: &Candidate, hint: &Advice) -> bool {
         && snapshot.tables.len() > found.table
 }
 
+/// Returns true for a statement that runs again and again, or takes a noticeable share of the time.
+pub fn is_repeated(snapshot: &Snapshot, at: usize) -> bool {
+    let time = |one: &Statement| one.get(Counter::TimeNs).unwrap_or(0);
+    let total: u64 = snapshot.statements.iter().map(time).fold(0, u64::saturating_add);
+    let statement = &snapshot.statements[at];
+    let calls = statement.get(Counter::Calls).unwrap_or(0);
+    calls >= CALLS_MIN || (calls > 0 && time(statement) as f64 >= SHARE_MIN * total as f64)
+}
+
 fn of_statement(snapshot: &Snapshot, rules: &Rules, at: usize, found: &mut Vec<Candidate>) {
     let statement = &snapshot.statements[at];
-    let is_run = statement.get(Counter::Calls).is_some_and(|calls| calls > 0);
-    if !statement.can_be_explained() || (!is_run && rules.keeps_statistics) {
+    if !statement.can_be_explained() || (rules.keeps_statistics && !is_repeated(snapshot, at)) {
         return;
     }
     let text = statement.sample.as_deref().unwrap_or(&statement.text);
@@ -105,10 +117,14 @@ fn of_statement(snapshot: &Snapshot, rules: &Rules, at: usize, found: &mut Vec<C
                 reads_too_much(place, table, kept).then_some((demand, kept))
             });
             if let Some((demand, kept)) = kept.next() {
-                add(found, Candidate { table: number, demand, uses: vec![Use { statement: at, kept }] });
+                add(
+                    found,
+                    Candidate { table: number, demand, uses: vec![Use { statement: at, kept }] },
+                );
             }
             for demand in either(place, table) {
-                if let Some(kept) = counted(place).filter(|kept| reads_too_much(place, table, *kept))
+                if let Some(kept) =
+                    counted(place).filter(|kept| reads_too_much(place, table, *kept))
                 {
                     let uses = vec![Use { statement: at, kept }];
                     add(found, Candidate { table: number, demand, uses });
@@ -160,7 +176,8 @@ fn same(a: &Demand, b: &Demand) -> bool {
 fn counted(place: Place<'_>) -> Option<Kept> {
     let block = place.block;
     let is_alone = block.is_top && block.sources.len() == 1 && !block.gathers;
-    let rows = place.statement().by_call(Counter::Rows).filter(|_| is_alone && !block.has_offset)?;
+    let rows =
+        place.statement().by_call(Counter::Rows).filter(|_| is_alone && !block.has_offset)?;
     Some(Kept { rows, is_counted: true })
 }
 
@@ -172,6 +189,10 @@ fn kept(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Opti
         if let Some(kept) = counted(place) {
             return Some(kept);
         }
+    }
+    // Nothing is known of the parts of documents.
+    if demand.method.is_some() {
+        return None;
     }
     let rows = table.rows?;
     let estimate = |rows: f64| Some(Kept { rows, is_counted: false });
@@ -197,7 +218,8 @@ fn joined(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Op
     let block = place.block;
     let readers = place.readers(table);
     let scans: Vec<_> = readers.iter().filter(|one| one.scans()).collect();
-    if scans.is_empty() {
+    // A plan that does not read the table found out that there is nothing to read.
+    if scans.is_empty() && !readers.is_empty() {
         return None;
     }
     let others_are_few = block.sources.iter().enumerate().any(|(other, one)| {
@@ -258,7 +280,9 @@ pub fn reads_too_much(place: Place<'_>, table: &Table, kept: Kept) -> bool {
 
 fn add(found: &mut Vec<Candidate>, new: Candidate) {
     let known = found.iter_mut().find(|one| {
-        one.table == new.table && one.demand.method == new.demand.method && same(&one.demand, &new.demand)
+        one.table == new.table
+            && one.demand.method == new.demand.method
+            && same(&one.demand, &new.demand)
     });
     match known {
         Some(known) => {
@@ -282,12 +306,15 @@ fn join(found: &mut Vec<Candidate>) {
         let short = &found[at];
         let longer = (0..at).find(|other| {
             let long = &found[*other];
-            long.table == short.table && short.demand.method == long.demand.method && covers(&long.demand, &short.demand)
+            long.table == short.table
+                && short.demand.method == long.demand.method
+                && covers(&long.demand, &short.demand)
         });
         let Some(longer) = longer else { continue };
         let short = found.remove(at);
         let keys: Vec<String> = short.demand.keys().map(|key| key.base.clone()).collect();
-        let place = |key: &Key| keys.iter().position(|base| *base == key.base).unwrap_or(usize::MAX);
+        let place =
+            |key: &Key| keys.iter().position(|base| *base == key.base).unwrap_or(usize::MAX);
         found[longer].demand.equal.sort_by_key(place);
         add_uses(&mut found[longer], short.uses);
     }
@@ -305,8 +332,10 @@ fn add_uses(known: &mut Candidate, uses: Vec<Use>) {
 fn covers(long: &Demand, short: &Demand) -> bool {
     let in_equal = |key: &Key| long.equal.iter().any(|known| known.base == key.base);
     let all_equal = short.keys().all(in_equal);
-    let begins =
-        short.keys().map(|key| &key.text).eq(long.keys().map(|key| &key.text).take(short.keys().count()));
+    let begins = short
+        .keys()
+        .map(|key| &key.text)
+        .eq(long.keys().map(|key| &key.text).take(short.keys().count()));
     all_equal || begins
 }
 

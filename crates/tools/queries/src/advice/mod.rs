@@ -46,7 +46,8 @@ pub fn advice(
         let is_about = is_about_statements(one.kind) && total > 0.0;
         one.time = is_about.then(|| TimeShare { seconds, share: seconds / total });
         let changes = one.ddl.as_ref().is_some_and(|ddl| !ddl.starts_with("ANALYZE"));
-        one.before_ddl = one.before_ddl.or(rules.before_change.filter(|_| changes));
+        let before = rules.before_change.filter(|_| changes && one.before_ddl.is_none());
+        one.before_ddl = one.before_ddl.take().or(before.map(str::to_owned));
     }
     all.sort_by(|a, b| {
         let share = |one: &Advice| one.time.map_or(-1.0, |time| time.share);

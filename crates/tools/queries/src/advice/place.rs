@@ -113,8 +113,7 @@ fn collect<'a>(
     found: &mut impl FnMut(&'a Operator, Option<&'a Operator>),
 ) {
     found(operator, join);
-    let is_join =
-        matches!(operator.kind, Kind::NestedLoops | Kind::HashJoin | Kind::MergeJoin);
+    let is_join = matches!(operator.kind, Kind::NestedLoops | Kind::HashJoin | Kind::MergeJoin);
     let join = if is_join { Some(operator) } else { join };
     for input in &operator.inputs {
         collect(input, join, found);
@@ -137,7 +136,8 @@ pub fn squeezed(key: &str) -> String {
     let key = key.to_lowercase().replace("::text", "").replace("::charactervarying", "");
     let key = key.replace("::character varying", "");
     let key = key.trim_end_matches(" text_pattern_ops").trim_end_matches(" collate nocase");
-    let key: String = key.chars().filter(|c| !c.is_whitespace() && *c != '"' && *c != '`').collect();
+    let key: String =
+        key.chars().filter(|c| !c.is_whitespace() && *c != '"' && *c != '`').collect();
     let mut inner = key.as_str();
     while let Some(next) = inner.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
         inner = next;

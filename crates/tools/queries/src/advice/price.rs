@@ -27,4 +27,3 @@ pub fn price(upkeep: Upkeep, table: &Table, columns: &[String]) -> String {
         changes.unwrap_or_default()
     )
 }
-

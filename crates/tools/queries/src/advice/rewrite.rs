@@ -1,27 +1,37 @@
 //! Statements that no index serves as they are written.
 
 use super::demand::{Demand, demands, key};
-use super::missing::{Kept, is_large, reads_too_much};
+use super::missing::{Kept, is_large, is_repeated, reads_too_much};
 use super::place::{Place, squeezed};
 use super::price::price;
 use super::words::{numbers, runs};
 use crate::query::{Comparison, Condition, Operand, Other, blocks};
 use observations::number::{figure, seconds};
-use statements::{
-    Advice, AdviceKind, Certainty, Counter, NewIndex, Rules, Snapshot, Table,
-};
+use statements::{Advice, AdviceKind, Certainty, Counter, NewIndex, Rules, Snapshot, Table};
 
 /// Functions of dates and times, whose results are ranges of the column.
 const OF_TIME: [&str; 12] = [
-    "date(", "year(", "month(", "day(", "extract(", "date_trunc(", "to_char(", "date_format(",
-    "strftime(", "date_part(", "::date", "cast(",
+    "date(",
+    "year(",
+    "month(",
+    "day(",
+    "extract(",
+    "date_trunc(",
+    "to_char(",
+    "date_format(",
+    "strftime(",
+    "date_part(",
+    "::date",
+    "as date)",
 ];
 
 /// Findings about single statements, by their texts and the work that they do.
 pub fn rewrites(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
     let mut all = Vec::new();
     for (at, statement) in snapshot.statements.iter().enumerate() {
-        if !statement.can_be_explained() || statement.get(Counter::Calls).unwrap_or(0) == 0 {
+        let is_repeated = !rules.keeps_statistics || is_repeated(snapshot, at);
+        let calls = statement.get(Counter::Calls).unwrap_or(0);
+        if !statement.can_be_explained() || calls == 0 || !is_repeated {
             continue;
         }
         let text = statement.sample.as_deref().unwrap_or(&statement.text);
@@ -110,10 +120,9 @@ fn served(
             && !squeezed_text.contains(&format!("{})::text", column.base))
     };
     let readers = place.readers(table);
-    let is_cast = readers.iter().flat_map(|one| &one.operator.predicates).any(|one| casts(&one.text));
-    let is_number = |condition: &&Condition| {
-        matches!(&condition.other, Other::Value(Some(text)) if text.starts_with(|c: char| c.is_ascii_digit()))
-    };
+    let is_cast =
+        readers.iter().flat_map(|one| &one.operator.predicates).any(|one| casts(&one.text));
+    let is_number = |condition: &&Condition| matches!(&condition.other, Other::Value(Some(text)) if text.starts_with(|c: char| c.is_ascii_digit()));
     let of_text = |operand: &Operand| {
         let known = operand.columns.first().and_then(|one| place.column(table, &one.name));
         known.is_some_and(|column| column.kind.contains("char") || column.kind.contains("text"))
@@ -171,7 +180,12 @@ fn computed(place: Place<'_>, table: &Table, operand: &Operand) -> Option<Advice
         .any(|index| index.keys.first().is_some_and(|key| squeezed(&key.column) == base));
     let columns = vec![column.name.clone()];
     let new = key(place, table, &plain).filter(|_| !has_index).map(|_| {
-        (place.rules.create_index)(&NewIndex { table, columns: &columns, method: None, included: &[] })
+        (place.rules.create_index)(&NewIndex {
+            table,
+            columns: &columns,
+            method: None,
+            included: &[],
+        })
     });
     let change = if is_time {
         format!(
@@ -199,7 +213,10 @@ fn computed(place: Place<'_>, table: &Table, operand: &Operand) -> Option<Advice
         ),
         change,
         price: if new.is_some() {
-            format!("A change of the statement, and: {}", price(place.rules.upkeep, table, &columns))
+            format!(
+                "A change of the statement, and: {}",
+                price(place.rules.upkeep, table, &columns)
+            )
         } else {
             "A change of the statement.".into()
         },
@@ -213,7 +230,8 @@ fn computed(place: Place<'_>, table: &Table, operand: &Operand) -> Option<Advice
 
 /// A pattern that may begin anywhere.
 fn infix(place: Place<'_>, table: &Table, condition: &Condition) -> Option<Advice> {
-    let column = condition.operand.columns.first().and_then(|one| place.column(table, &one.name))?;
+    let column =
+        condition.operand.columns.first().and_then(|one| place.column(table, &one.name))?;
     if !condition.operand.is_plain {
         return computed(place, table, &condition.operand);
     }
@@ -229,7 +247,8 @@ fn infix(place: Place<'_>, table: &Table, condition: &Condition) -> Option<Advic
             let columns = vec![format!("{}{}", column.name, index.class)];
             let method = Some(index.method);
             let new = NewIndex { table, columns: &columns, method, included: &[] };
-            let change = "An index of trigrams finds texts by any part of three characters or more.";
+            let change =
+                "An index of trigrams finds texts by any part of three characters or more.";
             (Some((place.rules.create_index)(&new)), change, Some(index.needs))
         }
         None => (
@@ -250,14 +269,15 @@ fn infix(place: Place<'_>, table: &Table, condition: &Condition) -> Option<Advic
                 writes many entries."
             .into(),
         ddl,
-        before_ddl: before,
+        before_ddl: before.map(str::to_owned),
         ..Advice::new(AdviceKind::InfixSearch, Certainty::Counted)
     })
 }
 
 /// `value = ANY (array)`, which an index of arrays does not serve.
 fn element(place: Place<'_>, table: &Table, condition: &Condition) -> Option<Advice> {
-    let column = condition.operand.columns.first().and_then(|one| place.column(table, &one.name))?;
+    let column =
+        condition.operand.columns.first().and_then(|one| place.column(table, &one.name))?;
     let (method, class) = (place.rules.abilities.inverted)("@>", &column.kind)?;
     let columns = vec![format!("{}{class}", column.name)];
     let base = squeezed(&column.name);
@@ -266,11 +286,7 @@ fn element(place: Place<'_>, table: &Table, condition: &Condition) -> Option<Adv
     });
     let new = NewIndex { table, columns: &columns, method: Some(method), included: &[] };
     Some(Advice {
-        evidence: format!(
-            "{} No index serves value = ANY ({}).",
-            work(place),
-            column.name
-        ),
+        evidence: format!("{} No index serves value = ANY ({}).", work(place), column.name),
         change: format!(
             "Write {} @> ARRAY[value] instead: an index of the elements serves that.",
             column.name
@@ -312,17 +328,18 @@ fn not_in(place: Place<'_>) -> Option<Advice> {
         .iter()
         .any(|one| one.comparison == Comparison::NotIn && one.other == Other::Query);
     let operators = place.statement().plans.iter().flat_map(|one| one.plan.operators());
-    let is_repeated = operators.flat_map(|(_, operator)| &operator.predicates).any(|one| {
-        one.text.contains("SubPlan") && !one.text.contains("hashed SubPlan")
-    });
+    let is_repeated = operators
+        .flat_map(|(_, operator)| &operator.predicates)
+        .any(|one| one.text.contains("SubPlan") && !one.text.contains("hashed SubPlan"));
     (has_list && is_repeated).then(|| Advice {
         evidence: format!(
             "{} The plan runs the subquery of NOT IN again for each row.",
             work(place)
         ),
-        change: "NOT EXISTS (SELECT FROM ... WHERE ...) becomes one join. It also differs where the \
+        change:
+            "NOT EXISTS (SELECT FROM ... WHERE ...) becomes one join. It also differs where the \
                  list has NULL: NOT IN then returns no row at all."
-            .into(),
+                .into(),
         price: "A change of the statement.".into(),
         ..Advice::new(AdviceKind::RepeatedSubquery, Certainty::Counted)
     })

@@ -60,7 +60,11 @@ fn foreign_key(snapshot: &Snapshot, rules: &Rules, table: &Table, key: &ForeignK
     });
     let changes = target.map_or(0, |one| one.deletes.unwrap_or(0));
     let happened = if changes > 0 {
-        format!(" {} rows of {} were deleted since the counters started.", count(changes), key.target)
+        format!(
+            " {} rows of {} were deleted since the counters started.",
+            count(changes),
+            key.target
+        )
     } else {
         String::new()
     };
@@ -106,12 +110,14 @@ fn no_key(table: &Table, rules: &Rules) -> Advice {
             "The table has {} rows and no primary key.",
             count(table.rows.unwrap_or(0.0) as u64)
         ),
-        change: "With a primary key each row has a name: logical replication and tools that change \
+        change:
+            "With a primary key each row has a name: logical replication and tools that change \
                  a table in steps need one, and duplicates cannot arise."
-            .into(),
-        price: "The change locks the table while its index is built, and rewrites it where a column \
+                .into(),
+        price:
+            "The change locks the table while its index is built, and rewrites it where a column \
                 is added."
-            .into(),
+                .into(),
         ddl,
         ..Advice::new(AdviceKind::NoPrimaryKey, Certainty::Counted)
     }

@@ -8,14 +8,40 @@ use sql::Syntax;
 
 /// Words that begin a clause, at the top of a block.
 const CLAUSES: [&str; 13] = [
-    "from", "where", "group", "having", "window", "order", "limit", "offset", "fetch", "for",
-    "returning", "set", "using",
+    "from",
+    "where",
+    "group",
+    "having",
+    "window",
+    "order",
+    "limit",
+    "offset",
+    "fetch",
+    "for",
+    "returning",
+    "set",
+    "using",
 ];
 
 /// Functions that put rows together.
 const GATHERING: [&str; 17] = [
-    "count", "sum", "min", "max", "avg", "array_agg", "string_agg", "group_concat", "json_agg",
-    "jsonb_agg", "bool_and", "bool_or", "every", "stddev", "variance", "total", "json_arrayagg",
+    "count",
+    "sum",
+    "min",
+    "max",
+    "avg",
+    "array_agg",
+    "string_agg",
+    "group_concat",
+    "json_agg",
+    "jsonb_agg",
+    "bool_and",
+    "bool_or",
+    "every",
+    "stddev",
+    "variance",
+    "total",
+    "json_arrayagg",
 ];
 
 const VERBS: [&str; 3] = ["select", "update", "delete"];
@@ -65,7 +91,8 @@ fn clauses<'n, 'a>(nodes: &'n [Node<'a>]) -> (&'n [Node<'a>], Vec<Clause<'n, 'a>
         let is_word = node.is(&CLAUSES)
             && !(node.is(&["from"]) && before.is(&["distinct"]) && starts.len() > 1)
             && !(node.is(&["using"]) && matches!(nodes.get(at + 1), Some(Node::Group(_))))
-            && !(node.is(&["group", "order"]) && !nodes.get(at + 1).is_some_and(|one| one.is(&["by"])));
+            && !(node.is(&["group", "order"])
+                && !nodes.get(at + 1).is_some_and(|one| one.is(&["by"])));
         if is_word {
             starts.push(at);
         }

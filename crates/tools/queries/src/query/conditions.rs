@@ -5,13 +5,36 @@ use super::{Block, ColumnName, Comparison, Condition, Operand, Other};
 use sql::{Kind, Syntax, Token};
 
 /// Words in expressions that are not columns. Types follow `::` or AS.
-const NOT_COLUMNS: [&str; 46] = [
-    "null", "true", "false", "unknown", "and", "or", "not", "any", "all", "some", "array", "row",
-    "case", "when", "then", "else", "end", "cast", "as", "interval", "date", "time", "timestamp",
-    "timestamptz", "collate", "escape", "at", "zone", "current_date", "current_timestamp",
-    "current_time", "localtimestamp", "current_user", "default", "binary", "from", "day", "month",
-    "year", "hour", "minute", "second", "week", "distinct", "is", "exists",
+#[rustfmt::skip]
+const NOT_COLUMNS: [&str; 27] = [
+    "null", "true", "false", "and", "or", "not", "any", "all", "some", "array", "row", "case",
+    "when", "then", "else", "end", "as", "collate", "escape", "current_date", "current_timestamp",
+    "current_time", "localtimestamp", "from", "distinct", "is", "exists",
 ];
+
+/// Types before a literal, and units of time behind one: elsewhere they may be columns.
+const TYPES: [&str; 6] = ["interval", "date", "time", "timestamp", "timestamptz", "binary"];
+const UNITS: [&str; 8] = ["year", "quarter", "month", "week", "day", "hour", "minute", "second"];
+
+/// Returns true for a word that is no column where it stands.
+fn is_keyword(nodes: &[Node<'_>], at: usize) -> bool {
+    let is_value = |node: &Node<'_>| {
+        node.is_sign("?")
+            || node.token().is_some_and(|token| {
+                matches!(token.kind, Kind::Literal | Kind::Number) || is_parameter(token)
+            })
+    };
+    let next = |distance: usize| nodes.get(at + distance);
+    let before = at.checked_sub(1).map(|at| &nodes[at]);
+    nodes[at].is(&NOT_COLUMNS)
+        || (nodes[at].is(&TYPES)
+            && next(1).is_some_and(|one| is_value(one) || one.is(&["with", "without"])))
+        || (nodes[at].is(&UNITS)
+            && (next(1).is_some_and(|one| one.is(&["from"])) || before.is_some_and(is_value)))
+        || (nodes[at].is(&["at"]) && next(1).is_some_and(|one| one.is(&["time"])))
+        || (nodes[at].is(&["time"]) && before.is_some_and(|one| one.is(&["at", "with", "without"])))
+        || (nodes[at].is(&["zone"]) && before.is_some_and(|one| one.is(&["time"])))
+}
 
 /// Signs that compare, the longest first.
 const SIGNS: [(&str, Comparison); 14] = [
@@ -292,11 +315,12 @@ fn token_of(
 ) -> usize {
     let is_sign = token.kind == Kind::Sign;
     let is_placeholder = is_sign && token.text == "?" && syntax != Syntax::Postgres;
-    out.has_parameter |= is_placeholder || is_parameter(token) || (is_sign && token.text == ":"
-        && syntax == Syntax::Sqlite);
+    out.has_parameter |= is_placeholder
+        || is_parameter(token)
+        || (is_sign && token.text == ":" && syntax == Syntax::Sqlite);
     let is_call = matches!(nodes.get(at + 1), Some(Node::Group(_)));
     let follows_cast = at > 0 && (nodes[at - 1].is_sign(":") || nodes[at - 1].is(&["as"]));
-    let is_value = token.kind == Kind::Word && nodes[at].is(&NOT_COLUMNS);
+    let is_value = token.kind == Kind::Word && is_keyword(nodes, at);
     if !nodes[at].is_name() || is_call || follows_cast || is_value {
         push(out, token.text);
         return at + 1;

@@ -194,21 +194,33 @@ mod tests {
                 "SELECT 1 FROM t JOIN u ON u.id = t.u_id WHERE t.data @> $1 AND t.x->>$2 = $3",
                 vec!["id = u_id", "data @>", "x->>$2 ="],
             ),
-            (Postgres, "SELECT 1 FROM t WHERE $1 = ANY (tags) AND active", vec!["tags any", "active ="]),
+            (
+                Postgres,
+                "SELECT 1 FROM t WHERE $1 = ANY (tags) AND active",
+                vec!["tags any", "active ="],
+            ),
             (
                 Postgres,
                 "SELECT 1 FROM t WHERE a NOT IN (SELECT b FROM u) AND c::date = $1::date",
                 vec!["a not in (query)", "c::date ="],
             ),
-            (Postgres, "SELECT 1 FROM t WHERE d > now() - interval $1 AND x < CAST($2 AS int)", vec![
-                "d <", "x <",
-            ]),
+            (
+                Postgres,
+                "SELECT 1 FROM t WHERE d > now() - interval $1 AND x < CAST($2 AS int)",
+                vec!["d <", "x <"],
+            ),
             (
                 MariaDb,
                 "SELECT `id` , `note` FROM `orders` WHERE `customer_id` = ? AND `n` > ? ORDER BY \
                  `id` LIMIT ?",
                 vec!["customer_id =", "n <"],
             ),
+            (
+                Postgres,
+                "SELECT 1 FROM t WHERE at > $1 AND day = $2 AND date::date = date $3",
+                vec!["at <", "day =", "date::date ="],
+            ),
+            (MariaDb, "SELECT 1 FROM t WHERE at > NOW ( ) - INTERVAL ? DAY", vec!["at <"]),
             (MariaDb, "UPDATE `shop` . `t` SET `a` = ? WHERE `t` . `b` IN (...)", vec!["b in"]),
             (Sqlite, "DELETE FROM t WHERE \"a\"=5 and date(b)='x'", vec!["a =", "date(b) ="]),
             (Sqlite, "SELECT 1 FROM t WHERE NOT a = 1 AND b <> 2", vec!["a ?", "b ?"]),
@@ -251,7 +263,8 @@ mod tests {
 
     #[test]
     fn any_text_is_read() {
-        for text in ["", "(", ")", "SELECT", "SELECT FROM WHERE", "UPDATE SET", "a = = b OR", "IN"] {
+        for text in ["", "(", ")", "SELECT", "SELECT FROM WHERE", "UPDATE SET", "a = = b OR", "IN"]
+        {
             for syntax in [Syntax::Postgres, Syntax::MariaDb, Syntax::SqlServer, Syntax::Sqlite] {
                 blocks(text, syntax);
                 blocks(&format!("SELECT 1 FROM t WHERE {text}"), syntax);

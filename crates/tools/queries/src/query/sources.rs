@@ -7,14 +7,33 @@ use sql::{Kind, Syntax};
 
 /// Words between two tables.
 const JOINS: [&str; 11] = [
-    "join", "inner", "left", "right", "full", "outer", "cross", "natural", "straight_join", "asof",
+    "join",
+    "inner",
+    "left",
+    "right",
+    "full",
+    "outer",
+    "cross",
+    "natural",
+    "straight_join",
+    "asof",
     "lateral",
 ];
 
 /// Words that may follow a table and are not its other name.
 const AFTER: [&str; 12] = [
-    "on", "using", "use", "force", "ignore", "tablesample", "partition", "with", "set", "indexed",
-    "not", "for",
+    "on",
+    "using",
+    "use",
+    "force",
+    "ignore",
+    "tablesample",
+    "partition",
+    "with",
+    "set",
+    "indexed",
+    "not",
+    "for",
 ];
 
 /// Adds the tables of a list, and the conditions of its joins.
