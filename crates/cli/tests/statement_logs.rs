@@ -83,7 +83,8 @@ fn a_slow_query_log_of_mariadb_is_read() {
         let mut client = Client::connect(&server.config()).unwrap();
         client
             .run(
-                "SET GLOBAL long_query_time = 0; SET SESSION long_query_time = 0; SET GLOBAL \
+                "SET GLOBAL long_query_time = 0; SET SESSION long_query_time = 0; SET SESSION \
+                 slow_query_log = ON; SET GLOBAL \
                  slow_query_log = ON; CREATE DATABASE shop; USE shop; CREATE TABLE t (a int)",
             )
             .unwrap();

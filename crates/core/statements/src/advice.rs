@@ -64,7 +64,7 @@ pub struct Hypothetical {
 pub enum AdviceKind {
     /// The server stops soon unless something is done.
     Exhaustion,
-    /// A session or a slot holds up the work of others.
+    /// A session or a slot holds up the work of the rest.
     HeldUp,
     /// A statement reads a table whole to find a few rows.
     MissingIndex,

@@ -28,7 +28,7 @@ pub struct Rules {
     pub abilities: IndexAbilities,
     /// The statement that a session runs before one that changes tables.
     pub before_change: Option<&'static str>,
-    /// What lets a role explain the statements of others, with `ROLE` for its name.
+    /// The grant that lets a role explain all statements, with `ROLE` for its name.
     pub explain_grant: &'static str,
     /// Writes the statement that makes an index.
     pub create_index: fn(&NewIndex<'_>) -> String,
@@ -41,7 +41,7 @@ pub struct Rules {
 pub struct IndexAbilities {
     /// An index may be ordered by an expression.
     pub expressions: bool,
-    /// What an index column needs behind its name to serve `LIKE 'prefix%'`; `None`: no index does.
+    /// The words that an index column needs behind its name to serve `LIKE 'prefix%'`; `None`: no index does.
     pub prefix: Option<&'static str>,
     /// The index method and the operator class (with a space before it) for an operator on a
     /// column of a type.
@@ -66,7 +66,7 @@ pub struct InfixIndex {
     pub method: &'static str,
     /// Its operator class.
     pub class: &'static str,
-    /// What it needs.
+    /// The statement that installs it.
     pub needs: &'static str,
 }
 

@@ -26,7 +26,7 @@ pub const RULES: Rules = Rules {
     drop_index,
 };
 
-/// Whether the storage engine changes indexes while others write.
+/// Returns true where the storage engine changes indexes while sessions write.
 fn is_online(table: &Table) -> bool {
     table.storage.is_empty() || table.storage.eq_ignore_ascii_case("innodb")
 }

@@ -81,7 +81,7 @@ fn add_key(table: &Table) -> String {
     format!("ALTER TABLE {} ADD COLUMN {name} {kind}", table.quoted)
 }
 
-/// Memory above which a setting for all sorts of a role is no remedy.
+/// Memory above which a setting for all sorts of a role helps no more.
 const WORK_MEM_MAX_MIB: u64 = 512;
 
 /// Whole powers of two of MiB.

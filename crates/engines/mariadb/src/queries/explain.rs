@@ -64,7 +64,7 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
     });
 }
 
-/// A text whose values are not known is refused for the value that stands in for them, too.
+/// A text whose values are not known is refused for the value in their place, too.
 fn unknown(why: NoPlan) -> NoPlan {
     match why {
         NoPlan::Refused { message } if message == CUT_OFF => NoPlan::refused(NO_SAMPLE),
@@ -188,7 +188,7 @@ impl Reader {
     }
 }
 
-/// As the optimizers of others write it: a value that seldom comes twice is expected to have new
+/// In the form of PostgreSQL's `n_distinct`: a value that seldom comes twice is expected to have new
 /// ones in more rows.
 fn different(distinct: f64, read: f64) -> f64 {
     if distinct >= 0.2 * read { -distinct / read } else { distinct }

@@ -77,9 +77,9 @@ pub fn waiting_tasks(
     Ok(tasks)
 }
 
-/// Where the server does not show metadata locks (`wait/lock/metadata/sql/mdl` is off by default),
-/// a session that waits for one most likely waits for the transactions that were open before, or,
-/// where there are none, for the session that has waited longest.
+/// The likely blockers of a session that waits for a metadata lock, where the server does not show
+/// these locks (`wait/lock/metadata/sql/mdl` is off by default): the transactions that were open
+/// before. Where there are none, it is the session that has waited longest.
 fn likely_blockers(
     id: i32,
     waiting: &WaitingSession,

@@ -111,7 +111,7 @@ pub(super) fn hypothetical(
 /// Types whose literals have the type before them.
 const LITERAL_TYPES: [&str; 6] = ["interval", "date", "time", "timestamp", "timestamptz", "timetz"];
 
-/// The text with `interval $1`, which is no literal, as a cast of the parameter; and with
+/// The text with `interval $1`, which no grammar has, as a cast of the parameter; and with
 /// `extract($1 FROM a)` as a call, whose first argument may be one.
 fn castable(text: &str) -> String {
     let all: Vec<Token> = tokens(text, Syntax::Postgres).collect();

@@ -1,4 +1,4 @@
-//! What endangers the server, or holds up its work: vacuum, numbers that run out, sessions and
+//! Findings about the health of the server: vacuum, numbers that run out, sessions and
 //! slots that hold back the removal of old rows and logs.
 //!
 //! <https://www.postgresql.org/docs/current/routine-vacuuming.html>,
@@ -424,7 +424,7 @@ fn dead_of(table: &Table, dead: f64, live: f64, vacuumed_s: Option<f64>, is_off:
             count(live as u64)
         ),
         change: format!("VACUUM makes their room free for new rows. {cause}"),
-        price: "It reads the pages that have changed and blocks nobody.".into(),
+        price: "It reads the pages that have changed and blocks no session.".into(),
         ddl: Some(format!("VACUUM (ANALYZE) {}", table.quoted)),
         weight: dead,
         ..Advice::new(AdviceKind::DeadRows, Certainty::Counted)

@@ -47,7 +47,7 @@ pub struct Key {
 /// An index that would serve a block's reads of a table.
 #[derive(Debug, Clone, Default)]
 pub struct Demand {
-    /// What is compared by equality, in any order.
+    /// Keys that are compared by equality, in any order.
     pub equal: Vec<Key>,
     /// A range, or an order.
     pub tail: Vec<Key>,
@@ -170,7 +170,13 @@ impl Parts {
                     parts.is_whole &= !is_of && !place.touches(other, source);
                 }
                 _ if is_of => parts.value(place, table, condition),
-                _ => parts.is_whole &= !place.touches(&condition.operand, source),
+                // A column that is not known may be of this table.
+                _ => {
+                    let is_known = |column| place.source(column).is_some();
+                    let columns = &condition.operand.columns;
+                    parts.is_whole &=
+                        columns.iter().all(is_known) && !place.touches(&condition.operand, source);
+                }
             }
         }
         let touched = |one: &Condition| place.touches(&one.operand, source);

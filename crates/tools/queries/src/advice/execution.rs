@@ -177,7 +177,7 @@ struct Correlated<'a> {
 }
 
 /// The columns of a statement that compares several columns of one table with values and does
-/// nothing else: of others the mean of all values says little about the values that run.
+/// nothing else: elsewhere the mean of all values says little about the values that run.
 fn correlated<'a>(snapshot: &'a Snapshot, at: usize, rules: &Rules) -> Option<Correlated<'a>> {
     let statement = &snapshot.statements[at];
     statement.get(Counter::Calls).filter(|calls| *calls >= ESTIMATE_CALLS_MIN)?;

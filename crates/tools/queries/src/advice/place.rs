@@ -39,7 +39,7 @@ impl<'a> Place<'a> {
         })
     }
 
-    /// The number of the source that has a column; `None` also where it cannot be told.
+    /// The number of the source that has a column; `None` also where that is not clear.
     pub fn source(&self, column: &ColumnName) -> Option<usize> {
         let sources = &self.block.sources;
         if let Some(qualifier) = &column.qualifier {

@@ -1,9 +1,9 @@
 //! Clauses of a SELECT, UPDATE or DELETE.
 
 use super::conditions::{conditions, operand};
+use super::model::{Block, Sorting};
 use super::sources::sources;
 use super::tree::{Node, split};
-use super::{Block, Sorting};
 use sql::Syntax;
 
 /// Words that begin a clause, at the top of a block.

@@ -1,7 +1,7 @@
 //! Conditions: what follows WHERE and ON.
 
+use super::model::{Block, ColumnName, Comparison, Condition, Operand, Other};
 use super::tree::{Node, is_parameter, plain, split};
-use super::{Block, ColumnName, Comparison, Condition, Operand, Other};
 use sql::{Kind, Syntax, Token};
 
 /// Words in expressions that are not columns. Types follow `::` or AS.
@@ -16,7 +16,7 @@ const NOT_COLUMNS: [&str; 27] = [
 const TYPES: [&str; 6] = ["interval", "date", "time", "timestamp", "timestamptz", "binary"];
 const UNITS: [&str; 8] = ["year", "quarter", "month", "week", "day", "hour", "minute", "second"];
 
-/// Returns true for a word that is no column where it stands.
+/// Returns true for a word that names no column in its place.
 fn is_keyword(nodes: &[Node<'_>], at: usize) -> bool {
     let is_value = |node: &Node<'_>| {
         node.is_sign("?")

@@ -1,8 +1,8 @@
 //! Lists of tables, with the conditions of their joins.
 
 use super::conditions::conditions;
+use super::model::{Block, ColumnName, Comparison, Condition, Operand, Other, Source};
 use super::tree::{Node, plain};
-use super::{Block, ColumnName, Comparison, Condition, Operand, Other, Source};
 use sql::{Kind, Syntax};
 
 /// Words between two tables.

@@ -2,12 +2,12 @@
 
 use sql::{Kind, Syntax, Token, tokens};
 
-/// A token, or all that is in a pair of parentheses.
+/// A token, or a pair of parentheses with its content.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Node<'a> {
-    /// A token that is no space and no comment.
+    /// A token other than spaces and comments.
     Token(Token<'a>),
-    /// What is in parentheses.
+    /// The content of parentheses.
     Group(Vec<Node<'a>>),
 }
 
