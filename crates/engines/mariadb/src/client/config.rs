@@ -268,6 +268,7 @@ mod tests {
             ("mariadb://", "mariadb://me@db:3307/"),
             ("mysql://you:s%65cret@[::1]:3308/app", "mariadb://you@::1:3308/app"),
             ("mariadb://localhost/app", "mariadb://me@localhost/app?socket=/s"),
+            ("mariadb://root@localhost:3310/app", "mariadb://root@localhost:3310/app"),
             ("mariadb://root@localhost?socket=/a%20b", "mariadb://root@localhost/?socket=/a b"),
         ] {
             assert_eq!(parsed(url, &variables).as_deref(), Ok(shown), "{url}");

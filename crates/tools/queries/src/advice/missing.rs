@@ -69,7 +69,7 @@ pub fn missing(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
         for at in 0..snapshot.statements.len() {
             of_statement(snapshot, rules, at, &mut found);
         }
-        found.retain(|one| !all.iter().any(|hint| is_hinted(snapshot, one, hint)));
+        found.retain(|one| !all.iter().any(|hint| is_hinted(one, hint)));
         join(&mut found);
         all.extend(found.iter().map(|one| said(snapshot, one, rules)));
     }
@@ -77,14 +77,13 @@ pub fn missing(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
 }
 
 /// Returns true when the engine itself names an index that begins with the same column.
-fn is_hinted(snapshot: &Snapshot, found: &Candidate, hint: &Advice) -> bool {
+fn is_hinted(found: &Candidate, hint: &Advice) -> bool {
     let first = found.demand.keys().next().map_or("", |key| &key.text);
     let quotes = ['"', '`', '['].map(|quote| format!("({quote}{first}"));
     hint.table == Some(found.table)
         && hint.ddl.as_ref().is_some_and(|ddl| {
             ddl.contains(&format!("({first}")) || quotes.iter().any(|one| ddl.contains(one))
         })
-        && snapshot.tables.len() > found.table
 }
 
 /// Returns true for a statement that runs again and again, or takes a noticeable share of the time.
@@ -372,9 +371,10 @@ fn said(snapshot: &Snapshot, found: &Candidate, rules: &Rules) -> Advice {
         evidence: format!("{evidence}{others}"),
         change: format!(
             "An index on ({}) finds these rows without reading the rest; the statements took {} \
-             in total.{replaced}",
+             in total.{replaced}{}",
             columns.join(", "),
-            seconds(time_s)
+            seconds(time_s),
+            partial(found, rules)
         ),
         price: price(rules.upkeep, table, &columns),
         ddl: Some((rules.create_index)(&NewIndex {
@@ -388,6 +388,24 @@ fn said(snapshot: &Snapshot, found: &Candidate, rules: &Rules) -> Advice {
             AdviceKind::MissingIndex,
             if is_counted { Certainty::Counted } else { Certainty::Estimated },
         )
+    }
+}
+
+/// Different values of a column of which a few rows are wanted, below which an index of these rows
+/// alone is much smaller.
+const FEW_VALUES: f64 = 20.0;
+
+/// Words on an index of some rows, where one value of few is looked for.
+fn partial(found: &Candidate, rules: &Rules) -> &'static str {
+    let is_one = |key: &Key| key.distinct.is_some_and(|distinct| distinct <= FEW_VALUES);
+    let is_partial = rules.abilities.expressions
+        && found.demand.tail.is_empty()
+        && matches!(found.demand.equal.as_slice(), [key] if is_one(key));
+    if is_partial {
+        " If the statements look for one rare value only, an index with WHERE for that value is \
+         smaller."
+    } else {
+        ""
     }
 }
 

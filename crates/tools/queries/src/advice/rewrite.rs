@@ -179,13 +179,12 @@ fn computed(place: Place<'_>, table: &Table, operand: &Operand) -> Option<Advice
         .iter()
         .any(|index| index.keys.first().is_some_and(|key| squeezed(&key.column) == base));
     let columns = vec![column.name.clone()];
-    let new = key(place, table, &plain).filter(|_| !has_index).map(|_| {
-        (place.rules.create_index)(&NewIndex {
-            table,
-            columns: &columns,
-            method: None,
-            included: &[],
-        })
+    let is_document = column.kind.to_ascii_lowercase().starts_with("json");
+    // Of another function, the plain column may be of no use.
+    let helps = !is_document && (is_time || !place.rules.abilities.expressions);
+    let new = key(place, table, &plain).filter(|_| helps && !has_index).map(|_| {
+        let included = &[];
+        (place.rules.create_index)(&NewIndex { table, columns: &columns, method: None, included })
     });
     let change = if is_time {
         format!(

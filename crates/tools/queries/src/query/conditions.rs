@@ -289,8 +289,7 @@ fn collect(nodes: &[Node<'_>], syntax: Syntax, out: &mut Operand) {
     let mut at = 0;
     while at < nodes.len() {
         match &nodes[at] {
-            Node::Group(inner) if nodes[at].is_query() => {
-                let _ = inner;
+            Node::Group(_) if nodes[at].is_query() => {
                 out.text.push_str("(...)");
                 out.has_parameter = true;
                 at += 1;

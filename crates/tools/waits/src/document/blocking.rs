@@ -64,7 +64,11 @@ pub(super) fn over_interval(summary: &ActivitySummary, view: ActivityView) -> Op
     section.line(format!(
         "Sessions waited {} for other sessions, summed over {}.",
         number::seconds(total),
-        number::plural(all.len(), "pair of statements").replace("statementss", "statements")
+        if all.len() == 1 {
+            "1 pair of statements".to_owned()
+        } else {
+            format!("{} pairs of statements", all.len())
+        }
     ));
     for (at, one) in (1..).zip(all.iter().take(PAIRS)) {
         let share = number::percent(one.seconds / total.max(f64::MIN_POSITIVE), 1);
