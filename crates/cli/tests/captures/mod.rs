@@ -23,6 +23,10 @@ fn timeless(found: &Value) -> Value {
             one["evidence"] = Value::Null;
         }
     }
+    // The sample of columns reads rows, too.
+    for table in found["tables"].as_array_mut().unwrap() {
+        table["scanned_rows"] = Value::Null;
+    }
     // To plan, the server itself looks at the ends of indexes.
     let tables = found["tables"].as_array_mut().unwrap().iter_mut();
     for index in tables.flat_map(|table| table["indexes"].as_array_mut().unwrap()) {

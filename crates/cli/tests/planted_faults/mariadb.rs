@@ -8,7 +8,8 @@ use testing::installed as servers;
 const FAULTS: &[Case] = &[
     Case {
         tables: "CREATE TABLE eq (id int PRIMARY KEY, customer int, amount int, note varchar(40));
-            INSERT INTO eq SELECT seq, seq % 5000, seq, concat('note of ', seq) FROM seq_1_to_30000",
+            INSERT INTO eq SELECT seq, seq % 5000, seq, concat('note of ', seq) FROM \
+                 seq_1_to_30000",
         load: &[(20, "SELECT id, note FROM eq WHERE customer = {n}")],
         wanted: &[Wanted {
             kind: "missing_index",
@@ -31,8 +32,8 @@ const FAULTS: &[Case] = &[
     },
     Case {
         tables: "CREATE TABLE since (id int PRIMARY KEY, at datetime, kind int, note varchar(40));
-            INSERT INTO since SELECT seq, '2026-01-01' + INTERVAL seq MINUTE, seq % 50, 'note' FROM \
-                 seq_1_to_30000",
+            INSERT INTO since SELECT seq, '2026-01-01' + INTERVAL seq MINUTE, seq % 50, 'note' \
+                 FROM seq_1_to_30000",
         load: &[(20, "SELECT id, note FROM since WHERE at >= '2026-01-21 12:00' AND kind = {n}")],
         wanted: &[Wanted {
             kind: "missing_index",
@@ -110,7 +111,8 @@ const FAULTS: &[Case] = &[
         }],
     },
     Case {
-        tables: "CREATE TABLE phones (id int PRIMARY KEY, phone varchar(20), note varchar(40), KEY \
+        tables:
+            "CREATE TABLE phones (id int PRIMARY KEY, phone varchar(20), note varchar(40), KEY \
                  phones_phone (phone));
             INSERT INTO phones SELECT seq, concat('0', seq), 'note' FROM seq_1_to_30000",
         load: &[

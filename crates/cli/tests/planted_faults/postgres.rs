@@ -121,9 +121,9 @@ const FAULTS: &[Case] = &[
         }],
     },
     Case {
-        tables:
-            "CREATE TABLE words (id int PRIMARY KEY, word text);
-            INSERT INTO words SELECT g, 'word ' || g || ' of many' FROM generate_series(1, 30000) g",
+        tables: "CREATE TABLE words (id int PRIMARY KEY, word text);
+            INSERT INTO words SELECT g, 'word ' || g || ' of many'
+            FROM generate_series(1, 30000) g",
         load: &[(20, "SELECT id FROM words WHERE word LIKE 'word 77{n}%'")],
         wanted: &[Wanted {
             kind: "missing_index",
@@ -417,7 +417,8 @@ const INNOCENTS: &[Case] = &[Case {
         CREATE INDEX ok_orders_open ON ok_orders (at) WHERE status = 'open';
         CREATE INDEX ok_orders_lower ON ok_customers (lower(name));
         CREATE TABLE ok_small (id int PRIMARY KEY, word text, flag boolean);
-        INSERT INTO ok_customers SELECT g, 'Name ' || g, 'mail ' || g FROM generate_series(1, 8000) g;
+        INSERT INTO ok_customers SELECT g, 'Name ' || g, 'mail ' || g
+            FROM generate_series(1, 8000) g;
         INSERT INTO ok_orders SELECT g, 1 + g % 8000,
             CASE WHEN g % 300 = 0 THEN 'open' ELSE 'done' END, g % 977,
             timestamp '2026-01-01' + g * interval '1 minute', jsonb_build_object('k', g % 3)
@@ -437,22 +438,37 @@ const INNOCENTS: &[Case] = &[Case {
         (20, "SELECT count(*) FROM ok_orders WHERE data @> '{\"k\": 1}'"),
         (20, "SELECT * FROM ok_orders ORDER BY id LIMIT 10"),
         (20, "SELECT * FROM ok_orders ORDER BY id LIMIT 10 OFFSET 10"),
-        (20, "SELECT o.id, c.name FROM ok_orders o JOIN ok_customers c ON c.id = o.customer WHERE \
-              o.id = {n}"),
-        (20, "SELECT o.id FROM ok_customers c JOIN ok_orders o ON o.customer = c.id WHERE c.mail \
-              = 'mail {n}'"),
-        (5, "SELECT c.name, sum(o.amount) FROM ok_orders o JOIN ok_customers c ON c.id = \
-             o.customer GROUP BY c.name ORDER BY 2 DESC LIMIT 10"),
+        (
+            20,
+            "SELECT o.id, c.name FROM ok_orders o JOIN ok_customers c ON c.id = o.customer WHERE \
+              o.id = {n}",
+        ),
+        (
+            20,
+            "SELECT o.id FROM ok_customers c JOIN ok_orders o ON o.customer = c.id WHERE c.mail \
+              = 'mail {n}'",
+        ),
+        (
+            5,
+            "SELECT c.name, sum(o.amount) FROM ok_orders o JOIN ok_customers c ON c.id = \
+             o.customer GROUP BY c.name ORDER BY 2 DESC LIMIT 10",
+        ),
         (20, "SELECT * FROM ok_orders WHERE id IN ({n}, 100, 200)"),
         (20, "SELECT * FROM ok_small WHERE word LIKE '%{n}%'"),
         (20, "SELECT * FROM ok_small WHERE flag AND word <> 'x'"),
         (20, "UPDATE ok_orders SET amount = amount + 1 WHERE id = {n}"),
-        (20, "INSERT INTO ok_small VALUES (1000 + {n}, 'new', true) ON CONFLICT (id) DO UPDATE \
-              SET word = 'newer'"),
+        (
+            20,
+            "INSERT INTO ok_small VALUES (1000 + {n}, 'new', true) ON CONFLICT (id) DO UPDATE \
+              SET word = 'newer'",
+        ),
         (20, "DELETE FROM ok_small WHERE id = 1000 + {n}"),
         (20, "WITH x AS (SELECT * FROM ok_orders WHERE customer = {n}) SELECT count(*) FROM x"),
-        (20, "SELECT name FROM ok_customers c WHERE id = {n} AND EXISTS (SELECT FROM ok_orders o \
-              WHERE o.customer = c.id)"),
+        (
+            20,
+            "SELECT name FROM ok_customers c WHERE id = {n} AND EXISTS (SELECT FROM ok_orders o \
+              WHERE o.customer = c.id)",
+        ),
         (5, "SELECT id, row_number() OVER (ORDER BY id) FROM ok_orders WHERE id < 1000"),
         (5, "SELECT DISTINCT status FROM ok_orders"),
         (2, "SELECT id FROM ok_orders WHERE amount = {n}"),
@@ -460,8 +476,11 @@ const INNOCENTS: &[Case] = &[Case {
         (20, "SELECT count(*) FROM information_schema.tables WHERE table_name = 'ok_small'"),
         (20, "SELECT id FROM ok_orders WHERE at >= date '2026-01-01' AND customer = {n}"),
         (20, "SELECT g FROM generate_series(1, {n}) g WHERE g = 3"),
-        (20, "SELECT id FROM ok_orders WHERE id = {n} UNION ALL SELECT id FROM ok_customers WHERE \
-              id = {n}"),
+        (
+            20,
+            "SELECT id FROM ok_orders WHERE id = {n} UNION ALL SELECT id FROM ok_customers WHERE \
+              id = {n}",
+        ),
     ],
     wanted: &[],
 }];

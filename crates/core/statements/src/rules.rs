@@ -41,7 +41,8 @@ pub struct Rules {
 pub struct IndexAbilities {
     /// An index may be ordered by an expression.
     pub expressions: bool,
-    /// The words that an index column needs behind its name to serve `LIKE 'prefix%'`; `None`: no index does.
+    /// The words that an index column needs behind its name to serve `LIKE 'prefix%'`; `None`: no
+    /// index does.
     pub prefix: Option<&'static str>,
     /// The index method and the operator class (with a space before it) for an operator on a
     /// column of a type.

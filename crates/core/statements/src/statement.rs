@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 /// A statement without its constants, as the server tells statements apart.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Statement {
     /// The server's number of it.
     pub digest: String,

@@ -40,8 +40,8 @@ pub struct MariaSchema {
     admin: Arc<Admin>,
     /// How the load connects.
     load: LoadConfig,
-    /// The database that the URL names, and whether the load works there: without tables that a trial makes,
-    /// on those of the user.
+    /// The database that the URL names, and whether the load works there: without tables that a
+    /// trial makes, on those of the user.
     own_database: Option<String>,
     works_there: AtomicBool,
     sessions: Sessions,

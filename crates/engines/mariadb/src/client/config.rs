@@ -82,8 +82,8 @@ impl fmt::Debug for Config {
 
 impl Config {
     /// From `mariadb://user@host:port/database` or `mysql://...`. `localhost` without a
-    /// port means the unix socket, as it does to MariaDB's programs; `?socket=` names it. What the URL leaves open
-    /// comes from `~/.my.cnf` and the variables `MYSQL_*` of this process.
+    /// port means the unix socket, as it does to MariaDB's programs; `?socket=` names it. What the
+    /// URL leaves open comes from `~/.my.cnf` and the variables `MYSQL_*` of this process.
     pub fn parse(url: &str) -> Result<Self, ConfigError> {
         Self::parse_in(url, &Environment::of_process())
     }

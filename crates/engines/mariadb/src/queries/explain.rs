@@ -188,8 +188,8 @@ impl Reader {
     }
 }
 
-/// In the form of PostgreSQL's `n_distinct`: a value that seldom comes twice is expected to have new
-/// ones in more rows.
+/// In the form of PostgreSQL's `n_distinct`: where values seldom come twice, more rows are expected
+/// to have new ones.
 fn different(distinct: f64, read: f64) -> f64 {
     if distinct >= 0.2 * read { -distinct / read } else { distinct }
 }

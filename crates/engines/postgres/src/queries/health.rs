@@ -195,8 +195,8 @@ fn prepared(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, E
 }
 
 fn slots(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, Error> {
-    let sql = "SELECT slot_name, coalesce(database, ''), slot_type, pg_catalog.pg_wal_lsn_diff(CASE \
-               WHEN pg_catalog.pg_is_in_recovery() THEN pg_catalog.pg_last_wal_receive_lsn() ELSE \
+    let sql = "SELECT slot_name, coalesce(database, ''), slot_type, \
+               pg_catalog.pg_wal_lsn_diff(CASE WHEN pg_catalog.pg_is_in_recovery() THEN pg_catalog.pg_last_wal_receive_lsn() ELSE \
                pg_catalog.pg_current_wal_lsn() END, restart_lsn), wal_status FROM \
                pg_catalog.pg_replication_slots WHERE NOT active AND restart_lsn IS NOT NULL AND \
                NOT temporary ORDER BY 4 DESC NULLS LAST";
@@ -301,9 +301,11 @@ fn settings(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, E
 }
 
 fn sequences(client: &mut Client, _: &Snapshot, database: &str) -> Result<Vec<Advice>, Error> {
-    let sql = "SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname), \
+    let sql = "SELECT pg_catalog.quote_ident(n.nspname) || '.' || \
+               pg_catalog.quote_ident(c.relname), \
                s.last_value::float8, s.max_value::float8, s.increment_by > 0 AND NOT s.cycle, \
-               (SELECT pg_catalog.quote_ident(tn.nspname) || '.' || pg_catalog.quote_ident(t.relname) \
+               (SELECT pg_catalog.quote_ident(tn.nspname) || '.' || \
+               pg_catalog.quote_ident(t.relname) \
                FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace tn ON tn.oid = \
                t.relnamespace WHERE t.oid = d.refobjid), pg_catalog.quote_ident(a.attname), \
                CASE a.atttypid WHEN 21 THEN 32767 WHEN 23 THEN 2147483647 ELSE 9.2e18 END::float8 \
@@ -359,7 +361,8 @@ fn dead_rows(
     snapshot: &Snapshot,
     database: &str,
 ) -> Result<Vec<Advice>, Error> {
-    let sql = "SELECT pg_catalog.quote_ident(n.nspname) || '.' || pg_catalog.quote_ident(c.relname), \
+    let sql = "SELECT pg_catalog.quote_ident(n.nspname) || '.' || \
+               pg_catalog.quote_ident(c.relname), \
                extract(epoch FROM now() - greatest(s.last_vacuum, s.last_autovacuum)), \
                pg_catalog.array_to_string(c.reloptions, ',') FROM pg_catalog.pg_class c JOIN \
                pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN \

@@ -31,8 +31,9 @@ pub(super) fn tables(client: &mut Client, database: &str) -> Result<Vec<Table>, 
          * 1000)::int8, CASE c.relkind WHEN 'p' THEN '{PARTITIONED}' ELSE '' END, c.relkind IN \
          ('r', 'p') AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conrelid = \
          c.oid AND k.contype = 'p') AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE \
-         d.objid = c.oid AND d.deptype = 'e') FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = \
-         c.relnamespace LEFT JOIN pg_catalog.pg_stat_all_tables s ON s.relid = c.oid WHERE \
+         d.objid = c.oid AND d.deptype = 'e') FROM pg_catalog.pg_class c JOIN \
+         pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN \
+         pg_catalog.pg_stat_all_tables s ON s.relid = c.oid WHERE \
          c.relkind IN ('r', 'm', 'p') AND {OF_USERS} ORDER BY 2, 3"
     );
     let rows = client.query(&sql, &[])?;

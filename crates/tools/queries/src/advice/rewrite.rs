@@ -122,7 +122,10 @@ fn served(
     let readers = place.readers(table);
     let is_cast =
         readers.iter().flat_map(|one| &one.operator.predicates).any(|one| casts(&one.text));
-    let is_number = |condition: &&Condition| matches!(&condition.other, Other::Value(Some(text)) if text.starts_with(|c: char| c.is_ascii_digit()));
+    let is_number = |condition: &&Condition| match &condition.other {
+        Other::Value(Some(text)) => text.starts_with(|c: char| c.is_ascii_digit()),
+        _ => false,
+    };
     let of_text = |operand: &Operand| {
         let known = operand.columns.first().and_then(|one| place.column(table, &one.name));
         known.is_some_and(|column| column.kind.contains("char") || column.kind.contains("text"))

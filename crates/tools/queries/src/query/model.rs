@@ -2,6 +2,7 @@
 
 /// A SELECT, UPDATE or DELETE: the statement itself or a part of it.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Block {
     /// The tables that it names, in their order.
     pub sources: Vec<Source>,

@@ -53,7 +53,8 @@ pub(super) fn section(summary: &ActivitySummary, view: ActivityView) -> Option<S
 /// Pairs of statements that are shown.
 const PAIRS: usize = 15;
 
-/// Blockers and the blocked during the whole interval, by statement; `None` when no session was blocked.
+/// Blockers and the blocked during the whole interval, by statement; `None` when no session was
+/// blocked.
 pub(super) fn over_interval(summary: &ActivitySummary, view: ActivityView) -> Option<Section> {
     let all = &summary.seen.blocked;
     if all.is_empty() {
