@@ -50,8 +50,8 @@ impl StatementLogs for Logs {
 }
 
 fn finish(found: &mut Vec<LoggedRun>, run: &mut LoggedRun) {
-    let mut run = std::mem::take(run);
-    run.text = run.text.trim().trim_end_matches(';').to_owned();
+    let run = std::mem::take(run);
+    let run = LoggedRun { text: run.text.trim().trim_end_matches(';').to_owned(), ..run };
     let is_comment = run.text.starts_with("# administrator command");
     if !run.text.is_empty() && !is_comment {
         found.push(run);
@@ -61,7 +61,7 @@ fn finish(found: &mut Vec<LoggedRun>, run: &mut LoggedRun) {
 /// A line of facts: `Query_time: 0.000216  Lock_time: 0.000077  Rows_sent: 1`.
 fn head(facts: &str, run: &mut LoggedRun) {
     if let Some(user) = facts.strip_prefix("User@Host: ") {
-        run.user = user.split(['[', ' ']).next().unwrap_or_default().to_owned();
+        user.split(['[', ' ']).next().unwrap_or_default().clone_into(&mut run.user);
         return;
     }
     let words: Vec<&str> = facts.split_whitespace().collect();
@@ -75,7 +75,7 @@ fn head(facts: &str, run: &mut LoggedRun) {
                 run.rows = Some(run.rows.unwrap_or(0) + more.unwrap_or(0));
             }
             "Rows_examined:" => run.rows_read = number().map(|rows| rows as u64),
-            "Schema:" if !pair[1].ends_with(':') => run.database = pair[1].to_owned(),
+            "Schema:" if !pair[1].ends_with(':') => pair[1].clone_into(&mut run.database),
             _ => {}
         }
     }

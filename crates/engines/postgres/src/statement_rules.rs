@@ -55,7 +55,7 @@ fn drop_index(table: &Table, index: &Index) -> String {
     format!("DROP INDEX{} {}", concurrently(table), index.quoted)
 }
 
-/// The built-in classes of GIN and GiST
+/// The built-in classes of GIN and `GiST`
 /// (<https://www.postgresql.org/docs/current/gin-builtin-opclasses.html>).
 fn inverted(operator: &str, kind: &str) -> Option<(&'static str, &'static str)> {
     match (kind, operator) {

@@ -91,7 +91,7 @@ fn with_any_values(text: &str) -> String {
             out.push_str(token.text);
         }
         if token.kind != Kind::Space {
-            before = token.text.to_owned();
+            token.text.clone_into(&mut before);
         }
     }
     out

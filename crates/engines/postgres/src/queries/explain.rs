@@ -137,14 +137,15 @@ fn castable(text: &str) -> String {
         let is_type = LITERAL_TYPES.iter().any(|name| word.is_keyword(name));
         if is_type && is_parameter(value) {
             let name: Vec<&str> = solid[place..value].iter().map(|at| all[*at].text).collect();
-            out.push_str(&format!("CAST({} AS {})", all[solid[value]].text, name.join(" ")));
+            let cast = ["CAST(", all[solid[value]].text, " AS ", &name.join(" "), ")"];
+            out.extend(cast);
             done = solid[value] + 1;
         } else if word.is_keyword("extract")
             && token(place + 1).is_some_and(|one| one.text == "(")
             && is_parameter(place + 2)
             && token(place + 3).is_some_and(|one| one.is_keyword("from"))
         {
-            out.push_str(&format!("pg_catalog.\"extract\"({}, ", all[solid[place + 2]].text));
+            out.extend(["pg_catalog.\"extract\"(", all[solid[place + 2]].text, ", "]);
             done = solid[place + 3] + 1;
         } else {
             out.push_str(word.text);

@@ -260,19 +260,17 @@ fn replicas(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, E
                pg_catalog.pg_last_xact_replay_timestamp()) WHERE pg_catalog.pg_is_in_recovery() \
                AND pg_catalog.pg_last_wal_receive_lsn() IS DISTINCT FROM \
                pg_catalog.pg_last_wal_replay_lsn()";
-    if let Some(late) = ask(client, sql)?.first().and_then(|row| row.parse::<f64>(0)) {
-        if late >= IDLE_S {
-            all.push(Advice {
-                subject: "this replica".into(),
-                evidence: format!("It replays transactions {} late.", seconds(late)),
-                change:
-                    "Look for long queries that hold up the replay (max_standby_streaming_delay) \
+    let late = ask(client, sql)?.first().and_then(|row| row.parse::<f64>(0));
+    if let Some(late) = late.filter(|late| *late >= IDLE_S) {
+        all.push(Advice {
+            subject: "this replica".into(),
+            evidence: format!("It replays transactions {} late.", seconds(late)),
+            change: "Look for long queries that hold up the replay (max_standby_streaming_delay) \
                          and for slow storage."
-                        .into(),
-                price: "None in itself.".into(),
-                ..Advice::new(AdviceKind::Replication, Certainty::Counted)
-            });
-        }
+                .into(),
+            price: "None in itself.".into(),
+            ..Advice::new(AdviceKind::Replication, Certainty::Counted)
+        });
     }
     Ok(all)
 }

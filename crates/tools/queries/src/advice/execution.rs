@@ -156,6 +156,10 @@ fn estimate(snapshot: &Snapshot, at: usize, rules: &Rules) -> Option<Advice> {
         );
         return Some(advice(evidence, Certainty::Counted));
     }
+    // Of columns without an index, other optimizers know nothing that could be off.
+    if !rules.estimates_scans {
+        return None;
+    }
     let Correlated { table, columns } = correlated(snapshot, at, rules)?;
     let found = advice(returned(statement)?, Certainty::Estimated);
     let ddl = rules.abilities.statistics.map(|statistics| statistics(table, &columns));

@@ -184,10 +184,9 @@ fn counted(place: Place<'_>) -> Option<Kept> {
 fn kept(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Option<Kept> {
     let block = place.block;
     let is_cut = block.is_limited && !block.order.is_empty() && !demand.serves_order;
-    if demand.is_whole && !is_cut && !demand.is_join {
-        if let Some(kept) = counted(place) {
-            return Some(kept);
-        }
+    let is_counted = demand.is_whole && !is_cut && !demand.is_join;
+    if let Some(kept) = counted(place).filter(|_| is_counted) {
+        return Some(kept);
     }
     // Nothing is known of the parts of documents.
     if demand.method.is_some() {

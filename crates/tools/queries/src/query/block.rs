@@ -88,11 +88,11 @@ fn clauses<'n, 'a>(nodes: &'n [Node<'a>]) -> (&'n [Node<'a>], Vec<Clause<'n, 'a>
     for (at, node) in nodes.iter().enumerate().skip(1) {
         // `IS DISTINCT FROM`, `FOR ORDER BY` of an index hint, `JOIN ... USING`.
         let before = &nodes[at - 1];
-        let is_word = node.is(&CLAUSES)
-            && !(node.is(&["from"]) && before.is(&["distinct"]) && starts.len() > 1)
-            && !(node.is(&["using"]) && matches!(nodes.get(at + 1), Some(Node::Group(_))))
-            && !(node.is(&["group", "order"])
-                && !nodes.get(at + 1).is_some_and(|one| one.is(&["by"])));
+        let next = nodes.get(at + 1);
+        let is_part = (node.is(&["from"]) && before.is(&["distinct"]) && starts.len() > 1)
+            || (node.is(&["using"]) && matches!(next, Some(Node::Group(_))))
+            || (node.is(&["group", "order"]) && next.is_none_or(|one| !one.is(&["by"])));
+        let is_word = node.is(&CLAUSES) && !is_part;
         if is_word {
             starts.push(at);
         }

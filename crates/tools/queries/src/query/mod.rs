@@ -10,7 +10,7 @@ mod model;
 mod sources;
 mod tree;
 
-pub use model::{Block, ColumnName, Comparison, Condition, Operand, Other, Sorting, Source};
+pub use model::{Block, ColumnName, Comparison, Condition, Operand, Other, Source};
 
 use sql::Syntax;
 
