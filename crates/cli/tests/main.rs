@@ -56,6 +56,7 @@ mod order;
 mod own_tables;
 mod pg;
 mod plan;
+mod planted_faults;
 mod postgres;
 mod postgres_faults;
 mod postgres_network;
@@ -82,10 +83,11 @@ mod size;
 mod sort_order;
 mod sqlite;
 mod sqlite_queries;
-#[cfg(feature = "sqlserver")]
 mod sqlserver;
 #[cfg(feature = "sqlserver")]
 mod sqlserver_target;
+#[cfg(feature = "sqlserver")]
+mod statement_logs;
 mod statements;
 mod suggestions;
 mod survey;

@@ -64,8 +64,11 @@ fn json(ended: &Ended) -> Value {
 }
 
 fn advice(found: &Value) -> Vec<(&str, &str)> {
-    let all = found["advice"].as_array().unwrap().iter();
-    all.map(|one| (one["kind"].as_str().unwrap(), one["subject"].as_str().unwrap())).collect()
+    let all = found["advice"].as_array().unwrap().iter().filter(|one| one["kind"] != "setting");
+    let mut found: Vec<_> =
+        all.map(|one| (one["kind"].as_str().unwrap(), one["subject"].as_str().unwrap())).collect();
+    found.sort_unstable();
+    found
 }
 
 /// The number of the statement whose text begins so but for its quotes, from 1.
@@ -90,15 +93,20 @@ fn planted_faults_are_found_and_nothing_else_is_claimed() {
         );
         let expected = [
             ("missing_index", "orders"),
-            ("spill", spill.as_str()),
-            ("repeated_statement", repeated.as_str()),
             ("redundant_index", "customers (customers_city_idx)"),
+            ("repeated_statement", repeated.as_str()),
+            ("spill", spill.as_str()),
             ("unused_index", "orders (orders_note_idx)"),
         ];
         assert_eq!(advice(&found), expected, "{:#?}", found["advice"]);
-        let ddl = &found["advice"][0]["ddl"];
-        assert_eq!(ddl, "CREATE INDEX `orders_customer_id` ON `shop`.`orders` (`customer_id`)");
-        let price = found["advice"][0]["price"].as_str().unwrap();
+        let all = found["advice"].as_array().unwrap();
+        let missing = all.iter().find(|one| one["kind"] == "missing_index").unwrap();
+        assert_eq!(
+            missing["ddl"],
+            "CREATE INDEX `orders_customer_id` ON `shop`.`orders` (`customer_id`) \
+             ALGORITHM=INPLACE LOCK=NONE"
+        );
+        let price = missing["price"].as_str().unwrap();
         assert!(price.contains("update of its columns") && !price.contains("HOT"), "{price}");
         let lookup =
             &found["statements"][number(&found, "SELECT name FROM customers WHERE id") - 1];
@@ -173,13 +181,8 @@ fn what_may_not_be_read_is_said_and_nothing_is_claimed_of_it() {
         assert!(advice(&found).iter().all(|(kind, _)| *kind != "unused_index"), "{found:#}");
         let lookup =
             &found["statements"][number(&found, "SELECT name FROM customers WHERE id") - 1];
-        assert!(
-            lookup["not_explained"].as_str().unwrap().contains(
-                "no statement text with values is \
-                                                                available"
-            ),
-            "{lookup}"
-        );
+        // Without a text with values, a value of any kind shows the way to the rows.
+        assert_eq!(lookup["plans"][0]["origin"], "generic", "{lookup}");
     });
 }
 
@@ -196,9 +199,11 @@ fn without_the_performance_schema_it_says_so_and_shows_the_indexes() {
             "{}",
             found["unread"]
         );
-        let advice = found["advice"].as_array().unwrap();
+        let all = found["advice"].as_array().unwrap().iter();
+        let advice: Vec<&Value> = all.filter(|one| one["kind"] != "setting").collect();
         assert_eq!(advice.len(), 1, "{advice:#?}");
-        assert_eq!(advice[0]["ddl"], "DROP INDEX `k 1` ON `odd ``d`.`t; --`");
-        connect(server).run(advice[0]["ddl"].as_str().unwrap()).unwrap();
+        let ddl = "ALTER TABLE `odd ``d`.`t; --` DROP INDEX `k 1`, ALGORITHM=INPLACE, LOCK=NONE";
+        assert_eq!(advice[0]["ddl"], ddl);
+        connect(server).run(ddl).unwrap();
     });
 }

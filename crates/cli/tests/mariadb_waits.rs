@@ -81,7 +81,8 @@ fn without_the_performance_schema_the_process_list_is_sampled_and_that_is_said()
             ended
                 .shows("performance_schema is off")
                 .shows(&format!("connection {waiter} (user root) waits for ROW_LOCK"))
-                .shows("Waiting sessions without a blocker at the end")
+                .shows("likely the blocker")
+                .shows("Blocking during the interval")
                 .shows(&format!("connection {changer} (user root) waits for table metadata lock"));
         });
         survey(url, &["mariadb-performance-schema"], &[]);

@@ -189,3 +189,27 @@ fn a_private_server_is_started_and_scripts_find_pgbenchs_tables() {
     lab.steelbench(&["pg", "-t", "1", "-T", "1"]).expect(2);
     lab.steelbench(&["pg", "--vary", "nothing", "-t", "1"]).expect(2).says("SETTING=LEVEL");
 }
+
+/// A script finds the tables of the database that the URL names, to which nothing is added.
+#[test]
+fn a_url_of_mariadb_runs_scripts_on_the_tables_there() {
+    testing::installed::on_each_mariadb(false, |server, url| {
+        let mut client = mariadb::client::Client::connect(&server.config()).unwrap();
+        let tables = "CREATE DATABASE shop; CREATE TABLE shop.visits (id int PRIMARY KEY \
+                      AUTO_INCREMENT, page int)";
+        client.run(tables).unwrap();
+        let lab = Lab::new();
+        lab.write(
+            "visit.sql",
+            "\\set page random(1, 9)\nINSERT INTO visits (page) VALUES (:page);\n",
+        );
+        let own = url.replacen("localhost/?", "localhost/shop?", 1);
+        assert_ne!(own, url);
+        lab.steelbench(&["pg", &own, "-f", "visit.sql", "-T", "0.3", "--blocks", "1"]).expect(0);
+        let count = client.cell("SELECT count(*) > 0 FROM shop.visits").unwrap();
+        assert_eq!(count.as_deref(), Some("1"));
+        let left = "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'shop'";
+        assert_eq!(client.cell(left).unwrap().as_deref(), Some("1"));
+        lab.steelbench(&["pg", "--engine", "sqlite", &own]).expect(2);
+    });
+}

@@ -4,9 +4,12 @@ use crate::common;
 use testing::installed as servers;
 
 use crate::common::{Lab, end, signal, wait_until};
+use crate::screen::Screen;
 use postgres::client::Client;
 use postgres::server::PrivateServer;
+use postgres::server::Stop;
 use std::process::Stdio;
+use work::Cancel;
 
 /// Runs the test with a server of each version and the arguments by which `waits` finds it.
 fn on_each_server(test: impl Fn(&PrivateServer, &str)) {
@@ -182,6 +185,14 @@ fn json_has_the_same_with_exact_figures_and_ctrl_c_ends_the_interval() {
             assert_eq!(root["session"]["pid"], holder);
             assert_eq!(root["victims"], serde_json::json!([{"task": 0, "depth": 1}]));
             assert_eq!(seen["tasks"][0]["session"]["pid"], waiter);
+            // The same by statement, over the whole interval.
+            let blocked = &seen["blocked"][0];
+            assert_eq!(blocked["blocker"], "BEGIN; UPDATE stock SET a = ?");
+            assert_eq!(blocked["blocker_state"], "idle in transaction");
+            assert_eq!(blocked["victim"], "UPDATE stock SET a = a + ?");
+            assert_eq!(blocked["sessions_max"], 1);
+            assert!(blocked["looks"].as_u64().unwrap() > 0, "{blocked}");
+            assert!(blocked["seconds"].as_f64().unwrap() <= elapsed, "{blocked}");
             // One statement waits for a lock, and its share is known with an error.
             let waits = seen["statement_waits"].as_array().unwrap();
             let wait = waits.iter().find(|wait| wait["wait_type"] == "Lock:transactionid").unwrap();
@@ -190,6 +201,31 @@ fn json_has_the_same_with_exact_figures_and_ctrl_c_ends_the_interval() {
             assert!((0.35..=0.55).contains(&share) && error > 0.0 && error < 0.2, "{wait}");
         });
     });
+}
+
+#[test]
+fn the_screen_waits_for_a_server_that_restarts() {
+    for installation in servers::installations() {
+        let folder = servers::folder();
+        let mut cluster = servers::running(servers::options(&installation, folder.path()));
+        let mut client = cluster.connect().unwrap();
+        let place = show(&mut client, "unix_socket_directories");
+        let port = show(&mut client, "port");
+        drop(client);
+        let user = servers::ask(&cluster, "SELECT session_user");
+        let url =
+            format!("host='{}' port={port} user={user} dbname=postgres", place.trim_matches('"'));
+        let lab = Lab::new();
+        let mut screen = Screen::start(&lab, 120, &["waits", &url, "--watch"]);
+        screen.await_words(&["from pg_stat_activity"]);
+        cluster.stop(Stop::Clean, &Cancel::new()).unwrap();
+        screen.await_words(&["Reconnecting: "]);
+        cluster.start(&Cancel::new()).unwrap();
+        screen.await_words(&["from pg_stat_activity"]);
+        screen.press(b"q");
+        assert!(screen.end().success());
+        cluster.remove().unwrap();
+    }
 }
 
 #[test]
@@ -362,7 +398,7 @@ fn nothing_is_cut_for_a_program_and_constants_are_shown_on_request_only() {
         let from =
             columns.iter().map(|name| format!("'S3cret' AS {name}")).collect::<Vec<_>>().join(", ");
         // The server itself cuts after 1 kB; what it has is not cut again.
-        let statement = wanted.replace('?', "600") + &format!(" FROM (SELECT {from}) t");
+        let statement = wanted.replace('?', "61703") + &format!(" FROM (SELECT {from}) t");
         let canceller = client.canceller();
         let thread = std::thread::spawn(move || client.batch(&statement));
         let mut admin = cluster.connect().unwrap();
@@ -377,11 +413,11 @@ fn nothing_is_cut_for_a_program_and_constants_are_shown_on_request_only() {
         let start = &wanted[..900];
         assert!(shown.contains(application) && shown.contains(start), "{shown}");
         assert!(
-            !shown.contains("S3cret") && !shown.contains("600") && !shown.contains('…'),
+            !shown.contains("S3cret") && !shown.contains("61703") && !shown.contains('…'),
             "{shown}"
         );
         let literal = ["waits", url, "--seconds", "1", "--literals"];
-        lab.steelbench(&literal).expect(0).shows(&start.replace('?', "600"));
+        lab.steelbench(&literal).expect(0).shows(&start.replace('?', "61703"));
         while !thread.is_finished() {
             let _ = canceller.cancel();
             std::thread::sleep(std::time::Duration::from_millis(10));

@@ -11,6 +11,7 @@
 //!   own arguments
 
 pub mod arguments;
+mod blocked;
 pub mod captures;
 mod context;
 mod failure;

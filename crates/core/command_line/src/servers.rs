@@ -1,12 +1,13 @@
 //! Servers by URL, for commands that observe and survey them.
 
+use crate::blocked::{Blocked, LOOK_S};
 use crate::{Context, Failure, output, signals};
 use engine::{Engine, LiveObserver, Server, ServerError};
 use observations::{ActivityRecord, Advice, ServerActivity, Survey};
 use statements::Rules;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 use work::Stop;
 
 impl Context {
@@ -61,8 +62,23 @@ pub fn observe(
     seconds: f64,
     stop: &AtomicBool,
 ) -> Result<ServerActivity, ServerError> {
-    signals::pause(seconds, stop, || observer.is_lost());
+    let (begun, mut blocked) = (Instant::now(), Blocked::default());
+    loop {
+        let left_s = seconds - begun.elapsed().as_secs_f64();
+        if left_s <= 0.0 || stop.load(Ordering::Relaxed) || observer.is_lost() {
+            break;
+        }
+        let asked = Instant::now();
+        signals::pause(left_s.min(LOOK_S), stop, || observer.is_lost());
+        // A look that fails is the failure of the interval, which tells more.
+        match observer.tasks() {
+            Ok(Some(tasks)) => blocked.add(&tasks, asked.elapsed().as_secs_f64()),
+            Ok(None) => {}
+            Err(_) => break,
+        }
+    }
     let mut activity = observer.window()?;
+    activity.blocked = blocked.longest();
     if activity.ended.is_none() {
         match observer.tasks() {
             Ok(tasks) => activity.tasks = tasks,

@@ -1,6 +1,6 @@
 use crate::{
     ColumnMethods, ColumnStore, DatabaseFiles, Explainer, FileQueries, FileTarget, Planned, Plans,
-    Prerequisites, Recovery, ServerProcess, Servers, Tables, WaitType,
+    Prerequisites, Recovery, ServerProcess, Servers, StatementLogs, Tables, WaitType,
 };
 use experiment::{Configuration, Declaration, DurabilityRule, ExampleLevels, Invalid, choice};
 use observations::{EngineVersion, Fact, Operation, TimeUse, Wait, WaitedResource};
@@ -73,6 +73,10 @@ pub trait Engine: Send + Sync {
     /// The rules by which texts of its statements are compared and indexes advised; of engines
     /// whose statements are examined.
     fn statement_rules(&self) -> Option<&'static Rules> {
+        None
+    }
+    /// The logs of statements that its servers write.
+    fn statement_logs(&self) -> Option<&dyn StatementLogs> {
         None
     }
     /// The examination of statements on its database files, where it needs no server.

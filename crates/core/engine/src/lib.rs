@@ -28,6 +28,7 @@ pub mod sample;
 pub mod server;
 mod session;
 pub mod setup;
+mod statement_logs;
 mod wait_type;
 
 pub use column_store::{ColumnStore, Compressed, Stored};
@@ -48,6 +49,7 @@ pub use query_reader::{QueryLimits, QueryReader};
 pub use server::{Dumps, LiveObserver, ObserveOptions, Server, ServerError, Servers};
 pub use session::{Session, SetOfOne};
 pub use setup::{SETUP_DUMP, SETUP_SQL};
+pub use statement_logs::{LoggedRun, StatementLogs};
 pub use wait_type::{BenignGroup, WaitType};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -67,6 +67,12 @@ pub enum NoPlan {
     /// The user limits the number of plans.
     #[error("beyond the limit of --plans")]
     NotRequested,
+    /// The role may not read what the statement reads.
+    #[error("{message}")]
+    Denied {
+        /// The words of the server.
+        message: String,
+    },
     /// Its values are not known before it runs.
     #[error("its parameter values are known only while it runs")]
     ValuesUnknown,

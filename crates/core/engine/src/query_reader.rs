@@ -30,6 +30,15 @@ pub trait QueryReader {
     fn kept(&mut self, _after_ms: i64) -> Result<Option<Snapshot>, ServerError> {
         Ok(None)
     }
+    /// Looks for what endangers the server: what only its engine knows. Parts that cannot be read
+    /// are noted in the snapshot.
+    fn health(&mut self, _snapshot: &mut Snapshot) -> Vec<Advice> {
+        Vec::new()
+    }
+    /// The findings about a snapshot that were made with it; `None`: they have to be made.
+    fn advised(&self, _snapshot: &Snapshot) -> Option<Vec<Advice>> {
+        None
+    }
     /// Asks the optimizer for the costs of a statement without and with an advised index; `None`
     /// where it cannot be asked.
     fn hypothetical(&mut self, _snapshot: &Snapshot, _advice: &Advice) -> Option<Hypothetical> {
@@ -48,6 +57,10 @@ impl QueryReader for Captured {
     }
 
     fn explain(&mut self, _snapshot: &mut Snapshot) {}
+
+    fn advised(&self, snapshot: &Snapshot) -> Option<Vec<Advice>> {
+        Captured::advised(self, snapshot)
+    }
 
     fn hypothetical(&mut self, _snapshot: &Snapshot, advice: &Advice) -> Option<Hypothetical> {
         Captured::hypothetical(self, advice)
@@ -85,7 +98,7 @@ pub fn explain_each(
     statements: &mut [Statement],
     plans: usize,
     stop: &Stop,
-    mut explain: impl FnMut(&Statement) -> Result<Vec<StatementPlan>, NoPlan>,
+    mut explain: impl FnMut(&mut Statement) -> Result<Vec<StatementPlan>, NoPlan>,
 ) {
     let (begun, mut made) = (Instant::now(), 0);
     for statement in statements {
@@ -106,7 +119,10 @@ pub fn explain_each(
                 // Those that were logged come last.
                 statement.plans.splice(0..0, found);
             }
-            Err(why) => statement.not_explained = Some(why.to_string()),
+            Err(why) => {
+                statement.is_denied = matches!(why, NoPlan::Denied { .. });
+                statement.not_explained = Some(why.to_string());
+            }
         }
     }
 }

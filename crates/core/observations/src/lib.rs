@@ -49,8 +49,9 @@ pub use role::{Role, Roles};
 pub use secret::Secret;
 pub use series::{Amounts, Series, add_by_interval};
 pub use server_activity::{
-    ActivityCell, ActivityPart, ActivityRecord, CounterColumn, CounterReadings, CounterRow,
-    CounterTable, CounterUnit, ProcessUse, Sampling, ServerActivity, TaskSession, WaitingTask,
+    ActivityCell, ActivityPart, ActivityRecord, BlockedTime, CounterColumn, CounterReadings,
+    CounterRow, CounterTable, CounterUnit, ProcessUse, Sampling, ServerActivity, TaskSession,
+    WaitingTask,
 };
 pub use survey::{
     Advice, Cache, Database, Extension, Limits, Memory, Mitigation, NumaNode, Processors,

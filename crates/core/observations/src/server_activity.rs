@@ -62,8 +62,35 @@ pub struct ServerActivity {
     pub meanings: BTreeMap<String, String>,
     /// Sessions that waited at the end of the interval; `None` if the server no longer answered.
     pub tasks: Option<Vec<WaitingTask>>,
+    /// Blockers and blocked statements of the whole interval, the longest time first.
+    pub blocked: Vec<BlockedTime>,
     /// Limits of the observation with their reasons, one sentence each.
     pub lost: Vec<String>,
+}
+
+/// Time in which sessions that ran one statement waited for sessions that ran another, summed over
+/// an interval by looks at the blocking sessions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BlockedTime {
+    /// The statement of the blocker, its last one where it is idle.
+    pub blocker: String,
+    /// The state of the blocker.
+    pub blocker_state: String,
+    /// Its client: `user application`.
+    pub blocker_client: String,
+    /// The statement that waited.
+    pub victim: String,
+    /// The wait.
+    pub wait_type: String,
+    /// The table or row of the longest wait.
+    pub resource: Option<String>,
+    /// Session seconds.
+    pub seconds: f64,
+    /// Sessions that waited at the same time, at most.
+    pub sessions_max: u32,
+    /// Looks in which it was so.
+    pub looks: u32,
 }
 
 impl ServerActivity {

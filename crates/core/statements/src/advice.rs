@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A finding, with what to do about it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
     /// Its kind.
     pub kind: AdviceKind,
@@ -27,11 +27,25 @@ pub struct Advice {
     pub certainty: Certainty,
     /// A statement that does it, which `queries try` takes.
     pub ddl: Option<String>,
+    /// The statement that a session runs before it.
+    #[serde(default)]
+    pub before_ddl: Option<String>,
+    /// Time of its statements, and their share of the time of all.
+    pub time: Option<TimeShare>,
     /// The planner's costs without and with the index.
     pub hypothetical: Option<Hypothetical>,
     /// Orders the advice of a kind: the largest first.
     #[serde(skip)]
     pub weight: f64,
+}
+
+/// Time in the server.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TimeShare {
+    /// Seconds.
+    pub seconds: f64,
+    /// Part of the time of all statements, from 0 to 1.
+    pub share: f64,
 }
 
 /// The optimizer's cost of a statement without an index that is only thought of and with it, in its
@@ -45,11 +59,23 @@ pub struct Hypothetical {
 }
 
 /// The kinds of advice, in the order in which advice is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AdviceKind {
+    /// The server stops soon unless something is done.
+    Exhaustion,
+    /// A session or a slot holds up the work of the rest.
+    HeldUp,
     /// A statement reads a table whole to find a few rows.
     MissingIndex,
+    /// An index cannot serve a condition as it is written.
+    UnusableIndex,
+    /// A condition looks for a text inside of texts.
+    InfixSearch,
+    /// A statement reads many rows to skip them.
+    LargeOffset,
+    /// A list of rows is read again for each row.
+    RepeatedSubquery,
     /// A statement writes temporary files.
     Spill,
     /// A statement is run for each row of another.
@@ -62,6 +88,10 @@ pub enum AdviceKind {
     UnusedIndex,
     /// An index is written much more often than read.
     RarelyUsedIndex,
+    /// Checks of a foreign key read a table whole.
+    ForeignKeyWithoutIndex,
+    /// Rows of a table have no name.
+    NoPrimaryKey,
     /// The optimizer expects other numbers of rows than come.
     EstimateOff,
     /// The optimizer's statistics are older than the data.
@@ -72,10 +102,16 @@ pub enum AdviceKind {
     SeveralPlans,
     /// An index is much larger than its entries need.
     BloatedIndex,
+    /// A table is larger than its rows need.
+    DeadRows,
+    /// A replica is behind.
+    Replication,
+    /// A setting does not fit the server or its machine.
+    Setting,
 }
 
 /// How sure an advice is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
     /// By the server's counters and definitions alone.
@@ -90,7 +126,18 @@ impl AdviceKind {
     /// `missing index`
     pub fn label(self) -> &'static str {
         match self {
+            Self::Exhaustion => "runs out",
+            Self::HeldUp => "holds up others",
+            Self::DeadRows => "dead rows",
+            Self::Replication => "replication",
+            Self::Setting => "setting",
             Self::MissingIndex => "missing index",
+            Self::UnusableIndex => "index not usable",
+            Self::InfixSearch => "search inside of texts",
+            Self::LargeOffset => "rows read to skip them",
+            Self::RepeatedSubquery => "subquery read for each row",
+            Self::ForeignKeyWithoutIndex => "foreign key without index",
+            Self::NoPrimaryKey => "no primary key",
             Self::Spill => "spill to disk",
             Self::RepeatedStatement => "repeated statement (N+1)",
             Self::InvalidIndex => "invalid index",
@@ -132,6 +179,8 @@ impl Advice {
             change: String::new(),
             price: String::new(),
             ddl: None,
+            before_ddl: None,
+            time: None,
             hypothetical: None,
             weight: 0.0,
         }

@@ -17,6 +17,9 @@ pub struct Captured {
     pub last: Snapshot,
     /// The optimizer's costs with indexes that are advised.
     pub hypothetical: Vec<HypotheticalIndex>,
+    /// The findings at the end: those of statements need their texts, which may not be kept.
+    #[serde(default)]
+    pub advice: Vec<Advice>,
 }
 
 /// The texts of statements that a capture keeps.
@@ -46,11 +49,11 @@ impl Captured {
         kept: CapturedTexts,
     ) -> Self {
         let hypothetical = advice
-            .into_iter()
+            .iter()
             .filter_map(|one| {
                 Some(HypotheticalIndex {
-                    database: one.database,
-                    ddl: one.ddl?,
+                    database: one.database.clone(),
+                    ddl: one.ddl.clone()?,
                     cost: one.hypothetical?,
                 })
             })
@@ -72,7 +75,15 @@ impl Captured {
             }
         }
         last.clean(rules, kept.literals);
-        Self { first, last, hypothetical }
+        Self { first, last, hypothetical, advice }
+    }
+
+    /// The findings about a snapshot, where it is the last one of the capture; an older capture has
+    /// none.
+    pub fn advised(&self, snapshot: &Snapshot) -> Option<Vec<Advice>> {
+        let is_last = snapshot.span == self.last.span && !self.advice.is_empty();
+        let kept = |one: &&Advice| one.statements.iter().all(|at| *at < snapshot.statements.len());
+        is_last.then(|| self.advice.iter().filter(kept).cloned().collect())
     }
 
     /// The optimizer's cost with the index that an advice is about.

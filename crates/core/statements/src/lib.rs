@@ -17,11 +17,11 @@ mod script;
 mod statement;
 mod text;
 
-pub use advice::{Advice, AdviceKind, Certainty, Hypothetical};
+pub use advice::{Advice, AdviceKind, Certainty, Hypothetical, TimeShare};
 pub use captured::{Captured, CapturedTexts, HypotheticalIndex};
 pub use counter::{Counter, Unit};
 pub use model::{Column, ForeignKey, Index, Key, Missed, Overflow, Snapshot, Span, Table};
-pub use rules::{NewIndex, Rules, Upkeep, drop_by_name, drop_of_table};
+pub use rules::{IndexAbilities, InfixIndex, NewIndex, Rules, Upkeep, drop_by_name, drop_of_table};
 pub use script::{ScriptStatement, script_statements};
-pub use statement::{CountedRow, Origin, Spread, Statement, StatementPlan};
+pub use statement::{CountedRow, Origin, Percentiles, Spread, Statement, StatementPlan};
 pub use text::{aliases, condition, fingerprint, has_names, skeleton};

@@ -25,6 +25,9 @@ pub struct Snapshot {
     /// True when the server has more statements than were read: those that took most time.
     #[serde(default)]
     pub is_cut: bool,
+    /// True when the statements are those of a log.
+    #[serde(default)]
+    pub is_log: bool,
     /// Statements; whether there are none, or they cannot be had, `unread` says.
     pub statements: Vec<Statement>,
     /// Tables, by database, schema and name.
@@ -91,6 +94,9 @@ pub struct Table {
     pub changed_since_analyze: Option<u64>,
     /// When they were gathered, ms since 1970 UTC.
     pub analyzed_ms: Option<i64>,
+    /// How it is stored, where an engine has several ways: `InnoDB`, `partitioned`.
+    #[serde(default)]
+    pub storage: String,
     /// Statistics of its columns.
     pub columns: Vec<Column>,
     /// Its foreign keys.
@@ -100,6 +106,9 @@ pub struct Table {
     pub missed: Vec<Missed>,
     /// Its indexes.
     pub indexes: Vec<Index>,
+    /// True where the engine tells whether it has a primary key, and it has none.
+    #[serde(default)]
+    pub lacks_primary_key: bool,
 }
 
 /// The optimizer's statistics of a column.
@@ -111,8 +120,14 @@ pub struct Column {
     pub width: f64,
     /// Share of values that are NULL.
     pub nulls: f64,
-    /// Different values; below 0 their share of the rows.
+    /// Different values; below 0 their share of the rows; 0 where that is not known.
     pub distinct: f64,
+    /// Its type, in the engine's words.
+    #[serde(default)]
+    pub kind: String,
+    /// True when the optimizer has no statistics of it: its width is not known.
+    #[serde(default)]
+    pub is_unanalyzed: bool,
 }
 
 /// An index that the server's optimizer has missed since the server started, whatever statements it
@@ -134,6 +149,9 @@ pub struct ForeignKey {
     pub name: String,
     /// The columns of this table, quoted where that is needed.
     pub columns: Vec<String>,
+    /// The table that they refer to.
+    #[serde(default)]
+    pub target: String,
 }
 
 /// An index.
@@ -189,6 +207,9 @@ pub struct Key {
     pub descending: bool,
     /// True when NULL comes first.
     pub nulls_first: bool,
+    /// True when its order serves `LIKE 'prefix%'`, where an engine has others.
+    #[serde(default)]
+    pub serves_prefix: bool,
 }
 
 impl Snapshot {
@@ -202,6 +223,7 @@ impl Snapshot {
             evictions: None,
             overflow: None,
             is_cut: false,
+            is_log: false,
             statements: Vec::new(),
             tables: Vec::new(),
             notes: Vec::new(),
@@ -233,6 +255,17 @@ impl Missed {
     /// (<https://learn.microsoft.com/sql/relational-databases/system-dynamic-management-views/sys-dm-db-missing-index-group-stats-transact-sql>).
     pub fn saving(&self) -> f64 {
         self.cost * self.hint.impact.unwrap_or(0.0) * self.uses as f64
+    }
+}
+
+impl Column {
+    /// Different values in a table of so many rows, where that is known.
+    pub fn distinct_values(&self, rows: f64) -> Option<f64> {
+        match self.distinct {
+            known if known > 0.0 => Some(known),
+            share if share < 0.0 => Some((-share * rows).max(1.0)),
+            _ => None,
+        }
     }
 }
 
@@ -295,7 +328,7 @@ impl Index {
             .map(|key| key.column.as_str())
             .chain(self.included.iter().map(String::as_str));
         let found: Vec<&Column> = names
-            .map(|name| columns.iter().find(|column| column.name == name))
+            .map(|name| columns.iter().find(|one| one.name == name && !one.is_unanalyzed))
             .collect::<Option<_>>()?;
         let entries = self.entries.filter(|entries| *entries > 0.0 && self.method == "btree")?;
         let key: f64 = found.iter().map(|column| column.width * (1.0 - column.nulls)).sum();

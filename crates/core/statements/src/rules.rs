@@ -19,12 +19,70 @@ pub struct Rules {
     pub terms: Terms,
     /// The setting that gives sorts and hashes more memory.
     pub sort_memory: &'static str,
+    /// Writes the statement that gives the sessions of a user memory for sorts of so many bytes;
+    /// `None` for more than one session should have.
+    pub give_memory: Option<fn(user: &str, bytes: u64) -> Option<String>>,
     /// Changes that an index has to follow.
     pub upkeep: Upkeep,
+    /// The indexes that it has beside those of columns.
+    pub abilities: IndexAbilities,
+    /// The statement that a session runs before one that changes tables.
+    pub before_change: Option<&'static str>,
+    /// The grant that lets a role explain all statements, with `ROLE` for its name.
+    pub explain_grant: &'static str,
     /// Writes the statement that makes an index.
     pub create_index: fn(&NewIndex<'_>) -> String,
     /// Writes the statement that drops an index of a table.
     pub drop_index: fn(&Table, &Index) -> String,
+}
+
+/// Indexes of an engine beside those of plain columns.
+#[derive(Debug, Clone, Copy)]
+pub struct IndexAbilities {
+    /// An index may be ordered by an expression.
+    pub expressions: bool,
+    /// The words that an index column needs behind its name to serve `LIKE 'prefix%'`; `None`: no
+    /// index does.
+    pub prefix: Option<&'static str>,
+    /// The index method and the operator class (with a space before it) for an operator on a
+    /// column of a type.
+    pub inverted: fn(operator: &str, kind: &str) -> Option<(&'static str, &'static str)>,
+    /// The method and the class of an index that finds a text inside of texts, and the statement
+    /// that installs it.
+    pub infix: Option<InfixIndex>,
+    /// Writes the statement that makes statistics of columns that depend on each other.
+    pub statistics: Option<fn(&Table, &[String]) -> String>,
+    /// A comparison of a text with a number reads no index.
+    pub numbers_miss_texts: bool,
+    /// Writes the statement that gives a table a column as its primary key.
+    pub add_key: Option<fn(&Table) -> String>,
+    /// The engine's optimizer itself names indexes that it misses.
+    pub engine_names_missing: bool,
+}
+
+/// An index that finds a text inside of texts.
+#[derive(Debug, Clone, Copy)]
+pub struct InfixIndex {
+    /// Its method.
+    pub method: &'static str,
+    /// Its operator class.
+    pub class: &'static str,
+    /// The statement that installs it.
+    pub needs: &'static str,
+}
+
+impl IndexAbilities {
+    /// Indexes of columns only.
+    pub const PLAIN: Self = Self {
+        expressions: false,
+        prefix: Some(""),
+        inverted: |_, _| None,
+        infix: None,
+        statistics: None,
+        numbers_miss_texts: false,
+        add_key: None,
+        engine_names_missing: false,
+    };
 }
 
 /// An index that is advised.
@@ -32,8 +90,11 @@ pub struct Rules {
 pub struct NewIndex<'a> {
     /// Its table.
     pub table: &'a Table,
-    /// The columns that it is ordered by.
+    /// The columns that it is ordered by: an expression in parentheses, and what an index needs
+    /// behind a name after a space.
     pub columns: &'a [String],
+    /// How it is built, where that is not the engine's usual way.
+    pub method: Option<&'static str>,
     /// Columns that it only carries.
     pub included: &'a [&'a String],
 }
@@ -56,17 +117,39 @@ impl Upkeep {
 impl NewIndex<'_> {
     /// The statement for an engine whose indexes need a name, with names in its quotes.
     pub fn named(&self, quote: fn(&str) -> String) -> String {
-        let list = |names: Vec<&str>| names.into_iter().map(quote).collect::<Vec<_>>().join(", ");
         let table = self.table;
-        let name = format!("{}_{}", table.name, self.columns.join("_").replace('"', ""));
-        let columns = list(self.columns.iter().map(String::as_str).collect());
+        let parts: Vec<(&str, &str)> = self.columns.iter().map(|one| parts(one)).collect();
+        let words: Vec<String> = parts
+            .iter()
+            .flat_map(|(name, _)| {
+                name.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ' ')
+            })
+            .filter(|word| !word.is_empty())
+            .map(str::to_owned)
+            .collect();
+        let name = format!("{}_{}", table.name, words.join("_"));
+        let columns: Vec<String> = parts
+            .into_iter()
+            .map(|(name, rest)| {
+                let name = if name.starts_with('(') { name.to_owned() } else { quote(name) };
+                format!("{name}{rest}")
+            })
+            .collect();
+        let columns = columns.join(", ");
         let sql = format!("CREATE INDEX {} ON {} ({columns})", quote(&name), table.quoted);
         if self.included.is_empty() {
             return sql;
         }
-        let included = list(self.included.iter().map(|name| name.as_str()).collect());
-        format!("{sql} INCLUDE ({included})")
+        let included: Vec<String> = self.included.iter().map(|name| quote(name)).collect();
+        format!("{sql} INCLUDE ({})", included.join(", "))
     }
+}
+
+/// The name or expression of a column of an index, and what follows it.
+fn parts(column: &str) -> (&str, &str) {
+    let ends = [" DESC", " COLLATE NOCASE"];
+    let rest = ends.iter().find(|end| column.ends_with(**end)).map_or(0, |end| end.len());
+    column.split_at(column.len() - rest)
 }
 
 /// `DROP INDEX` of an engine whose indexes have names of their own.

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 /// A statement without its constants, as the server tells statements apart.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Statement {
     /// The server's number of it.
     pub digest: String,
@@ -26,6 +27,9 @@ pub struct Statement {
     pub rows: Vec<CountedRow>,
     /// How its times differ.
     pub spread: Option<Spread>,
+    /// The percentiles of its times, where each run is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percentiles: Option<Percentiles>,
     /// True when the figures come from a store of the server that drops runs by their age.
     #[serde(default)]
     pub is_stored: bool,
@@ -35,6 +39,12 @@ pub struct Statement {
     pub plans: Vec<StatementPlan>,
     /// Why there is no re-explained plan.
     pub not_explained: Option<String>,
+    /// True when the role may not explain it.
+    #[serde(default)]
+    pub is_denied: bool,
+    /// Its text with values that it was seen to run with. It is shown and written nowhere.
+    #[serde(skip)]
+    pub sample: Option<String>,
 }
 
 /// A row of the server's view of statements. Names cannot tell rows apart: a database that was
@@ -60,6 +70,17 @@ pub struct Spread {
     pub max_ms: Option<f64>,
     /// Standard deviation.
     pub stddev_ms: Option<f64>,
+}
+
+/// The smallest times that a share of the runs does not exceed, ms.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Percentiles {
+    /// Of half of them.
+    pub p50_ms: f64,
+    /// Of 95 %.
+    pub p95_ms: f64,
+    /// Of 99 %.
+    pub p99_ms: f64,
 }
 
 /// A plan of a statement.

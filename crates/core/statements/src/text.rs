@@ -165,7 +165,7 @@ fn push_constant(out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::{aliases, condition, fingerprint, has_names, skeleton};
-    use crate::{Rules, Upkeep, drop_by_name};
+    use crate::{IndexAbilities, Rules, Upkeep, drop_by_name};
     use plans::Terms;
     use sql::Syntax;
 
@@ -176,7 +176,11 @@ mod tests {
         estimates_scans: true,
         terms: Terms::NONE,
         sort_memory: "",
+        give_memory: None,
         upkeep: Upkeep::BY_COLUMN,
+        abilities: IndexAbilities::PLAIN,
+        before_change: None,
+        explain_grant: "",
         create_index: |_| String::new(),
         drop_index: drop_by_name,
     };

@@ -40,6 +40,10 @@ pub struct MariaSchema {
     admin: Arc<Admin>,
     /// How the load connects.
     load: LoadConfig,
+    /// The database that the URL names, and whether the load works there: without tables that a
+    /// trial makes, on those of the user.
+    own_database: Option<String>,
+    works_there: AtomicBool,
     sessions: Sessions,
     /// Tables were not loaded on this server, but copied with its data directory.
     is_copy: AtomicBool,
@@ -54,6 +58,8 @@ impl MariaSchema {
         trial: &Trial<'_>,
     ) -> Result<ServerInstance<Self>, EngineError> {
         let Trial { configuration, cancel, .. } = *trial;
+        let is_by_url = target.private.is_none() && Setup::from_settings(configuration).is_none();
+        let own_database = target.config.database.clone().filter(|_| is_by_url);
         let config = target.config.clone().with_database(DATABASE).with_stop(cancel.stop());
         let reached = target.config.clone().with_stop(cancel.stop());
         let mut session = verified_session_settings(&reached, &target.session_settings)?;
@@ -67,6 +73,8 @@ impl MariaSchema {
             common: Common::new(target, trial, DATA_FILES, hz),
             admin: Arc::new(admin),
             load: LoadConfig { config, session },
+            own_database,
+            works_there: AtomicBool::new(false),
             sessions: Sessions::default(),
             is_copy: AtomicBool::new(false),
             compression: Compression::from_configuration(configuration),
@@ -77,6 +85,18 @@ impl MariaSchema {
             instance.schema.common.make_folders(&configuration.get(VOLUME), trial)?;
         }
         Ok(instance)
+    }
+
+    /// How the load connects to the database that it works in.
+    fn load(&self) -> LoadConfig {
+        let own = self.own_database.as_ref().filter(|_| self.works_there.load(Ordering::Relaxed));
+        own.map_or_else(
+            || self.load.clone(),
+            |name| LoadConfig {
+                config: self.load.config.clone().with_database(name),
+                session: self.load.session.clone(),
+            },
+        )
     }
 
     fn dialect(&self) -> Result<MariaDialect, EngineError> {
@@ -206,6 +226,7 @@ impl Schema for MariaSchema {
 
     fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         let (statements, sessions) = (self.common.statements()?, self.sessions.clone());
+        let load = self.load();
         let checkpoint: Option<Checkpoint> = self.final_checkpoint.then(|| {
             let admin = Arc::clone(&self.admin);
             Box::new(move || admin.checkpoint()) as Checkpoint
@@ -213,7 +234,7 @@ impl Schema for MariaSchema {
         let late = "have not answered";
         let ending = Ending { late, checkpoint, cancel: self.common.cancel.clone() };
         Ok(Box::new(LoadConnections::open(connections, sessions, ending, |_| {
-            self.load.open(statements)
+            load.open(statements)
         })?))
     }
 
@@ -277,6 +298,8 @@ impl Schema for MariaSchema {
 
 impl Tables for MariaSchema {
     fn create(&self, mut work: Work) -> Result<(), EngineError> {
+        let brings_none = work.tables.is_empty() && self.own_database.is_some();
+        self.works_there.store(brings_none, Ordering::Relaxed);
         let dialect = self.dialect()?;
         let is_private = self.common.target.private.is_some();
         self.compression.map_or(Ok(()), |wanted| wanted.prepare(&self.admin, is_private))?;
@@ -341,7 +364,7 @@ impl Explainer for MariaSchema {
         table: &Table,
         analyze: bool,
     ) -> Result<Explained, EngineError> {
-        let mut client = self.load.connect()?;
+        let mut client = self.load().connect()?;
         client.set_stop(self.common.cancel.stop());
         let statements = self.common.statements()?;
         let sql = statements.get(operation).map_or("", |statement| statement.sql.as_str());
@@ -352,7 +375,7 @@ impl Explainer for MariaSchema {
         &self,
         asked: &[PlanRequest],
     ) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
-        let mut client = self.load.connect()?;
+        let mut client = self.load().connect()?;
         client.set_stop(self.common.cancel.stop());
         Ok(explain::plans(&mut client, asked))
     }
@@ -360,7 +383,7 @@ impl Explainer for MariaSchema {
 
 impl ServerProcess for MariaSchema {
     fn client_environment(&self) -> Vec<(String, Option<String>)> {
-        self.load.config.client_environment()
+        self.load().config.client_environment()
     }
 
     fn log_tail(&self) -> Option<String> {

@@ -35,6 +35,7 @@ mod preflight;
 mod queries;
 pub mod server;
 mod settings;
+mod statement_log;
 mod statement_rules;
 mod survey;
 mod waits;
@@ -44,7 +45,7 @@ use crate::client::{Client, Config};
 use by_url::{connect_to_observe, global_status, product, while_doing};
 pub use compression::Compression;
 pub use dialect::MariaDialect;
-use engine::{Ability, Engine, EngineError, Folders, Host, Servers, WaitType};
+use engine::{Ability, Engine, EngineError, Folders, Host, Servers, StatementLogs, WaitType};
 use engine::{Plans, Prerequisites, Recovery};
 use errors::{failed_at, said_by_server, what_to_do};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
@@ -124,6 +125,10 @@ impl Engine for MariaDb {
 
     fn plans(&self) -> Option<&dyn Plans> {
         Some(&plan_reader::JsonPlans)
+    }
+
+    fn statement_logs(&self) -> Option<&dyn StatementLogs> {
+        Some(&statement_log::Logs)
     }
 
     fn statement_rules(&self) -> Option<&'static Rules> {

@@ -2,7 +2,7 @@
 
 use plans::Terms;
 use sql::Syntax;
-use statements::{NewIndex, Rules, Upkeep, drop_of_table};
+use statements::{Index, IndexAbilities, NewIndex, Rules, Table, Upkeep};
 
 /// The rules of MariaDB and MySQL.
 pub const RULES: Rules = Rules {
@@ -13,11 +13,42 @@ pub const RULES: Rules = Rules {
     estimates_scans: false,
     terms: Terms::NONE,
     sort_memory: "sort_buffer_size, or tmp_table_size with max_heap_table_size,",
+    give_memory: None,
     upkeep: Upkeep::BY_COLUMN,
+    abilities: IndexAbilities {
+        numbers_miss_texts: true,
+        add_key: Some(add_key),
+        ..IndexAbilities::PLAIN
+    },
+    before_change: Some("SET SESSION lock_wait_timeout = 5"),
+    explain_grant: "GRANT SELECT ON *.* TO ROLE",
     create_index,
-    drop_index: drop_of_table,
+    drop_index,
 };
 
+/// Returns true where the storage engine changes indexes while sessions write.
+fn is_online(table: &Table) -> bool {
+    table.storage.is_empty() || table.storage.eq_ignore_ascii_case("innodb")
+}
+
+fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
 fn create_index(index: &NewIndex<'_>) -> String {
-    index.named(|name| format!("`{}`", name.replace('`', "``")))
+    let how = if is_online(index.table) { " ALGORITHM=INPLACE LOCK=NONE" } else { "" };
+    format!("{}{how}", index.named(quoted))
+}
+
+/// `DROP INDEX` of MariaDB takes no algorithm.
+fn drop_index(table: &Table, index: &Index) -> String {
+    let how = if is_online(table) { ", ALGORITHM=INPLACE, LOCK=NONE" } else { "" };
+    format!("ALTER TABLE {} DROP INDEX {}{how}", table.quoted, index.quoted)
+}
+
+fn add_key(table: &Table) -> String {
+    let is_taken = table.columns.iter().any(|column| column.name.eq_ignore_ascii_case("id"));
+    let name = if is_taken { "row_id" } else { "id" };
+    let kind = "BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY FIRST";
+    format!("ALTER TABLE {} ADD COLUMN {name} {kind}", table.quoted)
 }

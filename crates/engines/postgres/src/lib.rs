@@ -37,6 +37,7 @@ mod queries;
 mod sample;
 pub mod server;
 mod settings;
+mod statement_log;
 pub mod statement_rules;
 mod survey;
 pub mod waits;
@@ -47,7 +48,7 @@ use connecting::{is_local, leave_no_statistics, while_doing};
 pub use dialect::PostgresDialect;
 use engine::{
     Ability, Engine, EngineError, Folders, Host, LiveObserver, ObserveOptions, QueryLimits,
-    QueryReader, Server, ServerError, Servers, WaitType,
+    QueryReader, Server, ServerError, Servers, StatementLogs, WaitType,
 };
 use engine::{ColumnMethods, Dumps, Plans, Prerequisites, Recovery};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
@@ -135,6 +136,10 @@ impl Engine for Postgres {
 
     fn plans(&self) -> Option<&dyn Plans> {
         Some(&plan_reader::ExplainPlans)
+    }
+
+    fn statement_logs(&self) -> Option<&dyn StatementLogs> {
+        Some(&statement_log::Logs)
     }
 
     fn statement_rules(&self) -> Option<&'static Rules> {

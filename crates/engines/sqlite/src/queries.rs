@@ -15,7 +15,7 @@ use observations::Unread;
 use plans::{Kind, Plan, Predicate, Role};
 use rusqlite::{Connection, Error, OpenFlags};
 use statements::{
-    Counter, ForeignKey, Index, Key, Origin, ScriptStatement, Snapshot, Span, Statement,
+    Column, Counter, ForeignKey, Index, Key, Origin, ScriptStatement, Snapshot, Span, Statement,
     StatementPlan, Table, aliases, condition, fingerprint,
 };
 use std::collections::BTreeMap;
@@ -28,6 +28,9 @@ use work::Stop;
 const ENGINE: &str = "sqlite";
 /// Time for a statement's run, and for the sizes of tables.
 const RUN_MAX: Duration = Duration::from_secs(10);
+/// Time for the sample of a table, and its rows.
+const SAMPLE_MAX: Duration = Duration::from_secs(1);
+const SAMPLED_ROWS: usize = 5_000;
 /// Time for all runs together.
 const RUNS_MAX: Duration = Duration::from_secs(60);
 /// How long we wait for a writer.
@@ -143,14 +146,16 @@ impl FileReader {
     }
 
     fn table(&self, name: String) -> Result<Table, Error> {
-        let sql = "SELECT id, \"from\" FROM pragma_foreign_key_list(?1) ORDER BY id, seq";
-        let columns: Vec<(i64, String)> =
-            self.rows(sql, [&name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let sql =
+            "SELECT id, \"from\", \"table\" FROM pragma_foreign_key_list(?1) ORDER BY id, seq";
+        let columns: Vec<(i64, String, String)> =
+            self.rows(sql, [&name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let mut foreign_keys: BTreeMap<i64, ForeignKey> = BTreeMap::new();
-        for (id, column) in columns {
+        for (id, column, target) in columns {
             let key = foreign_keys.entry(id).or_insert_with(|| ForeignKey {
                 name: format!("foreign key {id}"),
                 columns: Vec::new(),
+                target,
             });
             key.columns.push(quoted_where_needed(&column));
         }
@@ -171,7 +176,18 @@ impl FileReader {
         let indexes =
             listed.into_iter().map(|index| self.index(index)).collect::<Result<_, _>>()?;
         let foreign_keys = foreign_keys.into_values().collect();
-        Ok(Table { quoted: quoted(&name), name, indexes, foreign_keys, ..Table::default() })
+        let sql = "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid";
+        let columns = self.rows(sql, [&name], |row| {
+            let name: String = row.get(0)?;
+            Ok(Column {
+                name: quoted_where_needed(&name),
+                kind: row.get::<_, String>(1)?.to_lowercase(),
+                is_unanalyzed: true,
+                ..Column::default()
+            })
+        })?;
+        let quoted = quoted(&name);
+        Ok(Table { quoted, name, columns, indexes, foreign_keys, ..Table::default() })
     }
 
     /// Adds the columns that an index is ordered by. SQLite names no text of an expression, which
@@ -185,6 +201,7 @@ impl FileReader {
             Ok(match name {
                 Some(name) => Key {
                     column: quoted_where_needed(&name),
+                    serves_prefix: rules.eq_ignore_ascii_case("nocase"),
                     rules,
                     descending: row.get(1)?,
                     ..Key::default()
@@ -228,6 +245,31 @@ impl FileReader {
         Ok(())
     }
 
+    /// Counts different values among the first rows of each table.
+    fn sample_columns(&self, tables: &mut [Table]) -> Result<(), Error> {
+        for table in tables.iter_mut().filter(|table| !table.columns.is_empty()) {
+            self.limit(SAMPLE_MAX);
+            let names: Vec<&str> = table.columns.iter().map(|one| one.name.as_str()).collect();
+            let counts: Vec<String> =
+                names.iter().map(|name| format!("count(DISTINCT {name})")).collect();
+            let sql = format!(
+                "SELECT count(*), {} FROM (SELECT {} FROM {} LIMIT {SAMPLED_ROWS})",
+                counts.join(", "),
+                names.join(", "),
+                table.quoted
+            );
+            let counts: Vec<f64> = self.connection.query_row(&sql, [], |row| {
+                (0..=names.len()).map(|at| row.get::<_, i64>(at).map(|n| n as f64)).collect()
+            })?;
+            let read = counts[0].max(1.0);
+            for (column, distinct) in table.columns.iter_mut().zip(&counts[1..]) {
+                let grows = *distinct >= 0.2 * read;
+                column.distinct = if grows { -distinct / read } else { *distinct };
+            }
+        }
+        Ok(())
+    }
+
     fn rows<T, P: rusqlite::Params>(
         &self,
         sql: &str,
@@ -251,6 +293,8 @@ impl QueryReader for FileReader {
             unread
                 .push(Unread { what: "table sizes and row counts".into(), why: error.to_string() });
         }
+        // Where that fails, the number of different values stays unknown.
+        let _ = self.sample_columns(&mut tables);
         let span = Span { to_ms: now.as_millis() as i64, ..Span::default() };
         let server = format!("SQLite {}", rusqlite::version());
         let mut snapshot =

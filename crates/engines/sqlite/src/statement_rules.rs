@@ -2,7 +2,7 @@
 
 use plans::Terms;
 use sql::Syntax;
-use statements::{NewIndex, Rules, Upkeep, drop_by_name};
+use statements::{IndexAbilities, NewIndex, Rules, Upkeep, drop_by_name};
 
 /// SQLite's rules.
 pub const RULES: Rules = Rules {
@@ -12,7 +12,15 @@ pub const RULES: Rules = Rules {
     estimates_scans: false,
     terms: Terms::NONE,
     sort_memory: "sort_buffer_size, or tmp_table_size with max_heap_table_size,",
+    give_memory: None,
     upkeep: Upkeep::BY_COLUMN,
+    abilities: IndexAbilities {
+        expressions: true,
+        prefix: Some(" COLLATE NOCASE"),
+        ..IndexAbilities::PLAIN
+    },
+    before_change: None,
+    explain_grant: "",
     create_index,
     drop_index: drop_by_name,
 };

@@ -2,7 +2,7 @@
 
 use plans::Terms;
 use sql::Syntax;
-use statements::{NewIndex, Rules, Upkeep, drop_of_table};
+use statements::{IndexAbilities, NewIndex, Rules, Upkeep, drop_of_table};
 
 /// SQL Server's rules.
 pub const RULES: Rules = Rules {
@@ -21,7 +21,11 @@ pub const RULES: Rules = Rules {
         ],
     },
     sort_memory: "granted memory (better estimates, or the hint MIN_GRANT_PERCENT)",
+    give_memory: None,
     upkeep: Upkeep::BY_COLUMN,
+    abilities: IndexAbilities { engine_names_missing: true, ..IndexAbilities::PLAIN },
+    before_change: None,
+    explain_grant: "GRANT SHOWPLAN TO ROLE",
     create_index,
     drop_index: drop_of_table,
 };

@@ -47,7 +47,11 @@ impl Tool for Pg {
             .iter()
             .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
         let catalog = context.registry.catalog();
-        let draft = draft(&catalog, self, variables).map_err(Failure::usage)?;
+        let url = self.url(false).ok().flatten().filter(|url| url.contains("://"));
+        let of_url = url
+            .and_then(|url| engine::server::engine_by_url(context.registry.engines, &url).ok())
+            .map(engine::Engine::name);
+        let draft = draft(&catalog, self, of_url, variables).map_err(Failure::usage)?;
         let session = Session::quick(&self.quick, name(self), Permits::default());
         session.run(context, &draft, PRINTED, self.quick.print)
     }
@@ -57,20 +61,27 @@ fn name(arguments: &Pg) -> &str {
     arguments.quick.name.as_deref().unwrap_or("pg")
 }
 
-/// The experiment that a command line stands for; `variables` is whether the PG* variables name a
-/// server.
-fn draft(catalog: &Catalog, arguments: &Pg, variables: bool) -> Result<Draft, PgError> {
+/// The experiment that a command line stands for; `of_url` is the engine whose URL is given,
+/// `variables` is whether the PG* variables name a server.
+fn draft(
+    catalog: &Catalog,
+    arguments: &Pg,
+    of_url: Option<&str>,
+    variables: bool,
+) -> Result<Draft, PgError> {
     let (scripts, load) = (&arguments.scripts, &arguments.load);
     let mut draft = Draft::new(name(arguments), "How fast are these transactions?");
     draft.comment(&format!("Written by `{PRINTED}`."));
-    draft.set(ENGINE, arguments.engine.clone());
-    let on_postgres = arguments.engine == POSTGRES;
+    let engine = of_url.unwrap_or(&arguments.engine);
+    draft.set(ENGINE, engine.to_owned());
+    let on_postgres = engine == POSTGRES;
     let url = arguments.url(variables && on_postgres)?;
-    if !on_postgres && url.is_some() {
+    let is_other = arguments.engine != POSTGRES && arguments.engine != engine;
+    if url.is_some() && (is_other || (!on_postgres && of_url.is_none())) {
         return Err(PgError::NotPostgres(arguments.engine.clone()));
     }
     if let Some(url) = &url {
-        draft.set_text(&path(catalog, "url", &arguments.engine), url);
+        draft.set_text(&path(catalog, "url", engine), url);
     }
     draft.set(PROBE, SCRIPT_PROBE);
     add_scripts(&mut draft, scripts, url.is_some());
@@ -104,7 +115,7 @@ fn draft(catalog: &Catalog, arguments: &Pg, variables: bool) -> Result<Draft, Pg
     }
     draft.set_some(OBSERVE_INTERVAL, load.progress);
     for variation in &arguments.vary {
-        vary(catalog, &mut draft, variation, &arguments.engine, load.transactions)?;
+        vary(catalog, &mut draft, variation, engine, load.transactions)?;
     }
     draft.repeats(arguments.quick.blocks.unwrap_or(3), arguments.quick.seed.unwrap_or(1));
     Ok(draft)
@@ -219,7 +230,7 @@ mod tests {
 
     fn drafted(arguments: &[&str], variables: bool) -> Result<experiment::Draft, super::PgError> {
         let arguments = Pg::try_parse_from(["pg"].iter().chain(arguments)).unwrap();
-        draft(&catalog(), &arguments, variables)
+        draft(&catalog(), &arguments, None, variables)
     }
 
     fn configurations(arguments: &[&str]) -> Vec<experiment::Configuration> {

@@ -2,6 +2,7 @@
 
 use crate::arguments::Limits;
 use crate::examine::explained;
+use crate::machine;
 use clap::Parser;
 use command_line::arguments::positive;
 use command_line::files::{Replace, replace_file};
@@ -77,6 +78,12 @@ impl Tool for Capture {
                 sessions.for_each(|session| session.statement.clear());
             });
         }
+        if !self.statements {
+            for one in &mut activity.blocked {
+                one.blocker.clear();
+                one.victim.clear();
+            }
+        }
         let ended = activity.ended.clone();
         let observed = servers::record(&*server, began_ms, activity);
         let survey = Survey {
@@ -107,7 +114,8 @@ impl Capture {
         let rules = context
             .statement_rules(&last.engine)
             .map_err(|failure| ServerError::new(failure.message()))?;
-        let found = explained(&mut *reader, last, Vec::new(), usize::MAX, rules);
+        let mut found = explained(&mut *reader, last, Vec::new(), usize::MAX, rules);
+        found.advice.extend(machine::settings(context, &self.server));
         let kept = CapturedTexts { texts: self.statements, literals: self.literals };
         Ok(Captured::new(first, found.snapshot, found.advice, rules, kept))
     }

@@ -4,9 +4,10 @@ use crate::arguments::{QueriesCommand, QueriesTool};
 use crate::examine::explained;
 use crate::logged::read_logs;
 use crate::looking::{LOOKS_S, looking};
+use crate::statement_log::{self, is_file_name};
 use crate::try_change::try_change;
 use crate::watch::{self, Watched};
-use crate::{Queries, between, document, examine, keep, sheets};
+use crate::{Queries, between, document, examine, keep, machine, sheets};
 use command_line::files::{Replace, replace_file, write_html};
 use command_line::{Context, ExitCode, Failure, Tool, captures, output, results, servers, signals};
 use engine::{Engine, FileQueries, QueryLimits, QueryReader, ServerError};
@@ -40,6 +41,15 @@ impl Tool for QueriesTool {
             let rules = context.statement_rules(&snapshot.engine)?;
             return write(&examine(snapshot, rules), self);
         }
+        if let Some(read) =
+            given.filter(|_| is_file).and_then(|path| statement_log::read(context, path))
+        {
+            let mut snapshot = read?;
+            keep(&mut snapshot, self.statements);
+            let rules = context.statement_rules(&snapshot.engine)?;
+            snapshot.clean(rules, self.literals);
+            return write(&examine(snapshot, rules), self);
+        }
         if self.between.is_given() {
             return Err(Failure::usage(
                 "--from and --to need a results file written with --every; name one",
@@ -53,13 +63,28 @@ impl Tool for QueriesTool {
         }
         let captured = given.filter(|_| is_file).and_then(captures::read);
         let database = given.filter(|_| is_file).and_then(|path| database(context, path));
+        let is_server = captured.is_none() && database.is_none();
         let (mut reader, snapshot) = match (captured, database) {
             (Some(captured), _) => of_captures(captured?, self)?,
             (None, Some(database)) => of_file(&database, self)?,
-            _ => of_server(self, context)?,
+            _ => {
+                if let Some(name) = given.filter(|name| is_file && is_file_name(name)) {
+                    let why = if Path::new(name).exists() {
+                        "not a results file, a capture, a database or a log of statements"
+                    } else {
+                        "no such file"
+                    };
+                    return Err(Failure::usage(format!("{name}: {why}")));
+                }
+                of_server(self, context)?
+            }
         };
         let rules = context.statement_rules(&snapshot.engine)?;
         let mut found = explained(&mut *reader, snapshot, logged, self.statements, rules);
+        if is_server {
+            let url = self.mariadb.url(&self.psql, given).map_err(Failure::usage)?;
+            found.advice.extend(machine::settings(context, &url));
+        }
         found.snapshot.clean(rules, self.literals);
         write(&found, self)
     }

@@ -1,6 +1,6 @@
-//! Which statements use which index, and which read tables whole.
+//! Which statements use which index, and how.
 
-use plans::{Access, Kind, Role};
+use plans::Access;
 use serde::Serialize;
 use statements::Snapshot;
 use std::collections::BTreeSet;
@@ -18,21 +18,6 @@ pub struct IndexUse {
     pub plan: usize,
     /// How.
     pub access: Access,
-}
-
-/// The scan of a table of which a plan of a statement keeps a part.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TableScan {
-    /// Number of the table.
-    pub table: usize,
-    /// Number of the statement.
-    pub statement: usize,
-    /// The conditions that rows are kept by.
-    pub conditions: Vec<String>,
-    /// Rows that are kept, as the optimizer estimates, by all processes together.
-    pub estimated_rows: Option<f64>,
-    /// Rows that were kept, where a run is recorded.
-    pub actual_rows: Option<f64>,
 }
 
 /// Every use of an index in the plans, each once.
@@ -82,37 +67,4 @@ fn index_at(snapshot: &Snapshot, database: &str, object: &plans::Object) -> Opti
     (0..snapshot.tables.len())
         .filter(|table| snapshot.tables[*table].database == database)
         .find_map(in_table)
-}
-
-/// Every scan of a table with a condition in the plans.
-pub fn table_scans(snapshot: &Snapshot) -> Vec<TableScan> {
-    let mut scans = Vec::new();
-    for (statement, one) in snapshot.statements.iter().enumerate() {
-        for found in &one.plans {
-            let operators = found.plan.operators();
-            for (_, operator) in &operators {
-                if operator.kind != Kind::TableScan || operator.access != Some(Access::Scan) {
-                    continue;
-                }
-                let Some(object) = operator.objects.first() else { continue };
-                let conditions: Vec<String> = operator
-                    .predicates
-                    .iter()
-                    .filter(|predicate| predicate.role == Role::Filter)
-                    .map(|predicate| predicate.text.clone())
-                    .collect();
-                let table = snapshot.table_at(&one.database, &object.schema, &object.table);
-                if let Some(table) = table.filter(|_| !conditions.is_empty()) {
-                    scans.push(TableScan {
-                        table,
-                        statement,
-                        conditions,
-                        estimated_rows: operator.rows.estimated,
-                        actual_rows: operator.rows.actual,
-                    });
-                }
-            }
-        }
-    }
-    scans
 }

@@ -16,8 +16,8 @@ const NUMBERS: usize = 12;
 /// The counters of a server's statements and indexes, the plans, and the findings.
 pub fn queries(all: &Queries) -> Document {
     let mut sections = vec![overview(all)];
-    sections.extend(on_both(|rows| statements(all, rows)));
     sections.extend(on_both(|rows| advice(all, rows)));
+    sections.extend(on_both(|rows| statements(all, rows)));
     sections.extend(on_both(|rows| indexes(all, rows)));
     sections.extend(plans(all).unless_empty());
     sections.extend(on_both(|rows| not_explained(all, rows)));
@@ -43,6 +43,7 @@ fn overview(all: &Queries) -> Section {
         (true, _) => {
             format!("Statements over {} up to {}.", length.unwrap_or_default(), utc(span.to_ms))
         }
+        _ if snapshot.is_log => "Statements of a log.".to_owned(),
         _ if !all.rules.keeps_statistics => {
             format!("The given statements; the read-only ones ran now, {}.", utc(span.to_ms))
         }
@@ -72,6 +73,9 @@ fn overview(all: &Queries) -> Section {
             n => format!("{n} findings"),
         }
     ));
+    if let Some(denied) = denied(all) {
+        section.warn(denied);
+    }
     if let Some(evicted) = snapshot.evictions.filter(|evicted| *evicted > 0) {
         section.warn(format!(
             "The server evicted statements ({} times); these figures lack their work. Increase \
@@ -86,6 +90,23 @@ fn overview(all: &Queries) -> Section {
         section.warn(format!("Not read: {}: {}.", unread.what, unread.why));
     }
     section
+}
+
+/// The statements that this role may not explain, their share of the time, and the remedy.
+fn denied(all: &Queries) -> Option<String> {
+    let statements = &all.snapshot.statements;
+    let denied: Vec<&Statement> = statements.iter().filter(|one| one.is_denied).collect();
+    let first = denied.first()?;
+    let total: f64 = statements.iter().map(time_s).sum();
+    let share = denied.iter().map(|one| time_s(one)).sum::<f64>() / total.max(f64::MIN_POSITIVE);
+    Some(format!(
+        "This role may not explain {} ({} of the time): {}. Advice lacks their plans. Remedy: {} \
+         (ROLE: the role of this connection).",
+        number::plural(denied.len(), "statement"),
+        number::percent(share, 1),
+        first.not_explained.as_deref().unwrap_or_default().trim_end_matches('.'),
+        all.rules.explain_grant
+    ))
 }
 
 /// `20.3 days`, `3.20 hours`, `42.0 s`.
@@ -108,11 +129,14 @@ pub fn said(statement: &Statement) -> &str {
 }
 
 fn statements(all: &Queries, rows: usize) -> Option<Section> {
-    let statements: Vec<(usize, &Statement)> =
-        (1..).zip(&all.snapshot.statements).take(rows).collect();
-    if statements.is_empty() {
+    let numbered = (1..).zip(&all.snapshot.statements);
+    let (plain, utility): (Vec<(usize, &Statement)>, Vec<_>) =
+        numbered.partition(|(_, one)| one.can_be_explained() || one.text.is_empty());
+    if plain.is_empty() && utility.is_empty() {
         return None;
     }
+    let count = plain.len();
+    let statements: Vec<(usize, &Statement)> = plain.into_iter().take(rows).collect();
     let mut section = Section::new("Statements by time");
     let total: f64 = all.snapshot.statements.iter().map(time_s).sum();
     let databases: BTreeSet<&str> =
@@ -125,6 +149,14 @@ fn statements(all: &Queries, rows: usize) -> Option<Section> {
         .optional = 4;
     columns.right("calls", |one| one.1.get(Counter::Calls).map(Cell::count));
     columns.right("mean", |one| one.1.mean_ms().map(|ms| Cell::seconds(ms / 1e3)));
+    if statements_have_percentiles(all) {
+        let ms = |ms: f64| Cell::seconds(ms / 1e3);
+        columns.right("median", move |one| one.1.percentiles.map(|found| ms(found.p50_ms)));
+        columns.right("95 %", move |one| one.1.percentiles.map(|found| ms(found.p95_ms)));
+        columns.right("99 %", move |one| one.1.percentiles.map(|found| ms(found.p99_ms)));
+        let longest = |one: &Statement| one.spread.and_then(|spread| spread.max_ms);
+        columns.right("longest", move |one| longest(one.1).map(ms));
+    }
     columns.right("rows each", |one| one.1.by_call(Counter::Rows).map(figure)).optional = 3;
     columns.right("pages each", |one| one.1.blocks_by_call().map(figure)).optional = 5;
     if databases.len() > 1 {
@@ -132,11 +164,38 @@ fn statements(all: &Queries, rows: usize) -> Option<Section> {
     }
     columns.name("statement", |one| joined(said(one.1).split_whitespace(), " "));
     section.table(columns);
-    left_out(&mut section, all.snapshot.statements.len(), rows);
+    left_out(&mut section, count, rows);
+    if !utility.is_empty() {
+        section.note(folded(&utility, total));
+    }
     if all.snapshot.statements.iter().any(|one| one.is_partial) {
         section.note("Some counters were reset during the interval.");
     }
     Some(section)
+}
+
+/// Returns true where each run is known.
+fn statements_have_percentiles(all: &Queries) -> bool {
+    all.snapshot.statements.iter().any(|one| one.percentiles.is_some())
+}
+
+/// `12 utility statements (BEGIN, SET, VACUUM): 1.2 % of the time.`
+fn folded(utility: &[(usize, &Statement)], total: f64) -> String {
+    let mut verbs: Vec<String> = utility
+        .iter()
+        .filter_map(|(_, one)| one.text.split_whitespace().next())
+        .map(str::to_uppercase)
+        .collect();
+    verbs.sort_unstable();
+    verbs.dedup();
+    verbs.truncate(NUMBERS);
+    let time: f64 = utility.iter().map(|(_, one)| time_s(one)).sum();
+    format!(
+        "{} ({}): {} of the time. Statements of Steelbench are left out.",
+        number::plural(utility.len(), "utility statement"),
+        verbs.join(", "),
+        number::percent(time / total.max(f64::MIN_POSITIVE), 1)
+    )
 }
 
 fn figure(value: f64) -> Cell {
@@ -162,21 +221,28 @@ fn advice(all: &Queries, rows: usize) -> Option<Section> {
             String::new()
         };
         let kind = text::Text::from(one.kind.label());
+        let time = one.time.map(|time| {
+            let took = number::seconds(time.seconds);
+            format!(", {} of the time ({took})", number::percent(time.share, 1))
+        });
+        let time = time.unwrap_or_default();
         section.toned(
-            format!("{at}. {kind}: {}{database} ({})", one.subject, one.certainty.label()),
+            format!("{at}. {kind}: {}{database}{time} ({})", one.subject, one.certainty.label()),
             Tone::Warning,
         );
         for line in lines(one) {
             section.indented(3, line, Tone::Plain);
         }
         if let Some(ddl) = &one.ddl {
-            section.indented(3, ddl, Tone::Good);
+            let before =
+                one.before_ddl.as_ref().map(|before| format!("{before}; ")).unwrap_or_default();
+            section.indented(3, format!("{before}{ddl};"), Tone::Good);
         }
     }
     left_out(&mut section, all.advice.len(), rows);
     section.note(
-        "Counted: from the server's counters and definitions. Estimated: by its optimizer, or as \
-         stated. Possible: consistent with the counters, not proven. `steelbench queries try` \
+        "By share of the server's time. Counted: from the server's counters and definitions. \
+         Estimated: by its optimizer, or as stated. Possible: consistent with the counters, not proven. `steelbench queries try` \
          measures the gain and cost of an index.",
     );
     Some(section)
@@ -293,7 +359,10 @@ fn plan_title(at: usize, found: &StatementPlan) -> String {
 fn not_explained(all: &Queries, rows: usize) -> Option<Section> {
     let mut reasons: Vec<(&str, Vec<usize>)> = Vec::new();
     for (at, statement) in (1..).zip(&all.snapshot.statements) {
-        let Some(why) = &statement.not_explained else { continue };
+        let Some(why) = statement.not_explained.as_ref().filter(|_| statement.can_be_explained())
+        else {
+            continue;
+        };
         match reasons.iter_mut().find(|(known, _)| known == why) {
             Some((_, statements)) => statements.push(at),
             None => reasons.push((why, vec![at])),

@@ -6,7 +6,13 @@ use crate::logged::attach_logged;
 use engine::QueryReader;
 use observations::number::short_percent;
 use serde::Serialize;
-use statements::{Advice, AdviceKind, Counter, Rules, Snapshot, Statement};
+use statements::{
+    Advice, AdviceKind, Certainty, Counter, Hypothetical, Rules, Snapshot, Statement,
+};
+
+/// The cost with an index, as a share of that without it, above which the index is not worth its
+/// upkeep.
+const GAIN_MIN: f64 = 0.9;
 
 /// A server's statements, tables and indexes, and the findings about them.
 #[derive(Debug, Clone, Serialize)]
@@ -46,8 +52,12 @@ pub fn keep(snapshot: &mut Snapshot, statements: usize) {
 
 /// Finds what follows from a snapshot.
 pub fn examine(snapshot: Snapshot, rules: &'static Rules) -> Queries {
+    examine_with(snapshot, Vec::new(), rules)
+}
+
+fn examine_with(snapshot: Snapshot, health: Vec<Advice>, rules: &'static Rules) -> Queries {
     let uses = index_uses(&snapshot);
-    let advice = advice(&snapshot, &uses, rules);
+    let advice = advice(&snapshot, &uses, health, rules);
     Queries { snapshot, uses, advice, rules }
 }
 
@@ -64,9 +74,19 @@ pub fn explained(
     // The values that were logged are those to explain with.
     attach_logged(&mut snapshot, logged, rules);
     reader.explain(&mut snapshot);
-    let mut found = examine(snapshot, rules);
+    if let Some(advice) = reader.advised(&snapshot) {
+        let uses = index_uses(&snapshot);
+        return Queries { snapshot, uses, advice, rules };
+    }
+    let health = reader.health(&mut snapshot);
+    let mut found = examine_with(snapshot, health, rules);
     for one in found.advice.iter_mut().filter(|one| one.kind == AdviceKind::MissingIndex) {
         one.hypothetical = reader.hypothetical(&found.snapshot, one);
     }
+    // An index of which its optimizer expects nothing is advised on counts only.
+    found.advice.retain(|one| {
+        let gains = |cost: Hypothetical| cost.cost_with <= GAIN_MIN * cost.cost_without;
+        one.certainty == Certainty::Counted || one.hypothetical.is_none_or(gains)
+    });
     found
 }

@@ -113,7 +113,7 @@ fn unused_is_said_only_of_what_nothing_needs() {
     let short =
         Table { since_ms: Some(30 * DAY_MS - 1_000), ..table(vec![unread(index("a", "x"))]) };
     assert_eq!(claims(short), unused(Certainty::Possible));
-    let key = ForeignKey { name: "t_x_fkey".into(), columns: vec!["x".into()] };
+    let key = ForeignKey { name: "t_x_fkey".into(), columns: vec!["x".into()], target: "u".into() };
     for table in [
         table(vec![unread(needed(index("a", "x")))]),
         table(vec![unread(unique(index("a", "x")))]),

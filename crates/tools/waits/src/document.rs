@@ -25,6 +25,7 @@ pub fn activity(
 ) -> Document {
     let mut sections = vec![overview(record, summary)];
     sections.extend(blocking::section(summary, view));
+    sections.extend(blocking::over_interval(summary, view));
     sections.extend(hot(summary));
     sections.push(table(summary));
     sections.extend(groups(summary, view));

@@ -3,7 +3,7 @@
 use crate::summary::{ActivityGroup, ActivitySummary, RootBlocker, summarize};
 use command_line::{ExitCode, Failure};
 use engine::{LiveObserver, ServerError};
-use observations::{WaitClass, WaitingTask, number};
+use observations::{ServerActivity, WaitClass, WaitingTask, number};
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Constraint::{Fill, Length, Min};
@@ -33,7 +33,7 @@ const EIGHTHS: f64 = 1000.0;
 
 /// Shows a server's waits until the user quits.
 pub fn run(
-    connect: impl FnOnce() -> Result<Box<dyn LiveObserver>, ServerError>,
+    connect: impl Fn() -> Result<Box<dyn LiveObserver>, ServerError>,
     stop: &AtomicBool,
     failure: impl Fn(ServerError) -> Failure,
 ) -> Result<ExitCode, Failure> {
@@ -41,19 +41,22 @@ pub fn run(
         return Err(Failure::usage("--watch needs a terminal; omit it to print the waits once"));
     }
     // Connect before the screen is taken, so that an error of the server stays visible.
-    let mut observer = connect().map_err(&failure)?;
+    let observer = connect().map_err(&failure)?;
     let mut terminal = ratatui::try_init().map_err(screen)?;
-    let result = watch(&mut terminal, &mut *observer, stop, failure);
+    let result = watch(&mut terminal, observer, stop, connect);
     ratatui::restore();
     result
 }
 
+/// Watches a server, also after it was lost and is there again: restarts and failovers are what one
+/// watches.
 fn watch(
     terminal: &mut ratatui::DefaultTerminal,
-    observer: &mut dyn LiveObserver,
+    observer: Box<dyn LiveObserver>,
     stop: &AtomicBool,
-    failure: impl Fn(ServerError) -> Failure,
+    connect: impl Fn() -> Result<Box<dyn LiveObserver>, ServerError>,
 ) -> Result<ExitCode, Failure> {
+    let mut observer = Some(observer);
     let mut state = State::default();
     let mut due = Instant::now() + REFRESH;
     while !stop.load(Ordering::Relaxed) {
@@ -63,17 +66,36 @@ fn watch(
         if is_key && state.hear_key(&event::read().map_err(screen)?) {
             break;
         }
-        if Instant::now() >= due {
-            let mut activity = observer.window().map_err(&failure)?;
-            if let Some(why) = activity.ended {
-                return Err(failure(ServerError::new(why)));
-            }
-            activity.tasks = observer.tasks().map_err(&failure)?;
-            state.hear(summarize(activity));
-            due = (due + REFRESH).max(Instant::now());
+        if Instant::now() < due {
+            continue;
         }
+        match observer.as_mut().map(|observer| interval(&mut **observer)) {
+            Some(Ok(activity)) => state.hear(summarize(activity)),
+            Some(Err(why)) => {
+                observer = None;
+                state.lost = Some(why.to_string());
+            }
+            None => match connect() {
+                Ok(new) => {
+                    observer = Some(new);
+                    state.lost = None;
+                }
+                Err(why) => state.lost = Some(why.to_string()),
+            },
+        }
+        due = (due + REFRESH).max(Instant::now());
     }
     Ok(ExitCode::Ok)
+}
+
+/// The activity since the interval before, with the tasks that wait now.
+fn interval(observer: &mut dyn LiveObserver) -> Result<ServerActivity, ServerError> {
+    let mut activity = observer.window()?;
+    if let Some(why) = activity.ended {
+        return Err(ServerError::new(why));
+    }
+    activity.tasks = observer.tasks()?;
+    Ok(activity)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "as the argument of `map_err`")]
@@ -88,6 +110,8 @@ struct State {
     tab: usize,
     /// Nothing new is shown.
     paused: bool,
+    /// Why the server is not seen now.
+    lost: Option<String>,
     /// The last interval.
     latest: Option<ActivitySummary>,
     /// For each past interval, how many sessions were busy on average, by class; `None` is without
@@ -155,8 +179,14 @@ impl State {
         let [header, sessions, history, _, tabs, lower, keys] = Layout::vertical(parts).areas(area);
         let keys_line = "q quit   p pause   1 waits   2 statements   3 sessions   4 tasks";
         Line::from(keys_line.dim()).render(keys, buffer);
+        if let Some(why) = &self.lost {
+            let line = format!("Reconnecting: {}", safe(why));
+            Line::from(line.red().bold()).render(header, buffer);
+        }
         let Some(summary) = &self.latest else {
-            Line::from("Observing the first second ...").render(header, buffer);
+            if self.lost.is_none() {
+                Line::from("Observing the first second ...").render(header, buffer);
+            }
             return;
         };
         let paused = if self.paused { "   PAUSED" } else { "" };
@@ -165,8 +195,10 @@ impl State {
             "{}   {} per second from {}",
             summary.seen.server, sampling.hz, sampling.source
         );
-        Line::from(vec![Span::from(safe(&title)).bold(), Span::from(paused).yellow()])
-            .render(header, buffer);
+        if self.lost.is_none() {
+            Line::from(vec![Span::from(safe(&title)).bold(), Span::from(paused).yellow()])
+                .render(header, buffer);
+        }
         Paragraph::new(said).render(sessions, buffer);
         // All curves have one scale, so that they can be compared.
         let top = curves.iter().flat_map(|(_, points)| points).copied().fold(1.0, f64::max);
@@ -349,9 +381,7 @@ fn safe(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::summary::summarize;
-    use observations::{
-        ActivityCell, Sampling, ServerActivity, TaskSession, TimeUse, Wait, WaitSource,
-    };
+    use observations::{ActivityCell, Sampling, TaskSession, TimeUse, Wait, WaitSource};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
@@ -491,6 +521,18 @@ mod tests {
         let said: Vec<&str> = lines[2..4].iter().map(|line| line.trim()).collect();
         assert_eq!(said.join(" "), what);
         assert!(lines.iter().any(|line| line.starts_with(name)), "{lines:#?}");
+    }
+
+    #[test]
+    fn a_lost_server_is_said_beside_what_was_seen() {
+        let mut state = State::default();
+        state.hear(summarize(second()));
+        state.lost = Some("the server has closed the connection".into());
+        let lines = screen(&state, 80, 20);
+        assert_eq!(lines[0], "Reconnecting: the server has closed the connection");
+        assert_eq!(lines[1], "Sessions: 4.0 active");
+        state.lost = None;
+        assert!(screen(&state, 80, 20)[0].starts_with("PostgreSQL"));
     }
 
     #[test]

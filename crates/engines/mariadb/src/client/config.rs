@@ -81,9 +81,9 @@ impl fmt::Debug for Config {
 }
 
 impl Config {
-    /// From `mariadb://user@host:port/database` or `mysql://...`. `localhost` means the unix
-    /// socket, as it does to MariaDB's programs; `?socket=` names it. What the URL leaves open
-    /// comes from `~/.my.cnf` and the variables `MYSQL_*` of this process.
+    /// From `mariadb://user@host:port/database` or `mysql://...`. `localhost` without a
+    /// port means the unix socket, as it does to MariaDB's programs; `?socket=` names it. What the
+    /// URL leaves open comes from `~/.my.cnf` and the variables `MYSQL_*` of this process.
     pub fn parse(url: &str) -> Result<Self, ConfigError> {
         Self::parse_in(url, &Environment::of_process())
     }
@@ -119,6 +119,10 @@ impl Config {
         let local = host.as_deref().is_none_or(|host| host == "localhost");
         let place = match (host, url.parameter("socket"), socket) {
             (_, Some(socket), _) => Place::Unix(socket.into()),
+            // Who names a port in the URL means it: another server may have the socket.
+            (host, ..) if local && url.port.is_some() => {
+                Place::Tcp { host: host.unwrap_or_else(|| "localhost".into()), port }
+            }
             (_, _, Some(socket)) if local => Place::Unix(socket),
             (Some(host), ..) if !local => Place::Tcp { host, port },
             _ => Place::Unix(default_socket()),
@@ -208,7 +212,7 @@ impl Config {
     pub fn is_local(&self) -> bool {
         match &self.place {
             Place::Unix(_) => true,
-            Place::Tcp { host, .. } => host == "127.0.0.1" || host == "::1",
+            Place::Tcp { host, .. } => ["127.0.0.1", "::1", "localhost"].contains(&host.as_str()),
         }
     }
 
@@ -264,6 +268,7 @@ mod tests {
             ("mariadb://", "mariadb://me@db:3307/"),
             ("mysql://you:s%65cret@[::1]:3308/app", "mariadb://you@::1:3308/app"),
             ("mariadb://localhost/app", "mariadb://me@localhost/app?socket=/s"),
+            ("mariadb://root@localhost:3310/app", "mariadb://root@localhost:3310/app"),
             ("mariadb://root@localhost?socket=/a%20b", "mariadb://root@localhost/?socket=/a b"),
         ] {
             assert_eq!(parsed(url, &variables).as_deref(), Ok(shown), "{url}");

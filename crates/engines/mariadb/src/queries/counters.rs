@@ -69,7 +69,9 @@ impl Reader {
         let mut others: Option<u64> = None;
         for row in self.client.query(&sql)?.rows {
             let cell = |at: usize| row.get(at).cloned().flatten();
-            let (Some(digest), Some(text)) = (cell(0), cell(2)) else {
+            // A name that is a keyword too is written as the first of its synonyms.
+            let text = cell(2).map(|text| text.replace("SQL_TSI_", ""));
+            let (Some(digest), Some(text)) = (cell(0), text) else {
                 let runs = cell(7).and_then(|calls| calls.parse().ok()).unwrap_or(0);
                 others = Some(others.unwrap_or(0).saturating_add(runs));
                 continue;

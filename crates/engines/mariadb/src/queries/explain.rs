@@ -9,12 +9,18 @@ use engine::NoPlan;
 use engine::Plans as _;
 use engine::query_reader::{MARK, explain_each};
 use plans::Plan;
-use statements::{Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names};
+use sql::{Kind, Syntax, tokens};
+use statements::{
+    Column, Counter, Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names,
+};
 
 const NO_SAMPLE: &str = "no statement text with values is available, which the server needs to \
                          make a plan. Enable the consumers events_statements_history and \
                          events_statements_current (performance_schema.setup_consumers), or use \
                          --seconds while the statement runs";
+
+/// Access to a database, a table, a column or a view is denied.
+const DENIED: [u16; 4] = [1044, 1142, 1143, 1345];
 
 /// `ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION`.
 const READ_ONLY: u16 = 1792;
@@ -27,6 +33,7 @@ const CUT_OFF: &str = "the server truncated the statement text \
 pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
     // Unreadable sessions give no texts.
     let _ = reader.look_at_sessions();
+    reader.sample_columns(snapshot);
     let (plans, stop) = (reader.limits.plans, reader.stop.clone());
     explain_each(&mut snapshot.statements, plans, &stop, |statement| {
         let known = reader
@@ -37,8 +44,13 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
                 has_names(sent, &statement.text, RULES.syntax).then_some(sent)
             })
             .cloned();
-        let known = known.ok_or_else(|| NoPlan::refused(NO_SAMPLE))?;
-        let mut plan = reader.plan(&statement.database, &known)?;
+        statement.sample.clone_from(&known);
+        let (origin, known) = match known {
+            Some(known) => (Origin::Sample, known),
+            None => (Origin::Generic, with_any_values(&statement.text)),
+        };
+        let refused = |why| if origin == Origin::Generic { unknown(why) } else { why };
+        let mut plan = reader.plan(&statement.database, &known).map_err(refused)?;
         // MariaDB calls tables as the statement does.
         let aliases = aliases(&known, RULES.syntax);
         plan.visit_operators(|operator| {
@@ -48,13 +60,49 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
                 }
             }
         });
-        Ok(vec![StatementPlan::new(Origin::Sample, plan)])
+        Ok(vec![StatementPlan::new(origin, plan)])
     });
+}
+
+/// A text whose values are not known is refused for the value in their place, too.
+fn unknown(why: NoPlan) -> NoPlan {
+    match why {
+        NoPlan::Refused { message } if message == CUT_OFF => NoPlan::refused(NO_SAMPLE),
+        why => why,
+    }
+}
+
+/// Words whose value is a number.
+const BEFORE_NUMBERS: [&str; 4] = ["limit", "offset", "interval", ","];
+
+/// The server's text of a statement with a value for each `?`: its access paths are mostly those
+/// of other values. A text is converted to the type of the column; a number is not.
+fn with_any_values(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let text = text.replace("(...)", "(?, ?)").replace("...", "?");
+    let mut before = String::new();
+    let mut is_limit = false;
+    for token in tokens(&text, Syntax::MariaDb) {
+        is_limit |= token.is_keyword("limit");
+        if token.text == "?" {
+            let number = BEFORE_NUMBERS.iter().any(|word| before.eq_ignore_ascii_case(word));
+            out.push_str(if number && (is_limit || before != ",") { "1" } else { "'1'" });
+        } else {
+            out.push_str(token.text);
+        }
+        if token.kind != Kind::Space {
+            token.text.clone_into(&mut before);
+        }
+    }
+    out
 }
 
 impl Reader {
     fn plan(&mut self, database: &str, text: &str) -> Result<Plan, NoPlan> {
         let said = |error: crate::client::Error| {
+            if error.code().is_some_and(|code| DENIED.contains(&code)) {
+                return NoPlan::Denied { message: error.to_string() };
+            }
             NoPlan::refused(match error.code() {
                 Some(READ_ONLY) => NOT_OF_CHANGES.to_owned(),
                 // "parse error", which quotes the text with its constants
@@ -75,5 +123,90 @@ impl Reader {
         let _ = self.client.run(&format!("DEALLOCATE PREPARE {MARK}"));
         let json = explained.map_err(said)?.unwrap_or_default();
         Ok(JsonPlans.read_one(&json)?)
+    }
+}
+
+/// Tables whose columns are sampled, and the rows and columns that are read of each.
+const SAMPLED_TABLES: usize = 20;
+const SAMPLED_ROWS: usize = 5_000;
+const SAMPLED_COLUMNS: usize = 24;
+/// Types whose values are not counted.
+const LARGE: [&str; 10] = [
+    "blob",
+    "mediumblob",
+    "longblob",
+    "text",
+    "mediumtext",
+    "longtext",
+    "json",
+    "geometry",
+    "tinyblob",
+    "tinytext",
+];
+
+impl Reader {
+    /// Counts different values among the first rows of tables that statements read whole: the
+    /// server knows nothing of columns without an index. Where that is refused they stay unknown.
+    pub(super) fn sample_columns(&mut self, snapshot: &mut Snapshot) {
+        let mut left = SAMPLED_TABLES;
+        for table in &mut snapshot.tables {
+            let rows = table.rows.unwrap_or(0.0);
+            let is_read = rows >= SAMPLED_ROWS as f64
+                && snapshot.statements.iter().any(|one| {
+                    one.by_call(Counter::RowsRead).is_some_and(|read| read >= rows / 2.0)
+                        && one.text.to_lowercase().contains(&table.name.to_lowercase())
+                });
+            if !is_read || left == 0 || self.stop.is_asked() {
+                continue;
+            }
+            left -= 1;
+            let columns: Vec<&mut Column> = table
+                .columns
+                .iter_mut()
+                .filter(|column| !LARGE.contains(&column.kind.to_ascii_lowercase().as_str()))
+                .take(SAMPLED_COLUMNS)
+                .collect();
+            let names: Vec<String> =
+                columns.iter().map(|column| quote_identifier(&column.name)).collect();
+            let counts: Vec<String> =
+                names.iter().map(|name| format!("count(DISTINCT {name})")).collect();
+            let sql = format!(
+                "SELECT count(*) AS {MARK}, {} FROM (SELECT {} FROM {} LIMIT {SAMPLED_ROWS}) s",
+                counts.join(", "),
+                names.join(", "),
+                table.quoted
+            );
+            let Ok(found) = self.client.query(&sql) else { continue };
+            let Some(row) = found.rows.into_iter().next() else { continue };
+            let number = |cell: Option<String>| cell.and_then(|text| text.parse::<f64>().ok());
+            let mut cells = row.into_iter().map(number);
+            let Some(read) = cells.next().flatten().filter(|read| *read > 0.0) else { continue };
+            for (column, distinct) in columns.into_iter().zip(cells) {
+                column.distinct = distinct.map_or(0.0, |distinct| different(distinct, read));
+            }
+        }
+    }
+}
+
+/// In the form of PostgreSQL's `n_distinct`: where values seldom come twice, more rows are expected
+/// to have new ones.
+fn different(distinct: f64, read: f64) -> f64 {
+    if distinct >= 0.2 * read { -distinct / read } else { distinct }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_any_values;
+
+    #[test]
+    fn each_value_is_one_that_its_place_takes() {
+        assert_eq!(
+            with_any_values(
+                "SELECT `a` FROM `t` WHERE `b` IN (...) AND `c` > NOW ( ) - INTERVAL ? DAY LIMIT \
+                 ?, ?"
+            ),
+            "SELECT `a` FROM `t` WHERE `b` IN ('1', '1') AND `c` > NOW ( ) - INTERVAL 1 DAY LIMIT \
+             1, 1"
+        );
     }
 }

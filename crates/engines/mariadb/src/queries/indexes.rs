@@ -4,7 +4,7 @@ use super::Reader;
 use crate::client::{Error, quote_identifier};
 use engine::query_reader::MARK;
 use observations::Unread;
-use statements::{ForeignKey, Index, Key, Snapshot, Table};
+use statements::{Column, ForeignKey, Index, Key, Snapshot, Table};
 use std::collections::HashMap;
 
 /// Schemas of the server itself.
@@ -50,6 +50,7 @@ impl Reader {
             .collect();
         self.indexes(&names, &places, &mut snapshot.tables)?;
         self.foreign_keys(&names, &places, &mut snapshot.tables)?;
+        self.columns(&names, &places, &mut snapshot.tables)?;
         let unread = |what: &str, why: String| Unread { what: what.into(), why };
         if let Err(error) = self.sizes(&names, &places, &mut snapshot.tables, snapshot.block_bytes)
         {
@@ -72,19 +73,21 @@ impl Reader {
     }
 
     fn plain_tables(&mut self, names: &str) -> Result<Vec<Table>, Error> {
-        let rows = self.rows::<4>(&format!(
-            "SELECT table_schema AS {MARK}, table_name, table_rows, data_length FROM \
+        let rows = self.rows::<5>(&format!(
+            "SELECT table_schema AS {MARK}, table_name, table_rows, data_length, engine FROM \
              information_schema.tables WHERE table_type = 'BASE TABLE' AND table_schema IN \
              {names} ORDER BY 1, 2"
         ))?;
         Ok(rows
             .into_iter()
-            .map(|[database, name, rows, bytes]| Table {
+            .map(|[database, name, rows, bytes, storage]| Table {
                 quoted: format!("{}.{}", quote_identifier(&database), quote_identifier(&name)),
                 rows: rows.parse().ok(),
                 bytes: bytes.parse().ok(),
                 database,
                 name,
+                storage,
+                lacks_primary_key: true,
                 ..Table::default()
             })
             .collect())
@@ -100,6 +103,7 @@ impl Reader {
             let Some(table) = places.get(&(schema, table)).map(|at| &mut tables[*at]) else {
                 continue;
             };
+            table.lacks_primary_key &= name != "PRIMARY";
             if table.indexes.last().is_none_or(|last| last.name != name) {
                 table.indexes.push(Index {
                     quoted: quote_identifier(&name),
@@ -131,24 +135,47 @@ impl Reader {
         Ok(())
     }
 
+    fn columns(&mut self, names: &str, places: &Places, tables: &mut [Table]) -> Result<(), Error> {
+        let rows = self.rows::<4>(&format!(
+            "SELECT table_schema AS {MARK}, table_name, column_name, data_type FROM \
+             information_schema.columns WHERE table_schema IN {names} ORDER BY 1, 2, \
+             ordinal_position"
+        ))?;
+        for [schema, table, name, kind] in rows {
+            if let Some(at) = places.get(&(schema, table)) {
+                let column = Column { name, kind, is_unanalyzed: true, ..Column::default() };
+                tables[*at].columns.push(column);
+            }
+        }
+        Ok(())
+    }
+
     fn foreign_keys(
         &mut self,
         names: &str,
         places: &Places,
         tables: &mut [Table],
     ) -> Result<(), Error> {
-        let rows = self.rows::<4>(&format!(
-            "SELECT table_schema AS {MARK}, table_name, constraint_name, column_name FROM \
+        let rows = self.rows::<7>(&format!(
+            "SELECT table_schema AS {MARK}, table_name, constraint_name, column_name, \
+             referenced_table_schema, referenced_table_name, referenced_column_name FROM \
              information_schema.key_column_usage WHERE referenced_table_name IS NOT NULL AND \
              table_schema IN {names} ORDER BY 1, 2, 3, ordinal_position"
         ))?;
-        for [schema, table, name, column] in rows {
+        for [schema, table, name, column, target_schema, target, referenced] in rows {
+            // InnoDB checks the key by an index of the table that it refers to.
+            if let Some(at) = places.get(&(target_schema, target.clone())) {
+                let indexes = tables[*at].indexes.iter_mut();
+                indexes
+                    .filter(|index| index.keys.first().is_some_and(|key| key.column == referenced))
+                    .for_each(|index| index.is_needed |= index.is_unique);
+            }
             let Some(table) = places.get(&(schema, table)).map(|at| &mut tables[*at]) else {
                 continue;
             };
             match table.foreign_keys.last_mut().filter(|last| last.name == name) {
                 Some(key) => key.columns.push(column),
-                None => table.foreign_keys.push(ForeignKey { name, columns: vec![column] }),
+                None => table.foreign_keys.push(ForeignKey { name, columns: vec![column], target }),
             }
         }
         Ok(())

@@ -6,6 +6,7 @@
 
 mod counters;
 mod explain;
+mod health;
 mod indexes;
 
 use super::explain::one_format;
@@ -16,7 +17,7 @@ use crate::plan_reader::ENGINE;
 use engine::ServerError;
 use engine::query_reader::{MARK, QueryLimits, QueryReader};
 use observations::Unread;
-use statements::{Snapshot, Span};
+use statements::{Advice, Snapshot, Span};
 use std::collections::HashMap;
 use work::Stop;
 
@@ -107,5 +108,9 @@ impl QueryReader for Reader {
 
     fn explain(&mut self, snapshot: &mut Snapshot) {
         explain::all(self, snapshot);
+    }
+
+    fn health(&mut self, snapshot: &mut Snapshot) -> Vec<Advice> {
+        health::health(self, snapshot)
     }
 }

@@ -10,6 +10,7 @@ use observations::statement::{self, TEXT_MAX};
 use observations::{TaskSession, WaitingTask};
 use servers::activity::CONNECTION;
 use sql::Syntax;
+use std::cmp::Ordering::Equal;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,18 +63,53 @@ pub fn waiting_tasks(
         .collect();
     // The process list shows for the others what they wait for, but not for whom.
     let others = seen.iter().filter(|(id, _)| !wanted.contains_key(id));
-    tasks.extend(others.filter_map(|(_, seen)| {
+    tasks.extend(others.filter_map(|(id, one)| {
         Some(WaitingTask {
-            session: seen.session.clone(),
-            wait_type: seen.wait.clone()?,
-            waited_s: seen.waited_s,
+            session: one.session.clone(),
+            wait_type: one.wait.clone()?,
+            waited_s: one.waited_s,
             resource: None,
             lock_mode: None,
-            blocked_by: Vec::new(),
+            blocked_by: likely_blockers(*id, one, &seen),
         })
     }));
     tasks.sort_by_key(|task| Reverse((task.waited_s.unwrap_or(0.0) * 1e6) as u64));
     Ok(tasks)
+}
+
+/// The likely blockers of a session that waits for a metadata lock, where the server does not show
+/// these locks (`wait/lock/metadata/sql/mdl` is off by default): the transactions that were open
+/// before. Where there are none, it is the session that has waited longest.
+fn likely_blockers(
+    id: i32,
+    waiting: &WaitingSession,
+    seen: &BTreeMap<i32, WaitingSession>,
+) -> Vec<TaskSession> {
+    let is_metadata =
+        |one: &WaitingSession| one.wait.as_ref().is_some_and(|wait| wait.contains("metadata lock"));
+    let Some(waited_s) = waiting.waited_s.filter(|_| is_metadata(waiting)) else {
+        return Vec::new();
+    };
+    // Transactions are dated in whole seconds.
+    let was_open = |one: &WaitingSession| {
+        let since_s = one.session.transaction_s.or(one.session.statement_s);
+        since_s.is_some_and(|since_s| since_s + 1.0 >= waited_s)
+    };
+    let others = || seen.iter().filter(|(other, _)| **other != id);
+    let open = others().filter(|(_, one)| !is_metadata(one) && was_open(one));
+    let mut found: Vec<&WaitingSession> = open.map(|(_, one)| one).collect();
+    if found.is_empty() {
+        let before = others().filter(|(_, one)| is_metadata(one) && one.waited_s > Some(waited_s));
+        let first = before.max_by(|a, b| a.1.waited_s.partial_cmp(&b.1.waited_s).unwrap_or(Equal));
+        found.extend(first.map(|(_, one)| one));
+    }
+    found
+        .into_iter()
+        .map(|one| TaskSession {
+            state: format!("{}, likely the blocker", one.session.state),
+            ..one.session.clone()
+        })
+        .collect()
 }
 
 /// A transaction without a session: it was prepared (XA), and its client has gone.

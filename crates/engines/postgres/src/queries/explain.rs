@@ -13,6 +13,7 @@ use engine::NoPlan;
 use engine::Plans as _;
 use engine::query_reader::{MARK, explain_each};
 use plans::Plan;
+use sql::{Kind, Syntax, Token, tokens};
 use statements::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};
 
 /// Makes a plan for each statement that can have one, in their order.
@@ -25,9 +26,10 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
         if is_dropped(&statement.database) {
             return Err(NoPlan::refused("its database was dropped"));
         }
+        statement.sample = logged.clone().or_else(|| seen.clone());
         let client = reader.client(&statement.database).map_err(NoPlan::refused)?;
-        let generic =
-            plan(client, &statement.text).map(|plan| StatementPlan::new(Origin::Generic, plan));
+        let generic = plan(client, &castable(&statement.text))
+            .map(|plan| StatementPlan::new(Origin::Generic, plan));
         let text = logged.or_else(|| seen.filter(|_| generic.is_err()));
         let sample = text
             .and_then(|text| Some(StatementPlan::new(Origin::Sample, plan(client, &text).ok()?)));
@@ -41,6 +43,10 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
 /// The plan of a text for any values, or why there is none.
 fn plan(client: &mut Client, text: &str) -> Result<Plan, NoPlan> {
     let said = |error: Error| {
+        // "insufficient privilege"
+        if error.code() == Some("42501") {
+            return NoPlan::Denied { message: error.to_string() };
+        }
         NoPlan::refused(match error.code() {
             // "undefined table", "undefined function"
             Some("42P01" | "42883") => {
@@ -95,8 +101,75 @@ pub(super) fn hypothetical(
     );
     let schema = client.cell(&sql).ok()??;
     let create = format!("SELECT /* {MARK} */ indexrelid FROM {schema}.hypopg_create_index($1)");
-    client.query(&create, &[advice.ddl.as_deref()]).ok()?;
-    let with = plan(client, &statement.text);
+    let ddl = advice.ddl.as_deref()?.replacen(" CONCURRENTLY", "", 1);
+    client.query(&create, &[Some(&ddl)]).ok()?;
+    let with = plan(client, &castable(&statement.text));
     let _ = client.query(&format!("SELECT /* {MARK} */ {schema}.hypopg_reset()"), &[]);
     Some(Hypothetical { cost_without: replanned.plan.cost?, cost_with: with.ok()?.cost? })
+}
+
+/// Types whose literals have the type before them.
+const LITERAL_TYPES: [&str; 6] = ["interval", "date", "time", "timestamp", "timestamptz", "timetz"];
+
+/// The text with `interval $1`, which no grammar has, as a cast of the parameter; and with
+/// `extract($1 FROM a)` as a call, whose first argument may be one.
+fn castable(text: &str) -> String {
+    let all: Vec<Token> = tokens(text, Syntax::Postgres).collect();
+    let solid: Vec<usize> = (0..all.len()).filter(|at| all[*at].kind != Kind::Space).collect();
+    let token = |place: usize| solid.get(place).map(|at| &all[*at]);
+    let is_parameter = |place| token(place).is_some_and(Token::is_numbered_parameter);
+    let (mut out, mut done) = (String::with_capacity(text.len()), 0);
+    for place in 0..solid.len() {
+        let at = solid[place];
+        if at < done {
+            continue;
+        }
+        out.extend(all[done..at].iter().map(|space| space.text));
+        done = at + 1;
+        let word = &all[at];
+        let zone = ["with", "time", "zone"];
+        let has_zone = (1..).zip(zone).all(|(next, name)| {
+            token(place + next).is_some_and(|one| {
+                one.is_keyword(name) || (name == "with" && one.is_keyword("without"))
+            })
+        });
+        let value = if has_zone { place + 4 } else { place + 1 };
+        let is_type = LITERAL_TYPES.iter().any(|name| word.is_keyword(name));
+        if is_type && is_parameter(value) {
+            let name: Vec<&str> = solid[place..value].iter().map(|at| all[*at].text).collect();
+            let cast = ["CAST(", all[solid[value]].text, " AS ", &name.join(" "), ")"];
+            out.extend(cast);
+            done = solid[value] + 1;
+        } else if word.is_keyword("extract")
+            && token(place + 1).is_some_and(|one| one.text == "(")
+            && is_parameter(place + 2)
+            && token(place + 3).is_some_and(|one| one.is_keyword("from"))
+        {
+            out.extend(["pg_catalog.\"extract\"(", all[solid[place + 2]].text, ", "]);
+            done = solid[place + 3] + 1;
+        } else {
+            out.push_str(word.text);
+        }
+    }
+    out.extend(all[done.min(all.len())..].iter().map(|rest| rest.text));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::castable;
+
+    #[test]
+    fn constants_with_a_type_become_casts_of_parameters() {
+        for (text, expected) in [
+            ("SELECT a FROM t WHERE d > date $1", "SELECT a FROM t WHERE d > CAST($1 AS date)"),
+            ("SELECT now() - interval  $2, x", "SELECT now() - CAST($2 AS interval), x"),
+            ("SELECT timestamp with time zone $1", "SELECT CAST($1 AS timestamp with time zone)"),
+            ("SELECT EXTRACT($1 FROM d) = $2", "SELECT pg_catalog.\"extract\"($1,  d) = $2"),
+            ("SELECT date, 'date $1' FROM t", "SELECT date, 'date $1' FROM t"),
+            ("", ""),
+        ] {
+            assert_eq!(castable(text), expected);
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Tables, indexes, what is known of their columns, and what was counted of them.
 
 use crate::client::{Client, Error, Row};
+use crate::statement_rules::PARTITIONED;
 use engine::query_reader::MARK;
 use serde_json::Value;
 use statements::{Column, ForeignKey, Index, Key, Table};
@@ -27,8 +28,12 @@ pub(super) fn tables(client: &mut Client, database: &str) -> Result<Vec<Table>, 
          ELSE greatest(c.reltuples, 0) END, pg_catalog.pg_relation_size(c.oid), s.seq_scan, \
          s.seq_tup_read, s.n_tup_ins, s.n_tup_upd, s.n_tup_hot_upd, s.n_tup_del, s.n_dead_tup, \
          s.n_mod_since_analyze, (extract(epoch FROM greatest(s.last_analyze, s.last_autoanalyze)) \
-         * 1000)::int8 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = \
-         c.relnamespace LEFT JOIN pg_catalog.pg_stat_all_tables s ON s.relid = c.oid WHERE \
+         * 1000)::int8, CASE c.relkind WHEN 'p' THEN '{PARTITIONED}' ELSE '' END, c.relkind IN \
+         ('r', 'p') AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conrelid = \
+         c.oid AND k.contype = 'p') AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE \
+         d.objid = c.oid AND d.deptype = 'e') FROM pg_catalog.pg_class c JOIN \
+         pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN \
+         pg_catalog.pg_stat_all_tables s ON s.relid = c.oid WHERE \
          c.relkind IN ('r', 'm', 'p') AND {OF_USERS} ORDER BY 2, 3"
     );
     let rows = client.query(&sql, &[])?;
@@ -42,15 +47,19 @@ pub(super) fn tables(client: &mut Client, database: &str) -> Result<Vec<Table>, 
     }
     let keys = format!(
         "SELECT /* {MARK} */ k.conrelid, k.conname, \
-         pg_catalog.json_agg(pg_catalog.quote_ident(a.attname)) FROM pg_catalog.pg_constraint k \
-         JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey) \
-         WHERE k.contype = 'f' GROUP BY 1, 2"
+         pg_catalog.json_agg(pg_catalog.quote_ident(a.attname) ORDER BY \
+         pg_catalog.array_position(k.conkey, a.attnum)), k.confrelid::regclass::text FROM \
+         pg_catalog.pg_constraint k JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND \
+         a.attnum = ANY (k.conkey) WHERE k.contype = 'f' AND k.conparentid = 0 GROUP BY 1, 2, \
+         k.confrelid"
     );
     for row in client.query(&keys, &[])?.iter() {
         if let Some(at) = row.get(0).and_then(|oid| at.get(oid)) {
-            tables[*at]
-                .foreign_keys
-                .push(ForeignKey { name: row.text(1), columns: texts(&json(&row, 2)) });
+            tables[*at].foreign_keys.push(ForeignKey {
+                name: row.text(1),
+                columns: texts(&json(&row, 2)),
+                target: row.text(3),
+            });
         }
     }
     columns(client, &mut tables)?;
@@ -75,6 +84,8 @@ fn table(row: &Row<'_>, database: &str, since_ms: Option<i64>) -> Table {
         dead_rows: row.parse(12),
         changed_since_analyze: row.parse(13),
         analyzed_ms: row.parse(14),
+        storage: row.text(15),
+        lacks_primary_key: row.get(16) == Some("t"),
         ..Table::default()
     }
 }
@@ -97,7 +108,12 @@ fn indexes_of(version: u32) -> String {
          s.idx_scan, {last_scan}, s.idx_tup_read, s.idx_tup_fetch, o.idx_blks_hit, \
          o.idx_blks_read, pg_catalog.pg_get_indexdef(i.oid), (SELECT \
          pg_catalog.json_agg(pg_catalog.json_build_array(pg_catalog.pg_get_indexdef(i.oid, p, \
-         true), x.indclass[p - 1], x.indcollation[p - 1], x.indoption[p - 1]) ORDER BY p) FROM \
+         true), x.indclass[p - 1], x.indcollation[p - 1], x.indoption[p - 1], EXISTS (SELECT FROM \
+         pg_catalog.pg_opclass o WHERE o.oid = x.indclass[p - 1] AND o.opcname LIKE \
+         '%pattern_ops') OR EXISTS (SELECT FROM pg_catalog.pg_collation l WHERE l.oid = \
+         x.indcollation[p - 1] AND CASE l.collname WHEN 'default' THEN (SELECT d.datcollate FROM \
+         pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database()) ELSE \
+         l.collname END IN ('C', 'POSIX'))) ORDER BY p) FROM \
          pg_catalog.generate_series(1, x.indnkeyatts) p), (SELECT \
          pg_catalog.json_agg(pg_catalog.pg_get_indexdef(i.oid, p, true) ORDER BY p) FROM \
          pg_catalog.generate_series(x.indnkeyatts + 1, x.indnatts) p) FROM pg_catalog.pg_index x \
@@ -126,6 +142,7 @@ fn index(row: &Row<'_>) -> Index {
                             rules: format!("{} {}", part[1], part[2]),
                             descending: option & 1 != 0,
                             nulls_first: option & 2 != 0,
+                            serves_prefix: part[4].as_bool().unwrap_or(false),
                         }
                     })
                     .collect()
@@ -156,12 +173,17 @@ fn texts(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Reads the planner's statistics of columns; unreadable tables have none.
+/// Reads the columns with the planner's statistics of them; unreadable tables have none.
 fn columns(client: &mut Client, tables: &mut [Table]) -> Result<(), Error> {
     let sql = format!(
-        "SELECT /* {MARK} */ schemaname, tablename, pg_catalog.quote_ident(attname), avg_width, \
-         null_frac, n_distinct FROM pg_catalog.pg_stats WHERE schemaname NOT IN ('pg_catalog', \
-         'information_schema')"
+        "SELECT /* {MARK} */ n.nspname, c.relname, pg_catalog.quote_ident(a.attname), s.avg_width, \
+         s.null_frac, s.n_distinct, pg_catalog.format_type(a.atttypid, NULL) FROM \
+         pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid JOIN \
+         pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN (SELECT DISTINCT ON \
+         (schemaname, tablename, attname) * FROM pg_catalog.pg_stats ORDER BY schemaname, \
+         tablename, attname, inherited DESC) s ON s.schemaname = n.nspname AND s.tablename = \
+         c.relname AND s.attname = a.attname WHERE a.attnum > 0 AND NOT a.attisdropped AND \
+         c.relkind IN ('r', 'm', 'p') AND {OF_USERS} ORDER BY c.oid, a.attnum"
     );
     let at: HashMap<(String, String), usize> = tables
         .iter()
@@ -175,6 +197,8 @@ fn columns(client: &mut Client, tables: &mut [Table]) -> Result<(), Error> {
                 width: row.parse(3).unwrap_or(0.0),
                 nulls: row.parse(4).unwrap_or(0.0),
                 distinct: row.parse(5).unwrap_or(0.0),
+                kind: row.text(6),
+                is_unanalyzed: row.get(3).is_none(),
             });
         }
     }

@@ -6,6 +6,7 @@
 
 mod counters;
 mod explain;
+mod health;
 mod indexes;
 
 use super::while_doing;
@@ -175,6 +176,10 @@ impl QueryReader for Reader {
 
     fn explain(&mut self, snapshot: &mut Snapshot) {
         explain::all(self, snapshot);
+    }
+
+    fn health(&mut self, snapshot: &mut Snapshot) -> Vec<Advice> {
+        health::health(self, snapshot)
     }
 
     fn hypothetical(&mut self, snapshot: &Snapshot, advice: &Advice) -> Option<Hypothetical> {

@@ -1,7 +1,9 @@
 //! Statements that spill, are estimated wrongly or vary, and statistics that are older than the
 //! data.
 
+use super::place::Place;
 use super::words::{numbers, runs};
+use crate::query::{Comparison, Condition, Other, blocks};
 use observations::number::{bytes, count, figure, percent, plural, ratio, seconds};
 use plans::{Access, Kind, Remark, Terms, remarks};
 use statements::{
@@ -11,6 +13,8 @@ use statements::{
 
 /// Estimates that are further off choose other plans: as for single plans (`plans::remarks`).
 const OFF: f64 = 10.0;
+/// Fewer runs may have had unusual values.
+const ESTIMATE_CALLS_MIN: u64 = 10;
 /// Fewer rows are nothing to look at.
 const ROWS_MIN: f64 = 100.0;
 /// Statistics are outdated when this share of the rows has changed: autovacuum gathers them again
@@ -24,6 +28,8 @@ const VARYING_CALLS_MIN: f64 = 100.0;
 const VARYING_MEAN_MS_MIN: f64 = 1.0;
 /// Less of tempdb than this in each run is nothing to look at.
 const TEMPDB_MIN: f64 = 1_048_576.0;
+/// Rows take more room in memory than in temporary files: about so many times as much.
+const MEMORY_FACTOR: f64 = 3.0;
 /// Number of runs as long as the longest one that may occur by chance.
 const OUTLIERS: f64 = 3.0;
 
@@ -35,7 +41,7 @@ pub fn of_statements(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
     {
         let found = [
             spill(snapshot, statement, rules),
-            estimate(statement, &rules.terms),
+            estimate(snapshot, at, rules),
             varying(statement),
             several(statement),
         ];
@@ -80,7 +86,10 @@ fn spill(snapshot: &Snapshot, statement: &Statement, rules: &Rules) -> Option<Ad
         [] => String::new(),
         operators => format!(" In a logged plan: {}.", operators.join(", ")),
     };
+    let needed = written.map(|blocks| (MEMORY_FACTOR * size(blocks)) as u64);
+    let ddl = needed.and_then(|bytes| rules.give_memory.map(|give| give(&statement.user, bytes)));
     Some(Advice {
+        ddl: ddl.flatten(),
         evidence: format!("{} {}.{place}", runs(calls), counted.join(" and ")),
         change: format!(
             "More {memory} for the session or role that runs it keeps this in memory. So does an \
@@ -115,7 +124,8 @@ fn spilling(plan: &StatementPlan, terms: &Terms) -> Vec<String> {
 
 /// By a recorded run where there is one; else the rows that runs returned against those that the
 /// planner expects for any values.
-fn estimate(statement: &Statement, terms: &Terms) -> Option<Advice> {
+fn estimate(snapshot: &Snapshot, at: usize, rules: &Rules) -> Option<Advice> {
+    let (statement, terms) = (&snapshot.statements[at], &rules.terms);
     let logged = statement.plans.iter().find_map(|found| {
         let operators = found.plan.operators();
         remarks(&found.plan, terms).into_iter().find_map(|remark| match remark {
@@ -128,26 +138,73 @@ fn estimate(statement: &Statement, terms: &Terms) -> Option<Advice> {
             _ => None,
         })
     });
-    let (evidence, certainty) = match logged {
-        Some((place, rows)) => (
-            format!(
-                "In a logged run, {} rows were expected from {place} and {} came; its inputs \
-                 were as expected.",
-                figure(rows.estimated?),
-                figure(rows.actual?)
-            ),
-            Certainty::Counted,
-        ),
-        None => (returned(statement)?, Certainty::Estimated),
-    };
-    Some(Advice {
+    let better = "Better statistics give the planner the real row counts: ANALYZE; CREATE \
+                  STATISTICS for correlated columns; a higher statistics target for skewed values.";
+    let price = "ANALYZE reads a sample of the table. The plan may improve or stay the same.";
+    let advice = |evidence, certainty| Advice {
         evidence,
-        change: "Better statistics give the planner the real row counts: ANALYZE; CREATE \
-                 STATISTICS for correlated columns; a higher statistics target for skewed values."
-            .into(),
-        price: "ANALYZE reads a sample of the table. The plan may improve or stay the same.".into(),
+        change: better.into(),
+        price: price.into(),
         ..Advice::new(AdviceKind::EstimateOff, certainty)
+    };
+    if let Some((place, rows)) = logged {
+        let evidence = format!(
+            "In a logged run, {} rows were expected from {place} and {} came; its inputs were as \
+             expected.",
+            figure(rows.estimated?),
+            figure(rows.actual?)
+        );
+        return Some(advice(evidence, Certainty::Counted));
+    }
+    // Of columns without an index, other optimizers know nothing that could be off.
+    if !rules.estimates_scans {
+        return None;
+    }
+    let Correlated { table, columns } = correlated(snapshot, at, rules)?;
+    let found = advice(returned(statement)?, Certainty::Estimated);
+    let ddl = rules.abilities.statistics.map(|statistics| statistics(table, &columns));
+    Some(Advice {
+        change: format!(
+            "The planner takes the columns ({}) for independent. Statistics of both together, and \
+             ANALYZE after that, tell it how they depend on each other.",
+            columns.join(", ")
+        ),
+        ddl,
+        ..found
     })
+}
+
+/// Columns of a table that may depend on each other.
+struct Correlated<'a> {
+    table: &'a Table,
+    columns: Vec<String>,
+}
+
+/// The columns of a statement that compares several columns of one table with values and does
+/// nothing else: elsewhere the mean of all values says little about the values that run.
+fn correlated<'a>(snapshot: &'a Snapshot, at: usize, rules: &Rules) -> Option<Correlated<'a>> {
+    let statement = &snapshot.statements[at];
+    statement.get(Counter::Calls).filter(|calls| *calls >= ESTIMATE_CALLS_MIN)?;
+    let found = blocks(&statement.text, rules.syntax);
+    let [block] = found.as_slice() else { return None };
+    let place = Place { snapshot, rules, at, block };
+    let [source] = block.sources.as_slice() else { return None };
+    let table = &snapshot.tables[place.table(source)?];
+    let is_plain = |one: &Condition| {
+        one.operand.is_plain
+            && one.comparison == Comparison::Equal
+            && matches!(one.other, Other::Value(_))
+    };
+    let is_simple = !block.has_others
+        && block.alternatives.is_empty()
+        && block.conditions.len() > 1
+        && block.conditions.iter().all(is_plain);
+    let columns: Option<Vec<String>> = block
+        .conditions
+        .iter()
+        .map(|one| Some(place.column(table, &one.operand.columns[0].name)?.name.clone()))
+        .collect();
+    columns.filter(|_| is_simple).map(|columns| Correlated { table, columns })
 }
 
 fn returned(statement: &Statement) -> Option<String> {

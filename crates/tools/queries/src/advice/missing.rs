@@ -1,473 +1,453 @@
-//! Statements that read a table whole to find a few rows of it.
+//! Statements that read much more than they return, and the indexes that would find their rows.
+//!
+//! The text names what an index has to be ordered by, the counters say how much a run reads, and
+//! the rows that it returns how much it has to. Where a run puts rows together, what it has to read
+//! is an estimate: of the planner, or by the number of different values.
 
+use super::demand::{Demand, Key, demands};
+use super::hinted::hinted;
+use super::place::{Place, squeezed};
+use super::price::price;
 use super::words::{numbers, runs};
-use crate::{TableScan, table_scans};
-use observations::number::{bytes, count, figure, percent, seconds};
-use plans::MissingIndex;
-use sql::{Syntax, tokens};
+use crate::query::{Block, Comparison, blocks};
+use observations::number::{count, figure, percent, seconds};
 use statements::{
-    Advice, AdviceKind, Certainty, Counter, Index, Missed, NewIndex, Rules, Snapshot, Statement,
-    Table, Upkeep,
+    Advice, AdviceKind, Certainty, Counter, Index, NewIndex, Rules, Snapshot, Statement, Table,
 };
 
 /// A table with fewer rows, or fewer bytes, is read whole in less time than is noticeable.
 const ROWS_MIN: f64 = 5_000.0;
 const BYTES_MIN: u64 = 256 << 10;
-/// The share of rows below which an index surely reads less than the whole table: with more, rows
-/// in random order may touch every page (PostgreSQL's planner itself turns at 1 to 10 %, by
-/// correlation and `random_page_cost`).
+/// The share of rows below which an index surely reads less than the whole table, where that share
+/// is an estimate: with more, rows in random order may touch every page.
 const SHARE_MAX: f64 = 0.05;
-/// Columns of an index that is advised: more of them seldom select better.
-const COLUMNS_MAX: usize = 3;
-/// A run that looks at fewer of the table's pages than this share of them did not read it whole.
-const PAGES_SHARE_MIN: f64 = 0.5;
+/// A run reads too many pages when it reads so many times those that its rows can be on, and at
+/// least as many as a small table has.
+const PAGES_FACTOR: f64 = 3.0;
+const PAGES_MIN: f64 = 32.0;
+/// Pages of an index on the way to its rows.
+const INDEX_PAGES: f64 = 3.0;
+/// A run reads too many rows when it reads so many times those that it needs, and at least these.
+const ROWS_FACTOR: f64 = 20.0;
+const ROWS_READ_MIN: f64 = 1_000.0;
+/// A statement with several tables read this one whole when it read this share of its size.
+const WHOLE_SHARE: f64 = 0.5;
 
-/// An index that was missed less often may have served a single question.
-const MISSED_USES_MIN: u64 = 10;
+/// Fewer runs may have been somebody's question, unless they took this share of the time.
+const CALLS_MIN: u64 = 3;
+const SHARE_MIN: f64 = 0.01;
 
-/// An index that scans miss.
+/// An index that would serve statements.
 struct Candidate {
     table: usize,
-    columns: Vec<String>,
-    /// The statements, in their order, each once.
-    scans: Vec<Filter>,
+    demand: Demand,
+    /// The statements, each once, with the rows that each keeps.
+    uses: Vec<Use>,
 }
 
-/// A statement, and the share of the rows that its scan keeps.
-struct Filter {
+/// A statement, and the rows that it keeps.
+#[derive(Clone, Copy)]
+struct Use {
     statement: usize,
-    share: f64,
+    kept: Kept,
 }
 
-/// Longer conditions, of lists of many values, are not taken apart.
-const CONDITION_MAX: usize = 10_000;
+/// The rows of a table that a run needs.
+#[derive(Debug, Clone, Copy)]
+pub struct Kept {
+    /// Their number.
+    pub rows: f64,
+    /// True when it was counted.
+    pub is_counted: bool,
+}
 
-/// The indexes that scans miss, one for each table and columns.
+/// The indexes that statements miss, one for each table and keys.
 pub fn missing(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
-    let mut found: Vec<Candidate> = Vec::new();
-    for scan in table_scans(snapshot) {
-        let Some((columns, share)) = candidate(snapshot, &scan, rules) else { continue };
-        let kept = Filter { statement: scan.statement, share };
-        match found.iter_mut().find(|one| one.table == scan.table && one.columns == columns) {
-            Some(one) if one.scans.iter().any(|known| known.statement == kept.statement) => {}
-            Some(one) => one.scans.push(kept),
-            None => found.push(Candidate { table: scan.table, columns, scans: vec![kept] }),
+    let mut all = hinted(snapshot, rules);
+    if !rules.abilities.engine_names_missing {
+        let mut found: Vec<Candidate> = Vec::new();
+        for at in 0..snapshot.statements.len() {
+            of_statement(snapshot, rules, at, &mut found);
         }
+        found.retain(|one| !all.iter().any(|hint| is_hinted(one, hint)));
+        join(&mut found);
+        all.extend(found.iter().map(|one| said(snapshot, one, rules)));
     }
-    let scans = found.iter().map(|one| said(snapshot, one, rules));
-    scans.chain(hinted(snapshot, rules)).collect()
+    all
 }
 
-/// An index that the engine itself names: with plans of statements, or for all that ran.
-struct Hint<'a> {
-    table: usize,
-    keys: Vec<String>,
-    included: Vec<&'a String>,
-    statements: Vec<usize>,
-    impact: Option<f64>,
-    missed: Option<&'a Missed>,
+/// Returns true when the engine itself names an index that begins with the same column.
+fn is_hinted(found: &Candidate, hint: &Advice) -> bool {
+    let first = found.demand.keys().next().map_or("", |key| &key.text);
+    let quotes = ['"', '`', '['].map(|quote| format!("({quote}{first}"));
+    hint.table == Some(found.table)
+        && hint.ddl.as_ref().is_some_and(|ddl| {
+            ddl.contains(&format!("({first}")) || quotes.iter().any(|one| ddl.contains(one))
+        })
 }
 
-impl<'a> Hint<'a> {
-    /// The one of this table with these columns.
-    fn place<'b>(all: &'b mut Vec<Self>, table: usize, hint: &'a MissingIndex) -> &'b mut Self {
-        let keys: Vec<String> = hint.equality.iter().chain(&hint.inequality).cloned().collect();
-        let at = all.iter().position(|one| one.table == table && one.keys == keys).unwrap_or_else(
-            || {
-                let (included, statements) = (Vec::new(), Vec::new());
-                all.push(Self {
-                    table,
-                    keys,
-                    included,
-                    statements,
-                    impact: hint.impact,
-                    missed: None,
-                });
-                all.len() - 1
-            },
-        );
-        let found = &mut all[at];
-        for column in &hint.included {
-            if !found.included.contains(&column) {
-                found.included.push(column);
+/// Returns true for a statement that runs again and again, or takes a noticeable share of the time.
+pub fn is_repeated(snapshot: &Snapshot, at: usize) -> bool {
+    let time = |one: &Statement| one.get(Counter::TimeNs).unwrap_or(0);
+    let total: u64 = snapshot.statements.iter().map(time).fold(0, u64::saturating_add);
+    let statement = &snapshot.statements[at];
+    let calls = statement.get(Counter::Calls).unwrap_or(0);
+    calls >= CALLS_MIN || (calls > 0 && time(statement) as f64 >= SHARE_MIN * total as f64)
+}
+
+fn of_statement(snapshot: &Snapshot, rules: &Rules, at: usize, found: &mut Vec<Candidate>) {
+    let statement = &snapshot.statements[at];
+    if !statement.can_be_explained() || (rules.keeps_statistics && !is_repeated(snapshot, at)) {
+        return;
+    }
+    let text = statement.sample.as_deref().unwrap_or(&statement.text);
+    for block in blocks(text, rules.syntax) {
+        let place = Place { snapshot, rules, at, block: &block };
+        for (source, one) in block.sources.iter().enumerate() {
+            let Some(number) = place.table(one) else { continue };
+            let table = &snapshot.tables[number];
+            if !is_large(table) {
+                continue;
             }
-        }
-        found
-    }
-
-    /// Returns true for an index that does what this one would: it may have been made since the
-    /// plan was compiled.
-    fn is(&self, index: &Index) -> bool {
-        let first = index.keys.get(..self.keys.len()).unwrap_or_default();
-        let has = |name: &String| {
-            index.keys.iter().any(|key| key.column == *name) || index.included.contains(name)
-        };
-        let leads = !first.is_empty() && first.iter().all(|key| self.keys.contains(&key.column));
-        leads
-            && index.is_valid
-            && index.predicate.is_none()
-            && self.included.iter().all(|name| has(name))
-    }
-}
-
-/// Indexes that the engine itself names: an estimate of its optimizer, or an index that it built
-/// for the run.
-fn hinted(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
-    let mut all = Vec::new();
-    for (at, statement) in snapshot.statements.iter().enumerate() {
-        for hint in statement.plans.iter().flat_map(|one| &one.plan.missing_indexes) {
-            let object = &hint.object;
-            if let Some(table) =
-                snapshot.table_at(&statement.database, &object.schema, &object.table)
-            {
-                let statements = &mut Hint::place(&mut all, table, hint).statements;
-                if !statements.contains(&at) {
-                    statements.push(at);
+            let wanted = demands(place, source, table);
+            let mut kept = wanted.into_iter().filter_map(|demand| {
+                let is_served = table.indexes.iter().any(|index| demand.is_served_by(index));
+                let kept = kept(place, source, table, &demand).filter(|_| !is_served)?;
+                reads_too_much(place, table, kept).then_some((demand, kept))
+            });
+            if let Some((demand, kept)) = kept.next() {
+                add(
+                    found,
+                    Candidate { table: number, demand, uses: vec![Use { statement: at, kept }] },
+                );
+            }
+            for demand in either(place, table) {
+                if let Some(kept) =
+                    counted(place).filter(|kept| reads_too_much(place, table, *kept))
+                {
+                    let uses = vec![Use { statement: at, kept }];
+                    add(found, Candidate { table: number, demand, uses });
                 }
             }
         }
     }
-    for (at, table) in snapshot.tables.iter().enumerate() {
-        for missed in table.missed.iter().filter(|one| one.uses >= MISSED_USES_MIN) {
-            let known = &mut Hint::place(&mut all, at, &missed.hint).missed;
-            *known = known.filter(|known| known.saving() >= missed.saving()).or(Some(missed));
-        }
-    }
-    all.iter()
-        .filter(|hint| !snapshot.tables[hint.table].indexes.iter().any(|index| hint.is(index)))
-        .map(|hint| hint_said(snapshot, hint, rules))
-        .collect()
 }
 
-fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>, rules: &Rules) -> Advice {
-    let (table, statements) = (&snapshot.tables[hint.table], &hint.statements);
-    let sum = |counter| {
-        statements.iter().filter_map(|at| snapshot.statements[*at].get(counter)).sum::<u64>()
-    };
-    let time_s = sum(Counter::TimeNs) as f64 / 1e9;
-    let of_runs = format!("({}, {})", numbers(statements), runs(sum(Counter::Calls)));
-    let by_plan = hint.impact.filter(|_| !statements.is_empty()).map(|impact| {
-        format!(
-            "The optimizer reports it with the plan and estimates {} less cost {of_runs}.",
-            percent(impact, 0)
-        )
-    });
-    let missed = hint.missed.map(|missed| {
-        format!(
-            "Since the server started, the optimizer has reported it missing for {} seeks and \
-             scans. These statements have an estimated mean cost of {}; the index would save {} \
-             of it (estimate).",
-            count(missed.uses),
-            figure(missed.cost),
-            percent(missed.hint.impact.unwrap_or(0.0), 0)
-        )
-    });
-    let built = hint.impact.is_none().then(|| {
-        let rows = count(sum(Counter::AutomaticIndexRows));
-        format!("The engine built such an index for each run, with {rows} rows in total {of_runs}.")
-    });
-    let serves = if statements.is_empty() {
-        "would serve them".to_owned()
-    } else {
-        format!("serves these statements; they took {} in total", seconds(time_s))
-    };
-    Advice {
-        database: table.database.clone(),
-        table: Some(hint.table),
-        statements: statements.clone(),
-        subject: table.label(),
-        evidence: [&by_plan, &missed, &built]
-            .into_iter()
-            .flatten()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join(" "),
-        change: format!("An index on ({}) {serves}.", hint.keys.join(", ")),
-        price: price(rules.upkeep, table, &hint.keys),
-        ddl: Some((rules.create_index)(&NewIndex {
-            table,
-            columns: &hint.keys,
-            included: &hint.included,
-        })),
-        // What is of no known statement comes behind, by what it would save.
-        weight: if statements.is_empty() {
-            -1.0 / (1.0 + hint.missed.map_or(0.0, Missed::saving))
-        } else {
-            time_s
-        },
-        ..Advice::new(
-            AdviceKind::MissingIndex,
-            if built.is_some() { Certainty::Counted } else { Certainty::Estimated },
-        )
-    }
+/// Returns true for a table that is worth an index.
+pub fn is_large(table: &Table) -> bool {
+    table.rows.is_some_and(|rows| rows >= ROWS_MIN)
+        && table.bytes.is_none_or(|bytes| bytes >= BYTES_MIN)
 }
 
-/// The columns of an index for a scan, and the share of the rows that it keeps.
-fn candidate(snapshot: &Snapshot, scan: &TableScan, rules: &Rules) -> Option<(Vec<String>, f64)> {
-    let (table, statement) = (&snapshot.tables[scan.table], &snapshot.statements[scan.statement]);
-    let rows = table.rows.filter(|rows| *rows >= ROWS_MIN)?;
-    let size = table.bytes.filter(|size| *size >= BYTES_MIN)?;
-    let comparisons: Vec<(String, bool)> =
-        scan.conditions.iter().flat_map(|condition| comparisons(condition)).collect();
-    let equal = comparisons.iter().filter(|(_, is_equal)| *is_equal);
-    let range = comparisons.iter().filter(|(_, is_equal)| !is_equal).take(1);
-    let mut columns: Vec<String> = equal.chain(range).map(|(column, _)| column.clone()).collect();
-    columns.dedup();
-    columns.truncate(COLUMNS_MAX);
-    // With such an index the optimizer has the choice already.
-    let first = columns.first()?;
-    let leads = |index: &Index| {
-        index.is_valid
-            && index.predicate.is_none()
-            && index.keys.first().is_some_and(|key| is_column(rules, &key.column, first))
-    };
-    if table.indexes.iter().any(leads) {
-        return None;
-    }
-    let share = share(rules, statement, scan, rows)?;
-    let pages = size as f64 / snapshot.block_bytes.max(1) as f64;
-    let reads_all =
-        statement.blocks_by_call().is_none_or(|blocks| blocks >= PAGES_SHARE_MIN * pages);
-    let is_run = statement.get(Counter::Calls).is_some_and(|calls| calls > 0);
-    (share <= SHARE_MAX && reads_all && is_run).then_some((columns, share))
-}
-
-/// Returns true for two names of one column.
-fn is_column(rules: &Rules, a: &str, b: &str) -> bool {
-    if rules.names_keep_case { a == b } else { a.eq_ignore_ascii_case(b) }
-}
-
-/// The share of a table's rows that a scan keeps: counted in a recorded run, else as the optimizer
-/// expects. Where its estimates are worth less, it is what runs returned of what they read, unless
-/// they may have put rows together.
-fn share(rules: &Rules, statement: &Statement, scan: &TableScan, rows: f64) -> Option<f64> {
-    if let Some(actual) = scan.actual_rows {
-        return Some(actual / rows);
-    }
-    if !rules.estimates_scans {
-        if gathers(&statement.text) && statement.is_query() {
-            return None;
-        }
-        let (kept, read) =
-            (statement.by_call(Counter::Rows)?, statement.by_call(Counter::RowsRead)?);
-        return (read >= PAGES_SHARE_MIN * rows).then_some(kept / read);
-    }
-    Some(scan.estimated_rows? / rows)
-}
-
-/// Returns true for a query that may put rows together, or leave some out, by the words of its text
-/// and its commas.
-fn gathers(text: &str) -> bool {
-    let words =
-        ["group", "distinct", "limit", "count", "sum", "min", "max", "avg", "join", "union"];
-    let is_word = |c: char| c.is_alphanumeric() || "_$`".contains(c);
-    text.contains(" , ")
-        || text
-            .split(|c| !is_word(c))
-            .any(|word| words.iter().any(|known| word.eq_ignore_ascii_case(known)))
-}
-
-/// Columns that a condition compares with values, and whether with `=`. Conditions of other forms,
-/// such as of expressions or between columns, need other indexes or none.
-fn comparisons(condition: &str) -> Vec<(String, bool)> {
-    if condition.len() > CONDITION_MAX {
+/// The indexes that an OR of columns of one table misses: each branch needs one.
+fn either(place: Place<'_>, table: &Table) -> Vec<Demand> {
+    let [branches] = place.block.alternatives.as_slice() else { return Vec::new() };
+    if place.block.sources.len() != 1 || !place.block.conditions.is_empty() {
         return Vec::new();
     }
-    conjuncts(condition).into_iter().filter_map(comparison).collect()
-}
-
-/// The parts of `((a = 1) AND (b = 2))`, which the engines write with parentheses or without.
-fn conjuncts(condition: &str) -> Vec<&str> {
-    let condition = unwrapped(condition);
-    let mut parts = Vec::new();
-    let (mut depth, mut start) = (0_i32, 0);
-    for token in tokens(condition, Syntax::Sqlite) {
-        match token.text {
-            "(" => depth += 1,
-            ")" => depth -= 1,
-            _ if depth == 0 && token.is_keyword("or") => return Vec::new(),
-            _ if depth == 0 && token.is_keyword("and") => {
-                parts.push(condition[start..token.at].trim_end());
-                start = token.end();
-            }
-            _ => {}
-        }
-    }
-    if parts.is_empty() {
-        return vec![condition];
-    }
-    parts.push(&condition[start..]);
-    parts.into_iter().flat_map(conjuncts).collect()
-}
-
-/// Without the parentheses around all of it.
-fn unwrapped(text: &str) -> &str {
-    let text = text.trim();
-    let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) else {
-        return text;
-    };
-    let mut depth = 0;
-    for c in inner.chars() {
-        depth += match c {
-            '(' => 1,
-            ')' => -1,
-            _ => 0,
+    let mut all = Vec::new();
+    for branch in branches {
+        let block = Block {
+            sources: place.block.sources.clone(),
+            conditions: vec![branch.clone()],
+            ..Block::default()
         };
-        if depth < 0 {
-            return text;
+        let is_known = matches!(
+            branch.comparison,
+            Comparison::Equal | Comparison::In | Comparison::Range | Comparison::Null
+        );
+        let found = demands(Place { block: &block, ..place }, 0, table).pop();
+        let Some(demand) = found.filter(|_| is_known) else { return Vec::new() };
+        let leads = |index: &Index| demand.is_served_by(index);
+        if !table.indexes.iter().any(leads) && !all.iter().any(|one| same(one, &demand)) {
+            all.push(demand);
         }
     }
-    unwrapped(inner)
+    all
 }
 
-fn comparison(text: &str) -> Option<(String, bool)> {
-    let (operator, is_equal) =
-        [(" >= ", false), (" <= ", false), (" = ", true), (" > ", false), (" < ", false)]
-            .into_iter()
-            .find(|(operator, _)| text.contains(operator))?;
-    let (left, right) = text.split_once(operator)?;
-    let is_value = |side: &str| {
-        let side = side.trim().trim_start_matches('(');
-        side.starts_with(|c: char| c.is_ascii_digit() || "$'?-".contains(c))
-            || side.starts_with("ANY (")
-    };
-    let (side, other) = if is_value(left) { (right, left) } else { (left, right) };
-    is_value(other).then(|| column(side)).flatten().map(|column| (column, is_equal))
+fn same(a: &Demand, b: &Demand) -> bool {
+    a.keys().map(|key| &key.base).eq(b.keys().map(|key| &key.base))
 }
 
-/// The column of `orders.customer_id`, `(name)::text` or `` `shop`.`orders`.`name` ``; `None` of an
-/// expression.
-fn column(side: &str) -> Option<String> {
-    // The text of a varchar is compared as text, by the same index.
-    let side = side.trim();
-    let side = side.strip_suffix("::text").unwrap_or(side);
-    let side = unwrapped(side);
-    let name = side.rsplit_once('.').map_or(side, |(_, name)| name);
-    let is_quoted =
-        name.len() > 2 && ((name.starts_with('"') && name.ends_with('"')) || name.starts_with('`'));
-    let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
-    let begins = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
-    let name =
-        if name.starts_with('`') { name.trim_matches('`').to_owned() } else { name.to_owned() };
-    (is_quoted || (is_name && begins)).then_some(name)
+/// The rows that a run of the statement itself returns or changes, where they are the rows that it
+/// has to read.
+fn counted(place: Place<'_>) -> Option<Kept> {
+    let block = place.block;
+    let is_alone = block.is_top && block.sources.len() == 1 && !block.gathers;
+    let rows =
+        place.statement().by_call(Counter::Rows).filter(|_| is_alone && !block.has_offset)?;
+    Some(Kept { rows, is_counted: true })
+}
+
+/// The rows of a table that a run needs to read with an index.
+fn kept(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Option<Kept> {
+    let block = place.block;
+    let is_cut = block.is_limited && !block.order.is_empty() && !demand.serves_order;
+    let is_counted = demand.is_whole && !is_cut && !demand.is_join;
+    if let Some(kept) = counted(place).filter(|_| is_counted) {
+        return Some(kept);
+    }
+    // Nothing is known of the parts of documents.
+    if demand.method.is_some() {
+        return None;
+    }
+    let rows = table.rows?;
+    let estimate = |rows: f64| Some(Kept { rows, is_counted: false });
+    let is_few = |kept: &f64| *kept <= SHARE_MAX * rows;
+    if demand.is_join {
+        return joined(place, source, table, demand).filter(is_few).and_then(estimate);
+    }
+    if let Some(share) = demand.share().filter(|share| *share <= SHARE_MAX) {
+        return estimate(share * rows);
+    }
+    // The planner's estimate of all conditions, or what a recorded run kept.
+    let readers = place.readers(table);
+    let run = readers.iter().find(|one| one.is_run).and_then(|one| one.operator.rows.actual);
+    let planned = readers.iter().filter_map(|one| one.operator.rows.estimated).reduce(f64::min);
+    let is_believed = place.rules.estimates_scans && demand.is_whole && !demand.equal.is_empty();
+    let found = run.or(planned.filter(|_| is_believed)).filter(is_few)?;
+    Some(Kept { rows: found, is_counted: run.is_some() })
+}
+
+/// The rows of a table that belong to those of the other tables: of a run that returns what it
+/// reads, its rows; else as the planner expects of the join.
+fn joined(place: Place<'_>, source: usize, table: &Table, demand: &Demand) -> Option<f64> {
+    let block = place.block;
+    let readers = place.readers(table);
+    let scans: Vec<_> = readers.iter().filter(|one| one.scans()).collect();
+    // A plan that does not read the table found out that there is nothing to read.
+    if scans.is_empty() && !readers.is_empty() {
+        return None;
+    }
+    let others_are_few = block.sources.iter().enumerate().any(|(other, one)| {
+        other != source && place.table(one).is_some() && {
+            let is_of = |condition: &crate::query::Condition| {
+                place.is_of(&condition.operand, other)
+                    && !matches!(condition.other, crate::query::Other::Operand(_))
+                    && condition.comparison != Comparison::Other
+            };
+            block.conditions.iter().any(is_of)
+        }
+    });
+    // A part of a statement that is run for each row of another.
+    let is_correlated = !block.is_top && block.sources.len() == 1;
+    if !others_are_few && !is_correlated {
+        return None;
+    }
+    if is_correlated {
+        return demand.share().map(|share| share * table.rows.unwrap_or(0.0));
+    }
+    let returned = place.statement().by_call(Counter::Rows);
+    if let Some(rows) = returned.filter(|_| block.is_top && !block.gathers && !block.is_limited) {
+        return Some(rows.max(1.0));
+    }
+    let planned = scans.iter().filter_map(|one| one.join?.rows.estimated).reduce(f64::min);
+    if let Some(planned) = planned.filter(|_| place.rules.estimates_scans) {
+        return Some(planned);
+    }
+    // By the number of different values: the rows of the other tables, each with its own.
+    let share = demand.share()?;
+    let others = block.sources.iter().enumerate().filter(|(other, _)| *other != source);
+    let outer = others.filter_map(|(other, one)| {
+        let table = &place.snapshot.tables[place.table(one)?];
+        let own = demands(place, other, table).into_iter().find(|one| !one.is_join)?;
+        Some(own.share()? * table.rows?)
+    });
+    Some(outer.reduce(f64::min)?.max(1.0) * share * table.rows?)
+}
+
+/// Returns true when a run reads much more than the rows that it needs.
+pub fn reads_too_much(place: Place<'_>, table: &Table, kept: Kept) -> bool {
+    let statement = place.statement();
+    let is_alone = place.block.sources.len() == 1 && place.block.is_top;
+    let size = table.bytes.unwrap_or(0) as f64 / place.snapshot.block_bytes.max(1) as f64;
+    if let Some(pages) = statement.blocks_by_call() {
+        let needed = kept.rows.min(size) + INDEX_PAGES;
+        return pages >= PAGES_FACTOR * needed
+            && pages >= PAGES_MIN
+            && (is_alone || pages >= WHOLE_SHARE * size);
+    }
+    if let Some(read) = statement.by_call(Counter::RowsRead) {
+        return read >= ROWS_FACTOR * kept.rows.max(1.0)
+            && read >= ROWS_READ_MIN
+            && (is_alone || read >= WHOLE_SHARE * table.rows.unwrap_or(0.0));
+    }
+    !place.rules.keeps_statistics && place.readers(table).iter().any(super::place::Reader::scans)
+}
+
+fn add(found: &mut Vec<Candidate>, new: Candidate) {
+    let known = found.iter_mut().find(|one| {
+        one.table == new.table
+            && one.demand.method == new.demand.method
+            && same(&one.demand, &new.demand)
+    });
+    match known {
+        Some(known) => {
+            for one in new.uses {
+                if !known.uses.iter().any(|known| known.statement == one.statement) {
+                    known.uses.push(one);
+                }
+            }
+        }
+        None => found.push(new),
+    }
+}
+
+/// Makes one of two indexes of which one does the work of both: its equalities come in the order
+/// of the shorter one.
+fn join(found: &mut Vec<Candidate>) {
+    found.sort_by_key(|one| std::cmp::Reverse(one.demand.keys().count()));
+    let mut at = found.len();
+    while at > 0 {
+        at -= 1;
+        let short = &found[at];
+        let longer = (0..at).find(|other| {
+            let long = &found[*other];
+            long.table == short.table
+                && short.demand.method == long.demand.method
+                && covers(&long.demand, &short.demand)
+        });
+        let Some(longer) = longer else { continue };
+        let short = found.remove(at);
+        let keys: Vec<String> = short.demand.keys().map(|key| key.base.clone()).collect();
+        let place =
+            |key: &Key| keys.iter().position(|base| *base == key.base).unwrap_or(usize::MAX);
+        found[longer].demand.equal.sort_by_key(place);
+        add_uses(&mut found[longer], short.uses);
+    }
+}
+
+fn add_uses(known: &mut Candidate, uses: Vec<Use>) {
+    for one in uses {
+        if !known.uses.iter().any(|known| known.statement == one.statement) {
+            known.uses.push(one);
+        }
+    }
+    known.uses.sort_by_key(|one| one.statement);
+}
+
+fn covers(long: &Demand, short: &Demand) -> bool {
+    let in_equal = |key: &Key| long.equal.iter().any(|known| known.base == key.base);
+    let all_equal = short.keys().all(in_equal);
+    let begins = short
+        .keys()
+        .map(|key| &key.text)
+        .eq(long.keys().map(|key| &key.text).take(short.keys().count()));
+    all_equal || begins
 }
 
 fn said(snapshot: &Snapshot, found: &Candidate, rules: &Rules) -> Advice {
-    let (table, columns) = (&snapshot.tables[found.table], &found.columns);
-    let numbers_of: Vec<usize> = found.scans.iter().map(|one| one.statement).collect();
-    let time_s: f64 = numbers_of
+    let table = &snapshot.tables[found.table];
+    let columns: Vec<String> = found.demand.keys().map(|key| key.text.clone()).collect();
+    let statements: Vec<usize> = found.uses.iter().map(|one| one.statement).collect();
+    let time = |at: &usize| snapshot.statements[*at].get(Counter::TimeNs).unwrap_or(0);
+    let time_s = statements.iter().map(time).sum::<u64>() as f64 / 1e9;
+    let costly = found.uses.iter().max_by_key(|one| time(&one.statement));
+    let evidence = costly.map(|one| evidence(snapshot, table, *one)).unwrap_or_default();
+    let others = if statements.len() > 1 {
+        format!(" It serves {}.", numbers(&statements))
+    } else {
+        String::new()
+    };
+    let replaced: Vec<&str> = table
+        .indexes
         .iter()
-        .filter_map(|at| snapshot.statements[*at].get(Counter::TimeNs))
-        .map(|ns| ns as f64 / 1e9)
-        .sum();
-    let Filter { statement, share } = found.scans[0];
-    let statement = &snapshot.statements[statement];
-    let is_recorded = statement.plans.iter().any(|plan| plan.runs > 0) || !rules.estimates_scans;
-    let counted = [
-        statement.get(Counter::Calls).map(runs),
-        statement.mean_ms().map(|ms| format!("{} each", seconds(ms / 1e3))),
-        statement.blocks_by_call().map(|blocks| {
-            let all = table.bytes.unwrap_or(0) as f64 / snapshot.block_bytes.max(1) as f64;
-            format!("{} pages each of the table's {}", figure(blocks), figure(all))
-        }),
-        statement.by_call(Counter::RowsRead).map(|rows| format!("{} rows read each", figure(rows))),
-    ];
-    let counted: Vec<String> = counted.into_iter().flatten().collect();
+        .filter(|index| is_replaced(index, &found.demand))
+        .map(|index| index.name.as_str())
+        .collect();
+    let replaced = if replaced.is_empty() {
+        String::new()
+    } else {
+        format!(" With it, {} becomes redundant.", replaced.join(", "))
+    };
+    let is_counted = found.uses.iter().any(|one| one.kept.is_counted);
     Advice {
         database: table.database.clone(),
         table: Some(found.table),
-        statements: numbers_of.clone(),
+        statements: statements.clone(),
         subject: table.label(),
-        evidence: format!(
-            "{} read{} all of its {} rows to keep {} of them{} ({}).",
-            capital(&numbers(&numbers_of)),
-            if numbers_of.len() == 1 { "s" } else { "" },
-            count(table.rows.unwrap_or(0.0) as u64),
-            percent(share, if share < 0.001 { 3 } else { 1 }),
-            if is_recorded { "" } else { ", by the planner's estimate" },
-            counted.join("; ")
-        ),
+        evidence: format!("{evidence}{others}"),
         change: format!(
             "An index on ({}) finds these rows without reading the rest; the statements took {} \
-             in total.",
+             in total.{replaced}{}",
             columns.join(", "),
-            seconds(time_s)
+            seconds(time_s),
+            partial(found, rules)
         ),
-        price: price(rules.upkeep, table, columns),
-        ddl: Some((rules.create_index)(&NewIndex { table, columns, included: &[] })),
+        price: price(rules.upkeep, table, &columns),
+        ddl: Some((rules.create_index)(&NewIndex {
+            table,
+            columns: &columns,
+            method: found.demand.method,
+            included: &[],
+        })),
         weight: time_s,
         ..Advice::new(
             AdviceKind::MissingIndex,
-            if is_recorded { Certainty::Counted } else { Certainty::Estimated },
+            if is_counted { Certainty::Counted } else { Certainty::Estimated },
         )
     }
 }
 
-/// The cost of an index: its size by the widths that the optimizer knows, at least 20 bytes an
-/// entry, and the changes that it has to follow.
-fn price(upkeep: Upkeep, table: &Table, columns: &[String]) -> String {
-    let widths: Option<f64> = columns
-        .iter()
-        .map(|name| {
-            table.columns.iter().find(|column| column.name == *name).map(|column| column.width)
-        })
-        .sum();
-    let size = widths.map(|width| {
-        (table.rows.unwrap_or(0.0) * (12.0 + (width / 8.0).ceil() * 8.0) / 0.9) as u64
-    });
-    let size = size.map(|size| format!("About {} of space (estimate), and one", bytes(size)));
-    let Upkeep { update, counted } = upkeep;
-    let changes = table
-        .index_changes()
-        .map(|changes| format!(" ({} {counted} since the counters started)", count(changes)));
-    format!(
-        "{} more index to maintain on each insert, delete and {update}{}.",
-        size.unwrap_or_else(|| "One".into()),
-        changes.unwrap_or_default()
-    )
-}
+/// Different values of a column of which a few rows are wanted, below which an index of these rows
+/// alone is much smaller.
+const FEW_VALUES: f64 = 20.0;
 
-fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default()
-        + characters.as_str()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{comparisons, gathers};
-
-    #[test]
-    fn a_column_whose_name_contains_a_function_gathers_nothing() {
-        assert!(!gathers("SELECT `discount` FROM `account_limits` WHERE `minute` = ?"));
-        assert!(
-            gathers("SELECT COUNT ( * ) FROM t WHERE a = ?")
-                && gathers("SELECT a FROM t , u WHERE a = ?")
-        );
-        assert!(!gathers("SELECT `count` FROM t WHERE a = ?"));
+/// Words on an index of some rows, where one value of few is looked for.
+fn partial(found: &Candidate, rules: &Rules) -> &'static str {
+    let is_one = |key: &Key| key.distinct.is_some_and(|distinct| distinct <= FEW_VALUES);
+    let is_partial = rules.abilities.expressions
+        && found.demand.tail.is_empty()
+        && matches!(found.demand.equal.as_slice(), [key] if is_one(key));
+    if is_partial {
+        " If the statements look for one rare value only, an index with WHERE for that value is \
+         smaller."
+    } else {
+        ""
     }
+}
 
-    #[test]
-    fn conditions_that_an_index_can_serve_are_read_from_what_engines_write() {
-        for (condition, expected) in [
-            ("(orders.customer_id = $1)", vec![("customer_id", true)]),
-            ("((o.status)::text = 'x = y'::text)", vec![("status", true)]),
-            ("((a = 1) AND (b > $2) AND (c <> 3))", vec![("a", true), ("b", false)]),
-            ("((\"My Col\" = $1) AND (5 >= \"B\"))", vec![("\"My Col\"", true), ("\"B\"", false)]),
-            (
-                "`shop`.`orders`.`name` = 'x' and `shop`.`orders`.`n` < 7",
-                vec![("name", true), ("n", false)],
-            ),
-            ("(id = ANY ($1))", vec![("id", true)]),
-            ("((a = 1) OR (b = 2))", vec![]),
-            ("(lower(name) = $1)", vec![]),
-            ("(a.x = b.y)", vec![]),
-            ("((id)::numeric = $1)", vec![]),
-            ("((a + 1) = $1)", vec![]),
-        ] {
-            let expected: Vec<(String, bool)> =
-                expected.into_iter().map(|(name, equal)| (name.to_owned(), equal)).collect();
-            assert_eq!(comparisons(condition), expected, "{condition}");
+/// Returns true for an index whose keys are the first ones of the new one.
+fn is_replaced(index: &Index, demand: &Demand) -> bool {
+    let plain = !index.is_needed && !index.is_unique && index.predicate.is_none();
+    let keys: Vec<&Key> = demand.keys().collect();
+    plain
+        && demand.method.is_none()
+        && index.included.is_empty()
+        && index.keys.len() < keys.len()
+        && index.keys.iter().zip(&keys).all(|(a, b)| squeezed(&a.column) == b.base)
+}
+
+/// `Statement 2 reads 612 pages of the table's 620 to return 6 rows (20 runs; 3.1 ms each).`
+fn evidence(snapshot: &Snapshot, table: &Table, one: Use) -> String {
+    let statement: &Statement = &snapshot.statements[one.statement];
+    let rows = table.rows.unwrap_or(0.0);
+    let size = table.bytes.unwrap_or(0) as f64 / snapshot.block_bytes.max(1) as f64;
+    let read = match (statement.blocks_by_call(), statement.by_call(Counter::RowsRead)) {
+        (Some(pages), _) => {
+            format!("reads {} pages (the table has {})", figure(pages), figure(size))
         }
-    }
+        (None, Some(read)) => {
+            format!("reads {} rows (the table has {})", figure(read), count(rows as u64))
+        }
+        (None, None) => format!("reads all {} rows", count(rows as u64)),
+    };
+    let share = one.kept.rows / rows.max(1.0);
+    let needs = if one.kept.is_counted {
+        format!("to keep {} rows", figure(one.kept.rows))
+    } else {
+        format!(
+            "to keep {} of the rows (estimate)",
+            percent(share, if share < 0.001 { 3 } else { 1 })
+        )
+    };
+    let counted = [
+        statement.get(Counter::Calls).map(runs),
+        statement.mean_ms().map(|ms| format!("{} each", seconds(ms / 1e3))),
+    ];
+    let counted: Vec<String> = counted.into_iter().flatten().collect();
+    let counted =
+        if counted.is_empty() { String::new() } else { format!(" ({})", counted.join("; ")) };
+    format!("Statement {} {read} {needs}{counted}.", one.statement + 1)
 }

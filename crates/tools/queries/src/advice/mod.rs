@@ -2,30 +2,85 @@
 //! and how sure it is. Each rests on a count of the server, an estimate of its optimizer, or a rule
 //! of its documentation.
 
+mod demand;
 mod execution;
+mod hinted;
 mod indexes;
 mod missing;
+mod place;
+mod price;
 mod redundant;
 mod repeated;
+mod rewrite;
+mod structure;
 mod words;
 
 use crate::IndexUse;
-use statements::{Advice, Rules, Snapshot};
+use statements::{Advice, AdviceKind, Counter, Rules, Snapshot, TimeShare};
 
-/// All findings by kind, the weightiest of a kind first.
-pub fn advice(snapshot: &Snapshot, uses: &[IndexUse], rules: &Rules) -> Vec<Advice> {
+/// All findings: those about statements by their share of the server's time, then the others by
+/// kind.
+pub fn advice(
+    snapshot: &Snapshot,
+    uses: &[IndexUse],
+    health: Vec<Advice>,
+    rules: &Rules,
+) -> Vec<Advice> {
     let redundant = redundant::redundant(snapshot, uses, rules);
     let mut all = indexes::of_use(snapshot, uses, rules, |table, index| {
-        redundant.iter().any(|one| (one.table, one.index) == (Some(table), Some(index)))
+        redundant.iter().any(|one| one.is_about(table, index))
     });
-    all.extend(redundant.iter().cloned());
+    all.extend(redundant.into_iter().map(|one| one.advice));
     all.extend(indexes::of_state(snapshot, rules));
-    all.extend(missing::missing(snapshot, rules));
+    let missing = missing::missing(snapshot, rules);
+    all.extend(structure::structure(snapshot, rules, &missing));
+    all.extend(rewrite::rewrites(snapshot, rules));
+    all.extend(missing);
     all.extend(repeated::repeated(snapshot));
     all.extend(execution::of_statements(snapshot, rules));
     all.extend(execution::of_tables(snapshot));
+    all.extend(health);
+    let total = time_s(snapshot, 0..snapshot.statements.len());
+    for one in &mut all {
+        let seconds = time_s(snapshot, one.statements.iter().copied());
+        let is_about = is_about_statements(one.kind) && total > 0.0;
+        one.time = is_about.then(|| TimeShare { seconds, share: seconds / total });
+        let changes = one.ddl.as_ref().is_some_and(|ddl| !ddl.starts_with("ANALYZE"));
+        let before = rules.before_change.filter(|_| changes && one.before_ddl.is_none());
+        one.before_ddl = one.before_ddl.take().or(before.map(str::to_owned));
+    }
     all.sort_by(|a, b| {
-        a.kind.cmp(&b.kind).then(b.weight.total_cmp(&a.weight)).then(a.subject.cmp(&b.subject))
+        let share = |one: &Advice| one.time.map_or(-1.0, |time| time.share);
+        let urgent = |one: &Advice| one.kind > AdviceKind::HeldUp;
+        urgent(a)
+            .cmp(&urgent(b))
+            .then(share(b).total_cmp(&share(a)))
+            .then(a.kind.cmp(&b.kind))
+            .then(b.weight.total_cmp(&a.weight))
+            .then(a.subject.cmp(&b.subject))
     });
     all
+}
+
+/// Returns true for findings whose statements would take less time.
+fn is_about_statements(kind: AdviceKind) -> bool {
+    matches!(
+        kind,
+        AdviceKind::MissingIndex
+            | AdviceKind::UnusableIndex
+            | AdviceKind::InfixSearch
+            | AdviceKind::LargeOffset
+            | AdviceKind::RepeatedSubquery
+            | AdviceKind::Spill
+            | AdviceKind::RepeatedStatement
+            | AdviceKind::EstimateOff
+            | AdviceKind::VaryingTimes
+            | AdviceKind::SeveralPlans
+    )
+}
+
+/// Time of these statements in the server, s.
+fn time_s(snapshot: &Snapshot, statements: impl Iterator<Item = usize>) -> f64 {
+    let ns = |at: usize| snapshot.statements.get(at).and_then(|one| one.get(Counter::TimeNs));
+    statements.filter_map(ns).map(|ns| ns as f64 / 1e9).sum()
 }

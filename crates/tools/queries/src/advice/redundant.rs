@@ -20,8 +20,24 @@ enum Cover {
     Directions,
 }
 
+/// An index that another covers.
+pub struct Redundant {
+    /// The finding.
+    pub advice: Advice,
+    /// The index that does its work, by its number in the table.
+    replacement: usize,
+}
+
+impl Redundant {
+    /// Returns true for the index that goes and for the one that has to stay therefore.
+    pub fn is_about(&self, table: usize, index: usize) -> bool {
+        self.advice.table == Some(table)
+            && (self.advice.index == Some(index) || self.replacement == index)
+    }
+}
+
 /// Each index that another covers, with that one. Of two that are the same, one is named.
-pub fn redundant(snapshot: &Snapshot, uses: &[IndexUse], rules: &Rules) -> Vec<Advice> {
+pub fn redundant(snapshot: &Snapshot, uses: &[IndexUse], rules: &Rules) -> Vec<Redundant> {
     let mut all = Vec::new();
     for (at, table) in snapshot.tables.iter().enumerate() {
         let mut gone: Vec<usize> = Vec::new();
@@ -32,24 +48,33 @@ pub fn redundant(snapshot: &Snapshot, uses: &[IndexUse], rules: &Rules) -> Vec<A
                 .enumerate()
                 .filter(|(other, _)| *other != number && !gone.contains(other));
             let found = others
-                .filter_map(|(_, other)| Some((cover(index, other)?, other)))
-                .filter(|(how, other)| {
-                    *how == Cover::Prefix || is_the_one_to_drop(table, index, other)
+                .filter_map(|(place, other)| Some((cover(index, other)?, place, other)))
+                .filter(|(how, _, other)| {
+                    *how == Cover::Prefix && !is_idle_beside(other, index)
+                        || *how != Cover::Prefix && is_the_one_to_drop(table, index, other)
                 })
-                .min_by_key(|(how, other)| (*how as u8, other.keys.len()));
-            let Some((how, other)) = found else { continue };
+                .min_by_key(|(how, _, other)| (*how as u8, other.keys.len()));
+            let Some((how, replacement, other)) = found else { continue };
             gone.push(number);
             let used = statements_of(uses, at, number);
-            all.push(Advice {
+            let advice = Advice {
                 table: Some(at),
                 index: Some(number),
                 statements: used.clone(),
                 ddl: Some((rules.drop_index)(table, index)),
                 ..said(table, [index, other], how, &used)
-            });
+            };
+            all.push(Redundant { advice, replacement });
         }
     }
     all
+}
+
+/// Returns true for an index that may go itself, because nothing reads it while the shorter one is
+/// read.
+fn is_idle_beside(other: &Index, index: &Index) -> bool {
+    let may_go = !other.is_needed && !other.is_unique;
+    may_go && other.scans == Some(0) && index.scans.is_some_and(|scans| scans > 0)
 }
 
 /// Returns true if, of two indexes that cover each other, `index` is the one to drop: not needed by

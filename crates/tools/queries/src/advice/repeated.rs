@@ -5,7 +5,7 @@ use observations::number::{count, figure, ratio, seconds};
 use statements::{Advice, AdviceKind, Certainty, Counter, Snapshot, Statement};
 
 /// Fewest runs of a statement that count as a loop.
-const CALLS_MIN: u64 = 1_000;
+const CALLS_MIN: u64 = 500;
 /// Rows of a list that is worth a loop, and how often the list has to be read to tell a pattern
 /// from chance.
 const LIST_ROWS_MIN: f64 = 5.0;

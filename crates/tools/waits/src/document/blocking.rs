@@ -50,6 +50,59 @@ pub(super) fn section(summary: &ActivitySummary, view: ActivityView) -> Option<S
     section.unless_empty()
 }
 
+/// Pairs of statements that are shown.
+const PAIRS: usize = 15;
+
+/// Blockers and the blocked during the whole interval, by statement; `None` when no session was
+/// blocked.
+pub(super) fn over_interval(summary: &ActivitySummary, view: ActivityView) -> Option<Section> {
+    let all = &summary.seen.blocked;
+    if all.is_empty() {
+        return None;
+    }
+    let total: f64 = all.iter().map(|one| one.seconds).sum();
+    let mut section = Section::new("Blocking during the interval");
+    section.line(format!(
+        "Sessions waited {} for other sessions, summed over {}.",
+        number::seconds(total),
+        if all.len() == 1 {
+            "1 pair of statements".to_owned()
+        } else {
+            format!("{} pairs of statements", all.len())
+        }
+    ));
+    for (at, one) in (1..).zip(all.iter().take(PAIRS)) {
+        let share = number::percent(one.seconds / total.max(f64::MIN_POSITIVE), 1);
+        let resource = one.resource.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
+        section.warn(format!(
+            "{at}. {} ({share}), at most {} at a time: {}{resource}",
+            number::seconds(one.seconds),
+            number::plural(one.sessions_max as usize, "session"),
+            what(&one.wait_type)
+        ));
+        let client = [one.blocker_client.as_str(), one.blocker_state.as_str()];
+        let client = listed(client.into_iter().filter(|part| !part.is_empty()).map(str::to_owned));
+        let shown = |statement: &str| match view.statement(statement) {
+            text if text.is_empty() => "(statement not shown)".to_owned(),
+            text => text,
+        };
+        section.detail(format!(
+            "blocker: {} [{}]",
+            shown(&one.blocker),
+            client.unwrap_or_else(|| "unknown".into())
+        ));
+        section.detail(format!("blocked: {}", shown(&one.victim)));
+    }
+    if let Some(left) = all.len().checked_sub(PAIRS).filter(|left| *left > 0) {
+        section.note(format!("{left} more in --json."));
+    }
+    section.note(
+        "Steelbench looks twice a second: shorter waits are seen in part. Times of several blocked \
+         sessions add up.",
+    );
+    Some(section)
+}
+
 /// `pid 4711 (shop, user anna, database orders) blocks 3 sessions, which have waited 30.2 s
 /// together: idle in transaction for 12.3 s, in a transaction for 13.0 s`.
 fn root_line(root: &RootBlocker) -> String {

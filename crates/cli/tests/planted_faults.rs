@@ -1,0 +1,88 @@
+//! `steelbench queries` among planted faults and innocent statements: each fault is found with the
+//! statement that repairs it, and nothing else is claimed.
+//!
+//! A fault has tables of its own, statements with `{n}` for the number of the run, and the advice
+//! that it wants: kind, subject, and the statement of the advice.
+
+mod mariadb;
+mod postgres;
+mod sqlite;
+
+use serde_json::Value;
+
+/// A fault, or an innocent.
+pub struct Case {
+    /// Tables with their rows.
+    pub tables: &'static str,
+    /// Statements, and how often each runs.
+    pub load: &'static [(u32, &'static str)],
+    /// The advice that is wanted; empty of an innocent.
+    pub wanted: &'static [Wanted],
+}
+
+/// An advice.
+pub struct Wanted {
+    /// Its kind.
+    pub kind: &'static str,
+    /// A part of its subject, or of its statement's text.
+    pub about: &'static str,
+    /// The statement that repairs it; empty where there is none.
+    pub ddl: &'static str,
+}
+
+/// A star at the end of what is wanted stands for any end.
+fn is_ddl(found: &str, wanted: &str) -> bool {
+    wanted.strip_suffix('*').map_or(found == wanted, |begin| found.starts_with(begin))
+}
+
+/// The statements of a case in the order in which they run.
+pub fn load(cases: &[Case]) -> impl Iterator<Item = String> {
+    cases
+        .iter()
+        .flat_map(|case| case.load)
+        .flat_map(|(runs, sql)| (1..=*runs).map(|n| sql.replace("{n}", &n.to_string())))
+}
+
+/// Compares the advice that was found with the advice that is wanted.
+#[track_caller]
+pub fn check(found: &Value, cases: &[Case]) {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let statements = found["statements"].as_array().unwrap();
+    let mut left: Vec<(String, String, String, &Value)> = found["advice"]
+        .as_array()
+        .unwrap()
+        .iter()
+        // Those of the test's server.
+        .filter(|one| one["kind"] != "setting")
+        .map(|one| {
+            let of = one["statements"].as_array().unwrap().iter();
+            let texts: Vec<String> = of
+                .map(|at| text(&statements[at.as_u64().unwrap() as usize]["text"]).replace('`', ""))
+                .collect();
+            let about = format!("{} {}", text(&one["subject"]), texts.join(" "));
+            (text(&one["kind"]), about, text(&one["ddl"]), one)
+        })
+        .collect();
+    let mut missed = Vec::new();
+    for wanted in cases.iter().flat_map(|case| case.wanted) {
+        let at = left.iter().position(|(kind, about, ddl, _)| {
+            kind == wanted.kind && about.contains(wanted.about) && is_ddl(ddl, wanted.ddl)
+        });
+        match at {
+            Some(at) => drop(left.remove(at)),
+            None => missed.push(format!("{} {} {}", wanted.kind, wanted.about, wanted.ddl)),
+        }
+    }
+    let surplus: Vec<&Value> = left.iter().map(|one| one.3).collect();
+    assert!(
+        missed.is_empty() && surplus.is_empty(),
+        "not found: {missed:#?}\nfound in addition: {surplus:#?}"
+    );
+    let shares: Vec<f64> = found["advice"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["time"]["share"].as_f64())
+        .collect();
+    assert!(shares.is_sorted_by(|a, b| a >= b), "{shares:?}");
+}

@@ -1,0 +1,28 @@
+//! Logs of statements that a server writes: each run with its time.
+
+/// Reads the logs of statements of an engine.
+pub trait StatementLogs: Sync {
+    /// Returns true for the beginning of such a log.
+    fn recognises(&self, beginning: &str) -> bool;
+    /// The runs in a log. What is damaged or of another kind is left out.
+    fn read(&self, text: &str) -> Vec<LoggedRun>;
+}
+
+/// A run of a statement in a log.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LoggedRun {
+    /// The statement with its values.
+    pub text: String,
+    /// Where it ran; empty where the log does not say.
+    pub database: String,
+    /// The user who ran it; empty where the log does not say.
+    pub user: String,
+    /// Its time, ms.
+    pub ms: f64,
+    /// Time in which it waited for locks, ms.
+    pub lock_ms: Option<f64>,
+    /// Rows that it returned or changed.
+    pub rows: Option<u64>,
+    /// Rows that it read.
+    pub rows_read: Option<u64>,
+}

@@ -1,0 +1,467 @@
+//! Findings about the health of the server: vacuum, numbers that run out, sessions and
+//! slots that hold back the removal of old rows and logs.
+//!
+//! <https://www.postgresql.org/docs/current/routine-vacuuming.html>,
+//! <https://www.postgresql.org/docs/current/view-pg-replication-slots.html>
+
+use super::Reader;
+use crate::client::{Client, Error, Rows};
+use engine::query_reader::MARK;
+use observations::Unread;
+use observations::number::{bytes, count, percent, seconds};
+use statements::{Advice, AdviceKind, Certainty, Snapshot, Table};
+
+/// `autovacuum_vacuum_scale_factor` and `autovacuum_vacuum_threshold` by default: autovacuum cleans
+/// a table with more dead rows than this, unless it is off or falls behind.
+const DEAD_SHARE: f64 = 0.2;
+const DEAD_MIN: f64 = 1_000.0;
+/// A table that is half empty is worth a rewrite when so much is free.
+const FREE_SHARE: f64 = 0.5;
+const FREE_MIN: f64 = 10_485_760.0;
+/// The age at which the server itself begins to freeze is exceeded by so much only where that does
+/// not work.
+const AGE_FACTOR: f64 = 1.5;
+/// Transaction numbers before the server refuses writes.
+const AGES: f64 = 2_147_483_648.0;
+/// The part of a sequence that is used up before it is reported.
+const USED_MIN: f64 = 0.7;
+/// Seconds that a transaction may be open, and idle.
+const OPEN_S: f64 = 300.0;
+const IDLE_S: f64 = 10.0;
+/// Log that a slot or a replica may be behind.
+const BEHIND_BYTES: f64 = 16_777_216.0;
+
+/// Looks for what needs care in all databases that were read.
+pub(super) fn health(reader: &mut Reader, snapshot: &mut Snapshot) -> Vec<Advice> {
+    let mut databases: Vec<String> =
+        snapshot.tables.iter().map(|table| table.database.clone()).collect();
+    databases.sort_unstable();
+    databases.dedup();
+    let mut all = Vec::new();
+    let home = reader.config.database.clone();
+    let of_server: [(&str, Check); 6] = [
+        ("ages of transactions", ages),
+        ("open transactions", transactions),
+        ("prepared transactions", prepared),
+        ("replication slots", slots),
+        ("replicas", replicas),
+        ("settings", settings),
+    ];
+    for (what, check) in of_server {
+        run(reader, snapshot, &home, what, check, &mut all);
+    }
+    for database in databases {
+        for (what, check) in [("sequences", sequences as Check), ("dead rows", dead_rows)] {
+            run(reader, snapshot, &database, what, check, &mut all);
+        }
+    }
+    all
+}
+
+type Check = fn(&mut Client, &Snapshot, &str) -> Result<Vec<Advice>, Error>;
+
+fn run(
+    reader: &mut Reader,
+    snapshot: &mut Snapshot,
+    database: &str,
+    what: &str,
+    check: Check,
+    all: &mut Vec<Advice>,
+) {
+    let found = reader.client(database).and_then(|client| check(client, snapshot, database));
+    match found {
+        Ok(found) => all.extend(found),
+        Err(error) => {
+            let why = error.to_string();
+            snapshot.unread.push(Unread { what: format!("{what} of database {database}"), why });
+        }
+    }
+}
+
+fn ask(client: &mut Client, sql: &str) -> Result<Rows, Error> {
+    client.query(&sql.replacen("SELECT", &format!("SELECT /* {MARK} */"), 1), &[])
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+fn ages(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, Error> {
+    let sql = "SELECT d.datname, age(d.datfrozenxid), \
+               pg_catalog.current_setting('autovacuum_freeze_max_age')::float8 FROM \
+               pg_catalog.pg_database d WHERE d.datallowconn ORDER BY 2 DESC";
+    let mut all = Vec::new();
+    for row in ask(client, sql)?.iter() {
+        let (age, limit): (f64, f64) = (row.parse(1).unwrap_or(0.0), row.parse(2).unwrap_or(AGES));
+        if age < AGE_FACTOR * limit {
+            continue;
+        }
+        let database = row.text(0);
+        all.push(Advice {
+            subject: format!("transaction numbers of database {database}"),
+            evidence: format!(
+                "Its oldest transaction number is {} old, {} of those that there are; the server \
+                 freezes from {} on, and has not.",
+                count(age as u64),
+                percent(age / AGES, 1),
+                count(limit as u64)
+            ),
+            change: "At 2 billion the server refuses all writes. VACUUM (FREEZE) in that database \
+                     renews the numbers; end old transactions, prepared transactions and slots \
+                     first, which hold it back."
+                .into(),
+            price: "It reads all tables that were not frozen.".into(),
+            ddl: Some("VACUUM (FREEZE)".into()),
+            database,
+            ..Advice::new(AdviceKind::Exhaustion, Certainty::Counted)
+        });
+    }
+    Ok(all)
+}
+
+fn transactions(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, Error> {
+    let sql = format!(
+        "SELECT pid, datname, usename, application_name, state, extract(epoch FROM now() - \
+         xact_start), extract(epoch FROM now() - state_change), backend_xmin IS NOT NULL OR \
+         backend_xid IS NOT NULL FROM pg_catalog.pg_stat_activity WHERE xact_start IS NOT NULL \
+         AND backend_type = 'client backend' AND pid <> pg_catalog.pg_backend_pid() AND (now() - \
+         xact_start > interval '{OPEN_S} s' OR (state LIKE 'idle in transaction%' AND now() - \
+         state_change > interval '{IDLE_S} s')) ORDER BY 6 DESC"
+    );
+    let rows = ask(client, &sql)?;
+    Ok(rows
+        .iter()
+        .map(|row| {
+            let (pid, state) = (row.text(0), row.text(4));
+            let open: f64 = row.parse(5).unwrap_or(0.0);
+            let idle: f64 = row.parse(6).unwrap_or(0.0);
+            let is_idle = state.starts_with("idle");
+            let idle = if is_idle {
+                format!(" It has done nothing for {}.", seconds(idle))
+            } else {
+                String::new()
+            };
+            let holds = if row.get(7) == Some("t") {
+                "It keeps VACUUM from removing rows that were deleted since it began, and "
+            } else {
+                "It "
+            };
+            Advice {
+                database: row.text(1),
+                subject: format!("session {pid} of {} ({})", row.text(2), row.text(3)),
+                evidence: format!(
+                    "Its transaction is open since {} ({state}).{idle}",
+                    seconds(open)
+                ),
+                change: format!(
+                    "{holds}keeps its locks. Find out why the program does not commit; \
+                     idle_in_transaction_session_timeout ends such sessions."
+                ),
+                price: "Ending the session rolls its work back.".into(),
+                ddl: Some(format!("SELECT pg_terminate_backend({pid})")),
+                weight: open,
+                ..Advice::new(AdviceKind::HeldUp, Certainty::Counted)
+            }
+        })
+        .collect())
+}
+
+fn prepared(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, Error> {
+    let sql = format!(
+        "SELECT gid, database, owner, extract(epoch FROM now() - prepared) FROM \
+         pg_catalog.pg_prepared_xacts WHERE now() - prepared > interval '{IDLE_S} s' ORDER BY 4 \
+         DESC"
+    );
+    let rows = ask(client, &sql)?;
+    Ok(rows
+        .iter()
+        .map(|row| Advice {
+            database: row.text(1),
+            subject: format!("prepared transaction {}", row.text(0)),
+            evidence: format!(
+                "{} prepared it {} ago, and it was neither committed nor rolled back.",
+                row.text(2),
+                seconds(row.parse(3).unwrap_or(0.0))
+            ),
+            change:
+                "It keeps its locks and keeps VACUUM from removing rows, also across restarts. \
+                     Commit it or roll it back, as its transaction manager decided."
+                    .into(),
+            price: "A wrong decision makes two systems differ.".into(),
+            ddl: Some(format!("ROLLBACK PREPARED {}", quoted(&row.text(0)))),
+            ..Advice::new(AdviceKind::HeldUp, Certainty::Counted)
+        })
+        .collect())
+}
+
+fn slots(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, Error> {
+    let sql = "SELECT slot_name, coalesce(database, ''), slot_type, \
+               pg_catalog.pg_wal_lsn_diff(CASE WHEN pg_catalog.pg_is_in_recovery() THEN pg_catalog.pg_last_wal_receive_lsn() ELSE \
+               pg_catalog.pg_current_wal_lsn() END, restart_lsn), wal_status FROM \
+               pg_catalog.pg_replication_slots WHERE NOT active AND restart_lsn IS NOT NULL AND \
+               NOT temporary ORDER BY 4 DESC NULLS LAST";
+    let rows = ask(client, sql)?;
+    Ok(rows
+        .iter()
+        .map(|row| {
+            let behind: f64 = row.parse(3).unwrap_or(0.0);
+            Advice {
+                database: row.text(1),
+                subject: format!("replication slot {}", row.text(0)),
+                evidence: format!(
+                    "The {} slot has no consumer and retains {} of WAL (status {}).",
+                    row.text(2),
+                    bytes(behind.max(0.0) as u64),
+                    row.text(4)
+                ),
+                change: "It retains WAL until the disk is full, and may keep VACUUM from removing \
+                         rows. Start its consumer, or drop it; max_slot_wal_keep_size sets a limit."
+                    .into(),
+                price: "A consumer whose slot is dropped has to be copied again.".into(),
+                ddl: Some(format!("SELECT pg_drop_replication_slot({})", quoted(&row.text(0)))),
+                weight: behind,
+                ..Advice::new(
+                    AdviceKind::HeldUp,
+                    if behind >= BEHIND_BYTES { Certainty::Counted } else { Certainty::Possible },
+                )
+            }
+        })
+        .collect())
+}
+
+fn replicas(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, Error> {
+    let sql = "SELECT coalesce(application_name, ''), coalesce(client_addr::text, 'local'), \
+               state, pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), replay_lsn), \
+               extract(epoch FROM replay_lag) FROM pg_catalog.pg_stat_replication WHERE NOT \
+               pg_catalog.pg_is_in_recovery()";
+    let rows = ask(client, sql)?;
+    let mut all: Vec<Advice> = rows
+        .iter()
+        .filter_map(|row| {
+            let behind: f64 = row.parse(3).unwrap_or(0.0);
+            let lag: f64 = row.parse(4).unwrap_or(0.0);
+            (behind >= BEHIND_BYTES || lag >= IDLE_S).then(|| Advice {
+                subject: format!("replica {} at {}", row.text(0), row.text(1)),
+                evidence: format!(
+                    "It is {} of WAL behind and replays {} late (state {}).",
+                    bytes(behind as u64),
+                    seconds(lag),
+                    row.text(2)
+                ),
+                change: "Reads on it are old, and a failover loses or replays as much. Look for \
+                         long queries there, slow storage or a slow network."
+                    .into(),
+                price: "None in itself.".into(),
+                ..Advice::new(AdviceKind::Replication, Certainty::Counted)
+            })
+        })
+        .collect();
+    let sql = "SELECT extract(epoch FROM pg_catalog.clock_timestamp() - \
+               pg_catalog.pg_last_xact_replay_timestamp()) WHERE pg_catalog.pg_is_in_recovery() \
+               AND pg_catalog.pg_last_wal_receive_lsn() IS DISTINCT FROM \
+               pg_catalog.pg_last_wal_replay_lsn()";
+    let late = ask(client, sql)?.first().and_then(|row| row.parse::<f64>(0));
+    if let Some(late) = late.filter(|late| *late >= IDLE_S) {
+        all.push(Advice {
+            subject: "this replica".into(),
+            evidence: format!("It replays transactions {} late.", seconds(late)),
+            change: "Look for long queries that hold up the replay (max_standby_streaming_delay) \
+                         and for slow storage."
+                .into(),
+            price: "None in itself.".into(),
+            ..Advice::new(AdviceKind::Replication, Certainty::Counted)
+        });
+    }
+    Ok(all)
+}
+
+/// Settings that leave tables without care. What fits the machine, the rules of surveys tell.
+fn settings(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, Error> {
+    let sql = "SELECT name FROM pg_catalog.pg_settings WHERE name IN ('autovacuum', \
+               'track_counts') AND setting = 'off' ORDER BY name";
+    let rows = ask(client, sql)?;
+    Ok(rows
+        .iter()
+        .map(|row| {
+            let name = row.text(0);
+            Advice {
+                evidence: format!("{name} is off."),
+                change: "Dead rows are not removed and statistics are not renewed unless a job \
+                         does it. Turn it on, and reload the settings."
+                    .into(),
+                price: "Vacuuming reads the pages that have changed.".into(),
+                ddl: Some(format!("ALTER SYSTEM SET {name} = on")),
+                subject: name,
+                ..Advice::new(AdviceKind::Setting, Certainty::Counted)
+            }
+        })
+        .collect())
+}
+
+fn sequences(client: &mut Client, _: &Snapshot, database: &str) -> Result<Vec<Advice>, Error> {
+    let sql = "SELECT pg_catalog.quote_ident(n.nspname) || '.' || \
+               pg_catalog.quote_ident(c.relname), \
+               s.last_value::float8, s.max_value::float8, s.increment_by > 0 AND NOT s.cycle, \
+               (SELECT pg_catalog.quote_ident(tn.nspname) || '.' || \
+               pg_catalog.quote_ident(t.relname) \
+               FROM pg_catalog.pg_class t JOIN pg_catalog.pg_namespace tn ON tn.oid = \
+               t.relnamespace WHERE t.oid = d.refobjid), pg_catalog.quote_ident(a.attname), \
+               CASE a.atttypid WHEN 21 THEN 32767 WHEN 23 THEN 2147483647 ELSE 9.2e18 END::float8 \
+               FROM pg_catalog.pg_sequences s JOIN pg_catalog.pg_namespace n ON n.nspname = \
+               s.schemaname JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = \
+               s.sequencename LEFT JOIN pg_catalog.pg_depend d ON d.objid = c.oid AND d.classid = \
+               'pg_catalog.pg_class'::regclass AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i') \
+               LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = \
+               d.refobjsubid WHERE s.last_value IS NOT NULL";
+    let mut all = Vec::new();
+    for row in ask(client, sql)?.iter() {
+        let (last, top): (f64, f64) = (row.parse(1).unwrap_or(0.0), row.parse(2).unwrap_or(0.0));
+        let of_column: f64 = row.parse(6).unwrap_or(top);
+        let end = top.min(of_column);
+        let used = last / end.max(1.0);
+        if used < USED_MIN || row.get(3) != Some("t") {
+            continue;
+        }
+        let (sequence, table, column) = (row.text(0), row.text(4), row.text(5));
+        let is_column = of_column <= top && !table.is_empty();
+        let subject =
+            if table.is_empty() { sequence.clone() } else { format!("{table} ({column})") };
+        all.push(Advice {
+            database: database.to_owned(),
+            subject,
+            evidence: format!(
+                "Sequence {sequence} is at {} of {} ({}).",
+                count(last as u64),
+                count(end as u64),
+                percent(used, 1)
+            ),
+            change:
+                "At the end each insert fails. Make the column and its sequence bigint, in good \
+                     time: on a large table in steps, by a second column that a trigger fills."
+                    .into(),
+            price: "The change of the type rewrites the table and its indexes under an exclusive \
+                    lock."
+                .into(),
+            ddl: Some(if is_column {
+                format!("ALTER TABLE {table} ALTER COLUMN {column} TYPE bigint")
+            } else {
+                format!("ALTER SEQUENCE {sequence} AS bigint MAXVALUE 9223372036854775807")
+            }),
+            weight: used,
+            ..Advice::new(AdviceKind::Exhaustion, Certainty::Counted)
+        });
+    }
+    Ok(all)
+}
+
+fn dead_rows(
+    client: &mut Client,
+    snapshot: &Snapshot,
+    database: &str,
+) -> Result<Vec<Advice>, Error> {
+    let sql = "SELECT pg_catalog.quote_ident(n.nspname) || '.' || \
+               pg_catalog.quote_ident(c.relname), \
+               extract(epoch FROM now() - greatest(s.last_vacuum, s.last_autovacuum)), \
+               pg_catalog.array_to_string(c.reloptions, ',') FROM pg_catalog.pg_class c JOIN \
+               pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN \
+               pg_catalog.pg_stat_all_tables s ON s.relid = c.oid WHERE c.relkind IN ('r', 'm')";
+    let mut all = Vec::new();
+    for row in ask(client, sql)?.iter() {
+        let name = row.text(0);
+        let known = |one: &(usize, &Table)| one.1.database == database && one.1.quoted == name;
+        let Some((at, table)) = snapshot.tables.iter().enumerate().find(known) else { continue };
+        let options = row.text(2);
+        let is_off = ["autovacuum_enabled=false", "autovacuum_enabled=off"]
+            .iter()
+            .any(|option| options.contains(option));
+        let of_table = |one: Advice| Advice {
+            database: database.to_owned(),
+            table: Some(at),
+            subject: table.label(),
+            ..one
+        };
+        let (dead, live) = (table.dead_rows.unwrap_or(0) as f64, table.rows.unwrap_or(0.0));
+        let is_dead = dead >= DEAD_MIN && dead >= DEAD_SHARE * live;
+        if is_off && live + dead >= DEAD_MIN {
+            all.push(of_table(autovacuum_off(table)));
+        }
+        if is_dead {
+            all.push(of_table(dead_of(table, dead, live, row.parse(1), is_off)));
+        } else if let Some(free) = free(table, snapshot.block_bytes) {
+            all.push(of_table(free_of(table, free)));
+        }
+    }
+    Ok(all)
+}
+
+fn autovacuum_off(table: &Table) -> Advice {
+    Advice {
+        evidence: "Autovacuum is off for this table (autovacuum_enabled).".into(),
+        change:
+            "Its dead rows are not removed and its statistics are not renewed unless a job does \
+                 it. Turn it on."
+                .into(),
+        price: "Vacuuming reads the pages that have changed.".into(),
+        ddl: Some(format!("ALTER TABLE {} RESET (autovacuum_enabled)", table.quoted)),
+        ..Advice::new(AdviceKind::Setting, Certainty::Counted)
+    }
+}
+
+fn dead_of(table: &Table, dead: f64, live: f64, vacuumed_s: Option<f64>, is_off: bool) -> Advice {
+    let last = vacuumed_s.map_or_else(
+        || "It was never vacuumed.".to_owned(),
+        |age| format!("It was vacuumed {} ago.", seconds(age)),
+    );
+    let cause = if is_off {
+        "Autovacuum is off for it."
+    } else {
+        "Look for old transactions and slots that hold it back, or lower \
+         autovacuum_vacuum_scale_factor of the table."
+    };
+    Advice {
+        evidence: format!(
+            "{} dead rows beside {} live ones (the server's estimates). {last}",
+            count(dead as u64),
+            count(live as u64)
+        ),
+        change: format!("VACUUM makes their room free for new rows. {cause}"),
+        price: "It reads the pages that have changed and blocks no session.".into(),
+        ddl: Some(format!("VACUUM (ANALYZE) {}", table.quoted)),
+        weight: dead,
+        ..Advice::new(AdviceKind::DeadRows, Certainty::Counted)
+    }
+}
+
+/// Bytes that are free in a table, by the widths of its columns: a row has a header of 24 bytes and
+/// a pointer of 4, a page a header of 24 (PostgreSQL's documentation, "Database Page Layout").
+fn free(table: &Table, block_bytes: u64) -> Option<f64> {
+    let (rows, size) = (table.rows?, table.bytes? as f64);
+    if table.columns.is_empty() || table.columns.iter().any(|column| column.is_unanalyzed) {
+        return None;
+    }
+    let width: f64 =
+        table.columns.iter().map(|column| column.width * (1.0 - column.nulls) + 1.0).sum();
+    let row = 28.0 + (width / 8.0).ceil() * 8.0;
+    let by_page = ((block_bytes as f64 - 24.0) / row).floor().max(1.0);
+    let free = size - (rows / by_page).ceil() * block_bytes as f64;
+    (free >= FREE_MIN && free >= FREE_SHARE * size).then_some(free)
+}
+
+fn free_of(table: &Table, free: f64) -> Advice {
+    let size = table.bytes.unwrap_or(0);
+    Advice {
+        evidence: format!(
+            "Its size is {}. By the number and width of its rows, {} ({}) are free (estimate).",
+            bytes(size),
+            bytes(free as u64),
+            percent(free / size.max(1) as f64, 0)
+        ),
+        change: "New rows fill that room. If it stays empty, a rewrite gives it back; pg_repack \
+                 does it without the long lock."
+            .into(),
+        price: "VACUUM FULL locks out all sessions while it writes a second copy.".into(),
+        ddl: Some(format!("VACUUM (FULL) {}", table.quoted)),
+        weight: free,
+        ..Advice::new(AdviceKind::DeadRows, Certainty::Estimated)
+    }
+}

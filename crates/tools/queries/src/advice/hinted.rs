@@ -1,0 +1,157 @@
+//! Indexes that the engine itself names, or builds for a run.
+
+use super::price::price;
+use super::words::{numbers, runs};
+use observations::number::{count, figure, percent, seconds};
+use plans::MissingIndex;
+use statements::{
+    Advice, AdviceKind, Certainty, Counter, Index, Missed, NewIndex, Rules, Snapshot,
+};
+
+/// An index that was missed less often may have served a single question.
+const MISSED_USES_MIN: u64 = 10;
+
+/// An index that the engine itself names: with plans of statements, or for all that ran.
+struct Hint<'a> {
+    table: usize,
+    keys: Vec<String>,
+    included: Vec<&'a String>,
+    statements: Vec<usize>,
+    impact: Option<f64>,
+    missed: Option<&'a Missed>,
+}
+
+impl<'a> Hint<'a> {
+    /// The one of this table with these columns.
+    fn place<'b>(all: &'b mut Vec<Self>, table: usize, hint: &'a MissingIndex) -> &'b mut Self {
+        let keys: Vec<String> = hint.equality.iter().chain(&hint.inequality).cloned().collect();
+        let at = all.iter().position(|one| one.table == table && one.keys == keys).unwrap_or_else(
+            || {
+                let (included, statements) = (Vec::new(), Vec::new());
+                all.push(Self {
+                    table,
+                    keys,
+                    included,
+                    statements,
+                    impact: hint.impact,
+                    missed: None,
+                });
+                all.len() - 1
+            },
+        );
+        let found = &mut all[at];
+        for column in &hint.included {
+            if !found.included.contains(&column) {
+                found.included.push(column);
+            }
+        }
+        found
+    }
+
+    /// Returns true for an index that does what this one would: it may have been made since the
+    /// plan was compiled.
+    fn is(&self, index: &Index) -> bool {
+        let first = index.keys.get(..self.keys.len()).unwrap_or_default();
+        let has = |name: &String| {
+            index.keys.iter().any(|key| key.column == *name) || index.included.contains(name)
+        };
+        let leads = !first.is_empty() && first.iter().all(|key| self.keys.contains(&key.column));
+        leads
+            && index.is_valid
+            && index.predicate.is_none()
+            && self.included.iter().all(|name| has(name))
+    }
+}
+
+/// Indexes that the engine itself names: an estimate of its optimizer, or an index that it built
+/// for the run.
+pub fn hinted(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
+    let mut all = Vec::new();
+    for (at, statement) in snapshot.statements.iter().enumerate() {
+        for hint in statement.plans.iter().flat_map(|one| &one.plan.missing_indexes) {
+            let object = &hint.object;
+            if let Some(table) =
+                snapshot.table_at(&statement.database, &object.schema, &object.table)
+            {
+                let statements = &mut Hint::place(&mut all, table, hint).statements;
+                if !statements.contains(&at) {
+                    statements.push(at);
+                }
+            }
+        }
+    }
+    for (at, table) in snapshot.tables.iter().enumerate() {
+        for missed in table.missed.iter().filter(|one| one.uses >= MISSED_USES_MIN) {
+            let known = &mut Hint::place(&mut all, at, &missed.hint).missed;
+            *known = known.filter(|known| known.saving() >= missed.saving()).or(Some(missed));
+        }
+    }
+    all.iter()
+        .filter(|hint| !snapshot.tables[hint.table].indexes.iter().any(|index| hint.is(index)))
+        .map(|hint| hint_said(snapshot, hint, rules))
+        .collect()
+}
+
+fn hint_said(snapshot: &Snapshot, hint: &Hint<'_>, rules: &Rules) -> Advice {
+    let (table, statements) = (&snapshot.tables[hint.table], &hint.statements);
+    let sum = |counter| {
+        statements.iter().filter_map(|at| snapshot.statements[*at].get(counter)).sum::<u64>()
+    };
+    let time_s = sum(Counter::TimeNs) as f64 / 1e9;
+    let of_runs = format!("({}, {})", numbers(statements), runs(sum(Counter::Calls)));
+    let by_plan = hint.impact.filter(|_| !statements.is_empty()).map(|impact| {
+        format!(
+            "The optimizer reports it with the plan and estimates {} less cost {of_runs}.",
+            percent(impact, 0)
+        )
+    });
+    let missed = hint.missed.map(|missed| {
+        format!(
+            "Since the server started, the optimizer has reported it missing for {} seeks and \
+             scans. These statements have an estimated mean cost of {}; the index would save {} \
+             of it (estimate).",
+            count(missed.uses),
+            figure(missed.cost),
+            percent(missed.hint.impact.unwrap_or(0.0), 0)
+        )
+    });
+    let built = hint.impact.is_none().then(|| {
+        let rows = count(sum(Counter::AutomaticIndexRows));
+        format!("The engine built such an index for each run, with {rows} rows in total {of_runs}.")
+    });
+    let serves = if statements.is_empty() {
+        "would serve them".to_owned()
+    } else {
+        format!("serves these statements; they took {} in total", seconds(time_s))
+    };
+    Advice {
+        database: table.database.clone(),
+        table: Some(hint.table),
+        statements: statements.clone(),
+        subject: table.label(),
+        evidence: [&by_plan, &missed, &built]
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(" "),
+        change: format!("An index on ({}) {serves}.", hint.keys.join(", ")),
+        price: price(rules.upkeep, table, &hint.keys),
+        ddl: Some((rules.create_index)(&NewIndex {
+            table,
+            columns: &hint.keys,
+            method: None,
+            included: &hint.included,
+        })),
+        // What is of no known statement comes behind, by what it would save.
+        weight: if statements.is_empty() {
+            -1.0 / (1.0 + hint.missed.map_or(0.0, Missed::saving))
+        } else {
+            time_s
+        },
+        ..Advice::new(
+            AdviceKind::MissingIndex,
+            if built.is_some() { Certainty::Counted } else { Certainty::Estimated },
+        )
+    }
+}

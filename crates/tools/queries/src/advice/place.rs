@@ -1,0 +1,146 @@
+//! A part of a statement with the tables that it reads.
+
+use crate::query::{Block, ColumnName, Operand, Source};
+use plans::{Access, Kind, Operator};
+use statements::{Column, Rules, Snapshot, Statement, Table};
+
+/// A block of a statement in its snapshot.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    /// All that is known.
+    pub snapshot: &'a Snapshot,
+    /// The engine's rules.
+    pub rules: &'a Rules,
+    /// The number of the statement.
+    pub at: usize,
+    /// The block.
+    pub block: &'a Block,
+}
+
+impl<'a> Place<'a> {
+    /// The statement.
+    pub fn statement(&self) -> &'a Statement {
+        &self.snapshot.statements[self.at]
+    }
+
+    /// The number of the table that a source names.
+    pub fn table(&self, source: &Source) -> Option<usize> {
+        let is = |a: &str, b: &str| is_name(self.rules, a, b);
+        let database = &self.statement().database;
+        self.snapshot.tables.iter().position(|table| {
+            let schema = source.schema.as_deref();
+            let is_there = if table.schema.is_empty() {
+                table.database.is_empty() || is(&table.database, schema.unwrap_or(database))
+            } else {
+                (database.is_empty() || table.database == *database)
+                    && schema.is_none_or(|schema| is(&table.schema, schema))
+            };
+            is_there && is(&table.name, &source.name)
+        })
+    }
+
+    /// The number of the source that has a column; `None` also where that is not clear.
+    pub fn source(&self, column: &ColumnName) -> Option<usize> {
+        let sources = &self.block.sources;
+        if let Some(qualifier) = &column.qualifier {
+            return sources.iter().position(|source| source.is(qualifier));
+        }
+        let has = |source: &Source| {
+            self.table(source)
+                .is_some_and(|at| self.column(&self.snapshot.tables[at], &column.name).is_some())
+        };
+        let mut found = (0..sources.len()).filter(|at| has(&sources[*at]));
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    /// The column of a table.
+    pub fn column<'t>(&self, table: &'t Table, name: &str) -> Option<&'t Column> {
+        table.columns.iter().find(|column| is_name(self.rules, unquoted(&column.name), name))
+    }
+
+    /// Returns true when all columns of an operand are of this source.
+    pub fn is_of(&self, operand: &Operand, source: usize) -> bool {
+        operand.columns.iter().all(|column| self.source(column) == Some(source))
+    }
+
+    /// Returns true when a column of an operand is of this source.
+    pub fn touches(&self, operand: &Operand, source: usize) -> bool {
+        operand.columns.iter().any(|column| self.source(column) == Some(source))
+    }
+
+    /// The operators of the plans that read a table, each with the one that takes its rows.
+    pub fn readers(&self, table: &Table) -> Vec<Reader<'a>> {
+        let statement = self.statement();
+        let mut found = Vec::new();
+        for one in &statement.plans {
+            let Some(root) = &one.plan.root else { continue };
+            collect(root, None, &mut |operator, parent| {
+                let reads = operator.objects.first().is_some_and(|object| {
+                    is_name(self.rules, &object.table, &table.name)
+                        && (object.schema.is_empty()
+                            || table.schema.is_empty()
+                            || object.schema == table.schema)
+                });
+                if reads && operator.access.is_some_and(|access| access != Access::Change) {
+                    found.push(Reader { operator, join: parent, is_run: one.runs > 0 });
+                }
+            });
+        }
+        found
+    }
+}
+
+/// An operator that reads a table.
+pub struct Reader<'a> {
+    /// It.
+    pub operator: &'a Operator,
+    /// The join above it.
+    pub join: Option<&'a Operator>,
+    /// True when the plan is of recorded runs.
+    pub is_run: bool,
+}
+
+impl Reader<'_> {
+    /// Returns true when it reads the whole table.
+    pub fn scans(&self) -> bool {
+        matches!(self.operator.kind, Kind::TableScan | Kind::IndexScan)
+    }
+}
+
+fn collect<'a>(
+    operator: &'a Operator,
+    join: Option<&'a Operator>,
+    found: &mut impl FnMut(&'a Operator, Option<&'a Operator>),
+) {
+    found(operator, join);
+    let is_join = matches!(operator.kind, Kind::NestedLoops | Kind::HashJoin | Kind::MergeJoin);
+    let join = if is_join { Some(operator) } else { join };
+    for input in &operator.inputs {
+        collect(input, join, found);
+    }
+}
+
+/// Returns true for two names of one thing.
+pub fn is_name(rules: &Rules, a: &str, b: &str) -> bool {
+    if rules.names_keep_case { a == b } else { a.eq_ignore_ascii_case(b) }
+}
+
+/// A name without its quotes.
+pub fn unquoted(name: &str) -> &str {
+    name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(name)
+}
+
+/// A key of an index without what may differ though it is the same: spaces, casts of texts,
+/// parentheses around it, quotes, what follows the name.
+pub fn squeezed(key: &str) -> String {
+    let key = key.to_lowercase().replace("::text", "").replace("::charactervarying", "");
+    let key = key.replace("::character varying", "");
+    let key = key.trim_end_matches(" text_pattern_ops").trim_end_matches(" collate nocase");
+    let key: String =
+        key.chars().filter(|c| !c.is_whitespace() && *c != '"' && *c != '`').collect();
+    let mut inner = key.as_str();
+    while let Some(next) = inner.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
+        inner = next;
+    }
+    inner.replace("((", "(").replace("))", ")")
+}

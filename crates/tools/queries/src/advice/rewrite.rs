@@ -1,0 +1,348 @@
+//! Statements that no index serves as they are written.
+
+use super::demand::{Demand, demands, key};
+use super::missing::{Kept, is_large, is_repeated, reads_too_much};
+use super::place::{Place, squeezed};
+use super::price::price;
+use super::words::{numbers, runs};
+use crate::query::{Comparison, Condition, Operand, Other, blocks};
+use observations::number::{figure, seconds};
+use statements::{Advice, AdviceKind, Certainty, Counter, NewIndex, Rules, Snapshot, Table};
+
+/// Functions of dates and times, whose results are ranges of the column.
+const OF_TIME: [&str; 12] = [
+    "date(",
+    "year(",
+    "month(",
+    "day(",
+    "extract(",
+    "date_trunc(",
+    "to_char(",
+    "date_format(",
+    "strftime(",
+    "date_part(",
+    "::date",
+    "as date)",
+];
+
+/// Findings about single statements, by their texts and the work that they do.
+pub fn rewrites(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
+    let mut all = Vec::new();
+    for (at, statement) in snapshot.statements.iter().enumerate() {
+        let is_repeated = !rules.keeps_statistics || is_repeated(snapshot, at);
+        let calls = statement.get(Counter::Calls).unwrap_or(0);
+        if !statement.can_be_explained() || calls == 0 || !is_repeated {
+            continue;
+        }
+        let text = statement.sample.as_deref().unwrap_or(&statement.text);
+        for block in blocks(text, rules.syntax) {
+            let place = Place { snapshot, rules, at, block: &block };
+            for (source, one) in block.sources.iter().enumerate() {
+                let table = place.table(one).map(|table| (table, &snapshot.tables[table]));
+                let Some((number, table)) = table.filter(|(_, table)| is_large(table)) else {
+                    continue;
+                };
+                let found = of_source(place, source, table)
+                    .or_else(|| offset(place, table))
+                    .or_else(|| not_in(place));
+                all.extend(found.map(|found| Advice {
+                    database: table.database.clone(),
+                    table: Some(number),
+                    statements: vec![at],
+                    subject: format!("{} ({})", table.label(), numbers(&[at])),
+                    weight: statement.get(Counter::TimeNs).unwrap_or(0) as f64 / 1e9,
+                    ..found
+                }));
+            }
+        }
+    }
+    all
+}
+
+/// A run's work and time: `20 runs of 3.1 ms read 612 pages each`.
+fn work(place: Place<'_>) -> String {
+    let statement = place.statement();
+    let read = match (statement.blocks_by_call(), statement.by_call(Counter::RowsRead)) {
+        (Some(pages), _) => format!(" and {} pages", figure(pages)),
+        (None, Some(rows)) => format!(" and {} rows read", figure(rows)),
+        (None, None) => String::new(),
+    };
+    format!(
+        "Its {} take {}{read} each and return {} rows each.",
+        runs(statement.get(Counter::Calls).unwrap_or(0)),
+        seconds(statement.mean_ms().unwrap_or(0.0) / 1e3),
+        figure(statement.by_call(Counter::Rows).unwrap_or(0.0))
+    )
+}
+
+/// The rows that a run returns: an upper bound of those that it has to read, but for rows that it
+/// puts together, of which one is assumed.
+fn returned(place: Place<'_>) -> Kept {
+    let rows = place.statement().by_call(Counter::Rows).unwrap_or(0.0);
+    Kept { rows, is_counted: !place.block.gathers }
+}
+
+fn of_source(place: Place<'_>, source: usize, table: &Table) -> Option<Advice> {
+    if place.block.sources.len() != 1 || !reads_too_much(place, table, returned(place)) {
+        return None;
+    }
+    let mine = place.block.conditions.iter().filter(|one| place.is_of(&one.operand, source));
+    let conditions: Vec<&Condition> = mine.collect();
+    let by_value = demands(place, source, table).into_iter().find(|demand| !demand.is_join);
+    if let Some(demand) = &by_value {
+        return served(place, table, demand, &conditions);
+    }
+    conditions.iter().find_map(|condition| match &condition.comparison {
+        Comparison::Like | Comparison::LikeAnyCase => infix(place, table, condition),
+        Comparison::Element => element(place, table, condition),
+        Comparison::Equal | Comparison::In | Comparison::Range => {
+            computed(place, table, &condition.operand)
+        }
+        _ => None,
+    })
+}
+
+/// An index has the columns, and yet runs read the table.
+fn served(
+    place: Place<'_>,
+    table: &Table,
+    demand: &Demand,
+    conditions: &[&Condition],
+) -> Option<Advice> {
+    let index = table.indexes.iter().find(|index| demand.is_served_by(index))?;
+    if !returned(place).is_counted || !demand.is_whole || place.block.has_offset {
+        return None;
+    }
+    let column = demand.keys().next()?;
+    let casts = |text: &str| {
+        let squeezed_text = text.replace(['(', '"'], "");
+        squeezed_text.contains(&format!("{})::", column.base))
+            && !squeezed_text.contains(&format!("{})::text", column.base))
+    };
+    let readers = place.readers(table);
+    let is_cast =
+        readers.iter().flat_map(|one| &one.operator.predicates).any(|one| casts(&one.text));
+    let is_number = |condition: &&Condition| match &condition.other {
+        Other::Value(Some(text)) => text.starts_with(|c: char| c.is_ascii_digit()),
+        _ => false,
+    };
+    let of_text = |operand: &Operand| {
+        let known = operand.columns.first().and_then(|one| place.column(table, &one.name));
+        known.is_some_and(|column| column.kind.contains("char") || column.kind.contains("text"))
+    };
+    let compares_number = place.rules.abilities.numbers_miss_texts
+        && conditions.iter().any(|one| is_number(one) && of_text(&one.operand));
+    let may_compare_number = place.rules.abilities.numbers_miss_texts
+        && conditions.iter().any(|one| of_text(&one.operand));
+    let (why, certainty) = match (is_cast, compares_number, may_compare_number) {
+        (true, ..) => (
+            "The value has another type, so the server converts the column of each row",
+            Certainty::Counted,
+        ),
+        (_, true, _) => (
+            "It compares a text with a number, so the server converts the column of each row",
+            Certainty::Counted,
+        ),
+        (.., true) => (
+            "The value may be a number or have another collation: then the server converts the \
+             column of each row",
+            Certainty::Possible,
+        ),
+        _ => return None,
+    };
+    Some(Advice {
+        evidence: format!("{} Index {} has the column. {why}.", work(place), index.name),
+        change: format!(
+            "Send the value with the type of the column ({}): a quoted text, or a cast of the \
+             parameter.",
+            column.text
+        ),
+        price: "A change of the program, not of the server.".into(),
+        ..Advice::new(AdviceKind::UnusableIndex, certainty)
+    })
+}
+
+/// A function or a cast of a column, of which an index knows nothing.
+fn computed(place: Place<'_>, table: &Table, operand: &Operand) -> Option<Advice> {
+    if operand.is_plain || key(place, table, operand).is_some() {
+        return None;
+    }
+    let column = place.column(table, &operand.columns.first()?.name)?;
+    let lower = operand.text.to_lowercase();
+    let is_time = OF_TIME.iter().any(|known| lower.contains(known));
+    let plain = Operand {
+        columns: operand.columns[..1].to_vec(),
+        text: column.name.clone(),
+        is_plain: true,
+        has_parameter: false,
+    };
+    let base = squeezed(&column.name);
+    let has_index = table
+        .indexes
+        .iter()
+        .any(|index| index.keys.first().is_some_and(|key| squeezed(&key.column) == base));
+    let columns = vec![column.name.clone()];
+    let is_document = column.kind.to_ascii_lowercase().starts_with("json");
+    // Of another function, the plain column may be of no use.
+    let helps = !is_document && (is_time || !place.rules.abilities.expressions);
+    let new = key(place, table, &plain).filter(|_| helps && !has_index).map(|_| {
+        let included = &[];
+        (place.rules.create_index)(&NewIndex { table, columns: &columns, method: None, included })
+    });
+    let change = if is_time {
+        format!(
+            "Compare {} itself with a range ({0} >= start AND {0} < end): an index on it then \
+             finds the rows.",
+            column.name
+        )
+    } else if place.rules.abilities.expressions {
+        format!(
+            "Compare {} itself and compute the value instead, or index the expression.",
+            column.name
+        )
+    } else {
+        format!(
+            "Compare {} itself and compute the value instead, or store the result in a generated \
+             column with an index.",
+            column.name
+        )
+    };
+    Some(Advice {
+        evidence: format!(
+            "{} It compares the result of an expression of {}, which no index has.",
+            work(place),
+            column.name
+        ),
+        change,
+        price: if new.is_some() {
+            format!(
+                "A change of the statement, and: {}",
+                price(place.rules.upkeep, table, &columns)
+            )
+        } else {
+            "A change of the statement.".into()
+        },
+        ddl: new,
+        ..Advice::new(
+            AdviceKind::UnusableIndex,
+            if place.block.gathers { Certainty::Possible } else { Certainty::Counted },
+        )
+    })
+}
+
+/// A pattern that may begin anywhere.
+fn infix(place: Place<'_>, table: &Table, condition: &Condition) -> Option<Advice> {
+    let column =
+        condition.operand.columns.first().and_then(|one| place.column(table, &one.name))?;
+    if !condition.operand.is_plain {
+        return computed(place, table, &condition.operand);
+    }
+    let base = squeezed(&column.name);
+    let has_index = table.indexes.iter().any(|index| {
+        index.method != "btree" && index.keys.iter().any(|key| squeezed(&key.column) == base)
+    });
+    if has_index {
+        return None;
+    }
+    let (ddl, change, before) = match place.rules.abilities.infix {
+        Some(index) => {
+            let columns = vec![format!("{}{}", column.name, index.class)];
+            let method = Some(index.method);
+            let new = NewIndex { table, columns: &columns, method, included: &[] };
+            let change =
+                "An index of trigrams finds texts by any part of three characters or more.";
+            (Some((place.rules.create_index)(&new)), change, Some(index.needs))
+        }
+        None => (
+            None,
+            "An index of texts finds whole words (a full-text index); an ordered index serves \
+             patterns only that begin with a fixed text.",
+            None,
+        ),
+    };
+    Some(Advice {
+        evidence: format!(
+            "{} It looks for a pattern that may begin anywhere in {}, so each row is read.",
+            work(place),
+            column.name
+        ),
+        change: change.into(),
+        price: "Such an index is often larger than the column, and each change of the column \
+                writes many entries."
+            .into(),
+        ddl,
+        before_ddl: before.map(str::to_owned),
+        ..Advice::new(AdviceKind::InfixSearch, Certainty::Counted)
+    })
+}
+
+/// `value = ANY (array)`, which an index of arrays does not serve.
+fn element(place: Place<'_>, table: &Table, condition: &Condition) -> Option<Advice> {
+    let column =
+        condition.operand.columns.first().and_then(|one| place.column(table, &one.name))?;
+    let (method, class) = (place.rules.abilities.inverted)("@>", &column.kind)?;
+    let columns = vec![format!("{}{class}", column.name)];
+    let base = squeezed(&column.name);
+    let has_index = table.indexes.iter().any(|index| {
+        index.method == method && index.keys.iter().any(|key| squeezed(&key.column) == base)
+    });
+    let new = NewIndex { table, columns: &columns, method: Some(method), included: &[] };
+    Some(Advice {
+        evidence: format!("{} No index serves value = ANY ({}).", work(place), column.name),
+        change: format!(
+            "Write {} @> ARRAY[value] instead: an index of the elements serves that.",
+            column.name
+        ),
+        price: "A change of the statement; each change of the array writes an entry for each \
+                element."
+            .into(),
+        ddl: (!has_index).then(|| (place.rules.create_index)(&new)),
+        ..Advice::new(AdviceKind::UnusableIndex, Certainty::Counted)
+    })
+}
+
+/// Rows that are read, only to be skipped.
+fn offset(place: Place<'_>, table: &Table) -> Option<Advice> {
+    let block = place.block;
+    let is_page = block.is_top && block.has_offset && block.is_limited && !block.gathers;
+    if !is_page || !reads_too_much(place, table, returned(place)) {
+        return None;
+    }
+    let order: Vec<&str> = block.order.iter().map(|one| one.operand.text.as_str()).collect();
+    let after = if order.is_empty() { "the key".to_owned() } else { order.join(", ") };
+    Some(Advice {
+        evidence: format!("{} OFFSET reads the rows that it skips.", work(place)),
+        change: format!(
+            "Begin a page behind the last row of the page before: WHERE ({after}) > (its values) \
+             ORDER BY {after} LIMIT n. An index on ({after}) then reads the page alone."
+        ),
+        price: "A change of the program: pages are reached one after the other, not by number."
+            .into(),
+        ..Advice::new(AdviceKind::LargeOffset, Certainty::Counted)
+    })
+}
+
+/// A list that is read again for each row, because it may contain NULL and does not fit in memory.
+fn not_in(place: Place<'_>) -> Option<Advice> {
+    let block = place.block;
+    let has_list = block
+        .conditions
+        .iter()
+        .any(|one| one.comparison == Comparison::NotIn && one.other == Other::Query);
+    let operators = place.statement().plans.iter().flat_map(|one| one.plan.operators());
+    let is_repeated = operators
+        .flat_map(|(_, operator)| &operator.predicates)
+        .any(|one| one.text.contains("SubPlan") && !one.text.contains("hashed SubPlan"));
+    (has_list && is_repeated).then(|| Advice {
+        evidence: format!(
+            "{} The plan runs the subquery of NOT IN again for each row.",
+            work(place)
+        ),
+        change:
+            "NOT EXISTS (SELECT FROM ... WHERE ...) becomes one join. It also differs where the \
+                 list has NULL: NOT IN then returns no row at all."
+                .into(),
+        price: "A change of the statement.".into(),
+        ..Advice::new(AdviceKind::RepeatedSubquery, Certainty::Counted)
+    })
+}

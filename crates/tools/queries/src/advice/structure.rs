@@ -1,0 +1,125 @@
+//! Tables without a key, and foreign keys without an index.
+
+use super::place::squeezed;
+use super::price::price;
+use observations::number::count;
+use statements::{
+    Advice, AdviceKind, Certainty, Column, ForeignKey, NewIndex, Rules, Snapshot, Table,
+};
+
+/// Smaller tables are read whole in no time.
+const ROWS_MIN: f64 = 1_000.0;
+
+/// Findings about the definitions of tables; `missing` are the indexes that are advised already.
+pub fn structure(snapshot: &Snapshot, rules: &Rules, missing: &[Advice]) -> Vec<Advice> {
+    let mut all = Vec::new();
+    for (at, table) in snapshot.tables.iter().enumerate() {
+        if table.rows.is_none_or(|rows| rows < ROWS_MIN) {
+            continue;
+        }
+        let of_table = |one: Advice| Advice {
+            database: table.database.clone(),
+            table: Some(at),
+            weight: table.rows.unwrap_or(0.0),
+            ..one
+        };
+        if table.lacks_primary_key && table.is_in_use() {
+            all.push(of_table(no_key(table, rules)));
+        }
+        for key in &table.foreign_keys {
+            let first = key.columns.first().map(|column| squeezed(column)).unwrap_or_default();
+            let is_advised = missing.iter().any(|one| {
+                one.table == Some(at)
+                    && one.ddl.as_ref().is_some_and(|ddl| {
+                        ddl.replace(['`', '"'], "").contains(&format!("({first}"))
+                    })
+            });
+            if !is_advised && !is_served(table, key) {
+                all.push(of_table(foreign_key(snapshot, rules, table, key)));
+            }
+        }
+    }
+    all
+}
+
+/// Returns true when an index begins with the columns of the key.
+fn is_served(table: &Table, key: &ForeignKey) -> bool {
+    table.indexes.iter().any(|index| {
+        let first = index.keys.get(..key.columns.len()).unwrap_or_default();
+        index.is_valid
+            && !first.is_empty()
+            && index.predicate.is_none()
+            && first.iter().all(|known| key.columns.contains(&known.column))
+    })
+}
+
+fn foreign_key(snapshot: &Snapshot, rules: &Rules, table: &Table, key: &ForeignKey) -> Advice {
+    let target = snapshot.tables.iter().find(|one| {
+        one.database == table.database
+            && (one.name == key.target || one.quoted == key.target || one.label() == key.target)
+    });
+    let changes = target.map_or(0, |one| one.deletes.unwrap_or(0));
+    let happened = if changes > 0 {
+        format!(
+            " {} rows of {} were deleted since the counters started.",
+            count(changes),
+            key.target
+        )
+    } else {
+        String::new()
+    };
+    let new = NewIndex { table, columns: &key.columns, method: None, included: &[] };
+    Advice {
+        subject: format!("{} ({})", table.label(), key.name),
+        evidence: format!(
+            "{} refers to {}, and no index begins with ({}).{happened}",
+            table.label(),
+            key.target,
+            key.columns.join(", ")
+        ),
+        change: format!(
+            "A delete of a row of {}, or an update of its key, reads all {} rows of this table \
+             without an index on ({}), and so do joins of the two.",
+            key.target,
+            count(table.rows.unwrap_or(0.0) as u64),
+            key.columns.join(", ")
+        ),
+        price: price(rules.upkeep, table, &key.columns),
+        ddl: Some((rules.create_index)(&new)),
+        ..Advice::new(
+            AdviceKind::ForeignKeyWithoutIndex,
+            if changes > 0 { Certainty::Counted } else { Certainty::Possible },
+        )
+    }
+}
+
+fn no_key(table: &Table, rules: &Rules) -> Advice {
+    let is_key = |column: &&Column| {
+        column.distinct <= -1.0 && column.nulls <= 0.0 && column.name.ends_with("id")
+    };
+    let known = table.columns.iter().find(is_key);
+    let unique = table.indexes.iter().find(|index| index.is_unique && index.predicate.is_none());
+    let columns =
+        unique.map(statements::Index::columns).or(known.map(|column| column.name.clone()));
+    let ddl = match columns {
+        Some(columns) => Some(format!("ALTER TABLE {} ADD PRIMARY KEY ({columns})", table.quoted)),
+        None => rules.abilities.add_key.map(|add| add(table)),
+    };
+    Advice {
+        subject: table.label(),
+        evidence: format!(
+            "The table has {} rows and no primary key.",
+            count(table.rows.unwrap_or(0.0) as u64)
+        ),
+        change:
+            "With a primary key each row has a name: logical replication and tools that change \
+                 a table in steps need one, and duplicates cannot arise."
+                .into(),
+        price:
+            "The change locks the table while its index is built, and rewrites it where a column \
+                is added."
+                .into(),
+        ddl,
+        ..Advice::new(AdviceKind::NoPrimaryKey, Certainty::Counted)
+    }
+}
