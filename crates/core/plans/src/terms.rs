@@ -8,9 +8,13 @@ pub struct Terms {
     /// Reasons for a serial plan, or for an early end of the optimizer's search, that need no
     /// attention: the plan is cheap anyway.
     pub harmless_reasons: &'static [&'static str],
+    /// The cost from which the optimizer considers a parallel plan, where a setting of the server
+    /// does not change it.
+    pub parallel_cost: f64,
 }
 
 impl Terms {
     /// The terms of an engine without such warnings and reasons.
-    pub const NONE: Self = Self { quoting_warnings: &[], harmless_reasons: &[] };
+    pub const NONE: Self =
+        Self { quoting_warnings: &[], harmless_reasons: &[], parallel_cost: 0.0 };
 }

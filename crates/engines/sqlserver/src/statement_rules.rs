@@ -19,6 +19,8 @@ pub const RULES: Rules = Rules {
             "NoParallelPlansInDesktopOrExpressEdition",
             "GoodEnoughPlanFound",
         ],
+        // The default of `cost threshold for parallelism`.
+        parallel_cost: 5.0,
     },
     sort_memory: "granted memory (better estimates, or the hint MIN_GRANT_PERCENT)",
     upkeep: Upkeep::BY_COLUMN,

@@ -1,12 +1,17 @@
 //! ShowPlan XML
 //! (<https://learn.microsoft.com/sql/relational-databases/showplan-logical-and-physical-operators-reference>).
 
+mod known;
+mod properties;
+mod traits;
+
 use engine::Plans;
 use plans::{
-    Access, DEPTH_MAX, Kind, MissingIndex, Object, Operator, Parameter, Plan, PlanError, Predicate,
-    Role, Rows, Statement, Wait, Warning,
+    Access, DEPTH_MAX, Kind, Memory, MissingIndex, Object, Operator, Parameter, Plan, PlanError,
+    Predicate, Role, Rows, Statement, Wait, Warning,
 };
 use roxmltree::{Document, Node};
+use sql::Syntax;
 
 /// The engine's name in statements.
 pub const ENGINE: &str = "sqlserver";
@@ -101,7 +106,13 @@ fn read_plan(statement: Node, node: Node) -> Result<Plan, PlanError> {
     let memory = child(node, "MemoryGrantInfo");
     let root = child(node, "RelOp").map(|operator| read_operator(operator, 0)).transpose()?;
     let of_root = root.as_ref().and_then(|root| root.cost);
+    let parameters: Vec<Parameter> =
+        children(node, "ParameterList", "ColumnReference").map(parameter).collect();
     Ok(Plan {
+        planning_cpu_ms: number(node, "CompileCPU"),
+        functions_ms: times.and_then(|times| number(times, "UdfElapsedTime")),
+        traits: traits::of_statement(statement, node, &parameters, root.as_ref()),
+        statistics: traits::statistics(node),
         cost: number(statement, "StatementSubTreeCost").or(of_root),
         elapsed_ms: times.and_then(|times| number(times, "ElapsedTime")),
         cpu_ms: times.and_then(|times| number(times, "CpuTime")),
@@ -110,17 +121,23 @@ fn read_plan(statement: Node, node: Node) -> Result<Plan, PlanError> {
         degree: number(node, "DegreeOfParallelism").map(|degree| (degree as u32).max(1)),
         serial_reason: node.attribute("NonParallelPlanReason").map(str::to_owned),
         early_abort: statement.attribute("StatementOptmEarlyAbortReason").map(str::to_owned),
-        memory_kib: memory
+        memory: memory
             .and_then(|memory| {
-                Some((number(memory, "GrantedMemory")?, number(memory, "MaxUsedMemory")?))
+                Some(Memory {
+                    granted_kib: number(memory, "GrantedMemory")?,
+                    used_kib: number(memory, "MaxUsedMemory")?,
+                    // The schema of ShowPlan has it in seconds.
+                    wait_ms: 1_000.0 * number(memory, "GrantWaitTime").unwrap_or(0.0),
+                })
             })
-            .filter(|(granted, _)| *granted > 0.0),
+            .filter(|memory| memory.granted_kib > 0.0),
         root,
         missing_indexes: missing_indexes(node),
-        parameters: children(node, "ParameterList", "ColumnReference").map(parameter).collect(),
+        parameters,
         waits: children(node, "WaitStats", "Wait").map(wait).collect(),
         warnings: plan_warnings(node),
-        unknown: unknown(node),
+        unknown: known::unknown(node),
+        compilation_ms: None,
     })
 }
 
@@ -186,6 +203,8 @@ fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
                 sum("ActualPhysicalReads").unwrap_or(0.0) + sum("ActualReadAheads").unwrap_or(0.0);
             ((logical - read).max(0.0), read)
         }),
+        properties: properties::of_operator(node, &own, &inputs, times),
+        thread_rows: properties::thread_rows(&counters),
         predicates: predicates(&own),
         is_parallel: flag(node, "Parallel"),
         warnings: warnings(node),
@@ -268,7 +287,7 @@ fn predicates(own: &[Node]) -> Vec<Predicate> {
             _ => continue,
         };
         if !text.is_empty() {
-            all.push(Predicate { role, text });
+            all.push(Predicate::new(role, text, Syntax::SqlServer));
         }
     }
     all
@@ -349,29 +368,6 @@ fn warnings(node: Node) -> Vec<Warning> {
 
 /// Spills are counted in pages.
 const PAGE_BYTES: f64 = 8_192.0;
-
-/// Parts of a plan: its operators, and what tells how it was made and run.
-const PARTS: [&str; 14] = [
-    "RelOp",
-    "QueryTimeStats",
-    "MemoryGrantInfo",
-    "OptimizerHardwareDependentProperties",
-    "OptimizerStatsUsage",
-    "WaitStats",
-    "ThreadStat",
-    "TraceFlags",
-    "MissingIndexes",
-    "GuessedSelectivity",
-    "UnmatchedIndexes",
-    "ParameterList",
-    "Warnings",
-    "InternalInfo",
-];
-
-fn unknown(plan: Node) -> Vec<String> {
-    let names = plan.children().filter(Node::is_element).map(|node| node.tag_name().name());
-    names.filter(|name| !PARTS.contains(name)).map(str::to_owned).collect()
-}
 
 fn is(node: Node, name: &str) -> bool {
     node.tag_name().name() == name
