@@ -20,6 +20,7 @@ use data::Data;
 use export::Export;
 use file::{Completions, Init, Schema};
 use history::History;
+use import::Import;
 use plan::Plan;
 use predict::Predict;
 use profile::ProfileTool;
@@ -56,6 +57,7 @@ const COMMANDS: &[Command] = &[
     Command::new::<Show>(Experiments),
     Command::new::<Compare>(Experiments),
     Command::new::<History>(Experiments),
+    Command::new::<Import>(Experiments),
     Command::new::<Report>(Experiments),
     Command::new::<Serve>(Experiments),
     Command::new::<Export>(Experiments),

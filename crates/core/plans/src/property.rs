@@ -52,6 +52,8 @@ pub enum Property {
     },
     /// Rows that an index held, but that were fetched to see whether they are visible.
     HeapFetches(f64),
+    /// It computes a part of the statement and keeps its rows before the rest begins.
+    PartKept,
     /// It chooses how to read its table again for each row.
     ChosenPerRow,
 }

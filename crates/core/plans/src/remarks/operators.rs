@@ -61,7 +61,11 @@ fn executions(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Rem
         "The inner input runs {} times{expected}, once for each row of the outer one.",
         grouped(count)
     );
-    remark(Rule::Executions, at, nodes.within(inner), text)
+    // PostgreSQL has the cost of one run at the input, and that of the others at the join.
+    let join = nodes.own(at).map_or(0.0, |share| share.part);
+    let share = nodes.within(inner);
+    let share = share.map(|share| Share { part: (share.part + join).min(1.0), ..share });
+    remark(Rule::Executions, at, share, text)
 }
 
 /// The busiest thread's part of the rows, where it is much more than that of the others.
@@ -118,8 +122,12 @@ fn kept(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> {
         "A copy of rows is written and read again, {rows} rows in all.{}",
         reused.unwrap_or_default()
     );
-    let is_copy = operator.kind == Kind::Spool && nodes.own(at).is_some();
-    if is_copy { remark(Rule::Materialized, at, nodes.own(at), text) } else { None }
+    let is_known = properties.contains(&Property::PartKept) || nodes.own(at).is_none();
+    if operator.kind == Kind::Spool && !is_known {
+        remark(Rule::Materialized, at, nodes.own(at), text)
+    } else {
+        None
+    }
 }
 
 fn changes(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> {
@@ -164,6 +172,12 @@ fn property(nodes: &Weights<'_>, at: usize, property: &Property) -> Option<Remar
             nodes.consequences(at, |_| false),
             "A table variable has no statistics: its values are guessed. A temporary table has \
              them."
+                .to_owned(),
+        ),
+        Property::PartKept => (
+            Rule::Materialized,
+            nodes.within(at),
+            "The rows of a part of the statement are computed and kept before the rest begins."
                 .to_owned(),
         ),
         Property::Workers { planned, launched } if launched < planned => (

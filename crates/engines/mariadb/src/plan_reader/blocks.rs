@@ -170,7 +170,14 @@ fn join(inputs: Vec<Operator>) -> Operator {
     }
 }
 
-fn step(value: &Value, name: &str, kind: Kind, inputs: Vec<Operator>) -> Operator {
+fn step(value: &Value, name: &str, kind: Kind, mut inputs: Vec<Operator>) -> Operator {
+    // What follows the reading of a row is here the work of the sort.
+    if kind == Kind::Sort
+        && let [input] = inputs.as_mut_slice()
+    {
+        let read = number(&value["table"], "r_table_time_ms");
+        input.elapsed_ms = read.or(input.elapsed_ms);
+    }
     let rows = inputs.first().map(|input| input.rows).unwrap_or_default();
     let times: f64 = inputs.iter().filter_map(|input| input.elapsed_ms).sum();
     let loops = number(value, "r_loops");
@@ -298,6 +305,7 @@ fn properties(value: &Value, step: &str) -> Vec<Property> {
         is_indexed.then_some(Property::IndexBuilt),
         is_null_aware.then_some(Property::NullAware),
         is_chosen.then_some(Property::ChosenPerRow),
+        (step == "Materialize").then_some(Property::PartKept),
     ]
     .into_iter()
     .flatten()
