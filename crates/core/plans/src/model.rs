@@ -287,6 +287,11 @@ impl Plan {
         for parameter in &mut self.parameters {
             parameter.compiled.iter_mut().chain(&mut parameter.run).for_each(&mut visit);
         }
+        for own in &mut self.traits {
+            if let Trait::Variant { condition, .. } = own {
+                visit(condition);
+            }
+        }
         // The figures of a spill, for instance, are no constants of the statement.
         let quotes = |own: &&mut Warning| terms.quoting_warnings.contains(&own.name.as_str());
         self.warnings.iter_mut().filter(quotes).for_each(|warning| visit(&mut warning.detail));

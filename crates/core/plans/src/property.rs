@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A property of an operator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "property", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Property {
     /// It makes an index for this run and drops it.
     IndexBuilt,
@@ -60,7 +60,7 @@ pub enum Property {
 
 /// A property of a statement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "trait", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum Trait {
     /// Variables whose values the optimizer did not know.
     UnknownValues {

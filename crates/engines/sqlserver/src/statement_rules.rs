@@ -13,6 +13,7 @@ pub const RULES: Rules = Rules {
     estimates_scans: false,
     terms: Terms {
         quoting_warnings: &["PlanAffectingConvert"],
+        judged_warnings: &["MemoryGrantWarning", "Wait"],
         harmless_reasons: &[
             "MaxDOPSetToOne",
             "EstimatedDOPIsOne",

@@ -1,9 +1,9 @@
 //! Where estimates go wrong: operators that are off although all of their inputs are right.
 
 use super::weights::{Weights, remark};
-use super::{OFF, ROWS, Remark, Rule};
-use crate::{Kind, Operator};
-use observations::number::{grouped, plural};
+use super::{OFF, ROWS, Remark, Rule, shown};
+use crate::{Access, Kind, Operator};
+use observations::number::plural;
 
 pub fn find(nodes: &Weights<'_>) -> Vec<Remark> {
     let off: Vec<bool> = nodes.operators.iter().map(|(_, operator)| is_off(operator)).collect();
@@ -20,8 +20,8 @@ pub fn find(nodes: &Weights<'_>) -> Vec<Remark> {
         let text = format!(
             "{} rows estimated, {} actual. Its inputs match their estimates, so the error starts \
              here.{continues}",
-            grouped(operator.rows.estimated.unwrap_or(0.0)),
-            grouped(operator.rows.actual.unwrap_or(0.0))
+            shown(operator.rows.estimated.unwrap_or(0.0)),
+            shown(operator.rows.actual.unwrap_or(0.0))
         );
         let share = nodes.consequences(at, |above| off[above]);
         all.extend(remark(Rule::Estimate, at, share, text));
@@ -34,6 +34,10 @@ pub fn is_off(operator: &Operator) -> bool {
     let (Some(estimated), Some(actual)) = (operator.rows.estimated, operator.rows.actual) else {
         return false;
     };
+    // A change returns no rows unless the statement asks for them.
+    if operator.access == Some(Access::Change) {
+        return false;
+    }
     let was_run = operator.executions.is_none_or(|executions| executions > 0.0);
     let (low, high) = (estimated.min(actual).max(1.0), estimated.max(actual));
     was_run && high >= ROWS && high > OFF * low

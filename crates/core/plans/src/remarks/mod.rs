@@ -10,6 +10,7 @@ mod statement;
 mod weights;
 
 use crate::{Plan, Terms};
+use observations::number::{count, grouped};
 use serde::Serialize;
 use weights::Weights;
 pub use weights::{Measure, Share};
@@ -127,6 +128,12 @@ pub enum Rule {
     DynamicCursor,
     /// Statistics that are older than the data, or of a small sample.
     Statistics,
+}
+
+/// A number of rows or runs: whole where it is.
+fn shown(value: f64) -> String {
+    let is_whole = value.fract() == 0.0 && (0.0..9e15).contains(&value);
+    if is_whole { count(value as u64) } else { grouped(value) }
 }
 
 /// The findings of a plan: the largest share first, then those whose share the plan does not have.

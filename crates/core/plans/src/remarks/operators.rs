@@ -2,9 +2,9 @@
 
 use super::reading::outer_rows;
 use super::weights::{Share, Weights, remark};
-use super::{Measure, Remark, Rule};
+use super::{Measure, Remark, Rule, shown};
 use crate::{Access, Kind, Operator, Property};
-use observations::number::{grouped, percent};
+use observations::number::percent;
 
 /// Executions of the inner input of a join from which one scan with a hash is often cheaper: at
 /// 1 to 10 us each, a tenth of a second to a second.
@@ -59,7 +59,7 @@ fn executions(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Rem
     let expected = if is_run { "" } else { " as expected" };
     let text = format!(
         "The inner input runs {} times{expected}, once for each row of the outer one.",
-        grouped(count)
+        shown(count)
     );
     // PostgreSQL has the cost of one run at the input, and that of the others at the join.
     let join = nodes.own(at).map_or(0.0, |share| share.part);
@@ -78,7 +78,7 @@ fn skew(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> {
         "One of {} threads has {} of {} rows; the others wait for it.",
         threads.len(),
         percent(most / total, 0),
-        grouped(total)
+        shown(total)
     );
     let share = nodes.consequences(at, is_skewed);
     if begins_here { remark(Rule::Skew, at, share, text) } else { None }
@@ -95,7 +95,7 @@ fn balance(operator: &Operator) -> Option<f64> {
 
 /// Rows that are kept: an index for this run, a copy, a cache.
 fn kept(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> {
-    let rows = operator.rows.actual.or(operator.rows.estimated).map(grouped).unwrap_or_default();
+    let rows = operator.rows.actual.or(operator.rows.estimated).map(shown).unwrap_or_default();
     let properties = &operator.properties;
     if properties.contains(&Property::IndexBuilt) {
         let text = "An index is made for this run and dropped after it: a permanent one saves \
@@ -110,13 +110,13 @@ fn kept(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> {
     if let Some((misses, hits)) = cache.filter(|(misses, hits)| misses > hits) {
         let text = format!(
             "Results are kept for values that seldom come again: {} were computed, {} reused.",
-            grouped(misses),
-            grouped(hits)
+            shown(misses),
+            shown(hits)
         );
         return remark(Rule::CacheMissed, at, nodes.own(at), text);
     }
     let reused = cache.map(|(misses, hits)| {
-        format!(" It was filled {} times and reused {} times.", grouped(misses), grouped(hits))
+        format!(" It was filled {} times and reused {} times.", shown(misses), shown(hits))
     });
     let text = format!(
         "A copy of rows is written and read again, {rows} rows in all.{}",
@@ -185,8 +185,8 @@ fn property(nodes: &Weights<'_>, at: usize, property: &Property) -> Option<Remar
             nodes.within(at),
             format!(
                 "{} of {} planned workers were launched: others had taken those of the server.",
-                grouped(*launched),
-                grouped(*planned)
+                shown(*launched),
+                shown(*planned)
             ),
         ),
         _ => return None,

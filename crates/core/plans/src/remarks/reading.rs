@@ -2,9 +2,8 @@
 //! fetched one at a time.
 
 use super::weights::{Weights, remark};
-use super::{OFF, ROWS, Remark, Rule};
+use super::{OFF, ROWS, Remark, Rule, shown};
 use crate::{Access, Kind, Obstacle, Operator, Property};
-use observations::number::{grouped, percent};
 
 /// Rows that are read in a moment, by whatever condition.
 const READ: f64 = OFF * ROWS;
@@ -50,17 +49,17 @@ fn dropped(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark
             Rule::LateFilter,
             nodes.within(at),
             format!(
-                "{} rows {what} and {} of them dropped only here, after the operators below have \
-                 worked on them.",
-                grouped(read),
-                percent(1.0 - kept / read, 1)
+                "{} rows {what}, {} kept: the others are dropped only here, after the operators \
+                 below have worked on them.",
+                shown(read),
+                shown(kept)
             ),
         )
     } else {
         (
             Rule::ReadForNothing,
             nodes.own(at),
-            format!("{} rows {what}, {} kept.", grouped(read), grouped(kept)),
+            format!("{} rows {what}, {} kept.", shown(read), shown(kept)),
         )
     };
     remark(rule, at, share, text)
@@ -74,7 +73,7 @@ fn lookups(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark
     let text = format!(
         "{} rows fetched one at a time from the table, because the index lacks columns of the \
          statement.",
-        grouped(count)
+        shown(count)
     );
     if is_single { remark(Rule::Lookups, at, nodes.own(at), text) } else { None }
 }
@@ -100,13 +99,13 @@ fn row_goal(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remar
     let is_lost =
         read.map_or(without > OFF * estimated, |read| read >= READ && read > OFF * estimated);
     let result = match read {
-        Some(read) => format!("{} were read", grouped(read)),
-        None => format!("without this goal {} are expected", grouped(without)),
+        Some(read) => format!("{} were read", shown(read)),
+        None => format!("without this goal {} are expected", shown(without)),
     };
     let text = format!(
         "It was chosen to return {} rows early, for a TOP, EXISTS or similar; {result}. An index \
          that finds these rows first does not depend on their position.",
-        grouped(estimated)
+        shown(estimated)
     );
     let reads = operator.access.is_some() && is_lost;
     if reads { remark(Rule::RowGoal, at, nodes.own(at), text) } else { None }
@@ -121,8 +120,8 @@ fn pages(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> 
             format!(
                 "{} of {} pages are lossy in the bitmap: all of their rows were compared again. \
                  More memory for the bitmap (work_mem in PostgreSQL) keeps single rows.",
-                grouped(*lossy),
-                grouped(exact + lossy)
+                shown(*lossy),
+                shown(exact + lossy)
             ),
         ),
         Property::HeapFetches(count)
@@ -135,7 +134,7 @@ fn pages(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> 
                 format!(
                     "{} rows were fetched from the table to see whether they are visible, though \
                      the index has all columns: VACUUM marks their pages.",
-                    grouped(*count)
+                    shown(*count)
                 ),
             )
         }

@@ -3,9 +3,9 @@
 use super::estimates::is_off;
 use super::operators::functions;
 use super::weights::{Measure, Share, Weights};
-use super::{MATTERS, OFF, Remark, Rule};
-use crate::{Memory, MissingIndex, Parameter, Plan, Statistics, Terms, Trait};
-use observations::number::{bytes, figure, grouped, plain_percent, plural};
+use super::{MATTERS, OFF, Remark, Rule, shown};
+use crate::{Memory, MissingIndex, Operator, Parameter, Plan, Statistics, Terms, Trait};
+use observations::number::{bytes, figure, plain_percent, plural};
 
 /// Memory below this is not worth a word, KiB.
 const MEMORY_KIB: f64 = 10_240.0;
@@ -33,6 +33,7 @@ pub fn find(plan: &Plan, nodes: &Weights<'_>, terms: &Terms) -> Vec<Remark> {
     let mut all: Vec<Remark> = plan
         .warnings
         .iter()
+        .filter(|one| !terms.judged_warnings.contains(&one.name.as_str()))
         .map(|one| {
             let detail =
                 if one.detail.is_empty() { String::new() } else { format!(": {}", one.detail) };
@@ -46,7 +47,7 @@ pub fn find(plan: &Plan, nodes: &Weights<'_>, terms: &Terms) -> Vec<Remark> {
     all.extend(times(plan));
     all.extend(functions(nodes, plan.functions_ms, plan.elapsed_ms));
     all.extend(plan.missing_indexes.iter().filter_map(|index| missing(nodes, index)));
-    all.extend(plan.statistics.iter().filter_map(|one| statistics(nodes, one)));
+    all.extend(statistics(nodes, &plan.statistics));
     all
 }
 
@@ -110,8 +111,8 @@ fn values(plan: &Plan, nodes: &Weights<'_>) -> Vec<Remark> {
             format!(
                 "This is one of several plans by the rows of a value: for {} to {} rows of \
                  {condition}.",
-                grouped(*low),
-                grouped(*high)
+                shown(*low),
+                shown(*high)
             ),
         )),
         Trait::SerialByHint => None,
@@ -132,7 +133,7 @@ fn reserved(plan: &Plan, memory: Memory) -> Vec<Remark> {
         whole(
             Rule::MemoryWait,
             share,
-            format!("The statement waited {} ms until memory was granted.", grouped(wait_ms)),
+            format!("The statement waited {} ms until memory was granted.", shown(wait_ms)),
         )
     });
     let unused = is_unused.then(|| {
@@ -199,7 +200,7 @@ fn times(plan: &Plan) -> Vec<Remark> {
     if is_long {
         let text = format!(
             "Planning took {} ms of processor time. A kept or prepared plan saves that.",
-            grouped(planning)
+            shown(planning)
         );
         all.push(whole(Rule::Planning, share, text));
     }
@@ -210,7 +211,7 @@ fn times(plan: &Plan) -> Vec<Remark> {
         let text = format!(
             "Compilation to machine code took {} ms (JIT). A higher jit_above_cost spares shorter \
              statements that.",
-            grouped(ms)
+            shown(ms)
         );
         all.push(whole(Rule::Compilation, Some(share), text));
     }
@@ -264,36 +265,46 @@ fn missing(nodes: &Weights<'_>, index: &MissingIndex) -> Option<Remark> {
     Some(whole(Rule::MissingIndex, share, text))
 }
 
-/// Statistics that are older than their data, or of a sample that is too small for the estimates
-/// that rest on them.
-fn statistics(nodes: &Weights<'_>, one: &Statistics) -> Option<Remark> {
+/// Statistics of a table that are older than their data, or of a sample that is too small for the
+/// estimates that rest on them; one remark for each table.
+fn statistics(nodes: &Weights<'_>, all: &[Statistics]) -> Vec<Remark> {
+    let mut tables: Vec<&str> = all.iter().map(|one| one.object.table.as_str()).collect();
+    tables.sort_unstable();
+    tables.dedup();
+    let of_table = |table: &'_ str| {
+        let own: Vec<&Statistics> = all.iter().filter(|one| one.object.table == table).collect();
+        let operators: Vec<&Operator> = nodes
+            .operators
+            .iter()
+            .map(|(_, operator)| *operator)
+            .filter(|operator| operator.objects.iter().any(|object| object.table == table))
+            .collect();
+        let is_run = operators.iter().any(|operator| operator.rows.actual.is_some());
+        let is_doubtful = !is_run || operators.iter().any(|operator| is_off(operator));
+        let stale: Vec<&str> =
+            own.iter().filter(|one| is_stale(one)).map(|one| one.name.as_str()).collect();
+        let thin = own.iter().filter(|one| one.sampled < SAMPLED && is_doubtful);
+        let least = thin.clone().map(|one| one.sampled).reduce(f64::min);
+        let thin: Vec<&str> = thin.map(|one| one.name.as_str()).collect();
+        let label = own.first()?.object.label();
+        let text = if stale.is_empty() {
+            let sample = plain_percent(least?);
+            let names = thin.join(", ");
+            format!("Statistics of {label} are of a sample of {sample} of its rows: {names}.")
+        } else {
+            let changes = own.iter().map(|one| one.changes).fold(0.0, f64::max);
+            let names = stale.join(", ");
+            let changes = shown(changes);
+            format!("Statistics of {label} are older than up to {changes} changes: {names}.")
+        };
+        let share = reading(nodes, table);
+        let matters = share.is_none_or(|share| share.part >= MATTERS);
+        matters.then(|| whole(Rule::Statistics, share, text))
+    };
+    tables.into_iter().filter_map(of_table).collect()
+}
+
+fn is_stale(one: &Statistics) -> bool {
     let limit = one.rows.map(|rows| (CHANGES_FACTOR * rows).sqrt().max(CHANGES_MIN));
-    let is_stale = one.changes > limit.unwrap_or(f64::INFINITY);
-    let of_table = || {
-        nodes.operators.iter().map(|(_, operator)| *operator).filter(|operator| {
-            operator.objects.iter().any(|object| object.table == one.object.table)
-        })
-    };
-    let is_run = of_table().any(|operator| operator.rows.actual.is_some());
-    let is_doubtful = !is_run || of_table().any(is_off);
-    let is_thin = one.sampled < SAMPLED && is_doubtful;
-    let text = if is_stale {
-        format!(
-            "Statistics {} of {} are older than {} changes of {} rows.",
-            one.name,
-            one.object.label(),
-            grouped(one.changes),
-            grouped(one.rows.unwrap_or(0.0))
-        )
-    } else {
-        format!(
-            "Statistics {} of {} are of a sample of {} of the rows.",
-            one.name,
-            one.object.label(),
-            plain_percent(one.sampled)
-        )
-    };
-    let share = reading(nodes, &one.object.table);
-    let matters = share.is_none_or(|share| share.part >= MATTERS);
-    ((is_stale || is_thin) && matters).then(|| whole(Rule::Statistics, share, text))
+    limit.is_some_and(|limit| one.changes > limit)
 }

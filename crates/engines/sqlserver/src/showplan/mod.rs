@@ -126,8 +126,7 @@ fn read_plan(statement: Node, node: Node) -> Result<Plan, PlanError> {
                 Some(Memory {
                     granted_kib: number(memory, "GrantedMemory")?,
                     used_kib: number(memory, "MaxUsedMemory")?,
-                    // The schema of ShowPlan has it in seconds.
-                    wait_ms: 1_000.0 * number(memory, "GrantWaitTime").unwrap_or(0.0),
+                    wait_ms: 1_000.0 * memory_wait_s(node, memory),
                 })
             })
             .filter(|memory| memory.granted_kib > 0.0),
@@ -139,6 +138,15 @@ fn read_plan(statement: Node, node: Node) -> Result<Plan, PlanError> {
         unknown: known::unknown(node),
         compilation_ms: None,
     })
+}
+
+/// Seconds that a statement waited for memory, of which a warning tells too.
+fn memory_wait_s(plan: Node, memory: Node) -> f64 {
+    let warnings = children(plan, "Warnings", "Wait");
+    let warned = warnings
+        .filter(|wait| wait.attribute("WaitType") == Some("Memory Grant"))
+        .filter_map(|wait| number(wait, "WaitTime"));
+    number(memory, "GrantWaitTime").into_iter().chain(warned).fold(0.0, f64::max)
 }
 
 fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
