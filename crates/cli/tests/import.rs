@@ -104,7 +104,8 @@ fn each_format_has_its_figures() {
     near(&responses(&lab, &["h.log"]), &[("1 new_orders", 23_456.0), ("1 transactions", 54_321.0)]);
     lab.write(
         "hyperfine.json",
-        r#"{"results": [{"command": "a", "mean": 1.5, "times": [1.0, 2.0], "parameters": {"n": "1"}},
+        r#"{"results": [{"command": "a", "mean": 1.5, "times": [1.0, 2.0],
+            "parameters": {"n": "1"}},
             {"command": "b", "mean": 3.0, "times": [3.0], "parameters": {"n": "2"}}]}"#,
     );
     near(
@@ -115,7 +116,8 @@ fn each_format_has_its_figures() {
         "fio.json",
         r#"{"fio version": "fio-3.33", "jobs": [{"jobname": "r", "read": {"total_ios": 100,
             "iops": 5000.0, "bw": 20000, "bw_bytes": 20480000, "runtime": 1000, "clat_ns":
-            {"mean": 190000.0, "percentile": {"99.000000": 400000}}}, "write": {"total_ios": 0}}]}"#,
+            {"mean": 190000.0, "percentile": {"99.000000": 400000}}},
+            "write": {"total_ios": 0}}]}"#,
     );
     near(
         &responses(&lab, &["fio.json"]),
@@ -126,8 +128,12 @@ fn each_format_has_its_figures() {
         "wait_type,waiting_tasks_count,wait_time_ms,max_wait_time_ms,\
         signal_wait_time_ms\nWRITELOG,10,1000,9,100\nLAZYWRITER_SLEEP,5,90000,9,0\n",
     );
-    lab.write("after.csv", "wait_type,waiting_tasks_count,wait_time_ms,max_wait_time_ms,\
-        signal_wait_time_ms\nWRITELOG,20,3000,9,600\nLAZYWRITER_SLEEP,9,190000,9,0\nLCK_M_X,1,500,9,0\n");
+    lab.write(
+        "after.csv",
+        "wait_type,waiting_tasks_count,wait_time_ms,max_wait_time_ms,\
+        signal_wait_time_ms\nWRITELOG,20,3000,9,600\nLAZYWRITER_SLEEP,9,190000,9,0\n\
+        LCK_M_X,1,500,9,0\n",
+    );
     let waits = responses(&lab, &["--seconds", "10", "before.csv,after.csv"]);
     near(
         &waits,

@@ -111,7 +111,7 @@ impl Reader {
         side
     }
 
-    /// What is done to the column of an expression before it is compared.
+    /// The operation on the column of an expression before it is compared.
     fn wrapping(&self, all: &[Token]) -> Option<Obstacle> {
         let all = without_parentheses(all);
         if let Some(at) = (self.syntax == Syntax::Postgres).then(|| cast(all)).flatten() {

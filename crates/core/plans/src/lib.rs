@@ -27,10 +27,10 @@ pub use indexes::{IndexUse, Uses, index_uses};
 pub use kind::Kind;
 pub use model::{
     Access, Memory, MissingIndex, Object, Operator, Parameter, Plan, Predicate, Role, Rows,
-    Statement, Wait, Warning,
+    Statement, Statistics, Wait, Warning,
 };
 pub use own::Own;
-pub use property::{Property, Statistics, Trait};
+pub use property::{Property, Trait};
 pub use remarks::{Measure, Remark, Rule, Share, remarks};
 pub use terms::Terms;
 

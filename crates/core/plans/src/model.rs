@@ -1,7 +1,7 @@
 //! The model: statements, their plans, operators in a tree.
 
 use crate::condition::{Obstacle, obstacles};
-use crate::property::{Property, Statistics, Trait};
+use crate::property::{Property, Trait};
 use crate::{Kind, Terms};
 use serde::{Deserialize, Serialize};
 use sql::Syntax;
@@ -229,6 +229,23 @@ pub struct Parameter {
     pub run: Option<String>,
     /// True when both are known and differ.
     pub differs: bool,
+}
+
+/// Statistics of columns.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Statistics {
+    /// The table.
+    pub object: Object,
+    /// Their name.
+    pub name: String,
+    /// Rows of the table, where the plan has them.
+    pub rows: Option<f64>,
+    /// Changes since they were gathered.
+    pub changes: f64,
+    /// Share of the rows that was read for them, from 0 to 1.
+    pub sampled: f64,
+    /// When they were gathered, as the engine writes it.
+    pub updated: String,
 }
 
 /// A wait of a run.

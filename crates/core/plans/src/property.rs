@@ -1,6 +1,5 @@
 //! Properties of operators and statements that remarks are about.
 
-use crate::Object;
 use serde::{Deserialize, Serialize};
 
 /// A property of an operator.
@@ -82,21 +81,4 @@ pub enum Trait {
         /// The greatest number of rows.
         high: f64,
     },
-}
-
-/// Statistics of columns.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Statistics {
-    /// The table.
-    pub object: Object,
-    /// Their name.
-    pub name: String,
-    /// Rows of the table, where the plan has them.
-    pub rows: Option<f64>,
-    /// Changes since they were gathered.
-    pub changes: f64,
-    /// Share of the rows that was read for them, from 0 to 1.
-    pub sampled: f64,
-    /// When they were gathered, as the engine writes it.
-    pub updated: String,
 }

@@ -88,7 +88,7 @@ fn published_plans_trigger_the_rules_that_they_are_named_after() {
         println!("SKIPPED, cannot be here: the folder shared/plans beside the project");
         return;
     }
-    let (mut triggered, mut silent) = (BTreeSet::new(), BTreeSet::new());
+    let (mut triggered, mut silent) = (BTreeSet::new(), BTreeSet::<Rule>::new());
     let mut wrong = Vec::new();
     for (name, rules, others) in PLANS {
         let said = found(name).unwrap();

@@ -1,7 +1,7 @@
 //! Where estimates go wrong: operators that are off although all of their inputs are right.
 
+use super::remark::{OFF, ROWS, Remark, Rule, shown};
 use super::weights::{Weights, remark};
-use super::{OFF, ROWS, Remark, Rule, shown};
 use crate::{Access, Kind, Operator};
 use observations::number::plural;
 
@@ -29,7 +29,7 @@ pub fn find(nodes: &Weights<'_>) -> Vec<Remark> {
     all
 }
 
-/// Returns true when as many rows came as nobody expected.
+/// Returns true when far more or fewer rows came than were estimated.
 pub fn is_off(operator: &Operator) -> bool {
     let (Some(estimated), Some(actual)) = (operator.rows.estimated, operator.rows.actual) else {
         return false;

@@ -1,8 +1,8 @@
 //! Rules about the work of operators.
 
 use super::reading::outer_rows;
-use super::weights::{Share, Weights, remark};
-use super::{Measure, Remark, Rule, shown};
+use super::remark::{Measure, Remark, Rule, Share, shown};
+use super::weights::{Weights, remark};
 use crate::{Access, Kind, Operator, Property};
 use observations::number::percent;
 

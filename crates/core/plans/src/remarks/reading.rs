@@ -1,8 +1,8 @@
 //! Rules about reading: rows that were dropped, conditions for which an index is of no use, rows
 //! fetched one at a time.
 
+use super::remark::{OFF, ROWS, Remark, Rule, shown};
 use super::weights::{Weights, remark};
-use super::{OFF, ROWS, Remark, Rule, shown};
 use crate::{Access, Kind, Obstacle, Operator, Property};
 
 /// Rows that are read in a moment, by whatever condition.
@@ -142,8 +142,8 @@ fn pages(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> 
             Rule::ChosenPerRow,
             at,
             nodes.within(at),
-            "The way to read this table is chosen again for each row of the tables before it: \
-             none of its indexes fits the join."
+            "The way to read this table is chosen again for each row of the tables before it, \
+             because no index fits the join."
                 .into(),
         ),
         _ => None,

@@ -2,8 +2,8 @@
 
 use super::estimates::is_off;
 use super::operators::functions;
-use super::weights::{Measure, Share, Weights};
-use super::{MATTERS, OFF, Remark, Rule, shown};
+use super::remark::{MATTERS, Measure, OFF, Remark, Rule, Share, shown};
+use super::weights::Weights;
 use crate::{Memory, MissingIndex, Operator, Parameter, Plan, Statistics, Terms, Trait};
 use observations::number::{bytes, figure, plain_percent, plural};
 

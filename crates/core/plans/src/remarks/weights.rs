@@ -1,30 +1,10 @@
 //! The operators of a plan with their shares.
 
-use super::{MATTERS, Remark, Rule};
-use crate::{Operator, Plan};
-use serde::Serialize;
+use super::remark::{MATTERS, Measure, Remark, Rule, Share};
+use crate::{Operator, Own, Plan};
 
-/// Shorter runs are not told apart by times of whole milliseconds: their costs are used.
+/// Times of whole milliseconds say nothing about shorter runs: their costs are used.
 const RUN_MS: f64 = 1.0;
-
-/// A share of a run or of the estimated cost.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Share {
-    /// From 0 to 1.
-    pub part: f64,
-    /// Of what.
-    pub of: Measure,
-}
-
-/// A whole that shares are of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Measure {
-    /// The time of the run.
-    Time,
-    /// The cost that the optimizer estimates.
-    Cost,
-}
 
 /// The operators of a plan, from the top, with their shares.
 pub struct Weights<'a> {
@@ -46,7 +26,7 @@ impl<'a> Weights<'a> {
         } else {
             (None, 1.0)
         };
-        let of = |own: &crate::Own| if measure == Some(Measure::Time) { own.ms } else { own.cost };
+        let of = |own: &Own| if measure == Some(Measure::Time) { own.ms } else { own.cost };
         let own = figures.iter().map(|own| of(own).unwrap_or(0.0) / whole).collect();
         Self { operators: plan.operators(), measure, own }
     }

@@ -292,7 +292,7 @@ fn is_known(member: &str) -> bool {
         || STEPS.iter().any(|step| step.0 == member)
 }
 
-/// What remarks need beside the figures of all operators.
+/// Properties that remarks need beside the figures of all operators.
 fn properties(value: &Value, step: &str) -> Vec<Property> {
     let text = |key: &str| value[key].as_str().unwrap_or_default();
     // The server makes an index of such a result when a join needs one.

@@ -224,7 +224,7 @@ fn operator(node: &Value, processes: f64, divisor: f64) -> Operator {
     }
 }
 
-/// What remarks need beside the figures of all nodes.
+/// Properties that remarks need beside the figures of all nodes.
 fn properties(node: &Value, predicates: &[Predicate]) -> Vec<Property> {
     let of = |key: &str| number(node, key);
     let workers = of("Workers Planned").zip(of("Workers Launched"));

@@ -1,6 +1,6 @@
 //! The names that the reader knows, and those in a plan that it does not.
 
-use super::parts;
+use super::xml::{is, parts};
 use roxmltree::Node;
 
 /// Parts of a plan: its operators, and how it was made and run.
@@ -48,7 +48,7 @@ pub fn unknown(plan: Node) -> Vec<String> {
     let mut all: Vec<String> =
         names.filter(|name| !PARTS.contains(name)).map(str::to_owned).collect();
     let operators = parts(plan, &["ScalarOperator"]);
-    for operator in operators.into_iter().filter(|node| super::is(*node, "RelOp")) {
+    for operator in operators.into_iter().filter(|node| is(*node, "RelOp")) {
         let elements = operator.children().filter(Node::is_element);
         let elements = elements.map(|node| node.tag_name().name());
         all.extend(elements.filter(|name| !is_of(OPERATORS, name)).map(str::to_owned));

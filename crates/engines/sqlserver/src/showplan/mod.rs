@@ -4,14 +4,16 @@
 mod known;
 mod properties;
 mod traits;
+mod xml;
 
 use engine::Plans;
 use plans::{
-    Access, DEPTH_MAX, Kind, Memory, MissingIndex, Object, Operator, Parameter, Plan, PlanError,
-    Predicate, Role, Rows, Statement, Wait, Warning,
+    Access, DEPTH_MAX, Kind, Memory, MissingIndex, Operator, Parameter, Plan, PlanError, Predicate,
+    Role, Rows, Statement, Wait, Warning,
 };
 use roxmltree::{Document, Node};
 use sql::Syntax;
+use xml::{child, children, flag, is, number, object, parts, unquoted};
 
 /// The engine's name in statements.
 pub const ENGINE: &str = "sqlserver";
@@ -86,19 +88,6 @@ fn plans_of<'a, 'b>(statement: Node<'a, 'b>) -> Vec<Node<'a, 'b>> {
     let others = ["Statements", "UDF", "StoredProc", "Then", "Else", "QueryPlan"];
     let within = parts(statement, &others);
     within.into_iter().filter(|node| is(*node, "QueryPlan")).collect()
-}
-
-/// The elements in an element, in their order, without what is in those of the given names.
-fn parts<'a, 'b>(node: Node<'a, 'b>, closed: &[&str]) -> Vec<Node<'a, 'b>> {
-    let mut found = Vec::new();
-    let mut next: Vec<Node> = node.children().rev().filter(Node::is_element).collect();
-    while let Some(node) = next.pop() {
-        found.push(node);
-        if !closed.contains(&node.tag_name().name()) {
-            next.extend(node.children().rev().filter(Node::is_element));
-        }
-    }
-    found
 }
 
 fn read_plan(statement: Node, node: Node) -> Result<Plan, PlanError> {
@@ -189,6 +178,7 @@ fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
         counters.iter().any(|thread| thread.attribute("ActualExecutionMode") == Some("Batch"));
     // In batch mode an operator's time is its own, in row mode it has its inputs in it.
     let below: f64 = inputs.iter().filter_map(Operator::time).sum();
+    let predicates = predicates(&own);
     Ok(Operator {
         name: if is_lookup && physical.ends_with("Seek") {
             "Key Lookup".into()
@@ -211,9 +201,9 @@ fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
                 sum("ActualPhysicalReads").unwrap_or(0.0) + sum("ActualReadAheads").unwrap_or(0.0);
             ((logical - read).max(0.0), read)
         }),
-        properties: properties::of_operator(node, &own, &inputs, times),
+        properties: properties::of_operator(node, &own, &inputs, &predicates, times),
         thread_rows: properties::thread_rows(&counters),
-        predicates: predicates(&own),
+        predicates,
         is_parallel: flag(node, "Parallel"),
         warnings: warnings(node),
         inputs,
@@ -232,22 +222,6 @@ fn access(kind: Kind, physical: &str) -> Option<Access> {
         Kind::Modify => Some(Access::Change),
         _ => None,
     }
-}
-
-fn object(node: Node) -> Object {
-    let name = |attribute| node.attribute(attribute).map(unquoted).unwrap_or_default();
-    Object {
-        database: name("Database"),
-        schema: name("Schema"),
-        table: name("Table"),
-        index: node.attribute("Index").map(unquoted),
-    }
-}
-
-/// `[Order Details]` without its brackets.
-fn unquoted(name: &str) -> String {
-    let inner = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
-    inner.map_or_else(|| name.to_owned(), |inner| inner.replace("]]", "]"))
 }
 
 fn predicates(own: &[Node]) -> Vec<Predicate> {
@@ -376,36 +350,6 @@ fn warnings(node: Node) -> Vec<Warning> {
 
 /// Spills are counted in pages.
 const PAGE_BYTES: f64 = 8_192.0;
-
-fn is(node: Node, name: &str) -> bool {
-    node.tag_name().name() == name
-}
-
-fn child<'a, 'b>(node: Node<'a, 'b>, name: &str) -> Option<Node<'a, 'b>> {
-    node.children().find(|child| is(*child, name))
-}
-
-/// Elements in the list of this name.
-fn children<'a, 'b: 'a>(
-    node: Node<'a, 'b>,
-    list: &str,
-    name: &'static str,
-) -> impl Iterator<Item = Node<'a, 'b>> {
-    child(node, list)
-        .into_iter()
-        .flat_map(|list| list.children())
-        .filter(move |node| is(*node, name))
-}
-
-/// Numbers of plans are written as in the United States, whatever the locale of the server and of
-/// the reader.
-fn number(node: Node, name: &str) -> Option<f64> {
-    node.attribute(name)?.trim().parse::<f64>().ok().filter(|value| value.is_finite())
-}
-
-fn flag(node: Node, name: &str) -> bool {
-    matches!(node.attribute(name), Some("1" | "true"))
-}
 
 /// The kind of an operator, by its physical and its logical name.
 fn kind_of(physical: &str, logical: &str, is_lookup: bool) -> Kind {

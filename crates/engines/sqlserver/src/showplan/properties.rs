@@ -1,11 +1,17 @@
 //! Properties of operators that remarks are about.
 
-use super::{flag, is, number, object, predicates, unquoted};
-use plans::{Operator, Property, Role};
+use super::xml::{flag, is, number, object, unquoted};
+use plans::{Operator, Predicate, Property, Role};
 use roxmltree::Node;
 
 /// The properties of an operator that is expected, or was seen, to run so many `times`.
-pub fn of_operator(node: Node, own: &[Node], inputs: &[Operator], times: f64) -> Vec<Property> {
+pub fn of_operator(
+    node: Node,
+    own: &[Node],
+    inputs: &[Operator],
+    predicates: &[Predicate],
+    times: f64,
+) -> Vec<Property> {
     let attribute = |name| node.attribute(name).unwrap_or_default();
     let (physical, logical) = (attribute("PhysicalOp"), attribute("LogicalOp"));
     let has = |name: &str| own.iter().any(|part| is(*part, name));
@@ -22,9 +28,8 @@ pub fn of_operator(node: Node, own: &[Node], inputs: &[Operator], times: f64) ->
     if physical == "Nested Loops" && merges_ranges(node, inputs) {
         all.push(Property::AlternativeKeys);
     }
-    let compares_null = || {
-        predicates(own).iter().any(|one| one.role == Role::Filter && one.text.contains("IS NULL"))
-    };
+    let compares_null =
+        || predicates.iter().any(|one| one.role == Role::Filter && one.text.contains("IS NULL"));
     if logical.contains("Anti Semi") && compares_null() {
         all.push(Property::NullAware);
     }
@@ -72,7 +77,8 @@ fn cache(node: Node, own: &[Node]) -> Option<Property> {
     Some(Property::Cache { misses, hits })
 }
 
-/// Returns true when the outer input merges ranges of keys of other tables: `a.x = b.y OR a.x = b.z`.
+/// Returns true when the outer input merges ranges of keys of other tables:
+/// `a.x = b.y OR a.x = b.z`.
 fn merges_ranges(node: Node, inputs: &[Operator]) -> bool {
     if inputs.first().is_none_or(|first| first.name != "Merge Interval") {
         return false;

@@ -1,6 +1,6 @@
 //! Properties of statements that remarks are about.
 
-use super::{child, children, is, number, object};
+use super::xml::{child, children, is, number, object, parts, unquoted};
 use plans::{Operator, Parameter, Statistics, Trait};
 use roxmltree::Node;
 use sql::{Kind, Syntax, Token, tokens};
@@ -77,7 +77,7 @@ pub fn statistics(plan: Node) -> Vec<Statistics> {
             .filter(|node| is(*node, "RelOp") && node.has_attribute("TableCardinality"))
             .find(|node| {
                 // The object of this operator, not of one below it.
-                let objects = super::parts(*node, &["RelOp"]);
+                let objects = parts(*node, &["RelOp"]);
                 objects.iter().any(|part| is(*part, "Object") && object(*part).table == table)
             })
             .and_then(|node| number(node, "TableCardinality"))
@@ -86,7 +86,7 @@ pub fn statistics(plan: Node) -> Vec<Statistics> {
         .map(|node| {
             let object = object(node);
             Statistics {
-                name: node.attribute("Statistics").map(super::unquoted).unwrap_or_default(),
+                name: node.attribute("Statistics").map(unquoted).unwrap_or_default(),
                 rows: cardinality(&object.table),
                 changes: number(node, "ModificationCount").unwrap_or(0.0),
                 sampled: number(node, "SamplingPercent").unwrap_or(100.0) / 100.0,

@@ -1,7 +1,7 @@
 //! fio's JSON (`--output-format=json`), of version 2 and 3
 //! (<https://fio.readthedocs.io/en/latest/fio_doc.html#json-output>).
 
-use super::{Trial, observed};
+use super::trial::{Trial, observed};
 use observations::{LevelRecord, Response};
 use serde_json::Value;
 

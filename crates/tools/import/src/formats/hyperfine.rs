@@ -1,7 +1,7 @@
 //! hyperfine's JSON (`--export-json`): a time for each run of each command
 //! (<https://github.com/sharkdp/hyperfine>).
 
-use super::{FormatError, Trial, observed};
+use super::trial::{FormatError, Trial, observed};
 use observations::{LevelRecord, Response};
 use serde_json::Value;
 

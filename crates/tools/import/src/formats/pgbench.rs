@@ -2,7 +2,7 @@
 //! (<https://www.postgresql.org/docs/current/pgbench.html>).
 
 use super::text::{after, number_in};
-use super::{FormatError, observed};
+use super::trial::{FormatError, observed};
 use observations::{Histogram, Latency, Observations, Response, Work};
 
 /// The figures of the summary.

@@ -1,6 +1,6 @@
 //! A table of trials: factors, the block, and a column for each response, `throughput (tx/s)`.
 
-use super::{FormatError, Options, Trial, observed};
+use super::trial::{FormatError, Options, Trial, observed};
 use observations::{LevelRecord, Response};
 
 /// Names and units of which more is better.

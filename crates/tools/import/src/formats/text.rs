@@ -1,6 +1,6 @@
 //! Summaries in words: sysbench and HammerDB.
 
-use super::{FormatError, observed};
+use super::trial::{FormatError, observed};
 use observations::{Observations, Response, Work};
 
 /// The first number in a text.

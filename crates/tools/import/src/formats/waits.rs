@@ -1,7 +1,7 @@
 //! Two snapshots of a server's waits as CSV: `sys.dm_os_wait_stats` of SQL Server, or
 //! `pg_wait_sampling_profile` of PostgreSQL.
 
-use super::{FormatError, Options, Trial, observed};
+use super::trial::{FormatError, Options, Trial, observed};
 use engine::WaitType;
 use observations::{Response, Wait, WaitClass, WaitSource};
 use std::collections::BTreeMap;
