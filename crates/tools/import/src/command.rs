@@ -102,7 +102,8 @@ fn read(source: &str, options: &Options<'_>) -> Result<Vec<Trial>, Failure> {
         _ => formats::read(&text(files)?, options)
             .map_err(|error| Failure::usage(format!("{files}: {error}")))?,
     };
-    let stem = Path::new(files).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let last = files.rsplit(',').next().unwrap_or(files);
+    let stem = Path::new(last).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let factor = options.factors.first().map_or("configuration", String::as_str);
     for trial in &mut trials {
         trial.label(factor, label, &stem);

@@ -2,8 +2,8 @@
 //! `pg_wait_sampling_profile` of PostgreSQL.
 
 use super::trial::{FormatError, Options, Trial, observed};
-use engine::WaitType;
-use observations::{Response, Wait, WaitClass, WaitSource};
+use engine::{Engine, WaitType};
+use observations::{Response, Wait, WaitSource};
 use std::collections::BTreeMap;
 
 /// Seconds between two samples of `pg_wait_sampling` by default
@@ -27,6 +27,7 @@ pub fn read(before: &str, after: &str, options: &Options<'_>) -> Result<Trial, F
     } else {
         WaitSource::Counted
     };
+    let table = table(&later, options.engines);
     let mut waits = Vec::new();
     let mut total = 0.0;
     for (name, now) in later {
@@ -38,19 +39,14 @@ pub fn read(before: &str, after: &str, options: &Options<'_>) -> Result<Trial, F
                  are in the wrong order"
             )));
         }
-        let found = options.engines.iter().find_map(|engine| {
-            let table = engine.wait_types();
-            WaitType::find(table, &name).map(|found| (table, found.class))
-        });
-        let is_benign = found.is_some_and(|(table, _)| WaitType::is_benign(table, &name, &[]));
         let seconds = now.wait_s - then.wait_s;
-        if is_benign || (count == 0.0 && seconds <= 0.0) {
+        if WaitType::is_benign(table, &name, &[]) || (count == 0.0 && seconds <= 0.0) {
             continue;
         }
         let signal_s = (now.signal_s - then.signal_s).max(0.0);
         total += seconds;
         waits.push(Wait {
-            class: found.map_or(WaitClass::Other, |(_, class)| class),
+            class: WaitType::class_of(table, &name),
             count: (!is_sampled).then_some(count as u64),
             resource_s: (seconds - signal_s).max(0.0),
             signal_s,
@@ -65,6 +61,19 @@ pub fn read(before: &str, after: &str, options: &Options<'_>) -> Result<Trial, F
     let mut observations = observed(options.seconds.unwrap_or(0.0), 0, responses);
     observations.waits = waits;
     Ok(Trial { observations, ..Trial::default() })
+}
+
+/// The wait types of the engine that knows most of these names.
+fn table(
+    names: &BTreeMap<String, Counters>,
+    engines: &[&'static dyn Engine],
+) -> &'static [WaitType] {
+    let known = |table: &'static [WaitType]| {
+        let is_known = |name: &String| table.iter().any(|one| !one.is_pattern() && one.fits(name));
+        names.keys().filter(|name| is_known(name)).count()
+    };
+    let tables = engines.iter().map(|engine| engine.wait_types());
+    tables.max_by_key(|table| known(*table)).unwrap_or_default()
 }
 
 /// The counters of a snapshot by wait type, and whether they count samples.
