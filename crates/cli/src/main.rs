@@ -22,6 +22,7 @@ use data::Data;
 use export::Export;
 use file::{Init, Schema};
 use history::History;
+use import::Import;
 use plan::Plan;
 use predict::Predict;
 use profile::ProfileTool;
@@ -58,6 +59,7 @@ const COMMANDS: &[Command] = &[
     Command::new::<Show>(Experiments),
     Command::new::<Compare>(Experiments),
     Command::new::<History>(Experiments),
+    Command::new::<Import>(Experiments),
     Command::new::<Report>(Experiments),
     Command::new::<Serve>(Experiments),
     Command::new::<Export>(Experiments),

@@ -137,6 +137,36 @@ fn shows_what_the_store_holds_and_loads_nothing() {
     assert_eq!(seen.results[7][1], "%PDF-");
 }
 
+/// A page of plans at the width of a telephone and of a desk: nothing but its tables scrolls aside.
+#[test]
+fn a_page_of_plans_fits_and_quotes_no_markup() {
+    let lab = Lab::new();
+    let plan = include_str!("../../engines/sqlserver/tests/plans/own.sqlplan")
+        .replace("N'secret'", "N'&lt;script&gt;alert(1)&lt;/script&gt;'")
+        .replace("[IX_a]", "[&lt;img src=x onerror=alert(1)&gt;]");
+    lab.write("a.sqlplan", &plan);
+    lab.steelbench(&["plan", "a.sqlplan", "--html", "page.html", "--literals"]).expect(0);
+    let page = std::fs::read_to_string(lab.path("page.html")).unwrap();
+    assert!(page.contains("&lt;script&gt;alert(1)") && !page.contains("<img src=x"), "escaped");
+    for part in ["Own time of operators", "1 Nested Loops", "30,000 rows fetched one at a time"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let widths = js("return [390, 1400].map((width) => {
+            document.body.style.boxSizing = 'border-box';
+            document.body.style.width = document.body.style.maxWidth = width + 'px';
+            const begin = document.body.getBoundingClientRect().left;
+            const parts = document.querySelectorAll('h1, h2, h3, p, .detail, .scroll, figure');
+            const ends = [...parts].map((part) => part.getBoundingClientRect().right - begin);
+            return [width, Math.max(...ends), parts.length];
+        });");
+    let Some(seen) = browse(&lab.path("page.html"), false, &[widths]) else { return };
+    assert!(!seen.alert && seen.console.is_empty(), "{:?}", seen.console);
+    for size in seen.results[0].as_array().unwrap() {
+        let (width, end) = (size[0].as_f64().unwrap(), size[1].as_f64().unwrap());
+        assert!(end <= width && size[2].as_u64() > Some(8), "{size}");
+    }
+}
+
 #[test]
 fn sorts_and_filters_by_keyboard() {
     let lab = sqlite_run();

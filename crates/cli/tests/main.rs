@@ -39,6 +39,7 @@ mod history;
 mod hooks;
 mod hostile_commands;
 mod html;
+mod import;
 mod kill;
 mod labels;
 mod load_faults;

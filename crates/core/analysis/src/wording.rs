@@ -188,6 +188,12 @@ pub fn figure_of_percent(percent: f64) -> String {
     number::fixed(percent, usize::from(percent.abs() < 9.95))
 }
 
+/// An F statistic after its letter, `= 12.3`. Without spread within groups it has no bound, and its
+/// digits are those of rounding.
+pub fn f_statistic(f: f64) -> String {
+    if f < 1e6 { format!("= {}", figure(f)) } else { "> 1,000,000".to_owned() }
+}
+
 /// The last part of a dotted path: `data_files`.
 pub fn short_name(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
@@ -207,6 +213,13 @@ pub fn work_scale(work_in_a_trial: f64, unit: &str) -> (f64, String) {
 mod tests {
     use super::*;
     use crate::{Interval, Method};
+
+    #[test]
+    fn an_f_statistic_without_spread_has_a_bound() {
+        assert_eq!(f_statistic(12.34), "= 12.3");
+        assert_eq!(f_statistic(3.2e28), "> 1,000,000");
+        assert_eq!(f_statistic(f64::INFINITY), "> 1,000,000");
+    }
 
     #[test]
     fn says_comparisons_lists_and_scales() {

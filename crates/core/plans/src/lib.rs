@@ -3,30 +3,35 @@
 //! - [`Statement`], [`Plan`], [`Operator`]: the model
 //! - [`Plan::own`]: the share of each operator in cost and time
 //! - [`Kind`]: one vocabulary of operators, beside the engine's own names
+//! - [`Property`], [`Trait`], [`Obstacle`]: what remarks are about
 //! - [`remarks`]: findings of a plan by itself, with the figures that say so; [`Terms`]: an
 //!   engine's words that they depend on
 //! - [`index_uses`]: which statements use which index
 //! - [`documents`]: statements in JSON, which several engines write
 
+mod condition;
 mod documents;
 mod error;
 mod indexes;
 mod kind;
 mod model;
 mod own;
+mod property;
 mod remarks;
 mod terms;
 
+pub use condition::Obstacle;
 pub use documents::{documents, first_plan, has_member};
 pub use error::PlanError;
 pub use indexes::{IndexUse, Uses, index_uses};
 pub use kind::Kind;
 pub use model::{
-    Access, MissingIndex, Object, Operator, Parameter, Plan, Predicate, Role, Rows, Statement,
-    Wait, Warning,
+    Access, Memory, MissingIndex, Object, Operator, Parameter, Plan, Predicate, Role, Rows,
+    Statement, Statistics, Wait, Warning,
 };
 pub use own::Own;
-pub use remarks::{Remark, remarks};
+pub use property::{Property, Trait};
+pub use remarks::{Measure, Remark, Rule, Share, remarks};
 pub use terms::Terms;
 
 /// Bytes of a file with plans that are read at most. The largest plan of a known engine has 2 GB,

@@ -1,7 +1,10 @@
 //! The model: statements, their plans, operators in a tree.
 
+use crate::condition::{Obstacle, obstacles};
+use crate::property::{Property, Trait};
 use crate::{Kind, Terms};
 use serde::{Deserialize, Serialize};
+use sql::Syntax;
 
 /// A statement and its plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,8 +42,24 @@ pub struct Plan {
     pub serial_reason: Option<String>,
     /// Why the optimizer stopped early, in the engine's words.
     pub early_abort: Option<String>,
-    /// Memory that the statement was given, and what of it it used, KiB.
-    pub memory_kib: Option<(f64, f64)>,
+    /// Processor time that planning took, ms.
+    #[serde(default)]
+    pub planning_cpu_ms: Option<f64>,
+    /// Time of the run in which the statement was compiled to machine code, ms.
+    #[serde(default)]
+    pub compilation_ms: Option<f64>,
+    /// Time of the run in user-defined functions, ms.
+    #[serde(default)]
+    pub functions_ms: Option<f64>,
+    /// Memory that was reserved for the run.
+    #[serde(default)]
+    pub memory: Option<Memory>,
+    /// Properties of the statement that its text or the engine states.
+    #[serde(default)]
+    pub traits: Vec<Trait>,
+    /// Statistics of columns from which its rows were estimated.
+    #[serde(default)]
+    pub statistics: Vec<Statistics>,
     /// Its operators.
     pub root: Option<Operator>,
     /// Indexes that the optimizer itself missed.
@@ -92,6 +111,10 @@ pub struct Operator {
     pub predicates: Vec<Predicate>,
     /// True when several threads run it.
     pub is_parallel: bool,
+    /// Rows that left it in each thread or process; empty where the plan does not have them.
+    pub thread_rows: Vec<f64>,
+    /// Further properties.
+    pub properties: Vec<Property>,
     /// The engine's warnings.
     pub warnings: Vec<Warning>,
     /// Its inputs.
@@ -135,6 +158,17 @@ pub struct Object {
     pub index: Option<String>,
 }
 
+/// Memory that was reserved for a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Memory {
+    /// KiB.
+    pub granted_kib: f64,
+    /// The most that was used, KiB.
+    pub used_kib: f64,
+    /// Time that the statement waited for it, ms.
+    pub wait_ms: f64,
+}
+
 /// A condition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Predicate {
@@ -142,6 +176,18 @@ pub struct Predicate {
     pub role: Role,
     /// As the engine writes it, with its literals.
     pub text: String,
+    /// Parts for which the order of an index is of no use.
+    #[serde(default)]
+    pub obstacles: Vec<Obstacle>,
+}
+
+impl Predicate {
+    /// A condition in the syntax of an engine.
+    pub fn new(role: Role, text: impl Into<String>, syntax: Syntax) -> Self {
+        let text = text.into();
+        let obstacles = if role == Role::Seek { Vec::new() } else { obstacles(&text, syntax) };
+        Self { role, text, obstacles }
+    }
 }
 
 /// Where a condition is applied.
@@ -183,6 +229,23 @@ pub struct Parameter {
     pub run: Option<String>,
     /// True when both are known and differ.
     pub differs: bool,
+}
+
+/// Statistics of columns.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Statistics {
+    /// The table.
+    pub object: Object,
+    /// Their name.
+    pub name: String,
+    /// Rows of the table, where the plan has them.
+    pub rows: Option<f64>,
+    /// Changes since they were gathered.
+    pub changes: f64,
+    /// Share of the rows that was read for them, from 0 to 1.
+    pub sampled: f64,
+    /// When they were gathered, as the engine writes it.
+    pub updated: String,
 }
 
 /// A wait of a run.
@@ -240,6 +303,11 @@ impl Plan {
     pub fn visit_texts(&mut self, terms: &Terms, mut visit: impl FnMut(&mut String)) {
         for parameter in &mut self.parameters {
             parameter.compiled.iter_mut().chain(&mut parameter.run).for_each(&mut visit);
+        }
+        for own in &mut self.traits {
+            if let Trait::Variant { condition, .. } = own {
+                visit(condition);
+            }
         }
         // The figures of a spill, for instance, are no constants of the statement.
         let quotes = |own: &&mut Warning| terms.quoting_warnings.contains(&own.name.as_str());

@@ -3,7 +3,8 @@
 use crate::model::{Cell, Columns, Section, Tone};
 use crate::number;
 use crate::text::joined;
-use plans::{Operator, Own, Plan, Remark, Terms, remarks};
+use plans::{Measure, Operator, Own, Plan, Remark, Terms, remarks};
+use std::fmt::{self, Display, Formatter};
 
 /// The part of a run outside of its operators that is named.
 const OUTSIDE: f64 = 0.05;
@@ -18,6 +19,17 @@ struct Row<'a> {
 /// Adds the operators of a plan, with its remarks by the terms of its engine.
 pub fn plan_tree(section: &mut Section, plan: &Plan, terms: &Terms) {
     section.line(overview(plan));
+    table(section, plan);
+    let all = plan.operators();
+    for remark in remarks(plan, terms) {
+        let place = remark.operator.map(|at| place(all[at].1)).unwrap_or_default();
+        section.toned(Placed { remark: &remark, place }.to_string(), Tone::Warning);
+    }
+    rest(section, plan);
+}
+
+/// Adds the operators of a plan as a tree.
+pub fn table(section: &mut Section, plan: &Plan) {
     let all = plan.operators();
     let rows: Vec<Row> = all
         .iter()
@@ -51,9 +63,10 @@ pub fn plan_tree(section: &mut Section, plan: &Plan, terms: &Terms) {
             number::grouped(run)
         ));
     }
-    for remark in remarks(plan, terms) {
-        section.toned(sentence(&remark, &all), Tone::Warning);
-    }
+}
+
+/// Adds the waits of a run, and the parts of the file that are not read.
+pub fn rest(section: &mut Section, plan: &Plan) {
     let waits = plan.waits.iter().map(|wait| {
         format!(
             "{} {} ms in {}",
@@ -70,7 +83,7 @@ pub fn plan_tree(section: &mut Section, plan: &Plan, terms: &Terms) {
     }
 }
 
-fn overview(plan: &Plan) -> String {
+pub fn overview(plan: &Plan) -> String {
     let said = [
         plan.cost.map(|cost| format!("estimated cost {}", grouped(cost).text())),
         plan.degree.filter(|degree| *degree > 1).map(|degree| format!("up to {degree} threads")),
@@ -85,77 +98,28 @@ fn overview(plan: &Plan) -> String {
     format!("{first}{}.", characters.as_str())
 }
 
-/// Formats a remark with its figures.
-fn sentence(remark: &Remark, all: &[(usize, &Operator)]) -> String {
-    let place = |at: usize| {
-        let operator = all[at].1;
-        let object = operator.objects.first().map(|object| format!(" of {}", object.label()));
-        format!("{}{}", operator.name, object.unwrap_or_default())
-    };
-    let detail =
-        |detail: &str| if detail.is_empty() { String::new() } else { format!(": {detail}") };
-    match remark {
-        Remark::Estimate { operator, rows, above } => {
-            let (estimated, actual) = (rows.estimated.unwrap_or(0.0), rows.actual.unwrap_or(0.0));
-            let above = match above {
-                0 => String::new(),
-                above => format!(
-                    " The error continues into {} above it.",
-                    number::plural(*above, "operator")
-                ),
+/// An operator with its table, before a remark on it.
+fn place(operator: &Operator) -> String {
+    let object = operator.objects.first().map(|object| format!(" of {}", object.label()));
+    format!("{}{}: ", operator.name, object.unwrap_or_default())
+}
+
+/// A remark with its share and, where it does not stand at its operator, its place.
+pub struct Placed<'a> {
+    pub remark: &'a Remark,
+    pub place: String,
+}
+
+impl Display for Placed<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let Some(share) = self.remark.share {
+            let whole = match share.of {
+                Measure::Time => "time",
+                Measure::Cost => "cost",
             };
-            format!(
-                "{}: {} rows estimated, {} actual. Its inputs match their estimates, so the \
-                 error starts here.{above}",
-                place(*operator),
-                grouped(estimated).text(),
-                grouped(actual).text()
-            )
+            write!(f, "{} of the {whole}: ", number::short_percent(share.part))?;
         }
-        Remark::ReadForNothing { operator, read, kept } => {
-            format!(
-                "{}: {} rows read, {} kept.",
-                place(*operator),
-                grouped(*read).text(),
-                grouped(*kept).text()
-            )
-        }
-        Remark::Lookups { operator, count } => format!(
-            "{}: {} rows fetched one at a time from the table, because the index lacks columns \
-             of the statement.",
-            place(*operator),
-            grouped(*count).text()
-        ),
-        Remark::Operator { operator, name, detail: said } => {
-            format!("{}: engine warning {name}{}.", place(*operator), detail(said))
-        }
-        Remark::Statement { name, detail: said } => {
-            format!("Engine warning: {name}{}.", detail(said))
-        }
-        Remark::Memory { granted_kib, used_kib } => format!(
-            "{} of memory granted, {} used: other statements may have waited for it.",
-            number::bytes((granted_kib * 1024.0) as u64),
-            number::bytes((used_kib * 1024.0) as u64)
-        ),
-        Remark::Parameters { differing } => {
-            format!(
-                "The plan was compiled for different values than it ran with: {}.",
-                joined(
-                    differing.iter().map(|one| match (&one.compiled, &one.run) {
-                        // Hidden values look alike.
-                        (Some(compiled), Some(run)) if compiled != run => {
-                            format!("{} {compiled} compiled, {run} run", one.name)
-                        }
-                        _ => one.name.clone(),
-                    }),
-                    "; "
-                )
-            )
-        }
-        Remark::Serial { reason } => format!("The plan is serial: {reason}."),
-        Remark::EarlyAbort { reason } => {
-            format!("The optimizer stopped before comparing all plans: {reason}.")
-        }
+        write!(f, "{}{}", self.place, self.remark.text)
     }
 }
 

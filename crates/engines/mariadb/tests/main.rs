@@ -10,4 +10,5 @@
 mod client_hostile;
 mod client_login;
 mod mariadb;
+mod plan_remarks;
 mod plans;

@@ -12,6 +12,7 @@ mod client_requests;
 mod client_tls;
 mod connections;
 mod plan_formats;
+mod plan_remarks;
 mod plans;
 mod server;
 mod server_killed;

@@ -95,13 +95,13 @@ const PLANNERS: [&str; 3] = [
      SET max_parallel_workers_per_gather = 3",
 ];
 
-fn explain(client: &mut Client, options: &str, statement: &str) -> String {
+pub fn explain(client: &mut Client, options: &str, statement: &str) -> String {
     let rows = client.simple_query(&format!("EXPLAIN ({options}) {statement}"));
     let rows = rows.unwrap_or_else(|error| panic!("{options}: {statement}: {error}"));
     rows.iter().map(|row| row.text(0)).collect::<Vec<_>>().join("\n")
 }
 
-fn read(text: &str) -> Statement {
+pub fn read(text: &str) -> Statement {
     let reader = Postgres.plans().unwrap();
     assert!(reader.recognises(text), "{text}");
     let mut all = reader.read(text).unwrap_or_else(|error| panic!("{error}: {text}"));

@@ -2,8 +2,10 @@
 //! (<https://www.sqlite.org/eqp.html>).
 
 use plans::{
-    Access, DEPTH_MAX, Kind, MissingIndex, Object, Operator, Plan, PlanError, Predicate, Role,
+    Access, DEPTH_MAX, Kind, MissingIndex, Object, Operator, Plan, PlanError, Predicate, Property,
+    Role,
 };
+use sql::Syntax;
 
 /// A row of EXPLAIN QUERY PLAN.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -76,8 +78,13 @@ fn operator(detail: &str, table: &impl Fn(&str) -> String) -> Operator {
         // A name that is not a table is a view, a part of the statement, or its automatic index.
         objects: vec![Object { table: table(named), index, ..Object::default() }],
         access: Some(access),
+        properties: way
+            .starts_with("AUTOMATIC")
+            .then_some(Property::IndexBuilt)
+            .into_iter()
+            .collect(),
         predicates: condition
-            .map(|text| Predicate { role: Role::Seek, text: text.into() })
+            .map(|text| Predicate::new(Role::Seek, text, Syntax::Sqlite))
             .into_iter()
             .collect(),
         ..Operator::default()

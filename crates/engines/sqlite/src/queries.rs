@@ -344,7 +344,7 @@ fn add_condition(plan: &mut Plan, text: &str) {
     let Some(text) = condition(text, RULES.syntax) else { return };
     plan.visit_operators(|operator| {
         if operator.access.is_some() {
-            operator.predicates.push(Predicate { role: Role::Filter, text: text.clone() });
+            operator.predicates.push(Predicate::new(Role::Filter, text.clone(), RULES.syntax));
         }
     });
 }

@@ -13,12 +13,15 @@ pub const RULES: Rules = Rules {
     estimates_scans: false,
     terms: Terms {
         quoting_warnings: &["PlanAffectingConvert"],
+        judged_warnings: &["MemoryGrantWarning", "Wait"],
         harmless_reasons: &[
             "MaxDOPSetToOne",
             "EstimatedDOPIsOne",
             "NoParallelPlansInDesktopOrExpressEdition",
             "GoodEnoughPlanFound",
         ],
+        // The default of `cost threshold for parallelism`.
+        parallel_cost: 5.0,
     },
     sort_memory: "granted memory (better estimates, or the hint MIN_GRANT_PERCENT)",
     give_memory: None,

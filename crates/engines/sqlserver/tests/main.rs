@@ -7,6 +7,7 @@
 
 #[cfg(feature = "driver")]
 mod live;
+mod plan_remarks;
 mod showplan;
 #[cfg(feature = "driver")]
 mod silent;

@@ -1,6 +1,7 @@
 use crate::document::{self, PlanOf};
 use crate::found::Found;
 use clap::Parser;
+use command_line::files::{Replace, write_html};
 use command_line::output::{self, Form};
 use command_line::{Context, ExitCode, Failure, Tool};
 use observations::statement::shown;
@@ -9,6 +10,9 @@ use report::json::object;
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::PathBuf;
+
+/// Plans on a page: with more, a browser takes long to show it.
+const PAGE_MAX: usize = 200;
 
 /// Explain execution plans in files, without a server
 ///
@@ -25,6 +29,9 @@ pub struct Plan {
     /// Show literal values in statements and conditions (may contain personal data)
     #[arg(long)]
     literals: bool,
+    /// Also write a page with the operators of all plans by time to this file
+    #[arg(long, value_name = "PAGE")]
+    html: Option<PathBuf>,
     #[command(flatten)]
     form: Form,
 }
@@ -56,7 +63,15 @@ impl Tool for Plan {
             for_show(one, self.literals);
         }
         let plans = &found.plans;
-        output::show(self.form, || as_json(plans), || document::plans(plans, self.limit))?;
+        if let Some(page) = &self.html {
+            let document = document::plans(plans, PAGE_MAX, report::plan_page);
+            write_html(&report::web::page(&document), page, Replace::Ours)?;
+        }
+        output::show(
+            self.form,
+            || as_json(plans),
+            || document::plans(plans, self.limit, report::plan_tree),
+        )?;
         Ok(if found.errors.is_empty() { ExitCode::Ok } else { ExitCode::Failed })
     }
 }

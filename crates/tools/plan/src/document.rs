@@ -1,10 +1,10 @@
 //! Execution plans: the statements by cost, the operators of the most expensive, remarks, and the
 //! indexes that each uses.
 
-use plans::{Access, IndexUse, MissingIndex, Plan, Statement, index_uses, remarks};
+use plans::{Access, IndexUse, MissingIndex, Plan, Statement, Terms, index_uses, remarks};
 use report::model::{Cell, Columns, Document, Section};
 use report::text::joined;
-use report::{grouped, number, plan_tree};
+use report::{grouped, number};
 use statements::Rules;
 
 /// A statement of a file.
@@ -23,9 +23,12 @@ impl PlanOf {
     }
 }
 
+/// How the operators of a plan are shown.
+pub type Show = fn(&mut Section, &Plan, &Terms);
+
 /// Plans, the most expensive first: by time where all have it, else by cost; the first `shown` with
 /// their operators.
-pub fn plans(all: &[PlanOf], shown: usize) -> Document {
+pub fn plans(all: &[PlanOf], shown: usize, show: Show) -> Document {
     let timed = all.iter().filter_map(PlanOf::plan).all(|plan| plan.elapsed_ms.is_some());
     let price = |one: &PlanOf| {
         one.plan()
@@ -45,7 +48,12 @@ pub fn plans(all: &[PlanOf], shown: usize) -> Document {
         sections.push(statements(&numbered, without));
     }
     let planned = numbered.iter().filter_map(|(at, one)| Some((*at, *one, one.plan()?)));
-    sections.extend(planned.take(shown).map(|(at, one, plan)| operators(at, one, plan)));
+    sections.extend(planned.take(shown).map(|(at, one, plan)| {
+        let mut section = Section::new(format!("Plan {at}: {}", one.file));
+        section.line(said(&one.statement));
+        show(&mut section, plan, &one.rules.terms);
+        section
+    }));
     sections.extend(missing(&numbered).unless_empty());
     sections.extend(indexes(&sorted).unless_empty());
     Document { title: "Plans".into(), sections }
@@ -82,13 +90,6 @@ fn statements(all: &[(usize, &PlanOf)], without: usize) -> Section {
 /// The text, or where the file has none what it is.
 fn said(statement: &Statement) -> &str {
     if statement.text.is_empty() { &statement.kind } else { &statement.text }
-}
-
-fn operators(at: usize, one: &PlanOf, plan: &Plan) -> Section {
-    let mut section = Section::new(format!("Plan {at}: {}", one.file));
-    section.line(said(&one.statement));
-    plan_tree(&mut section, plan, &one.rules.terms);
-    section
 }
 
 /// An index that the optimizer missed, with the statements that it is for.

@@ -201,8 +201,8 @@ fn drift(summary: &Summary) -> Caveat {
          means vary more.",
         drift.response
     );
-    let (f, p) = (wording::figure(drift.f), wording::p_value(drift.p_value));
-    Some((text, format!("F = {f}, {p} over {}", wording::count(drift.blocks, "block"))))
+    let (f, p) = (wording::f_statistic(drift.f), wording::p_value(drift.p_value));
+    Some((text, format!("F {f}, {p} over {}", wording::count(drift.blocks, "block"))))
 }
 
 /// Means that depend on a few outliers by more than the margin. One or two such trials do not show

@@ -75,11 +75,11 @@ fn together(summary: &Summary, interaction: &Interaction) -> Option<Finding> {
     let family = wording::count(summary.factors.family, "test");
     let size = wording::comparison(&interaction.size, unit);
     let evidence = format!(
-        "F({}, {}) = {} over {}, {} (Holm-adjusted for {family}); largest difference between \
+        "F({}, {}) {} over {}, {} (Holm-adjusted for {family}); largest difference between \
          gains: {size}; intervals of the gains are adjusted for selection",
         degrees(interaction.df.0),
         degrees(interaction.df.1),
-        wording::figure(interaction.f),
+        wording::f_statistic(interaction.f),
         wording::count(interaction.blocks, "block"),
         wording::p_value(interaction.adjusted_p.unwrap_or(interaction.p_value)),
     );

@@ -5,13 +5,14 @@
 
 use super::statement::{ENGINE, number};
 use plans::{
-    Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows, Statement,
-    Warning,
+    Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Property, Role, Rows,
+    Statement, Warning,
 };
 use serde_json::Value;
+use sql::Syntax;
 
 /// Objects that hold operators, the name that is shown for them, and what they do.
-const STEPS: [(&str, &str, Kind); 21] = [
+const STEPS: [(&str, &str, Kind); 22] = [
     ("filesort", "Sort", Kind::Sort),
     ("read_sorted_file", "Read sorted file", Kind::Sort),
     ("ordering_operation", "Sort", Kind::Sort),
@@ -24,6 +25,7 @@ const STEPS: [(&str, &str, Kind); 21] = [
     ("buffer_result", "Buffer result", Kind::Spool),
     ("materialized", "Materialize", Kind::Spool),
     ("materialized_from_subquery", "Materialize", Kind::Spool),
+    ("materialization", "Materialize", Kind::Spool),
     ("expression_cache", "Subquery cache", Kind::Spool),
     ("block-nl-join", "Block nested loops", Kind::NestedLoops),
     ("union_result", "Union", Kind::Append),
@@ -119,6 +121,8 @@ fn walk_member(
         {
             walk_member(key, inner, depth + 1, &mut inputs, unknown)?;
         }
+        let members = value.as_object().into_iter().flat_map(|members| members.keys());
+        unknown.extend(members.filter(|key| !is_known(key)).cloned());
         found.push(table(value, inputs));
     } else if let Some((_, name, kind)) = STEPS.iter().find(|step| step.0 == key && is_deep(value))
     {
@@ -166,7 +170,14 @@ fn join(inputs: Vec<Operator>) -> Operator {
     }
 }
 
-fn step(value: &Value, name: &str, kind: Kind, inputs: Vec<Operator>) -> Operator {
+fn step(value: &Value, name: &str, kind: Kind, mut inputs: Vec<Operator>) -> Operator {
+    // What follows the reading of a row is here the work of the sort.
+    if kind == Kind::Sort
+        && let [input] = inputs.as_mut_slice()
+    {
+        let read = number(&value["table"], "r_table_time_ms");
+        input.elapsed_ms = read.or(input.elapsed_ms);
+    }
     let rows = inputs.first().map(|input| input.rows).unwrap_or_default();
     let times: f64 = inputs.iter().filter_map(|input| input.elapsed_ms).sum();
     let loops = number(value, "r_loops");
@@ -179,6 +190,8 @@ fn step(value: &Value, name: &str, kind: Kind, inputs: Vec<Operator>) -> Operato
         // A sort has the reading of its input in its time.
         elapsed_ms: number(value, "r_total_time_ms")
             .map(|ms| if kind == Kind::Sort { ms.max(times) } else { ms + times }),
+        predicates: predicates(value, kind),
+        properties: properties(value, name),
         kind,
         inputs,
         ..Operator::default()
@@ -252,20 +265,62 @@ fn table(value: &Value, inputs: Vec<Operator>) -> Operator {
             ((accessed - read).max(0.0), read)
         }),
         predicates: predicates(value, kind),
+        properties: properties(value, ""),
         inputs,
         kind: if change.is_some() { Kind::Modify } else { kind },
         ..Operator::default()
     }
 }
 
+/// Members of a table, of MariaDB and of MySQL's first version.
+const MEMBERS: &str = "table_name access_type possible_keys key key_length used_key_parts ref \
+    ref_or_null rows r_rows filtered r_filtered r_loops loops cost r_table_time_ms \
+    r_other_time_ms r_total_time_ms r_engine_stats r_index_rows r_icp_filtered \
+    attached_condition index_condition index_condition_bka pushed_condition \
+    pushed_index_condition using_index using_index_condition distinct first_match not_exists \
+    loosescan start_temporary end_temporary partitions message full-scan_on_NULL_key mrr_type \
+    using_MRR using_join_buffer using_temporary_table using_filesort using_index_for_group_by \
+    using_index_for_skip_scan backward_index_scan used_columns cost_info \
+    rows_examined_per_scan rows_produced_per_join insert update delete replace select_id \
+    const_row_not_found impossible_on_condition unique_row_not_found scanned_databases \
+    open_full_table open_frm_only skip_open_table r_limit index_merge r_unpack_time_ms \
+    r_unpack_ops table_condition rowid_filter materialized materialized_from_subquery";
+
+fn is_known(member: &str) -> bool {
+    MEMBERS.split_whitespace().any(|known| known == member)
+        || LISTS.contains(&member)
+        || STEPS.iter().any(|step| step.0 == member)
+}
+
+/// Properties that remarks need beside the figures of all operators.
+fn properties(value: &Value, step: &str) -> Vec<Property> {
+    let text = |key: &str| value[key].as_str().unwrap_or_default();
+    // The server makes an index of such a result when a join needs one.
+    let is_indexed = text("table_name").starts_with('<') && text("key").starts_with("key");
+    let condition = text("attached_condition");
+    let is_null_aware = text("r_strategy").starts_with("null-aware")
+        || (condition.contains("trigcond(") && condition.contains(" is null"));
+    let is_chosen = step == "Range checked for each record";
+    [
+        is_indexed.then_some(Property::IndexBuilt),
+        is_null_aware.then_some(Property::NullAware),
+        is_chosen.then_some(Property::ChosenPerRow),
+        (step == "Materialize").then_some(Property::PartKept),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
 fn predicates(value: &Value, kind: Kind) -> Vec<Predicate> {
     let condition = |key: &str| {
         let text = value[key].as_str()?;
-        Some(Predicate { role: Role::Filter, text: text.to_owned() })
+        Some(Predicate::new(Role::Filter, text, Syntax::MariaDb))
     };
     let used = || {
         let parts = value["used_key_parts"].as_array()?.iter().filter_map(Value::as_str);
-        Some(Predicate { role: Role::Seek, text: parts.collect::<Vec<_>>().join(", ") })
+        let text = parts.collect::<Vec<_>>().join(", ");
+        Some(Predicate::new(Role::Seek, text, Syntax::MariaDb))
     };
     let seek = if kind == Kind::IndexSeek { used() } else { None };
     [seek, condition("index_condition"), condition("attached_condition")]

@@ -7,6 +7,7 @@ use plans::{
     Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows, Statement,
 };
 use serde_json::Value;
+use sql::Syntax;
 
 /// A statement of `{"query_plan": ...}`. Statements for which the server had no plan, such as a
 /// change of one table, have none.
@@ -116,7 +117,7 @@ fn predicates(node: &Value) -> Vec<Predicate> {
     .into_iter()
     .filter_map(|(key, role)| {
         let text = parts(key).join(if key == "ranges" { " OR " } else { " AND " });
-        (!text.is_empty()).then_some(Predicate { role, text })
+        (!text.is_empty()).then(|| Predicate::new(role, text, Syntax::MariaDb))
     })
     .collect()
 }

@@ -2,13 +2,15 @@
 //! (<https://www.postgresql.org/docs/current/sql-explain.html>).
 
 use super::node::{
-    DROPPED, ENGINE, PREDICATES, compiled, degree, kind, kind_of, object, parameters, spill,
+    DROPPED, ENGINE, PREDICATES, degree, kind, kind_of, object, parameters, spill, unknown,
 };
 use super::parts::{Entry, charge, tree};
 use plans::{
-    Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Role, Rows, Statement,
+    Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Property, Role, Rows,
+    Statement,
 };
 use serde_json::Value;
+use sql::Syntax;
 
 /// A statement of `[{"Plan": ...}]`, with `Query Text` from `auto_explain`; `None` of another
 /// document.
@@ -18,8 +20,10 @@ pub fn read(document: &Value) -> Option<Result<Statement, PlanError>> {
 
 fn statement(document: &Value, plan: &Value) -> Result<Statement, PlanError> {
     let leads = document["Settings"]["parallel_leader_participation"].as_str() != Some("off");
-    let mut nodes = Nodes { leads, entries: Vec::new() };
+    let mut nodes = Nodes { leads, entries: Vec::new(), unknown: Vec::new() };
     nodes.read(plan, None, Processes::ONE, 0)?;
+    nodes.unknown.sort();
+    nodes.unknown.dedup();
     charge(&mut nodes.entries);
     let root = tree(nodes.entries);
     let jit = number(&document["JIT"]["Timing"], "Total")
@@ -39,7 +43,8 @@ fn statement(document: &Value, plan: &Value) -> Result<Statement, PlanError> {
             planning_ms: number(document, "Planning Time"),
             degree: Some(degree(&root)),
             parameters: document["Query Parameters"].as_str().map(parameters).unwrap_or_default(),
-            warnings: jit.map(|ms| compiled(&format!("{ms} ms"))).into_iter().collect(),
+            compilation_ms: jit,
+            unknown: nodes.unknown,
             root: Some(root),
             ..Plan::default()
         }),
@@ -94,6 +99,8 @@ struct Nodes {
     /// The leader of parallel parts works with its workers.
     leads: bool,
     entries: Vec<Entry>,
+    /// Names of members that are not read.
+    unknown: Vec<String>,
 }
 
 impl Nodes {
@@ -110,6 +117,7 @@ impl Nodes {
         }
         let at = self.entries.len();
         self.entries.push(Entry::new(parent, node));
+        self.unknown.extend(unknown(node));
         let below = processes.below(node, self.leads);
         let mut is_partial = flag(node, "Parallel Aware");
         for (position, input) in node["Plans"].as_array().into_iter().flatten().enumerate() {
@@ -156,7 +164,7 @@ fn operator(node: &Value, processes: f64, divisor: f64) -> Operator {
     let word = words.into_iter().find(|word| !matches!(*word, "" | "Simple" | "Inner"));
     let predicates: Vec<Predicate> = PREDICATES
         .iter()
-        .map(|(key, role)| Predicate { role: *role, text: text(key).to_owned() })
+        .map(|(key, role)| Predicate::new(*role, text(key), Syntax::Postgres))
         .filter(|predicate| !predicate.text.is_empty())
         .collect();
     let kind = match kind(name) {
@@ -198,17 +206,55 @@ fn operator(node: &Value, processes: f64, divisor: f64) -> Operator {
         },
         rows_read: Rows {
             estimated: None,
-            actual: run.filter(|_| reads).map(|(rows, loops)| (rows + dropped) * loops),
+            // Of a join and of groups those that it dropped are known.
+            actual: run
+                .filter(|_| reads || dropped > 0.0)
+                .map(|(rows, loops)| (rows + dropped) * loops),
         },
         executions: loops,
         elapsed_ms: elapsed_ms.map(|(ms, loops)| ms * loops / ran),
         pages: number(node, "Shared Hit Blocks").zip(number(node, "Shared Read Blocks")),
+        properties: properties(node, &predicates),
+        thread_rows: process_rows(node),
         predicates,
         is_parallel: flag(node, "Parallel Aware") || processes > 1.0,
         warnings: spills(node),
         kind,
         ..Operator::default()
     }
+}
+
+/// Properties that remarks need beside the figures of all nodes.
+fn properties(node: &Value, predicates: &[Predicate]) -> Vec<Property> {
+    let of = |key: &str| number(node, key);
+    let workers = of("Workers Planned").zip(of("Workers Launched"));
+    let pages = of("Exact Heap Blocks").zip(of("Lossy Heap Blocks"));
+    let cache = of("Cache Misses").zip(of("Cache Hits"));
+    // A list that is compared as a whole because it may have NULL; EXISTS is planned as a join.
+    let lists = ["NOT (hashed SubPlan", "NOT (ANY ("];
+    let is_null_aware = predicates.iter().any(|one| {
+        one.text.contains("SubPlan") && lists.iter().any(|list| one.text.contains(list))
+    });
+    [
+        workers.map(|(planned, launched)| Property::Workers { planned, launched }),
+        pages.map(|(exact, lossy)| Property::Bitmap { exact, lossy }),
+        cache.map(|(misses, hits)| Property::Cache { misses, hits }),
+        of("Heap Fetches").map(Property::HeapFetches),
+        is_null_aware.then_some(Property::NullAware),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Rows of each process: the leader, whose are the rest, and its workers.
+fn process_rows(node: &Value) -> Vec<f64> {
+    let rows = |value: &Value| Some(number(value, "Actual Rows")? * number(value, "Actual Loops")?);
+    let workers = node["Workers"].as_array().into_iter().flatten();
+    let workers: Vec<f64> = workers.filter_map(rows).collect();
+    let Some(all) = rows(node).filter(|_| !workers.is_empty()) else { return Vec::new() };
+    let leader = (all - workers.iter().sum::<f64>()).max(0.0);
+    std::iter::once(leader).chain(workers).collect()
 }
 
 /// The table of a node, and further ones that it changes.

@@ -1,6 +1,7 @@
 //! The vocabulary of nodes.
 
 use plans::{Kind, Object, Operator, Parameter, Role, Warning};
+use serde_json::Value;
 use std::ops::RangeInclusive;
 
 /// The engine's name in statements.
@@ -55,11 +56,6 @@ fn value_end(text: &str) -> usize {
     text.len()
 }
 
-/// Just-in-time compilation, which a short statement does not earn back.
-pub fn compiled(time: &str) -> Warning {
-    Warning { name: "JIT".into(), detail: format!("Total {time}"), bytes: None }
-}
-
 pub fn kind_of(root: &Operator) -> &str {
     match root.name.as_str() {
         verb @ ("Insert" | "Update" | "Delete" | "Merge") => verb,
@@ -78,6 +74,39 @@ pub fn degree(root: &Operator) -> u32 {
 /// Rows that were read for nothing, for each loop.
 pub const DROPPED: [&str; 3] =
     ["Rows Removed by Filter", "Rows Removed by Index Recheck", "Rows Removed by Join Filter"];
+
+/// The members of nodes that are not predicates: those that are read, and those that a reader of
+/// the model does not need. Names of pages and of WAL are known by their last word.
+const MEMBERS: &str = "\
+    Node Type|Parent Relationship|Subplan Name|Parallel Aware|Async Capable|Join Type|Inner Unique|\
+    Strategy|Partial Mode|Operation|Command|Custom Plan Provider|Scan Direction|Index Name|\
+    Relation Name|Schema|Alias|CTE Name|Tuplestore Name|Function Name|Table Function Name|\
+    Startup Cost|Total Cost|Plan Rows|Plan Width|Actual Startup Time|Actual Total Time|\
+    Actual Rows|Actual Loops|Disabled|Output|Target Tables|Plans|Workers|Workers Planned|\
+    Workers Launched|Single Copy|Params Evaluated|Rows Removed by Filter|\
+    Rows Removed by Join Filter|Rows Removed by Index Recheck|Rows Removed by Conflict Filter|\
+    Heap Fetches|Index Searches|Sort Key|Presorted Key|Group Key|Group Keys|Hash Key|Hash Keys|\
+    Grouping Sets|Group Count|Key|Sort Method|Sort Methods Used|Sort Space Used|Sort Space Type|\
+    Full-sort Groups|Pre-sorted Groups|Hash Buckets|Original Hash Buckets|Hash Batches|\
+    Original Hash Batches|Peak Memory Usage|Planned Partitions|HashAgg Batches|Disk Usage|\
+    Cache Mode|Cache Hits|Cache Misses|Cache Evictions|Cache Overflows|Estimates|Storage|\
+    Maximum Storage|Conflict Resolution|Conflict Arbiter Indexes|Conflict Filter|\
+    Conflicting Tuples|Tuples|Tuples Inserted|Tuples Updated|Tuples Deleted|Tuples Skipped|\
+    Sampling|Sampling Method|Sampling Parameters|Repeatable Seed|Function Call|\
+    Table Function Call|Subplans Removed|Run Condition|Window|Remote SQL|Relations|\
+    Never Executed|I/O Timings|WAL|WAL Records|WAL FPI|WAL Bytes|WAL Buffers Full|Heap Blocks|\
+    Buffers|JIT|Settings";
+
+/// The names of a node's members that the reader does not know.
+pub fn unknown(node: &Value) -> Vec<String> {
+    let is_known = |name: &str| {
+        MEMBERS.split('|').any(|member| member == name)
+            || PREDICATES.iter().any(|(key, _)| *key == name)
+            || ["Blocks", "Time"].iter().any(|last| name.ends_with(last))
+    };
+    let members = node.as_object().into_iter().flat_map(|members| members.keys());
+    members.filter(|name| !is_known(name)).cloned().collect()
+}
 
 pub fn spill(detail: &str, bytes: Option<f64>) -> Warning {
     Warning { name: "Spill".into(), detail: detail.into(), bytes }

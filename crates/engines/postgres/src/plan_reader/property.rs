@@ -31,7 +31,19 @@ pub fn is_open(value: &str) -> bool {
 /// Adds a line to a node.
 pub fn add(node: &mut Map<String, Value>, key: &str, value: &str) {
     if let Some(number) = key.strip_prefix("Worker ") {
-        if let Some((key, value)) = split(value) {
+        if let Some(figures) = value.strip_prefix("actual ") {
+            let mut worker = Map::new();
+            for (name, count) in counts(figures) {
+                match name {
+                    "rows" => drop(worker.insert("Actual Rows".into(), count.into())),
+                    "loops" => drop(worker.insert("Actual Loops".into(), count.into())),
+                    _ => {}
+                }
+            }
+            worker.insert("Worker Number".into(), number.into());
+            let workers = node.entry("Workers").or_insert_with(|| json!([]));
+            workers.as_array_mut().into_iter().for_each(|all| all.push(worker.clone().into()));
+        } else if let Some((key, value)) = split(value) {
             let mut worker = Map::from_iter([("Worker Number".to_owned(), number.into())]);
             add(&mut worker, key, value);
             let workers = node.entry("Workers").or_insert_with(|| json!([]));

@@ -5,7 +5,7 @@ use super::place::Place;
 use super::words::{numbers, runs};
 use crate::query::{Comparison, Condition, Other, blocks};
 use observations::number::{bytes, count, figure, percent, plural, ratio, seconds};
-use plans::{Access, Kind, Remark, Terms, remarks};
+use plans::{Access, Kind, Rule, Terms, remarks};
 use statements::{
     Advice, AdviceKind, Certainty, Counter, Origin, Rules, Snapshot, Statement, StatementPlan,
     Table,
@@ -81,7 +81,7 @@ fn spill(snapshot: &Snapshot, statement: &Statement, rules: &Rules) -> Option<Ad
     }
     let memory = rules.sort_memory;
     let plans = statement.plans.iter();
-    let operators: Vec<String> = plans.flat_map(|plan| spilling(plan, &rules.terms)).collect();
+    let operators: Vec<String> = plans.flat_map(spilling).collect();
     let place = match operators.as_slice() {
         [] => String::new(),
         operators => format!(" In a logged plan: {}.", operators.join(", ")),
@@ -109,16 +109,14 @@ fn spill(snapshot: &Snapshot, statement: &Statement, rules: &Rules) -> Option<Ad
     })
 }
 
-fn spilling(plan: &StatementPlan, terms: &Terms) -> Vec<String> {
+fn spilling(plan: &StatementPlan) -> Vec<String> {
     let operators = plan.plan.operators();
-    remarks(&plan.plan, terms)
-        .into_iter()
-        .filter_map(|remark| match remark {
-            Remark::Operator { operator, name, detail } if name == "Spill" => {
-                Some(format!("{} ({detail})", operators[operator].1.name))
-            }
-            _ => None,
-        })
+    let warnings = operators.iter().flat_map(|(_, operator)| {
+        operator.warnings.iter().map(|warning| (operator.name.as_str(), warning))
+    });
+    warnings
+        .filter(|(_, warning)| warning.name == "Spill")
+        .map(|(name, warning)| format!("{name} ({})", warning.detail))
         .collect()
 }
 
@@ -128,15 +126,11 @@ fn estimate(snapshot: &Snapshot, at: usize, rules: &Rules) -> Option<Advice> {
     let (statement, terms) = (&snapshot.statements[at], &rules.terms);
     let logged = statement.plans.iter().find_map(|found| {
         let operators = found.plan.operators();
-        remarks(&found.plan, terms).into_iter().find_map(|remark| match remark {
-            Remark::Estimate { operator, rows, .. } => {
-                let operator = operators[operator].1;
-                let object =
-                    operator.objects.first().map(|object| format!(" of {}", object.label()));
-                Some((format!("{}{}", operator.name, object.unwrap_or_default()), rows))
-            }
-            _ => None,
-        })
+        let remarks = remarks(&found.plan, terms);
+        let wrong = remarks.into_iter().find(|remark| remark.rule == Rule::Estimate)?;
+        let operator = operators[wrong.operator?].1;
+        let object = operator.objects.first().map(|object| format!(" of {}", object.label()));
+        Some((format!("{}{}", operator.name, object.unwrap_or_default()), operator.rows))
     });
     let better = "Better statistics give the planner the real row counts: ANALYZE; CREATE \
                   STATISTICS for correlated columns; a higher statistics target for skewed values.";

@@ -1,12 +1,19 @@
 //! ShowPlan XML
 //! (<https://learn.microsoft.com/sql/relational-databases/showplan-logical-and-physical-operators-reference>).
 
+mod known;
+mod properties;
+mod traits;
+mod xml;
+
 use engine::Plans;
 use plans::{
-    Access, DEPTH_MAX, Kind, MissingIndex, Object, Operator, Parameter, Plan, PlanError, Predicate,
+    Access, DEPTH_MAX, Kind, Memory, MissingIndex, Operator, Parameter, Plan, PlanError, Predicate,
     Role, Rows, Statement, Wait, Warning,
 };
 use roxmltree::{Document, Node};
+use sql::Syntax;
+use xml::{child, children, flag, is, number, object, parts, unquoted};
 
 /// The engine's name in statements.
 pub const ENGINE: &str = "sqlserver";
@@ -83,25 +90,18 @@ fn plans_of<'a, 'b>(statement: Node<'a, 'b>) -> Vec<Node<'a, 'b>> {
     within.into_iter().filter(|node| is(*node, "QueryPlan")).collect()
 }
 
-/// The elements in an element, in their order, without what is in those of the given names.
-fn parts<'a, 'b>(node: Node<'a, 'b>, closed: &[&str]) -> Vec<Node<'a, 'b>> {
-    let mut found = Vec::new();
-    let mut next: Vec<Node> = node.children().rev().filter(Node::is_element).collect();
-    while let Some(node) = next.pop() {
-        found.push(node);
-        if !closed.contains(&node.tag_name().name()) {
-            next.extend(node.children().rev().filter(Node::is_element));
-        }
-    }
-    found
-}
-
 fn read_plan(statement: Node, node: Node) -> Result<Plan, PlanError> {
     let times = child(node, "QueryTimeStats");
     let memory = child(node, "MemoryGrantInfo");
     let root = child(node, "RelOp").map(|operator| read_operator(operator, 0)).transpose()?;
     let of_root = root.as_ref().and_then(|root| root.cost);
+    let parameters: Vec<Parameter> =
+        children(node, "ParameterList", "ColumnReference").map(parameter).collect();
     Ok(Plan {
+        planning_cpu_ms: number(node, "CompileCPU"),
+        functions_ms: times.and_then(|times| number(times, "UdfElapsedTime")),
+        traits: traits::of_statement(statement, node, &parameters, root.as_ref()),
+        statistics: traits::statistics(node),
         cost: number(statement, "StatementSubTreeCost").or(of_root),
         elapsed_ms: times.and_then(|times| number(times, "ElapsedTime")),
         cpu_ms: times.and_then(|times| number(times, "CpuTime")),
@@ -110,18 +110,32 @@ fn read_plan(statement: Node, node: Node) -> Result<Plan, PlanError> {
         degree: number(node, "DegreeOfParallelism").map(|degree| (degree as u32).max(1)),
         serial_reason: node.attribute("NonParallelPlanReason").map(str::to_owned),
         early_abort: statement.attribute("StatementOptmEarlyAbortReason").map(str::to_owned),
-        memory_kib: memory
+        memory: memory
             .and_then(|memory| {
-                Some((number(memory, "GrantedMemory")?, number(memory, "MaxUsedMemory")?))
+                Some(Memory {
+                    granted_kib: number(memory, "GrantedMemory")?,
+                    used_kib: number(memory, "MaxUsedMemory")?,
+                    wait_ms: 1_000.0 * memory_wait_s(node, memory),
+                })
             })
-            .filter(|(granted, _)| *granted > 0.0),
+            .filter(|memory| memory.granted_kib > 0.0),
         root,
         missing_indexes: missing_indexes(node),
-        parameters: children(node, "ParameterList", "ColumnReference").map(parameter).collect(),
+        parameters,
         waits: children(node, "WaitStats", "Wait").map(wait).collect(),
         warnings: plan_warnings(node),
-        unknown: unknown(node),
+        unknown: known::unknown(node),
+        compilation_ms: None,
     })
+}
+
+/// Seconds that a statement waited for memory, of which a warning tells too.
+fn memory_wait_s(plan: Node, memory: Node) -> f64 {
+    let warnings = children(plan, "Warnings", "Wait");
+    let warned = warnings
+        .filter(|wait| wait.attribute("WaitType") == Some("Memory Grant"))
+        .filter_map(|wait| number(wait, "WaitTime"));
+    number(memory, "GrantWaitTime").into_iter().chain(warned).fold(0.0, f64::max)
 }
 
 fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
@@ -164,6 +178,7 @@ fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
         counters.iter().any(|thread| thread.attribute("ActualExecutionMode") == Some("Batch"));
     // In batch mode an operator's time is its own, in row mode it has its inputs in it.
     let below: f64 = inputs.iter().filter_map(Operator::time).sum();
+    let predicates = predicates(&own);
     Ok(Operator {
         name: if is_lookup && physical.ends_with("Seek") {
             "Key Lookup".into()
@@ -186,7 +201,9 @@ fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
                 sum("ActualPhysicalReads").unwrap_or(0.0) + sum("ActualReadAheads").unwrap_or(0.0);
             ((logical - read).max(0.0), read)
         }),
-        predicates: predicates(&own),
+        properties: properties::of_operator(node, &own, &inputs, &predicates, times),
+        thread_rows: properties::thread_rows(&counters),
+        predicates,
         is_parallel: flag(node, "Parallel"),
         warnings: warnings(node),
         inputs,
@@ -205,22 +222,6 @@ fn access(kind: Kind, physical: &str) -> Option<Access> {
         Kind::Modify => Some(Access::Change),
         _ => None,
     }
-}
-
-fn object(node: Node) -> Object {
-    let name = |attribute| node.attribute(attribute).map(unquoted).unwrap_or_default();
-    Object {
-        database: name("Database"),
-        schema: name("Schema"),
-        table: name("Table"),
-        index: node.attribute("Index").map(unquoted),
-    }
-}
-
-/// `[Order Details]` without its brackets.
-fn unquoted(name: &str) -> String {
-    let inner = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
-    inner.map_or_else(|| name.to_owned(), |inner| inner.replace("]]", "]"))
 }
 
 fn predicates(own: &[Node]) -> Vec<Predicate> {
@@ -268,7 +269,7 @@ fn predicates(own: &[Node]) -> Vec<Predicate> {
             _ => continue,
         };
         if !text.is_empty() {
-            all.push(Predicate { role, text });
+            all.push(Predicate::new(role, text, Syntax::SqlServer));
         }
     }
     all
@@ -349,59 +350,6 @@ fn warnings(node: Node) -> Vec<Warning> {
 
 /// Spills are counted in pages.
 const PAGE_BYTES: f64 = 8_192.0;
-
-/// Parts of a plan: its operators, and what tells how it was made and run.
-const PARTS: [&str; 14] = [
-    "RelOp",
-    "QueryTimeStats",
-    "MemoryGrantInfo",
-    "OptimizerHardwareDependentProperties",
-    "OptimizerStatsUsage",
-    "WaitStats",
-    "ThreadStat",
-    "TraceFlags",
-    "MissingIndexes",
-    "GuessedSelectivity",
-    "UnmatchedIndexes",
-    "ParameterList",
-    "Warnings",
-    "InternalInfo",
-];
-
-fn unknown(plan: Node) -> Vec<String> {
-    let names = plan.children().filter(Node::is_element).map(|node| node.tag_name().name());
-    names.filter(|name| !PARTS.contains(name)).map(str::to_owned).collect()
-}
-
-fn is(node: Node, name: &str) -> bool {
-    node.tag_name().name() == name
-}
-
-fn child<'a, 'b>(node: Node<'a, 'b>, name: &str) -> Option<Node<'a, 'b>> {
-    node.children().find(|child| is(*child, name))
-}
-
-/// Elements in the list of this name.
-fn children<'a, 'b: 'a>(
-    node: Node<'a, 'b>,
-    list: &str,
-    name: &'static str,
-) -> impl Iterator<Item = Node<'a, 'b>> {
-    child(node, list)
-        .into_iter()
-        .flat_map(|list| list.children())
-        .filter(move |node| is(*node, name))
-}
-
-/// Numbers of plans are written as in the United States, whatever the locale of the server and of
-/// the reader.
-fn number(node: Node, name: &str) -> Option<f64> {
-    node.attribute(name)?.trim().parse::<f64>().ok().filter(|value| value.is_finite())
-}
-
-fn flag(node: Node, name: &str) -> bool {
-    matches!(node.attribute(name), Some("1" | "true"))
-}
 
 /// The kind of an operator, by its physical and its logical name.
 fn kind_of(physical: &str, logical: &str, is_lookup: bool) -> Kind {

@@ -1,0 +1,114 @@
+//! A plan on a page: its operators by their share, estimates beside actual rows, remarks in place.
+
+use crate::model::{Bar, BarGroup, Chart, ChartKind, Section, Tone};
+use crate::number;
+use crate::plan_tree::{Placed, grouped, overview, rest, table};
+use plans::{Measure, Operator, Own, Plan, Remark, Terms, remarks};
+
+/// Bars of a chart; the table has all operators.
+const BARS: usize = 15;
+/// The share from which an operator is described without a remark.
+const SHOWN: f64 = 0.01;
+
+/// An operator with its figures and remarks.
+struct Described<'a> {
+    number: usize,
+    operator: &'a Operator,
+    own: Own,
+    remarks: Vec<&'a Remark>,
+}
+
+/// Adds a plan to the section of a page: remarks on the whole statement, operators by time (by cost
+/// where the run was not timed) with their remarks, and the tree.
+pub fn plan_page(section: &mut Section, plan: &Plan, terms: &Terms) {
+    let remarks = remarks(plan, terms);
+    let figures = plan.own();
+    let timed = figures.iter().any(|own| own.ms.is_some());
+    let measure = if timed { Measure::Time } else { Measure::Cost };
+    let of = |own: &Own| if timed { own.ms } else { own.cost }.unwrap_or(0.0);
+    let sum: f64 = figures.iter().map(of).sum();
+    let whole = plan.elapsed_ms.filter(|_| timed).unwrap_or(0.0).max(sum);
+    section.line(overview(plan));
+    for remark in remarks.iter().filter(|remark| remark.operator.is_none()) {
+        section.toned(Placed { remark, place: String::new() }.to_string(), Tone::Warning);
+    }
+    let operators = plan.operators();
+    let mut all: Vec<Described> = operators
+        .iter()
+        .zip(&figures)
+        .enumerate()
+        .map(|(number, ((_, operator), own))| Described {
+            number,
+            operator,
+            own: *own,
+            remarks: remarks.iter().filter(|one| one.operator == Some(number)).collect(),
+        })
+        .collect();
+    all.sort_by(|a, b| of(&b.own).total_cmp(&of(&a.own)));
+    if whole > 0.0 {
+        section.chart(chart(&all, measure, of));
+    }
+    for one in &all {
+        let part = if whole > 0.0 { of(&one.own) / whole } else { 0.0 };
+        if part < SHOWN && one.remarks.is_empty() {
+            continue;
+        }
+        section.line(described(one, part, measure));
+        for remark in &one.remarks {
+            let placed = Placed { remark, place: String::new() };
+            section.indented(2, placed.to_string(), Tone::Warning);
+        }
+    }
+    table(section, plan);
+    rest(section, plan);
+}
+
+/// Operators and their own time or cost.
+fn chart(all: &[Described], measure: Measure, of: impl Fn(&Own) -> f64) -> Chart {
+    let (title, unit) = match measure {
+        Measure::Time => ("Own time of operators (less is better)", "ms"),
+        Measure::Cost => ("Own estimated cost of operators (less is better)", ""),
+    };
+    let bars = all.iter().take(BARS).filter(|one| of(&one.own) > 0.0).map(|one| Bar {
+        label: format!("{} {}", one.number + 1, named(one.operator)).into(),
+        value: of(&one.own),
+        ..Bar::default()
+    });
+    Chart {
+        title: title.into(),
+        unit: unit.into(),
+        kind: ChartKind::Bars,
+        groups: vec![BarGroup { bars: bars.collect(), ..BarGroup::default() }],
+    }
+}
+
+fn named(operator: &Operator) -> String {
+    let object = operator.objects.first().map(|object| format!(" of {}", object.label()));
+    format!("{}{}", operator.title(), object.unwrap_or_default())
+}
+
+/// An operator in a sentence: its share, its rows as estimated and as counted, its runs.
+fn described(one: &Described, part: f64, measure: Measure) -> String {
+    let operator = one.operator;
+    let share = match measure {
+        Measure::Time => format!(
+            "{} of the time, {} ms",
+            number::short_percent(part),
+            grouped(one.own.ms.unwrap_or(0.0)).text()
+        ),
+        Measure::Cost => format!("{} of the cost", number::short_percent(part)),
+    };
+    let rows = |rows: Option<f64>, word: &str| {
+        rows.map(|rows| format!("; {} rows {word}", grouped(rows).text())).unwrap_or_default()
+    };
+    let runs = operator.executions.filter(|runs| *runs > 1.0);
+    let runs = runs.map(|runs| format!("; {} runs", grouped(runs).text()));
+    format!(
+        "{} {}: {share}{}{}{}.",
+        one.number + 1,
+        named(operator),
+        rows(operator.rows.estimated, "estimated"),
+        rows(operator.rows.actual, "actual"),
+        runs.unwrap_or_default()
+    )
+}

@@ -1,0 +1,113 @@
+use crate::formats::{self, Format, Options, Trial};
+use crate::recording::{Run, recording};
+use clap::Parser;
+use command_line::{Context, ExitCode, Failure, Tool, output, results};
+use std::path::{Path, PathBuf};
+use store::Store;
+
+/// Bytes of a file that are read at most: a log of 20 million transactions.
+const FILE_BYTES_MAX: u64 = 1 << 30;
+
+/// Import measurements of other tools, to compare and report them
+///
+/// Reads pgbench's output and transaction logs, sysbench's and HammerDB's output, fio's and
+/// hyperfine's JSON, CSV of trials, and snapshots of sys.dm_os_wait_stats or
+/// pg_wait_sampling_profile as CSV (BEFORE.csv,AFTER.csv). Runs are labelled as measured elsewhere.
+#[derive(Debug, Parser)]
+#[command(name = "import")]
+pub struct Import {
+    /// Files with measurements; files with the same label are repeats, in their order
+    #[arg(required = true, value_name = "[LABEL=]FILE")]
+    sources: Vec<String>,
+    /// Name of the experiment
+    #[arg(long, value_name = "NAME", default_value = "imported")]
+    name: String,
+    /// Name of what the labels are levels of; of CSV the columns that are factors
+    #[arg(long = "factor", value_name = "NAME")]
+    factors: Vec<String>,
+    /// Responses of CSV of which more is better; by default rates and throughputs
+    #[arg(long = "higher", value_name = "RESPONSE")]
+    higher: Vec<String>,
+    /// The response to compare by [default: the first]
+    #[arg(long, value_name = "RESPONSE")]
+    response: Option<String>,
+    /// Seconds between two snapshots of waits
+    #[arg(long, value_name = "SECONDS")]
+    seconds: Option<f64>,
+    /// The results file [default: results/NAME.steelbench]
+    #[arg(long, value_name = "FILE")]
+    results: Option<PathBuf>,
+}
+
+impl Tool for Import {
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench import --factor shared_buffers 1GB=a1.txt 1GB=a2.txt 4GB=b1.txt 4GB=b2.txt",
+        "steelbench import trials.csv --factor layout --factor sessions",
+    ];
+
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        if self.seconds.is_some_and(|seconds| !(seconds.is_finite() && seconds > 0.0)) {
+            return Err(Failure::usage("--seconds: expected a number above 0"));
+        }
+        let options = Options {
+            factors: &self.factors,
+            higher: &self.higher,
+            seconds: self.seconds,
+            engines: context.registry.engines,
+        };
+        let mut trials = Vec::new();
+        for source in &self.sources {
+            trials.extend(read(source, &options)?);
+        }
+        let run =
+            Run { name: &self.name, response: self.response.as_deref(), files: &self.sources };
+        let recording = recording(run, trials).map_err(Failure::usage)?;
+        let path = results::path(self.results.as_ref(), &self.name);
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder)
+                .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
+        }
+        let mut store = Store::create_or_open(&path)?;
+        let _lock = store.lock_for_run()?;
+        let id = store.begin_run(&recording)?;
+        for trial in &recording.trials {
+            store.record_trial(id, trial)?;
+        }
+        output::print(&format!(
+            "{}: run {id} with {} trials of {} configurations, measured elsewhere\n",
+            path.display(),
+            recording.trials.len(),
+            recording.configurations.len()
+        ))
+    }
+}
+
+/// The trials in a source.
+fn read(source: &str, options: &Options<'_>) -> Result<Vec<Trial>, Failure> {
+    // A file may have such a sign in its name.
+    let (label, files) = match source.split_once('=') {
+        Some((label, files)) if !Path::new(source).exists() => (Some(label), files),
+        _ => (None, source),
+    };
+    let text = |file: &str| {
+        experiment::read_text(Path::new(file), FILE_BYTES_MAX)
+            .map_err(|error| Failure::usage(format!("{file}: {error}")))
+    };
+    let (format, mut trials) = match files.split_once(',') {
+        Some((before, after)) if !Path::new(files).exists() => {
+            let trial = formats::waits::read(&text(before)?, &text(after)?, options);
+            let trial = trial.map_err(|error| Failure::usage(format!("{files}: {error}")))?;
+            (Format::Waits, vec![trial])
+        }
+        _ => formats::read(&text(files)?, options)
+            .map_err(|error| Failure::usage(format!("{files}: {error}")))?,
+    };
+    let last = files.rsplit(',').next().unwrap_or(files);
+    let stem = Path::new(last).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let factor = options.factors.first().map_or("configuration", String::as_str);
+    for trial in &mut trials {
+        trial.label(factor, label, &stem);
+        trial.origin = format!("{} in {files}", format.name());
+    }
+    Ok(trials)
+}

@@ -1,0 +1,104 @@
+//! A trial of another tool, and the formats that it may have.
+
+use engine::Engine;
+use observations::{LevelRecord, Observations, Response};
+use thiserror::Error;
+
+/// The options that reading depends on.
+pub struct Options<'a> {
+    /// Names of factors.
+    pub factors: &'a [String],
+    /// Responses of which more is better.
+    pub higher: &'a [String],
+    /// Seconds between two snapshots.
+    pub seconds: Option<f64>,
+    /// The engines that know wait types.
+    pub engines: &'static [&'static dyn Engine],
+}
+
+/// A trial that another tool measured.
+#[derive(Debug, Default)]
+pub struct Trial {
+    /// The levels of its factors; empty where the file does not have them.
+    pub levels: Vec<LevelRecord>,
+    /// Its block, where the file has it.
+    pub block: Option<u32>,
+    /// Its figures.
+    pub observations: Observations,
+    /// The format and the file.
+    pub origin: String,
+}
+
+impl Trial {
+    /// Names its configuration: by the label of the user, else as the file does, else by the file.
+    pub fn label(&mut self, factor: &str, label: Option<&str>, stem: &str) {
+        let level = |level: &str| LevelRecord { factor: factor.into(), level: level.into() };
+        match label {
+            Some(label) => self.levels = vec![level(label)],
+            None if self.levels.is_empty() => self.levels = vec![level(stem)],
+            None => {}
+        }
+    }
+}
+
+/// A format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// A table of trials.
+    Table,
+    /// pgbench's summary.
+    PgbenchOutput,
+    /// pgbench's log of transactions.
+    PgbenchLog,
+    /// sysbench's summary.
+    Sysbench,
+    /// HammerDB's result.
+    HammerDb,
+    /// fio's JSON.
+    Fio,
+    /// hyperfine's JSON.
+    Hyperfine,
+    /// Two snapshots of waits.
+    Waits,
+}
+
+impl Format {
+    /// Its name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Table => "CSV",
+            Self::PgbenchOutput => "output of pgbench",
+            Self::PgbenchLog => "transaction log of pgbench",
+            Self::Sysbench => "output of sysbench",
+            Self::HammerDb => "result of HammerDB",
+            Self::Fio => "JSON of fio",
+            Self::Hyperfine => "JSON of hyperfine",
+            Self::Waits => "snapshots of waits",
+        }
+    }
+}
+
+/// An error of reading a file.
+#[derive(Debug, Error)]
+pub enum FormatError {
+    /// The text has no known format.
+    #[error(
+        "unknown format; expected CSV, output or logs of pgbench, output of sysbench or HammerDB, \
+         or JSON of fio or hyperfine"
+    )]
+    Unknown,
+    /// It has a known format and lacks a figure.
+    #[error("{0}")]
+    Damaged(String),
+    /// CSV that cannot be read.
+    #[error(transparent)]
+    Csv(#[from] csv::Error),
+    /// JSON that cannot be read.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}
+
+/// Observations with these responses.
+pub fn observed(elapsed_s: f64, connections: u32, responses: Vec<Response>) -> Observations {
+    Observations { elapsed_s, connections, responses, ..Observations::default() }
+}
