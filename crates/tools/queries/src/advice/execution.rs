@@ -5,7 +5,7 @@ use super::place::Place;
 use super::words::{numbers, runs};
 use crate::query::{Comparison, Condition, Other, blocks};
 use observations::number::{bytes, count, figure, percent, plural, ratio, seconds};
-use plans::{Access, Kind, Rule, Terms, remarks};
+use plans::{Access, Kind, Rule, remarks};
 use statements::{
     Advice, AdviceKind, Certainty, Counter, Origin, Rules, Snapshot, Statement, StatementPlan,
     Table,
