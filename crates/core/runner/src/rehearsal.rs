@@ -149,7 +149,7 @@ fn essence(error: &str) -> String {
     let first = lines.next().unwrap_or_default();
     let important = lines.clone().filter_map(|line| {
         let at = LEVELS.iter().filter_map(|level| line.find(level)).min()?;
-        Some(&line[at..])
+        Some(&line[at - usize::from(line[..at].ends_with('['))..])
     });
     let mut shown: Vec<&str> = important.collect();
     if shown.is_empty() {
@@ -337,6 +337,8 @@ mod tests {
         let log = "starting: its log ends with:\n10:00 LOG:  starting\n10:01 FATAL:  no \
                    memory\n10:01 HINT:  less\n10:02 LOG:  ended";
         assert_eq!(essence(log), "starting: its log ends with: FATAL:  no memory HINT:  less");
+        let bracketed = "log:\n10:00 [Note] begins\n10:01 [ERROR] no memory";
+        assert_eq!(essence(bracketed), "log: [ERROR] no memory");
         assert_eq!(essence("starting: ended\nwith 1"), "starting: ended with 1");
         assert_eq!(essence("refused"), "refused");
     }
