@@ -1,5 +1,5 @@
-//! What `check` asks the engines of an experiment: whether they accept its statements, and whether
-//! servers start with its settings.
+//! Questions of `check` to the engines of an experiment: whether they accept its statements, and
+//! whether servers start with its settings.
 
 use crate::common;
 use crate::common::{Ended, Lab};
@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 
 const SCRIPT: &str = "\\set a random(1, 9)\nBEGIN;\nSELECT abalance FROM pgbench_accounts\n  WHERE \
                       aid = :a;\nUPDATE pgbench_accounts SET abalance = :a WHERE aid = :a;\nEND;\n";
-/// The same with a column that does not exist, in the second line of its statement.
+/// Has a column that does not exist, in the second line of its statement.
 const WRONG: &str = "\\set a random(1, 9)\nBEGIN;\nSELECT abalance\n  , nope FROM \
                      pgbench_accounts WHERE aid = :a;\nEND;\n";
 

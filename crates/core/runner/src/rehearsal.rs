@@ -1,4 +1,4 @@
-//! What only an engine can say before the first trial: whether it starts with the settings of a
+//! Questions to engines before the first trial: whether a server starts with the settings of a
 //! configuration, and whether it accepts the user's statements. Private servers and embedded
 //! engines are prepared as for a trial and removed again; your servers are asked without a change.
 
