@@ -149,11 +149,11 @@ fn statements_are_prepared_on_a_mariadb_server_by_url() {
 /// Settings that a server accepts one by one and with which it does not start.
 #[test]
 fn a_server_is_started_with_the_settings_of_the_file() {
-    let without = "[experiment]\nname = \"t\"\n[target]\nengine = \"ENGINE\"\nsettings = { SETTINGS \
+    let text = "[experiment]\nname = \"t\"\n[target]\nengine = \"ENGINE\"\nsettings = { SETTINGS \
                    }\n[workload]\nprobe = \"insert\"\nconnections = 1\nrows = \
                    10\nrows_per_transaction = 1\n[repeats]\nblocks = 1\n";
     let of = |engine: &str, settings: &str| {
-        let lab = servers::lab(&without.replace("ENGINE", engine).replace("SETTINGS", settings));
+        let lab = servers::lab(&text.replace("ENGINE", engine).replace("SETTINGS", settings));
         check(&lab, &[], 0).stdout
     };
     if servers::installed::installations().is_empty() {

@@ -12,8 +12,8 @@ use observations::redacted;
 use probe::{Probe, WrittenStatement};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 use work::{Cancel, CancelReason, Stop, Work};
 
@@ -56,21 +56,25 @@ pub fn rehearse(
     results: &Path,
     stop: &Stop,
 ) -> Rehearsal {
-    let (cancel, is_over) = (Cancel::new(), AtomicBool::new(false));
-    let started = Instant::now();
+    let (cancel, started) = (Cancel::new(), Instant::now());
+    let (done, waiting) = channel::<()>();
+    let asks = cancel.clone();
     thread::scope(|scope| {
-        scope.spawn(|| {
-            while !is_over.load(Ordering::Relaxed) {
+        let watcher = Builder::new().name("rehearsal".into()).spawn_scoped(scope, move || {
+            while let Err(RecvTimeoutError::Timeout) = waiting.recv_timeout(LOOK_EVERY) {
                 if stop.is_asked() {
-                    cancel.cancel(CancelReason::Interrupt);
+                    asks.cancel(CancelReason::Interrupt);
                 } else if started.elapsed() > TIME_MAX {
-                    cancel.cancel(CancelReason::RunTime);
+                    asks.cancel(CancelReason::RunTime);
                 }
-                thread::sleep(LOOK_EVERY);
             }
         });
+        if let Err(error) = watcher {
+            let failed = vec![EngineError::no_thread(&error).to_string()];
+            return Rehearsal { failed, ..Rehearsal::default() };
+        }
         let answers = all(registry, experiment, results, &cancel);
-        is_over.store(true, Ordering::Relaxed);
+        drop(done);
         answers
     })
 }
