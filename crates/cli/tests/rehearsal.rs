@@ -1,5 +1,5 @@
-//! What `check` asks the engines of an experiment: whether they accept its statements, and whether
-//! servers start with its settings.
+//! Questions of `check` to the engines of an experiment: whether they accept its statements, and
+//! whether servers start with its settings.
 
 use crate::common;
 use crate::common::{Ended, Lab};
@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 
 const SCRIPT: &str = "\\set a random(1, 9)\nBEGIN;\nSELECT abalance FROM pgbench_accounts\n  WHERE \
                       aid = :a;\nUPDATE pgbench_accounts SET abalance = :a WHERE aid = :a;\nEND;\n";
-/// The same with a column that does not exist, in the second line of its statement.
+/// Has a column that does not exist, in the second line of its statement.
 const WRONG: &str = "\\set a random(1, 9)\nBEGIN;\nSELECT abalance\n  , nope FROM \
                      pgbench_accounts WHERE aid = :a;\nEND;\n";
 
@@ -149,11 +149,11 @@ fn statements_are_prepared_on_a_mariadb_server_by_url() {
 /// Settings that a server accepts one by one and with which it does not start.
 #[test]
 fn a_server_is_started_with_the_settings_of_the_file() {
-    let without = "[experiment]\nname = \"t\"\n[target]\nengine = \"ENGINE\"\nsettings = { SETTINGS \
+    let text = "[experiment]\nname = \"t\"\n[target]\nengine = \"ENGINE\"\nsettings = { SETTINGS \
                    }\n[workload]\nprobe = \"insert\"\nconnections = 1\nrows = \
                    10\nrows_per_transaction = 1\n[repeats]\nblocks = 1\n";
     let of = |engine: &str, settings: &str| {
-        let lab = servers::lab(&without.replace("ENGINE", engine).replace("SETTINGS", settings));
+        let lab = servers::lab(&text.replace("ENGINE", engine).replace("SETTINGS", settings));
         check(&lab, &[], 0).stdout
     };
     if servers::installed::installations().is_empty() {

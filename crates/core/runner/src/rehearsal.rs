@@ -1,4 +1,4 @@
-//! What only an engine can say before the first trial: whether it starts with the settings of a
+//! Questions to engines before the first trial: whether a server starts with the settings of a
 //! configuration, and whether it accepts the user's statements. Private servers and embedded
 //! engines are prepared as for a trial and removed again; your servers are asked without a change.
 
@@ -12,8 +12,8 @@ use observations::redacted;
 use probe::{Probe, WrittenStatement};
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 use work::{Cancel, CancelReason, Stop, Work};
 
@@ -56,21 +56,25 @@ pub fn rehearse(
     results: &Path,
     stop: &Stop,
 ) -> Rehearsal {
-    let (cancel, is_over) = (Cancel::new(), AtomicBool::new(false));
-    let started = Instant::now();
+    let (cancel, started) = (Cancel::new(), Instant::now());
+    let (done, waiting) = channel::<()>();
+    let asks = cancel.clone();
     thread::scope(|scope| {
-        scope.spawn(|| {
-            while !is_over.load(Ordering::Relaxed) {
+        let watcher = Builder::new().name("rehearsal".into()).spawn_scoped(scope, move || {
+            while let Err(RecvTimeoutError::Timeout) = waiting.recv_timeout(LOOK_EVERY) {
                 if stop.is_asked() {
-                    cancel.cancel(CancelReason::Interrupt);
+                    asks.cancel(CancelReason::Interrupt);
                 } else if started.elapsed() > TIME_MAX {
-                    cancel.cancel(CancelReason::RunTime);
+                    asks.cancel(CancelReason::RunTime);
                 }
-                thread::sleep(LOOK_EVERY);
             }
         });
+        if let Err(error) = watcher {
+            let failed = vec![EngineError::no_thread(&error).to_string()];
+            return Rehearsal { failed, ..Rehearsal::default() };
+        }
         let answers = all(registry, experiment, results, &cancel);
-        is_over.store(true, Ordering::Relaxed);
+        drop(done);
         answers
     })
 }
@@ -149,7 +153,7 @@ fn essence(error: &str) -> String {
     let first = lines.next().unwrap_or_default();
     let important = lines.clone().filter_map(|line| {
         let at = LEVELS.iter().filter_map(|level| line.find(level)).min()?;
-        Some(&line[at..])
+        Some(&line[at - usize::from(line[..at].ends_with('['))..])
     });
     let mut shown: Vec<&str> = important.collect();
     if shown.is_empty() {
@@ -337,6 +341,8 @@ mod tests {
         let log = "starting: its log ends with:\n10:00 LOG:  starting\n10:01 FATAL:  no \
                    memory\n10:01 HINT:  less\n10:02 LOG:  ended";
         assert_eq!(essence(log), "starting: its log ends with: FATAL:  no memory HINT:  less");
+        let bracketed = "log:\n10:00 [Note] begins\n10:01 [ERROR] no memory";
+        assert_eq!(essence(bracketed), "log: [ERROR] no memory");
         assert_eq!(essence("starting: ended\nwith 1"), "starting: ended with 1");
         assert_eq!(essence("refused"), "refused");
     }
