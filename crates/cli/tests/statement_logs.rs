@@ -113,7 +113,8 @@ fn percentiles_are_the_smallest_times_that_cover_their_share() {
         log + &format!(
             "# Time: 261124 12:00:00\n# User@Host: app[app] @ localhost []\n# Thread_id: 8  \
              Schema: shop  QC_hit: No\n# Query_time: 0.{ms:03}000  Lock_time: 0.000010  \
-             Rows_sent: 2  Rows_examined: 50\nSET timestamp=1790000000;\nSELECT * FROM t WHERE id = {ms};\n"
+             Rows_sent: 2  Rows_examined: 50\n\
+             SET timestamp=1790000000;\nSELECT * FROM t WHERE id = {ms};\n"
         )
     });
     lab.write("slow.log", &log);
