@@ -109,16 +109,14 @@ fn a_slow_query_log_of_mariadb_is_read() {
 #[test]
 fn percentiles_are_the_smallest_times_that_cover_their_share() {
     let lab = Lab::new();
-    let log: String = (1..=100)
-        .map(|ms| {
-            format!(
-                "# Time: 261124 12:00:00\n# User@Host: app[app] @ localhost []\n# Thread_id: 8  \
-                 Schema: shop  QC_hit: No\n# Query_time: 0.{ms:03}000  Lock_time: 0.000010  \
-                 Rows_sent: 2  Rows_examined: 50\nSET timestamp=1790000000;\nSELECT * FROM t WHERE \
-                 id = {ms};\n"
-            )
-        })
-        .collect();
+    let log = (1..=100).fold(String::new(), |log, ms| {
+        log + &format!(
+            "# Time: 261124 12:00:00\n# User@Host: app[app] @ localhost []\n# Thread_id: 8  \
+             Schema: shop  QC_hit: No\n# Query_time: 0.{ms:03}000  Lock_time: 0.000010  \
+             Rows_sent: 2  Rows_examined: 50\n\
+             SET timestamp=1790000000;\nSELECT * FROM t WHERE id = {ms};\n"
+        )
+    });
     lab.write("slow.log", &log);
     let found = read(&lab, &lab.path("slow.log"));
     let one = statement(&found, "SELECT * FROM t");

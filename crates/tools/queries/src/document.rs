@@ -242,8 +242,8 @@ fn advice(all: &Queries, rows: usize) -> Option<Section> {
     left_out(&mut section, all.advice.len(), rows);
     section.note(
         "By share of the server's time. Counted: from the server's counters and definitions. \
-         Estimated: by its optimizer, or as stated. Possible: consistent with the counters, not proven. `steelbench queries try` \
-         measures the gain and cost of an index.",
+         Estimated: by its optimizer, or as stated. Possible: consistent with the counters, not \
+         proven. `steelbench queries try` measures the gain and cost of an index.",
     );
     Some(section)
 }

@@ -196,10 +196,10 @@ fn prepared(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, E
 
 fn slots(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, Error> {
     let sql = "SELECT slot_name, coalesce(database, ''), slot_type, \
-               pg_catalog.pg_wal_lsn_diff(CASE WHEN pg_catalog.pg_is_in_recovery() THEN pg_catalog.pg_last_wal_receive_lsn() ELSE \
-               pg_catalog.pg_current_wal_lsn() END, restart_lsn), wal_status FROM \
-               pg_catalog.pg_replication_slots WHERE NOT active AND restart_lsn IS NOT NULL AND \
-               NOT temporary ORDER BY 4 DESC NULLS LAST";
+               pg_catalog.pg_wal_lsn_diff(CASE WHEN pg_catalog.pg_is_in_recovery() THEN \
+               pg_catalog.pg_last_wal_receive_lsn() ELSE pg_catalog.pg_current_wal_lsn() END, \
+               restart_lsn), wal_status FROM pg_catalog.pg_replication_slots WHERE NOT active AND \
+               restart_lsn IS NOT NULL AND NOT temporary ORDER BY 4 DESC NULLS LAST";
     let rows = ask(client, sql)?;
     Ok(rows
         .iter()

@@ -204,13 +204,13 @@ fn comparison(nodes: &[Node<'_>], syntax: Syntax) -> Option<Vec<Condition>> {
             return rows(&parts, &comparison, is_negated, syntax);
         }
     }
+    let is_any = right.first().is_some_and(|first| first.is(&["any", "some"]));
+    let right = if is_any { &right[1..] } else { right };
     let (mut operand_of, mut other) = (operand(left, syntax), other(right, syntax));
     let mut comparison = match comparison {
         Comparison::In if is_negated => Comparison::NotIn,
         _ if is_negated => Comparison::Other,
-        Comparison::Equal if right.first().is_some_and(|first| first.is(&["any", "some"])) => {
-            Comparison::In
-        }
+        Comparison::Equal if is_any => Comparison::In,
         known => known,
     };
     if operand_of.is_none() {
