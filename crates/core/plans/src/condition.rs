@@ -305,7 +305,7 @@ fn comparison(all: &[Token]) -> Option<Comparison> {
             return Some(Comparison { start: at, end: at + 1, is_pattern: word.ends_with("LIKE") });
         }
         if is_sign(at) && token.text != "*" {
-            let end = (at..).find(|at| !is_sign(*at)).unwrap_or(all.len());
+            let end = (at..all.len()).find(|at| !is_sign(*at)).unwrap_or(all.len());
             // LIKE of PostgreSQL.
             let is_pattern = end - at > 1 && token.text == "~" && all[at + 1].text == "~";
             return Some(Comparison { start: at, end, is_pattern });
