@@ -172,13 +172,7 @@ fn operator(node: &Value, processes: f64, divisor: f64) -> Operator {
         Kind::IndexSeek if !predicates.iter().any(|one| one.role == Role::Seek) => Kind::IndexScan,
         kind => kind,
     };
-    let access = match kind {
-        Kind::TableScan | Kind::IndexScan => Some(Access::Scan),
-        Kind::IndexSeek => Some(Access::Seek),
-        Kind::Lookup => Some(Access::Lookup),
-        Kind::Modify => Some(Access::Change),
-        _ => None,
-    };
+    let access = access_of(kind);
     let run = number(node, "Actual Rows").zip(number(node, "Actual Loops"));
     let loops = run.map(|(_, loops)| loops);
     let ran = processes.min(loops.unwrap_or(1.0)).max(1.0);
@@ -221,6 +215,16 @@ fn operator(node: &Value, processes: f64, divisor: f64) -> Operator {
         warnings: spills(node),
         kind,
         ..Operator::default()
+    }
+}
+
+fn access_of(kind: Kind) -> Option<Access> {
+    match kind {
+        Kind::TableScan | Kind::IndexScan => Some(Access::Scan),
+        Kind::IndexSeek => Some(Access::Seek),
+        Kind::Lookup => Some(Access::Lookup),
+        Kind::Modify => Some(Access::Change),
+        _ => None,
     }
 }
 
