@@ -26,7 +26,7 @@ fn a_folder_of_plans_is_explained_without_the_constants_of_its_statements() {
         "Index Seek of t (IX_a): 1.50 rows estimated, 30,000 actual.",
         "30,000 rows fetched one at a time from the table",
         "QuantumOptimizer",
-        "Sort: engine warning Spill: 14376 kB",
+        "Sort: engine warning Spill (14376 kB)",
         "o (PRIMARY)",
         "2 statements without a plan",
     ] {

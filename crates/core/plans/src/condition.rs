@@ -26,7 +26,9 @@ const TOKENS_MAX: usize = 2_000;
 
 /// The obstacles in a condition, each once.
 pub fn obstacles(text: &str, syntax: Syntax) -> Vec<Obstacle> {
-    let all: Vec<Token> = tokens(text, syntax)
+    // MariaDB marks a value that it computes once.
+    let text = if syntax == Syntax::MariaDb { text.replace("<cache>", "") } else { text.into() };
+    let all: Vec<Token> = tokens(&text, syntax)
         .filter(|token| !matches!(token.kind, Kind::Space | Kind::Comment))
         .take(TOKENS_MAX + 1)
         .collect();
@@ -183,7 +185,12 @@ const NO_FUNCTIONS: [&str; 16] = [
 ];
 
 /// Words that are no columns.
-const CONSTANTS: [&str; 18] = [
+const CONSTANTS: [&str; 23] = [
+    "WITH",
+    "WITHOUT",
+    "ZONE",
+    "PRECISION",
+    "VARYING",
     "NULL",
     "TRUE",
     "FALSE",
@@ -298,7 +305,7 @@ fn comparison(all: &[Token]) -> Option<Comparison> {
             return Some(Comparison { start: at, end: at + 1, is_pattern: word.ends_with("LIKE") });
         }
         if is_sign(at) && token.text != "*" {
-            let end = (at..).find(|at| !is_sign(*at)).unwrap_or(all.len());
+            let end = (at..all.len()).find(|at| !is_sign(*at)).unwrap_or(all.len());
             // LIKE of PostgreSQL.
             let is_pattern = end - at > 1 && token.text == "~" && all[at + 1].text == "~";
             return Some(Comparison { start: at, end, is_pattern });

@@ -214,11 +214,13 @@ fn what_there_is_to_look_at_is_said_with_its_figures_and_what_is_unknown_by_name
         found,
         [
             (Rule::Estimate, Some(1)),
-            (Rule::Lookups, Some(2)),
             (Rule::MissingIndex, None),
+            (Rule::Lookups, Some(2)),
             (Rule::Warning, None),
             (Rule::MemoryUnused, None),
+            (Rule::Serial, None),
             (Rule::EarlyAbort, None),
+            (Rule::IdleThreads, None),
         ],
         "{said:#?}"
     );

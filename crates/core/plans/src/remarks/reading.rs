@@ -84,7 +84,7 @@ pub fn outer_rows(nodes: &Weights<'_>, inner: usize) -> Option<f64> {
     let inputs = nodes.inputs(join);
     let outer = nodes.operators[*inputs.first()?].1;
     (nodes.operators[join].1.kind == Kind::NestedLoops && inputs.first() != Some(&inner))
-        .then(|| outer.rows.estimated)
+        .then_some(outer.rows.estimated)
         .flatten()
 }
 

@@ -172,13 +172,7 @@ fn operator(node: &Value, processes: f64, divisor: f64) -> Operator {
         Kind::IndexSeek if !predicates.iter().any(|one| one.role == Role::Seek) => Kind::IndexScan,
         kind => kind,
     };
-    let access = match kind {
-        Kind::TableScan | Kind::IndexScan => Some(Access::Scan),
-        Kind::IndexSeek => Some(Access::Seek),
-        Kind::Lookup => Some(Access::Lookup),
-        Kind::Modify => Some(Access::Change),
-        _ => None,
-    };
+    let access = access_of(kind);
     let run = number(node, "Actual Rows").zip(number(node, "Actual Loops"));
     let loops = run.map(|(_, loops)| loops);
     let ran = processes.min(loops.unwrap_or(1.0)).max(1.0);
@@ -224,11 +218,23 @@ fn operator(node: &Value, processes: f64, divisor: f64) -> Operator {
     }
 }
 
+fn access_of(kind: Kind) -> Option<Access> {
+    match kind {
+        Kind::TableScan | Kind::IndexScan => Some(Access::Scan),
+        Kind::IndexSeek => Some(Access::Seek),
+        Kind::Lookup => Some(Access::Lookup),
+        Kind::Modify => Some(Access::Change),
+        _ => None,
+    }
+}
+
 /// Properties that remarks need beside the figures of all nodes.
 fn properties(node: &Value, predicates: &[Predicate]) -> Vec<Property> {
     let of = |key: &str| number(node, key);
     let workers = of("Workers Planned").zip(of("Workers Launched"));
-    let pages = of("Exact Heap Blocks").zip(of("Lossy Heap Blocks"));
+    // Text leaves out what is 0.
+    let lossy = of("Lossy Heap Blocks").filter(|lossy| *lossy > 0.0);
+    let exact = of("Exact Heap Blocks").unwrap_or(0.0);
     let cache = of("Cache Misses").zip(of("Cache Hits"));
     // A list that is compared as a whole because it may have NULL; EXISTS is planned as a join.
     let lists = ["NOT (hashed SubPlan", "NOT (ANY ("];
@@ -237,7 +243,7 @@ fn properties(node: &Value, predicates: &[Predicate]) -> Vec<Property> {
     });
     [
         workers.map(|(planned, launched)| Property::Workers { planned, launched }),
-        pages.map(|(exact, lossy)| Property::Bitmap { exact, lossy }),
+        lossy.map(|lossy| Property::Bitmap { exact, lossy }),
         cache.map(|(misses, hits)| Property::Cache { misses, hits }),
         of("Heap Fetches").map(Property::HeapFetches),
         is_null_aware.then_some(Property::NullAware),
