@@ -13,6 +13,7 @@ const FILE_BYTES_MAX: u64 = 1 << 30;
 /// Reads pgbench's output and transaction logs, sysbench's and HammerDB's output, fio's and
 /// hyperfine's JSON, CSV of trials, and snapshots of sys.dm_os_wait_stats or
 /// pg_wait_sampling_profile as CSV (BEFORE.csv,AFTER.csv). Runs are labelled as measured elsewhere.
+#[expect(clippy::doc_markdown, reason = "the help shows it as it is")]
 #[derive(Debug, Parser)]
 #[command(name = "import")]
 pub struct Import {

@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use thiserror::Error;
 
 /// The run that trials become.
+#[derive(Debug, Clone, Copy)]
 pub struct Run<'a> {
     /// Name of the experiment.
     pub name: &'a str,

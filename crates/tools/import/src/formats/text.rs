@@ -1,4 +1,4 @@
-//! Summaries in words: sysbench and HammerDB.
+//! Summaries in words: sysbench and `HammerDB`.
 
 use super::trial::{FormatError, observed};
 use observations::{Observations, Response, Work};

@@ -52,7 +52,7 @@ pub enum Format {
     PgbenchLog,
     /// sysbench's summary.
     Sysbench,
-    /// HammerDB's result.
+    /// A result of `HammerDB`.
     HammerDb,
     /// fio's JSON.
     Fio,

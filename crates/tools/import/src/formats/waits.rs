@@ -73,7 +73,7 @@ fn table(
         names.keys().filter(|name| is_known(name)).count()
     };
     let tables = engines.iter().map(|engine| engine.wait_types());
-    tables.max_by_key(|table| known(*table)).unwrap_or_default()
+    tables.max_by_key(|table| known(table)).unwrap_or_default()
 }
 
 /// The counters of a snapshot by wait type, and whether they count samples.
