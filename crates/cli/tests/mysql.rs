@@ -292,7 +292,8 @@ fn statements_have_their_plans_and_the_index_that_is_missing_is_found() {
     let advice = found["advice"].as_array().unwrap();
     let of =
         |kind: &str| advice.iter().find(|one| one["kind"] == kind).map(|one| one["ddl"].clone());
-    let ddl = "CREATE INDEX `orders_customer_id` ON `queried`.`orders` (`customer_id`)";
+    let ddl = "CREATE INDEX `orders_customer_id` ON `queried`.`orders` (`customer_id`) \
+               ALGORITHM=INPLACE LOCK=NONE";
     assert_eq!(of("missing_index"), Some(ddl.into()), "{advice:#?}");
     server.connect().run(ddl).unwrap();
     server.connect().run("DROP DATABASE queried").unwrap();

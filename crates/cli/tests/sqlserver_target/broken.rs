@@ -145,7 +145,8 @@ fn bulk_loads_of_a_trial_read_the_columns_once() {
     on.write("", &format!("{INSERTS}\nmethod = \"copy\""), "");
     on.run(0);
     let [reads, loads] = [reads, loads].map(|count| count.load(Ordering::SeqCst));
-    assert_eq!((reads, loads), (1, 12));
+    // A load that is the victim of a deadlock comes again.
+    assert!(reads == 1 && loads >= 12, "{reads} {loads}");
 }
 
 /// A server that falls silent before the login of a trial: the run stops, and nothing is recorded.

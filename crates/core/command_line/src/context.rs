@@ -44,7 +44,8 @@ impl Context {
 
     /// The help of the program: commands by chapter, a line each; `lines` are in their order.
     fn help(&self, lines: &[clap::Command]) -> String {
-        let mut help = vec![self.about.to_owned(), format!("Usage: {} <COMMAND>", self.name)];
+        let usage = format!("Usage: {} <COMMAND> | -h, --help | -V, --version", self.name);
+        let mut help = vec![self.about.to_owned(), usage];
         let mut chapter = None;
         for (command, line) in self.ordered().zip(lines) {
             if chapter != Some(command.chapter) {
@@ -54,7 +55,6 @@ impl Context {
             let about = line.get_about().map(ToString::to_string).unwrap_or_default();
             help.push(format!("  {:<11}  {about}", line.get_name()));
         }
-        help.extend([String::new(), "Options: -h, --help; -V, --version".to_owned()]);
         help.join("\n") + "\n"
     }
 

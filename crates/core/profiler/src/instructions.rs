@@ -69,13 +69,13 @@ mod tests {
         let run = |script: &str| {
             assert!(Command::new("sh").args(["-c", script]).status().unwrap().success());
         };
-        run("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done");
+        run("i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done");
         let long = counter.since_last().unwrap().unwrap();
         run("true");
         let short = counter.since_last().unwrap().unwrap();
         assert!(short > 0 && long > 2 * short, "{long} {short}");
         // Also of what the processes start.
-        run("sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'");
+        run("sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'");
         assert!(counter.since_last().unwrap().unwrap() > 2 * short);
     }
 }

@@ -40,7 +40,10 @@ fn warnings(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remar
         detail => format!("{} ({detail})", warning.name),
     });
     let text = format!("engine warning {}.", each.collect::<Vec<_>>().join("; "));
-    remark(Rule::Warning, at, nodes.own(at), text)
+    // The cost of making a hash table is that of the join which reads it.
+    let share = nodes.own(at).filter(|share| share.part > 0.0);
+    let share = share.or_else(|| nodes.own(nodes.above(at).next().unwrap_or(at)));
+    remark(Rule::Warning, at, share, text)
 }
 
 fn executions(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> {

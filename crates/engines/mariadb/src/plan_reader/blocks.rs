@@ -225,6 +225,8 @@ fn table(value: &Value, inputs: Vec<Operator>) -> Operator {
         .iter()
         .filter_map(|key| number(value, key))
         .reduce(|a, b| a + b);
+    // A part that fills the table has its time apart.
+    let filled_ms: f64 = inputs.iter().filter_map(|input| input.elapsed_ms).sum();
     // Named so are results of parts of the statement.
     let is_temporary = text("table_name").starts_with('<');
     Operator {
@@ -259,7 +261,7 @@ fn table(value: &Value, inputs: Vec<Operator>) -> Operator {
         },
         rows_read: Rows { estimated, actual: read },
         executions: loops,
-        elapsed_ms: ms,
+        elapsed_ms: ms.map(|own| own + filled_ms),
         pages: number(&value["r_engine_stats"], "pages_accessed").map(|accessed| {
             let read = number(&value["r_engine_stats"], "pages_read_count").unwrap_or(0.0);
             ((accessed - read).max(0.0), read)

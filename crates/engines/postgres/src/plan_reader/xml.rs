@@ -57,7 +57,8 @@ fn value(node: Node, depth: usize) -> Result<Value, PlanError> {
 fn key(name: &str) -> String {
     match name {
         "One-Time-Filter" => "One-Time Filter".into(),
-        "Full-sort-Groups" => "Full-sort Groups".into(),
+        // The server names the first groups of a sort after the sort.
+        "Full-sort-Groups" | "Incremental-Sort-Groups" => "Full-sort Groups".into(),
         "Pre-sorted-Groups" => "Pre-sorted Groups".into(),
         name => name.replace('-', " "),
     }

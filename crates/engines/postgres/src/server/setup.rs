@@ -208,7 +208,9 @@ impl Filler<'_> {
         command.env("PGAPPNAME", &name);
         let session = format!("application_name = {}", quote_literal(&name));
         let works = || is_working(self.config, &session);
-        run_long(command, Stdio::null(), doing, &works, self.stop)
+        let ended = run_long(command, Stdio::null(), doing, &works, self.stop);
+        // A login that a request to stop has ended looks to the program like a refusal.
+        ended.map_err(|error| if self.stop.is_asked() { EngineError::Cancelled } else { error })
     }
 
     /// A program that connects to the database, in the folder from which the paths of its files

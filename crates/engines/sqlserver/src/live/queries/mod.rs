@@ -344,12 +344,12 @@ mod tests {
                      ([a]]b], [City])",
                 ),
             ),
+            (AdviceKind::Spill, "statement 1", None),
             (
                 AdviceKind::MissingIndex,
                 "Orders",
                 Some("CREATE INDEX [Orders_Name] ON [dbo].[Orders] ([Name])"),
             ),
-            (AdviceKind::Spill, "statement 1", None),
             (
                 AdviceKind::RedundantIndex,
                 "Orders (IX_City)",
@@ -362,7 +362,7 @@ mod tests {
             ),
         ];
         assert_eq!(advice, expected);
-        let evidence = [&found.advice[0].evidence, &found.advice[1].evidence];
+        let evidence = [&found.advice[0].evidence, &found.advice[2].evidence];
         for part in [
             "estimates 88 % less cost (statement 1, 15 runs).",
             "reported it missing for 1,200 seeks",
