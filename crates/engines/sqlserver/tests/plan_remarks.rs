@@ -45,7 +45,7 @@ const PLANS: [(&str, &[Rule], &[Rule]); 36] = [
     ("parallel-skew.sqlplan", &[Skew, Estimate], &[IdleThreads, WorkersMissing]),
     (
         "param-sniffing-posttypeid2.sqlplan",
-        &[Parameters, Estimate, Warning, Executions],
+        &[Parameters, Estimate, Warning],
         &[NullAware, UnknownValues],
     ),
     ("pspo-example.sqlplan", &[Variant, Lookups], &[Parameters]),
@@ -67,10 +67,10 @@ const PLANS: [(&str, &[Rule], &[Rule]); 36] = [
     ("inequality_index.sqlplan", &[MemoryUnused, MemoryWait], &[Warning, Lookups]),
     ("batch_hash_table_build.sqlplan", &[EarlyAbort, Planning], &[DynamicCursor]),
     ("index_spool.sqlplan", &[IndexBuilt, CacheMissed], &[Materialized]),
-    ("spilltotempdb.sqlplan", &[Warning, IdleThreads], &[Estimate]),
+    ("spilltotempdb.sqlplan", &[Warning, IdleThreads], &[Lookups]),
     ("columns_with_no_statistics.sqlplan", &[Warning], &[Statistics]),
     ("table_valued_functon.sqlplan", &[Warning], &[TableFunction, FunctionPerRow]),
-    ("KeyLookup.sqlplan", &[Lookups], &[Skew, Variant]),
+    ("KeyLookup.sqlplan", &[Lookups], &[Skew, Variant, LateFilter, MismatchedTypes]),
 ];
 
 /// Cheap or sound plans.

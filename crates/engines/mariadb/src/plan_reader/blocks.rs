@@ -226,7 +226,7 @@ fn table(value: &Value, inputs: Vec<Operator>) -> Operator {
         .filter_map(|key| number(value, key))
         .reduce(|a, b| a + b);
     // A part that fills the table has its time apart.
-    let filled_ms: f64 = inputs.iter().filter_map(|input| input.elapsed_ms).sum();
+    let filled_ms: f64 = inputs.iter().map(known_ms).sum();
     // Named so are results of parts of the statement.
     let is_temporary = text("table_name").starts_with('<');
     Operator {
@@ -272,6 +272,11 @@ fn table(value: &Value, inputs: Vec<Operator>) -> Operator {
         kind: if change.is_some() { Kind::Modify } else { kind },
         ..Operator::default()
     }
+}
+
+/// The time of an operator; without one that of its inputs.
+fn known_ms(operator: &Operator) -> f64 {
+    operator.elapsed_ms.unwrap_or_else(|| operator.inputs.iter().map(known_ms).sum())
 }
 
 /// Members of a table, of MariaDB and of MySQL's first version.
