@@ -68,16 +68,17 @@ fn responses(lab: &Lab, arguments: &[&str]) -> Vec<(String, f64)> {
         .collect()
 }
 
+fn near(found: &[(String, f64)], expected: &[(&str, f64)]) {
+    for (name, value) in expected {
+        let one = found.iter().find(|one| one.0 == *name);
+        let one = one.unwrap_or_else(|| panic!("{name} is not in {found:?}"));
+        assert!((one.1 - value).abs() < 2e-3 * value.abs() + 1e-9, "{name}: {} {value}", one.1);
+    }
+}
+
 #[test]
-fn each_format_has_its_figures() {
+fn each_load_generator_has_its_figures() {
     let lab = Lab::new();
-    let near = |found: &[(String, f64)], expected: &[(&str, f64)]| {
-        for (name, value) in expected {
-            let one = found.iter().find(|one| one.0 == *name);
-            let one = one.unwrap_or_else(|| panic!("{name} is not in {found:?}"));
-            assert!((one.1 - value).abs() < 2e-3 * value.abs() + 1e-9, "{name}: {} {value}", one.1);
-        }
-    };
     lab.write(
         "log",
         "0 1 2000 0 1700000000 2000\n0 2 4000 0 1700000000 6000 7\n\
@@ -124,6 +125,20 @@ fn each_format_has_its_figures() {
         &[("1 read_iops", 5_000.0), ("1 read_throughput", 20.48), ("1 read_latency_p99", 400.0)],
     );
     lab.write(
+        "t.csv",
+        "layout,sessions,block,throughput (tx/s),latency p99 (ms)\n\
+        heap,1,1,100,5\nheap,1,2,110,6\nclustered,1,1,200,3\nclustered,1,2,210,2\n",
+    );
+    near(
+        &responses(&lab, &["t.csv", "--factor", "layout", "--factor", "sessions"]),
+        &[("2 throughput", 110.0), ("4 latency_p99", 2.0)],
+    );
+}
+
+#[test]
+fn two_snapshots_of_waits_have_the_waits_between_them() {
+    let lab = Lab::new();
+    lab.write(
         "before.csv",
         "wait_type,waiting_tasks_count,wait_time_ms,max_wait_time_ms,\
         signal_wait_time_ms\nWRITELOG,10,1000,9,100\nLAZYWRITER_SLEEP,5,90000,9,0\n",
@@ -152,15 +167,6 @@ fn each_format_has_its_figures() {
         "pid,event_type,event,queryid,count\n1,IO,WALSync,0,150\n2,IO,WALSync,0,50\n",
     );
     near(&responses(&lab, &["pg1.csv,pg2.csv"]), &[("1 IO:WALSync", 1.0)]);
-    lab.write(
-        "t.csv",
-        "layout,sessions,block,throughput (tx/s),latency p99 (ms)\n\
-        heap,1,1,100,5\nheap,1,2,110,6\nclustered,1,1,200,3\nclustered,1,2,210,2\n",
-    );
-    near(
-        &responses(&lab, &["t.csv", "--factor", "layout", "--factor", "sessions"]),
-        &[("2 throughput", 110.0), ("4 latency_p99", 2.0)],
-    );
 }
 
 #[test]

@@ -78,7 +78,7 @@ fn every_trial_on_sqlite_begins_with_what_the_file_made_once() {
 #[test]
 fn tables_on_duckdb_come_from_a_database_sql_and_parquet() {
     let Some(library) = testing::installed::duckdb_libraries().pop().flatten() else { return };
-    let duckdb = format!("engine = \"duckdb\"\nlibrary = \"{}\"\n", library);
+    let duckdb = format!("engine = \"duckdb\"\nlibrary = \"{library}\"\n");
     let target = format!("{duckdb}setup.sql = \"schema.sql\"\nsetup.variables = {{ rows = 10 }}");
     let lab = lab(&target, "", 15);
     let export = |rows: u32| {

@@ -137,7 +137,7 @@ pub fn github(gate: &Gate) -> String {
     format!("::{level} title=Steelbench::{}\n", self::gate(gate).replace('%', "%25"))
 }
 
-/// The gate as a test report in JUnit's XML: a test for each limit on each configuration. What is
+/// The gate as a test report in `JUnit`'s XML: a test for each limit on each configuration. What is
 /// unsure is skipped.
 pub fn junit(gate: &Gate, suite: &str) -> String {
     let all =

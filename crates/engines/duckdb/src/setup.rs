@@ -7,6 +7,7 @@ use engine::setup::{Setup, Unset, first_bytes, substituted};
 use engine::{EngineError, cache};
 use experiment::NamedFile;
 use sql::{Kind, Syntax, tokens};
+use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ pub fn template(setup: &Setup, target: &Target) -> Result<PathBuf, EngineError> 
         target.version(),
         target.shaping(),
         setup.identity(),
-        named_in_sql(setup)?
+        named_in_sql(setup)
     );
     cache::file("duckdb", "setup-", &identity, |path| {
         make(setup, target, path)?;
@@ -81,7 +82,7 @@ fn folder_of(file: &NamedFile) -> PathBuf {
 
 /// The data files that literals of the SQL name, as in `read_parquet('orders.parquet')`, with size
 /// and time of change: other content is another database. Of a pattern, all files of its folder.
-fn named_in_sql(setup: &Setup) -> Result<String, EngineError> {
+fn named_in_sql(setup: &Setup) -> String {
     let mut found = String::new();
     for file in setup.sql.iter().chain(setup.dump.as_ref()) {
         let place = file.place();
@@ -103,10 +104,11 @@ fn named_in_sql(setup: &Setup) -> Result<String, EngineError> {
             for (path, of) in files.iter().filter_map(|own| Some((own, own.metadata().ok()?))) {
                 if of.is_file() {
                     let (bytes, seconds, nanos) = (of.len(), of.mtime(), of.mtime_nsec());
-                    found += &format!("{} {bytes} {seconds}.{nanos}\n", path.display());
+                    // Writing to a string cannot fail.
+                    let _ = writeln!(found, "{} {bytes} {seconds}.{nanos}", path.display());
                 }
             }
         }
     }
-    Ok(found)
+    found
 }

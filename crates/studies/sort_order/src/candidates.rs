@@ -250,7 +250,8 @@ mod tests {
         let table = coded(&[sample]);
         let estimated = table.columns[0].distinct_of_table(1_000_000);
         assert!((40_000.0..60_000.0).contains(&estimated), "{estimated}");
-        assert_eq!(table.columns[0].distinct_of_table(10_000), table.columns[0].distinct as f64);
+        let whole = table.columns[0].distinct_of_table(10_000);
+        assert!((whole - table.columns[0].distinct as f64).abs() < 1e-9, "{whole}");
         assert!(candidates(&table, 1_000_000).iter().any(|own| own.columns == [0]));
     }
 }

@@ -18,7 +18,7 @@ pub struct GateOptions {
     /// Exit code 1 also if a change may exceed the limit
     #[arg(hide_short_help = true, long, requires = "fail_if")]
     pub fail_if_unsure: bool,
-    /// Write the result as a test report in JUnit's format
+    /// Write the result as a test report in `JUnit`'s format
     #[arg(hide_short_help = true, long, value_name = "FILE", requires = "fail_if")]
     pub junit: Option<PathBuf>,
     /// Print the result as an annotation of a GitHub workflow
