@@ -188,9 +188,9 @@ fn the_ready_experiments_run_on_postgres_by_changing_the_engine() {
 #[test]
 fn the_time_of_sessions_is_accounted_for() {
     let Some(versions) = versions() else { return };
-    let inserts = "probe = \"insert\"\nduration = \"2.5 s\"\nrows_per_transaction = 10";
+    let inserts = "probe = \"insert\"\nduration = \"6 s\"\nrows_per_transaction = 10";
     let often_idle =
-        "probe = \"script\"\nduration = \"2.5 s\"\nrate = \"200/s\"\nbuiltin = \"select-only\"";
+        "probe = \"script\"\nduration = \"6 s\"\nrate = \"200/s\"\nbuiltin = \"select-only\"";
     for workload in [inserts, often_idle] {
         let connections = "\"workload.connections\" = [2, 16]\n";
         let lab = lab(&managed(1, &newest(&versions), ["", workload, connections]));

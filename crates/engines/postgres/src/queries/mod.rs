@@ -66,6 +66,14 @@ impl Reader {
         }
     }
 
+    /// Returns whether a lost connection says nothing of the server: it is to another database than
+    /// the one that was named, which still answers.
+    fn is_of_dropped(&mut self, error: &crate::client::Error, database: &str) -> bool {
+        matches!(error, crate::client::Error::Lost(_))
+            && *database != self.config.database
+            && self.home().and_then(|client| client.query("SELECT 1", &[])).is_ok()
+    }
+
     /// Databases that clients use, those with most time first; the one that was named is always one
     /// of them.
     fn databases(&mut self, statements: &[Statement]) -> Vec<String> {
@@ -139,14 +147,20 @@ impl QueryReader for Reader {
             let read = self.client(&database).and_then(|client| indexes::tables(client, &database));
             match read {
                 Ok(tables) => snapshot.tables.extend(tables),
-                Err(error) if error.is_silence() => {
+                // One that is dropped meanwhile takes its connections with it.
+                Err(error) if error.is_silence() && !self.is_of_dropped(&error, &database) => {
                     let doing = format!("reading the tables of database {database}");
                     return Err(while_doing(&doing)(error));
                 }
-                Err(error) => snapshot.unread.push(Unread {
-                    what: format!("tables and indexes of database {database}"),
-                    why: error.to_string(),
-                }),
+                Err(error) => {
+                    if error.is_silence() {
+                        self.clients.remove(&database);
+                    }
+                    snapshot.unread.push(Unread {
+                        what: format!("tables and indexes of database {database}"),
+                        why: error.to_string(),
+                    });
+                }
             }
         }
         if left_out > 0 {
