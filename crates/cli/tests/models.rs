@@ -33,7 +33,7 @@ fn what_a_run_says_of_levels_that_it_has_not_seen() {
         lab.steelbench(&[&["predict", "t", "--set", "connections=12"], more].concat())
     };
     let asked = predict(&["--set", "cpus=2x", "--json"]);
-    // A machine whose levels are too noisy for an answer is told so, and no more is asked of it.
+    // The levels of a busy machine may be too noisy for an answer.
     let is_answered = !asked.stderr.contains("cannot be predicted");
     if is_answered {
         let json: Value = serde_json::from_str(&asked.stdout).unwrap();

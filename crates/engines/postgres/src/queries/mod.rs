@@ -147,7 +147,7 @@ impl QueryReader for Reader {
             let read = self.client(&database).and_then(|client| indexes::tables(client, &database));
             match read {
                 Ok(tables) => snapshot.tables.extend(tables),
-                // One that is dropped meanwhile takes its connections with it.
+                // A database that is dropped takes its connections with it.
                 Err(error) if error.is_silence() && !self.is_of_dropped(&error, &database) => {
                     let doing = format!("reading the tables of database {database}");
                     return Err(while_doing(&doing)(error));
