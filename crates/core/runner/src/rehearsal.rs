@@ -238,20 +238,17 @@ impl Asking<'_> {
         &self,
         requests: &[PlanRequest],
     ) -> Option<Result<Vec<Result<Planned, NoPlan>>, NotAsked>> {
-        let (stop, prerequisites) = (self.cancel.stop(), self.engine.prerequisites()?);
-        let asked = prerequisites.plan_by_url(self.configuration, &[], &stop)?;
         let are_made = engine::setup::Setup::from_settings(self.configuration).is_some()
             || !self.probe.tables(self.configuration).is_empty();
+        let requests = if are_made { &[] } else { requests };
+        let stop = self.cancel.stop();
+        let answers =
+            self.engine.prerequisites()?.plan_by_url(self.configuration, requests, &stop)?;
         if are_made {
             let why = "the run creates their tables on your server".to_owned();
             return Some(Err(NotAsked::Unprepared(why)));
         }
-        let unprepared = |error: EngineError| NotAsked::Unprepared(redacted(&error.to_string()));
-        let answers = asked.and_then(|_| {
-            let answers = prerequisites.plan_by_url(self.configuration, requests, &stop);
-            answers.unwrap_or_else(|| Ok(Vec::new()))
-        });
-        Some(answers.map_err(unprepared))
+        Some(answers.map_err(|error| NotAsked::Unprepared(redacted(&error.to_string()))))
     }
 
     /// The answers of a target made as for a trial, with its tables but without their rows.
@@ -360,7 +357,7 @@ mod tests {
             ("near \"FROM\": syntax error", "FROM"),
         ] {
             let found = place(text, message);
-            assert_eq!(found, text.find(word).filter(|_| true), "{message}");
+            assert_eq!(found, text.find(word), "{message}");
         }
         assert_eq!(place(text, "something else"), None);
         let statement = WrittenStatement {
