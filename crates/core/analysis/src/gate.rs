@@ -8,18 +8,17 @@
 use crate::compare::{RESOLUTION, Sample, Test};
 use crate::estimate::{Known, mean};
 use crate::grid::{Grid, Matched};
+use crate::power::noncentrality;
 use crate::response::{self, Figure, resolution};
 use crate::{Interval, MatchedCells, ResponseChoice, TooFew, WarningsCompared};
 use observations::{Direction, Observations, Recording};
 use serde::Serialize;
-use statistics::{correct, t_quantile};
+use statistics::correct;
 use std::fmt;
 use std::str::FromStr;
 
 /// The error of a decision on one side: that of a 95 % interval.
 const ONE_SIDED: f64 = 0.025;
-/// The probability with which a detectable change is missed: 80 % power.
-const MISSED: f64 = 0.2;
 
 /// How far a response may change: `slower:3%`, `latency_p99:+5%`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -387,12 +386,9 @@ impl Candidate {
         let [smaller, larger] = timed_out;
         let (may_break, may_keep) = if rise { (!smaller, !larger) } else { (!larger, !smaller) };
         let exact = !smaller && !larger;
-        // Bonferroni's level is the lowest that Holm's correction uses.
-        let level = ONE_SIDED / number.max(1) as f64;
-        let detectable = beyond.error_and_df().map(|(error, df)| {
-            let beyond = (t_quantile(level, df) + t_quantile(MISSED, df)) * error;
-            sign * (limit + sign * beyond).exp_m1()
-        });
+        let detectable = beyond
+            .error_and_df()
+            .map(|(error, df)| sign * (limit + sign * noncentrality(df, number) * error).exp_m1());
         let judged = Judged {
             decision: if kept && may_keep { Decision::Kept } else { Decision::Unsure },
             change: exact.then(|| seen.value.exp_m1()),

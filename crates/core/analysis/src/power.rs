@@ -126,7 +126,7 @@ fn log_ratios(matched: &Matched<Figure>) -> Vec<f64> {
 
 /// The noncentrality of t at which a two-sided test at 5 % / `comparisons` rejects with [`POWER`]:
 /// Newton's method from (t for that level + t for the power), the usual approximation.
-fn noncentrality(df: f64, comparisons: usize) -> f64 {
+pub(crate) fn noncentrality(df: f64, comparisons: usize) -> f64 {
     let critical = t_quantile(0.025 / comparisons.max(1) as f64, df);
     let mut noncentrality = critical + t_quantile(1.0 - POWER, df);
     for _ in 0..30 {
