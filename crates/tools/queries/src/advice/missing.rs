@@ -21,19 +21,20 @@ const BYTES_MIN: u64 = 256 << 10;
 /// The share of rows below which an index surely reads less than the whole table, where that share
 /// is an estimate: with more, rows in random order may touch every page.
 const SHARE_MAX: f64 = 0.05;
-/// A run reads too many pages when it reads so many times those that its rows can be on, and at
+/// A run reads too many pages when it reads this multiple of those that its rows can be on, and at
 /// least as many as a small table has.
 const PAGES_FACTOR: f64 = 3.0;
 const PAGES_MIN: f64 = 32.0;
 /// Pages of an index on the way to its rows.
 const INDEX_PAGES: f64 = 3.0;
-/// A run reads too many rows when it reads so many times those that it needs, and at least these.
+/// A run reads too many rows when it reads this multiple of those that it needs, and at least
+/// these.
 const ROWS_FACTOR: f64 = 20.0;
 const ROWS_READ_MIN: f64 = 1_000.0;
 /// A statement with several tables read this one whole when it read this share of its size.
 const WHOLE_SHARE: f64 = 0.5;
 
-/// Fewer runs may have been somebody's question, unless they took this share of the time.
+/// Fewer runs may have been a single question, unless they took this share of the time.
 const CALLS_MIN: u64 = 3;
 const SHARE_MIN: f64 = 0.01;
 
@@ -61,13 +62,16 @@ pub struct Kept {
     pub is_counted: bool,
 }
 
-/// The indexes that statements miss, one for each table and keys.
-pub fn missing(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
+/// The indexes that statements miss, one for each table and keys. `total_s`: the time of all
+/// statements.
+pub fn missing(snapshot: &Snapshot, rules: &Rules, total_s: f64) -> Vec<Advice> {
     let mut all = hinted(snapshot, rules);
     if !rules.abilities.engine_names_missing {
         let mut found: Vec<Candidate> = Vec::new();
-        for at in 0..snapshot.statements.len() {
-            of_statement(snapshot, rules, at, &mut found);
+        for (at, statement) in snapshot.statements.iter().enumerate() {
+            if !rules.keeps_statistics || is_repeated(statement, total_s) {
+                of_statement(snapshot, rules, at, &mut found);
+            }
         }
         found.retain(|one| !all.iter().any(|hint| is_hinted(one, hint)));
         join(&mut found);
@@ -87,17 +91,16 @@ fn is_hinted(found: &Candidate, hint: &Advice) -> bool {
 }
 
 /// Returns true for a statement that runs again and again, or takes a noticeable share of the time.
-pub fn is_repeated(snapshot: &Snapshot, at: usize) -> bool {
-    let time = |one: &Statement| one.get(Counter::TimeNs).unwrap_or(0);
-    let total: u64 = snapshot.statements.iter().map(time).fold(0, u64::saturating_add);
-    let statement = &snapshot.statements[at];
+/// `total_s`: the time of all statements.
+pub fn is_repeated(statement: &Statement, total_s: f64) -> bool {
     let calls = statement.get(Counter::Calls).unwrap_or(0);
-    calls >= CALLS_MIN || (calls > 0 && time(statement) as f64 >= SHARE_MIN * total as f64)
+    let time_s = statement.get(Counter::TimeNs).unwrap_or(0) as f64 / 1e9;
+    calls >= CALLS_MIN || (calls > 0 && time_s >= SHARE_MIN * total_s)
 }
 
 fn of_statement(snapshot: &Snapshot, rules: &Rules, at: usize, found: &mut Vec<Candidate>) {
     let statement = &snapshot.statements[at];
-    if !statement.can_be_explained() || (rules.keeps_statistics && !is_repeated(snapshot, at)) {
+    if !statement.can_be_explained() {
         return;
     }
     let text = statement.sample.as_deref().unwrap_or(&statement.text);
@@ -283,13 +286,7 @@ fn add(found: &mut Vec<Candidate>, new: Candidate) {
             && same(&one.demand, &new.demand)
     });
     match known {
-        Some(known) => {
-            for one in new.uses {
-                if !known.uses.iter().any(|known| known.statement == one.statement) {
-                    known.uses.push(one);
-                }
-            }
-        }
+        Some(known) => add_uses(known, new.uses),
         None => found.push(new),
     }
 }

@@ -32,15 +32,15 @@ pub fn advice(
     });
     all.extend(redundant.into_iter().map(|one| one.advice));
     all.extend(indexes::of_state(snapshot, rules));
-    let missing = missing::missing(snapshot, rules);
+    let total = time_s(snapshot, 0..snapshot.statements.len());
+    let missing = missing::missing(snapshot, rules, total);
     all.extend(structure::structure(snapshot, rules, &missing));
-    all.extend(rewrite::rewrites(snapshot, rules));
+    all.extend(rewrite::rewrites(snapshot, rules, total));
     all.extend(missing);
     all.extend(repeated::repeated(snapshot));
     all.extend(execution::of_statements(snapshot, rules));
     all.extend(execution::of_tables(snapshot));
     all.extend(health);
-    let total = time_s(snapshot, 0..snapshot.statements.len());
     for one in &mut all {
         let seconds = time_s(snapshot, one.statements.iter().copied());
         let is_about = is_about_statements(one.kind) && total > 0.0;

@@ -25,11 +25,12 @@ const OF_TIME: [&str; 12] = [
     "as date)",
 ];
 
-/// Findings about single statements, by their texts and the work that they do.
-pub fn rewrites(snapshot: &Snapshot, rules: &Rules) -> Vec<Advice> {
+/// Findings about single statements, by their texts and the work that they do. `total_s`: the time
+/// of all statements.
+pub fn rewrites(snapshot: &Snapshot, rules: &Rules, total_s: f64) -> Vec<Advice> {
     let mut all = Vec::new();
     for (at, statement) in snapshot.statements.iter().enumerate() {
-        let is_repeated = !rules.keeps_statistics || is_repeated(snapshot, at);
+        let is_repeated = !rules.keeps_statistics || is_repeated(statement, total_s);
         let calls = statement.get(Counter::Calls).unwrap_or(0);
         if !statement.can_be_explained() || calls == 0 || !is_repeated {
             continue;
