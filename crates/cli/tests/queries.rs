@@ -1,54 +1,17 @@
 //! `steelbench queries` on real servers of PostgreSQL with planted faults.
 
 use crate::captures;
+use crate::servers::private::{in_a_session, on_each_server};
 use testing::faults;
 use testing::installed as servers;
 
-use crate::common::{Ended, Lab, wait_until};
-use postgres::client::Client;
+use crate::common::{Ended, Lab};
 use postgres::server::PrivateServer;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::process::Command;
-use work::Cancel;
-
-/// A server of each version with these settings, and what names it.
-fn on_each_server(settings: &[(&str, &str)], test: impl Fn(&PrivateServer, &str)) {
-    for installation in servers::installations() {
-        let folder = servers::folder();
-        let mut cluster = servers::running(servers::options(&installation, folder.path()));
-        let settings: BTreeMap<String, String> = settings
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect();
-        cluster.apply(&settings, &Cancel::new()).unwrap();
-        let ask = |setting: &str| servers::ask(&cluster, &format!("SHOW {setting}"));
-        let (place, user) =
-            (ask("unix_socket_directories"), servers::ask(&cluster, "SELECT session_user"));
-        let url = format!(
-            "host='{}' port={} user={user} dbname=postgres",
-            place.trim_matches('"'),
-            ask("port")
-        );
-        test(&cluster, &url);
-        cluster.remove().unwrap();
-    }
-}
 
 const COUNTED: [(&str, &str); 2] =
     [("shared_preload_libraries", "pg_stat_statements"), ("autovacuum", "off")];
-
-/// Runs `act` in a session and waits until it has ended, as sessions report their counters then.
-fn in_a_session(cluster: &PrivateServer, act: impl FnOnce(&mut Client)) {
-    let mut client = cluster.connect().unwrap();
-    let pid = client.backend_pid().to_string();
-    act(&mut client);
-    drop(client);
-    wait_until("the session has ended", || {
-        servers::ask(cluster, &format!("SELECT count(*) FROM pg_stat_activity WHERE pid = {pid}"))
-            == "0"
-    });
-}
 
 /// The faults, a utility statement, and one of a table that is gone.
 fn plant(cluster: &PrivateServer) {

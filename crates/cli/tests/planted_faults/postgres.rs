@@ -1,12 +1,8 @@
 //! Faults of PostgreSQL.
 
 use super::{Case, Wanted, check, load};
-use crate::common::{Lab, wait_until};
-use postgres::client::Client;
-use postgres::server::PrivateServer;
-use std::collections::BTreeMap;
-use testing::installed as servers;
-use work::Cancel;
+use crate::common::Lab;
+use crate::servers::private::{in_a_session, on_each_server};
 
 const FAULTS: &[Case] = &[
     Case {
@@ -485,33 +481,18 @@ const INNOCENTS: &[Case] = &[Case {
     wanted: &[],
 }];
 
-/// Runs `act` in a session and waits until it has ended, as sessions report their counters then.
-fn in_a_session(cluster: &PrivateServer, act: impl FnOnce(&mut Client)) {
-    let mut client = cluster.connect().unwrap();
-    let pid = client.backend_pid().to_string();
-    act(&mut client);
-    drop(client);
-    wait_until("the session has ended", || {
-        servers::ask(cluster, &format!("SELECT count(*) FROM pg_stat_activity WHERE pid = {pid}"))
-            == "0"
-    });
-}
+/// The settings of the servers; little memory for sorts, so that some spill.
+const SETTINGS: [(&str, &str); 4] = [
+    ("shared_preload_libraries", "pg_stat_statements"),
+    ("autovacuum", "off"),
+    ("work_mem", "1MB"),
+    ("jit", "off"),
+];
 
 #[test]
 fn each_planted_fault_is_found_with_its_remedy_and_nothing_else() {
-    for installation in servers::installations() {
-        let folder = servers::folder();
-        let mut cluster = servers::running(servers::options(&installation, folder.path()));
-        let settings: BTreeMap<String, String> = [
-            ("shared_preload_libraries", "pg_stat_statements"),
-            ("autovacuum", "off"),
-            ("work_mem", "1MB"),
-            ("jit", "off"),
-        ]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .into();
-        cluster.apply(&settings, &Cancel::new()).unwrap();
-        in_a_session(&cluster, |client| {
+    on_each_server(&SETTINGS, |cluster, url| {
+        in_a_session(cluster, |client| {
             client.batch("CREATE EXTENSION pg_stat_statements").unwrap();
             // Where it is installed, the planner judges the indexes, too.
             let _ = client.batch("CREATE EXTENSION hypopg");
@@ -521,24 +502,15 @@ fn each_planted_fault_is_found_with_its_remedy_and_nothing_else() {
                     .unwrap_or_else(|error| panic!("{error}: {}", case.tables));
             }
         });
-        in_a_session(&cluster, |client| client.batch("VACUUM ANALYZE").unwrap());
-        in_a_session(&cluster, |client| client.batch("SELECT pg_stat_statements_reset()").unwrap());
-        in_a_session(&cluster, |client| {
+        in_a_session(cluster, |client| client.batch("VACUUM ANALYZE").unwrap());
+        in_a_session(cluster, |client| client.batch("SELECT pg_stat_statements_reset()").unwrap());
+        in_a_session(cluster, |client| {
             for sql in load(FAULTS).chain(load(INNOCENTS)) {
                 client.query(&sql, &[]).unwrap_or_else(|error| panic!("{error}: {sql}"));
             }
         });
-        let ask = |setting: &str| servers::ask(&cluster, &format!("SHOW {setting}"));
-        let url = format!(
-            "host='{}' port={} user={} dbname=postgres",
-            ask("unix_socket_directories").trim_matches('"'),
-            ask("port"),
-            servers::ask(&cluster, "SELECT session_user")
-        );
-        let line = ["queries", &url, "--json", "--plans", "500", "--statements", "500"];
+        let line = ["queries", url, "--json", "--plans", "500", "--statements", "500"];
         let ended = Lab::new().steelbench(&line).expect(0);
-        let found = serde_json::from_str(&ended.stdout).unwrap();
-        check(&found, FAULTS);
-        cluster.remove().unwrap();
-    }
+        check(&serde_json::from_str(&ended.stdout).unwrap(), FAULTS);
+    });
 }

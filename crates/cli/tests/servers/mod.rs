@@ -1,6 +1,7 @@
 //! PostgreSQL and MariaDB for end-to-end tests.
 
 pub mod mariadb_load;
+pub mod private;
 pub mod proxy;
 
 pub use testing::{installed, mariadb_client as mariadb, postgres_client as by_url};
