@@ -259,7 +259,7 @@ impl Missed {
 }
 
 impl Column {
-    /// Different values in a table of so many rows, where that is known.
+    /// Different values in a table with this number of rows, where that is known.
     pub fn distinct_values(&self, rows: f64) -> Option<f64> {
         match self.distinct {
             known if known > 0.0 => Some(known),

@@ -19,8 +19,8 @@ pub struct Rules {
     pub terms: Terms,
     /// The setting that gives sorts and hashes more memory.
     pub sort_memory: &'static str,
-    /// Writes the statement that gives the sessions of a user memory for sorts of so many bytes;
-    /// `None` for more than one session should have.
+    /// Writes the statement that gives the sessions of a user memory for sorts, in bytes; `None`
+    /// for more than one session should have.
     pub give_memory: Option<fn(user: &str, bytes: u64) -> Option<String>>,
     /// Changes that an index has to follow.
     pub upkeep: Upkeep,

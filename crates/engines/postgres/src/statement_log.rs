@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// Fields of a line of CSV: user, database, message.
 const FIELDS: [usize; 3] = [1, 2, 13];
-/// A line of CSV has at least so many fields.
+/// Fields that a line of CSV has at least.
 const FIELDS_MIN: usize = 20;
 
 /// Reads these logs.

@@ -103,7 +103,7 @@ fn describe(statement: &mut Statement, mut times: Vec<f64>) {
     let n = times.len() as f64;
     let mean = times.iter().sum::<f64>() / n;
     let squares: f64 = times.iter().map(|ms| (ms - mean).powi(2)).sum();
-    // The smallest time that so many runs do not exceed.
+    // The smallest time that this share of the runs does not exceed.
     let rank = |share: f64| times[((share * n).ceil() as usize).clamp(1, times.len()) - 1];
     statement.percentiles =
         Some(Percentiles { p50_ms: rank(0.5), p95_ms: rank(0.95), p99_ms: rank(0.99) });

@@ -4,7 +4,7 @@ use super::xml::{flag, is, number, object, unquoted};
 use plans::{Operator, Predicate, Property, Role};
 use roxmltree::Node;
 
-/// The properties of an operator that is expected, or was seen, to run so many `times`.
+/// The properties of an operator. `times`: how often it is expected, or was seen, to run.
 pub fn of_operator(
     node: Node,
     own: &[Node],

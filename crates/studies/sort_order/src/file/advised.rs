@@ -135,7 +135,7 @@ impl Advised {
         })
     }
 
-    /// Keeps the best orders, at most so many, and those of the user.
+    /// Keeps the best orders, at most `most` of them, and those of the user.
     pub fn keep(&mut self, most: usize) {
         let mut better = 0;
         self.orders.retain(|own| {

@@ -28,7 +28,7 @@ const VARYING_CALLS_MIN: f64 = 100.0;
 const VARYING_MEAN_MS_MIN: f64 = 1.0;
 /// Less of tempdb than this in each run is nothing to look at.
 const TEMPDB_MIN: f64 = 1_048_576.0;
-/// Rows take more room in memory than in temporary files: about so many times as much.
+/// Room that rows take in memory, as a multiple of that in temporary files: about this.
 const MEMORY_FACTOR: f64 = 3.0;
 /// Number of runs as long as the longest one that may occur by chance.
 const OUTLIERS: f64 = 3.0;
