@@ -9,6 +9,11 @@ use std::io;
 pub struct Instructions {
     counter: Counter,
     last: u64,
+    /// Never switched on. The kernel exchanges the counters of a thread and its child, instead of
+    /// reprogramming the processor, when all of them are inherited; a child that executes a
+    /// program just then takes the thread's own, whose later children are lost. One counter that
+    /// is not inherited prevents the exchange (`perf_event_context_sched_out` in the kernel).
+    _guard: Counter,
 }
 
 impl Instructions {
@@ -22,7 +27,9 @@ impl Instructions {
         Self::count(Hardware::INSTRUCTIONS)
     }
 
-    fn count(event: impl Event) -> io::Result<Self> {
+    fn count(event: impl Event + Clone) -> io::Result<Self> {
+        let mut guard = Builder::new(event.clone());
+        guard.observe_self().any_cpu().exclude_kernel(true);
         let mut builder = Builder::new(event);
         // Copies of a counter that is switched off are switched on by the processes that execute a
         // program, so that the thread itself is not counted.
@@ -33,7 +40,7 @@ impl Instructions {
             .enable_on_exec(true)
             .exclude_kernel(true)
             .read_format(ReadFormat::TOTAL_TIME_ENABLED | ReadFormat::TOTAL_TIME_RUNNING);
-        Ok(Self { counter: builder.build()?, last: 0 })
+        Ok(Self { _guard: guard.build()?, counter: builder.build()?, last: 0 })
     }
 
     /// Returns the instructions of processes that have ended since the last call. `None`: the
