@@ -10,9 +10,10 @@ const TRIES: &str = "full";
 /// No try begins later than this after the first one, unless a number is given.
 const MINUTES: u64 = 60;
 
-/// The executable that has the campaign.
-const CAMPAIGN: [&str; 9] =
-    ["test", "-p", "steelbench", "-p", "testing", "--all-features", "--test", "all", "--"];
+/// The executables among which one has the campaign: those of the tests, so that nothing is built
+/// twice.
+const CAMPAIGN: [&str; 7] =
+    ["test", "--quiet", "--workspace", "--all-features", "--test", "all", "--"];
 
 const USAGE: &str = "cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]";
 
