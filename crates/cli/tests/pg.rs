@@ -213,3 +213,44 @@ fn a_url_of_mariadb_runs_scripts_on_the_tables_there() {
         lab.steelbench(&["pg", "--engine", "sqlite", &own]).expect(2);
     });
 }
+
+/// pgbench's own scripts do to somebody's tables on MariaDB what they do to PostgreSQL's: each
+/// transaction adds its amount to an account, a teller and a branch, and a row to the history.
+#[test]
+fn built_in_scripts_work_on_existing_tables_of_mariadb() {
+    testing::installed::on_each_mariadb(false, |server, url| {
+        let mut client = mariadb::client::Client::connect(&server.config()).unwrap();
+        let filled = |table: &str, key: &str, rows: u32| {
+            format!(
+                "INSERT INTO bank.{table} WITH RECURSIVE n AS (SELECT 1 AS {key} UNION ALL SELECT \
+                 {key} + 1 FROM n WHERE {key} < {rows}) SELECT {key}, 1, 0, '' FROM n"
+            )
+        };
+        client
+            .run(
+                "CREATE DATABASE bank;
+                 CREATE TABLE bank.pgbench_branches (bid int PRIMARY KEY, bbalance int, filler \
+                 char(88));
+                 CREATE TABLE bank.pgbench_tellers (tid int PRIMARY KEY, bid int, tbalance int, \
+                 filler char(84));
+                 CREATE TABLE bank.pgbench_accounts (aid int PRIMARY KEY, bid int, abalance int, \
+                 filler char(84));
+                 CREATE TABLE bank.pgbench_history (tid int, bid int, aid int, delta int, mtime \
+                 timestamp, filler char(22));
+                 INSERT INTO bank.pgbench_branches VALUES (1, 0, '');
+                 SET max_recursive_iterations = 200000",
+            )
+            .unwrap();
+        client.run(&filled("pgbench_tellers", "tid", 10)).unwrap();
+        client.run(&filled("pgbench_accounts", "aid", 100_000)).unwrap();
+        let lab = Lab::new();
+        let own = url.replacen("localhost/?", "localhost/bank?", 1);
+        let options = ["-c", "3", "-t", "100", "--existing-tables", "--blocks", "1"];
+        lab.steelbench(&[&["pg", own.as_str()], options.as_slice()].concat()).expect(0);
+        let balances = "SELECT count(*) = 300 AND sum(delta) = (SELECT sum(abalance) FROM \
+                        bank.pgbench_accounts) AND sum(delta) = (SELECT sum(tbalance) FROM \
+                        bank.pgbench_tellers) AND sum(delta) = (SELECT bbalance FROM \
+                        bank.pgbench_branches) FROM bank.pgbench_history";
+        assert_eq!(client.cell(balances).unwrap().as_deref(), Some("1"));
+    });
+}

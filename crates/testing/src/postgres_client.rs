@@ -63,11 +63,7 @@ impl Server {
     /// Starts a server with these lines of `pg_hba.conf` before the one that trusts all connections
     /// over the unix socket.
     pub fn start(bin: &Path, hba: &str, settings: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut server = Self { bin: bin.to_owned(), port, folder, process: None };
-        give(server.folder());
+        let mut server = Self::in_new_folder(bin);
         let data = server.folder().join("data");
         let init = server
             .command("initdb")
@@ -79,6 +75,30 @@ impl Server {
         fs::write(data.join("pg_hba.conf"), format!("{hba}\nlocal all all trust\n")).unwrap();
         server.run(settings);
         server
+    }
+
+    /// Starts a streaming replica of this server, which has to let `pg_basebackup` in.
+    pub fn replica(&self, settings: &[(&str, &str)]) -> Self {
+        let mut replica = Self::in_new_folder(&self.bin);
+        let data = replica.folder().join("data");
+        let copied = replica
+            .command("pg_basebackup")
+            .args(["--checkpoint=fast", "--no-sync", "--write-recovery-conf", "--username", OWNER])
+            .args(["--host", self.folder().to_str().unwrap(), "--port", &self.port.to_string()])
+            .args(["--pgdata", data.to_str().unwrap()])
+            .output()
+            .unwrap();
+        assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
+        replica.run(settings);
+        replica
+    }
+
+    fn in_new_folder(bin: &Path) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        give(folder.path());
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        Self { bin: bin.to_owned(), port, folder, process: None }
     }
 
     fn run(&mut self, settings: &[(&str, &str)]) {

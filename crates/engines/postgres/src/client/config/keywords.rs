@@ -338,6 +338,10 @@ fn push_parameter(pairs: &mut Pairs, parameter: &str) -> Result<(), ConfigError>
     let (keyword, value) = parameter
         .split_once('=')
         .ok_or_else(|| ConfigError::Syntax("a parameter after `?` has no `=`".to_owned()))?;
+    // A sign in a login that ends it too early: the rest may be its password.
+    if keyword.contains([':', '@', '/']) {
+        return Err(ConfigError::Syntax(NOT_A_URL.to_owned()));
+    }
     if value.contains('=') {
         let reason = format!("the value of `{keyword}` contains `=`; write it as %3D");
         return Err(ConfigError::Syntax(reason));
