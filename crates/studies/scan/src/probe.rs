@@ -67,8 +67,11 @@ pub const SCANS_DONE: FactName = FactName::new("scans", "");
 pub const DEGREE_GIVEN: FactName = FactName::new("degree", "");
 
 /// The study's part in the analysis of its runs.
-pub const STUDY: Study =
-    Study { table: Some(TableUse { access: Access::Scan, costs: COSTS }), ..Study::new("scan") };
+pub const STUDY: Study = Study {
+    table: Some(TableUse { access: Access::Scan, costs: COSTS }),
+    findings: Some(crate::demand::findings),
+    ..Study::new("scan")
+};
 
 const COSTS: &[WorkCost] = &[
     WorkCost {
