@@ -2,6 +2,9 @@
 
 use crate::Queries;
 use crate::document::{Used, said, used};
+use crate::plan_files::PlanFileNames;
+use crate::server_facts::ServerFacts;
+use crate::server_sheets;
 use plans::{Object, Operator, Own, remarks};
 use report::model::Columns;
 use report::table::{Share, Table, Time};
@@ -10,8 +13,21 @@ use serde::Serialize;
 use statements::{Advice, Counter, Statement, StatementPlan, Unit};
 
 /// The tables in the order of their sheets.
-pub fn tables(all: &Queries) -> Vec<Table<'_>> {
-    vec![statements(all), plans(all), operators(all), indexes(all), index_use(all), advice(all)]
+pub fn tables<'a>(
+    all: &'a Queries,
+    facts: &'a ServerFacts,
+    files: &'a PlanFileNames,
+) -> Vec<Table<'a>> {
+    let of_statements = [
+        statements(all),
+        plans(all, files),
+        operators(all),
+        server_sheets::parameters(all),
+        indexes(all),
+        index_use(all),
+        advice(all),
+    ];
+    server_sheets::with_notes(of_statements, all, facts)
 }
 
 /// The name that programs read too.
@@ -58,16 +74,16 @@ fn statements(all: &Queries) -> Table<'_> {
 }
 
 /// A plan with the numbers of its statement and of itself.
-type NumberedPlan<'a> = (usize, usize, &'a StatementPlan);
+pub type NumberedPlan<'a> = (usize, usize, &'a StatementPlan);
 
-fn all_plans(all: &Queries) -> Vec<NumberedPlan<'_>> {
+pub fn all_plans(all: &Queries) -> Vec<NumberedPlan<'_>> {
     let statements = (1..).zip(&all.snapshot.statements);
     statements
         .flat_map(|(at, one)| (1..).zip(&one.plans).map(move |(number, plan)| (at, number, plan)))
         .collect()
 }
 
-fn plans(all: &Queries) -> Table<'_> {
+fn plans<'a>(all: &'a Queries, files: &'a PlanFileNames) -> Table<'a> {
     let mut columns = Columns::for_rows(all_plans(all));
     columns.add("statement", "", |one| one.0);
     columns.add("plan", "", |one| one.1);
@@ -75,6 +91,8 @@ fn plans(all: &Queries) -> Table<'_> {
     columns.add("runs", "", |one| one.2.runs);
     columns.add("hash", "", |one| one.2.hash());
     columns.add("cost", "", |one| one.2.plan.cost);
+    columns.add("CPU share of cost", "", |one| one.2.plan.cpu_share().map(Share));
+    columns.add("I/O share of cost", "", |one| one.2.plan.cpu_share().map(|cpu| Share(1.0 - cpu)));
     columns.add("estimated rows", "", |one| one.2.plan.root.as_ref()?.rows.estimated);
     columns.add("rows", "", |one| one.2.plan.root.as_ref()?.rows.actual);
     columns.add("time", "ms", |one| one.2.plan.elapsed_ms);
@@ -87,6 +105,7 @@ fn plans(all: &Queries) -> Table<'_> {
             operators.iter().filter_map(|(_, operator)| operator.objects.first()?.index.clone());
         joined(indexes, ", ")
     });
+    columns.add("file", "", |one| files.get(&(one.0, one.1)).map(String::as_str));
     columns.named("plans")
 }
 
@@ -128,6 +147,11 @@ fn operators(all: &Queries) -> Table<'_> {
         one.operator.objects.first().and_then(|object| object.index.clone())
     });
     columns.add("own cost", "", |one| one.own.cost);
+    columns.add("CPU cost of a run", "", |one| Some(one.operator.run_cost?.cpu));
+    columns.add("I/O cost of a run", "", |one| Some(one.operator.run_cost?.io));
+    columns.add("CPU share", "", |one| one.operator.run_cost?.cpu_share().map(Share));
+    columns
+        .add("I/O share", "", |one| one.operator.run_cost?.cpu_share().map(|cpu| Share(1.0 - cpu)));
     columns.add("estimated rows", "", |one| one.operator.rows.estimated);
     columns.add("rows", "", |one| one.operator.rows.actual);
     columns.add("runs", "", |one| one.operator.executions);

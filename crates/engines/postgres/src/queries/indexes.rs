@@ -1,8 +1,9 @@
 //! Tables, indexes, what is known of their columns, and what was counted of them.
 
+use super::storage;
 use crate::client::{Client, Error, Row};
 use crate::statement_rules::PARTITIONED;
-use engine::query_reader::MARK;
+use engine::query_reader::{MARK, StorageDetail};
 use serde_json::Value;
 use statements::{Column, ForeignKey, Index, Key, Table};
 use std::collections::HashMap;
@@ -12,7 +13,11 @@ const OF_USERS: &str = "n.nspname NOT IN ('pg_catalog', 'information_schema') AN
                         '^pg_(toast|temp_)' AND c.relpersistence <> 't'";
 
 /// The tables of the database that a connection is to.
-pub(super) fn tables(client: &mut Client, database: &str) -> Result<Vec<Table>, Error> {
+pub(super) fn tables(
+    client: &mut Client,
+    database: &str,
+    detail: StorageDetail,
+) -> Result<Vec<Table>, Error> {
     // Counters that were never reset go back to the server's start at least: a crash before it
     // would have emptied them.
     let since: Option<i64> = client
@@ -63,6 +68,9 @@ pub(super) fn tables(client: &mut Client, database: &str) -> Result<Vec<Table>, 
         }
     }
     columns(client, &mut tables)?;
+    if detail > StorageDetail::Nothing {
+        storage::statistics(client, detail, &mut tables)?;
+    }
     Ok(tables)
 }
 
@@ -165,11 +173,11 @@ fn index(row: &Row<'_>) -> Index {
     }
 }
 
-fn json(row: &Row<'_>, at: usize) -> Value {
+pub(super) fn json(row: &Row<'_>, at: usize) -> Value {
     row.get(at).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
-fn texts(list: &Value) -> Vec<String> {
+pub(super) fn texts(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 

@@ -8,12 +8,13 @@ mod counters;
 mod explain;
 mod health;
 mod indexes;
+mod storage;
 
 use super::while_doing;
 use crate::client::{Client, Config};
 use crate::plan_reader::ENGINE;
 use engine::ServerError;
-use engine::query_reader::{MARK, QueryLimits, QueryReader, remember};
+use engine::query_reader::{MARK, QueryLimits, QueryReader, StorageDetail, remember};
 use observations::Unread;
 use statements::{Advice, Hypothetical, Snapshot, Span, Statement};
 use std::collections::btree_map::Entry;
@@ -141,10 +142,16 @@ impl QueryReader for Reader {
         if !self.limits.tables {
             return Ok(snapshot);
         }
+        let detail = self.limits.storage;
+        if detail > StorageDetail::Nothing {
+            storage::files(self, &mut snapshot);
+        }
         let databases = self.databases(&snapshot.statements);
         let left_out = databases.len().saturating_sub(self.limits.databases);
         for database in databases.into_iter().take(self.limits.databases.max(1)) {
-            let read = self.client(&database).and_then(|client| indexes::tables(client, &database));
+            let read = self
+                .client(&database)
+                .and_then(|client| indexes::tables(client, &database, detail));
             match read {
                 Ok(tables) => snapshot.tables.extend(tables),
                 // A database that is dropped takes its connections with it.
