@@ -86,7 +86,7 @@ impl ServerWaits {
                 lost.collect::<String>()
             ),
             activity.waits.clone(),
-            activity.time_is_exact,
+            activity.time_is_exact || activity.counted_in.is_some(),
         )
     }
 
@@ -97,7 +97,9 @@ impl ServerWaits {
     pub fn since_start(reader: &mut dyn QueryReader, engine: &str) -> Result<Self, Unknown> {
         let counted = reader.waits().map_err(|error| Unknown::Unread(error.to_string()))?;
         let waits = counted.ok_or_else(|| Unknown::NotObserved { engine: engine.to_owned() })?;
-        Ok(Self::new("Since the server began to count them.".to_owned(), waits, false))
+        // A server that counts its waits exactly tells both parts of each.
+        let has_signal = waits.iter().any(|wait| wait.source == WaitSource::Counted);
+        Ok(Self::new("Since the server began to count them.".to_owned(), waits, has_signal))
     }
 
     /// The waits of an interval that ends now.
@@ -111,15 +113,13 @@ impl ServerWaits {
         Ok(Self::observed(&activity.map_err(|error| Unknown::Unread(error.to_string()))?))
     }
 
-    fn new(note: String, waits: Vec<Wait>, is_exact: bool) -> Self {
+    fn new(note: String, waits: Vec<Wait>, has_signal: bool) -> Self {
         let mut waits: Vec<Wait> =
             waits.into_iter().filter(|wait| wait.class != WaitClass::Idle).collect();
         let time = |wait: &Wait| wait.resource_s + wait.signal_s;
         waits.sort_by(|a, b| {
             time(b).total_cmp(&time(a)).then_with(|| a.wait_type.cmp(&b.wait_type))
         });
-        let has_signal = is_exact
-            || waits.iter().any(|wait| wait.source == WaitSource::Counted && wait.signal_s > 0.0);
         Self { note, waits, has_signal }
     }
 }

@@ -164,7 +164,7 @@ impl Reader {
         let rows = self.rows::<3>(&format!(
             "SELECT event_name AS {MARK}, sum(count_star), sum(sum_timer_wait) / 1e12 FROM \
              performance_schema.events_waits_summary_by_account_by_event_name WHERE user IS NOT \
-             NULL AND {NOT_NESTED} GROUP BY event_name"
+             NULL AND event_name <> 'idle' AND {NOT_NESTED} GROUP BY event_name"
         ))?;
         let wait = |[name, count, seconds]: [String; 3]| {
             Some(Wait {
