@@ -90,7 +90,8 @@ const TABLES: &str = "
     INSERT INTO plain SELECT g, CASE g % 2 WHEN 0 THEN 'S3cret' ELSE 'other ' || g END
         FROM generate_series(1, 20000) g;
     CREATE TABLE keyed (id int PRIMARY KEY, city text);
-    INSERT INTO keyed SELECT g, nullif('city ' || g % 200, 'city 0') FROM generate_series(1, 5000) g;
+    INSERT INTO keyed SELECT g, nullif('city ' || g % 200, 'city 0')
+        FROM generate_series(1, 5000) g;
     CREATE VIEW secrets AS SELECT a FROM plain WHERE b = 'S3cret';
     VACUUM ANALYZE plain; VACUUM ANALYZE keyed; SELECT pg_stat_statements_reset()";
 

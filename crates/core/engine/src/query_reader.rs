@@ -85,7 +85,7 @@ pub struct QueryLimits {
     pub databases: usize,
     /// True when their tables and indexes are read.
     pub tables: bool,
-    /// Whether the optimizer's statistics and the server's files are read with them.
+    /// How much of the optimizer's statistics and the server's files is read with them.
     pub storage: StorageDetail,
 }
 

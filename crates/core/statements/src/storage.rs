@@ -1,5 +1,5 @@
-//! The optimizer's statistics of a table and the files of a server, as servers record them. A figure
-//! that an engine does not record is `None`.
+//! The optimizer's statistics of a table and the files of a server, as servers record them. A
+//! figure that an engine does not record is `None`.
 
 use serde::{Deserialize, Serialize};
 

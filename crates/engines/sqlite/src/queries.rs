@@ -270,8 +270,8 @@ impl FileReader {
         Ok(())
     }
 
-    /// Adds what ANALYZE has counted, where it ran: the rows of an index, and how many have the same
-    /// value in its columns.
+    /// Adds what ANALYZE has counted, where it ran: the rows of an index, and how many have the
+    /// same value in its columns.
     fn statistics(&self, tables: &mut [Table]) -> Result<(), Error> {
         let exists = "SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_stat1'";
         if self.connection.query_row(exists, [], |row| row.get::<_, i64>(0))? == 0 {

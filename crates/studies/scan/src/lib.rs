@@ -7,8 +7,10 @@ mod probe;
 mod section;
 pub mod speed_up;
 mod speed_up_section;
+mod study;
 
 pub use probe::*;
+pub use study::STUDY;
 
 use self::analysis::costs;
 use demand::demands;

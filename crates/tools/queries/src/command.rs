@@ -8,7 +8,7 @@ use crate::server_facts::{ServerFacts, ServerWaits, surveyed};
 use crate::statement_log::{self, is_file_name};
 use crate::try_change::try_change;
 use crate::watch::{self, Watched};
-use crate::{Queries, between, document, examine, keep, machine, plan_files, sheets};
+use crate::{Queries, between, document, examine, keep, machine, plan_files, server_sheets};
 use command_line::files::{Replace, replace_file, write_html};
 use command_line::{Context, ExitCode, Failure, Tool, captures, output, results, servers, signals};
 use engine::{Engine, FileQueries, ObserveOptions, QueryReader, Server, ServerError};
@@ -130,8 +130,8 @@ fn of_server(arguments: &QueriesTool, context: &Context) -> Result<Read, Failure
     })
 }
 
-/// Connects to the server that is meant; `work` gets it, its reader, the flag that asks to stop, and
-/// how to say an error of the server.
+/// Connects to the server that is meant; `work` gets it, its reader, the flag that asks to stop,
+/// and how to say an error of the server.
 fn ask<T>(
     arguments: &QueriesTool,
     context: &Context,
@@ -251,7 +251,7 @@ fn write(
     let files = files.transpose()?.unwrap_or_default();
     if let Some(file) = &arguments.workbook {
         replace_file(file, Replace::Ours, |writer| {
-            let sheets = sheets::tables(found, facts, &files);
+            let sheets = server_sheets::workbook(found, facts, &files);
             report::tables_xlsx(sheets, found.snapshot.span.to_ms, writer)
         })?;
     }

@@ -43,7 +43,7 @@ pub enum Unknown {
 }
 
 impl ServerFacts {
-    /// Facts of statements in a file that has none of their server.
+    /// Unknown facts: the source has only statements.
     pub fn not_in(what: &str) -> Self {
         let unknown = Unknown::NotThere(what.to_owned());
         Self { configuration: Err(unknown.clone()), waits: Err(unknown) }

@@ -2,10 +2,10 @@
 //! notes on what an engine does not record. A figure that is not recorded is an empty cell.
 
 use crate::Queries;
+use crate::plan_files::PlanFileNames;
 use crate::server_facts::ServerFacts;
-use crate::sheets::all_plans;
+use crate::sheets;
 use observations::{ServerSetting, Wait};
-use plans::Parameter;
 use report::model::Columns;
 use report::table::{Datum, Share, Table, Time};
 use report::text::joined;
@@ -16,10 +16,10 @@ use std::collections::BTreeSet;
 const DAY_MS: f64 = 86_400_000.0;
 
 /// All sheets: those of statements, those of the server, and the notes on all of them.
-pub fn with_notes<'a>(
-    of_statements: impl IntoIterator<Item = Table<'a>>,
+pub fn workbook<'a>(
     all: &'a Queries,
     facts: &'a ServerFacts,
+    plan_files: &'a PlanFileNames,
 ) -> Vec<Table<'a>> {
     let of_server = [
         tables(all),
@@ -29,7 +29,8 @@ pub fn with_notes<'a>(
         waits(facts),
         files(all),
     ];
-    let mut sheets: Vec<Table<'a>> = of_statements.into_iter().chain(of_server).collect();
+    let mut sheets = sheets::tables(all, plan_files);
+    sheets.extend(of_server);
     let notes = notes(&sheets, all, facts);
     sheets.push(notes);
     sheets
@@ -85,29 +86,6 @@ fn statements_of(all: &Queries, table: usize) -> BTreeSet<usize> {
         })
     });
     named.map(|(number, _)| number).collect()
-}
-
-/// A parameter with the numbers of its statement and plan.
-type NumberedParameter<'a> = (usize, usize, &'a Parameter);
-
-/// The values of parameters that plans have.
-pub fn parameters(all: &Queries) -> Table<'_> {
-    let rows: Vec<NumberedParameter> = all_plans(all)
-        .into_iter()
-        .flat_map(|(statement, plan, found)| {
-            found.plan.parameters.iter().map(move |one| (statement, plan, one))
-        })
-        .collect();
-    let mut columns = Columns::for_rows(rows);
-    columns.add("statement", "", |one| one.0);
-    columns.add("plan", "", |one| one.1);
-    columns.add("parameter", "", |one| one.2.name.as_str());
-    columns.add("compiled for", "", |one| one.2.compiled.as_deref()).wrapped = true;
-    columns.add("run with", "", |one| one.2.run.as_deref()).wrapped = true;
-    columns.add("differs", "", |one| {
-        (one.2.compiled.is_some() && one.2.run.is_some()).then_some(one.2.differs)
-    });
-    columns.named("parameters")
 }
 
 /// Statistics with their table.

@@ -3,31 +3,24 @@
 use crate::Queries;
 use crate::document::{Used, said, used};
 use crate::plan_files::PlanFileNames;
-use crate::server_facts::ServerFacts;
-use crate::server_sheets;
-use plans::{Object, Operator, Own, remarks};
+use plans::{Object, Operator, Own, Parameter, remarks};
 use report::model::Columns;
 use report::table::{Share, Table, Time};
 use report::text::joined;
 use serde::Serialize;
 use statements::{Advice, Counter, Statement, StatementPlan, Unit};
 
-/// The tables in the order of their sheets.
-pub fn tables<'a>(
-    all: &'a Queries,
-    facts: &'a ServerFacts,
-    files: &'a PlanFileNames,
-) -> Vec<Table<'a>> {
-    let of_statements = [
+/// The tables of statements and indexes in the order of their sheets.
+pub fn tables<'a>(all: &'a Queries, files: &'a PlanFileNames) -> Vec<Table<'a>> {
+    vec![
         statements(all),
         plans(all, files),
         operators(all),
-        server_sheets::parameters(all),
+        parameters(all),
         indexes(all),
         index_use(all),
         advice(all),
-    ];
-    server_sheets::with_notes(of_statements, all, facts)
+    ]
 }
 
 /// The name that programs read too.
@@ -74,9 +67,9 @@ fn statements(all: &Queries) -> Table<'_> {
 }
 
 /// A plan with the numbers of its statement and of itself.
-pub type NumberedPlan<'a> = (usize, usize, &'a StatementPlan);
+type NumberedPlan<'a> = (usize, usize, &'a StatementPlan);
 
-pub fn all_plans(all: &Queries) -> Vec<NumberedPlan<'_>> {
+fn all_plans(all: &Queries) -> Vec<NumberedPlan<'_>> {
     let statements = (1..).zip(&all.snapshot.statements);
     statements
         .flat_map(|(at, one)| (1..).zip(&one.plans).map(move |(number, plan)| (at, number, plan)))
@@ -162,6 +155,29 @@ fn operators(all: &Queries) -> Table<'_> {
         })
         .wrapped = true;
     columns.named("operators")
+}
+
+/// A parameter with the numbers of its statement and plan.
+type NumberedParameter<'a> = (usize, usize, &'a Parameter);
+
+/// The values of parameters that plans have.
+fn parameters(all: &Queries) -> Table<'_> {
+    let rows: Vec<NumberedParameter> = all_plans(all)
+        .into_iter()
+        .flat_map(|(statement, plan, found)| {
+            found.plan.parameters.iter().map(move |one| (statement, plan, one))
+        })
+        .collect();
+    let mut columns = Columns::for_rows(rows);
+    columns.add("statement", "", |one| one.0);
+    columns.add("plan", "", |one| one.1);
+    columns.add("parameter", "", |one| one.2.name.as_str());
+    columns.add("compiled for", "", |one| one.2.compiled.as_deref()).wrapped = true;
+    columns.add("run with", "", |one| one.2.run.as_deref()).wrapped = true;
+    columns.add("differs", "", |one| {
+        (one.2.compiled.is_some() && one.2.run.is_some()).then_some(one.2.differs)
+    });
+    columns.named("parameters")
 }
 
 fn indexes(all: &Queries) -> Table<'_> {

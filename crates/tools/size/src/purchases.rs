@@ -1,8 +1,8 @@
 //! When to buy: pieces bought as the data grows, at prices that fall, against all pieces now; and
 //! what a purchase is worth later.
 
+use crate::link::{links, price_of};
 use crate::plan::{Alternative, Plan};
-use crate::sized::{links, price_of};
 use crate::{LinkLoad, Resource};
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ const MONTHS: f64 = 12.0;
 /// Years of purchases that are planned at most.
 const YEARS_MAX: f64 = 30.0;
 
-/// What is bought at the beginning of a year.
+/// Pieces that are bought at the beginning of a year.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Purchase {
     /// Years from now.
@@ -69,7 +69,7 @@ pub fn purchases(plan: &Plan, alternative: &Alternative, price_now: f64) -> Opti
     (all.len() > 1).then(|| Purchases { purchases: all, price, saving: 1.0 - price / price_now })
 }
 
-/// What a chain costs by month, and what it is worth at the end of the years.
+/// Cost of a chain by month, and its value at the end of the years.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Depreciation {
     /// Loss of value of a month while there is any, with monthly prices.

@@ -1,9 +1,9 @@
 //! Chains under their load, and which of them is the cheapest that carries it.
 
-use crate::link::{LinkLoad, load};
-use crate::plan::{Alternative, Demand, Plan};
+use crate::Resource;
+use crate::link::{LinkLoad, links, price_of};
+use crate::plan::{Alternative, Plan};
 use crate::purchases::{Depreciation, Purchases, depreciation, purchases, space_lasts_years};
-use crate::{Raid, Resource};
 use models::queue;
 use serde::Serialize;
 
@@ -66,30 +66,6 @@ pub fn size(plan: &Plan) -> Sizing {
         in_flight: demand.transactions.zip(demand.response_time_s).map(|(rate, time)| rate * time),
         alternatives,
     }
-}
-
-/// The links of a chain under a demand.
-pub(crate) fn links(plan: &Plan, alternative: &Alternative, demand: &Demand) -> Vec<LinkLoad> {
-    // The levels of RAID at or behind a link: the first of them counts.
-    let raid_at = |position: usize| -> Option<(Raid, u64)> {
-        alternative.chain[position..].iter().find_map(|link| Some((link.raid?, link.group)))
-    };
-    let mut links: Vec<LinkLoad> = Vec::new();
-    for (position, link) in alternative.chain.iter().enumerate() {
-        let before = links.last().map_or(0, |link| link.count);
-        let part = &plan.parts[link.part];
-        links.push(load(link, part, raid_at(position), demand, &plan.targets, before));
-    }
-    links
-}
-
-/// The price of all pieces, with these months of the monthly prices.
-pub(crate) fn price_of(plan: &Plan, links: &[LinkLoad], months: f64) -> f64 {
-    let prices = links.iter().map(|link| {
-        let part = &plan.parts[link.part];
-        link.count as f64 * (part.price + part.price_per_month * months)
-    });
-    prices.sum()
 }
 
 fn sized(plan: &Plan, alternative: &Alternative) -> Sized {

@@ -273,7 +273,8 @@ fn a_purchase_loses_its_value_by_equal_parts() {
 #[test]
 fn space_lasts_until_its_target() {
     let source = "[demand]\nsize = \"1 TB\"\ngrowth = 0.5\nyears = 1\n[parts.disk]\ncapacity = \"1 \
-                  TB\"\n[[alternative]]\nname = \"one\"\nchain = [{ part = \"disk\", count = 4 }]\n";
+                  TB\"\n[[alternative]]\nname = \"one\"\nchain = [{ part = \"disk\", \
+                  count = 4 }]\n";
     let lasts = sizing_of(source).alternatives[0].space_lasts_years[0].expect("growth");
     close(lasts, 3.2_f64.ln() / 1.5_f64.ln());
     let steady = disks("size = \"1 TB\"", "capacity = \"1 TB\"", "count = 4");

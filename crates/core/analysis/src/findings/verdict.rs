@@ -168,7 +168,8 @@ fn by_processors(summary: &Summary, effect: &FactorEffect, best: usize) -> Optio
     let is_number = recording.roles.has(&effect.factor, &[Role::Concurrency, Role::Layout]);
     let mut machines = recording.environments.iter().map(|machine| machine.cpus);
     let cpus = machines.next().filter(|cpus| *cpus > 0 && machines.all(|other| other == *cpus))?;
-    if !effect.ordered || !is_number || summary.synthetic {
+    let is_synthetic = recording.done().any(|(_, seen)| seen.synthetic);
+    if !effect.ordered || !is_number || is_synthetic {
         return None;
     }
     let times = |level: usize| Some(effect.levels[level].numeric? / f64::from(cpus));

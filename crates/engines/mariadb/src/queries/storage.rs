@@ -84,8 +84,9 @@ impl Reader {
             )
         } else {
             format!(
-                "SELECT schema_name AS {MARK}, table_name, column_name, histogram->>'$.\"null-values\"', \
-                 json_length(histogram, '$.buckets'), histogram->>'$.\"sampling-rate\"', \
+                "SELECT schema_name AS {MARK}, table_name, column_name, \
+                 histogram->>'$.\"null-values\"', json_length(histogram, '$.buckets'), \
+                 histogram->>'$.\"sampling-rate\"', \
                  timestampdiff(MICROSECOND, '1970-01-01', histogram->>'$.\"last-updated\"') DIV \
                  1000, {} FROM information_schema.column_statistics WHERE schema_name IN {names} \
                  ORDER BY 1, 2, 3",

@@ -1,9 +1,8 @@
 //! Tables, indexes, what is known of their columns, and what was counted of them.
 
-use super::storage;
 use crate::client::{Client, Error, Row};
 use crate::statement_rules::PARTITIONED;
-use engine::query_reader::{MARK, StorageDetail};
+use engine::query_reader::MARK;
 use serde_json::Value;
 use statements::{Column, ForeignKey, Index, Key, Table};
 use std::collections::HashMap;
@@ -13,11 +12,7 @@ const OF_USERS: &str = "n.nspname NOT IN ('pg_catalog', 'information_schema') AN
                         '^pg_(toast|temp_)' AND c.relpersistence <> 't'";
 
 /// The tables of the database that a connection is to.
-pub(super) fn tables(
-    client: &mut Client,
-    database: &str,
-    detail: StorageDetail,
-) -> Result<Vec<Table>, Error> {
+pub(super) fn tables(client: &mut Client, database: &str) -> Result<Vec<Table>, Error> {
     // Counters that were never reset go back to the server's start at least: a crash before it
     // would have emptied them.
     let since: Option<i64> = client
@@ -68,9 +63,6 @@ pub(super) fn tables(
         }
     }
     columns(client, &mut tables)?;
-    if detail > StorageDetail::Nothing {
-        storage::statistics(client, detail, &mut tables)?;
-    }
     Ok(tables)
 }
 

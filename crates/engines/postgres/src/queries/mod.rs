@@ -144,14 +144,17 @@ impl QueryReader for Reader {
         }
         let detail = self.limits.storage;
         if detail > StorageDetail::Nothing {
-            storage::files(self, &mut snapshot);
+            let client = self.home().map_err(while_doing("connecting"))?;
+            storage::files(client, &mut snapshot);
         }
         let databases = self.databases(&snapshot.statements);
         let left_out = databases.len().saturating_sub(self.limits.databases);
         for database in databases.into_iter().take(self.limits.databases.max(1)) {
-            let read = self
-                .client(&database)
-                .and_then(|client| indexes::tables(client, &database, detail));
+            let read = self.client(&database).and_then(|client| {
+                let mut tables = indexes::tables(client, &database)?;
+                storage::statistics(client, detail, &mut tables)?;
+                Ok(tables)
+            });
             match read {
                 Ok(tables) => snapshot.tables.extend(tables),
                 // A database that is dropped takes its connections with it.

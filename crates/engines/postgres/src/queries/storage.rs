@@ -3,7 +3,6 @@
 //! <https://www.postgresql.org/docs/current/view-pg-stats.html>,
 //! <https://www.postgresql.org/docs/current/monitoring-stats.html>
 
-use super::Reader;
 use super::indexes::{json, texts};
 use crate::client::{Client, Error, Row};
 use engine::query_reader::{MARK, StorageDetail};
@@ -12,13 +11,16 @@ use serde_json::Value;
 use statements::{DataFile, FileIo, HistogramStep, Snapshot, Table, TableStatistics};
 use std::collections::HashMap;
 
-/// Adds the statistics of each column. The server records neither the rows that it sampled nor
-/// their number then.
+/// Adds the statistics of each column, where they are asked for. The server records neither the
+/// rows that it sampled nor their number then.
 pub(super) fn statistics(
     client: &mut Client,
     detail: StorageDetail,
     tables: &mut [Table],
 ) -> Result<(), Error> {
+    if detail == StorageDetail::Nothing {
+        return Ok(());
+    }
     let values = if detail == StorageDetail::Values {
         "pg_catalog.to_json(most_common_vals::text::text[]), \
          pg_catalog.to_json(most_common_freqs), \
@@ -78,7 +80,7 @@ fn histogram(row: &Row<'_>) -> Vec<HistogramStep> {
 }
 
 /// Reads sizes and I/O; what this role may not see is noted.
-pub(super) fn files(reader: &mut Reader, snapshot: &mut Snapshot) {
+pub(super) fn files(client: &mut Client, snapshot: &mut Snapshot) {
     let parts: [(&str, Part); 4] = [
         ("tablespaces", tablespaces),
         ("files of databases", databases),
@@ -86,7 +88,7 @@ pub(super) fn files(reader: &mut Reader, snapshot: &mut Snapshot) {
         ("I/O by kind", io),
     ];
     for (what, part) in parts {
-        match reader.home().and_then(part) {
+        match part(client) {
             Ok(files) => snapshot.files.extend(files),
             Err(error) => {
                 snapshot.unread.push(Unread { what: what.into(), why: error.to_string() });

@@ -1,6 +1,6 @@
 //! Tables with their indexes, and what was counted of them.
 
-use super::PAGE;
+use super::views::PAGE;
 use crate::dialect::quote_name;
 use crate::live::rows::{Row, Rows};
 use plans::MissingIndex;

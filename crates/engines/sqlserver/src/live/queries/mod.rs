@@ -28,11 +28,9 @@ use plans::Plan;
 use statements::{Origin, Snapshot, Span, StatementPlan, TableStatistics};
 use std::collections::HashMap;
 use std::time::SystemTime;
-use views::{STORED, STORED_END, STORED_INTERVAL, STORED_INTERVAL_END};
+use views::{PAGE, STORED, STORED_END, STORED_INTERVAL, STORED_INTERVAL_END};
 use work::Stop;
 
-/// Bytes of a page.
-const PAGE: u64 = 8192;
 /// Plans of one statement that are read of the Query Store: those that took most time.
 const PLANS_MAX: usize = 3;
 /// Plans of the Query Store that are remembered.
@@ -48,7 +46,7 @@ struct ReadPlan {
 }
 
 impl ReadPlan {
-    fn of(self, origin: Origin) -> StatementPlan {
+    fn with_origin(self, origin: Origin) -> StatementPlan {
         StatementPlan::new(origin, self.plan).with_text("sqlplan", self.text)
     }
 }
@@ -168,10 +166,10 @@ impl Reader {
                 Handle::Cached(handle, begins, ends) => {
                     let plan =
                         self.plan(&format!("{}({handle}, {begins}, {ends})", views::PLAN))?;
-                    Ok(plan.of(Origin::Kept))
+                    Ok(plan.with_origin(Origin::Kept))
                 }
                 Handle::Stored(number, runs, mean_ms) => {
-                    let plan = self.stored_plan(number)?.of(Origin::Stored);
+                    let plan = self.stored_plan(number)?.with_origin(Origin::Stored);
                     Ok(StatementPlan { runs, mean_ms: Some(mean_ms), ..plan })
                 }
             })

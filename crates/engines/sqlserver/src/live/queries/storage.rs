@@ -1,7 +1,6 @@
 //! The optimizer's statistics of tables, and the files of databases.
 
-use super::PAGE;
-use super::views::CREATED_SINCE_S;
+use super::views::{CREATED_SINCE_S, PAGE};
 use crate::live::rows::{Row, Rows};
 use observations::number;
 use statements::{DataFile, FileIo, HistogramStep, TableStatistics};

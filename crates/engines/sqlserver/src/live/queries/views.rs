@@ -34,6 +34,8 @@ macro_rules! statements {
     };
 }
 
+/// Bytes of a page.
+pub const PAGE: u64 = 8192;
 /// Rows of [`STATEMENTS`] at most.
 pub const ROWS_MAX: usize = 20_000;
 /// `created_s` counts from 2000-01-01 UTC: seconds since 1970 then.
