@@ -90,6 +90,9 @@ fn replace(folder: &Path, files: &[PlanFile]) -> Result<(), Failure> {
         _ => {}
     }
     let listed = listed(&folder.join(LIST))?;
+    if files.is_empty() && listed.is_empty() {
+        return Ok(());
+    }
     let is_ours = |name: &str| {
         let content = fs::read_to_string(folder.join(name)).ok().map(|text| number(&text));
         listed.iter().any(|one| one.name == name && Some(one.content) == content)

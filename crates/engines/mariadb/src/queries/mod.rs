@@ -102,7 +102,13 @@ impl QueryReader for Reader {
         }
         if is_on && self.limits.storage > StorageDetail::Nothing {
             match self.files() {
-                Ok(files) => snapshot.files = files,
+                Ok(files) => {
+                    if files.len() == storage::FILES_MAX {
+                        let most = format!("Files: the {} with most time.", storage::FILES_MAX);
+                        snapshot.notes.push(most);
+                    }
+                    snapshot.files = files;
+                }
                 Err(error) => {
                     snapshot.unread.push(Unread { what: "files".into(), why: error.to_string() });
                 }

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 /// Picoseconds, the unit of the Performance Schema, in a nanosecond.
 const PICOSECONDS_PER_NS: u64 = 1_000;
 /// Files that are read at most: those with most time.
-const FILES_MAX: usize = 5_000;
+pub(super) const FILES_MAX: usize = 5_000;
 
 impl Reader {
     /// Adds statistics and files where they are asked for; what cannot be read is noted.
@@ -77,10 +77,10 @@ impl Reader {
         let sql = if self.client.is_mariadb() {
             format!(
                 "SELECT db_name AS {MARK}, table_name, column_name, nulls_ratio, CASE hist_type \
-                 WHEN 'JSON_HB' THEN json_length(histogram, '$.histogram_hb') WHEN \
-                 'DOUBLE_PREC_HB' THEN hist_size DIV 2 ELSE hist_size END, NULL, NULL, {} FROM \
+                 WHEN 'JSON_HB' THEN json_length(CONVERT(histogram USING utf8mb4), \
+                 '$.histogram_hb') WHEN 'DOUBLE_PREC_HB' THEN hist_size DIV 2 ELSE hist_size END, NULL, NULL, {} FROM \
                  mysql.column_stats WHERE db_name IN {names} ORDER BY 1, 2, 3",
-                values("IF(hist_type = 'JSON_HB', histogram, NULL)")
+                values("IF(hist_type = 'JSON_HB', CONVERT(histogram USING utf8mb4), NULL)")
             )
         } else {
             format!(

@@ -152,11 +152,19 @@ impl QueryReader for Reader {
         for database in databases.into_iter().take(self.limits.databases.max(1)) {
             let read = self.client(&database).and_then(|client| {
                 let mut tables = indexes::tables(client, &database)?;
-                storage::statistics(client, detail, &mut tables)?;
-                Ok(tables)
+                match storage::statistics(client, detail, &mut tables) {
+                    Err(error) if error.is_silence() => Err(error),
+                    read => Ok((tables, read.err())),
+                }
             });
             match read {
-                Ok(tables) => snapshot.tables.extend(tables),
+                Ok((tables, refused)) => {
+                    snapshot.tables.extend(tables);
+                    snapshot.unread.extend(refused.map(|error| Unread {
+                        what: format!("statistics of database {database}"),
+                        why: error.to_string(),
+                    }));
+                }
                 // A database that is dropped takes its connections with it.
                 Err(error) if error.is_silence() && !self.is_of_dropped(&error, &database) => {
                     let doing = format!("reading the tables of database {database}");
