@@ -105,5 +105,6 @@ mod unwritable;
 mod volumes;
 mod waits;
 mod work_folders;
+mod workbooks;
 mod written_files;
 mod xlsx;

@@ -2,13 +2,13 @@
 
 use crate::captures;
 use crate::servers::private::{in_a_session, on_each_server};
+use crate::workbooks;
 use testing::faults;
 use testing::installed as servers;
 
 use crate::common::{Ended, Lab};
 use postgres::server::PrivateServer;
 use serde_json::Value;
-use std::process::Command;
 
 const COUNTED: [(&str, &str); 2] =
     [("shared_preload_libraries", "pg_stat_statements"), ("autovacuum", "off")];
@@ -187,22 +187,7 @@ fn hypothetical(cluster: &PrivateServer, lab: &Lab, url: &str) {
 
 /// Numbers are numbers, and a sheet has as many rows as there are of its kind.
 fn workbook(lab: &Lab, found: &Value) {
-    let script = "
-import openpyxl, json
-book = openpyxl.load_workbook('q.xlsx')
-sheets = {}
-for sheet in book:
-    rows = list(sheet.iter_rows(values_only=True))
-    sheets[sheet.title] = [dict(zip(rows[0], row)) for row in rows[1:]]
-print(json.dumps(sheets, default=str))";
-    let output =
-        Command::new("python3").args(["-c", script]).current_dir(lab.path("")).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if said.contains("No module named") {
-        println!("SKIPPED: python3 with openpyxl is not installed");
-        return;
-    }
-    let sheets: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{said}"));
+    let Some(sheets) = workbooks::sheets(lab, "q.xlsx") else { return };
     let rows = |name: &str| sheets[name].as_array().unwrap_or_else(|| panic!("{name}: {sheets}"));
     let statements = found["statements"].as_array().unwrap();
     assert_eq!(rows("Statements").len(), statements.len());

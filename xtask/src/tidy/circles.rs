@@ -94,7 +94,6 @@ const UNTIL_DIVIDED: &[(&str, &[&str])] = &[
             "live::delta",
             "live",
             "live::observer",
-            "live::queries::indexes",
             "live::queries",
             "live::reading",
             "live::sampler",

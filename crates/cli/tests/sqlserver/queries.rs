@@ -3,7 +3,8 @@
 
 use super::{Mock, Tls, answer_survey};
 use crate::common::Lab;
-use sqlserver::live::query_views;
+use crate::workbooks;
+use sqlserver::live::{query_views, views as live_views};
 
 /// A plan with one operator, for which an index is missing.
 /// A plan in one line: answers are lines of cells.
@@ -104,6 +105,149 @@ fn answer_queries(mock: &Mock, state: i32) {
     );
 }
 
+/// Its statistics, files and waits.
+fn answer_storage(mock: &Mock) {
+    let answer = |sql: &str, rows: &str| mock.answers.answer(sql, rows);
+    answer(
+        query_views::STATISTICS.sql,
+        "object_id | stats_id | statistics_name | row_count | rows_sampled | steps | changes | \
+         gathered_s\n5 | 2 | IX_Note | 60000 | 15000 | 2 | 12 | 840000000",
+    );
+    answer(query_views::STATISTICS_COLUMNS.sql, "object_id | stats_id | column_name\n5 | 2 | Note");
+    answer(
+        query_views::HISTOGRAMS.sql,
+        "object_id | stats_id | value | range_rows | equal_rows | range_values\n5 | 2 | S3cret | \
+         0 | 30000 | 0\n5 | 2 | z | 29000 | 1000 | 812",
+    );
+    answer(
+        query_views::DATABASE_FILES.sql,
+        "database_name | file_name | type_desc | pages | pages_max | growth | is_percent_growth | \
+         reads | read_bytes | read_ms | writes | write_bytes | write_ms\nshop | /data/shop.mdf | \
+         ROWS | 1024 | -1 | 8192 | 0 | 100 | 819200 | 250 | - | - | -\nshop | /data/shop.ldf | \
+         LOG | 128 | 268435456 | 10 | 1 | 0 | 0 | 0 | 7 | 7168 | 21",
+    );
+    answer(
+        live_views::WAITS.sql,
+        "wait_type | waits | wait_ms | signal_ms\nPAGELATCH_UP | 4 | 3000 | 1000\nWRITELOG | 10 | \
+         1000 | 0\nLAZYWRITER_SLEEP | 5 | 900000 | 1",
+    );
+}
+
+#[test]
+fn a_workbook_has_the_sheets_of_a_server() {
+    let lab = Lab::new();
+    let mock = Mock::start(Tls::Off, &lab);
+    let url = mock.url("encrypt=optional");
+    answer_queries(&mock, 0);
+    answer_storage(&mock);
+    answer_survey(&mock);
+    let plan = show_plan("Index Seek", r#"Table="[Orders]" Index="[IX_Note]""#);
+    let plan = plan
+        .replace(
+            "EstimatedTotalSubtreeCost",
+            r#"EstimateCPU="0.25" EstimateIO="0.75" EstimatedTotalSubtreeCost"#,
+        )
+        .replace(
+            "</QueryPlan>",
+            r#"<ParameterList><ColumnReference Column="@1"
+            ParameterCompiledValue="N'S3cret'" ParameterRuntimeValue="N'x'"/></ParameterList>
+            </QueryPlan>"#,
+        )
+        .replace("SELECT 1", "SELECT 'S3cret' FROM Orders");
+    let plan = plan.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    let cached = |handle: &str| format!("{}({handle}, 0, -1)", query_views::PLAN);
+    mock.answers.answer(&cached("0x06"), &format!("query_plan\n{plan}"));
+    let found = queries_json(&lab, &[&url, "--workbook", "w.xlsx"]);
+    assert_eq!(found["unread"], serde_json::json!([]), "{found:#}");
+    let Some(book) = workbooks::sheets(&lab, "w.xlsx") else { return };
+    workbooks::nowhere(&lab, "w.xlsx", "w-plans", "S3c", &book);
+    workbooks::files_are_those_of_the_sheet(&lab, &book, "w-plans");
+    let texts = workbooks::plans(&lab, "w-plans");
+    assert_eq!(texts[0].0, "1.sqlplan");
+    assert!(texts[0].1.contains(r#"StatementText="SELECT ? FROM Orders""#), "{}", texts[0].1);
+    let plans = workbooks::rows(&book, "Plans");
+    assert_eq!(
+        (&plans[0]["CPU share of cost"], &plans[0]["I/O share of cost"]),
+        (&0.25.into(), &0.75.into())
+    );
+    assert_eq!(plans[1]["CPU share of cost"], serde_json::Value::Null);
+    let operator = &workbooks::rows(&book, "Operators")[0];
+    assert_eq!(
+        (&operator["CPU cost of a run"], &operator["I/O cost of a run"], &operator["I/O share"]),
+        (&0.25.into(), &0.75.into(), &0.75.into())
+    );
+    let parameter = &workbooks::rows(&book, "Parameters")[0];
+    assert_eq!(
+        (&parameter["parameter"], &parameter["differs"]),
+        (&"@1".into(), &true.into()),
+        "{parameter}"
+    );
+    let note = &workbooks::rows(&book, "Statistics")[0];
+    assert_eq!(
+        (&note["columns"], &note["rows"], &note["sampled rows"], &note["sampled"]),
+        (&"Note".into(), &60_000.into(), &15_000.into(), &0.25.into())
+    );
+    assert_eq!((&note["histogram steps"], &note["changes since"]), (&2.into(), &12.into()));
+    // 946,684,800 + 840,000,000 s since 1970.
+    assert_eq!(note["gathered (UTC)"], "2026-08-14 05:20:00");
+    let [data, log] = workbooks::rows(&book, "Files") else { panic!("{book}") };
+    assert_eq!(
+        (&data["size (B)"], &data["growth"], &data["mean read (ms)"], &data["writes"]),
+        (&8_388_608.into(), &"64.0 MiB".into(), &2.5.into(), &serde_json::Value::Null)
+    );
+    assert_eq!(
+        (&log["growth"], &log["reads"], &log["mean read (ms)"], &log["mean write (ms)"]),
+        (&"10 %".into(), &0.into(), &serde_json::Value::Null, &3.into())
+    );
+    let [latch, written] = workbooks::rows(&book, "Waits") else { panic!("{book}") };
+    assert_eq!(
+        (&latch["wait (s)"], &latch["resource (s)"], &latch["signal (s)"], &latch["share"]),
+        (&3.into(), &2.into(), &1.into(), &0.75.into())
+    );
+    assert_eq!(
+        (&written["wait type"], &written["mean wait (s)"]),
+        (&"WRITELOG".into(), &0.1.into())
+    );
+    workbooks::row(&book, "Configuration", "setting", "max server memory (MB)");
+    assert!(workbooks::rows(&book, "Histograms").is_empty(), "values were not asked for");
+    let line = ["queries", &url, "--workbook", "v.xlsx", "--literals"];
+    lab.steelbench(&line).expect(0);
+    let book = workbooks::sheets(&lab, "v.xlsx").unwrap();
+    let step = workbooks::row(&book, "Histograms", "value", "S3cret");
+    assert_eq!((&step["step"], &step["rows with the value"]), (&1.into(), &0.5.into()));
+}
+
+/// A view of the workbook that is refused is named, and its sheet is empty.
+#[test]
+fn each_view_of_the_workbook_that_is_refused_is_told() {
+    let lab = Lab::new();
+    let mock = Mock::start(Tls::Off, &lab);
+    let url = mock.url("encrypt=optional");
+    answer_survey(&mock);
+    let older = query_views::DATABASE_FILES.older.unwrap();
+    for (statements, what, sheet) in [
+        ([query_views::DATABASE_FILES.sql, older], "Not read: files: sys.master_files", "Files"),
+        (
+            [query_views::STATISTICS.sql, ""],
+            "Not read: statistics of tables: sys.dm_db_stats_properties",
+            "Statistics",
+        ),
+        ([live_views::WAITS.sql, ""], "not read: sys.dm_os_wait_stats", "Waits"),
+    ] {
+        answer_queries(&mock, 0);
+        answer_storage(&mock);
+        for sql in statements {
+            mock.answers.refuse(sql, 300, "VIEW SERVER STATE permission was denied.");
+        }
+        lab.steelbench(&["queries", &url, "--workbook", "w.xlsx"]).expect(0);
+        let Some(book) = workbooks::sheets(&lab, "w.xlsx") else { return };
+        assert!(workbooks::rows(&book, sheet).is_empty(), "{book}");
+        let notes = workbooks::rows(&book, "Notes");
+        let is_told = |row: &serde_json::Value| row["note"].as_str().unwrap().starts_with(what);
+        assert!(notes.iter().any(is_told), "{what}: {notes:#?}");
+    }
+}
+
 fn queries_json(lab: &Lab, arguments: &[&str]) -> serde_json::Value {
     let ended = lab.steelbench(&[&["queries", "--json"], arguments].concat()).expect(0);
     assert!(!ended.stdout.contains("S3c"), "{ended:?}");
@@ -182,6 +326,7 @@ fn statements_are_those_of_the_query_store_where_it_counts() {
     // An interval is what was counted in it, and a capture holds all.
     answer_queries(&mock, 2);
     answer_survey(&mock);
+    answer_storage(&mock);
     lab.steelbench(&["capture", &url, "--seconds", "0.2", "-o", "c.json", "--statements"])
         .expect(0);
     let captured = queries_json(&lab, &["c.json"]);

@@ -81,7 +81,10 @@ impl Summary<'_> {
         let (cause, best) = explanations.split_at(explanations.len().min(1));
         let mut findings: Vec<Finding> = verdict::single(self).into_iter().collect();
         let of_studies = self.studies.iter().filter_map(|study| study.findings);
-        findings.extend(of_studies.flat_map(|find| find(self)));
+        let (aside, answers): (Vec<Finding>, Vec<Finding>) = of_studies
+            .flat_map(|find| find(self))
+            .partition(|finding| finding.kind == FindingKind::Responses);
+        findings.extend(answers);
         findings.extend(about_asked.into_iter().map(of_factor));
         for (position, claim) in claims.iter().enumerate() {
             findings.extend(factors::find(self, claim));
@@ -95,6 +98,7 @@ impl Summary<'_> {
         findings.extend(about_others.into_iter().map(of_factor));
         findings.extend(caveats::find(self, claims.first()));
         findings.extend(responses::find(self, &claims));
+        findings.extend(aside);
         findings
     }
 

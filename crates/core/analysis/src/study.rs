@@ -10,7 +10,7 @@ use observations::{ConfigurationRecord, Observations, Roles};
 pub struct Study {
     /// Name of its probe in recordings.
     pub probe: &'static str,
-    /// Findings of its own, which precede those on factors.
+    /// Findings of its own. Those on other responses come last, the rest precede those on factors.
     pub findings: Option<fn(&Summary) -> Vec<Finding>>,
     /// How its trials use storage, where they do so themselves and no engine does.
     pub storage: Option<StorageUse>,

@@ -41,6 +41,31 @@ fn insert_study(levels: &[&str], seconds: &[f64], lock_share: &[f64]) -> Recordi
     recording
 }
 
+/// S1d: on 8 cores the sweet spot is 8 data files. The best of the new driver, 2993 s, is
+/// published; the times around it are built.
+#[test]
+fn the_sweet_spot_is_told_as_a_multiple_of_the_processors() {
+    let verdict = |cpus: u32, synthetic: bool| {
+        let shares = [0.8, 0.6, 0.4, 0.2, 0.2];
+        let seconds = [5200.0, 4300.0, 3500.0, 2993.0, 3400.0];
+        let mut recording = insert_study(&["1", "2", "4", "8", "16"], &seconds, &shares);
+        recording.environments = vec![Environment { cpus, ..Environment::default() }];
+        for trial in &mut recording.trials {
+            trial.observations.iter_mut().for_each(|seen| seen.synthetic = synthetic);
+        }
+        texts(&summarize(&recording), FindingKind::Verdict).remove(0)
+    };
+    let published = verdict(8, false);
+    assert!(published.starts_with("The sweet spot of data_files is 8: "), "{published}");
+    assert!(
+        published.ends_with(" It is 1.00x the 8 CPUs of the machine of the load."),
+        "{published}"
+    );
+    assert!(verdict(16, false).contains(" It is 0.50x the 16 CPUs of"));
+    // Of a machine that is not known, and of scripted trials, nothing is said.
+    assert!(!verdict(0, false).contains("CPU") && !verdict(8, true).contains("CPU"));
+}
+
 #[test]
 fn the_sweet_spot_and_the_waits_that_explain_it() {
     let recording =

@@ -1,6 +1,7 @@
 //! A server's counters of statements and indexes, and its plans.
 
 use crate::{NoPlan, ServerError};
+use observations::Wait;
 use statements::{Advice, Captured, Hypothetical, Snapshot, Statement, StatementPlan};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -39,6 +40,14 @@ pub trait QueryReader {
     fn advised(&self, _snapshot: &Snapshot) -> Option<Vec<Advice>> {
         None
     }
+    /// The waits of all sessions since the server began to count them; `None` where the engine
+    /// counts none.
+    ///
+    /// # Errors
+    /// When the server is lost, or refuses.
+    fn waits(&mut self) -> Result<Option<Vec<Wait>>, ServerError> {
+        Ok(None)
+    }
     /// Asks the optimizer for the costs of a statement without and with an advised index; `None`
     /// where it cannot be asked.
     fn hypothetical(&mut self, _snapshot: &Snapshot, _advice: &Advice) -> Option<Hypothetical> {
@@ -76,6 +85,20 @@ pub struct QueryLimits {
     pub databases: usize,
     /// True when their tables and indexes are read.
     pub tables: bool,
+    /// How much of the optimizer's statistics and the server's files is read with them.
+    pub storage: StorageDetail,
+}
+
+/// How much is read of the optimizer's statistics and of files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StorageDetail {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Files, and statistics without the values in histograms.
+    Figures,
+    /// The values in histograms too, which are data of users.
+    Values,
 }
 
 /// Statements of which a text with values is kept, before all of them make room: a server may be

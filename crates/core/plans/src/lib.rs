@@ -27,7 +27,7 @@ pub use indexes::{IndexUse, Uses, index_uses};
 pub use kind::Kind;
 pub use model::{
     Access, Memory, MissingIndex, Object, Operator, Parameter, Plan, Predicate, Role, Rows,
-    Statement, Statistics, Wait, Warning,
+    RunCost, Statement, Statistics, Wait, Warning,
 };
 pub use own::Own;
 pub use property::{Property, Trait};

@@ -92,6 +92,8 @@ pub struct Operator {
     pub access: Option<Access>,
     /// Cost with all its inputs, in the engine's unit.
     pub cost: Option<f64>,
+    /// The cost of one run of it without its inputs, by resource, where the plan has it.
+    pub run_cost: Option<RunCost>,
     /// Rows that leave it.
     pub rows: Rows,
     /// Rows that it read to find them.
@@ -119,6 +121,23 @@ pub struct Operator {
     pub warnings: Vec<Warning>,
     /// Its inputs.
     pub inputs: Vec<Operator>,
+}
+
+/// The cost of one run of an operator without its inputs, in the engine's unit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunCost {
+    /// Of the processor.
+    pub cpu: f64,
+    /// Of reads and writes.
+    pub io: f64,
+}
+
+impl RunCost {
+    /// The part that is CPU cost, from 0 to 1; `None` where both are 0.
+    pub fn cpu_share(self) -> Option<f64> {
+        let sum = self.cpu + self.io;
+        (sum > 0.0).then(|| self.cpu / sum)
+    }
 }
 
 /// Rows as expected and as counted, over all executions and threads: those of the run where one is

@@ -1,6 +1,6 @@
 //! The share of each operator in the cost and time of its plan.
 
-use crate::{Operator, Plan};
+use crate::{Operator, Plan, RunCost};
 use serde::Serialize;
 
 /// Cost and time of an operator without its inputs. Those of all operators add up to those of the
@@ -45,6 +45,27 @@ impl Plan {
     }
 }
 
+/// Costs that are not divided by resource, as a part of all, up to which the rest speaks for a
+/// plan: costs in plans are rounded.
+const UNDIVIDED_MAX: f64 = 0.01;
+
+impl Plan {
+    /// The part of its cost that is CPU cost, from 0 to 1: the own cost of each operator divided
+    /// as the cost of one run of it. `None` where the plan does not divide costs.
+    pub fn cpu_share(&self) -> Option<f64> {
+        let (mut cpu, mut divided, mut all) = (0.0, 0.0, 0.0);
+        for ((_, operator), own) in self.operators().into_iter().zip(self.own()) {
+            let cost = own.cost.unwrap_or(0.0);
+            all += cost;
+            if let Some(share) = operator.run_cost.and_then(RunCost::cpu_share) {
+                cpu += cost * share;
+                divided += cost;
+            }
+        }
+        (divided > 0.0 && divided >= (1.0 - UNDIVIDED_MAX) * all).then(|| cpu / divided)
+    }
+}
+
 /// By which the figures of an operator and of all below it are reduced.
 struct Factors {
     cost: f64,
@@ -82,7 +103,7 @@ fn as_input(operator: &Operator) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Operator, Plan};
+    use crate::{Operator, Plan, RunCost};
 
     fn operator(cost: f64, ms: Option<f64>, inputs: Vec<Operator>) -> Operator {
         Operator { cost: Some(cost), elapsed_ms: ms, inputs, ..Operator::default() }
@@ -116,5 +137,18 @@ mod tests {
         let (costs, times) = sums(operator(10.0, Some(50.0), vec![part, reader]));
         assert!((costs.iter().flatten().sum::<f64>() - 10.0).abs() < 1e-9);
         assert_eq!(times, [Some(5.0), Some(40.0), Some(5.0)]);
+    }
+    #[test]
+    fn cpu_cost_is_a_part_of_each_own_cost() {
+        let run_cost = |cpu, io| Some(RunCost { cpu, io });
+        // Of 8, read in several runs, a quarter is CPU; of 2 all of it.
+        let seek = Operator { run_cost: run_cost(0.5, 1.5), ..operator(8.0, None, Vec::new()) };
+        let sort = Operator { run_cost: run_cost(2.0, 0.0), ..operator(10.0, None, vec![seek]) };
+        let share = |root| Plan { root: Some(root), ..Plan::default() }.cpu_share();
+        assert_eq!(share(sort.clone()), Some(0.4));
+        let rounded = operator(10.05, None, vec![sort.clone()]);
+        assert_eq!(share(rounded), Some(0.4), "what is not divided is rounding");
+        assert_eq!(share(operator(11.0, None, vec![sort])), None);
+        assert_eq!(share(operator(11.0, None, Vec::new())), None);
     }
 }

@@ -100,6 +100,10 @@ impl Snapshot {
     /// a password.
     pub fn clean(&mut self, rules: &Rules, literals: bool) {
         let syntax = rules.syntax;
+        let statistics = self.tables.iter_mut().flat_map(|table| &mut table.statistics);
+        for step in statistics.flat_map(|one| &mut one.histogram) {
+            step.value = redacted(&step.value);
+        }
         for statement in &mut self.statements {
             statement.text = shown(&statement.text, syntax, literals);
             // An error may quote the text.

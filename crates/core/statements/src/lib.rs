@@ -2,6 +2,7 @@
 //! [`Counter`]s for all engines.
 //!
 //! - [`Snapshot`]: the counters of a server at one time: [`Statement`], [`Table`], [`Index`]
+//! - [`TableStatistics`], [`DataFile`]: the optimizer's statistics and the files of a server
 //! - [`Advice`]: a finding about them, with its evidence
 //! - [`Captured`]: two snapshots in a file
 //! - `text`: [`fingerprint`] and [`skeleton`] of a statement's text; `script`: statements of
@@ -15,6 +16,7 @@ mod model;
 mod rules;
 mod script;
 mod statement;
+mod storage;
 mod text;
 
 pub use advice::{Advice, AdviceKind, Certainty, Hypothetical, TimeShare};
@@ -23,5 +25,6 @@ pub use counter::{Counter, Unit};
 pub use model::{Column, ForeignKey, Index, Key, Missed, Overflow, Snapshot, Span, Table};
 pub use rules::{IndexAbilities, InfixIndex, NewIndex, Rules, Upkeep, drop_by_name, drop_of_table};
 pub use script::{ScriptStatement, script_statements};
-pub use statement::{CountedRow, Origin, Percentiles, Spread, Statement, StatementPlan};
+pub use statement::{CountedRow, Origin, Percentiles, PlanText, Spread, Statement, StatementPlan};
+pub use storage::{DataFile, FileIo, HistogramStep, TableStatistics};
 pub use text::{aliases, condition, fingerprint, has_names, skeleton};

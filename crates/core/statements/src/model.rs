@@ -1,6 +1,6 @@
 //! A snapshot of a server.
 
-use crate::Statement;
+use crate::{DataFile, Statement, TableStatistics};
 use observations::Unread;
 use plans::MissingIndex;
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,9 @@ pub struct Snapshot {
     pub statements: Vec<Statement>,
     /// Tables, by database, schema and name.
     pub tables: Vec<Table>,
+    /// Files of the server, where they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<DataFile>,
     /// Notes on the figures.
     pub notes: Vec<String>,
     /// Parts that could not be read, and why.
@@ -99,6 +102,9 @@ pub struct Table {
     pub storage: String,
     /// Statistics of its columns.
     pub columns: Vec<Column>,
+    /// The optimizer's statistics as it keeps them, where they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statistics: Vec<TableStatistics>,
     /// Its foreign keys.
     pub foreign_keys: Vec<ForeignKey>,
     /// Indexes that the server's optimizer has missed.
@@ -226,6 +232,7 @@ impl Snapshot {
             is_log: false,
             statements: Vec::new(),
             tables: Vec::new(),
+            files: Vec::new(),
             notes: Vec::new(),
             unread: Vec::new(),
         }

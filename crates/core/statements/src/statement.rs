@@ -98,6 +98,18 @@ pub struct StatementPlan {
     /// Of a run that was logged: the statement with its values. It is shown and written nowhere.
     #[serde(skip)]
     pub sample: Option<String>,
+    /// The plan as the engine wrote it. It is written to files of plans only.
+    #[serde(skip)]
+    pub text: Option<PlanText>,
+}
+
+/// A plan in its engine's format, with its constants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanText {
+    /// The end of the name of its file: `sqlplan`, `json`, `txt`.
+    pub extension: &'static str,
+    /// It.
+    pub text: String,
 }
 
 /// How we came by a plan.
@@ -166,7 +178,13 @@ impl Statement {
 impl StatementPlan {
     /// One of which no run is known.
     pub fn new(origin: Origin, plan: Plan) -> Self {
-        Self { origin, runs: 0, mean_ms: None, plan, sample: None }
+        Self { origin, runs: 0, mean_ms: None, plan, sample: None, text: None }
+    }
+
+    /// The plan with the text that it was read from.
+    #[must_use]
+    pub fn with_text(self, extension: &'static str, text: String) -> Self {
+        Self { text: Some(PlanText { extension, text }), ..self }
     }
 
     /// Its operators and what they work on, one a line, indented below the one that reads it,

@@ -81,14 +81,17 @@ pub(super) fn steps(connection: &Connection, sql: &str) -> rusqlite::Result<Vec<
         .collect()
 }
 
-/// The plan, a line for each step, indented below the one that it belongs to.
 fn plan(connection: &Connection, sql: &str) -> rusqlite::Result<String> {
+    Ok(indented(&steps(connection, sql)?))
+}
+
+/// The plan, a line for each step, indented below the one that it belongs to.
+pub(super) fn indented(steps: &[Step]) -> String {
     let (mut lines, mut depths) = (Vec::new(), vec![(0_i64, 0_usize)]);
-    for Step { id, parent, detail } in steps(connection, sql)? {
-        let depth =
-            depths.iter().find(|(known, _)| *known == parent).map_or(0, |(_, depth)| *depth);
-        depths.push((id, depth + 1));
+    for Step { id, parent, detail } in steps {
+        let depth = depths.iter().find(|(known, _)| known == parent).map_or(0, |(_, depth)| *depth);
+        depths.push((*id, depth + 1));
         lines.push(format!("{}{detail}", "  ".repeat(depth)));
     }
-    Ok(lines.join("\n"))
+    lines.join("\n")
 }

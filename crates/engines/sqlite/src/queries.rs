@@ -5,18 +5,18 @@
 //! that can change nothing (<https://www.sqlite.org/c3ref/stmt_status.html>); what writes, or has
 //! parameters, is explained only.
 
-use crate::explain::{COUNTERS, steps};
+use crate::explain::{COUNTERS, indented, steps};
 use crate::plan_steps::plan_of_steps;
 use crate::statement_rules::RULES;
 use engine::NoPlan;
 use engine::ServerError;
-use engine::query_reader::{QueryLimits, QueryReader, explain_each};
+use engine::query_reader::{QueryLimits, QueryReader, StorageDetail, explain_each};
 use observations::Unread;
 use plans::{Kind, Plan, Predicate, Role};
 use rusqlite::{Connection, Error, OpenFlags};
 use statements::{
-    Column, Counter, ForeignKey, Index, Key, Origin, ScriptStatement, Snapshot, Span, Statement,
-    StatementPlan, Table, aliases, condition, fingerprint,
+    Column, Counter, DataFile, ForeignKey, Index, Key, Origin, ScriptStatement, Snapshot, Span,
+    Statement, StatementPlan, Table, TableStatistics, aliases, condition, fingerprint,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -270,6 +270,49 @@ impl FileReader {
         Ok(())
     }
 
+    /// Adds what ANALYZE has counted, where it ran: the rows of an index, and how many have the
+    /// same value in its columns.
+    fn statistics(&self, tables: &mut [Table]) -> Result<(), Error> {
+        let exists = "SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_stat1'";
+        if self.connection.query_row(exists, [], |row| row.get::<_, i64>(0))? == 0 {
+            return Ok(());
+        }
+        let sql = "SELECT tbl, idx, stat FROM sqlite_stat1 ORDER BY tbl, idx";
+        let rows: Vec<(String, Option<String>, Option<String>)> =
+            self.rows(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        for (name, index, figures) in rows {
+            let Some(table) = tables.iter_mut().find(|table| table.name == name) else { continue };
+            let figures: Vec<f64> = figures
+                .iter()
+                .flat_map(|text| text.split_whitespace().map_while(|word| word.parse().ok()))
+                .collect();
+            let known = table.indexes.iter().find(|one| Some(&one.name) == index.as_ref());
+            let rows = figures.first().copied();
+            let each = figures.get(1..).and_then(<[f64]>::last).filter(|each| **each > 0.0);
+            table.statistics.push(TableStatistics {
+                columns: known.map_or_else(Vec::new, |one| {
+                    one.keys.iter().map(|key| key.column.clone()).collect()
+                }),
+                name: index.unwrap_or(name),
+                rows,
+                distinct: rows.zip(each).map(|(rows, each)| rows / each),
+                ..TableStatistics::default()
+            });
+        }
+        Ok(())
+    }
+
+    /// The database's file and its log.
+    fn files(&self) -> Vec<DataFile> {
+        let Some(path) = self.connection.path() else { return Vec::new() };
+        let parts = [("database", path.to_owned()), ("write-ahead log", format!("{path}-wal"))];
+        let file = |(kind, name): (&str, String)| {
+            let bytes = std::fs::metadata(&name).ok()?.len();
+            Some(DataFile { name, kind: kind.into(), bytes: Some(bytes), ..DataFile::default() })
+        };
+        parts.into_iter().filter_map(file).collect()
+    }
+
     fn rows<T, P: rusqlite::Params>(
         &self,
         sql: &str,
@@ -295,10 +338,18 @@ impl QueryReader for FileReader {
         }
         // Where that fails, the number of different values stays unknown.
         let _ = self.sample_columns(&mut tables);
+        let files = if self.limits.storage > StorageDetail::Nothing {
+            if let Err(error) = self.statistics(&mut tables) {
+                unread.push(Unread { what: "statistics".into(), why: error.to_string() });
+            }
+            self.files()
+        } else {
+            Vec::new()
+        };
         let span = Span { to_ms: now.as_millis() as i64, ..Span::default() };
         let server = format!("SQLite {}", rusqlite::version());
         let mut snapshot =
-            Snapshot { tables, unread, ..Snapshot::new(ENGINE, server, span, page as u64) };
+            Snapshot { tables, files, unread, ..Snapshot::new(ENGINE, server, span, page as u64) };
         self.statements(&mut snapshot);
         Ok(snapshot)
     }
@@ -323,7 +374,8 @@ impl QueryReader for FileReader {
             if plan.root.is_none() {
                 return Err(NoPlan::NoSteps { engine: "SQLite" });
             }
-            Ok(vec![StatementPlan::new(Origin::Generic, plan)])
+            let plan = StatementPlan::new(Origin::Generic, plan);
+            Ok(vec![plan.with_text("txt", indented(&steps) + "\n")])
         });
     }
 }

@@ -1,14 +1,19 @@
 //! Studies S2c and S3b: the cost of reading all rows of a table.
 
 pub mod analysis;
+pub mod demand;
+mod demand_section;
 mod probe;
 mod section;
 pub mod speed_up;
 mod speed_up_section;
+mod study;
 
 pub use probe::*;
+pub use study::STUDY;
 
 use self::analysis::costs;
+use demand::demands;
 use speed_up::speed_ups;
 
 report::sections! {
@@ -16,5 +21,6 @@ report::sections! {
     pub const SECTIONS = |summary| {
         Cost costs: &costs(summary) => section::sections;
         Cost speed_ups: &speed_ups(summary) => speed_up_section::sections;
+        Cost scan_demands: &demands(summary) => demand_section::sections;
     }
 }

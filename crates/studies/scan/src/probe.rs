@@ -25,7 +25,6 @@
 //! With `workload.analyze` SQLite's counters of one scan are facts too: `vm_steps`,
 //! `fullscan_steps`, `sorts`, `automatic_index_rows`.
 
-use analysis::{Access, CostKind, Study, TableUse, WorkCost};
 use datasets::DataSet;
 use engine::{Ability, CacheState, EngineUse, Explained};
 use experiment::common::PROBE;
@@ -33,8 +32,7 @@ use experiment::{Configuration, Declaration, ExampleLevels, Invalid, Kind, setti
 use observations::{FactName, Observations, Response};
 use probe::aggregates::Aggregates;
 use probe::data::{
-    self, ANALYZE, COLUMNS, DATA, DATA_SEED, DEGREE, KERNEL_CPU_S, Loaded, ROWS, ROWS_PER_PAGE,
-    SCALE, TABLE_ROWS, processor_s,
+    self, ANALYZE, COLUMNS, DATA, DATA_SEED, DEGREE, Loaded, ROWS, ROWS_PER_PAGE, SCALE,
 };
 use probe::load::{DURATION, LoadPlan, THREADS, WARMUP, drive_counting};
 use probe::scans::{
@@ -65,28 +63,6 @@ settings! {
 pub const SCANS_DONE: FactName = FactName::new("scans", "");
 /// Processors that one statement may use, where [`DEGREE`] is given.
 pub const DEGREE_GIVEN: FactName = FactName::new("degree", "");
-
-/// The study's part in the analysis of its runs.
-pub const STUDY: Study =
-    Study { table: Some(TableUse { access: Access::Scan, costs: COSTS }), ..Study::new("scan") };
-
-const COSTS: &[WorkCost] = &[
-    WorkCost {
-        kind: CostKind::Processor,
-        unit: "us/row",
-        value: |seen| Some(1e6 * processor_s(seen)? / rows(seen)?),
-    },
-    WorkCost {
-        kind: CostKind::Kernel,
-        unit: "us/row",
-        value: |seen| Some(1e6 * KERNEL_CPU_S.read(seen)? / rows(seen)?),
-    },
-    WorkCost { kind: CostKind::Time, unit: "ms", value: |seen| seen.response("scan") },
-];
-
-fn rows(seen: &Observations) -> Option<f64> {
-    TABLE_ROWS.read(seen).filter(|rows| *rows > 0.0)
-}
 
 impl Probe for Scan {
     fn name(&self) -> &'static str {

@@ -2,4 +2,5 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod cost_model;
+mod demand;
 mod speed_up;

@@ -4,6 +4,7 @@ use crate::try_change::Try;
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
 use command_line::arguments::{Between, MariaDb, Psql, positive, setting};
 use command_line::output::Form;
+use engine::query_reader::StorageDetail;
 use probe::load::DURATION;
 use std::path::PathBuf;
 
@@ -14,7 +15,8 @@ use std::path::PathBuf;
 #[command(name = "queries")]
 #[command(disable_help_flag = true, args_conflicts_with_subcommands = true)]
 #[command(group = ArgGroup::new("recorded").args(["every", "query_store"])
-          .conflicts_with_all(["seconds", "auto_explain", "html", "workbook", "md"]))]
+          .conflicts_with_all(["seconds", "auto_explain", "html", "workbook",
+                              "plan_files", "md"]))]
 pub struct QueriesTool {
     #[command(subcommand)]
     pub(crate) command: Option<QueriesCommand>,
@@ -74,10 +76,14 @@ pub struct QueriesTool {
     /// Also write the page with all statements, plans and indexes to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Also write a workbook (XLSX) with sheets for statements, plans, operators, indexes, index
-    /// use and advice
+    /// Also write a workbook (XLSX) with sheets for statements, plans, operators, parameters,
+    /// indexes, index use, advice, tables, statistics, configuration, waits and files
     #[arg(long, value_name = "FILE")]
     pub(crate) workbook: Option<PathBuf>,
+    /// Also write each plan as the engine wrote it to a file in this folder [default with
+    /// --workbook NAME.xlsx: NAME-plans]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) plan_files: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) form: Form,
     #[command(flatten)]
@@ -100,9 +106,23 @@ pub struct Limits {
     pub(crate) databases: usize,
 }
 
+impl QueriesTool {
+    /// How much a server is asked: its files and statistics for a workbook only.
+    pub(crate) fn limits(&self) -> engine::QueryLimits {
+        let storage = match (&self.workbook, self.literals) {
+            (None, _) => StorageDetail::Nothing,
+            (Some(_), false) => StorageDetail::Figures,
+            (Some(_), true) => StorageDetail::Values,
+        };
+        let tables = self.output.is_none();
+        engine::QueryLimits { storage, tables, ..(&self.limits).into() }
+    }
+}
+
 impl From<&Limits> for engine::QueryLimits {
     fn from(limits: &Limits) -> Self {
-        Self { plans: limits.plans, databases: limits.databases, tables: true }
+        let storage = StorageDetail::Nothing;
+        Self { plans: limits.plans, databases: limits.databases, tables: true, storage }
     }
 }
 

@@ -7,7 +7,8 @@ use clap::Parser;
 use command_line::arguments::positive;
 use command_line::files::{Replace, replace_file};
 use command_line::{Context, ExitCode, Failure, Tool, output, servers, signals};
-use engine::{ObserveOptions, QueryReader, ServerError};
+use engine::query_reader::StorageDetail;
+use engine::{ObserveOptions, QueryLimits, QueryReader, ServerError};
 use observations::{Survey, Unread};
 use statements::{Captured, CapturedTexts, Snapshot};
 use std::io::Write;
@@ -57,7 +58,8 @@ impl Tool for Capture {
         let began_ms = servers::now_ms();
         // Servers first: who may not be asked what it is needs no watching.
         let (surveyed, mut unread) = server.survey(&stop).map_err(failure)?;
-        let counters = server.queries((&self.limits).into(), &stop).and_then(|mut reader| {
+        let limits = QueryLimits { storage: StorageDetail::Figures, ..(&self.limits).into() };
+        let counters = server.queries(limits, &stop).and_then(|mut reader| {
             reader.look()?;
             Ok((reader.snapshot()?, reader))
         });
@@ -115,7 +117,8 @@ impl Capture {
             .statement_rules(&last.engine)
             .map_err(|failure| ServerError::new(failure.message()))?;
         let mut found = explained(&mut *reader, last, Vec::new(), usize::MAX, rules);
-        found.advice.extend(machine::settings(context, &self.server));
+        let survey = machine::survey(context, &self.server).ok();
+        found.advice.extend(survey.and_then(|survey| machine::settings(context, &survey)));
         let kept = CapturedTexts { texts: self.statements, literals: self.literals };
         Ok(Captured::new(first, found.snapshot, found.advice, rules, kept))
     }

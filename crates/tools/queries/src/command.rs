@@ -4,13 +4,14 @@ use crate::arguments::{QueriesCommand, QueriesTool};
 use crate::examine::explained;
 use crate::logged::read_logs;
 use crate::looking::{LOOKS_S, looking};
+use crate::server_facts::{ServerFacts, ServerWaits, surveyed};
 use crate::statement_log::{self, is_file_name};
 use crate::try_change::try_change;
 use crate::watch::{self, Watched};
-use crate::{Queries, between, document, examine, keep, machine, sheets};
+use crate::{Queries, between, document, examine, keep, machine, plan_files, server_sheets};
 use command_line::files::{Replace, replace_file, write_html};
 use command_line::{Context, ExitCode, Failure, Tool, captures, output, results, servers, signals};
-use engine::{Engine, FileQueries, QueryLimits, QueryReader, ServerError};
+use engine::{Engine, FileQueries, ObserveOptions, QueryReader, Server, ServerError};
 use report::json::{Capture, object};
 use serde_json::Value;
 use statements::{Rules, Snapshot, script_statements};
@@ -39,7 +40,7 @@ impl Tool for QueriesTool {
             let mut snapshot = watch::joined(context, file, &self.between)?;
             keep(&mut snapshot, self.statements);
             let rules = context.statement_rules(&snapshot.engine)?;
-            return write(&examine(snapshot, rules), self);
+            return write(&examine(snapshot, rules), self, &ServerFacts::not_in("results files"));
         }
         if let Some(read) =
             given.filter(|_| is_file).and_then(|path| statement_log::read(context, path))
@@ -48,7 +49,7 @@ impl Tool for QueriesTool {
             keep(&mut snapshot, self.statements);
             let rules = context.statement_rules(&snapshot.engine)?;
             snapshot.clean(rules, self.literals);
-            return write(&examine(snapshot, rules), self);
+            return write(&examine(snapshot, rules), self, &ServerFacts::not_in("logs"));
         }
         if self.between.is_given() {
             return Err(Failure::usage(
@@ -56,15 +57,15 @@ impl Tool for QueriesTool {
             ));
         }
         if self.output.is_some() {
-            return ask(self, context, |address, mut reader, stop, failure| {
-                let server = Watched { address, failure };
+            return ask(self, context, |server, mut reader, stop, failure| {
+                let server = Watched { address: &server.to_string(), failure };
                 watch::watch(self, context, &server, &mut *reader, stop)
             });
         }
         let captured = given.filter(|_| is_file).and_then(captures::read);
         let database = given.filter(|_| is_file).and_then(|path| database(context, path));
         let is_server = captured.is_none() && database.is_none();
-        let (mut reader, snapshot) = match (captured, database) {
+        let Read { mut reader, snapshot, mut facts } = match (captured, database) {
             (Some(captured), _) => of_captures(captured?, self)?,
             (None, Some(database)) => of_file(&database, self)?,
             _ => {
@@ -83,43 +84,59 @@ impl Tool for QueriesTool {
         let mut found = explained(&mut *reader, snapshot, logged, self.statements, rules);
         if is_server {
             let url = self.mariadb.url(&self.psql, given).map_err(Failure::usage)?;
-            found.advice.extend(machine::settings(context, &url));
+            let survey = machine::survey(context, &url);
+            let advice = survey.as_ref().ok().and_then(|one| machine::settings(context, one));
+            found.advice.extend(advice);
+            facts.configuration = surveyed(survey);
         }
         found.snapshot.clean(rules, self.literals);
-        write(&found, self)
+        write(&found, self, &facts)
     }
 }
 
+/// Statements that were read, what can say more about them, and facts of their server.
+struct Read {
+    reader: Box<dyn QueryReader>,
+    snapshot: Snapshot,
+    facts: ServerFacts,
+}
+
 /// Reads the counters of a server, or their differences in the seconds that are asked for.
-fn of_server(
-    arguments: &QueriesTool,
-    context: &Context,
-) -> Result<(Box<dyn QueryReader>, Snapshot), Failure> {
+fn of_server(arguments: &QueriesTool, context: &Context) -> Result<Read, Failure> {
     if arguments.later.is_some() || arguments.interval {
         let message = "--interval and a second capture need files written by `capture`; for a \
                        server, --seconds N counts what runs";
         return Err(Failure::usage(message));
     }
-    ask(arguments, context, |_, mut reader, stop, failure| {
+    ask(arguments, context, |server, mut reader, stop, failure| {
         reader.look().map_err(failure)?;
         let mut snapshot = reader.snapshot().map_err(failure)?;
+        let is_wanted = arguments.workbook.is_some();
+        let mut facts = ServerFacts::not_in("this report");
         if let Some(seconds) = arguments.seconds {
+            let heard = servers::stop_by(stop);
+            let observer = is_wanted.then(|| server.observe(ObserveOptions::default(), &heard));
             let end = Instant::now() + Duration::from_secs_f64(seconds);
             looking(&mut *reader, end, LOOKS_S, stop).map_err(failure)?;
+            if let Some(observer) = observer {
+                facts.waits = ServerWaits::until_now(observer);
+            }
             let last = reader.snapshot().map_err(failure)?;
             snapshot = between(&snapshot, last);
+        } else if is_wanted {
+            facts.waits = ServerWaits::since_start(&mut *reader, &snapshot.engine);
         }
-        Ok((reader, snapshot))
+        Ok(Read { reader, snapshot, facts })
     })
 }
 
-/// Connects to the server that is meant; `work` gets its address, its reader, the flag that asks to
-/// stop, and how to say an error of the server.
+/// Connects to the server that is meant; `work` gets it, its reader, the flag that asks to stop,
+/// and how to say an error of the server.
 fn ask<T>(
     arguments: &QueriesTool,
     context: &Context,
     work: impl FnOnce(
-        &str,
+        &dyn Server,
         Box<dyn QueryReader>,
         &Arc<AtomicBool>,
         &dyn Fn(ServerError) -> Failure,
@@ -131,9 +148,8 @@ fn ask<T>(
     let stop = signals::stop_flag()?;
     let heard = servers::stop_by(&stop);
     let failure = |error: ServerError| servers::failure(&*server, &heard, &error);
-    let limits = QueryLimits { tables: arguments.output.is_none(), ..(&arguments.limits).into() };
-    let reader = server.queries(limits, &heard).map_err(failure)?;
-    work(&server.to_string(), reader, &stop, &failure)
+    let reader = server.queries(arguments.limits(), &heard).map_err(failure)?;
+    work(&*server, reader, &stop, &failure)
 }
 
 /// A database file, and what its engine does with such files.
@@ -153,10 +169,7 @@ fn database<'a>(context: &Context, path: &'a str) -> Option<Database<'a>> {
 }
 
 /// Examines the statements of scripts on a database file.
-fn of_file(
-    database: &Database<'_>,
-    arguments: &QueriesTool,
-) -> Result<(Box<dyn QueryReader>, Snapshot), Failure> {
+fn of_file(database: &Database<'_>, arguments: &QueriesTool) -> Result<Read, Failure> {
     let Database { path, queries, rules } = *database;
     let shown = path.display();
     if arguments.sql.is_empty() {
@@ -175,17 +188,15 @@ fn of_file(
     }
     let stop = servers::stop_by(&signals::stop_flag()?);
     let said = |error: ServerError| Failure::failed(format!("{shown}: {error}"));
-    let mut reader = queries.open(path, given, (&arguments.limits).into(), &stop).map_err(said)?;
+    let mut reader = queries.open(path, given, arguments.limits(), &stop).map_err(said)?;
     let snapshot = reader.snapshot().map_err(said)?;
-    Ok((reader, snapshot))
+    let facts = ServerFacts::not_recorded_by(&snapshot.engine);
+    Ok(Read { reader, snapshot, facts })
 }
 
 /// Reads what a server had counted when it was captured, during the capture, or between two
 /// captures.
-fn of_captures(
-    captured: Capture,
-    arguments: &QueriesTool,
-) -> Result<(Box<dyn QueryReader>, Snapshot), Failure> {
+fn of_captures(captured: Capture, arguments: &QueriesTool) -> Result<Read, Failure> {
     if arguments.seconds.is_some() {
         let message =
             "--seconds needs a server; for a capture, --interval shows what ran during the capture";
@@ -198,11 +209,12 @@ fn of_captures(
     };
     let name = arguments.server.as_deref().unwrap_or_default();
     let address = captured.observation.address.clone();
+    let facts = ServerFacts::of_capture(Path::new(name), &captured.observation.activity);
     let first = counted(captured, name)?;
     let Some(later) = &arguments.later else {
         let snapshot = first.last.clone();
         let snapshot = if arguments.interval { between(&first.first, snapshot) } else { snapshot };
-        return Ok((Box::new(first), snapshot));
+        return Ok(Read { reader: Box::new(first), snapshot, facts });
     };
     let said = |why: &str| Failure::usage(format!("{later}: {why}"));
     let second =
@@ -213,22 +225,34 @@ fn of_captures(
             second.observation.address
         )));
     }
+    let facts = ServerFacts::of_capture(Path::new(later), &second.observation.activity);
     let second = counted(second, later)?;
     if second.last.span.to_ms <= first.last.span.to_ms {
         return Err(said(&format!("not captured after {name}; name the earlier capture first")));
     }
     let snapshot = between(&first.last, second.last.clone());
-    Ok((Box::new(second), snapshot))
+    Ok(Read { reader: Box::new(second), snapshot, facts })
 }
 
-fn write(found: &Queries, arguments: &QueriesTool) -> Result<ExitCode, Failure> {
+fn write(
+    found: &Queries,
+    arguments: &QueriesTool,
+    facts: &ServerFacts,
+) -> Result<ExitCode, Failure> {
     if let Some(file) = &arguments.html {
         let page = report::web::page(&document::queries(found));
         write_html(&page, file, Replace::Ours)?;
     }
+    let beside = arguments.workbook.as_deref().map(plan_files::folder_beside);
+    let folder = arguments.plan_files.clone().or(beside);
+    let files = folder.map(|folder| {
+        plan_files::write(&folder, &found.snapshot, found.rules.syntax, arguments.literals)
+    });
+    let files = files.transpose()?.unwrap_or_default();
     if let Some(file) = &arguments.workbook {
         replace_file(file, Replace::Ours, |writer| {
-            report::tables_xlsx(sheets::tables(found), found.snapshot.span.to_ms, writer)
+            let sheets = server_sheets::workbook(found, facts, &files);
+            report::tables_xlsx(sheets, found.snapshot.span.to_ms, writer)
         })?;
     }
     output::show(

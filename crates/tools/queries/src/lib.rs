@@ -6,6 +6,7 @@
 //! - [`StatementHistory`]: what changed from interval to interval
 //! - [`between`]: the interval between two snapshots; [`record`] and [`joined`]: recorded intervals
 //! - [`attach_logged`]: plans of a log, with their statements
+//! - `sheets`, `server_sheets`, `plan_files`: the workbook and the plans beside it
 //! - [`examine`]: the indexes that statements use, and advice
 
 mod advice;
@@ -21,9 +22,13 @@ mod interval;
 mod logged;
 mod looking;
 mod machine;
+mod plan_files;
+mod plan_texts;
 mod query;
 mod record;
 mod recorded;
+mod server_facts;
+mod server_sheets;
 mod sheets;
 mod statement_log;
 mod try_change;

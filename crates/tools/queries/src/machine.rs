@@ -1,23 +1,31 @@
 //! Settings that do not fit the server or its machine, by the rules of surveys.
 
 use command_line::Context;
+use engine::ServerError;
 use observations::Survey;
 use statements::{Advice, AdviceKind, Certainty};
 use work::Stop;
 
-/// One finding with all facts; nothing where the server cannot be surveyed, which `survey` tells.
-pub fn settings(context: &Context, url: &str) -> Option<Advice> {
-    let server = engine::server::by_url(context.registry.engines, url).ok()?;
-    let (surveyed, _) = server.survey(&Stop::when(|| false)).ok()?;
-    let address = surveyed.address.clone();
+/// Reads what a server and its machine are.
+///
+/// # Errors
+/// When the server cannot be reached, or is not surveyed.
+pub fn survey(context: &Context, url: &str) -> Result<Survey, ServerError> {
+    let server = engine::server::by_url(context.registry.engines, url)?;
+    let (surveyed, _) = server.survey(&Stop::when(|| false))?;
     let facts = observe::survey::machine();
-    let survey = Survey {
+    Ok(Survey {
         machine: facts.machine,
         settings: facts.settings,
         servers: vec![surveyed],
         ..Survey::default()
-    };
-    let found = context.advice(&survey);
+    })
+}
+
+/// One finding with all facts; nothing where the survey finds nothing.
+pub fn settings(context: &Context, survey: &Survey) -> Option<Advice> {
+    let address = survey.servers.first()?.address.clone();
+    let found = context.advice(survey);
     if found.is_empty() {
         return None;
     }

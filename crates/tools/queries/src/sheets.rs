@@ -2,16 +2,25 @@
 
 use crate::Queries;
 use crate::document::{Used, said, used};
-use plans::{Object, Operator, Own, remarks};
+use crate::plan_files::PlanFileNames;
+use plans::{Object, Operator, Own, Parameter, remarks};
 use report::model::Columns;
 use report::table::{Share, Table, Time};
 use report::text::joined;
 use serde::Serialize;
 use statements::{Advice, Counter, Statement, StatementPlan, Unit};
 
-/// The tables in the order of their sheets.
-pub fn tables(all: &Queries) -> Vec<Table<'_>> {
-    vec![statements(all), plans(all), operators(all), indexes(all), index_use(all), advice(all)]
+/// The tables of statements and indexes in the order of their sheets.
+pub fn tables<'a>(all: &'a Queries, files: &'a PlanFileNames) -> Vec<Table<'a>> {
+    vec![
+        statements(all),
+        plans(all, files),
+        operators(all),
+        parameters(all),
+        indexes(all),
+        index_use(all),
+        advice(all),
+    ]
 }
 
 /// The name that programs read too.
@@ -67,7 +76,7 @@ fn all_plans(all: &Queries) -> Vec<NumberedPlan<'_>> {
         .collect()
 }
 
-fn plans(all: &Queries) -> Table<'_> {
+fn plans<'a>(all: &'a Queries, files: &'a PlanFileNames) -> Table<'a> {
     let mut columns = Columns::for_rows(all_plans(all));
     columns.add("statement", "", |one| one.0);
     columns.add("plan", "", |one| one.1);
@@ -75,6 +84,8 @@ fn plans(all: &Queries) -> Table<'_> {
     columns.add("runs", "", |one| one.2.runs);
     columns.add("hash", "", |one| one.2.hash());
     columns.add("cost", "", |one| one.2.plan.cost);
+    columns.add("CPU share of cost", "", |one| one.2.plan.cpu_share().map(Share));
+    columns.add("I/O share of cost", "", |one| one.2.plan.cpu_share().map(|cpu| Share(1.0 - cpu)));
     columns.add("estimated rows", "", |one| one.2.plan.root.as_ref()?.rows.estimated);
     columns.add("rows", "", |one| one.2.plan.root.as_ref()?.rows.actual);
     columns.add("time", "ms", |one| one.2.plan.elapsed_ms);
@@ -87,6 +98,7 @@ fn plans(all: &Queries) -> Table<'_> {
             operators.iter().filter_map(|(_, operator)| operator.objects.first()?.index.clone());
         joined(indexes, ", ")
     });
+    columns.add("file", "", |one| files.get(&(one.0, one.1)).map(String::as_str));
     columns.named("plans")
 }
 
@@ -128,6 +140,11 @@ fn operators(all: &Queries) -> Table<'_> {
         one.operator.objects.first().and_then(|object| object.index.clone())
     });
     columns.add("own cost", "", |one| one.own.cost);
+    columns.add("CPU cost of a run", "", |one| Some(one.operator.run_cost?.cpu));
+    columns.add("I/O cost of a run", "", |one| Some(one.operator.run_cost?.io));
+    columns.add("CPU share", "", |one| one.operator.run_cost?.cpu_share().map(Share));
+    columns
+        .add("I/O share", "", |one| one.operator.run_cost?.cpu_share().map(|cpu| Share(1.0 - cpu)));
     columns.add("estimated rows", "", |one| one.operator.rows.estimated);
     columns.add("rows", "", |one| one.operator.rows.actual);
     columns.add("runs", "", |one| one.operator.executions);
@@ -138,6 +155,29 @@ fn operators(all: &Queries) -> Table<'_> {
         })
         .wrapped = true;
     columns.named("operators")
+}
+
+/// A parameter with the numbers of its statement and plan.
+type NumberedParameter<'a> = (usize, usize, &'a Parameter);
+
+/// The values of parameters that plans have.
+fn parameters(all: &Queries) -> Table<'_> {
+    let rows: Vec<NumberedParameter> = all_plans(all)
+        .into_iter()
+        .flat_map(|(statement, plan, found)| {
+            found.plan.parameters.iter().map(move |one| (statement, plan, one))
+        })
+        .collect();
+    let mut columns = Columns::for_rows(rows);
+    columns.add("statement", "", |one| one.0);
+    columns.add("plan", "", |one| one.1);
+    columns.add("parameter", "", |one| one.2.name.as_str());
+    columns.add("compiled for", "", |one| one.2.compiled.as_deref()).wrapped = true;
+    columns.add("run with", "", |one| one.2.run.as_deref()).wrapped = true;
+    columns.add("differs", "", |one| {
+        (one.2.compiled.is_some() && one.2.run.is_some()).then_some(one.2.differs)
+    });
+    columns.named("parameters")
 }
 
 fn indexes(all: &Queries) -> Table<'_> {

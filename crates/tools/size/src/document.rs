@@ -1,6 +1,6 @@
 //! A sizing plan: alternatives by price, and each chain link by link.
 
-use crate::{LinkLoad, Plan, Resource, Sized, Sizing, Use};
+use crate::{LinkLoad, Plan, Purchase, Purchases, Resource, Sized, Sizing, Use};
 use report::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Document, Section, Tone};
 use report::number;
 
@@ -50,6 +50,13 @@ fn overview(plan: &Plan, sizing: &Sizing) -> Section {
         columns
             .right(format!("{currency} for 1 GB/s"), move |one| one.price_per_gb_s.map(money))
             .optional = 4;
+        if plan.targets.depreciation.is_some() {
+            columns.right(format!("{currency} a month"), move |one| {
+                one.depreciation.map(|own| money(own.per_month))
+            });
+            columns
+                .right("value left", move |one| one.depreciation.map(|own| money(own.value_left)));
+        }
     }
     section.table(columns);
     let monthly = plan.parts.iter().any(|part| part.price_per_month > 0.0);
@@ -69,6 +76,15 @@ fn overview(plan: &Plan, sizing: &Sizing) -> Section {
             String::new()
         },
     ));
+    let depreciation = sizing.alternatives.iter().find_map(|one| one.depreciation);
+    if let Some((life, own)) = plan.targets.depreciation.zip(depreciation) {
+        section.note(format!(
+            "A purchase loses its value in equal parts over {} months; value left: after {} \
+             months.",
+            number::whole(life),
+            number::whole(own.months)
+        ));
+    }
     section
 }
 
@@ -132,7 +148,45 @@ fn chain(plan: &Plan, one: &Sized) -> Section {
     for remark in one.links.iter().flat_map(|link| remarks(plan, link)) {
         section.line(remark);
     }
+    for (link, years) in one.links.iter().zip(&one.space_lasts_years) {
+        if let Some(years) = years {
+            section.line(format!(
+                "{}: its space reaches the target after {} years; buy more by then.",
+                part(plan, link),
+                number::figure(*years)
+            ));
+        }
+    }
+    if let Some(purchases) = &one.purchases {
+        bought(&mut section, plan, one, purchases);
+    }
     section
+}
+
+/// When to buy which pieces, and whether that is cheaper than all of them now.
+fn bought(section: &mut Section, plan: &Plan, one: &Sized, purchases: &Purchases) {
+    let currency = &plan.currency;
+    let named = |purchase: &Purchase| {
+        let pieces = one.links.iter().zip(&purchase.pieces).filter(|(_, count)| **count > 0);
+        let pieces =
+            pieces.map(|(link, count)| format!("{} x {}", number::count(*count), part(plan, link)));
+        pieces.collect::<Vec<_>>().join(", ")
+    };
+    let mut columns = Columns::for_rows(&purchases.purchases);
+    columns.right("after years", |one| u64::from(one.year));
+    columns.left("buy", move |one| named(one));
+    columns.right(currency.as_str(), |one| Cell::from(one.price).shown(number::grouped(one.price)));
+    section.table(columns);
+    let share = number::short_percent(purchases.saving.abs());
+    let price = format!("{} {currency}", number::grouped(purchases.price));
+    let now = number::grouped(one.price);
+    section.line(if purchases.saving > 0.0 {
+        format!(
+            "Buying each year what its growth needs costs {price}: {share} less than {now} now."
+        )
+    } else {
+        format!("Buying all now costs {now}; each year what its growth needs costs {price}.")
+    });
 }
 
 /// `15,000/s: 21 %`

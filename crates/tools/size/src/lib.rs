@@ -3,6 +3,7 @@
 //!
 //! - [`Plan`]: a demand, parts and alternatives, read from a file
 //! - [`size`]: the load of each link of each alternative
+//! - `purchases`: when to buy, and what a purchase is worth later
 //! - `raid`: what an array makes of the I/Os of its host, whole and with a disk failed
 //! - [`EXAMPLE`]: a file with a published example
 
@@ -12,6 +13,7 @@ mod link;
 mod plan;
 pub mod published;
 mod published_document;
+mod purchases;
 pub mod raid;
 mod results;
 mod sized;
@@ -19,6 +21,7 @@ mod sized;
 pub use command::Size;
 pub use link::{Degraded, LinkLoad, Resource, Use};
 pub use plan::{Alternative, Demand, Link, NoDemand, Part, Plan, Recorded, Targets};
+pub use purchases::{Depreciation, Purchase, Purchases};
 pub use raid::Raid;
 pub use results::Results;
 pub use sized::{Sized, Sizing, size};

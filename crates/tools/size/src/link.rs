@@ -2,7 +2,7 @@
 //! long a read takes there.
 
 use crate::Raid;
-use crate::plan::{Demand, Link, Part, Targets, YEAR_S};
+use crate::plan::{Alternative, Demand, Link, Part, Plan, Targets, YEAR_S};
 use models::queue;
 use serde::Serialize;
 
@@ -176,8 +176,32 @@ fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     a.into_iter().chain(b).reduce(f64::max)
 }
 
+/// The links of a chain under a demand.
+pub(crate) fn links(plan: &Plan, alternative: &Alternative, demand: &Demand) -> Vec<LinkLoad> {
+    // The levels of RAID at or behind a link: the first of them counts.
+    let raid_at = |position: usize| -> Option<(Raid, u64)> {
+        alternative.chain[position..].iter().find_map(|link| Some((link.raid?, link.group)))
+    };
+    let mut links: Vec<LinkLoad> = Vec::new();
+    for (position, link) in alternative.chain.iter().enumerate() {
+        let before = links.last().map_or(0, |link| link.count);
+        let part = &plan.parts[link.part];
+        links.push(load(link, part, raid_at(position), demand, &plan.targets, before));
+    }
+    links
+}
+
+/// The price of all pieces, with these months of the monthly prices.
+pub(crate) fn price_of(plan: &Plan, links: &[LinkLoad], months: f64) -> f64 {
+    let prices = links.iter().map(|link| {
+        let part = &plan.parts[link.part];
+        link.count as f64 * (part.price + part.price_per_month * months)
+    });
+    prices.sum()
+}
+
 /// The load of a link behind `before` pieces of the one before it.
-pub(crate) fn load(
+fn load(
     link: &Link,
     part: &Part,
     raid: Option<(Raid, u64)>,

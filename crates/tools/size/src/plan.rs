@@ -27,6 +27,12 @@ pub struct Demand {
     pub sequential_writes: f64,
     /// Bytes to hold, with the growth of all years.
     pub bytes: f64,
+    /// Bytes to hold now.
+    pub bytes_now: f64,
+    /// Yearly growth of the bytes, as a share.
+    pub growth: f64,
+    /// Years of growth.
+    pub years: f64,
     /// Processor seconds a second.
     pub processors: f64,
     /// Processor seconds of a transaction.
@@ -44,6 +50,15 @@ pub struct Targets {
     pub space: f64,
     /// Months for which monthly prices are counted.
     pub months: f64,
+    /// Months over which a purchase loses its value, by equal parts; `None`: no depreciation.
+    pub depreciation: Option<f64>,
+}
+
+impl Targets {
+    /// The part of a purchase's price that it is worth after some months.
+    pub fn left_after(&self, months: f64) -> Option<f64> {
+        self.depreciation.map(|life| (1.0 - months / life).max(0.0))
+    }
 }
 
 /// Capacity of one piece. Unset figures are unlimited.
@@ -80,6 +95,8 @@ pub struct Part {
     pub price: f64,
     /// Price of a piece for a month.
     pub price_per_month: f64,
+    /// The part by which its price falls in a year.
+    pub price_decline: f64,
 }
 
 /// A link of a chain.
@@ -147,6 +164,7 @@ const TARGETS: &[Field] = &[
     ("utilisation", Kind::Share),
     ("space", Kind::Share),
     ("months", Kind::Number { min: 0.0, max: 1200.0 }),
+    ("depreciation", Kind::Number { min: 1.0, max: 1200.0 }),
     ("currency", Kind::Text),
 ];
 
@@ -168,6 +186,7 @@ const PART: &[Field] = &[
     ("holds", COUNT),
     ("price", ANY),
     ("price_per_month", ANY),
+    ("price_decline", Kind::Share),
 ];
 
 const LINK: &[Field] = &[
@@ -194,6 +213,20 @@ pub enum NoDemand {
 
 /// Returns the demands of the recorded configuration that `demand.from` names.
 pub type Recorded<'a> = &'a dyn Fn(&str) -> Result<Vec<(&'static str, f64)>, NoDemand>;
+
+impl Demand {
+    /// The demand after some years of growth.
+    #[must_use]
+    pub fn after(&self, years: f64) -> Self {
+        let bytes = self.bytes_now * (1.0 + self.growth).powf(years);
+        Self { bytes, ..self.clone() }
+    }
+
+    /// Years until the bytes are this many times those of now; `None` where they do not grow.
+    pub fn years_until(&self, times: f64) -> Option<f64> {
+        (self.growth > 0.0).then(|| (times.ln() / self.growth.ln_1p()).max(0.0))
+    }
+}
 
 impl Plan {
     /// Reads a plan.
@@ -232,6 +265,7 @@ impl Plan {
             utilisation: target.number("utilisation").unwrap_or(0.7),
             space: target.number("space").unwrap_or(0.8),
             months: target.number("months").unwrap_or(36.0),
+            depreciation: target.number("depreciation"),
         };
         let currency = target.text("currency").unwrap_or("USD").to_owned();
         Ok(Self { demand, targets, currency, parts, alternatives })
@@ -277,7 +311,9 @@ fn demand(form: &mut Form, recorded: Recorded) -> Demand {
             form.wrong(&fields, key, "needs the transaction rate: transactions");
         }
     }
-    let growth = 1.0 + fields.number("growth").unwrap_or(0.0);
+    let growth = fields.number("growth").unwrap_or(0.0);
+    let years = fields.number("years").unwrap_or(0.0);
+    let bytes_now = fields.number("size").unwrap_or(0.0);
     let processor_s = number("cpu_per_transaction").unwrap_or(0.0);
     let demand = Demand {
         transactions,
@@ -287,8 +323,10 @@ fn demand(form: &mut Form, recorded: Recorded) -> Demand {
         io_bytes: number("io_size").unwrap_or(8192.0),
         sequential_reads: fields.number("sequential_reads").unwrap_or(0.0),
         sequential_writes: fields.number("sequential_writes").unwrap_or(0.0),
-        bytes: fields.number("size").unwrap_or(0.0)
-            * growth.powf(fields.number("years").unwrap_or(0.0)),
+        bytes: bytes_now * (1.0 + growth).powf(years),
+        bytes_now,
+        growth,
+        years,
         processors: processor_s * transactions.unwrap_or(0.0),
         processor_s,
         serial_reads: fields.number("serial_reads").unwrap_or(0.0),
@@ -355,6 +393,7 @@ fn part(form: &mut Form, fields: &Fields) -> Part {
         holds: number("holds").map(|pieces| pieces as u64),
         price: number("price").unwrap_or(0.0),
         price_per_month: number("price_per_month").unwrap_or(0.0),
+        price_decline: number("price_decline").unwrap_or(0.0),
     };
     let limits = [
         part.read_iops,

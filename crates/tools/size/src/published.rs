@@ -48,6 +48,8 @@ pub struct Entry {
     pub disks: Option<f64>,
     /// Price of the system.
     pub price: Option<f64>,
+    /// Its parts by name, in the order of the file: they add up to the price.
+    pub price_parts: Vec<(String, f64)>,
     /// Seconds of single queries, in the order of the file.
     pub queries: Vec<(String, f64)>,
     /// How many results of the file it is the mean of: repeats of one system.
@@ -71,10 +73,31 @@ pub struct Row {
     pub per_core: Option<f64>,
     /// Price of one unit of the score; `None` of times.
     pub price_per_score: Option<f64>,
+    /// How many times the power of the first.
+    pub power_ratio: Option<f64>,
+    /// How many times its throughput.
+    pub throughput_ratio: Option<f64>,
     /// Power relative to throughput: above 1 a system for one user at a time.
     pub power_to_throughput: Option<f64>,
+    /// The parts of its price.
+    pub price_parts: Vec<PricePart>,
     /// Its queries.
     pub queries: Option<Queries>,
+}
+
+/// A part of a price: servers, storage, licences, maintenance.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PricePart {
+    /// Its name.
+    pub name: String,
+    /// Its price.
+    pub price: f64,
+    /// Its share of the price of the system, from 0 to 1.
+    pub share: f64,
+    /// Its price for one unit of the score; `None` of times.
+    pub per_score: Option<f64>,
+    /// How many times as expensive as in the first result of the benchmark.
+    pub ratio: Option<f64>,
 }
 
 /// The single queries of a result.
@@ -128,7 +151,7 @@ pub enum ReadError {
         there: String,
     },
     /// An unknown column name.
-    #[error("unknown column {0:?}; known: {known}, and queries as q1=NAME",
+    #[error("unknown column {0:?}; known: {known}, parts as price_NAME, and queries as q1=NAME",
         known = COLUMNS.join(", "))]
     Key(String),
     /// A wrong value.
@@ -156,16 +179,32 @@ pub enum ReadError {
         /// As it would be.
         mean: f64,
     },
+    /// Parts of a price that are more than it.
+    #[error("line {line}: the parts of the price add up to {sum}, more than the price {price}")]
+    Parts {
+        /// Line of the file.
+        line: u64,
+        /// The price as it stands there.
+        price: String,
+        /// The sum of its parts.
+        sum: f64,
+    },
     /// Nothing in it.
     #[error("no result in the file")]
     Empty,
 }
 
+/// The part of a price that no column names.
+const OTHER: &str = "other";
+/// Before the names of columns with parts of the price.
+const PART: &str = "price_";
+
 /// Rounding in published figures: a score differs from the mean of its parts by no more.
 const ROUNDING: f64 = 0.005;
 
 /// Reads a file of results. `columns` maps our column names to those of the file: `("score",
-/// "tpmC")`; our own names need no entry. Columns q1, q2, .., rf1, rf2 are seconds of queries.
+/// "tpmC")`; our own names need no entry. Columns q1, q2, .., rf1, rf2 are seconds of queries,
+/// columns that begin with `price_` parts of the price.
 ///
 /// # Errors
 /// What is wrong in the file, with its place.
@@ -174,9 +213,9 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
         let digits = name.strip_prefix("rf").or(name.strip_prefix('q')).unwrap_or_default();
         !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
     };
-    if let Some((key, _)) =
-        columns.iter().find(|(key, _)| !COLUMNS.contains(&key.as_str()) && !is_query(key))
-    {
+    let is_part = |name: &str| name.strip_prefix(PART).is_some_and(|part| !part.is_empty());
+    let is_known = |key: &str| COLUMNS.contains(&key) || is_query(key) || is_part(key);
+    if let Some((key, _)) = columns.iter().find(|(key, _)| !is_known(key)) {
         return Err(ReadError::Key(key.clone()));
     }
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
@@ -200,15 +239,16 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
     for key in COLUMNS {
         places.push((key, at(key)?));
     }
-    let mut queries: Vec<(String, usize)> = Vec::new();
-    for (place, name) in
-        headers.iter().enumerate().filter(|(_, name)| is_query(&name.to_lowercase()))
-    {
-        queries.push((name.to_lowercase(), place));
-    }
-    for (key, name) in columns.iter().filter(|(key, _)| is_query(key)) {
-        queries.push((key.clone(), at(key)?.ok_or_else(|| ReadError::Key(name.clone()))?));
-    }
+    // Those that have their own name, and those that are mapped.
+    let named = |is_one: &dyn Fn(&str) -> bool| -> Result<Vec<(String, usize)>, ReadError> {
+        let own = headers.iter().enumerate().map(|(place, name)| (name.to_lowercase(), place));
+        let mut found: Vec<(String, usize)> = own.filter(|(name, _)| is_one(name)).collect();
+        for (key, name) in columns.iter().filter(|(key, _)| is_one(key)) {
+            found.push((key.clone(), at(key)?.ok_or_else(|| ReadError::Key(name.clone()))?));
+        }
+        Ok(found)
+    };
+    let (queries, parts) = (named(&is_query)?, named(&is_part)?);
     let place =
         |key: &str| places.iter().find(|(own, _)| *own == key).and_then(|(_, place)| *place);
     if place("system").is_none() {
@@ -223,7 +263,7 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
     let mut entries = Vec::new();
     for record in reader.records() {
         let record = record?;
-        entries.push(entry(&record, &place, &queries)?);
+        entries.push(entry(&record, &place, &queries, &parts)?);
     }
     if entries.is_empty() { Err(ReadError::Empty) } else { Ok(repeated(entries)) }
 }
@@ -263,6 +303,7 @@ fn entry(
     record: &csv::StringRecord,
     place: &impl Fn(&str) -> Option<usize>,
     queries: &[(String, usize)],
+    parts: &[(String, usize)],
 ) -> Result<Entry, ReadError> {
     let line = record.position().map_or(0, csv::Position::line);
     let text = |key: &str| place(key).and_then(|at| record.get(at)).unwrap_or_default();
@@ -302,6 +343,14 @@ fn entry(
                 .map(|seconds| (name.clone(), seconds)),
         );
     }
+    let mut own_parts = Vec::new();
+    for (name, at) in parts {
+        let text = record.get(*at).unwrap_or_default();
+        let price = number(name, if amount(text) == Some(0.0) { "" } else { text })?;
+        own_parts.extend(price.map(|price| (name[PART.len()..].replace('_', " "), price)));
+    }
+    let (price, price_parts) = priced(named("price")?, own_parts)
+        .map_err(|sum| ReadError::Parts { line, price: text("price").into(), sum })?;
     Ok(Entry {
         benchmark: text("benchmark").to_owned(),
         system: text("system").to_owned(),
@@ -313,10 +362,28 @@ fn entry(
         cores: named("cores")?,
         memory_gb: named("memory_gb")?,
         disks: named("disks")?,
-        price: named("price")?,
+        price,
+        price_parts,
         queries: own,
         results: 1,
     })
+}
+
+/// A price with parts that add up to it: the rest of them is one more. Without a price it is their
+/// sum. Fails with the sum of parts that are more than the price.
+fn priced(
+    price: Option<f64>,
+    mut parts: Vec<(String, f64)>,
+) -> Result<(Option<f64>, Vec<(String, f64)>), f64> {
+    let sum: f64 = parts.iter().map(|(_, price)| price).sum();
+    let Some(price) = price else { return Ok(((sum > 0.0).then_some(sum), parts)) };
+    if sum > price * (1.0 + ROUNDING) {
+        return Err(sum);
+    }
+    if sum > 0.0 && sum < price {
+        parts.push((OTHER.to_owned(), price - sum));
+    }
+    Ok((Some(price), parts))
 }
 
 /// `1,234,567.89`, `$99`: separators between groups of three digits, and a sign of a currency
@@ -354,6 +421,7 @@ fn row(own: &Entry, first: &Entry) -> Row {
     let speed = |entry: &Entry| if entry.lower_is_better { 1.0 / entry.score } else { entry.score };
     let ratio = speed(own) / speed(first);
     let per = |of: fn(&Entry) -> Option<f64>| Some(ratio * of(first)? / of(own)?);
+    let times = |of: fn(&Entry) -> Option<f64>| Some(of(own)? / of(first)?);
     Row {
         ratio,
         ratio_per_core: per(|entry| entry.cores),
@@ -363,6 +431,9 @@ fn row(own: &Entry, first: &Entry) -> Row {
             .cores
             .map(|cores| if own.lower_is_better { own.score * cores } else { own.score / cores }),
         price_per_score: own.price.filter(|_| !own.lower_is_better).map(|price| price / own.score),
+        power_ratio: times(|entry| entry.power),
+        throughput_ratio: times(|entry| entry.throughput),
+        price_parts: price_parts(own, first),
         power_to_throughput: own
             .power
             .zip(own.throughput)
@@ -370,6 +441,23 @@ fn row(own: &Entry, first: &Entry) -> Row {
         queries: queries(own, first),
         entry: own.clone(),
     }
+}
+
+fn price_parts(own: &Entry, first: &Entry) -> Vec<PricePart> {
+    // Parts may be more than the price by rounding; shares are of what they add up to.
+    let sum: f64 = own.price_parts.iter().map(|(_, price)| price).sum();
+    let part = |(name, price): &(String, f64)| PricePart {
+        name: name.clone(),
+        price: *price,
+        share: price / sum,
+        per_score: (!own.lower_is_better).then(|| price / own.score),
+        ratio: first
+            .price_parts
+            .iter()
+            .find(|(other, _)| other == name)
+            .map(|(_, other)| price / other),
+    };
+    own.price_parts.iter().map(part).collect()
 }
 
 fn queries(own: &Entry, first: &Entry) -> Option<Queries> {

@@ -1,30 +1,72 @@
 //! Published benchmark results beside each other, for `steelbench results`.
 
-use crate::published::{Queries, Row};
+use crate::published::{PricePart, Queries, Row};
 use report::model::{Columns, Document, Section};
 use report::number;
 use report::table::Cell;
 
+/// How figures are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Digits {
+    /// Published figures as they are, computed ones with three digits.
+    Rounded,
+    /// All digits.
+    All,
+}
+
 /// A section for each benchmark.
-pub fn published(groups: &[Vec<Row>]) -> Document {
+pub fn published(groups: &[Vec<Row>], digits: Digits) -> Document {
     Document {
         title: "Published results".into(),
-        sections: groups.iter().flat_map(|rows| sections(rows)).collect(),
+        sections: groups.iter().flat_map(|rows| digits.sections(rows)).collect(),
     }
 }
 
-fn sections(rows: &[Row]) -> Vec<Section> {
-    let Some(first) = rows.first() else { return Vec::new() };
-    let mut section = Section::new(heading(first));
-    section.table(scores(rows));
-    section.note(format!(
-        "Ratios are relative to {}; above 1 is better. Figures are published results from the \
-         file, not measurements.",
-        first.entry.system
-    ));
-    let mut all = vec![section];
-    all.extend(rows.iter().filter_map(|row| Some(queries(row, row.queries.as_ref()?))));
-    all
+impl Digits {
+    fn sections(self, rows: &[Row]) -> Vec<Section> {
+        let Some(first) = rows.first() else { return Vec::new() };
+        let mut section = Section::new(heading(first));
+        section.table(self.scores(rows));
+        section.note(format!(
+            "Ratios are relative to {}; above 1 is better. Figures are published results from the \
+             file, not measurements.",
+            first.entry.system
+        ));
+        let mut all = vec![section];
+        all.extend(self.prices(rows).unless_empty());
+        all.extend(rows.iter().filter_map(|row| Some(self.queries(row, row.queries.as_ref()?))));
+        all
+    }
+
+    /// A published figure: all its digits, unless it is the mean of several results.
+    fn given(self, value: f64, results: u32) -> Cell {
+        let is_exact = self == Self::All || results == 1;
+        let shown = if is_exact { exact(value) } else { number::grouped(value) };
+        Cell::from(value).shown(shown)
+    }
+
+    /// A computed figure.
+    fn computed(self, value: f64) -> Cell {
+        let shown = if self == Self::All { exact(value) } else { number::figure(value) };
+        Cell::from(value).shown(shown)
+    }
+
+    fn ratio(self, value: Option<f64>) -> Option<Cell> {
+        value.map(|value| {
+            let shown = if self == Self::All { exact(value) } else { number::ratio(value) };
+            Cell::from(value).shown(format!("{shown}x"))
+        })
+    }
+}
+
+/// All digits of a figure, the whole ones in groups: `1,184,893.12`.
+fn exact(value: f64) -> String {
+    let text = value.to_string();
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    match whole.parse::<u64>() {
+        Ok(whole) => format!("{}{rest}", number::count(whole)),
+        Err(_) => text,
+    }
 }
 
 fn heading(row: &Row) -> String {
@@ -33,67 +75,96 @@ fn heading(row: &Row) -> String {
     if parts.is_empty() { "Results".to_owned() } else { parts.join(", ") }
 }
 
-fn ratio(value: Option<f64>) -> Option<Cell> {
-    value.map(|value| Cell::from(value).shown(format!("{}x", number::ratio(value))))
-}
-
-fn scores(rows: &[Row]) -> Columns<'_, &Row> {
-    let any = |of: fn(&Row) -> bool| rows.iter().any(of);
-    let mut table = Columns::for_rows(rows);
-    table.name("system", |row| row.entry.system.as_str());
-    table.right("score", |row| Cell::from(row.entry.score).shown(number::grouped(row.entry.score)));
-    table.right("ratio", |row| ratio(Some(row.ratio)));
-    if any(|row| row.entry.results > 1) {
-        table.right("results", |row| u64::from(row.entry.results));
+impl Digits {
+    fn scores(self, rows: &[Row]) -> Columns<'_, &Row> {
+        let any = |of: fn(&Row) -> bool| rows.iter().any(of);
+        let given = move |row: &Row, value: Option<f64>| {
+            value.map(|value| self.given(value, row.entry.results))
+        };
+        let ratio = move |value| self.ratio(value);
+        let computed = move |value: Option<f64>| value.map(|value| self.computed(value));
+        let mut table = Columns::for_rows(rows);
+        table.name("system", |row| row.entry.system.as_str());
+        table.right("score", move |row| given(row, Some(row.entry.score)));
+        table.right("ratio", move |row| ratio(Some(row.ratio)));
+        if any(|row| row.entry.results > 1) {
+            table.right("results", |row| u64::from(row.entry.results));
+        }
+        if any(|row| row.power_to_throughput.is_some()) {
+            table.right("power", move |row| given(row, row.entry.power));
+            table.right("ratio of power", move |row| ratio(row.power_ratio));
+            table.right("throughput", move |row| given(row, row.entry.throughput));
+            table.right("ratio of throughput", move |row| ratio(row.throughput_ratio));
+            table.right("power / throughput", move |row| computed(row.power_to_throughput));
+        }
+        if any(|row| row.per_core.is_some()) {
+            table.right("cores", move |row| given(row, row.entry.cores));
+            let lower = rows[0].entry.lower_is_better;
+            let heading = if lower { "core seconds" } else { "score per core" };
+            table.right(heading, move |row| computed(row.per_core));
+            table.right("ratio per core", move |row| ratio(row.ratio_per_core));
+        }
+        if any(|row| row.entry.disks.is_some()) {
+            table.right("disks", move |row| given(row, row.entry.disks));
+            table.right("ratio per disk", move |row| ratio(row.ratio_per_disk));
+        }
+        if any(|row| row.entry.price.is_some()) {
+            table.right("price", move |row| given(row, row.entry.price));
+            table.right("price per score", move |row| computed(row.price_per_score));
+            table.right("ratio per price", move |row| ratio(row.ratio_per_price));
+        }
+        table
     }
-    if any(|row| row.per_core.is_some()) {
-        table.right("cores", |row| row.entry.cores.map(number::grouped));
-        let lower = rows[0].entry.lower_is_better;
-        let heading = if lower { "core seconds" } else { "score per core" };
-        table.right(heading, |row| {
-            row.per_core.map(|own| Cell::from(own).shown(number::grouped(own)))
+
+    /// The parts of each price.
+    fn prices(self, rows: &[Row]) -> Section {
+        let mut section = Section::new("Parts of the price");
+        let parts: Vec<(&Row, &PricePart)> = rows
+            .iter()
+            .flat_map(|row| row.price_parts.iter().map(move |part| (row, part)))
+            .collect();
+        if parts.is_empty() {
+            return Section::default();
+        }
+        let mut table = Columns::for_rows(parts);
+        table.name("system", |one| one.0.entry.system.as_str());
+        table.name("part", |one| one.1.name.as_str());
+        table.right("price", move |one| self.given(one.1.price, 1));
+        table.right("share", |one| Cell::percent(one.1.share, 1));
+        table
+            .right("price per score", move |one| one.1.per_score.map(|price| self.computed(price)));
+        table.right("ratio", move |one| self.ratio(one.1.ratio));
+        section.table(table);
+        section.note(
+            "Parts add up to the price; \"other\" is the rest that no column names. ratio: price \
+             of the part relative to the first result.",
+        );
+        section
+    }
+
+    /// Weight of each query.
+    fn queries(self, row: &Row, queries: &Queries) -> Section {
+        let mut section = Section::new(format!("Queries of {}", row.entry.system));
+        section.line(format!(
+            "Geometric mean {}; each of {} has weight {}. Any one query at a tenth of its time \
+             raises the power by {}; it raises a score that is the geometric mean of power and \
+             throughput by {}.",
+            number::seconds(queries.geometric_mean_s),
+            number::plural(queries.each.len(), "query").replace("querys", "queries"),
+            number::short_percent(queries.weight),
+            number::short_percent(queries.ten_times),
+            number::short_percent(queries.ten_times_score),
+        ));
+        let mut table = Columns::for_rows(&queries.each);
+        table.name("query", |query| query.name.as_str());
+        table.right("time", |query| Cell::seconds(query.seconds));
+        table.right("ratio", move |query| self.ratio(query.ratio));
+        table.right("share of total time", |query| Cell::percent(query.share_of_time, 1));
+        table.right("total time if 10x faster", |query| {
+            Cell::percent(-query.ten_times_total, 1)
+                .shown(format!("{} %", number::signed(-100.0 * query.ten_times_total, 1)))
         });
-        table.right("ratio per core", |row| ratio(row.ratio_per_core));
+        section.table(table);
+        section
     }
-    if any(|row| row.entry.disks.is_some()) {
-        table.right("disks", |row| row.entry.disks.map(number::grouped));
-        table.right("ratio per disk", |row| ratio(row.ratio_per_disk));
-    }
-    if any(|row| row.entry.price.is_some()) {
-        table.right("price", |row| row.entry.price.map(number::grouped));
-        table.right("price per score", |row| row.price_per_score.map(number::figure));
-        table.right("ratio per price", |row| ratio(row.ratio_per_price));
-    }
-    if any(|row| row.power_to_throughput.is_some()) {
-        table.right("power", |row| row.entry.power.map(number::grouped));
-        table.right("throughput", |row| row.entry.throughput.map(number::grouped));
-        table.right("power / throughput", |row| row.power_to_throughput.map(number::ratio));
-    }
-    table
-}
-
-/// Weight of each query.
-fn queries(row: &Row, queries: &Queries) -> Section {
-    let mut section = Section::new(format!("Queries of {}", row.entry.system));
-    section.line(format!(
-        "Geometric mean {}; each of {} has weight {}. Any one query at a tenth of its time \
-         raises the power by {}; it raises a score that is the geometric mean of power and \
-         throughput by {}.",
-        number::seconds(queries.geometric_mean_s),
-        number::plural(queries.each.len(), "query").replace("querys", "queries"),
-        number::short_percent(queries.weight),
-        number::short_percent(queries.ten_times),
-        number::short_percent(queries.ten_times_score),
-    ));
-    let mut table = Columns::for_rows(&queries.each);
-    table.name("query", |query| query.name.as_str());
-    table.right("time", |query| Cell::seconds(query.seconds));
-    table.right("ratio", |query| ratio(query.ratio));
-    table.right("share of total time", |query| Cell::percent(query.share_of_time, 1));
-    table.right("total time if 10x faster", |query| {
-        Cell::percent(-query.ten_times_total, 1)
-            .shown(format!("{} %", number::signed(-100.0 * query.ten_times_total, 1)))
-    });
-    section.table(table);
-    section
 }

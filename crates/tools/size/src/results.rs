@@ -1,6 +1,7 @@
 //! `steelbench results`
 
-use crate::{published, published_document as document};
+use crate::published;
+use crate::published_document::{self as document, Digits};
 use clap::Parser;
 use command_line::output::{self, Form};
 use command_line::{Context, ExitCode, Failure, Tool};
@@ -18,10 +19,13 @@ pub struct Results {
     #[arg(required_unless_present = "example")]
     files: Vec<PathBuf>,
     /// Column name in the files: score=tpmC. Known columns: benchmark, system, score, unit, better
-    /// (higher or lower), power, throughput, cores, `memory_gb`, disks, price, and q1, q2, .. for
-    /// query times in seconds
+    /// (higher or lower), power, throughput, cores, `memory_gb`, disks, price, `price_NAME` for its
+    /// parts, and q1, q2, .. for query times in seconds
     #[arg(long, value_name = "OURS=THEIRS", value_delimiter = ',', value_parser = column)]
     columns: Vec<(String, String)>,
+    /// Show computed figures with all digits
+    #[arg(long)]
+    exact: bool,
     /// Print a file with figures of published studies as a starting point
     #[arg(long, exclusive = true)]
     example: bool,
@@ -52,7 +56,10 @@ impl Tool for Results {
         output::show(
             self.form,
             || object("results", &json!({ "benchmarks": compared }), Value::Null),
-            || document::published(&compared),
+            || {
+                let digits = if self.exact { Digits::All } else { Digits::Rounded };
+                document::published(&compared, digits)
+            },
         )
     }
 }

@@ -1,8 +1,9 @@
 //! Chains under their load, and which of them is the cheapest that carries it.
 
-use crate::link::{LinkLoad, load};
+use crate::Resource;
+use crate::link::{LinkLoad, links, price_of};
 use crate::plan::{Alternative, Plan};
-use crate::{Raid, Resource};
+use crate::purchases::{Depreciation, Purchases, depreciation, purchases, space_lasts_years};
 use models::queue;
 use serde::Serialize;
 
@@ -42,6 +43,12 @@ pub struct Sized {
     pub price_per_transaction: Option<f64>,
     /// Price for a GB/s that the chain can read.
     pub price_per_gb_s: Option<f64>,
+    /// Pieces bought as the data grows; `None` where nothing is bought later.
+    pub purchases: Option<Purchases>,
+    /// Cost by month and value at the end; `None` without a depreciation in the plan.
+    pub depreciation: Option<Depreciation>,
+    /// Years until the space of each link reaches its target; `None` where it never does.
+    pub space_lasts_years: Vec<Option<f64>>,
 }
 
 /// Sizes every alternative of a plan.
@@ -62,16 +69,8 @@ pub fn size(plan: &Plan) -> Sizing {
 }
 
 fn sized(plan: &Plan, alternative: &Alternative) -> Sized {
-    let Plan { demand, targets, parts, .. } = plan;
-    // The levels of RAID at or behind a link: the first of them counts.
-    let raid_at = |position: usize| -> Option<(Raid, u64)> {
-        alternative.chain[position..].iter().find_map(|link| Some((link.raid?, link.group)))
-    };
-    let mut links: Vec<LinkLoad> = Vec::new();
-    for (position, link) in alternative.chain.iter().enumerate() {
-        let before = links.last().map_or(0, |link| link.count);
-        links.push(load(link, &parts[link.part], raid_at(position), demand, targets, before));
-    }
+    let Plan { demand, targets, .. } = plan;
+    let links = links(plan, alternative, demand);
     let rates = |link: &LinkLoad| {
         let rates = link
             .uses
@@ -84,13 +83,7 @@ fn sized(plan: &Plan, alternative: &Alternative) -> Sized {
     let narrowest = busiest.max_by(|a, b| a.1.total_cmp(&b.1));
     let uses = || links.iter().flat_map(|link| &link.uses);
     let read_s = links.iter().map(|link| link.read_s).sum::<Option<f64>>();
-    let price: f64 = links
-        .iter()
-        .map(|link| {
-            let part = &parts[link.part];
-            link.count as f64 * (part.price + part.price_per_month * targets.months)
-        })
-        .sum();
+    let price = price_of(plan, &links, targets.months);
     let gb_s = readable(plan, alternative, &links).map(|bytes| bytes / 1e9);
     Sized {
         name: alternative.name.clone(),
@@ -110,6 +103,9 @@ fn sized(plan: &Plan, alternative: &Alternative) -> Sized {
         price,
         price_per_transaction: demand.transactions.filter(|_| price > 0.0).map(|rate| price / rate),
         price_per_gb_s: gb_s.filter(|_| price > 0.0).map(|gb_s| price / gb_s),
+        purchases: purchases(plan, alternative, price),
+        depreciation: depreciation(plan, &links),
+        space_lasts_years: links.iter().map(|link| space_lasts_years(plan, link)).collect(),
         links,
     }
 }

@@ -62,6 +62,42 @@ fn one_query_has_little_weight_in_a_geometric_mean() {
     close(queries.each[6].ten_times_total, 1.0 - faster.iter().sum::<f64>() / total);
 }
 
+/// Each part of `QphH` has its own ratio, and their geometric mean is that of the scores.
+#[test]
+fn power_and_throughput_have_their_own_ratios() {
+    let text = "benchmark,system,power,throughput,price,price_servers,price_storage\nTPC-H,a,40000,\
+                10000,100000,60000,30000\nTPC-H,b,60000,40000,200000,60000,120000\n";
+    let groups = compare(&read(text, &[]).unwrap());
+    let second = &groups[0][1];
+    close(second.power_ratio.unwrap(), 1.5);
+    close(second.throughput_ratio.unwrap(), 4.0);
+    close((1.5_f64 * 4.0).sqrt(), second.ratio);
+    // What no column names is the rest: the parts add up.
+    for row in &groups[0] {
+        let price: f64 = row.price_parts.iter().map(|part| part.price).sum();
+        let share: f64 = row.price_parts.iter().map(|part| part.share).sum();
+        close(price, row.entry.price.unwrap());
+        close(share, 1.0);
+    }
+    let part = |name: &str| second.price_parts.iter().find(|part| part.name == name).unwrap();
+    assert_eq!((part("storage").ratio, part("servers").ratio), (Some(4.0), Some(1.0)));
+    close(part("other").price, 20_000.0);
+    close(part("storage").share, 0.6);
+    close(part("storage").per_score.unwrap(), 120_000.0 / second.entry.score);
+}
+
+/// Without a price it is the sum of its parts; parts of more than the price are an error.
+#[test]
+fn parts_of_a_price_are_not_more_than_it() {
+    let groups = compare(&read("system,score,price_disks,price_host\na,10,5,0\n", &[]).unwrap());
+    assert_eq!((groups[0][0].entry.price, groups[0][0].price_parts.len()), (Some(5.0), 1));
+    let error = read("system,score,price,price_disks\na,10,5,6\n", &[]).unwrap_err().to_string();
+    assert_eq!(error, "line 2: the parts of the price add up to 6, more than the price 5");
+    let own = columns(&[("price_disks", "Storage")]);
+    let mapped = compare(&read("system,score,Storage\na,10,7\n", &own).unwrap());
+    assert_eq!(mapped[0][0].price_parts[0].name, "disks");
+}
+
 /// Columns of other names, and those of our own export: repeats of one system are their mean.
 #[test]
 fn files_of_others() {

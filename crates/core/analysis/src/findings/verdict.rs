@@ -4,7 +4,7 @@ use crate::{
     Comparison, Detectable, Estimate, FactorEffect, Interaction, LevelEffect, Method, Standing,
     Summary, wording,
 };
-use observations::{LevelRecord, number};
+use observations::{LevelRecord, Role, number};
 
 /// The levels between which a supported difference is explained: from the reference to the level
 /// that beats it, or, when none does, to the one that is worst against it.
@@ -153,11 +153,42 @@ fn sweet_spot(
     let beyond = beyond.map_or_else(String::new, |edge| {
         format!(" It is the {edge} level tested; the optimum may lie beyond it.")
     });
+    let processors = by_processors(summary, effect, best).unwrap_or_default();
     format!(
-        "{what} {}: {figure} {} {reference}{means}.{others}{beyond}",
+        "{what} {}: {figure} {} {reference}{means}.{others}{processors}{beyond}",
         effect.levels[best].level,
         wording::preposition(&figure)
     )
+}
+
+/// Compares a number of files, sessions or threads with the processors: the best one, and with it
+/// the levels that are equivalent to it.
+fn by_processors(summary: &Summary, effect: &FactorEffect, best: usize) -> Option<String> {
+    let recording = summary.recording;
+    let is_number = recording.roles.has(&effect.factor, &[Role::Concurrency, Role::Layout]);
+    let mut machines = recording.environments.iter().map(|machine| machine.cpus);
+    let cpus = machines.next().filter(|cpus| *cpus > 0 && machines.all(|other| other == *cpus))?;
+    let is_synthetic = recording.done().any(|(_, seen)| seen.synthetic);
+    if !effect.ordered || !is_number || is_synthetic {
+        return None;
+    }
+    let times = |level: usize| Some(effect.levels[level].numeric? / f64::from(cpus));
+    let equivalent = effect
+        .sweet_spot()
+        .into_iter()
+        .filter(|level| effect.levels[*level].standing == Standing::Equivalent)
+        .filter_map(times);
+    let own = times(best)?;
+    let (low, high) =
+        equivalent.fold((own, own), |(low, high), next| (low.min(next), high.max(next)));
+    let machine =
+        format!("the {} of the machine of the load", wording::count(cpus as usize, "CPU"));
+    let ratio = |times| format!("{}x", wording::ratio(times));
+    Some(if low < high {
+        format!(" With the equivalent levels it is {} to {} {machine}.", ratio(low), ratio(high))
+    } else {
+        format!(" It is {} {machine}.", ratio(own))
+    })
 }
 
 /// Returns the end of an ordered factor at which the level lies: a sweet spot at the edge of the

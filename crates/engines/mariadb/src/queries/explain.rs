@@ -8,7 +8,6 @@ use crate::statement_rules::RULES;
 use engine::NoPlan;
 use engine::Plans as _;
 use engine::query_reader::{MARK, explain_each};
-use plans::Plan;
 use sql::{Kind, Syntax, tokens};
 use statements::{
     Column, Counter, Origin, Snapshot, StatementPlan, aliases, fingerprint, has_names,
@@ -50,17 +49,17 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
             None => (Origin::Generic, with_any_values(&statement.text)),
         };
         let refused = |why| if origin == Origin::Generic { unknown(why) } else { why };
-        let mut plan = reader.plan(&statement.database, &known).map_err(refused)?;
+        let mut found = reader.plan(&statement.database, &known, origin).map_err(refused)?;
         // MariaDB calls tables as the statement does.
         let aliases = aliases(&known, RULES.syntax);
-        plan.visit_operators(|operator| {
+        found.plan.visit_operators(|operator| {
             for object in &mut operator.objects {
                 if let Some(table) = aliases.get(&object.table.to_lowercase()) {
                     object.table.clone_from(table);
                 }
             }
         });
-        Ok(vec![StatementPlan::new(origin, plan)])
+        Ok(vec![found])
     });
 }
 
@@ -98,7 +97,12 @@ fn with_any_values(text: &str) -> String {
 }
 
 impl Reader {
-    fn plan(&mut self, database: &str, text: &str) -> Result<Plan, NoPlan> {
+    fn plan(
+        &mut self,
+        database: &str,
+        text: &str,
+        origin: Origin,
+    ) -> Result<StatementPlan, NoPlan> {
         let said = |error: crate::client::Error| {
             if error.code().is_some_and(|code| DENIED.contains(&code)) {
                 return NoPlan::Denied { message: error.to_string() };
@@ -122,7 +126,7 @@ impl Reader {
         let explained = self.client.cell(&format!("EXECUTE {MARK}"));
         let _ = self.client.run(&format!("DEALLOCATE PREPARE {MARK}"));
         let json = explained.map_err(said)?.unwrap_or_default();
-        Ok(JsonPlans.read_one(&json)?)
+        Ok(StatementPlan::new(origin, JsonPlans.read_one(&json)?).with_text("json", json))
     }
 }
 

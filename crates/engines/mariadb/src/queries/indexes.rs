@@ -11,7 +11,7 @@ use std::collections::HashMap;
 const OWN: &str = "('information_schema', 'performance_schema', 'mysql', 'sys')";
 
 /// The number of each table by schema and name.
-type Places = HashMap<(String, String), usize>;
+pub(super) type Places = HashMap<(String, String), usize>;
 
 impl Reader {
     /// Reads the tables of the schemas that statements use most, then of other schemas, up to the
@@ -59,6 +59,7 @@ impl Reader {
                 format!("{error} (SELECT on mysql.innodb_index_stats)"),
             ));
         }
+        self.storage(&names, &places, snapshot);
         // If the Performance Schema is off, the statements report it.
         let counted =
             if is_counted { self.usage(&names, &places, &mut snapshot.tables) } else { Ok(None) };

@@ -8,6 +8,7 @@ mod counters;
 mod explain;
 mod health;
 mod indexes;
+mod storage;
 
 use super::explain::one_format;
 use super::waits::cells;
@@ -15,8 +16,8 @@ use super::{connect_to_observe, product, while_doing};
 use crate::client::{Client, Config, Error};
 use crate::plan_reader::ENGINE;
 use engine::ServerError;
-use engine::query_reader::{MARK, QueryLimits, QueryReader};
-use observations::Unread;
+use engine::query_reader::{MARK, QueryLimits, QueryReader, StorageDetail};
+use observations::{Unread, Wait};
 use statements::{Advice, Snapshot, Span};
 use std::collections::HashMap;
 use work::Stop;
@@ -99,7 +100,27 @@ impl QueryReader for Reader {
                 .unread
                 .push(Unread { what: "tables and indexes".into(), why: error.to_string() });
         }
+        if is_on && self.limits.storage > StorageDetail::Nothing {
+            match self.files() {
+                Ok(files) => {
+                    if files.len() == storage::FILES_MAX {
+                        let most = format!("Files: the {} with most time.", storage::FILES_MAX);
+                        snapshot.notes.push(most);
+                    }
+                    snapshot.files = files;
+                }
+                Err(error) => {
+                    snapshot.unread.push(Unread { what: "files".into(), why: error.to_string() });
+                }
+            }
+        }
         Ok(snapshot)
+    }
+
+    fn waits(&mut self) -> Result<Option<Vec<Wait>>, ServerError> {
+        let waits = self.waits_of_clients().map_err(while_doing("reading the waits"))?;
+        // It counts none while the Performance Schema or its instruments are off.
+        Ok(Some(waits).filter(|waits| !waits.is_empty()))
     }
 
     fn look(&mut self) -> Result<(), ServerError> {

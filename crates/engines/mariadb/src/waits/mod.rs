@@ -20,6 +20,7 @@ mod tasks;
 mod types;
 
 pub(super) use observer::MariaObserver;
+pub(super) use reading::NOT_NESTED;
 pub(super) use source::local_process;
 pub use types::WAIT_TYPES;
 

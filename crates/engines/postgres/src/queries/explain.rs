@@ -12,7 +12,6 @@ use crate::plan_reader::ExplainPlans;
 use engine::NoPlan;
 use engine::Plans as _;
 use engine::query_reader::{MARK, explain_each};
-use plans::Plan;
 use sql::{Kind, Syntax, Token, tokens};
 use statements::{Advice, Hypothetical, Origin, Snapshot, StatementPlan};
 
@@ -28,11 +27,9 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
         }
         statement.sample = logged.clone().or_else(|| seen.clone());
         let client = reader.client(&statement.database).map_err(NoPlan::refused)?;
-        let generic = plan(client, &castable(&statement.text))
-            .map(|plan| StatementPlan::new(Origin::Generic, plan));
+        let generic = plan(client, &castable(&statement.text), Origin::Generic);
         let text = logged.or_else(|| seen.filter(|_| generic.is_err()));
-        let sample = text
-            .and_then(|text| Some(StatementPlan::new(Origin::Sample, plan(client, &text).ok()?)));
+        let sample = text.and_then(|text| plan(client, &text, Origin::Sample).ok());
         match (generic, sample) {
             (Err(why), None) => Err(why),
             (generic, sample) => Ok(generic.into_iter().chain(sample).collect()),
@@ -41,7 +38,7 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
 }
 
 /// The plan of a text for any values, or why there is none.
-fn plan(client: &mut Client, text: &str) -> Result<Plan, NoPlan> {
+fn plan(client: &mut Client, text: &str, origin: Origin) -> Result<StatementPlan, NoPlan> {
     let said = |error: Error| {
         // "insufficient privilege"
         if error.code() == Some("42501") {
@@ -82,7 +79,7 @@ fn plan(client: &mut Client, text: &str) -> Result<Plan, NoPlan> {
     let _ = client.batch(&format!("DEALLOCATE /* {MARK} */ {}", parsed.name));
     let rows = explained.map_err(said)?;
     let json = rows.first().map(|row| row.text(0)).unwrap_or_default();
-    Ok(ExplainPlans.read_one(&json)?)
+    Ok(StatementPlan::new(origin, ExplainPlans.read_one(&json)?).with_text("json", json))
 }
 
 /// By hypopg, which knows indexes that are there only for our session's planner
@@ -103,9 +100,9 @@ pub(super) fn hypothetical(
     let create = format!("SELECT /* {MARK} */ indexrelid FROM {schema}.hypopg_create_index($1)");
     let ddl = advice.ddl.as_deref()?.replacen(" CONCURRENTLY", "", 1);
     client.query(&create, &[Some(&ddl)]).ok()?;
-    let with = plan(client, &castable(&statement.text));
+    let with = plan(client, &castable(&statement.text), Origin::Generic);
     let _ = client.query(&format!("SELECT /* {MARK} */ {schema}.hypopg_reset()"), &[]);
-    Some(Hypothetical { cost_without: replanned.plan.cost?, cost_with: with.ok()?.cost? })
+    Some(Hypothetical { cost_without: replanned.plan.cost?, cost_with: with.ok()?.plan.cost? })
 }
 
 /// Types whose literals have the type before them.

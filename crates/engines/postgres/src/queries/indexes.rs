@@ -165,11 +165,11 @@ fn index(row: &Row<'_>) -> Index {
     }
 }
 
-fn json(row: &Row<'_>, at: usize) -> Value {
+pub(super) fn json(row: &Row<'_>, at: usize) -> Value {
     row.get(at).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
-fn texts(list: &Value) -> Vec<String> {
+pub(super) fn texts(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 

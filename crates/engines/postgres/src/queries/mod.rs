@@ -8,12 +8,13 @@ mod counters;
 mod explain;
 mod health;
 mod indexes;
+mod storage;
 
 use super::while_doing;
 use crate::client::{Client, Config};
 use crate::plan_reader::ENGINE;
 use engine::ServerError;
-use engine::query_reader::{MARK, QueryLimits, QueryReader, remember};
+use engine::query_reader::{MARK, QueryLimits, QueryReader, StorageDetail, remember};
 use observations::Unread;
 use statements::{Advice, Hypothetical, Snapshot, Span, Statement};
 use std::collections::btree_map::Entry;
@@ -141,12 +142,29 @@ impl QueryReader for Reader {
         if !self.limits.tables {
             return Ok(snapshot);
         }
+        let detail = self.limits.storage;
+        if detail > StorageDetail::Nothing {
+            let client = self.home().map_err(while_doing("connecting"))?;
+            storage::files(client, &mut snapshot);
+        }
         let databases = self.databases(&snapshot.statements);
         let left_out = databases.len().saturating_sub(self.limits.databases);
         for database in databases.into_iter().take(self.limits.databases.max(1)) {
-            let read = self.client(&database).and_then(|client| indexes::tables(client, &database));
+            let read = self.client(&database).and_then(|client| {
+                let mut tables = indexes::tables(client, &database)?;
+                match storage::statistics(client, detail, &mut tables) {
+                    Err(error) if error.is_silence() => Err(error),
+                    read => Ok((tables, read.err())),
+                }
+            });
             match read {
-                Ok(tables) => snapshot.tables.extend(tables),
+                Ok((tables, refused)) => {
+                    snapshot.tables.extend(tables);
+                    snapshot.unread.extend(refused.map(|error| Unread {
+                        what: format!("statistics of database {database}"),
+                        why: error.to_string(),
+                    }));
+                }
                 // A database that is dropped takes its connections with it.
                 Err(error) if error.is_silence() && !self.is_of_dropped(&error, &database) => {
                     let doing = format!("reading the tables of database {database}");

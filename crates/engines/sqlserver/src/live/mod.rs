@@ -96,6 +96,11 @@ impl Identity {
         if edition.is_empty() { version.clone() } else { format!("{version}, {edition}") }
     }
 
+    /// The view of its waits.
+    fn waits(&self) -> &'static View {
+        if self.is_azure_database() { &views::DATABASE_WAITS } else { &views::WAITS }
+    }
+
     fn is_azure_database(&self) -> bool {
         self.engine_edition == Some(AZURE_DATABASE)
     }

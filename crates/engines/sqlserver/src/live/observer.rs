@@ -47,8 +47,7 @@ impl SqlServerObserver {
     ) -> Result<Self, ServerError> {
         let mut client = observing(config, stop, LAST_ANSWERS)?;
         let identity = Identity::read(&mut client)?;
-        let waits =
-            if identity.is_azure_database() { &views::DATABASE_WAITS } else { &views::WAITS };
+        let waits = identity.waits();
         let permission = if identity.is_azure_database() {
             &views::DATABASE_PERMISSION
         } else {

@@ -9,7 +9,7 @@ mod xml;
 use engine::Plans;
 use plans::{
     Access, DEPTH_MAX, Kind, Memory, MissingIndex, Operator, Parameter, Plan, PlanError, Predicate,
-    Role, Rows, Statement, Wait, Warning,
+    Role, Rows, RunCost, Statement, Wait, Warning,
 };
 use roxmltree::{Document, Node};
 use sql::Syntax;
@@ -189,6 +189,9 @@ fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
         objects: own.iter().copied().filter(|part| is(*part, "Object")).map(object).collect(),
         access: access(kind, physical),
         cost: number(node, "EstimatedTotalSubtreeCost"),
+        run_cost: number(node, "EstimateCPU")
+            .zip(number(node, "EstimateIO"))
+            .map(|(cpu, io)| RunCost { cpu, io }),
         rows: Rows { estimated: estimated("EstimateRows"), actual: sum("ActualRows") },
         rows_read: Rows {
             estimated: estimated("EstimatedRowsRead"),

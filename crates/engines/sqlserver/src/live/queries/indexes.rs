@@ -1,10 +1,10 @@
 //! Tables with their indexes, and what was counted of them.
 
-use super::PAGE;
+use super::views::PAGE;
 use crate::dialect::quote_name;
 use crate::live::rows::{Row, Rows};
 use plans::MissingIndex;
-use statements::{Index, Key, Missed, Table};
+use statements::{Index, Key, Missed, Table, TableStatistics};
 use std::collections::HashMap;
 
 /// Rows by the numbers of table and index.
@@ -28,6 +28,7 @@ pub fn tables(
     indexes: &Rows,
     columns: &Rows,
     [sizes, usage, changes, missed]: [&Rows; 4],
+    mut statistics: HashMap<i32, Vec<TableStatistics>>,
 ) -> Vec<Table> {
     // An index that was never used has no row.
     let or_none =
@@ -49,7 +50,16 @@ pub fn tables(
             let quoted = format!("{}.{}", quote_name(&schema), quote_name(&name));
             let missed = misses.remove(&id.0).unwrap_or_default();
             let database = row.text("database_name");
-            all.push(Table { database, schema, name, quoted, missed, ..Table::default() });
+            let statistics = statistics.remove(&id.0).unwrap_or_default();
+            all.push(Table {
+                database,
+                schema,
+                name,
+                quoted,
+                missed,
+                statistics,
+                ..Table::default()
+            });
         }
         let Some(table) = all.last_mut() else { continue };
         if id.1 <= 1 {

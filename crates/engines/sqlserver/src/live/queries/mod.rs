@@ -8,34 +8,48 @@
 
 mod counters;
 mod indexes;
+mod storage;
 pub mod views;
 
 use super::client::Client;
 use super::config::Config;
-use super::reading::ask_with;
+use super::delta::delta;
+use super::reading::{ask_with, without_benign};
 use super::rows::{Row, Rows};
 use super::views::View;
 use super::{Identity, LAST_ANSWERS, asked, observing, while_doing};
 use crate::showplan::{ENGINE, ShowPlan};
 use counters::{Handle, Placed, merged, statements};
 use engine::NoPlan;
-use engine::query_reader::{QueryLimits, QueryReader, explain_each};
+use engine::query_reader::{QueryLimits, QueryReader, StorageDetail, explain_each};
 use engine::{Plans as _, ServerError};
+use observations::Wait;
 use plans::Plan;
-use statements::{Origin, Snapshot, Span, StatementPlan};
+use statements::{Origin, Snapshot, Span, StatementPlan, TableStatistics};
 use std::collections::HashMap;
 use std::time::SystemTime;
-use views::{STORED, STORED_END, STORED_INTERVAL, STORED_INTERVAL_END};
+use views::{PAGE, STORED, STORED_END, STORED_INTERVAL, STORED_INTERVAL_END};
 use work::Stop;
 
-/// Bytes of a page.
-const PAGE: u64 = 8192;
 /// Plans of one statement that are read of the Query Store: those that took most time.
 const PLANS_MAX: usize = 3;
 /// Plans of the Query Store that are remembered.
 const KNOWN_MAX: usize = 1_000;
 /// `actual_state` of a Query Store that counts.
 const READ_WRITE: i32 = 2;
+
+/// A plan with the document that it was read from.
+#[derive(Debug, Clone)]
+struct ReadPlan {
+    plan: Plan,
+    text: String,
+}
+
+impl ReadPlan {
+    fn with_origin(self, origin: Origin) -> StatementPlan {
+        StatementPlan::new(origin, self.plan).with_text("sqlplan", self.text)
+    }
+}
 
 /// Asks a server.
 pub(super) struct Reader {
@@ -45,7 +59,7 @@ pub(super) struct Reader {
     /// Where the plans of statements are.
     handles: HashMap<String, Vec<Handle>>,
     /// Plans of the Query Store, by their number.
-    known: HashMap<i64, Plan>,
+    known: HashMap<i64, ReadPlan>,
     /// The Query Store's counts before this interval, at our first reading: rows that it drops
     /// later do not count as unexecuted.
     closed: (Vec<Rows>, i64),
@@ -116,8 +130,29 @@ impl Reader {
             ("missing indexes", views::MISSED),
         ]
         .map(|(what, view)| self.asked(what, &view, to));
-        to.tables = indexes::tables(&indexes?, &columns?, [&sizes?, &usage?, &changes?, &missed?]);
+        let statistics = self.storage(to)?;
+        let counted = [&sizes?, &usage?, &changes?, &missed?];
+        to.tables = indexes::tables(&indexes?, &columns?, counted, statistics);
         Ok(())
+    }
+
+    /// Reads the files, and returns the statistics of tables, where they are asked for.
+    fn storage(
+        &mut self,
+        to: &mut Snapshot,
+    ) -> Result<HashMap<i32, Vec<TableStatistics>>, ServerError> {
+        if self.limits.storage == StorageDetail::Nothing {
+            return Ok(HashMap::new());
+        }
+        to.files = storage::files(&self.asked("files", &views::DATABASE_FILES, to)?);
+        let properties = self.asked("statistics of tables", &views::STATISTICS, to)?;
+        let columns = self.asked("columns of statistics", &views::STATISTICS_COLUMNS, to)?;
+        let histograms = if self.limits.storage == StorageDetail::Values {
+            self.asked("histograms", &views::HISTOGRAMS, to)?
+        } else {
+            Rows::default()
+        };
+        Ok(storage::statistics(&properties, &columns, &histograms))
     }
 
     /// The plans of a statement: that of the cache, or those of the Query Store that took most
@@ -131,10 +166,10 @@ impl Reader {
                 Handle::Cached(handle, begins, ends) => {
                     let plan =
                         self.plan(&format!("{}({handle}, {begins}, {ends})", views::PLAN))?;
-                    Ok(StatementPlan::new(Origin::Kept, plan))
+                    Ok(plan.with_origin(Origin::Kept))
                 }
                 Handle::Stored(number, runs, mean_ms) => {
-                    let plan = StatementPlan::new(Origin::Stored, self.stored_plan(number)?);
+                    let plan = self.stored_plan(number)?.with_origin(Origin::Stored);
                     Ok(StatementPlan { runs, mean_ms: Some(mean_ms), ..plan })
                 }
             })
@@ -145,7 +180,7 @@ impl Reader {
         }
     }
 
-    fn stored_plan(&mut self, number: i64) -> Result<Plan, NoPlan> {
+    fn stored_plan(&mut self, number: i64) -> Result<ReadPlan, NoPlan> {
         if let Some(plan) = self.known.get(&number) {
             return Ok(plan.clone());
         }
@@ -156,9 +191,9 @@ impl Reader {
         Ok(self.known.entry(number).or_insert(plan).clone())
     }
 
-    fn plan(&mut self, sql: &str) -> Result<Plan, NoPlan> {
-        let text = self.client.cell(sql).map_err(NoPlan::refused)?;
-        Ok(ShowPlan.read_one(&text.ok_or(NoPlan::Evicted)?)?)
+    fn plan(&mut self, sql: &str) -> Result<ReadPlan, NoPlan> {
+        let text = self.client.cell(sql).map_err(NoPlan::refused)?.ok_or(NoPlan::Evicted)?;
+        Ok(ReadPlan { plan: ShowPlan.read_one(&text)?, text })
     }
 }
 
@@ -206,6 +241,17 @@ impl QueryReader for Reader {
         explain_each(&mut snapshot.statements, plans, &stop, |statement| {
             self.plans(&statement.digest)
         });
+    }
+
+    fn waits(&mut self) -> Result<Option<Vec<Wait>>, ServerError> {
+        let identity = Identity::read(&mut self.client)?;
+        let answer = ask_with(&mut self.client, identity.waits(), "")
+            .map_err(while_doing("reading the waits"))?;
+        let rows = answer.map_err(ServerError::new)?;
+        let started = Ok(Rows::default());
+        let delta =
+            delta([&started, &started], [&Rows::default(), &rows]).map_err(ServerError::new)?;
+        Ok(Some(delta.waits.into_iter().map(without_benign).collect()))
     }
 
     fn kept(&mut self, after_ms: i64) -> Result<Option<Snapshot>, ServerError> {
@@ -288,6 +334,7 @@ mod tests {
                      5 | - | [Name] | - | 700 | 2.25 | 50",
                 ),
             ],
+            HashMap::new(),
         )
     }
 

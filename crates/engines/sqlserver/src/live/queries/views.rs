@@ -34,6 +34,8 @@ macro_rules! statements {
     };
 }
 
+/// Bytes of a page.
+pub const PAGE: u64 = 8192;
 /// Rows of [`STATEMENTS`] at most.
 pub const ROWS_MAX: usize = 20_000;
 /// `created_s` counts from 2000-01-01 UTC: seconds since 1970 then.
@@ -112,6 +114,71 @@ pub const MISSED: View = view(
      g.index_group_handle = s.group_handle JOIN sys.dm_db_missing_index_details AS d ON \
      d.index_handle = g.index_handle WHERE d.database_id = DB_ID()",
 );
+
+/// The optimizer's statistics of tables of users. The time is the server's local one: see
+/// `created_s`.
+pub const STATISTICS: View = view(
+    "sys.dm_db_stats_properties",
+    "SELECT /* steelbench_queries */ CAST(s.object_id AS int) AS object_id, CAST(s.stats_id AS \
+     int) AS stats_id, s.name AS statistics_name, CAST(p.rows AS bigint) AS row_count, \
+     CAST(p.rows_sampled AS bigint) AS rows_sampled, CAST(p.steps AS int) AS steps, \
+     CAST(p.modification_counter AS bigint) AS changes, CAST(DATEDIFF(second, '20000101', \
+     p.last_updated) - ROUND(DATEDIFF(second, GETUTCDATE(), GETDATE()) / 900.0, 0) * 900 AS \
+     bigint) AS gathered_s FROM sys.stats AS s JOIN sys.tables AS o ON o.object_id = s.object_id \
+     CROSS APPLY sys.dm_db_stats_properties(s.object_id, s.stats_id) AS p WHERE o.is_ms_shipped \
+     = 0 ORDER BY s.object_id, s.stats_id",
+);
+
+/// Their columns.
+pub const STATISTICS_COLUMNS: View = view(
+    "sys.stats_columns",
+    "SELECT /* steelbench_queries */ CAST(x.object_id AS int) AS object_id, CAST(x.stats_id AS \
+     int) AS stats_id, n.name AS column_name FROM sys.stats_columns AS x JOIN sys.columns AS n ON \
+     n.object_id = x.object_id AND n.column_id = x.column_id ORDER BY x.object_id, x.stats_id, \
+     x.stats_column_id",
+);
+
+/// The steps of their histograms, from 2016 SP1 CU2 on. Values are those of users.
+pub const HISTOGRAMS: View = view(
+    "sys.dm_db_stats_histogram",
+    "SELECT /* steelbench_queries */ CAST(s.object_id AS int) AS object_id, CAST(s.stats_id AS \
+     int) AS stats_id, CAST(h.range_high_key AS nvarchar(400)) AS value, CAST(h.range_rows AS \
+     float) AS range_rows, CAST(h.equal_rows AS float) AS equal_rows, CAST(h.distinct_range_rows \
+     AS bigint) AS range_values FROM sys.stats AS s JOIN sys.tables AS o ON o.object_id = \
+     s.object_id CROSS APPLY sys.dm_db_stats_histogram(s.object_id, s.stats_id) AS h WHERE \
+     o.is_ms_shipped = 0 ORDER BY s.object_id, s.stats_id, h.step_number",
+);
+
+macro_rules! files {
+    ($files:literal, $database:literal, $of:literal) => {
+        concat!(
+            "SELECT /* steelbench_queries */ DB_NAME(",
+            $database,
+            ") AS database_name, f.physical_name AS file_name, CAST(f.type_desc AS nvarchar(60)) \
+             AS type_desc, CAST(f.size AS bigint) AS pages, CAST(f.max_size AS bigint) AS \
+             pages_max, CAST(f.growth AS bigint) AS growth, CAST(f.is_percent_growth AS int) AS \
+             is_percent_growth, CAST(v.num_of_reads AS bigint) AS reads, \
+             CAST(v.num_of_bytes_read AS bigint) AS read_bytes, CAST(v.io_stall_read_ms AS \
+             bigint) AS read_ms, CAST(v.num_of_writes AS bigint) AS writes, \
+             CAST(v.num_of_bytes_written AS bigint) AS write_bytes, CAST(v.io_stall_write_ms AS \
+             bigint) AS write_ms FROM ",
+            $files,
+            " AS f LEFT JOIN sys.dm_io_virtual_file_stats(",
+            $of,
+            ", NULL) AS v ON v.database_id = ",
+            $database,
+            " AND v.file_id = f.file_id ORDER BY 1, f.file_id"
+        )
+    };
+}
+
+/// Files of all databases and their I/O since the server started; of this database where the
+/// server has no view of all.
+pub const DATABASE_FILES: View = View {
+    name: "sys.master_files",
+    sql: files!("sys.master_files", "f.database_id", "NULL"),
+    older: Some(files!("sys.database_files", "DB_ID()", "DB_ID()")),
+};
 
 /// Query for the state of the database's Query Store and its intervals.
 pub const STORE: View = view(

@@ -1,0 +1,262 @@
+//! The optimizer's statistics, the files of the server and the waits of its clients.
+//!
+//! <https://mariadb.com/kb/en/mysqlinnodb_index_stats/>,
+//! <https://mariadb.com/kb/en/mysqlcolumn_stats-table/>,
+//! <https://dev.mysql.com/doc/refman/8.4/en/information-schema-column-statistics-table.html>
+
+use super::Reader;
+use super::indexes::Places;
+use crate::client::Error;
+use crate::waits::{NOT_NESTED, WAIT_TYPES};
+use engine::WaitType;
+use engine::query_reader::{MARK, StorageDetail};
+use observations::{Unread, Wait, WaitSource};
+use serde_json::Value;
+use statements::{DataFile, FileIo, HistogramStep, Snapshot, TableStatistics};
+use std::collections::HashMap;
+
+/// Picoseconds, the unit of the Performance Schema, in a nanosecond.
+const PICOSECONDS_PER_NS: u64 = 1_000;
+/// Files that are read at most: those with most time.
+pub(super) const FILES_MAX: usize = 5_000;
+
+impl Reader {
+    /// Adds statistics and files where they are asked for; what cannot be read is noted.
+    pub(super) fn storage(&mut self, names: &str, places: &Places, to: &mut Snapshot) {
+        if self.limits.storage == StorageDetail::Nothing {
+            return;
+        }
+        let unread =
+            |what: &str, error: &Error| Unread { what: what.into(), why: error.to_string() };
+        if let Err(error) = self.index_statistics(names, places, to) {
+            to.unread.push(unread("statistics of indexes", &error));
+        }
+        if let Err(error) = self.column_statistics(names, places, to) {
+            to.unread.push(unread("statistics of columns", &error));
+        }
+    }
+
+    /// Those that InnoDB keeps: of each prefix of an index, from a sample of its pages.
+    fn index_statistics(
+        &mut self,
+        names: &str,
+        places: &Places,
+        to: &mut Snapshot,
+    ) -> Result<(), Error> {
+        let rows = self.rows::<8>(&format!(
+            "SELECT s.database_name AS {MARK}, s.table_name, s.index_name, s.stat_description, \
+             s.stat_value, s.sample_size, t.n_rows, round(unix_timestamp(s.last_update) * 1000) \
+             FROM mysql.innodb_index_stats s JOIN mysql.innodb_table_stats t ON t.database_name = \
+             s.database_name AND t.table_name = s.table_name WHERE s.stat_name LIKE \
+             'n\\_diff\\_pfx%' AND s.database_name IN {names} ORDER BY 1, 2, 3, s.stat_name"
+        ))?;
+        for [schema, table, name, columns, distinct, pages, rows, gathered] in rows {
+            let Some(at) = places.get(&(schema, table)) else { continue };
+            to.tables[*at].statistics.push(TableStatistics {
+                name,
+                columns: columns.split(',').map(str::to_owned).collect(),
+                rows: rows.parse().ok(),
+                sampled_pages: pages.parse().ok(),
+                gathered_ms: gathered.parse::<f64>().ok().map(|ms| ms as i64),
+                distinct: distinct.parse().ok(),
+                ..TableStatistics::default()
+            });
+        }
+        Ok(())
+    }
+
+    /// Those that ANALYZE TABLE PERSISTENT (MariaDB) or UPDATE HISTOGRAM (MySQL) gathers.
+    fn column_statistics(
+        &mut self,
+        names: &str,
+        places: &Places,
+        to: &mut Snapshot,
+    ) -> Result<(), Error> {
+        let with_values = self.limits.storage == StorageDetail::Values;
+        let values = |json: &'static str| if with_values { json } else { "NULL" };
+        let sql = if self.client.is_mariadb() {
+            format!(
+                "SELECT db_name AS {MARK}, table_name, column_name, nulls_ratio, CASE hist_type \
+                 WHEN 'JSON_HB' THEN json_length(CONVERT(histogram USING utf8mb4), \
+                 '$.histogram_hb') WHEN 'DOUBLE_PREC_HB' THEN hist_size DIV 2 ELSE hist_size END, NULL, NULL, {} FROM \
+                 mysql.column_stats WHERE db_name IN {names} ORDER BY 1, 2, 3",
+                values("IF(hist_type = 'JSON_HB', CONVERT(histogram USING utf8mb4), NULL)")
+            )
+        } else {
+            format!(
+                "SELECT schema_name AS {MARK}, table_name, column_name, \
+                 histogram->>'$.\"null-values\"', json_length(histogram, '$.buckets'), \
+                 histogram->>'$.\"sampling-rate\"', \
+                 timestampdiff(MICROSECOND, '1970-01-01', histogram->>'$.\"last-updated\"') DIV \
+                 1000, {} FROM information_schema.column_statistics WHERE schema_name IN {names} \
+                 ORDER BY 1, 2, 3",
+                values("histogram")
+            )
+        };
+        for [schema, table, name, nulls, steps, sampled, gathered, histogram] in
+            self.rows::<8>(&sql)?
+        {
+            let Some(at) = places.get(&(schema, table)) else { continue };
+            to.tables[*at].statistics.push(TableStatistics {
+                columns: vec![name.clone()],
+                name,
+                nulls: nulls.parse().ok(),
+                steps: steps.parse().ok(),
+                sampled_share: sampled.parse().ok(),
+                gathered_ms: gathered.parse().ok(),
+                histogram: self::histogram(&serde_json::from_str(&histogram).unwrap_or_default()),
+                ..TableStatistics::default()
+            });
+        }
+        Ok(())
+    }
+
+    /// Files that the Performance Schema counts, with their sizes where InnoDB knows them.
+    pub(super) fn files(&mut self) -> Result<Vec<DataFile>, Error> {
+        let view =
+            if self.client.is_mariadb() { "innodb_sys_tablespaces" } else { "innodb_tablespaces" };
+        let sizes = self
+            .rows::<2>(&format!("SELECT name AS {MARK}, file_size FROM information_schema.{view}"));
+        // Without the PROCESS privilege sizes stay unknown.
+        let sizes: HashMap<String, u64> = sizes
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|[name, bytes]| Some((name, bytes.parse().ok()?)))
+            .collect();
+        let rows = self.rows::<8>(&format!(
+            "SELECT file_name AS {MARK}, substring_index(event_name, '/', -1), count_read, \
+             sum_number_of_bytes_read, sum_timer_read, count_write, sum_number_of_bytes_write, \
+             sum_timer_write FROM performance_schema.file_summary_by_instance WHERE event_name \
+             LIKE 'wait/io/file/innodb/%' OR event_name LIKE 'wait/io/file/sql/%log%' OR \
+             event_name LIKE 'wait/io/file/aria/%' OR event_name LIKE 'wait/io/file/myisam/%' \
+             ORDER BY sum_timer_wait DESC LIMIT {FILES_MAX}"
+        ))?;
+        let file =
+            |[name, kind, reads, read_bytes, read_ps, writes, write_bytes, write_ps]: [String;
+                 8]| {
+                let io = |count: String, bytes: String, ps: String| FileIo {
+                    count: count.parse().ok(),
+                    bytes: bytes.parse().ok(),
+                    ns: ps.parse::<u64>().ok().map(|ps| ps / PICOSECONDS_PER_NS),
+                };
+                let tablespace = name.strip_suffix(".ibd").map(|path| {
+                    let mut parts = path.rsplit(['/', '\\']);
+                    let (table, database) = (parts.next(), parts.next());
+                    (database.unwrap_or_default().to_owned(), table.unwrap_or_default().to_owned())
+                });
+                let bytes = tablespace.as_ref().and_then(|(database, table)| {
+                    sizes.get(&format!("{database}/{table}")).copied()
+                });
+                DataFile {
+                    database: tablespace.map(|(database, _)| database).unwrap_or_default(),
+                    name,
+                    kind,
+                    bytes,
+                    reads: io(reads, read_bytes, read_ps),
+                    writes: io(writes, write_bytes, write_ps),
+                    ..DataFile::default()
+                }
+            };
+        Ok(rows.into_iter().map(file).collect())
+    }
+
+    /// The waits of all clients since the server counts them. It does not tell the run queue apart.
+    pub(super) fn waits_of_clients(&mut self) -> Result<Vec<Wait>, Error> {
+        let rows = self.rows::<3>(&format!(
+            "SELECT event_name AS {MARK}, sum(count_star), sum(sum_timer_wait) / 1e12 FROM \
+             performance_schema.events_waits_summary_by_account_by_event_name WHERE user IS NOT \
+             NULL AND event_name <> 'idle' AND {NOT_NESTED} GROUP BY event_name"
+        ))?;
+        let wait = |[name, count, seconds]: [String; 3]| {
+            Some(Wait {
+                class: WaitType::class_of(WAIT_TYPES, &name),
+                wait_type: name,
+                count: count.parse().ok(),
+                resource_s: seconds.parse().ok()?,
+                signal_s: 0.0,
+                source: WaitSource::Server {
+                    counter: "events_waits_summary_by_account_by_event_name".into(),
+                    error_s: None,
+                },
+            })
+        };
+        Ok(rows.into_iter().filter_map(wait).collect())
+    }
+}
+
+/// The steps of MariaDB's `histogram_hb`, whose buckets name their beginning, or of MySQL's
+/// `buckets`, which name their end and the share of all values up to it.
+fn histogram(histogram: &Value) -> Vec<HistogramStep> {
+    let list = |name: &str| histogram[name].as_array().map_or(&[][..], Vec::as_slice);
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let of_mariadb = list("histogram_hb");
+    let ends = of_mariadb.iter().skip(1).map(|next| &next["start"]);
+    let ends = ends.chain(of_mariadb.last().map(|last| &last["end"]));
+    let of_mariadb = of_mariadb.iter().zip(ends).map(|(bucket, end)| HistogramStep {
+        value: text(end),
+        share_between: bucket["size"].as_f64(),
+        distinct_between: bucket["ndv"].as_f64(),
+        ..HistogramStep::default()
+    });
+    let mut before = 0.0;
+    let of_mysql = list("buckets").iter().map(|bucket| {
+        // `[value, share]` or `[lowest, highest, share, different values]`.
+        let is_value = bucket[2].is_null();
+        let (end, until) = if is_value { (0, 1) } else { (1, 2) };
+        let until = bucket[until].as_f64();
+        let share = until.map(|until| until - before);
+        before = until.unwrap_or(before);
+        HistogramStep {
+            value: text(&bucket[end]),
+            share_equal: share.filter(|_| is_value),
+            share_between: share.filter(|_| !is_value),
+            distinct_between: bucket[3].as_f64(),
+        }
+    });
+    let of_mysql: Vec<HistogramStep> = of_mysql.collect();
+    of_mariadb.chain(of_mysql).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::histogram;
+
+    fn steps(json: &str) -> Vec<(String, Option<f64>, Option<f64>, Option<f64>)> {
+        let steps = histogram(&serde_json::from_str(json).unwrap());
+        let rounded = |share: Option<f64>| share.map(|share| (share * 1e9).round() / 1e9);
+        let step = |one: statements::HistogramStep| {
+            (one.value, rounded(one.share_equal), rounded(one.share_between), one.distinct_between)
+        };
+        steps.into_iter().map(step).collect()
+    }
+
+    #[test]
+    fn buckets_become_steps_with_their_own_share() {
+        // As both manuals print them.
+        assert_eq!(
+            steps(
+                r#"{"histogram_hb": [{"start": "a", "size": 0.25, "ndv": 3},
+                                     {"start": "k", "end": "z", "size": 0.75, "ndv": 9}]}"#
+            ),
+            [
+                ("k".to_owned(), None, Some(0.25), Some(3.0)),
+                ("z".to_owned(), None, Some(0.75), Some(9.0))
+            ]
+        );
+        assert_eq!(
+            steps(r#"{"buckets": [[1, 0.3333333333333333], [2, 0.6666666666666666], [3, 1]]}"#)
+                .iter()
+                .map(|one| (one.0.as_str(), one.1))
+                .collect::<Vec<_>>(),
+            [("1", Some(0.333_333_333)), ("2", Some(0.333_333_333)), ("3", Some(0.333_333_333))]
+        );
+        assert_eq!(
+            steps(r#"{"buckets": [["a", "f", 0.4, 5], ["g", "z", 1.0, 8]]}"#),
+            [
+                ("f".to_owned(), None, Some(0.4), Some(5.0)),
+                ("z".to_owned(), None, Some(0.6), Some(8.0))
+            ]
+        );
+        assert_eq!(steps("null"), []);
+    }
+}

@@ -1,0 +1,31 @@
+//! The study's part in the analysis of its runs.
+
+use crate::demand::findings;
+use analysis::{Access, CostKind, Study, TableUse, WorkCost};
+use observations::Observations;
+use probe::data::{KERNEL_CPU_S, TABLE_ROWS, processor_s};
+
+/// The study's part in the analysis of its runs.
+pub const STUDY: Study = Study {
+    table: Some(TableUse { access: Access::Scan, costs: COSTS }),
+    findings: Some(findings),
+    ..Study::new("scan")
+};
+
+const COSTS: &[WorkCost] = &[
+    WorkCost {
+        kind: CostKind::Processor,
+        unit: "us/row",
+        value: |seen| Some(1e6 * processor_s(seen)? / rows(seen)?),
+    },
+    WorkCost {
+        kind: CostKind::Kernel,
+        unit: "us/row",
+        value: |seen| Some(1e6 * KERNEL_CPU_S.read(seen)? / rows(seen)?),
+    },
+    WorkCost { kind: CostKind::Time, unit: "ms", value: |seen| seen.response("scan") },
+];
+
+fn rows(seen: &Observations) -> Option<f64> {
+    TABLE_ROWS.read(seen).filter(|rows| *rows > 0.0)
+}

@@ -1,0 +1,125 @@
+//! A server's settings and waits beside its statements, for the workbook.
+
+use engine::{LiveObserver, QueryReader, ServerError};
+use observations::{ServerActivity, Survey, SurveyedServer, Wait, WaitClass, WaitSource, number};
+use std::path::Path;
+
+/// Facts of a server that no statement has.
+pub struct ServerFacts {
+    /// Its settings.
+    pub configuration: Result<SurveyedServer, Unknown>,
+    /// The waits of its clients.
+    pub waits: Result<ServerWaits, Unknown>,
+}
+
+/// Waits without those that are idle, and what is known of them.
+pub struct ServerWaits {
+    /// When and how they were recorded.
+    pub note: String,
+    /// The waits, the longest first.
+    pub waits: Vec<Wait>,
+    /// True where the time in the run queue is known.
+    pub has_signal: bool,
+}
+
+/// Why a fact is not known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unknown {
+    /// The engine does not record it.
+    #[error("not recorded by {0}")]
+    NotRecorded(String),
+    /// The engine records none since its start, and no interval was observed.
+    #[error("{engine} keeps no waits since its start; --seconds N observes those of an interval")]
+    NotObserved {
+        /// The name of the engine.
+        engine: String,
+    },
+    /// It could not be read.
+    #[error("not read: {0}")]
+    Unread(String),
+    /// It was not asked for, or the file does not have it.
+    #[error("not in {0}")]
+    NotThere(String),
+}
+
+impl ServerFacts {
+    /// Unknown facts: the source has only statements.
+    pub fn not_in(what: &str) -> Self {
+        let unknown = Unknown::NotThere(what.to_owned());
+        Self { configuration: Err(unknown.clone()), waits: Err(unknown) }
+    }
+
+    /// Facts of an engine without a server.
+    pub fn not_recorded_by(engine: &str) -> Self {
+        let unknown = Unknown::NotRecorded(engine.to_owned());
+        Self { configuration: Err(unknown.clone()), waits: Err(unknown) }
+    }
+
+    /// The facts in a capture.
+    pub fn of_capture(path: &Path, activity: &ServerActivity) -> Self {
+        let survey = std::fs::read_to_string(path)
+            .map_err(ServerError::new)
+            .and_then(|text| report::json::read_survey(&text).map_err(ServerError::new));
+        Self { configuration: surveyed(survey), waits: Ok(ServerWaits::observed(activity)) }
+    }
+}
+
+/// The settings of the one server of a survey.
+pub fn surveyed(survey: Result<Survey, ServerError>) -> Result<SurveyedServer, Unknown> {
+    let survey = survey.map_err(|error| Unknown::Unread(error.to_string()))?;
+    let server = survey.servers.into_iter().next();
+    server.ok_or_else(|| Unknown::NotThere("the survey".to_owned()))
+}
+
+impl ServerWaits {
+    /// The waits of an observed interval.
+    pub fn observed(activity: &ServerActivity) -> Self {
+        let how = activity.counted_in.as_ref().map_or_else(
+            || "sampled sessions of clients, idle time left out".to_owned(),
+            |view| format!("counted in {view}"),
+        );
+        let lost = activity.lost.iter().chain(&activity.hidden).map(|why| format!(" {why}"));
+        Self::new(
+            format!(
+                "{} observed; {how}.{}",
+                number::seconds(activity.elapsed_s),
+                lost.collect::<String>()
+            ),
+            activity.waits.clone(),
+            activity.time_is_exact || activity.counted_in.is_some(),
+        )
+    }
+
+    /// The waits that a server counts since its start.
+    ///
+    /// # Errors
+    /// When it counts none, or refuses.
+    pub fn since_start(reader: &mut dyn QueryReader, engine: &str) -> Result<Self, Unknown> {
+        let counted = reader.waits().map_err(|error| Unknown::Unread(error.to_string()))?;
+        let waits = counted.ok_or_else(|| Unknown::NotObserved { engine: engine.to_owned() })?;
+        // A server that counts its waits exactly tells both parts of each.
+        let has_signal = waits.iter().any(|wait| wait.source == WaitSource::Counted);
+        Ok(Self::new("Since the server began to count them.".to_owned(), waits, has_signal))
+    }
+
+    /// The waits of an interval that ends now.
+    ///
+    /// # Errors
+    /// When the server cannot be observed, or is lost.
+    pub fn until_now(
+        observer: Result<Box<dyn LiveObserver>, ServerError>,
+    ) -> Result<Self, Unknown> {
+        let activity = observer.and_then(|mut observer| observer.window());
+        Ok(Self::observed(&activity.map_err(|error| Unknown::Unread(error.to_string()))?))
+    }
+
+    fn new(note: String, waits: Vec<Wait>, has_signal: bool) -> Self {
+        let mut waits: Vec<Wait> =
+            waits.into_iter().filter(|wait| wait.class != WaitClass::Idle).collect();
+        let time = |wait: &Wait| wait.resource_s + wait.signal_s;
+        waits.sort_by(|a, b| {
+            time(b).total_cmp(&time(a)).then_with(|| a.wait_type.cmp(&b.wait_type))
+        });
+        Self { note, waits, has_signal }
+    }
+}
