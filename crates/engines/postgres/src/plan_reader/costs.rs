@@ -3,7 +3,7 @@
 //! far as a plan has their figures: with the constants among its settings, else their defaults.
 //! A node whose cost has further parts, such as functions of the select list, has none.
 
-use super::document::number;
+use super::document::{flag, number};
 use super::prices::Prices;
 use plans::{CostPart, CostTerm};
 use serde_json::Value;
@@ -39,6 +39,11 @@ impl<'a> Costed<'a> {
 
     fn has(&self, key: &str) -> bool {
         self.node.get(key).is_some()
+    }
+
+    /// Processes share its work.
+    fn is_parallel(&self) -> bool {
+        flag(self.node, "Parallel Aware")
     }
 
     /// Bytes of its rows, with their headers.
@@ -109,7 +114,7 @@ impl Prices {
         let rows = match own.text("Filter") {
             "" => own.rows,
             // The estimate is of the rows that pass; a run has the others, too.
-            filter if of("Actual Loops") == Some(1.0) && own.node["Parallel Aware"] != true => {
+            filter if of("Actual Loops") == Some(1.0) && !own.is_parallel() => {
                 let rows = of("Actual Rows")? + of("Rows Removed by Filter").unwrap_or(0.0);
                 let steps = rows * super::condition::steps(filter)?;
                 terms.push(CostTerm::new(steps, "comparisons", self.operator, OPERATOR));
@@ -129,7 +134,7 @@ impl Prices {
 
     /// Rows in index and table; what remains is the cost of pages.
     fn index_scan(&self, own: &Costed) -> Option<CostPart> {
-        if own.has("Filter") || own.has("Order By") || own.node["Parallel Aware"] == true {
+        if own.has("Filter") || own.has("Order By") || own.is_parallel() {
             return None;
         }
         let steps = match own.text("Index Cond") {
@@ -252,10 +257,12 @@ impl Prices {
             "GroupAggregate" => "Sorted",
             _ => own.text("Strategy"),
         };
-        let columns = own.node["Group Key"].as_array().map_or(0, Vec::len);
+        let columns = super::condition::keys(&own.node["Group Key"]);
         let is_grouped = matches!(strategy, "Hashed" | "Sorted");
-        // HAVING drops groups; partitions are written to disk.
-        if is_grouped != (columns > 0) || own.has("Filter") || own.has("Planned Partitions") {
+        let is_on_disk = number(own.node, "Planned Partitions").is_some_and(|count| count > 0.0);
+        // HAVING drops groups.
+        let is_other = is_on_disk || own.has("Filter") || own.has("Grouping Sets");
+        if is_other || is_grouped != (columns > 0) {
             return None;
         }
         let compared = columns as f64 * input.rows;

@@ -64,7 +64,7 @@ fn number_text(value: &Value) -> Option<String> {
     value.as_i64().map(|id| id.to_string()).or_else(|| value.as_str().map(str::to_owned))
 }
 
-fn flag(value: &Value, key: &str) -> bool {
+pub fn flag(value: &Value, key: &str) -> bool {
     value[key].as_bool() == Some(true) || value[key].as_str() == Some("true")
 }
 

@@ -1,0 +1,139 @@
+//! Costs by the planner's formulas, on every installed version: what they imply is held against the
+//! server's catalogue.
+
+use crate::plan_formats::{PLANNERS, READS, each_server, explain, read};
+use ::plans::{CostPart, Operator};
+use postgres::client::Client;
+use std::collections::BTreeMap;
+
+fn operators(text: &str) -> Vec<Operator> {
+    let plan = read(text).plan.unwrap();
+    plan.operators().into_iter().map(|(_, operator)| operator.clone()).collect()
+}
+
+/// The explained operator of this name in the plan of a statement.
+fn explained(client: &mut Client, options: &str, statement: &str, name: &str) -> CostPart {
+    let text = explain(client, options, statement);
+    let operator = operators(&text).into_iter().find(|one| one.name == name);
+    let mut parts = operator.unwrap_or_else(|| panic!("{name}: {text}")).cost_parts;
+    assert_eq!(parts.len(), 1, "{name}: {text}");
+    parts.remove(0)
+}
+
+fn count(part: &CostPart, of: &str) -> f64 {
+    let term = part.terms.iter().find(|term| term.of == of);
+    term.unwrap_or_else(|| panic!("{of}: {part:?}")).count
+}
+
+fn catalogue(client: &mut Client, sql: &str) -> f64 {
+    client.simple_query(sql).unwrap()[0].text(0).parse().unwrap()
+}
+
+/// Two thirds of the nodes of these plans, most of which were made to be odd, and each kind.
+#[test]
+fn most_nodes_agree_with_a_formula() {
+    each_server(|client| {
+        let mut by_name: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        for planner in PLANNERS {
+            client.batch(&format!("RESET ALL; {planner}")).unwrap();
+            for statement in READS {
+                for operator in operators(&explain(client, "SETTINGS", statement)) {
+                    for part in &operator.cost_parts {
+                        let sum: f64 = part.terms.iter().map(|term| term.cost()).sum();
+                        assert!((sum - part.cost).abs() <= 0.011 * part.cost + 0.03, "{part:?}");
+                    }
+                    let (all, agreeing) = by_name.entry(operator.name).or_default();
+                    *all += 1;
+                    *agreeing += usize::from(!operator.cost_parts.is_empty());
+                }
+            }
+        }
+        println!("nodes, and those whose cost agrees: {by_name:?}");
+        for (name, least) in [
+            ("Seq Scan", 0.5),
+            ("Index Scan", 0.3),
+            ("Index Only Scan", 0.3),
+            ("Bitmap Heap Scan", 0.5),
+            ("Sort", 0.8),
+            ("Hash Join", 0.8),
+            ("Merge Join", 0.1),
+            ("Nested Loop", 0.3),
+            ("Aggregate", 0.5),
+            ("HashAggregate", 0.5),
+            ("GroupAggregate", 0.3),
+            ("Gather", 0.8),
+            ("Gather Merge", 0.8),
+            ("Limit", 0.5),
+            ("Materialize", 0.5),
+        ] {
+            let (all, agreeing) = by_name.get(name).copied().unwrap_or_default();
+            assert!(agreeing as f64 >= least * all as f64 && agreeing > 0, "{name}: {by_name:?}");
+        }
+    });
+}
+
+#[test]
+fn implied_pages_are_those_of_the_table() {
+    each_server(|client| {
+        client.batch("SET max_parallel_workers_per_gather = 0").unwrap();
+        let pages = catalogue(client, "SELECT relpages FROM pg_class WHERE relname = 'l'");
+        assert!(pages > 50.0, "{pages}");
+        let scan = explained(client, "FORMAT TEXT", "SELECT * FROM l", "Seq Scan");
+        assert_eq!((count(&scan, "pages"), count(&scan, "rows")), (pages, 20_000.0));
+        assert!(!scan.is_checked());
+        // The rows that a filter drops are known of a run only.
+        let filtered = "SELECT * FROM l WHERE q = 3 AND t <> 'x (= y'";
+        let silent = operators(&explain(client, "FORMAT TEXT", filtered));
+        assert!(silent[0].cost_parts.is_empty(), "{silent:?}");
+        let run = explained(client, "ANALYZE, TIMING OFF", filtered, "Seq Scan");
+        let found = (count(&run, "pages"), count(&run, "rows"), count(&run, "comparisons"));
+        assert_eq!(found, (pages, 20_000.0, 40_000.0));
+        // Constants are those of the plan; functions have costs that a plan does not show.
+        client.batch("SET seq_page_cost = 3; SET cpu_tuple_cost = 0.07").unwrap();
+        for format in ["TEXT", "JSON", "XML", "YAML"] {
+            let options = format!("SETTINGS, FORMAT {format}");
+            let scan = explained(client, &options, "SELECT * FROM l", "Seq Scan");
+            assert_eq!(count(&scan, "pages"), pages, "{scan:?}");
+            assert_eq!(scan.terms[0].price, 3.0);
+        }
+        client.batch("RESET ALL; SET max_parallel_workers_per_gather = 0").unwrap();
+        for statement in ["SELECT * FROM l WHERE lower(t) = 'x'", "SELECT *, repeat(t, q) FROM l"] {
+            let scans = operators(&explain(client, "ANALYZE, TIMING OFF", statement));
+            assert!(scans[0].cost_parts.is_empty(), "{statement}: {scans:?}");
+        }
+    });
+}
+
+#[test]
+fn a_sort_is_explained_in_memory_on_disk_and_for_the_first_rows() {
+    each_server(|client| {
+        client.batch("SET max_parallel_workers_per_gather = 0").unwrap();
+        let all = "SELECT * FROM l ORDER BY t, q";
+        let memory = explained(client, "SETTINGS", all, "Sort");
+        let comparisons = 20_000.0 * 20_000.0_f64.log2();
+        assert!((count(&memory, "comparisons") - comparisons).abs() < 1.0);
+        assert_eq!((memory.terms.len(), memory.is_checked()), (3, true));
+        client.batch("SET work_mem = '64kB'").unwrap();
+        let disk = explained(client, "SETTINGS", all, "Sort");
+        assert!(count(&disk, "pages written and read") > 100.0, "{disk:?}");
+        client.batch("RESET work_mem").unwrap();
+        let first = explained(client, "SETTINGS", &format!("{all} LIMIT 10"), "Sort");
+        let comparisons = 20_000.0 * 20.0_f64.log2();
+        assert!((count(&first, "comparisons") - comparisons).abs() < 1.0, "{first:?}");
+    });
+}
+
+#[test]
+fn calls_of_aggregate_functions_follow_from_the_cost() {
+    each_server(|client| {
+        client.batch("SET max_parallel_workers_per_gather = 0").unwrap();
+        for (statement, name, calls) in [
+            ("SELECT count(*) FROM l", "Aggregate", 1.0),
+            ("SELECT count(*), max(o), min(q) FROM l", "Aggregate", 3.0),
+            ("SELECT q, count(*), sum(o) FROM l GROUP BY q", "HashAggregate", 2.0),
+        ] {
+            let part = explained(client, "FORMAT JSON", statement, name);
+            assert_eq!(count(&part, "calls of functions"), 20_000.0 * calls, "{statement}");
+        }
+    });
+}
