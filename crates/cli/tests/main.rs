@@ -69,6 +69,7 @@ mod profile;
 mod queries;
 mod queries_watch;
 mod reading_probes;
+mod ready_experiments;
 mod recorded;
 mod rehearsal;
 mod results_file;
