@@ -30,12 +30,12 @@ const LARGER: [(&str, usize); 7] = [
 /// Rooms that are over their budget, with the lines that they may have until they are divided. No
 /// room joins this list.
 const UNTIL_SMALLER: [(&str, usize); 10] = [
-    ("core", 46_720),
+    ("core", 46_810),
     ("engines/duckdb", 2_980),
     ("engines/mariadb", 8_040),
-    ("engines/postgres", 10_570),
+    ("engines/postgres", 10_960),
     ("engines/servers", 2_880),
-    ("engines/sqlserver", 6_240),
+    ("engines/sqlserver", 6_290),
     ("studies/command", 2_060),
     ("studies/script", 2_945),
     ("studies/sort_order", 2_030),

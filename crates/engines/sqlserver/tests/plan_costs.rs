@@ -18,7 +18,7 @@ fn plan(attributes: &str, more: &str) -> String {
     format!(
         "<ShowPlanXML xmlns=\"http://schemas.microsoft.com/sqlserver/2004/07/showplan\">\
          <BatchSequence><Batch><Statements><StmtSimple StatementType=\"SELECT\"><QueryPlan>{more}\
-         <RelOp NodeId=\"0\" PhysicalOp=\"Clustered Index Scan\" LogicalOp=\"Clustered Index Scan\" \
+         <RelOp NodeId=\"0\" PhysicalOp=\"Clustered Index Scan\" LogicalOp=\"Scan\" \
          {attributes}/></QueryPlan></StmtSimple></Statements></Batch></BatchSequence></ShowPlanXML>"
     )
 }

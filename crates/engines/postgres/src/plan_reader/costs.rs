@@ -3,7 +3,7 @@
 //! far as a plan has their figures: with the constants among its settings, else their defaults.
 //! A node whose cost has further parts, such as functions of the select list, has none.
 
-use super::document::{flag, number};
+use super::node::{flag, number};
 use super::prices::Prices;
 use plans::{CostPart, CostTerm};
 use serde_json::Value;

@@ -3,7 +3,8 @@
 
 use super::costs;
 use super::node::{
-    DROPPED, ENGINE, PREDICATES, degree, kind, kind_of, object, parameters, spill, unknown,
+    DROPPED, ENGINE, PREDICATES, degree, flag, kind, kind_of, number, object, parameters, spill,
+    unknown,
 };
 use super::parts::{Entry, charge, tree};
 use super::prices::Prices;
@@ -54,18 +55,8 @@ fn statement(document: &Value, plan: &Value) -> Result<Statement, PlanError> {
     })
 }
 
-/// A member as a number. XML has only texts.
-pub fn number(value: &Value, key: &str) -> Option<f64> {
-    let value = &value[key];
-    value.as_f64().or_else(|| value.as_str()?.parse().ok()).filter(|number| number.is_finite())
-}
-
 fn number_text(value: &Value) -> Option<String> {
     value.as_i64().map(|id| id.to_string()).or_else(|| value.as_str().map(str::to_owned))
-}
-
-pub fn flag(value: &Value, key: &str) -> bool {
-    value[key].as_bool() == Some(true) || value[key].as_str() == Some("true")
 }
 
 /// The processes that run a node at the same time.

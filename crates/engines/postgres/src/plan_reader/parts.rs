@@ -4,7 +4,7 @@
 //! EXPLAIN shows them below the node of their query level, with their cost in its cost. Their time
 //! is in that of the node that first needed them, which may be another one.
 
-use super::document::number;
+use super::node::number;
 use plans::Operator;
 use serde_json::Value;
 
