@@ -235,8 +235,8 @@ fn a_layout_has_its_data_and_log_where_its_name_says() {
         .unwrap();
     lab.run(0);
     let used = "SELECT DISTINCT l.level || '|' || trim(h.output) FROM hooks h JOIN trials t ON \
-                t.id = h.trial JOIN configuration_levels l ON l.configuration = t.configuration WHERE \
-                l.factor = 'layout' AND h.hook = 'before_trial' ORDER BY 1";
+                t.id = h.trial JOIN configuration_levels l ON l.configuration = t.configuration \
+                WHERE l.factor = 'layout' AND h.hook = 'before_trial' ORDER BY 1";
     assert_eq!(
         lab.rows("insert-layouts", used),
         [

@@ -29,8 +29,8 @@ fn runs(lab: &Lab, name: &str, factor: &str, statement: &str) -> Vec<String> {
     let sql = format!(
         "SELECT l.level || ' ' || round(1.0 * sum(s.count) / (SELECT sum(o.work_amount) FROM \
          trials o JOIN configuration_levels m ON m.configuration = o.configuration WHERE \
-         m.factor = l.factor AND m.level = l.level), 3) FROM trials t JOIN configuration_levels l ON \
-         l.configuration = t.configuration JOIN statements s ON s.trial = t.id WHERE l.factor = \
+         m.factor = l.factor AND m.level = l.level), 3) FROM trials t JOIN configuration_levels l \
+         ON l.configuration = t.configuration JOIN statements s ON s.trial = t.id WHERE l.factor = \
          '{factor}' AND s.text LIKE '{statement}' GROUP BY l.level ORDER BY l.level + 0, l.level"
     );
     lab.rows(name, &sql)

@@ -104,6 +104,29 @@ fn implied_pages_are_those_of_the_table() {
     });
 }
 
+/// The bitmap's pages are of a table of the catalogue's size; a bucket of a unique key has one row.
+#[test]
+fn bitmaps_and_hash_joins_imply_the_size_of_tables_and_buckets() {
+    each_server(|client| {
+        client.batch("SET max_parallel_workers_per_gather = 0; SET enable_seqscan = off").unwrap();
+        let pages = catalogue(client, "SELECT relpages FROM pg_class WHERE relname = 'l'");
+        let text = explain(client, "SETTINGS", "SELECT * FROM l WHERE o BETWEEN 10 AND 100");
+        let all = operators(&text);
+        let heap = all.iter().find(|one| one.name == "Bitmap Heap Scan").expect(&text);
+        let of = format!("pages of a table of {pages}");
+        let total = heap.cost_parts.iter().find(|part| part.name == "total cost").expect(&text);
+        assert!(total.terms.iter().any(|term| term.of == of && term.is_implied), "{total:?}");
+        client.batch("RESET enable_seqscan").unwrap();
+        let text = explain(client, "SETTINGS", "SELECT * FROM l JOIN o ON l.o = o.id");
+        let all = operators(&text);
+        let join = all.iter().find(|one| one.name == "Hash Join").expect(&text);
+        let [startup, total] = join.cost_parts.as_slice() else { panic!("{text}") };
+        assert!(startup.is_checked() && !total.is_checked());
+        assert_eq!(count(startup, "rows hashed"), 5_000.0);
+        assert_eq!(count(total, "comparisons in buckets"), 10_000.0, "{total:?}");
+    });
+}
+
 #[test]
 fn a_sort_is_explained_in_memory_on_disk_and_for_the_first_rows() {
     each_server(|client| {

@@ -13,6 +13,9 @@ const ROUNDING: f64 = 0.02;
 /// Costs from here on are penalties for nodes that settings forbid (up to version 17).
 const PENALTY: f64 = 1e9;
 
+/// Pages of a table at most.
+const TABLE_PAGES_MAX: f64 = 4_294_967_296.0;
+
 const TOTAL: &str = "total cost";
 const STARTUP: &str = "startup cost";
 const OPERATOR: &str = "cpu_operator_cost";
@@ -64,32 +67,21 @@ pub fn parts(node: &Value, limit: Option<f64>, prices: &Prices) -> Vec<CostPart>
         return Vec::new();
     }
     let inputs: Vec<Costed> = inputs.iter().filter_map(Costed::new).collect();
-    let part = match (own.text("Node Type"), inputs.as_slice()) {
-        ("Seq Scan", []) => prices.seq_scan(&own),
-        ("Index Scan" | "Index Only Scan", []) => prices.index_scan(&own),
-        ("Bitmap Heap Scan", [bitmap]) => prices.bitmap(&own, bitmap),
-        ("Sort", [input]) => prices.sort(&own, input, limit),
-        ("Hash Join", [outer, hash]) => prices.hash_join(&own, outer, hash),
-        ("Merge Join", [outer, inner]) => prices.merge_join(&own, outer, inner),
-        ("Nested Loop", [outer, inner]) => prices.nested_loop(&own, outer, inner),
-        ("Aggregate" | "HashAggregate" | "GroupAggregate", [input]) => {
-            prices.aggregate(&own, input)
+    match (own.text("Node Type"), inputs.as_slice()) {
+        ("Seq Scan", []) => prices.seq_scan(&own).into_iter().collect(),
+        ("Index Scan" | "Index Only Scan", []) => prices.index_scan(&own).into_iter().collect(),
+        ("Bitmap Heap Scan", [bitmap]) => {
+            let pages = prices.bitmap_pages(&own, bitmap);
+            prices.bitmap(&own, bitmap).into_iter().chain(pages).collect()
         }
-        ("Gather", [input]) => prices.gather(&own, input),
-        ("Gather Merge", [input]) => prices.gather_merge(&own, input),
-        ("Limit", [input]) => limited(&own, input),
-        ("Materialize", [input]) => {
-            let kept = CostTerm::new(
-                input.rows,
-                "rows kept",
-                2.0 * prices.operator,
-                "2 cpu_operator_cost",
-            );
-            agreeing(TOTAL, own.total, [CostTerm::input("its input", input.total), kept])
+        ("Hash Join", [outer, hash]) => {
+            let joined = prices.hash_probe(&own, outer);
+            prices.hash_join(&own, outer, hash).into_iter().chain(joined).collect()
         }
-        _ => None,
-    };
-    part.into_iter().collect()
+        (name, [outer, inner]) => prices.join(name, &own, outer, inner).into_iter().collect(),
+        (name, [input]) => prices.over(name, &own, input, limit).into_iter().collect(),
+        _ => Vec::new(),
+    }
 }
 
 fn agreeing(name: &str, cost: f64, terms: impl IntoIterator<Item = CostTerm>) -> Option<CostPart> {
@@ -107,6 +99,37 @@ fn limited(own: &Costed, input: &Costed) -> Option<CostPart> {
 }
 
 impl Prices {
+    fn join(self, name: &str, own: &Costed, outer: &Costed, inner: &Costed) -> Option<CostPart> {
+        match name {
+            "Merge Join" => self.merge_join(own, outer, inner),
+            "Nested Loop" => self.nested_loop(own, outer, inner),
+            _ => None,
+        }
+    }
+
+    /// The cost of a node with one input.
+    fn over(
+        self,
+        name: &str,
+        own: &Costed,
+        input: &Costed,
+        limit: Option<f64>,
+    ) -> Option<CostPart> {
+        match name {
+            "Sort" => self.sort(own, input, limit),
+            "Aggregate" | "HashAggregate" | "GroupAggregate" => self.aggregate(own, input),
+            "Gather" => self.gather(own, input),
+            "Gather Merge" => self.gather_merge(own, input),
+            "Limit" => limited(own, input),
+            "Materialize" => {
+                let price = 2.0 * self.operator;
+                let kept = CostTerm::new(input.rows, "rows kept", price, "2 cpu_operator_cost");
+                agreeing(TOTAL, own.total, [CostTerm::input("its input", input.total), kept])
+            }
+            _ => None,
+        }
+    }
+
     /// Pages and rows. Their number of pages follows from the cost: it must be whole.
     fn seq_scan(&self, own: &Costed) -> Option<CostPart> {
         let of = |key| number(own.node, key);
@@ -166,6 +189,44 @@ impl Prices {
         agreeing(STARTUP, own.startup, terms)
     }
 
+    /// Rows and the pages that hold them. A page costs the less the more of the table is read: the
+    /// size of the table follows from the cost (the formula of L. Mackert and G. Lohman).
+    fn bitmap_pages(&self, own: &Costed, bitmap: &Costed) -> Option<CostPart> {
+        let rows = bitmap.rows;
+        let recheck = super::condition::steps(own.text("Recheck Cond"))?;
+        let steps = rows * (recheck + super::condition::steps(own.text("Filter"))?);
+        let known = own.startup + rows * self.tuple + steps * self.operator;
+        let read = |table: f64| {
+            let pages = 2.0 * table * rows / (2.0 * table + rows);
+            let pages = if pages >= table { table } else { pages.ceil() };
+            let saved = (self.random_page - self.seq_page) * (pages / table).sqrt();
+            (pages, if pages >= 2.0 { self.random_page - saved } else { self.random_page })
+        };
+        let cost = |table: f64| {
+            let (pages, price) = read(table);
+            known + pages * price
+        };
+        let (mut low, mut high) = (1.0_f64, TABLE_PAGES_MAX);
+        while high - low > 1.0 {
+            let middle = ((low + high) / 2.0).floor();
+            if cost(middle) < own.total { low = middle } else { high = middle }
+        }
+        let error = |table: f64| (cost(table) - own.total).abs();
+        let table = if error(low) < error(high) { low } else { high };
+        // Of a table that is much larger than what is read the cost hardly depends on its size.
+        let is_sure = error(table) < ROUNDING && error(table * 1.02 + 1.0) > 2.0 * ROUNDING;
+        let (pages, price) = read(table);
+        let of = format!("pages of a table of {table}");
+        let constant = "between random_page_cost and seq_page_cost";
+        let terms = [
+            CostTerm::input("its startup", own.startup),
+            CostTerm::implied(pages, &of, price, constant),
+            CostTerm::new(rows, "rows", self.tuple, TUPLE),
+            CostTerm::new(steps, "comparisons", self.operator, OPERATOR),
+        ];
+        agreeing(TOTAL, own.total, terms).filter(|_| is_sure)
+    }
+
     /// Comparisons, pages on disk where the rows exceed work_mem, and passing the rows on.
     fn sort(&self, own: &Costed, input: &Costed, limit: Option<f64>) -> Option<CostPart> {
         let rows = input.rows.max(2.0);
@@ -204,6 +265,31 @@ impl Prices {
             CostTerm::new(hash.rows, "rows hashed", self.tuple, TUPLE),
         ];
         agreeing(STARTUP, own.startup, terms)
+    }
+
+    /// Rows of the outer input, each compared with half of its bucket. The rows of a bucket follow
+    /// from the cost: they must be a whole number.
+    fn hash_probe(&self, own: &Costed, outer: &Costed) -> Option<CostPart> {
+        if own.has("Join Filter") || own.has("Filter") {
+            return None;
+        }
+        let keys = super::condition::clauses(own.text("Hash Cond")) * outer.rows;
+        let terms = [
+            CostTerm::input("its startup", own.startup),
+            CostTerm::input("rows of the outer input", outer.total - outer.startup),
+            CostTerm::new(keys, "hash keys", self.operator, OPERATOR),
+            CostTerm::new(own.rows, "rows", self.tuple, TUPLE),
+        ];
+        let known: f64 = terms.iter().map(CostTerm::cost).sum();
+        let half = 0.5 * keys * self.operator;
+        let bucket = (own.total - known) / half;
+        let is_whole = bucket > 0.5
+            && (bucket - bucket.round()).abs() <= 0.01 * bucket + ROUNDING / half
+            && ROUNDING / half < 0.25;
+        let compared = 0.5 * keys * bucket.round();
+        let compared =
+            CostTerm::implied(compared, "comparisons in buckets", self.operator, OPERATOR);
+        agreeing(TOTAL, own.total, terms.into_iter().chain([compared])).filter(|_| is_whole)
     }
 
     /// Both inputs, read to their ends and once.
