@@ -26,7 +26,7 @@ fn count(part: &CostPart, of: &str) -> f64 {
 }
 
 fn catalogue(client: &mut Client, sql: &str) -> f64 {
-    client.simple_query(sql).unwrap()[0].text(0).parse().unwrap()
+    client.simple_query(sql).unwrap().first().unwrap().text(0).parse().unwrap()
 }
 
 /// Two thirds of the nodes of these plans, most of which were made to be odd, and each kind.
