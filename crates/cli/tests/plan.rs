@@ -115,7 +115,7 @@ fn costs_are_explained_by_published_formulas_on_request() {
          (cpu_tuple_cost)",
         "total cost 4,140 = 2,640 (its input) + 1 start of workers x 1,000 \
          (parallel_setup_cost) + 5,000 rows x 0.1 (parallel_tuple_cost)",
-        "2 of 2 operators have a cost that agrees",
+        "Agreeing with a formula: 2 of 2 operators",
     ] {
         assert!(explained.stdout.contains(part), "{part}: {}", explained.stdout);
     }

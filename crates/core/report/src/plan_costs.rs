@@ -23,8 +23,8 @@ pub fn plan_costs(section: &mut Section, plan: &Plan, terms: &Terms) {
         }
     }
     section.note(format!(
-        "{} of {} have a cost that agrees with a formula. Numbers that follow from the cost are \
-         marked with ~: the plan does not have them.",
+        "Agreeing with a formula: {} of {}. Numbers with ~ follow from the cost: the plan does not \
+         have them.",
         explained.len(),
         number::plural(all.len(), "operator")
     ));

@@ -173,7 +173,7 @@ impl Prices {
         let known: f64 = terms.iter().map(CostTerm::cost).sum();
         let pages = (own.total - known) / self.random_page;
         let pages = CostTerm::implied(pages, "random pages", self.random_page, "random_page_cost");
-        let terms = terms.into_iter().filter(|term| term.count > 0.0).chain([pages.clone()]);
+        let terms = terms.into_iter().filter(|term| term.cost() > 0.0).chain([pages.clone()]);
         agreeing(TOTAL, own.total, terms).filter(|_| pages.count > 0.0)
     }
 
