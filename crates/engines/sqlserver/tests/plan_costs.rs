@@ -27,7 +27,7 @@ fn part<'a>(operator: &'a Operator, name: &str) -> Option<&'a CostPart> {
     operator.cost_parts.iter().find(|part| part.name == name)
 }
 
-/// B. Nevarez, The Query Optimizer and Cost Estimation: Sales.SalesOrderDetail has 1,234 pages and
+/// B. Nevarez, The Query Optimizer and Cost Estimation: `SalesOrderDetail` has 1,234 pages and
 /// 121,317 rows.
 #[test]
 fn the_published_example_has_its_pages_and_rows() {

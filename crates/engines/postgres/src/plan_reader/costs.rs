@@ -209,7 +209,8 @@ impl Prices {
         let (mut low, mut high) = (1.0_f64, TABLE_PAGES_MAX);
         while high - low > 1.0 {
             let middle = ((low + high) / 2.0).floor();
-            if cost(middle) < own.total { low = middle } else { high = middle }
+            let end = if cost(middle) < own.total { &mut low } else { &mut high };
+            *end = middle;
         }
         let error = |table: f64| (cost(table) - own.total).abs();
         let table = if error(low) < error(high) { low } else { high };
