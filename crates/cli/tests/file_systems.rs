@@ -235,7 +235,8 @@ fn a_layout_uses_the_drives_that_its_name_says() {
     lab.run(0);
     let used = "SELECT DISTINCT l.level || '|' || trim(replace(h.output, char(10), ' ')) FROM \
                 hooks h JOIN trials t ON t.id = h.trial JOIN configuration_levels l ON \
-                l.configuration = t.configuration WHERE l.factor = 'layout' AND h.hook = 'before_trial' ORDER BY 1";
+                l.configuration = t.configuration WHERE l.factor = 'layout' AND \
+                h.hook = 'before_trial' ORDER BY 1";
     assert_eq!(
         lab.rows("insert-layouts", used),
         [
