@@ -6,7 +6,8 @@
 #
 # For prepare and cleanup of a [[volume]]. STEELBENCH_VOLUME_PATH is the mount point; the sparse
 # files of the devices are beside it: PATH.1.img, PATH.2.img, ... LOOP_VOLUME_OPTIONS are mount
-# options, for example compress=zstd. `remove` also removes an incomplete volume.
+# options, for example compress=zstd. LOOP_VOLUME_ARRAY are options of mdadm that make one array of
+# the devices: --level=0 --chunk=64. `remove` also removes an incomplete volume.
 set -eu
 
 mount_point=$(realpath -m "${STEELBENCH_VOLUME_PATH:?is set by steelbench; the volume is mounted there}")
@@ -32,12 +33,21 @@ devices() {
     done
 }
 
-# Unmount only these devices.
+# The arrays of these devices.
+arrays() {
+    for device in $(devices); do
+        for holder in "/sys/block/${device#/dev/}/holders"/md*; do
+            if [ -e "$holder" ]; then echo "/dev/${holder##*/}"; fi
+        done
+    done | sort -u
+}
+
+# Unmount only these devices and arrays.
 unmount() {
     for try in 1 2 3 4 5; do
         source=$(findmnt --noheadings --output SOURCE --mountpoint "$mount_point" | tail -n 1) || return 0
         [ -n "$source" ] || return 0
-        devices | grep -qx "$source" || fail "$mount_point is a mount of something else: $source"
+        { devices; arrays; } | grep -qx "$source" || fail "$mount_point is a mount of something else: $source"
         umount "$mount_point" && continue
         sleep "0.$try"
     done
@@ -46,6 +56,7 @@ unmount() {
 
 remove() {
     unmount
+    for array in $(arrays); do mdadm --quiet --stop "$array"; done
     for device in $(devices); do
         # The kernel remembers the devices of a btrfs that is no longer mounted.
         btrfs device scan --forget "$device" >/dev/null 2>&1 || true
@@ -60,7 +71,7 @@ remove() {
 make() {
     count=$1 size=$2 mkfs=$3
     shift 3
-    need losetup findmnt mount "$mkfs"
+    need losetup findmnt mount "$mkfs" ${LOOP_VOLUME_ARRAY:+mdadm}
     # Leftovers of a killed run.
     remove
     mkdir -p "$mount_point"
@@ -72,6 +83,14 @@ make() {
         losetup --direct-io=on "$device" 2>/dev/null || true
         members="$members $device"
     done
+    if [ -n "${LOOP_VOLUME_ARRAY:-}" ]; then
+        number=0
+        while [ -e "/dev/md$number" ]; do number=$((number + 1)); done
+        # Options and device names have no blanks. Without --run it asks about old contents.
+        # shellcheck disable=SC2086
+        mdadm --quiet --create "/dev/md$number" --run $LOOP_VOLUME_ARRAY --raid-devices="$count" $members
+        device=/dev/md$number members=$device count=1
+    fi
     # Device names have no blanks.
     # shellcheck disable=SC2086
     "$mkfs" "$@" $members

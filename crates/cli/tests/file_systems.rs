@@ -130,6 +130,123 @@ fn each_array_has_the_profile_of_its_level() {
     assert_eq!(left_in(&lab), [""; 0]);
 }
 
+#[test]
+fn parity_and_mirrors_are_the_profiles_of_their_levels() {
+    if !can_make(&["mkfs.btrfs"]) {
+        return;
+    }
+    let hooks = "before_trial = 'btrfs filesystem df results/disk-$STEELBENCH_TARGET_VOLUME | \
+                 grep -o \"^D[a-z]*, [A-Za-z0-9]*\"'";
+    let lab = lab("disk-raid5", QUICK, hooks);
+    lab.run(0);
+    assert_eq!(
+        printed(&lab, "disk-raid5", "before_trial"),
+        ["raid10|Data, RAID10", "raid5|Data, RAID5"]
+    );
+    assert_eq!(left_in(&lab), [""; 0]);
+}
+
+/// An I/O study once, for a short time.
+const QUICK: &[(&str, &str)] = &[
+    ("blocks = 3", "blocks = 1"),
+    ("setups = 3", "setups = 1"),
+    ("duration = \"1 s\"", "duration = \"50 ms\""),
+    ("warmup = \"250 ms\"", "warmup = 0"),
+];
+
+/// A file of one byte takes a whole unit.
+#[test]
+fn a_file_system_allocates_in_the_unit_of_its_level() {
+    if !can_make(&["mkfs.ext4", "mkfs.xfs"]) {
+        return;
+    }
+    let hooks = "before_trial = 'cd results/$STEELBENCH_TARGET_VOLUME; echo x > byte; du -k byte | \
+                 cut -f 1; rm byte'";
+    let mut changes = QUICK.to_vec();
+    // Linux before 6.12 does not mount larger blocks than its pages.
+    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/loop-volume.sh");
+    let folder = tempfile::tempdir().unwrap();
+    let script = |arguments: &[&str]| {
+        let mut command = Command::new(&text);
+        command.args(arguments).env("STEELBENCH_VOLUME_PATH", folder.path().join("volume"));
+        command.output().unwrap()
+    };
+    let made = script(&["make", "1", "512M", "mkfs.xfs", "-q", "-b", "size=65536"]);
+    script(&["remove"]);
+    if !made.status.success() {
+        changes.push((", \"xfs-64k\"]", "]"));
+    }
+    let lab = lab("disk-allocation-unit", &changes, hooks);
+    lab.run(0);
+    let mut expected = vec!["ext4-4k|4", "ext4-64k|64", "xfs-4k|4"];
+    if made.status.success() {
+        expected.push("xfs-64k|64");
+    }
+    assert_eq!(printed(&lab, "disk-allocation-unit", "before_trial"), expected);
+    assert_eq!(left_in(&lab), [""; 0]);
+}
+
+/// Without mdadm or its driver the trials fail, say what is missing, and leave nothing.
+#[test]
+fn a_stripe_unit_needs_md() {
+    if !can_make(&["mkfs.xfs"]) {
+        return;
+    }
+    let hooks = "before_trial = 'device=$(findmnt -no SOURCE --target \"$(find results -maxdepth 1 \
+                 -name \"stripe-*\" -type d | head -1)\"); cat \
+                 /sys/block/${device#/dev/}/md/chunk_size'";
+    let lab = lab("disk-stripe", QUICK, hooks);
+    let ended = lab.steelbench(&["run", "e.toml"]);
+    assert_eq!(left_in(&lab), [""; 0]);
+    if ended.code == Some(0) {
+        assert_eq!(
+            printed(&lab, "disk-stripe", "before_trial"),
+            ["16 KiB|16384", "256 KiB|262144", "64 KiB|65536"]
+        );
+    } else {
+        ended.expect(1).says("mdadm");
+    }
+}
+
+/// Only the volumes of a layout are mounted while a server works on it.
+#[test]
+fn a_layout_uses_the_drives_that_its_name_says() {
+    if !can_make(&["mkfs.btrfs"]) || crate::servers::versions().is_none() {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    let text = std::fs::read_to_string(folder.join("insert-layouts.toml")).unwrap();
+    let kept = ["\"striped 50, log on disks\"", "\"round robin 70\""];
+    let is_kept =
+        |part: &&str| !part.starts_with("[[level]]") || kept.iter().any(|name| part.contains(name));
+    let text = text.split("\n\n").filter(is_kept).collect::<Vec<_>>().join("\n\n");
+    let text = text
+        .replace("[1, 8]", "[2]")
+        .replace("\"16k\"", "160")
+        .replace("= 1000\n", "= 10\n")
+        .replace("blocks = 2", "blocks = 1")
+        .replace("layout = \"disks\", \"target.data_files\" = 1", "\"target.data_files\" = 2");
+    let lab = Lab::with(&format!(
+        "{text}\n[hooks]\nbefore_trial = 'findmnt -nlo TARGET | grep -o layout-.* | sort'\n"
+    ));
+    std::os::unix::fs::symlink(&folder, lab.path("experiments")).unwrap();
+    std::fs::set_permissions(lab.path(""), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .unwrap();
+    lab.run(0);
+    let used = "SELECT DISTINCT l.level || '|' || trim(replace(h.output, char(10), ' ')) FROM \
+                hooks h JOIN trials t ON t.id = h.trial JOIN configuration_levels l ON \
+                l.configuration = t.configuration WHERE l.factor = 'layout' AND \
+                h.hook = 'before_trial' ORDER BY 1";
+    assert_eq!(
+        lab.rows("insert-layouts", used),
+        [
+            "round robin 70|layout-a-70 layout-b-70",
+            "striped 50, log on disks|layout-log-disks layout-striped-50"
+        ]
+    );
+    assert_eq!(left_in(&lab), [""; 0]);
+}
+
 /// The kernel's own figure of the mount, and what SQLite's files have allocated: the same with and
 /// without compression, so that only the file system's space tells its size.
 #[test]

@@ -70,6 +70,7 @@ mod profile;
 mod queries;
 mod queries_watch;
 mod reading_probes;
+mod ready_experiments;
 mod recorded;
 mod rehearsal;
 mod results_file;

@@ -97,3 +97,26 @@ fn what_a_plan_says_does_not_command_the_terminal() {
     assert!(!ended.stdout.contains(is_active), "{:?}", ended.stdout);
     assert!(ended.stdout.contains("owned"));
 }
+
+#[test]
+fn costs_are_explained_by_published_formulas_on_request() {
+    let lab = Lab::new();
+    lab.write(
+        "plan.txt",
+        "Gather  (cost=1000.00..4140.00 rows=5000 width=4)\n  Workers Planned: 2\n  ->  Parallel \
+         Seq Scan on t  (cost=0.00..2640.00 rows=100000 width=4)\n",
+    );
+    let plain = lab.steelbench(&["plan", "plan.txt"]).expect(0);
+    assert!(!plain.stdout.contains("by formula"), "{}", plain.stdout);
+    let explained = lab.steelbench(&["plan", "plan.txt", "--costs", "--md"]).expect(0);
+    for part in [
+        "PostgreSQL's costsize.c",
+        "total cost 2,640 = ~1,640 pages x 1 (seq_page_cost) + 100,000 rows x 0.01 \
+         (cpu_tuple_cost)",
+        "total cost 4,140 = 2,640 (its input) + 1 start of workers x 1,000 \
+         (parallel_setup_cost) + 5,000 rows x 0.1 (parallel_tuple_cost)",
+        "Agreeing with a formula: 2 of 2 operators",
+    ] {
+        assert!(explained.stdout.contains(part), "{part}: {}", explained.stdout);
+    }
+}

@@ -177,6 +177,29 @@ fn ready_experiments_are_accepted_and_run_scaled_down() {
     }
 }
 
+/// Their statements, files and compression are accepted; hints and procedures are more than the
+/// emulator can run.
+#[test]
+fn other_ready_experiments_are_accepted() {
+    let Some(url) = sql_server_stand_in(&[]) else { return };
+    for (name, trials) in [
+        ("compression-sqlserver", 36),
+        ("sqlserver-insert-layouts", 285),
+        ("sqlserver-scan-locks", 20),
+    ] {
+        let on = OnServer::new(&url);
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
+        let text = std::fs::read_to_string(format!("{folder}/{name}.toml")).unwrap();
+        let text = text.replace("[target]\n", &format!("[target]\nurl = \"{}\"\n", on.url));
+        on.lab.write("e.toml", &text);
+        if let Ok(script) = std::fs::read_to_string(format!("{folder}/{name}.sql")) {
+            on.lab.write(&format!("{name}.sql"), &script);
+        }
+        let checked = on.command(&["check", "e.toml"]).output().unwrap();
+        common::Ended::from(checked).expect(0).shows(&format!("{trials} trials"));
+    }
+}
+
 /// Nothing is taken from the memory of a server that others may use, and the emulator says nothing
 /// of its own.
 #[test]

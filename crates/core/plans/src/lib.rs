@@ -1,6 +1,7 @@
 //! Execution plans in one model for all engines. Pure data; engines read their own formats into it.
 //!
 //! - [`Statement`], [`Plan`], [`Operator`]: the model
+//! - [`CostPart`]: an operator's cost by a published formula
 //! - [`Plan::own`]: the share of each operator in cost and time
 //! - [`Kind`]: one vocabulary of operators, beside the engine's own names
 //! - [`Property`], [`Trait`], [`Obstacle`]: what remarks are about
@@ -10,6 +11,7 @@
 //! - [`documents`]: statements in JSON, which several engines write
 
 mod condition;
+mod cost;
 mod documents;
 mod error;
 mod indexes;
@@ -21,6 +23,7 @@ mod remarks;
 mod terms;
 
 pub use condition::Obstacle;
+pub use cost::{COST_ERROR, CostPart, CostTerm};
 pub use documents::{documents, first_plan, has_member};
 pub use error::PlanError;
 pub use indexes::{IndexUse, Uses, index_uses};

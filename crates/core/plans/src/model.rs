@@ -2,7 +2,7 @@
 
 use crate::condition::{Obstacle, obstacles};
 use crate::property::{Property, Trait};
-use crate::{Kind, Terms};
+use crate::{CostPart, Kind, Terms};
 use serde::{Deserialize, Serialize};
 use sql::Syntax;
 
@@ -94,6 +94,9 @@ pub struct Operator {
     pub cost: Option<f64>,
     /// The cost of one run of it without its inputs, by resource, where the plan has it.
     pub run_cost: Option<RunCost>,
+    /// The parts of its estimated cost that a published formula explains.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cost_parts: Vec<CostPart>,
     /// Rows that leave it.
     pub rows: Rows,
     /// Rows that it read to find them.

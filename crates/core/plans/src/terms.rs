@@ -13,6 +13,8 @@ pub struct Terms {
     /// The cost from which the optimizer considers a parallel plan, where a setting of the server
     /// does not change it.
     pub parallel_cost: f64,
+    /// The source of the formulas of its costs; empty where there are none.
+    pub cost_source: &'static str,
 }
 
 impl Terms {
@@ -22,5 +24,6 @@ impl Terms {
         judged_warnings: &[],
         harmless_reasons: &[],
         parallel_cost: 0.0,
+        cost_source: "",
     };
 }

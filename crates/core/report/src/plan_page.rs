@@ -82,7 +82,8 @@ fn chart(all: &[Described], measure: Measure, of: impl Fn(&Own) -> f64) -> Chart
     }
 }
 
-fn named(operator: &Operator) -> String {
+/// An operator with its table.
+pub fn named(operator: &Operator) -> String {
     let object = operator.objects.first().map(|object| format!(" of {}", object.label()));
     format!("{}{}", operator.title(), object.unwrap_or_default())
 }

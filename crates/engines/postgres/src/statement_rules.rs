@@ -10,7 +10,11 @@ pub const RULES: Rules = Rules {
     names_keep_case: true,
     keeps_statistics: true,
     estimates_scans: true,
-    terms: Terms::NONE,
+    terms: Terms {
+        cost_source: "PostgreSQL's costsize.c, with the constants among the plan's settings, else \
+                      their defaults",
+        ..Terms::NONE
+    },
     sort_memory: "work_mem",
     give_memory: Some(give_memory),
     // A version of a row that is not on the page of the one before (HOT) has new entries in all

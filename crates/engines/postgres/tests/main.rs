@@ -11,6 +11,7 @@ mod client_login;
 mod client_requests;
 mod client_tls;
 mod connections;
+mod plan_costs;
 mod plan_formats;
 mod plan_remarks;
 mod plans;

@@ -24,7 +24,7 @@ const SETUP: &str = "
     ANALYZE;";
 
 /// Statements that read.
-const READS: [&str; 44] = [
+pub const READS: [&str; 44] = [
     "SELECT * FROM o WHERE id = 7",
     "SELECT * FROM o WHERE c = 7 AND note <> 'it''s: (odd' AND note <> E'two\\nlines (a'",
     "SELECT * FROM o WHERE c = 7 OR c = 9 OR id < 5",
@@ -86,7 +86,7 @@ const CHANGES: [&str; 6] = [
 ];
 
 /// Settings under which the planner chooses other nodes.
-const PLANNERS: [&str; 3] = [
+pub const PLANNERS: [&str; 3] = [
     "SET work_mem = '64kB'; SET max_parallel_workers_per_gather = 0",
     "SET enable_hashjoin = off; SET enable_hashagg = off; SET enable_seqscan = off; \
      SET max_parallel_workers_per_gather = 0",
@@ -109,7 +109,7 @@ pub fn read(text: &str) -> Statement {
     all.remove(0)
 }
 
-fn each_server(test: impl Fn(&mut Client)) {
+pub fn each_server(test: impl Fn(&mut Client)) {
     for bin in bindirs() {
         let server = Server::start(&bin, "", &[("jit", "off"), ("autovacuum", "off")]);
         let mut client = server.connect();

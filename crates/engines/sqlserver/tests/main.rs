@@ -7,6 +7,7 @@
 
 #[cfg(feature = "driver")]
 mod live;
+mod plan_costs;
 mod plan_remarks;
 mod showplan;
 #[cfg(feature = "driver")]

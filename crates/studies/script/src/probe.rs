@@ -10,7 +10,7 @@ use datasets::sysbench::{Distribution, TABLES_MAX};
 use engine::{Ability, Footprint};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid, Kind, Value, settings};
-use observations::{Observations, ScriptStatement, redacted};
+use observations::{Observations, Response, ScriptStatement, redacted};
 use probe::load::{CONNECTIONS, DURATION, LATENCY_LIMIT, RATE, THREADS, WARMUP};
 use probe::load::{LoadPlan, drive};
 use probe::{Probe, ProbeError, Target, TrialContext, WrittenStatement};
@@ -135,6 +135,12 @@ impl Probe for ScriptProbe {
             let interpreter = Interpreter::new(mix.clone(), connection);
             if plan.tries_max > 1 { interpreter } else { interpreter.without_restarts() }
         })?;
+        // Unknown of a server on another machine that counts none.
+        let (transactions, cpu_s) = (seen.work.amount as f64, seen.time.cpu_s);
+        if transactions > 0.0 && cpu_s > 0.0 {
+            let each_us = cpu_s / transactions * 1e6;
+            seen.responses.push(Response::lower("cpu_per_transaction", "us/transaction", each_us));
+        }
         crate::plans::add(context, &mix, &mut seen);
         Ok(seen)
     }

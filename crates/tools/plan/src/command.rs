@@ -32,6 +32,9 @@ pub struct Plan {
     /// Also write a page with the operators of all plans by time to this file
     #[arg(long, value_name = "PAGE")]
     html: Option<PathBuf>,
+    /// Also explain estimated costs by published formulas
+    #[arg(long)]
+    costs: bool,
     #[command(flatten)]
     form: Form,
 }
@@ -67,11 +70,8 @@ impl Tool for Plan {
             let document = document::plans(plans, PAGE_MAX, report::plan_page);
             write_html(&report::web::page(&document), page, Replace::Ours)?;
         }
-        output::show(
-            self.form,
-            || as_json(plans),
-            || document::plans(plans, self.limit, report::plan_tree),
-        )?;
+        let show: document::Show = if self.costs { report::plan_costs } else { report::plan_tree };
+        output::show(self.form, || as_json(plans), || document::plans(plans, self.limit, show))?;
         Ok(if found.errors.is_empty() { ExitCode::Ok } else { ExitCode::Failed })
     }
 }

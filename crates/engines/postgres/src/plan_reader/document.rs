@@ -1,10 +1,13 @@
 //! A plan as EXPLAIN (FORMAT JSON) has it, into which the other formats are read
 //! (<https://www.postgresql.org/docs/current/sql-explain.html>).
 
+use super::costs;
 use super::node::{
-    DROPPED, ENGINE, PREDICATES, degree, kind, kind_of, object, parameters, spill, unknown,
+    DROPPED, ENGINE, PREDICATES, degree, flag, kind, kind_of, number, object, parameters, spill,
+    unknown,
 };
 use super::parts::{Entry, charge, tree};
+use super::prices::Prices;
 use plans::{
     Access, DEPTH_MAX, Kind, Object, Operator, Plan, PlanError, Predicate, Property, Role, Rows,
     Statement,
@@ -20,7 +23,8 @@ pub fn read(document: &Value) -> Option<Result<Statement, PlanError>> {
 
 fn statement(document: &Value, plan: &Value) -> Result<Statement, PlanError> {
     let leads = document["Settings"]["parallel_leader_participation"].as_str() != Some("off");
-    let mut nodes = Nodes { leads, entries: Vec::new(), unknown: Vec::new() };
+    let prices = Prices::from_settings(&document["Settings"]);
+    let mut nodes = Nodes { leads, prices, entries: Vec::new(), unknown: Vec::new() };
     nodes.read(plan, None, Processes::ONE, 0)?;
     nodes.unknown.sort();
     nodes.unknown.dedup();
@@ -51,18 +55,8 @@ fn statement(document: &Value, plan: &Value) -> Result<Statement, PlanError> {
     })
 }
 
-/// A member as a number. XML has only texts.
-fn number(value: &Value, key: &str) -> Option<f64> {
-    let value = &value[key];
-    value.as_f64().or_else(|| value.as_str()?.parse().ok()).filter(|number| number.is_finite())
-}
-
 fn number_text(value: &Value) -> Option<String> {
     value.as_i64().map(|id| id.to_string()).or_else(|| value.as_str().map(str::to_owned))
-}
-
-fn flag(value: &Value, key: &str) -> bool {
-    value[key].as_bool() == Some(true) || value[key].as_str() == Some("true")
 }
 
 /// The processes that run a node at the same time.
@@ -98,6 +92,7 @@ impl Processes {
 struct Nodes {
     /// The leader of parallel parts works with its workers.
     leads: bool,
+    prices: Prices,
     entries: Vec<Entry>,
     /// Names of members that are not read.
     unknown: Vec<String>,
@@ -116,6 +111,9 @@ impl Nodes {
             return Err(PlanError::TooDeep(DEPTH_MAX));
         }
         let at = self.entries.len();
+        // A sort below a limit keeps only its rows.
+        let above = parent.map(|parent| &self.entries[parent]);
+        let limit = above.and_then(Entry::limit);
         self.entries.push(Entry::new(parent, node));
         self.unknown.extend(unknown(node));
         let below = processes.below(node, self.leads);
@@ -133,7 +131,9 @@ impl Nodes {
         }
         let is_partial = is_partial && number(node, "Workers Planned").is_none();
         let divisor = if is_partial { processes.divisor } else { 1.0 };
-        self.entries[at].operator = operator(node, processes.ran, divisor);
+        let cost_parts = costs::parts(node, limit, &self.prices);
+        self.entries[at].operator =
+            Operator { cost_parts, ..operator(node, processes.ran, divisor) };
         Ok(is_partial)
     }
 }

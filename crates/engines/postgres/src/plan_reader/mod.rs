@@ -3,13 +3,17 @@
 //! - `frame`: rows without what clients print around them
 //! - `text` (with `heading`, `property`), `yaml`, `xml`: into the documents that JSON has
 //! - `document`: a document into the model; `parts`: the time of parts that run when first needed
+//! - `costs`: costs by the planner's formulas, with the `prices` of a plan and its `condition`s
 
+mod condition;
+mod costs;
 mod document;
 mod frame;
 mod heading;
 mod log;
 mod node;
 mod parts;
+mod prices;
 mod property;
 mod statement;
 mod text;

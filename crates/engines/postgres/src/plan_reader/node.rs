@@ -108,6 +108,17 @@ pub fn unknown(node: &Value) -> Vec<String> {
     members.filter(|name| !is_known(name)).cloned().collect()
 }
 
+/// A member as a number. XML has only texts.
+pub fn number(value: &Value, key: &str) -> Option<f64> {
+    let value = &value[key];
+    value.as_f64().or_else(|| value.as_str()?.parse().ok()).filter(|number| number.is_finite())
+}
+
+/// Returns true for a member that is set.
+pub fn flag(value: &Value, key: &str) -> bool {
+    value[key].as_bool() == Some(true) || value[key].as_str() == Some("true")
+}
+
 pub fn spill(detail: &str, bytes: Option<f64>) -> Warning {
     Warning { name: "Spill".into(), detail: detail.into(), bytes }
 }

@@ -68,6 +68,10 @@ pub fn add(node: &mut Map<String, Value>, key: &str, value: &str) {
                 }
             }
         }
+        // Text has a line for each of several.
+        "Group Key" if node.contains_key(key) => {
+            node.insert("Grouping Sets".into(), true.into());
+        }
         _ => {
             node.insert(key.to_owned(), number(value).map_or_else(|| value.into(), Into::into));
         }

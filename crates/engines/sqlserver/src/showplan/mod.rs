@@ -1,6 +1,7 @@
 //! ShowPlan XML
 //! (<https://learn.microsoft.com/sql/relational-databases/showplan-logical-and-physical-operators-reference>).
 
+mod costs;
 mod known;
 mod properties;
 mod traits;
@@ -93,7 +94,9 @@ fn plans_of<'a, 'b>(statement: Node<'a, 'b>) -> Vec<Node<'a, 'b>> {
 fn read_plan(statement: Node, node: Node) -> Result<Plan, PlanError> {
     let times = child(node, "QueryTimeStats");
     let memory = child(node, "MemoryGrantInfo");
-    let root = child(node, "RelOp").map(|operator| read_operator(operator, 0)).transpose()?;
+    let hardware = child(node, "OptimizerHardwareDependentProperties");
+    let degree = hardware.and_then(|known| number(known, "EstimatedAvailableDegreeOfParallelism"));
+    let root = child(node, "RelOp").map(|one| read_operator(one, degree, 0)).transpose()?;
     let of_root = root.as_ref().and_then(|root| root.cost);
     let parameters: Vec<Parameter> =
         children(node, "ParameterList", "ColumnReference").map(parameter).collect();
@@ -138,16 +141,17 @@ fn memory_wait_s(plan: Node, memory: Node) -> f64 {
     number(memory, "GrantWaitTime").into_iter().chain(warned).fold(0.0, f64::max)
 }
 
-fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
+/// Reads an operator with its inputs. `degree`: the threads that the optimizer expected to have.
+fn read_operator(node: Node, degree: Option<f64>, depth: usize) -> Result<Operator, PlanError> {
     if depth > DEPTH_MAX {
         return Err(PlanError::TooDeep(DEPTH_MAX));
     }
     // What belongs to this operator, down to where the next ones begin.
-    let (inputs, own): (Vec<Node>, Vec<Node>) =
+    let (below, own): (Vec<Node>, Vec<Node>) =
         parts(node, &["RelOp"]).into_iter().partition(|part| is(*part, "RelOp"));
-    let inputs = inputs
-        .into_iter()
-        .map(|input| read_operator(input, depth + 1))
+    let inputs = below
+        .iter()
+        .map(|input| read_operator(*input, degree, depth + 1))
         .collect::<Result<Vec<_>, _>>()?;
     let attribute = |name| node.attribute(name).unwrap_or_default();
     let (physical, logical) = (attribute("PhysicalOp"), attribute("LogicalOp"));
@@ -177,7 +181,7 @@ fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
     let is_batch =
         counters.iter().any(|thread| thread.attribute("ActualExecutionMode") == Some("Batch"));
     // In batch mode an operator's time is its own, in row mode it has its inputs in it.
-    let below: f64 = inputs.iter().filter_map(Operator::time).sum();
+    let below_ms: f64 = inputs.iter().filter_map(Operator::time).sum();
     let predicates = predicates(&own);
     Ok(Operator {
         name: if is_lookup && physical.ends_with("Seek") {
@@ -192,13 +196,14 @@ fn read_operator(node: Node, depth: usize) -> Result<Operator, PlanError> {
         run_cost: number(node, "EstimateCPU")
             .zip(number(node, "EstimateIO"))
             .map(|(cpu, io)| RunCost { cpu, io }),
+        cost_parts: costs::parts(node, kind, &below, degree),
         rows: Rows { estimated: estimated("EstimateRows"), actual: sum("ActualRows") },
         rows_read: Rows {
             estimated: estimated("EstimatedRowsRead"),
             actual: sum("ActualRowsRead"),
         },
         executions,
-        elapsed_ms: slowest.map(|ms| if is_batch { ms + below } else { ms }),
+        elapsed_ms: slowest.map(|ms| if is_batch { ms + below_ms } else { ms }),
         pages: sum("ActualLogicalReads").map(|logical| {
             let read =
                 sum("ActualPhysicalReads").unwrap_or(0.0) + sum("ActualReadAheads").unwrap_or(0.0);

@@ -1,0 +1,83 @@
+//! Estimated costs, by the formulas that engines or their observers have published.
+
+use serde::{Deserialize, Serialize};
+
+/// The error up to which a formula counts as that of a cost.
+pub const COST_ERROR: f64 = 0.01;
+
+/// A part of an operator's estimated cost, by a published formula that agrees with it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CostPart {
+    /// Its name in the engine's words: `total cost`, `EstimateIO`.
+    pub name: String,
+    /// Its value in the plan.
+    pub cost: f64,
+    /// The terms of the formula, which add up to it.
+    pub terms: Vec<CostTerm>,
+}
+
+/// A term of a formula: a number of things at a price.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CostTerm {
+    /// How many.
+    pub count: f64,
+    /// Of what: `rows`, `pages`; of an input, its name and cost.
+    pub of: String,
+    /// The cost of one.
+    pub price: f64,
+    /// The name of the price in the engine's words; empty of an input's cost.
+    pub constant: String,
+    /// True when the number is not in the plan but follows from the cost.
+    pub is_implied: bool,
+}
+
+impl CostTerm {
+    /// A number that the plan has.
+    pub fn new(count: f64, of: &str, price: f64, constant: &str) -> Self {
+        let (of, constant) = (of.to_owned(), constant.to_owned());
+        Self { count, of, price, constant, is_implied: false }
+    }
+
+    /// The cost of an input.
+    pub fn input(of: &str, cost: f64) -> Self {
+        Self::new(1.0, of, cost, "")
+    }
+
+    /// A number that follows from the cost.
+    pub fn implied(count: f64, of: &str, price: f64, constant: &str) -> Self {
+        Self { is_implied: true, ..Self::new(count, of, price, constant) }
+    }
+
+    /// Its part of the cost.
+    pub fn cost(&self) -> f64 {
+        self.count * self.price
+    }
+
+    fn is_input(&self) -> bool {
+        self.constant.is_empty()
+    }
+}
+
+impl CostPart {
+    /// A part whose terms agree with the cost: without the inputs, within 1 % and `rounding`, the
+    /// most by which the figures of the plan are rounded. `None` otherwise.
+    pub fn agreeing(
+        name: &str,
+        cost: f64,
+        terms: impl IntoIterator<Item = CostTerm>,
+        rounding: f64,
+    ) -> Option<Self> {
+        let part = Self { name: name.into(), cost, terms: terms.into_iter().collect() };
+        let sum: f64 = part.terms.iter().map(CostTerm::cost).sum();
+        let inputs: f64 =
+            part.terms.iter().filter(|term| term.is_input()).map(CostTerm::cost).sum();
+        let own = cost - inputs;
+        let is_own = sum.is_finite() && own + rounding > 0.0;
+        (is_own && (sum - cost).abs() <= COST_ERROR * own.abs() + rounding).then_some(part)
+    }
+
+    /// True when all its numbers are in the plan, so that the formula was checked by its cost.
+    pub fn is_checked(&self) -> bool {
+        !self.terms.iter().any(|term| term.is_implied)
+    }
+}

@@ -1,0 +1,394 @@
+//! Costs of nodes by the formulas of the planner
+//! (<https://github.com/postgres/postgres/blob/master/src/backend/optimizer/path/costsize.c>), as
+//! far as a plan has their figures: with the constants among its settings, else their defaults.
+//! A node whose cost has further parts, such as functions of the select list, has none.
+
+use super::node::{flag, number};
+use super::prices::Prices;
+use plans::{CostPart, CostTerm};
+use serde_json::Value;
+
+/// EXPLAIN rounds costs to hundredths.
+const ROUNDING: f64 = 0.02;
+/// Costs from here on are penalties for nodes that settings forbid (up to version 17).
+const PENALTY: f64 = 1e9;
+
+/// Pages of a table at most.
+const TABLE_PAGES_MAX: f64 = 4_294_967_296.0;
+
+const TOTAL: &str = "total cost";
+const STARTUP: &str = "startup cost";
+const OPERATOR: &str = "cpu_operator_cost";
+const TUPLE: &str = "cpu_tuple_cost";
+
+/// The figures of a node that formulas need.
+struct Costed<'a> {
+    node: &'a Value,
+    startup: f64,
+    total: f64,
+    rows: f64,
+}
+
+impl<'a> Costed<'a> {
+    fn new(node: &'a Value) -> Option<Self> {
+        let of = |key| number(node, key);
+        let (startup, total, rows) = (of("Startup Cost")?, of("Total Cost")?, of("Plan Rows")?);
+        Some(Self { node, startup, total, rows })
+    }
+
+    fn text(&self, key: &str) -> &str {
+        self.node[key].as_str().unwrap_or_default()
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.node.get(key).is_some()
+    }
+
+    /// Processes share its work.
+    fn is_parallel(&self) -> bool {
+        flag(self.node, "Parallel Aware")
+    }
+
+    /// Bytes of its rows, with their headers.
+    fn bytes(&self) -> Option<f64> {
+        let width = (number(self.node, "Plan Width")? / 8.0).ceil() * 8.0;
+        Some(self.rows * (width + 24.0))
+    }
+}
+
+/// The parts of a node's cost that formulas explain. `limit`: the rows after which the node above
+/// stops.
+pub fn parts(node: &Value, limit: Option<f64>, prices: &Prices) -> Vec<CostPart> {
+    let inputs = node["Plans"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_part = |input: &Value| input.get("Subplan Name").is_some();
+    // A part of the statement is in the cost of its node in ways that the plan does not show.
+    let Some(own) = Costed::new(node).filter(|own| own.total < PENALTY) else { return Vec::new() };
+    if inputs.iter().any(is_part) {
+        return Vec::new();
+    }
+    let inputs: Vec<Costed> = inputs.iter().filter_map(Costed::new).collect();
+    match (own.text("Node Type"), inputs.as_slice()) {
+        ("Seq Scan", []) => prices.seq_scan(&own).into_iter().collect(),
+        ("Index Scan" | "Index Only Scan", []) => prices.index_scan(&own).into_iter().collect(),
+        ("Bitmap Heap Scan", [bitmap]) => {
+            let pages = prices.bitmap_pages(&own, bitmap);
+            prices.bitmap(&own, bitmap).into_iter().chain(pages).collect()
+        }
+        ("Hash Join", [outer, hash]) => {
+            let joined = prices.hash_probe(&own, outer);
+            prices.hash_join(&own, outer, hash).into_iter().chain(joined).collect()
+        }
+        (name, [outer, inner]) => prices.join(name, &own, outer, inner).into_iter().collect(),
+        (name, [input]) => prices.over(name, &own, input, limit).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn agreeing(name: &str, cost: f64, terms: impl IntoIterator<Item = CostTerm>) -> Option<CostPart> {
+    CostPart::agreeing(name, cost, terms, ROUNDING)
+}
+
+/// The first rows of an input have their part of its cost.
+fn limited(own: &Costed, input: &Costed) -> Option<CostPart> {
+    let each = (input.total - input.startup) / input.rows;
+    let terms = [
+        CostTerm::input("startup of its input", input.startup),
+        CostTerm::new(own.rows, "rows", each, "cost of its input for each row"),
+    ];
+    agreeing(TOTAL, own.total, terms).filter(|_| own.rows < input.rows)
+}
+
+impl Prices {
+    fn join(self, name: &str, own: &Costed, outer: &Costed, inner: &Costed) -> Option<CostPart> {
+        match name {
+            "Merge Join" => self.merge_join(own, outer, inner),
+            "Nested Loop" => self.nested_loop(own, outer, inner),
+            _ => None,
+        }
+    }
+
+    /// The cost of a node with one input.
+    fn over(
+        self,
+        name: &str,
+        own: &Costed,
+        input: &Costed,
+        limit: Option<f64>,
+    ) -> Option<CostPart> {
+        match name {
+            "Sort" => self.sort(own, input, limit),
+            "Aggregate" | "HashAggregate" | "GroupAggregate" => self.aggregate(own, input),
+            "Gather" => self.gather(own, input),
+            "Gather Merge" => self.gather_merge(own, input),
+            "Limit" => limited(own, input),
+            "Materialize" => {
+                let price = 2.0 * self.operator;
+                let kept = CostTerm::new(input.rows, "rows kept", price, "2 cpu_operator_cost");
+                agreeing(TOTAL, own.total, [CostTerm::input("its input", input.total), kept])
+            }
+            _ => None,
+        }
+    }
+
+    /// Pages and rows. Their number of pages follows from the cost: it must be whole.
+    fn seq_scan(&self, own: &Costed) -> Option<CostPart> {
+        let of = |key| number(own.node, key);
+        let mut terms = Vec::new();
+        let rows = match own.text("Filter") {
+            "" => own.rows,
+            // The estimate is of the rows that pass; a run has the others, too.
+            filter if of("Actual Loops") == Some(1.0) && !own.is_parallel() => {
+                let rows = of("Actual Rows")? + of("Rows Removed by Filter").unwrap_or(0.0);
+                let steps = rows * super::condition::steps(filter)?;
+                terms.push(CostTerm::new(steps, "comparisons", self.operator, OPERATOR));
+                rows
+            }
+            _ => return None,
+        };
+        terms.push(CostTerm::new(rows, "rows", self.tuple, TUPLE));
+        let known: f64 = terms.iter().map(CostTerm::cost).sum();
+        let pages = (own.total - known) / self.seq_page;
+        let error = ROUNDING / self.seq_page;
+        let is_whole =
+            own.startup < ROUNDING && pages > 0.5 && (pages - pages.round()).abs() < error;
+        terms.insert(0, CostTerm::implied(pages.round(), "pages", self.seq_page, "seq_page_cost"));
+        agreeing(TOTAL, own.total, terms).filter(|_| is_whole)
+    }
+
+    /// Rows in index and table; what remains is the cost of pages.
+    fn index_scan(&self, own: &Costed) -> Option<CostPart> {
+        if own.has("Filter") || own.has("Order By") || own.is_parallel() {
+            return None;
+        }
+        let steps = match own.text("Index Cond") {
+            "" => 0.0,
+            condition => super::condition::steps(condition)?,
+        };
+        let terms = [
+            CostTerm::input("descent of the index", own.startup),
+            CostTerm::new(own.rows, "entries", self.index_tuple, "cpu_index_tuple_cost"),
+            CostTerm::new(own.rows * steps, "comparisons", self.operator, OPERATOR),
+            CostTerm::new(own.rows, "rows", self.tuple, TUPLE),
+        ];
+        let known: f64 = terms.iter().map(CostTerm::cost).sum();
+        let pages = (own.total - known) / self.random_page;
+        let pages = CostTerm::implied(pages, "random pages", self.random_page, "random_page_cost");
+        let terms = terms.into_iter().filter(|term| term.cost() > 0.0).chain([pages.clone()]);
+        agreeing(TOTAL, own.total, terms).filter(|_| pages.count > 0.0)
+    }
+
+    /// The bitmap is complete before the first page is read.
+    fn bitmap(&self, own: &Costed, bitmap: &Costed) -> Option<CostPart> {
+        if bitmap.text("Node Type") != "Bitmap Index Scan" {
+            return None;
+        }
+        let terms = [
+            CostTerm::input("its bitmap", bitmap.total),
+            CostTerm::new(bitmap.rows, "entries", 0.1 * self.operator, "0.1 cpu_operator_cost"),
+        ];
+        agreeing(STARTUP, own.startup, terms)
+    }
+
+    /// Rows and the pages that hold them. A page costs the less the more of the table is read: the
+    /// size of the table follows from the cost (the formula of L. Mackert and G. Lohman).
+    fn bitmap_pages(&self, own: &Costed, bitmap: &Costed) -> Option<CostPart> {
+        let rows = bitmap.rows;
+        let recheck = super::condition::steps(own.text("Recheck Cond"))?;
+        let steps = rows * (recheck + super::condition::steps(own.text("Filter"))?);
+        let known = own.startup + rows * self.tuple + steps * self.operator;
+        let read = |table: f64| {
+            let pages = 2.0 * table * rows / (2.0 * table + rows);
+            let pages = if pages >= table { table } else { pages.ceil() };
+            let saved = (self.random_page - self.seq_page) * (pages / table).sqrt();
+            (pages, if pages >= 2.0 { self.random_page - saved } else { self.random_page })
+        };
+        let cost = |table: f64| {
+            let (pages, price) = read(table);
+            known + pages * price
+        };
+        let (mut low, mut high) = (1.0_f64, TABLE_PAGES_MAX);
+        while high - low > 1.0 {
+            let middle = ((low + high) / 2.0).floor();
+            let end = if cost(middle) < own.total { &mut low } else { &mut high };
+            *end = middle;
+        }
+        let error = |table: f64| (cost(table) - own.total).abs();
+        let table = if error(low) < error(high) { low } else { high };
+        // Of a table that is much larger than what is read the cost hardly depends on its size.
+        let is_sure = error(table) < ROUNDING && error(table * 1.02 + 1.0) > 2.0 * ROUNDING;
+        let (pages, price) = read(table);
+        let of = format!("pages of a table of {table}");
+        let constant = "between random_page_cost and seq_page_cost";
+        let terms = [
+            CostTerm::input("its startup", own.startup),
+            CostTerm::implied(pages, &of, price, constant),
+            CostTerm::new(rows, "rows", self.tuple, TUPLE),
+            CostTerm::new(steps, "comparisons", self.operator, OPERATOR),
+        ];
+        agreeing(TOTAL, own.total, terms).filter(|_| is_sure)
+    }
+
+    /// Comparisons, pages on disk where the rows exceed work_mem, and passing the rows on.
+    fn sort(&self, own: &Costed, input: &Costed, limit: Option<f64>) -> Option<CostPart> {
+        let rows = input.rows.max(2.0);
+        let bytes = input.bytes()?;
+        let kept = limit.filter(|limit| *limit < rows).unwrap_or(rows);
+        let is_on_disk = bytes * kept / rows > self.work_mem;
+        // A heap of the first rows, of which each needs a place.
+        let is_heap = !is_on_disk && (rows > 2.0 * kept || bytes > self.work_mem);
+        let compared = if is_heap { 2.0 * kept } else { rows };
+        let mut terms = vec![
+            CostTerm::input("its input", input.total),
+            CostTerm::new(
+                rows * compared.log2(),
+                "comparisons",
+                2.0 * self.operator,
+                "2 cpu_operator_cost",
+            ),
+            CostTerm::new(rows, "rows", self.operator, OPERATOR),
+        ];
+        if is_on_disk {
+            let page = 0.75 * self.seq_page + 0.25 * self.random_page;
+            let name = "0.75 seq_page_cost + 0.25 random_page_cost";
+            let pages = self.sorted_pages(bytes);
+            terms.push(CostTerm::new(pages, "pages written and read", page, name));
+        }
+        agreeing(TOTAL, own.total, terms)
+    }
+
+    /// Rows hashed, before the first row of the outer input is read.
+    fn hash_join(&self, own: &Costed, outer: &Costed, hash: &Costed) -> Option<CostPart> {
+        let keys = super::condition::clauses(own.text("Hash Cond"));
+        let terms = [
+            CostTerm::input("startup of the outer input", outer.startup),
+            CostTerm::input("the inner input", hash.total),
+            CostTerm::new(hash.rows * keys, "hash keys", self.operator, OPERATOR),
+            CostTerm::new(hash.rows, "rows hashed", self.tuple, TUPLE),
+        ];
+        agreeing(STARTUP, own.startup, terms)
+    }
+
+    /// Rows of the outer input, each compared with half of its bucket. The rows of a bucket follow
+    /// from the cost: they must be a whole number.
+    fn hash_probe(&self, own: &Costed, outer: &Costed) -> Option<CostPart> {
+        if own.has("Join Filter") || own.has("Filter") {
+            return None;
+        }
+        let keys = super::condition::clauses(own.text("Hash Cond")) * outer.rows;
+        let terms = [
+            CostTerm::input("its startup", own.startup),
+            CostTerm::input("rows of the outer input", outer.total - outer.startup),
+            CostTerm::new(keys, "hash keys", self.operator, OPERATOR),
+            CostTerm::new(own.rows, "rows", self.tuple, TUPLE),
+        ];
+        let known: f64 = terms.iter().map(CostTerm::cost).sum();
+        let half = 0.5 * keys * self.operator;
+        let bucket = (own.total - known) / half;
+        let is_whole = bucket > 0.5
+            && (bucket - bucket.round()).abs() <= 0.01 * bucket + ROUNDING / half
+            && ROUNDING / half < 0.25;
+        let compared = 0.5 * keys * bucket.round();
+        let compared =
+            CostTerm::implied(compared, "comparisons in buckets", self.operator, OPERATOR);
+        agreeing(TOTAL, own.total, terms.into_iter().chain([compared])).filter(|_| is_whole)
+    }
+
+    /// Both inputs, read to their ends and once.
+    fn merge_join(&self, own: &Costed, outer: &Costed, inner: &Costed) -> Option<CostPart> {
+        let keys = super::condition::clauses(own.text("Merge Cond"));
+        let compared = keys * (outer.rows + inner.rows);
+        let terms = [
+            CostTerm::input("the outer input", outer.total),
+            CostTerm::input("the inner input", inner.total),
+            CostTerm::new(compared, "comparisons", self.operator, OPERATOR),
+            CostTerm::new(own.rows, "rows", self.tuple, TUPLE),
+        ];
+        agreeing(TOTAL, own.total, terms)
+    }
+
+    /// The inner input for each row of the outer one, and each pair of rows.
+    fn nested_loop(&self, own: &Costed, outer: &Costed, inner: &Costed) -> Option<CostPart> {
+        let steps = match own.text("Join Filter") {
+            "" => 0.0,
+            condition => super::condition::steps(condition)?,
+        };
+        let pairs = outer.rows * inner.rows;
+        let mut terms = vec![CostTerm::input("the outer input", outer.total)];
+        match inner.text("Node Type") {
+            "Memoize" => return None,
+            // It keeps its rows.
+            "Materialize" | "Sort" => {
+                let again = (outer.rows - 1.0) * inner.rows;
+                terms.push(CostTerm::input("the inner input", inner.total));
+                terms.push(CostTerm::new(again, "rows read again", self.operator, OPERATOR));
+            }
+            _ => terms.push(CostTerm::new(
+                outer.rows,
+                "runs of the inner input",
+                inner.total,
+                "its cost",
+            )),
+        }
+        if steps > 0.0 {
+            terms.push(CostTerm::new(pairs * steps, "comparisons", self.operator, OPERATOR));
+        }
+        terms.push(CostTerm::new(pairs, "pairs of rows", self.tuple, TUPLE));
+        CostPart::agreeing(TOTAL, own.total, terms, ROUNDING + 0.005 * outer.rows)
+    }
+
+    /// Columns to group by, calls of aggregate functions, groups. The calls for each row follow
+    /// from the cost: they must be a whole number.
+    fn aggregate(&self, own: &Costed, input: &Costed) -> Option<CostPart> {
+        let strategy = match own.text("Node Type") {
+            "HashAggregate" => "Hashed",
+            "GroupAggregate" => "Sorted",
+            _ => own.text("Strategy"),
+        };
+        let columns = super::condition::keys(&own.node["Group Key"]);
+        let is_grouped = matches!(strategy, "Hashed" | "Sorted");
+        let is_on_disk = number(own.node, "Planned Partitions").is_some_and(|count| count > 0.0);
+        // HAVING drops groups.
+        let is_other = is_on_disk || own.has("Filter") || own.has("Grouping Sets");
+        if is_other || is_grouped != (columns > 0) {
+            return None;
+        }
+        let compared = columns as f64 * input.rows;
+        let mut terms = vec![CostTerm::input("its input", input.total)];
+        if is_grouped {
+            terms.push(CostTerm::new(compared, "keys", self.operator, OPERATOR));
+        }
+        terms.push(CostTerm::new(own.rows, "groups", self.tuple, TUPLE));
+        let known: f64 = terms.iter().map(CostTerm::cost).sum();
+        let calls = (own.total - known) / self.operator / input.rows;
+        let error = 0.01 * calls + ROUNDING / self.operator / input.rows;
+        let is_whole = (calls - calls.round()).abs() <= error && error < 0.25;
+        let calls = calls.round() * input.rows;
+        if calls > 0.0 {
+            terms.push(CostTerm::implied(calls, "calls of functions", self.operator, OPERATOR));
+        }
+        agreeing(TOTAL, own.total, terms).filter(|_| is_whole)
+    }
+
+    fn gather(&self, own: &Costed, input: &Costed) -> Option<CostPart> {
+        let terms = [
+            CostTerm::input("its input", input.total),
+            CostTerm::new(1.0, "start of workers", self.parallel_setup, "parallel_setup_cost"),
+            CostTerm::new(own.rows, "rows", self.parallel_tuple, "parallel_tuple_cost"),
+        ];
+        agreeing(TOTAL, own.total, terms)
+    }
+
+    /// A heap with a place for each process; a row costs 5 % more than without order.
+    fn gather_merge(&self, own: &Costed, input: &Costed) -> Option<CostPart> {
+        let processes = number(own.node, "Workers Planned")? + 1.0;
+        let compared = (own.rows + processes) * processes.log2();
+        let terms = [
+            CostTerm::input("its input", input.total),
+            CostTerm::new(1.0, "start of workers", self.parallel_setup, "parallel_setup_cost"),
+            CostTerm::new(compared, "comparisons", 2.0 * self.operator, "2 cpu_operator_cost"),
+            CostTerm::new(own.rows, "rows of the heap", self.operator, OPERATOR),
+            CostTerm::new(own.rows, "rows", 1.05 * self.parallel_tuple, "1.05 parallel_tuple_cost"),
+        ];
+        agreeing(TOTAL, own.total, terms)
+    }
+}
