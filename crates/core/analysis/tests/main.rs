@@ -32,6 +32,7 @@ mod simulated_noise;
 mod simulated_percentiles;
 mod simulated_runs;
 mod simulated_steps;
+mod stability;
 mod timeouts;
 mod waterfall;
 mod why;
