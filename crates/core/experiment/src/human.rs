@@ -149,6 +149,17 @@ pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
             }
             _ => text(node),
         },
+        Kind::ScalarList => match &node.content {
+            Content::List(nodes) if nodes.is_empty() => Err("the list is empty".into()),
+            Content::List(nodes) => {
+                let number_or_text = |node: &Node| match &node.content {
+                    Content::Integer(_) | Content::Float(_) => read(Kind::Scalar, node),
+                    _ => text(node),
+                };
+                nodes.iter().map(number_or_text).collect::<Result<_, _>>().map(Value::List)
+            }
+            _ => text(node),
+        },
         Kind::Text | Kind::MaybeEmptyText => text(node),
         Kind::Choice(words) => match &node.content {
             Content::Text(given) if words.contains(&given.as_str()) => {
