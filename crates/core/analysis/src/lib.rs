@@ -29,6 +29,7 @@ pub mod percentiles;
 pub mod plans;
 pub mod power;
 pub mod profile;
+pub mod race;
 pub mod response;
 pub mod runs;
 pub mod scaling;

@@ -20,6 +20,7 @@ mod plans;
 mod profile;
 mod published_inserts;
 mod published_waits;
+mod race;
 mod runs;
 mod scipy;
 mod scripts;

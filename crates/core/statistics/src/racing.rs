@@ -18,6 +18,7 @@
 //!   surviving biases them.
 
 use crate::{Interval, t_quantile, t_two_sided_p};
+use serde::Serialize;
 use std::f64::consts::PI;
 
 /// Rules of a race.
@@ -51,15 +52,29 @@ pub enum Outcome {
     Failed,
 }
 
+impl Outcome {
+    /// Its value, or bound.
+    fn known(self) -> Option<f64> {
+        match self {
+            Self::Value(value) | Self::TimedOut(Some(value)) => Some(value),
+            Self::TimedOut(None) | Self::Failed => None,
+        }
+    }
+}
+
 /// Reason for which a candidate left.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// A trial failed.
     Failed,
     /// Every trial timed out, and nothing is known of its value.
     TimedOut,
-    /// Its largest and smallest value differ by this share of their mean.
-    Unstable(f64),
+    /// Its values differ too much.
+    Unstable {
+        /// The largest less the smallest, relative to their mean.
+        range: f64,
+    },
     /// Worse than the leader.
     Worse {
         /// The leader then.
@@ -74,7 +89,7 @@ pub enum Reason {
 }
 
 /// A candidate that left.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Departure {
     /// Its position.
     pub candidate: usize,
@@ -85,7 +100,7 @@ pub struct Departure {
 }
 
 /// A candidate in the race.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Survivor {
     /// Its position.
     pub candidate: usize,
@@ -99,7 +114,7 @@ pub struct Survivor {
 }
 
 /// A race after all blocks that are complete for the candidates in it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Standing {
     /// Those that left, in order.
     pub departures: Vec<Departure>,
@@ -109,6 +124,8 @@ pub struct Standing {
     pub blocks: usize,
     /// Trials that the race needed.
     pub trials: usize,
+    /// True if differences are factors, because all values have logarithms.
+    pub by_ratio: bool,
 }
 
 impl Standing {
@@ -126,7 +143,10 @@ impl Standing {
 /// Runs a race over the outcomes of each candidate in the order of blocks. Outcomes of a candidate
 /// after it left are ignored; a block that a candidate in the race lacks ends the race so far.
 pub fn race(outcomes: &[Vec<Outcome>], rules: Rules) -> Standing {
-    let mut race = Race { outcomes, rules, inside: (0..outcomes.len()).collect(), blocks: 0 };
+    let is_positive = |own: &Outcome| own.known().is_none_or(|value| value > 0.0);
+    let by_ratio = outcomes.iter().flatten().all(is_positive);
+    let inside = (0..outcomes.len()).collect();
+    let mut race = Race { outcomes, rules, by_ratio, inside, blocks: 0 };
     let (mut departures, mut trials): (Vec<Departure>, usize) = (Vec::new(), 0);
     // A block of a race that is over decides nothing.
     let is_open = |race: &Race| race.inside.len() > 1 || race.blocks < race.rules.first;
@@ -137,12 +157,14 @@ pub fn race(outcomes: &[Vec<Outcome>], rules: Rules) -> Standing {
         race.inside.retain(|own| left.iter().all(|it| it.candidate != *own));
         departures.extend(left);
     }
-    Standing { departures, survivors: race.survivors(), blocks: race.blocks, trials }
+    let Race { blocks, .. } = race;
+    Standing { departures, survivors: race.survivors(), blocks, trials, by_ratio }
 }
 
 struct Race<'o> {
     outcomes: &'o [Vec<Outcome>],
     rules: Rules,
+    by_ratio: bool,
     /// Candidates in the race.
     inside: Vec<usize>,
     blocks: usize,
@@ -198,20 +220,12 @@ impl Race<'_> {
 
     /// Values and bounds.
     fn known(&self, candidate: usize) -> impl Iterator<Item = f64> {
-        self.seen(candidate).iter().filter_map(|own| match own {
-            Outcome::Value(value) | Outcome::TimedOut(Some(value)) => Some(*value),
-            Outcome::TimedOut(None) | Outcome::Failed => None,
-        })
+        self.seen(candidate).iter().filter_map(|own| own.known())
     }
 
     fn mean(&self, candidate: usize) -> f64 {
         let n = self.known(candidate).count() as f64;
         self.known(candidate).sum::<f64>() / n
-    }
-
-    /// Whether all values of candidates in the race have logarithms.
-    fn by_ratio(&self) -> bool {
-        self.inside.iter().all(|own| self.known(*own).all(|value| value > 0.0))
     }
 
     /// The share of the level that each test of this look has.
@@ -234,9 +248,8 @@ impl Race<'_> {
 
     /// Differences by which the leader is better, in blocks in which both are known.
     fn behind(&self, leader: usize, candidate: usize) -> Option<Differences> {
-        let by_ratio = self.by_ratio();
         let scaled = |value: f64| {
-            let value = if by_ratio { value.ln() } else { value };
+            let value = if self.by_ratio { value.ln() } else { value };
             if self.rules.is_lower_better { value } else { -value }
         };
         let pairs = self.seen(leader).iter().zip(self.seen(candidate));
@@ -257,12 +270,11 @@ impl Race<'_> {
         if self.blocks < self.rules.first.max(2) || self.timed_out(*leader) {
             return left;
         }
-        let by_ratio = self.by_ratio();
         for candidate in others {
             let Some(behind) = self.behind(*leader, *candidate) else { continue };
             let (p_value, level) = (behind.p_value(), self.level());
             if p_value < level {
-                let by = if by_ratio { behind.mean.exp() } else { behind.mean };
+                let by = if self.by_ratio { behind.mean.exp() } else { behind.mean };
                 let reason = Reason::Worse { leader: *leader, by, p_value, level };
                 left.push(Departure { candidate: *candidate, after: self.blocks, reason });
             }
@@ -286,7 +298,7 @@ impl Race<'_> {
             let known = || self.known(candidate);
             let width = known().fold(f64::MIN, f64::max) - known().fold(f64::MAX, f64::min);
             let range = width / self.mean(candidate).abs();
-            self.rules.range_max.filter(|max| range > *max).map(|_| Reason::Unstable(range))
+            self.rules.range_max.filter(|max| range > *max).map(|_| Reason::Unstable { range })
         };
         let inside = self.inside.iter().copied();
         let left = inside.filter_map(|candidate| Some((candidate, reason(candidate)?)));
@@ -297,11 +309,10 @@ impl Race<'_> {
     fn survivors(&self) -> Vec<Survivor> {
         let ranked = self.ranked();
         let has_looked = self.blocks >= self.rules.first.max(2);
-        let by_ratio = self.by_ratio();
         let behind = |candidate: usize| {
             let leader = *ranked.first().filter(|own| **own != candidate && has_looked)?;
             let interval = self.behind(leader, candidate)?.interval(self.level());
-            Some(if by_ratio { interval.map(f64::exp) } else { interval })
+            Some(if self.by_ratio { interval.map(f64::exp) } else { interval })
         };
         let survivor = |candidate: &usize| {
             let values: Vec<f64> = self.known(*candidate).collect();
