@@ -3,8 +3,8 @@
 use crate::common::Lab;
 use serde_json::Value;
 
-/// TPC-C on `PostgreSQL`, 23 configurations on 10 machines (TUNA, `EuroSys` 2025, MIT licence); 0 is
-/// a failure.
+/// TPC-C on `PostgreSQL`, 23 configurations on 10 machines (TUNA, `EuroSys` 2025, MIT licence);
+/// 0 is a failure.
 const TUNA: &str =
     include_str!("../../core/analysis/tests/data/tuna-10-blocks-23-configurations.csv");
 

@@ -1,4 +1,5 @@
-//! The configurations of a run as candidates of a race: after the blocks so far, who leaves and why.
+//! The configurations of a run as candidates of a race: which leave after the blocks so far, and
+//! why.
 //! The rules: [`statistics::racing`].
 
 use crate::wording::{self, p_value, percent, ratio};

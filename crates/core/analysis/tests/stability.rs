@@ -1,7 +1,8 @@
 //! The stability of whole reports: how often one of steady runs claims regimes, and what is said to
 //! separate real ones.
 
-use analysis::{Stability, summarize};
+use analysis::stability::Stability;
+use analysis::summarize;
 use observations::{MachineLoad, Recording};
 use testing::recordings::{Random, data_files, wait};
 

@@ -410,6 +410,7 @@ mod tests {
             (Kind::Share, "2%", Value::Float(0.02)),
             (Kind::Number { min: 0.001, max: 10.0 }, "0.05", Value::Float(0.05)),
             (Kind::TextList, "fast", Value::Text("fast".into())),
+            (Kind::ScalarList, "1..9", Value::Text("1..9".into())),
         ] {
             assert_eq!(value(kind, text(written)), Ok(expected), "{written}");
         }
@@ -467,6 +468,8 @@ mod tests {
             (Kind::Text, text(" "), "empty"),
             (Kind::Text, Content::Integer(1), "a quoted text"),
             (Kind::TextList, Content::List(Vec::new()), "empty"),
+            (Kind::ScalarList, Content::List(Vec::new()), "empty"),
+            (Kind::ScalarList, Content::Bool(true), "a quoted text"),
             (Kind::Scalar, Content::List(Vec::new()), "a number or text"),
         ] {
             let message = value(kind, content.clone()).unwrap_err();

@@ -106,7 +106,7 @@ fn of_hypothesis(length: usize) -> Rc<[Division]> {
     })
 }
 
-/// How much a series is divided: none of it depends on the unit or the origin.
+/// Measures of a series that depend neither on the unit nor on the origin of its values.
 #[derive(Debug, Clone, Copy)]
 struct Division {
     /// Logarithms of how many times squared deviations are smaller within two and within three

@@ -1,5 +1,5 @@
-//! What separates the blocks of two regimes: session time, and counters of devices, machine and
-//! study.
+//! Session time, and counters of devices, machine and study, that separate the blocks of two
+//! regimes.
 
 use crate::compare::welch_error;
 use crate::estimate::{Moments, t_test};

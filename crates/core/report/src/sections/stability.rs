@@ -4,8 +4,9 @@ use crate::model::{Cell, Columns, Document, Section};
 use crate::sections::{legend, waterfall};
 use crate::text::{label, listed};
 use crate::{Text, number};
-use analysis::{ConfigurationStability, Separator, Stability, Summary};
-use observations::number::{p_value, quantity, ratio, relative};
+use analysis::Summary;
+use analysis::stability::{ConfigurationStability, Separator, Stability};
+use observations::number::{p_value, plain_percent, quantity, ratio};
 
 /// How the line and the document come to what they say.
 const LEGEND: &str = "CV: standard deviation relative to the mean; range: largest less smallest \
@@ -57,7 +58,7 @@ fn line(stability: &Stability) -> String {
         (None, None) => None,
     };
     let (found, all) = (stability.with_regimes().count(), stability.configurations.len());
-    let rate = relative(stability.error_rate);
+    let rate = plain_percent(stability.error_rate);
     let regimes = match (found, all) {
         (0, _) => format!("no regimes found in the repeats (test at {rate})"),
         (_, 1) => format!("the repeats fall into regimes (test at {rate})"),
@@ -157,8 +158,8 @@ fn details(own: &ConfigurationStability, unit: &str) -> Vec<Section> {
     counters.left("overlap", |own| if own.is_complete { "none" } else { "some" });
     section.table(counters);
     section.note(
-        "The sides are divided at the largest step between regimes. p: Welch's t, adjusted \
-         for all counters recorded (false discovery rate). A counter that differs may be a cause, a \
+        "The sides are divided at the largest step between regimes. p: Welch's t, adjusted for all \
+         counters recorded (false discovery rate). A counter that differs may be a cause, a \
          consequence or neither.",
     );
     vec![section]
