@@ -15,8 +15,10 @@ command = "echo {x} $x {word}"
 random = { x = "1..1000000", word = ["a", "b"] }
 [workload.responses.printed]
 regex = "^([0-9]+) "
+direction = "lower"
 [workload.responses.variable]
-regex = "^[0-9]+ ([0-9]+) "
+regex = "^[0-9]+ ([0-9]+)"
+direction = "lower"
 [factors]
 "workload.runs" = [1, 2]
 [repeats]

@@ -6,7 +6,7 @@ use analysis::summarize;
 use observations::{MachineLoad, Recording};
 use testing::recordings::{Random, data_files, wait};
 
-const REPORTS: usize = 300;
+const REPORTS: usize = 200;
 
 /// Elapsed times of a configuration whose mean is this.
 type Noise = fn(f64, usize, &mut Random) -> Vec<f64>;
@@ -48,21 +48,21 @@ fn stability(recording: &Recording) -> Stability {
     summarize(recording).stability().unwrap()
 }
 
-/// Twice the standard error of 5 % in 300 reports is 2.5 %.
+/// Twice the standard error of 5 % in 200 reports is 3.1 %.
 #[test]
 fn one_of_twenty_reports_of_steady_runs_claims_regimes() {
     let mut random = Random::new(36);
     for (name, noise) in
         [("normal", normal as Noise), ("lognormal", lognormal), ("AR(1)", autocorrelated)]
     {
-        for (configurations, blocks) in [(1, 20), (4, 5), (4, 12)] {
+        for (configurations, blocks) in [(1, 20), (4, 8)] {
             let of = vec![noise; configurations];
             let claims = (0..REPORTS).filter(|_| {
                 stability(&recording(&of, blocks, &mut random)).with_regimes().next().is_some()
             });
             let share = claims.count() as f64 / REPORTS as f64;
             println!("{name}, {configurations} configurations, {blocks} blocks: {share}");
-            assert!(share <= 0.075, "{name}, {configurations}, {blocks}: {share}");
+            assert!(share <= 0.08, "{name}, {configurations}, {blocks}: {share}");
         }
     }
 }
@@ -99,8 +99,8 @@ fn slow_blocks() -> Recording {
         let steal_s = (if slow { 0.4 } else { 0.02 }) * (1.0 + 0.1 * random.normal());
         seen.machine = MachineLoad {
             cpus: 4,
-            busy_s: 2.0 + 0.1 * random.normal(),
-            own_s: 1.8,
+            busy_s: 1.0 + seen.elapsed_s * (0.1 + 0.01 * random.normal()),
+            own_s: 1.0,
             steal_s,
             iowait_s: 0.0,
         };

@@ -155,7 +155,7 @@ fn details(own: &ConfigurationStability, unit: &str) -> Vec<Section> {
     counters.left("better side", |own| &own.better);
     counters.left("worse side", |own| &own.worse);
     counters.left("p", |own| p_value(own.p_value));
-    counters.left("overlap", |own| if own.is_complete { "none" } else { "some" });
+    counters.left("values overlap", |own| if own.is_complete { "no" } else { "yes" });
     section.table(counters);
     section.note(
         "The sides are divided at the largest step between regimes. p: Welch's t, adjusted for all \
