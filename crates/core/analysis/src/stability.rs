@@ -175,7 +175,8 @@ impl Summary<'_> {
         let step = |own: &[Regime]| if low > 0.0 { own[1].mean / own[0].mean } else { apart(own) };
         let steps: Vec<f64> = regimes.windows(2).map(step).collect();
         let largest = (0..steps.len()).max_by(|a, b| steps[*a].total_cmp(&steps[*b]));
-        let mut sides = [0..=largest.unwrap_or(0), largest.unwrap_or(0) + 1..=regimes.len() - 1]
+        let second = largest.unwrap_or(0) + 1;
+        let mut sides = [0..second, second..regimes.len()]
             .map(|side| regimes[side].iter().flat_map(|own| own.blocks.clone()).collect());
         if row.estimate.direction == Direction::LowerIsBetter {
             regimes.reverse();

@@ -127,8 +127,7 @@ impl Division {
         let sums = Sums::new(&sorted);
         let all = sums.squares(0, sorted.len());
         let sd = (all / (sorted.len() as f64 - 1.0)).sqrt();
-        // Not a number does not pass either.
-        if !(sd > largest * ROUNDING) {
+        if sd.is_nan() || sd <= largest * ROUNDING {
             return None;
         }
         // Groups without any spread count as having one of a millionth.

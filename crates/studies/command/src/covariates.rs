@@ -156,8 +156,9 @@ pub fn covariates(summary: &Summary) -> Vec<Covariate> {
 /// `None` where a block lacks its value, or all have the same.
 fn covariate(summary: &Summary, blocks: &Blocks, name: &str) -> Option<Covariate> {
     let drawn = |block: u32| {
-        let trials = (0..summary.grid.cells.len()).filter_map(|own| summary.grid.cell(own, block));
-        trials.filter_map(|seen| DRAWN.read(name, seen)).next()
+        let mut trials =
+            (0..summary.grid.cells.len()).filter_map(|own| summary.grid.cell(own, block));
+        trials.find_map(|seen| DRAWN.read(name, seen))
     };
     let x: Vec<f64> = blocks.numbers.iter().map(|block| drawn(*block)).collect::<Option<_>>()?;
     let (low, high) = (x.iter().copied().reduce(f64::min)?, x.iter().copied().reduce(f64::max)?);

@@ -263,9 +263,11 @@ impl Reader<'_> {
         for (name, value) in self.configuration.below(RANDOM) {
             let path = format!("{RANDOM}{name}");
             let own = Source::parse(value).map_err(|error| error.to_string());
-            let own = own.and_then(|source| match self.parameters.contains_key(name) {
-                true => Err(format!("`{name}` is in workload.parameters, too; remove one")),
-                false => Ok(source),
+            let own = own.and_then(|source| {
+                if self.parameters.contains_key(name) {
+                    return Err(format!("`{name}` is in workload.parameters, too; remove one"));
+                }
+                Ok(source)
             });
             match own {
                 Ok(source) => self.draws.0.push((name.to_owned(), source.draw(seed, name))),

@@ -87,9 +87,8 @@ fn regimes(own: &ConfigurationStability, unit: &str) -> String {
 fn causes(own: &ConfigurationStability) -> String {
     let why = own.why.iter().map(|finding| format!(" {}", finding.text));
     let counters = own.separators.iter().take(COUNTERS).map(|own| {
-        format!("{} {} to {}", own.name, quantity(own.better.mean, &own.better.unit), {
-            quantity(own.worse.mean, &own.worse.unit)
-        })
+        let [better, worse] = [&own.better, &own.worse].map(|own| quantity(own.mean, &own.unit));
+        format!("{} {better} to {worse}", own.name)
     });
     let counters = listed(counters).map(|counters| format!(" Counters that differ: {counters}."));
     let causes: String = why.chain(counters).collect();
