@@ -55,6 +55,6 @@ studies! {
         command: disk::COMMAND,
     }
     { probe: sync::SyncProbe, sections: sync::SECTIONS, command: sync::COMMAND, }
-    { probe: command::CommandProbe, command: command::TIME, }
+    { probe: command::CommandProbe, sections: command::SECTIONS, command: command::TIME, }
     { sections: compression::SECTIONS, }
 }

@@ -19,6 +19,9 @@ pub struct Show {
     /// Only configurations with all of these levels, as in `data_files=4`
     #[arg(long = "only", value_name = "FACTOR=LEVEL")]
     pub only: Vec<String>,
+    /// How steady repeats are: spread, drift, regimes, and what separates these
+    #[arg(long, conflicts_with_all = ["runs", "source"])]
+    pub stability: bool,
     /// List the runs of the results file
     #[arg(long)]
     pub runs: bool,
@@ -51,6 +54,13 @@ impl Tool for Show {
         }
         keep_only(&mut recording, &self.only)?;
         let summary = results::summary(context, &recording, store.path());
+        if self.stability {
+            return output::show(
+                self.form,
+                || report::json::stability(&summary),
+                || report::stability(&summary),
+            );
+        }
         output::show(
             self.form,
             || report::json::summary(&summary, context.sections),

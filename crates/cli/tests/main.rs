@@ -29,6 +29,7 @@ mod data;
 mod disk;
 mod disk_devices;
 mod disk_fio;
+mod drawn;
 mod dropped_databases;
 mod duckdb;
 mod failures;
@@ -90,6 +91,7 @@ mod sqlite_queries;
 mod sqlserver;
 #[cfg(feature = "sqlserver")]
 mod sqlserver_target;
+mod stability;
 #[cfg(feature = "sqlserver")]
 mod statement_logs;
 mod statements;

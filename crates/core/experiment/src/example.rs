@@ -138,7 +138,7 @@ fn placeholder(setting: &Declaration) -> String {
             format!("\"{}\"    # {}", words.first().unwrap_or(&""), words.join(" | "))
         }
         (None, Kind::Text | Kind::TextList) if names_volume(setting.path) => "\"fast\"".into(),
-        (None, Kind::TextList) => "[\"...\"]".into(),
+        (None, Kind::TextList | Kind::ScalarList) => "[\"...\"]".into(),
         (None, Kind::Text | Kind::MaybeEmptyText | Kind::Scalar) => "\"...\"".into(),
     }
 }

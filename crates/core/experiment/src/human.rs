@@ -149,6 +149,17 @@ pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
             }
             _ => text(node),
         },
+        Kind::ScalarList => match &node.content {
+            Content::List(nodes) if nodes.is_empty() => Err("the list is empty".into()),
+            Content::List(nodes) => {
+                let number_or_text = |node: &Node| match &node.content {
+                    Content::Integer(_) | Content::Float(_) => read(Kind::Scalar, node),
+                    _ => text(node),
+                };
+                nodes.iter().map(number_or_text).collect::<Result<_, _>>().map(Value::List)
+            }
+            _ => text(node),
+        },
         Kind::Text | Kind::MaybeEmptyText => text(node),
         Kind::Choice(words) => match &node.content {
             Content::Text(given) if words.contains(&given.as_str()) => {
@@ -399,6 +410,7 @@ mod tests {
             (Kind::Share, "2%", Value::Float(0.02)),
             (Kind::Number { min: 0.001, max: 10.0 }, "0.05", Value::Float(0.05)),
             (Kind::TextList, "fast", Value::Text("fast".into())),
+            (Kind::ScalarList, "1..9", Value::Text("1..9".into())),
         ] {
             assert_eq!(value(kind, text(written)), Ok(expected), "{written}");
         }
@@ -456,6 +468,8 @@ mod tests {
             (Kind::Text, text(" "), "empty"),
             (Kind::Text, Content::Integer(1), "a quoted text"),
             (Kind::TextList, Content::List(Vec::new()), "empty"),
+            (Kind::ScalarList, Content::List(Vec::new()), "empty"),
+            (Kind::ScalarList, Content::Bool(true), "a quoted text"),
             (Kind::Scalar, Content::List(Vec::new()), "a number or text"),
         ] {
             let message = value(kind, content.clone()).unwrap_err();

@@ -180,6 +180,11 @@ fn value_schema(setting: &Declaration) -> Value {
         Kind::TextList => {
             json!({ "type": ["string", "array"], "items": { "type": "string" }, "minItems": 1 })
         }
+        Kind::ScalarList => json!({
+            "type": ["string", "array"],
+            "items": { "type": ["number", "string"] },
+            "minItems": 1
+        }),
         Kind::Choice(words) => json!({ "enum": words }),
         Kind::Scalar => json!({ "type": ["boolean", "number", "string"] }),
     };

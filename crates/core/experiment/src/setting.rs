@@ -48,6 +48,8 @@ pub enum Kind {
     MaybeEmptyText,
     /// Text or a list of texts.
     TextList,
+    /// Text or a list of numbers and texts.
+    ScalarList,
     /// One of these words.
     Choice(&'static [&'static str]),
     /// A boolean, number or text that only the engine can judge.

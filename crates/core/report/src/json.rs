@@ -51,6 +51,13 @@ pub fn summary(summary: &Summary, studies: StudySections<'_>) -> Result<Value> {
     )
 }
 
+/// The stability of a run; `null` where no configuration has five repeats.
+pub fn stability(summary: &Summary) -> Result<Value> {
+    let run = &summary.recording.run;
+    let content = json!({ "run": run.id, "name": run.name, "stability": summary.stability() });
+    object("stability", &content, Value::Null)
+}
+
 /// All that a run recorded, as one object: its schema, then the fields of [`Recording`]. Histograms
 /// are arrays of `[nanoseconds, count]`; a figure that is not a finite number is `null`; integers
 /// are exact up to 2^64.

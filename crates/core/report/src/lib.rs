@@ -63,7 +63,7 @@ pub use recording::tables;
 pub use runs::runs;
 pub use sections::{
     Chapter, SectionData, SectionEntry, ShowSection, StudySections, accounting,
-    check as accounting_check, run, section_data, wait_table, waits_left_out,
+    check as accounting_check, run, section_data, stability, wait_table, waits_left_out,
 };
 pub use terminal::{Style, terminal, wrapped};
 pub use text::{Text, escaped, from_utc, lines, origin, short_name, utc, utc_second};

@@ -17,6 +17,7 @@ mod profiles;
 mod record;
 mod response;
 mod session_time;
+mod stability;
 mod timelines;
 mod waits;
 
@@ -25,6 +26,7 @@ pub(crate) use overview::better;
 pub(crate) use profiles::changes;
 pub(crate) use session_time::{RUN_QUEUE, part, parts};
 pub use session_time::{accounting, check};
+pub use stability::stability;
 pub use waits::{left_out as waits_left_out, table as wait_table};
 
 use crate::model::{Document, Medium, Section};
@@ -134,6 +136,7 @@ crate::sections! {
         Configurations detectable: summary.detectable().as_ref() => configurations::power;
         Configurations outliers: &summary.outliers() => configurations::outliers;
         Configurations drift: summary.drift();
+        Configurations stability: summary.stability().as_ref() => stability::section;
         Configurations factors: &summary.factors => factors::sections;
         Plans plans: &summary.plans() => plans::section;
         Models models: &summary.throughput_models() => models::sections;

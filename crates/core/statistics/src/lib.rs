@@ -5,6 +5,9 @@
 //! - [`t_quantile`], [`t_two_sided_p`], [`f_upper_p`]: Student's t and F, as exact as scipy's
 //! - [`correct`], [`adjusted`]: Holm's correction of a family of tests
 //! - [`change_points`]: where a series of runs changes its level
+//! - [`regimes`]: whether repeats fall into two or three groups
+//! - [`racing`]: which of many candidates leave, block by block
+//! - [`discoveries`]: false discovery rates of a family of tests
 //! - [`step`]: the step in which values were rounded
 //! - [`independent_columns`], [`non_negative`]: fits of costs to their sums
 
@@ -12,9 +15,14 @@ pub mod change_points;
 mod distribution;
 mod interval;
 mod least_squares;
+pub mod racing;
+mod regimes;
+mod series;
 mod step;
 
-pub use distribution::{adjusted, correct, f_upper_p, t_quantile, t_two_sided_p};
+pub use distribution::{adjusted, correct, discoveries, f_upper_p, t_quantile, t_two_sided_p};
 pub use interval::Interval;
 pub use least_squares::{independent_columns, non_negative};
+pub use regimes::{Regimes, VALUES_MIN as REGIMES_VALUES_MIN, regimes};
+pub use series::normal;
 pub use step::step;

@@ -1,6 +1,7 @@
 //! The command of a configuration, read from its settings.
 
 use crate::answer::Answer;
+use crate::draws::{Draws, Source};
 use crate::template::{Parameters, Shell, WordsError, escaped, is_name, substituted, uses};
 use crate::{
     CLEANUP, COMMAND, CONCLUDE, CONCURRENCY, DURATION, FOLDER, HOOK_TIMEOUT, IGNORE_FAILURE, INPUT,
@@ -13,6 +14,8 @@ use std::process::ExitStatus;
 
 /// Where the settings of parameters lie.
 const PARAMETERS: &str = "workload.parameters.";
+/// Where those of drawn parameters lie.
+const RANDOM: &str = "workload.random.";
 
 /// The command that a configuration's trials run.
 #[derive(Debug)]
@@ -34,6 +37,8 @@ pub struct Job {
     set_up_uses: Vec<String>,
     /// Values of parameters by name.
     pub parameters: Parameters,
+    /// Those of them that were drawn.
+    pub(super) draws: Draws,
     pub(super) concurrency: u32,
     pub(super) warmup_runs: u64,
     pub(super) accepted: Accepted,
@@ -116,21 +121,36 @@ impl Sink {
 struct Reader<'a> {
     configuration: &'a Configuration,
     parameters: Parameters,
+    draws: Draws,
     shell: Shell,
     invalid: Vec<Invalid>,
 }
 
 impl Job {
-    /// Reads the command of a configuration.
+    /// Reads the command of a configuration, with the parameters that any trial could draw.
     ///
     /// # Errors
     /// What is wrong with it, each with its setting.
     pub fn from_settings(configuration: &Configuration) -> Result<Self, Vec<Invalid>> {
+        Self::for_trial(configuration, 0)
+    }
+
+    /// Reads the command of a trial, which draws parameters by its seed.
+    ///
+    /// # Errors
+    /// What is wrong with it, each with its setting.
+    pub fn for_trial(configuration: &Configuration, seed: u64) -> Result<Self, Vec<Invalid>> {
         let parameters = configuration.below(PARAMETERS);
         let parameters =
             parameters.map(|(name, value)| (name.to_owned(), value.to_string())).collect();
-        let mut reader =
-            Reader { configuration, parameters, shell: Shell::None, invalid: Vec::new() };
+        let mut reader = Reader {
+            configuration,
+            parameters,
+            draws: Draws::default(),
+            shell: Shell::None,
+            invalid: Vec::new(),
+        };
+        reader.draw(seed);
         let job = reader.job();
         let invalid = reader.invalid;
         if invalid.is_empty() { Ok(job) } else { Err(invalid) }
@@ -202,6 +222,7 @@ impl Reader<'_> {
             folder: configuration.get(FOLDER).map(PathBuf::from),
             runs: self.runs(),
             parameters: std::mem::take(&mut self.parameters),
+            draws: std::mem::take(&mut self.draws),
             words,
             line,
             answers,
@@ -229,8 +250,40 @@ impl Reader<'_> {
     fn check_parameters(&mut self) {
         let wrong = self.parameters.keys().filter(|name| !is_name(name));
         let message = "a parameter name consists of letters, digits, `_` and `-`";
-        let wrong = wrong.map(|name| Invalid::new(format!("{PARAMETERS}{name}"), message));
+        let is_drawn = |name: &str| self.draws.0.iter().any(|(own, _)| own == name);
+        let place = |name: &str| if is_drawn(name) { RANDOM } else { PARAMETERS };
+        let wrong = wrong.map(|name| Invalid::new(format!("{}{name}", place(name)), message));
         self.invalid.extend(wrong.collect::<Vec<_>>());
+    }
+
+    /// Adds the drawn parameters. Several trials share a set-up, so that its commands cannot use
+    /// them.
+    fn draw(&mut self, seed: u64) {
+        let around = [SETUP, CLEANUP].map(|hook| (hook, self.configuration.get(hook)));
+        for (name, value) in self.configuration.below(RANDOM) {
+            let path = format!("{RANDOM}{name}");
+            let own = Source::parse(value).map_err(|error| error.to_string());
+            let own = own.and_then(|source| {
+                if self.parameters.contains_key(name) {
+                    return Err(format!("`{name}` is in workload.parameters, too; remove one"));
+                }
+                Ok(source)
+            });
+            match own {
+                Ok(source) => self.draws.0.push((name.to_owned(), source.draw(seed, name))),
+                Err(message) => self.invalid.push(Invalid::new(path, message)),
+            }
+            for (hook, text) in &around {
+                if text.as_ref().is_some_and(|text| uses(text, name)) {
+                    let message = format!(
+                        "{{{name}}} is drawn for each block, but trials share this command; use \
+                         {{{name}}} in the command, workload.prepare or workload.conclude"
+                    );
+                    self.invalid.push(Invalid::new(hook.path(), message));
+                }
+            }
+        }
+        self.draws.add_to(&mut self.parameters);
     }
 
     /// A text with its parameters in place.
@@ -241,7 +294,7 @@ impl Reader<'_> {
         };
         let known: Vec<&str> = self.parameters.keys().map(String::as_str).collect();
         let near = nearest(unknown, &known).map_or_else(
-            || format!("set workload.parameters.{unknown}"),
+            || format!("set workload.parameters.{unknown} or workload.random.{unknown}"),
             |near| format!("a similar name is `{near}`"),
         );
         let message = format!(

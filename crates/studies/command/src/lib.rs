@@ -2,6 +2,7 @@
 //! it starts uses.
 //!
 //! - `template`: commands with parameters in braces, shells and words
+//! - `draws`: parameters drawn for each block; `covariates`: how the response depends on them
 //! - `job`: what a configuration runs, read from its settings, with the objections to it
 //! - `run`: one run of a command or a hook
 //! - `set_up`: the setup and cleanup commands around consecutive trials
@@ -14,6 +15,8 @@
 mod answer;
 mod arguments;
 mod brief;
+mod covariates;
+mod draws;
 mod error;
 mod hyperfine;
 mod job;
@@ -22,13 +25,25 @@ mod outcome;
 mod probe;
 mod quick;
 mod run;
+mod section;
 mod set_up;
 mod template;
 
 pub use crate::probe::*;
 pub use answer::Better;
+pub use covariates::{Covariate, Dependence};
+pub use draws::DRAWN;
 pub use error::{AnswerError, CommandEnd, CommandError};
 pub use job::{Accepted, Job};
 pub use quick::TIME;
 pub use set_up::CommandSetUp;
 pub use template::escaped;
+
+use self::covariates::covariates;
+
+report::sections! {
+    /// Its sections of reports.
+    pub const SECTIONS = |summary| {
+        Configurations covariates: &covariates(summary) => section::section;
+    }
+}

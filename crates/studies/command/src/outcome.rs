@@ -50,7 +50,7 @@ pub fn observations(
     let mut warnings = seen.warnings.clone();
     warnings.extend(left(&runs, left_behind));
     Observations {
-        facts: facts(&runs, shell),
+        facts: facts(&runs, shell).into_iter().chain(job.draws.facts()).collect(),
         work: Work { unit: Work::RUN.into(), amount: runs.len() as u64, ..Work::default() },
         responses,
         latencies: vec![Latency { name: "run".into(), histogram: Histogram::sum(&histograms) }],

@@ -35,6 +35,11 @@ settings! {
     /// Parameters: `{NAME}` in the command and its hooks, and the variable NAME in their
     /// environment.
     pub PARAMETERS: Option<Value> = "workload.parameters.*", Kind::Scalar;
+    /// Parameters that are drawn for each block and used like others: a list of values, or a range
+    /// that includes both ends, as in `"1..1000"` or `"0.5..2.0"`. All configurations of a block
+    /// get the same values.
+    pub RANDOM: Option<Value> = "workload.random.*",
+        Kind::ScalarList, Shown "\"1..1000\"";
     /// Runs of the command in a trial, including parallel ones. Default: 1, or as many as fit in
     /// workload.duration.
     pub RUNS: Option<u64> = "workload.runs", RUNS_KIND => Measurement;
@@ -127,8 +132,8 @@ impl Probe for CommandProbe {
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         // The plan has had these objections.
-        let job =
-            Job::from_settings(context.configuration).map_err(|mut invalid| invalid.remove(0))?;
+        let job = Job::for_trial(context.configuration, context.seed)
+            .map_err(|mut invalid| invalid.remove(0))?;
         let mark = Mark::new();
         let seed = ("STEELBENCH_SEED".to_owned(), context.seed.to_string());
         let given = job.parameters.clone().into_iter().chain([seed]);

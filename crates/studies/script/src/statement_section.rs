@@ -1,6 +1,7 @@
 //! The gain of each statement over the baseline.
 
-use analysis::{StatementGain, Summary};
+use analysis::Summary;
+use analysis::statement_gains::StatementGain;
 use report::model::{Columns, Section};
 use report::number;
 use report::table::{Cell, Share};

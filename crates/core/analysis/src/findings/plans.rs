@@ -7,7 +7,8 @@ use super::responses::SUPPORTED_ALONE;
 use super::{Finding, FindingKind};
 use crate::plans::change;
 use crate::settings::engine;
-use crate::{Comparison, FactorEffect, StatementGain, StatementPlans, Summary, wording};
+use crate::statement_gains::StatementGain;
+use crate::{Comparison, FactorEffect, StatementPlans, Summary, wording};
 
 /// Statements that are named.
 const NAMED: usize = 3;

@@ -6,7 +6,8 @@ use crate::model::{
     Tone,
 };
 use crate::{number, text};
-use analysis::{ConfigurationRow, Standing, Summary, Timeline};
+use analysis::timeline::Timeline;
+use analysis::{ConfigurationRow, Standing, Summary};
 use observations::{Series, TrialRecord};
 use serde_json::{Value, json};
 use std::collections::HashMap;

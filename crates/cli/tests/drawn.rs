@@ -1,0 +1,96 @@
+//! Parameters of commands that are drawn for each block.
+
+use crate::common::Lab;
+use std::collections::BTreeSet;
+
+/// Prints what it got, as a response.
+const DRAWN: &str = r#"
+[experiment]
+name = "drawn"
+[target]
+engine = "none"
+[workload]
+probe = "command"
+command = "echo {x} $x {word}"
+random = { x = "1..1000000", word = ["a", "b"] }
+[workload.responses.printed]
+regex = "^([0-9]+) "
+direction = "lower"
+[workload.responses.variable]
+regex = "^[0-9]+ ([0-9]+)"
+direction = "lower"
+[factors]
+"workload.runs" = [1, 2]
+[repeats]
+blocks = 6
+seed = 5
+"#;
+
+/// Block, configuration, what was recorded and what the command printed.
+fn trials(lab: &Lab) -> Vec<(u32, usize, f64, f64)> {
+    let recording = store::Store::open(lab.path("results/drawn.steelbench")).unwrap().read(1).unwrap();
+    let trials = recording.trials.iter().map(|trial| {
+        let seen = trial.observations.as_ref().unwrap();
+        let [printed, variable] = ["printed", "variable"].map(|own| seen.response(own).unwrap());
+        assert_eq!(printed, variable);
+        assert!([1.0, 2.0].contains(&seen.fact("drawn:word").unwrap()));
+        (trial.block, trial.configuration, seen.fact("drawn:x").unwrap(), printed)
+    });
+    let mut trials: Vec<_> = trials.collect();
+    trials.sort_by_key(|own| (own.0, own.1));
+    trials
+}
+
+#[test]
+fn all_configurations_of_a_block_get_the_recorded_value() {
+    let lab = Lab::with(DRAWN);
+    lab.run(0);
+    let first = trials(&lab);
+    assert_eq!(first.len(), 12);
+    for pair in first.chunks(2) {
+        assert_eq!((pair[0].0, pair[0].2), (pair[1].0, pair[1].2), "{first:?}");
+        assert!(pair.iter().all(|own| own.2 == own.3), "{pair:?}");
+    }
+    let values: BTreeSet<u64> = first.iter().map(|own| own.2 as u64).collect();
+    assert_eq!(values.len(), 6, "{first:?}");
+    // Another run of the file draws the same.
+    let other = Lab::with(DRAWN);
+    other.run(0);
+    assert_eq!(trials(&other), first);
+}
+
+#[test]
+fn reports_say_how_the_response_follows_a_drawn_parameter() {
+    let file = DRAWN.replace("echo {x} $x {word}", "echo {x} $x; sleep 0.0{word}");
+    let file = file.replace("[\"a\", \"b\"]", "[1, 9]");
+    let lab = Lab::with(&file.replace("blocks = 6", "blocks = 8"));
+    lab.run(0);
+    let shown = lab.steelbench(&["show", "drawn"]).expect(0).stdout;
+    assert!(shown.contains("elapsed follows word:"), "{shown}");
+    assert!(shown.contains("from word=1 to word=9"), "{shown}");
+    let json = lab.steelbench(&["show", "drawn", "--json"]).expect(0).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let own = json["covariates"].as_array().unwrap();
+    assert_eq!(own.len(), 2);
+    let word = own.iter().find(|own| own["name"] == "word").unwrap();
+    assert!(word["response"]["interval"]["low"].as_f64().unwrap() > 1.0, "{word}");
+}
+
+#[test]
+fn what_cannot_be_drawn_is_an_error_with_its_place() {
+    for (from, to, expected) in [
+        ("1..1000000", "9..1", "the range is empty"),
+        ("1..1000000", "many", "expected a list of values, or a range"),
+        ("[\"a\", \"b\"]", "[\"a\"]", "two different values at least"),
+        ("{word}", "{wrd}", "a similar name is `word`"),
+        ("random = {", "parameters = { x = 1 }\nrandom = {", "is in workload.parameters, too"),
+        ("random = {", "setup = \"echo {x}\"\nrandom = {", "is drawn for each block"),
+        ("word = [", "\"a b\" = [", "a parameter name consists of"),
+    ] {
+        assert!(DRAWN.contains(from), "{from}");
+        let lab = Lab::with(&DRAWN.replace(from, to));
+        let ended = lab.steelbench(&["check", "e.toml"]).expect(2);
+        let said = ended.stderr.clone() + &ended.stdout;
+        assert!(said.contains(expected) && said.contains("e.toml:"), "{to}: {said}");
+    }
+}

@@ -1,0 +1,165 @@
+//! How steady repeats are: one line in every report, and a document of its own.
+
+use crate::model::{Cell, Columns, Document, Section};
+use crate::sections::{legend, waterfall};
+use crate::text::{label, listed};
+use crate::{Text, number};
+use analysis::Summary;
+use analysis::stability::{ConfigurationStability, Separator, Stability};
+use observations::number::{p_value, plain_percent, quantity, ratio};
+
+/// How the line and the document come to what they say.
+const LEGEND: &str = "CV: standard deviation relative to the mean; range: largest less smallest \
+                      value, relative to the mean. Regimes: two or three groups that one \
+                      autocorrelated normal distribution would show too rarely. Of the \
+                      configurations said to have regimes at most 5 % are expected not to \
+                      (Benjamini-Hochberg, weighted by CV).";
+/// Configurations with regimes that the line names.
+const NAMED: usize = 3;
+/// Counters of each that the line names.
+const COUNTERS: usize = 3;
+/// Blocks from which on there is something to say.
+const BLOCKS_MIN: usize = 5;
+
+/// The line, and what separates regimes.
+pub(crate) fn section(_: &Summary, stability: Option<&Stability>) -> Option<Section> {
+    let stability = stability?;
+    let mut section = Section::default();
+    let with_regimes: Vec<&ConfigurationStability> = stability.with_regimes().collect();
+    if with_regimes.is_empty() {
+        section.note(line(stability));
+        return Some(section);
+    }
+    section.warn(line(stability));
+    for own in with_regimes.iter().take(NAMED) {
+        section.detail(format!("{}{}", regimes(own, &stability.unit), causes(own)));
+    }
+    if let Some(more @ 1..) = with_regimes.len().checked_sub(NAMED) {
+        let more = number::plural(more, "more configuration");
+        section.detail(format!("{more} with regimes: `steelbench show --stability`."));
+    }
+    Some(section)
+}
+
+/// `Stability: CV 1.2 to 4.5 % in 10 blocks; no significant drift (p = 0.3); no regimes found.`
+fn line(stability: &Stability) -> String {
+    let percent = |share: f64| number::percent(share, 1);
+    let cv = stability.cv().map(|(low, high)| match (percent(low), percent(high)) {
+        (low, high) if low == high => format!("CV {low}"),
+        (low, high) => format!("CV {low} to {high}"),
+    });
+    let changes = listed(stability.changes.iter().map(|block| format!("block {block}")));
+    let drift = match (&stability.drift, changes) {
+        (_, Some(blocks)) => Some(format!("the level changes at {blocks}")),
+        (Some(drift), None) if drift.supported => {
+            Some(format!("blocks differ ({})", p_value(drift.p_value)))
+        }
+        (Some(drift), None) => Some(format!("no significant drift ({})", p_value(drift.p_value))),
+        (None, None) => None,
+    };
+    let (found, all) = (stability.with_regimes().count(), stability.configurations.len());
+    let rate = plain_percent(stability.error_rate);
+    let regimes = match (found, all) {
+        (0, _) => format!("no regimes found in the repeats (test at {rate})"),
+        (_, 1) => format!("the repeats fall into regimes (test at {rate})"),
+        _ => format!(
+            "repeats of {found} of {} fall into regimes (false discovery rate {rate})",
+            number::plural(all, "configuration")
+        ),
+    };
+    let parts = [cv, drift, Some(regimes)].into_iter().flatten().collect::<Vec<_>>().join("; ");
+    format!("Stability in {}: {parts}.", number::plural(stability.blocks, "block"))
+}
+
+/// `data_files=4: 1,228 rows/s (2 blocks) and 3,011 rows/s (8 blocks), 2.45x apart (p = 0.04).`
+fn regimes(own: &ConfigurationStability, unit: &str) -> String {
+    let each = own.regimes.iter().map(|regime| {
+        let blocks = number::plural(regime.blocks.len(), "block");
+        format!("{} ({blocks})", quantity(regime.mean, unit))
+    });
+    let apart = own.ratio.map_or_else(String::new, |own| format!(", {}x apart", ratio(own)));
+    let p = own.p_value.map_or_else(String::new, |p| format!(" ({})", p_value(p)));
+    let label = label(&own.label);
+    format!("{label}: {}{apart}{p}.", listed(each).unwrap_or_default())
+}
+
+/// The sentences of the session time, and the counters.
+fn causes(own: &ConfigurationStability) -> String {
+    let why = own.why.iter().map(|finding| format!(" {}", finding.text));
+    let counters = own.separators.iter().take(COUNTERS).map(|own| {
+        let [better, worse] = [&own.better, &own.worse].map(|own| quantity(own.mean, &own.unit));
+        format!("{} {better} to {worse}", own.name)
+    });
+    let counters = listed(counters).map(|counters| format!(" Counters that differ: {counters}."));
+    let causes: String = why.chain(counters).collect();
+    if causes.is_empty() {
+        return " No recorded wait or counter separates them.".to_owned();
+    }
+    causes
+}
+
+/// All of it, for `show --stability`.
+pub fn stability(summary: &Summary) -> Document {
+    let title = Text::from(summary.recording.run.name.as_str());
+    let Some(stability) = summary.stability() else {
+        let mut section = Section::default();
+        section.line(format!(
+            "No configuration has {BLOCKS_MIN} repeats with a value: stability is not estimated. \
+             Raise repeats.blocks to {BLOCKS_MIN} or more and run again."
+        ));
+        return Document { title, sections: vec![section] };
+    };
+    let mut all = Section::new(format!("Stability of {}", stability.response));
+    all.line(line(&stability));
+    all.table(table(&stability));
+    all.note(LEGEND);
+    let of_regimes = stability.with_regimes().flat_map(|own| details(own, &stability.unit));
+    Document { title, sections: [all].into_iter().chain(of_regimes).collect() }
+}
+
+fn table(stability: &Stability) -> Columns<'_, &ConfigurationStability> {
+    let mut table = Columns::for_rows(&stability.configurations);
+    table.name("configuration", |own| label(&own.label));
+    table.right("n", |own| own.estimate.n);
+    table.left("mean", |own| &own.estimate);
+    table.right("CV", |own| Cell::percent(own.cv, 1));
+    table.right("range", |own| Cell::percent(own.range, 1));
+    table.right("regimes", |own| own.regimes.len().max(1));
+    table.left("p", |own| own.p_value.map(p_value));
+    table
+}
+
+/// The regimes of a configuration and what separates them.
+fn details(own: &ConfigurationStability, unit: &str) -> Vec<Section> {
+    let mut section = Section::new(format!("Regimes of {}", label(&own.label)));
+    let mut regimes = Columns::for_rows(&own.regimes);
+    regimes.right("mean", |own| quantity(own.mean, unit));
+    regimes.left("blocks", |own| listed(&own.blocks));
+    section.table(regimes);
+    for finding in &own.why {
+        section.line(finding.text.as_str());
+        section.detail(finding.evidence.as_str());
+    }
+    if let Some(explanation) = &own.explanation {
+        let (from, to) = (&explanation.from, &explanation.to);
+        section.chart(waterfall(&explanation.decomposition, from, to));
+        section.note(legend(&explanation.decomposition));
+    }
+    if own.separators.is_empty() {
+        section.note("No counter of device, machine or study differs between the regimes.");
+        return vec![section];
+    }
+    let mut counters = Columns::for_rows(&own.separators);
+    counters.name("counter", |own: &&Separator| own.name.as_str());
+    counters.left("better side", |own| &own.better);
+    counters.left("worse side", |own| &own.worse);
+    counters.left("p", |own| p_value(own.p_value));
+    counters.left("values overlap", |own| if own.is_complete { "no" } else { "yes" });
+    section.table(counters);
+    section.note(
+        "The sides are divided at the largest step between regimes. p: Welch's t, adjusted for all \
+         counters recorded (false discovery rate). A counter that differs may be a cause, a \
+         consequence or neither.",
+    );
+    vec![section]
+}
