@@ -3,6 +3,9 @@
 use crate::{Chain, Lenth};
 use statistics::{Interval, adjusted, t_quantile, t_two_sided_p};
 
+/// Sums of values are exact to about this share of them.
+const ROUNDING: f64 = 1e-12;
+
 /// Contrasts with the same error: those within whole plots, or those between them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stratum {
@@ -27,13 +30,15 @@ pub struct Effect {
 
 impl Stratum {
     /// The effects of contrasts with equal errors, from the values of all runs in each repeat
-    /// (block, or set-up of whole plots); `None` with fewer than two repeats.
+    /// (block, or set-up of whole plots); `None` with fewer than two. The error is that of the
+    /// `first` repeats, where their spread decided how many followed.
     ///
     /// All contrasts have coefficients of the same size, so that their errors are equal even where
     /// some configurations vary more than others: the error is pooled over them, with fewer degrees
     /// of freedom (Satterthwaite) the less even the variation is.
-    pub fn new(chains: &[&Chain], repeats: &[Vec<f64>]) -> Option<Self> {
-        if repeats.len() < 2 || chains.is_empty() {
+    pub fn new(chains: &[&Chain], repeats: &[Vec<f64>], first: usize) -> Option<Self> {
+        let first = first.min(repeats.len());
+        if first < 2 || chains.is_empty() {
             return None;
         }
         let n = repeats.len() as f64;
@@ -41,23 +46,31 @@ impl Stratum {
             .iter()
             .map(|chain| repeats.iter().map(|values| chain.effect(values)).collect())
             .collect();
-        let means: Vec<f64> = by_repeat.iter().map(|own| own.iter().sum::<f64>() / n).collect();
-        let squares: f64 = by_repeat
+        let residuals: Vec<Vec<f64>> = by_repeat
             .iter()
-            .zip(&means)
-            .flat_map(|(own, mean)| own.iter().map(move |value| (value - mean).powi(2)))
-            .sum();
-        let nominal = chains.len() as f64 * (n - 1.0);
+            .map(|own| {
+                let mean = own[..first].iter().sum::<f64>() / first as f64;
+                own[..first].iter().map(|value| value - mean).collect()
+            })
+            .collect();
+        let squares: f64 = residuals.iter().flatten().map(|residual| residual * residual).sum();
+        let nominal = chains.len() as f64 * (first as f64 - 1.0);
         let standard_error = (squares / nominal / n).sqrt();
-        let df = nominal * evenness(chains, &by_repeat, &means);
+        let df = nominal * evenness(chains, &residuals);
+        let largest = repeats.iter().flatten().map(|value| value.abs()).fold(0.0, f64::max);
         let half = t_quantile(0.025, df) * standard_error;
-        let effect = |value: &f64| Effect {
-            value: *value,
-            interval: Interval::around(*value, half),
-            // Without any noise (a scripted engine) what is not zero is an effect.
-            p_value: if *value == 0.0 { 1.0 } else { t_two_sided_p(value / standard_error, df) },
+        let effect = |value: f64| Effect {
+            value,
+            interval: Interval::around(value, half),
+            // Without any noise (a scripted engine) what is not rounding is an effect.
+            p_value: if value.abs() <= ROUNDING * largest {
+                1.0
+            } else {
+                t_two_sided_p(value / standard_error, df)
+            },
         };
-        Some(Self { effects: means.iter().map(effect).collect(), standard_error, df })
+        let means = by_repeat.iter().map(|own| own.iter().sum::<f64>() / n);
+        Some(Self { effects: means.map(effect).collect(), standard_error, df })
     }
 
     /// The p-values of all its effects as one family (Holm).
@@ -69,17 +82,13 @@ impl Stratum {
 /// How evenly the variation is spread over the runs: 1 when evenly. From the residuals of each run
 /// in the space of the contrasts; their fourth powers are corrected for the few repeats by half of
 /// what normal noise needs, as the estimate itself varies.
-fn evenness(chains: &[&Chain], by_repeat: &[Vec<f64>], means: &[f64]) -> f64 {
-    let (runs, repeats) = (chains[0].coefficients.len(), by_repeat[0].len());
+fn evenness(chains: &[&Chain], residuals: &[Vec<f64>]) -> f64 {
+    let (runs, repeats) = (chains[0].coefficients.len(), residuals[0].len());
     let variances: Vec<f64> = (0..runs)
         .map(|run| {
             let residual = |repeat: usize| -> f64 {
-                let parts = chains.iter().zip(by_repeat).zip(means);
-                parts
-                    .map(|((chain, own), mean)| {
-                        f64::from(chain.coefficients[run]) * (own[repeat] - mean)
-                    })
-                    .sum()
+                let parts = chains.iter().zip(residuals);
+                parts.map(|(chain, own)| f64::from(chain.coefficients[run]) * own[repeat]).sum()
             };
             (0..repeats).map(|repeat| residual(repeat).powi(2)).sum()
         })

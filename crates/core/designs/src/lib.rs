@@ -3,6 +3,7 @@
 //!
 //! - [`Fraction`]: two-level fractions with minimum aberration, in blocks on request
 //! - [`plackett_burman`]: main effects of up to 23 factors in 12, 20 or 24 runs
+//! - [`Screening`]: one of these, by its resolution or its number of runs
 //! - [`Design`]: the runs of any two-level design, with fold-over, centre points and whole plots
 //! - [`Contrasts`]: the effects that a design can estimate, each with its alias chain
 //! - [`Lenth`]: effects without repeats; [`Stratum`]: effects with repeats
@@ -19,6 +20,7 @@ mod fraction;
 mod heredity;
 mod lenth;
 mod plackett_burman;
+mod screening;
 mod search;
 mod stationary;
 mod surface;
@@ -33,6 +35,7 @@ pub use fraction::{Fraction, FractionError, Generator, RUNS_MAX, Resolution, few
 pub use heredity::{Model, models};
 pub use lenth::{Lenth, Limits};
 pub use plackett_burman::{PLACKETT_BURMAN_RUNS, plackett_burman};
+pub use screening::{Screening, ScreeningError, Size};
 pub use stationary::{Kind, Stationary};
 pub use surface::{LackOfFit, Order, Surface, steepest};
 pub use surface_design::{Alpha, SurfaceDesign, SurfacePart, box_behnken, central_composite};

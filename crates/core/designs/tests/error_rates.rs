@@ -84,7 +84,7 @@ fn repeated_effects() {
             for _ in 0..sets {
                 let values: Vec<Vec<f64>> =
                     (0..blocks).map(|block| random.block(16, block, noise)).collect();
-                let stratum = Stratum::new(&all, &values).unwrap();
+                let stratum = Stratum::new(&all, &values, usize::MAX).unwrap();
                 any += usize::from(stratum.adjusted().iter().flatten().any(|p| *p < 0.05));
                 tested += stratum.effects.len();
                 covered += stratum.effects.iter().filter(|own| own.interval.contains(0.0)).count();
@@ -151,7 +151,7 @@ fn pooled_error_is_that_of_two_way_analysis() {
     let chains = Contrasts::new(&Fraction::minimum_aberration(8, 4).unwrap().design()).chains;
     let mut random = Random::new(4);
     let values: Vec<Vec<f64>> = (0..3).map(|block| random.block(8, block, Noise::Drift)).collect();
-    let stratum = Stratum::new(&chains.iter().collect::<Vec<_>>(), &values).unwrap();
+    let stratum = Stratum::new(&chains.iter().collect::<Vec<_>>(), &values, 3).unwrap();
     let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
     let total = mean(&values.concat());
     let mut squares = 0.0;

@@ -1,8 +1,8 @@
 //! Published designs: generators and word lengths.
 
 use designs::{
-    Chain, Contrasts, Design, Fraction, FractionError, Resolution, Term, fewest_runs,
-    plackett_burman,
+    Chain, Contrasts, Design, Fraction, FractionError, Resolution, Screening, Size, Term,
+    fewest_runs, plackett_burman,
 };
 
 /// `E=ABC`
@@ -170,6 +170,37 @@ fn runs_that_a_resolution_takes() {
     assert_eq!(runs(10), [Some(16), Some(32), None]);
     assert_eq!(runs(17), [Some(32), Some(64), None]);
     assert_eq!(minimum(8, 3).resolution(), None);
+}
+
+#[test]
+fn screening_designs() {
+    let screening = |factors, size, hard: &[usize]| Screening::new(factors, size, hard);
+    let runs = |factors, size| screening(factors, size, &[]).map(|own| own.runs());
+    assert_eq!(runs(10, Size::Resolution(Resolution::III)), Ok(16));
+    assert_eq!(runs(10, Size::Resolution(Resolution::IV)), Ok(32));
+    assert_eq!(runs(8, Size::Resolution(Resolution::V)), Ok(64));
+    assert_eq!(runs(11, Size::Runs(12)), Ok(12));
+    let error = |factors, size| runs(factors, size).unwrap_err().to_string();
+    assert!(error(2, Size::Runs(4)).contains("at least 3 factors"));
+    assert!(error(9, Size::Resolution(Resolution::V)).ends_with("resolution IV takes 32 runs"));
+    assert!(error(12, Size::Runs(12)).contains("room for 11 factors"));
+    assert!(error(5, Size::Runs(28)).starts_with("no screening design has 28 runs"));
+    assert!(error(3, Size::Runs(16)).contains("only 8 configurations"));
+    // The last two factors are hard to change: four whole plots, and generators that name factors
+    // in their own order.
+    let hard = screening(7, Size::Runs(16), &[5, 6]).unwrap();
+    let design = hard.design();
+    assert_eq!(design.whole_plots(&[5, 6]).groups.len(), 4);
+    for generator in hard.generators() {
+        assert!(generator.factor < 5);
+        for run in design.runs() {
+            let product: i8 = generator.product.iter().map(|factor| run[*factor]).product();
+            assert_eq!(product, run[generator.factor]);
+        }
+    }
+    let contrasts = screening(7, Size::Runs(12), &[]).unwrap().contrasts();
+    assert_eq!(contrasts.chains.len(), 11);
+    assert!(contrasts.chains[7..].iter().all(|chain| chain.terms.is_empty()));
 }
 
 #[test]
