@@ -32,6 +32,7 @@ pub mod profile;
 pub mod response;
 pub mod runs;
 pub mod scaling;
+pub mod screening;
 pub mod scripts;
 mod selected;
 pub mod settings;

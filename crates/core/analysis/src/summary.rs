@@ -2,6 +2,7 @@
 //! computed.
 
 use crate::grid::{FactorLayout, Figures, Grid};
+use crate::screening::is_fraction;
 use crate::{ConfigurationRow, DurabilityRules, Factors, ResponseChoice, Study, configurations};
 use observations::{
     Environment, HoldOut, Observations, Recording, Role, Roles, RunRecord, TrialStatus,
@@ -96,7 +97,8 @@ pub fn summarize_with<'r>(
     let figures = response.as_ref().map(|response| grid.figures(response));
     let factors = figures
         .as_ref()
-        .map(|figures| Factors::estimate(recording, &grid, &layouts, main_factor, figures));
+        .map(|figures| Factors::estimate(recording, &grid, &layouts, main_factor, figures))
+        .map(|factors| if is_fraction(recording) { factors.without_claims() } else { factors });
     Summary {
         recording,
         configurations: configurations::rows(recording, &grid, figures.as_ref()),

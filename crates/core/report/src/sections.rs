@@ -16,6 +16,7 @@ mod plans;
 mod profiles;
 mod record;
 mod response;
+mod screening;
 mod session_time;
 mod timelines;
 mod waits;
@@ -135,6 +136,7 @@ crate::sections! {
         Configurations outliers: &summary.outliers() => configurations::outliers;
         Configurations drift: summary.drift();
         Configurations factors: &summary.factors => factors::sections;
+        Headline screening: summary.screening().as_ref() => screening::sections;
         Plans plans: &summary.plans() => plans::section;
         Models models: &summary.throughput_models() => models::sections;
         Resources ceilings: &summary.ceilings() => devices::ceilings;

@@ -1,5 +1,6 @@
 use super::{Finding, FindingKind};
 use crate::power::RELATIVE_MAX;
+use crate::screening::is_fraction;
 use crate::{
     Comparison, Detectable, Estimate, FactorEffect, Interaction, LevelEffect, Method, Standing,
     Summary, wording,
@@ -59,7 +60,8 @@ pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<
 /// smallest difference that could have been detected. Each with the position of the factor.
 pub fn no_difference(summary: &Summary) -> Vec<(usize, Finding)> {
     let effects = summary.factors.effects.iter().enumerate();
-    let without = effects.filter(|(_, effect)| summary.done() > 0 && span(effect).is_none());
+    let is_asked = summary.done() > 0 && !is_fraction(summary.recording);
+    let without = effects.filter(|(_, effect)| is_asked && span(effect).is_none());
     without
         .map(|(factor, effect)| {
             let (text, evidence) = nothing(summary, factor, effect);
