@@ -296,8 +296,7 @@ impl Screening {
         let means = means(&values.repeats.iter().collect::<Vec<_>>());
         self.mean = Some(means.iter().sum::<f64>() / means.len() as f64);
         let plots = design.whole_plots(&hard);
-        let is_between =
-            |chain: &Chain| !hard.is_empty() && plots.has(&chain.coefficients);
+        let is_between = |chain: &Chain| !hard.is_empty() && plots.has(&chain.coefficients);
         self.effects = contrasts
             .chains
             .iter()
@@ -339,8 +338,7 @@ impl Screening {
         self.effects.sort_by(|one, other| other.value.abs().total_cmp(&one.value.abs()));
         let all = self.effects.len() as f64;
         for (rank, effect) in self.effects.iter_mut().rev().enumerate() {
-            effect.quantile =
-                Normal::standard().inverse_cdf(0.5 + 0.5 * (rank as f64 + 0.5) / all);
+            effect.quantile = Normal::standard().inverse_cdf(0.5 + 0.5 * (rank as f64 + 0.5) / all);
         }
     }
 
@@ -353,8 +351,9 @@ impl Screening {
             if between && !values.setups {
                 continue;
             }
-            let own: Vec<usize> =
-                (0..self.effects.len()).filter(|i| self.effects[*i].between_setups == between).collect();
+            let own: Vec<usize> = (0..self.effects.len())
+                .filter(|i| self.effects[*i].between_setups == between)
+                .collect();
             let chains: Vec<&Chain> = own.iter().map(|i| &contrasts.chains[*i]).collect();
             let Some(stratum) = Stratum::new(&chains, &values.repeats, values.first) else {
                 continue;

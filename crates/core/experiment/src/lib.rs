@@ -44,7 +44,9 @@ pub use draft::{Draft, LinkedSettings};
 pub use durability::{Durability, DurabilityRule};
 pub use error::{FileError, FileErrors};
 pub use example::example;
-pub use experiment::{Blocks, Design, Experiment, Factor, FactorLevel, LeftOut, Repeats, Throttle, Volume};
+pub use experiment::{
+    Blocks, Design, Experiment, Factor, FactorLevel, LeftOut, Repeats, Throttle, Volume,
+};
 pub use form::{Field, Fields, Form};
 pub use named_file::NamedFile;
 pub use nearest::{nearest, unknown_name};

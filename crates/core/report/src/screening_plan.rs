@@ -103,8 +103,7 @@ fn aliases(contrasts: &Contrasts) -> Vec<String> {
     if chains.is_empty() {
         return vec!["  aliases: none between effects of one or two factors".to_owned()];
     }
-    let mut lines =
-        vec!["  aliases of main effects and interactions of two factors:".to_owned()];
+    let mut lines = vec!["  aliases of main effects and interactions of two factors:".to_owned()];
     lines.extend(chains.iter().map(|chain| format!("    {chain}")));
     lines
 }

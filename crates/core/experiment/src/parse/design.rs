@@ -109,10 +109,12 @@ impl Reader<'_> {
     /// Where the levels of a factor stand.
     fn factor_span(&self, name: &str) -> Range<usize> {
         let plain = self.root.leaves_of("factors", "").into_iter().find(|leaf| leaf.path == name);
-        plain.map_or_else(|| {
-            let own =
-                |node: &&Node| node.value("factor").and_then(Node::text) == Some(name);
-            self.root.tables("level").iter().find(own).map_or(0..0, |node| node.span.clone())
-        }, |leaf| leaf.node.span.clone())
+        plain.map_or_else(
+            || {
+                let own = |node: &&Node| node.value("factor").and_then(Node::text) == Some(name);
+                self.root.tables("level").iter().find(own).map_or(0..0, |node| node.span.clone())
+            },
+            |leaf| leaf.node.span.clone(),
+        )
     }
 }

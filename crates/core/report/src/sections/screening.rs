@@ -173,7 +173,12 @@ fn half_normal(screening: &Screening) -> Section {
     let points = &screening.effects;
     let mark = |own: &ScreenedEffect| -> Value {
         let stands_out = own.significant == Some(true);
-        json!([coordinate(own.quantile), coordinate(own.value.abs()), string(&chain(own)), stands_out])
+        json!([
+            coordinate(own.quantile),
+            coordinate(own.value.abs()),
+            string(&chain(own)),
+            stands_out
+        ])
     };
     let slope = match screening.test {
         Some(EffectTest::Lenth { pse, .. }) => coordinate(pse),
