@@ -77,7 +77,7 @@ fn blocks_of_32_runs() {
 
 /// Numbers of words of length 3, 4 and 5. Source: J. Chen, D. X. Sun and C. F. J. Wu, International
 /// Statistical Review 61 (1993), tables 2 to 4.
-const PUBLISHED: [(usize, usize, [usize; 3]); 40] = [
+const PUBLISHED: [(usize, usize, [usize; 3]); 41] = [
     (8, 4, [0, 1, 0]),
     (8, 5, [2, 1, 0]),
     (8, 6, [4, 3, 0]),
@@ -118,6 +118,7 @@ const PUBLISHED: [(usize, usize, [usize; 3]); 40] = [
     (64, 18, [0, 78, 144]),
     (64, 19, [0, 100, 192]),
     (64, 20, [0, 125, 256]),
+    (64, 32, [0, 1240, 0]),
 ];
 
 #[test]
