@@ -161,8 +161,8 @@ impl Factors {
         Self { effects, interactions, family, gains }
     }
 
-    /// The factors with their levels alone: a fraction of the combinations compares sums of effects,
-    /// which no factor has to itself.
+    /// The factors with their levels alone: in a fraction of the combinations a comparison of
+    /// levels also contains effects of other factors.
     pub(crate) fn without_claims(mut self) -> Self {
         for effect in &mut self.effects {
             effect.best = None;

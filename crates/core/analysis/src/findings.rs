@@ -7,7 +7,6 @@ mod factors;
 mod hot;
 mod plans;
 mod responses;
-mod screening;
 pub(crate) mod verdict;
 pub(crate) mod why;
 
@@ -83,7 +82,7 @@ impl Summary<'_> {
         let mut findings: Vec<Finding> = verdict::single(self).into_iter().collect();
         let of_studies = self.studies.iter().filter_map(|study| study.findings);
         findings.extend(of_studies.flat_map(|find| find(self)));
-        findings.extend(screening::find(self));
+        findings.extend(verdict::of_screening(self));
         findings.extend(about_asked.into_iter().map(of_factor));
         for (position, claim) in claims.iter().enumerate() {
             findings.extend(factors::find(self, claim));

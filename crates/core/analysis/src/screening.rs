@@ -1,11 +1,14 @@
 //! The effects of a screening design, each with its alias chain: the terms that the design cannot
 //! tell apart.
 
-use crate::grid::Figures;
-use crate::{Interval, Summary};
+mod sentences;
+
+pub use sentences::Sentence;
+
 use designs::{Chain, Contrasts, Design, Lenth, Stratum, Term};
-use observations::{Direction, FactorRecord, Recording};
+use observations::{FactorRecord, Recording};
 use serde::Serialize;
+use statistics::Interval;
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::collections::BTreeMap;
 
@@ -55,7 +58,7 @@ pub struct ScreenedFactor {
 /// A contrast of the runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScreenedEffect {
-    /// Its alias chain by letters, such as `AB`, `CE` and `-DF`: the effect is the sum of theirs.
+    /// Its alias chain by letters, such as `AB`, `CE` and `-DF`: the effect is their sum.
     /// Empty for a column without a factor.
     pub chain: Vec<String>,
     /// The factor of a main effect that is not aliased with interactions of two factors, by its
@@ -141,46 +144,18 @@ pub fn chain_names(terms: &[Term]) -> Vec<String> {
 
 /// Returns whether a run has a screening design that estimates sums of effects: one with all
 /// combinations is a grid.
-pub(crate) fn is_fraction(recording: &Recording) -> bool {
+pub fn is_fraction(recording: &Recording) -> bool {
     let all = 1_usize.checked_shl(recording.factors.len() as u32).unwrap_or(usize::MAX);
     is_screening(recording) && recording.configurations.len() < all
 }
 
-fn is_screening(recording: &Recording) -> bool {
+/// Returns whether a run has a screening design.
+pub fn is_screening(recording: &Recording) -> bool {
     experiment::is_screening(&recording.run.source)
 }
 
-impl Summary<'_> {
-    /// Returns whether the run has a screening design.
-    pub fn is_screening(&self) -> bool {
-        is_screening(self.recording)
-    }
-
-    /// The screening design with its effects; `None` of another design.
-    pub fn screening(&self) -> Option<Screening> {
-        if !is_screening(self.recording) {
-            return None;
-        }
-        let design = recorded_design(self.recording)?;
-        let contrasts = all_contrasts(&design);
-        let mut screening = Screening {
-            runs: design.runs().len(),
-            factors: self.recording.factors.iter().enumerate().map(screened).collect(),
-            resolution: resolution(&contrasts),
-            partial_aliases: !contrasts.partial.is_empty(),
-            mean: None,
-            unit: self.unit().to_owned(),
-            effects: Vec::new(),
-            test: None,
-            missing: Vec::new(),
-            models: Vec::new(),
-        };
-        if let Some(figures) = &self.figures {
-            screening.estimate(self.recording, figures, &design, &contrasts);
-        }
-        Some(screening)
-    }
-}
+/// The values of a response in the blocks of a run, by its position.
+pub type ValuesOfRun<'a> = &'a dyn Fn(usize) -> Vec<(u32, f64)>;
 
 fn screened((position, factor): (usize, &FactorRecord)) -> ScreenedFactor {
     let level = |at: usize| factor.levels.get(at).cloned().unwrap_or_default();
@@ -238,11 +213,11 @@ struct Values {
 }
 
 impl Values {
-    fn complete(recording: &Recording, figures: &Figures, has_setups: bool) -> Self {
+    fn complete(recording: &Recording, values: ValuesOfRun<'_>, has_setups: bool) -> Self {
         let runs = recording.configurations.len();
         let mut blocks: BTreeMap<u32, Vec<Option<f64>>> = BTreeMap::new();
         for run in 0..runs {
-            for (block, value) in figures.values(run) {
+            for (block, value) in values(run) {
                 blocks.entry(block).or_insert_with(|| vec![None; runs])[run] = Some(value);
             }
         }
@@ -277,20 +252,56 @@ fn means(repeats: &[&Vec<f64>]) -> Vec<f64> {
     (0..runs).map(|run| repeats.iter().map(|values| values[run]).sum::<f64>() / n).collect()
 }
 
+fn models(design: &Design, means: &[f64]) -> Vec<ScreeningModel> {
+    designs::models(design, means, MODEL_TERMS_MAX, MODELS_OF_SIZE)
+        .into_iter()
+        .map(|model| {
+            let terms = model.terms.iter().zip(&model.coefficients[1..]);
+            let term = |(term, half): (&Vec<usize>, &f64)| ModelTerm {
+                term: term_name(term),
+                effect: 2.0 * half,
+            };
+            ScreeningModel { terms: terms.map(term).collect(), r_squared: model.r_squared }
+        })
+        .collect()
+}
+
 impl Screening {
-    fn estimate(
+    /// The screening design of a run with its effects on a response; `None` of another design.
+    pub fn estimate(recording: &Recording, unit: &str, values: ValuesOfRun<'_>) -> Option<Self> {
+        if !is_screening(recording) {
+            return None;
+        }
+        let design = recorded_design(recording)?;
+        let contrasts = all_contrasts(&design);
+        let mut screening = Self {
+            runs: design.runs().len(),
+            factors: recording.factors.iter().enumerate().map(screened).collect(),
+            resolution: resolution(&contrasts),
+            partial_aliases: !contrasts.partial.is_empty(),
+            mean: None,
+            unit: unit.to_owned(),
+            effects: Vec::new(),
+            test: None,
+            missing: Vec::new(),
+            models: Vec::new(),
+        };
+        screening.add_effects(recording, values, &design, &contrasts);
+        Some(screening)
+    }
+
+    fn add_effects(
         &mut self,
         recording: &Recording,
-        figures: &Figures,
+        values_of: ValuesOfRun<'_>,
         design: &Design,
         contrasts: &Contrasts,
     ) {
         let hard: Vec<usize> =
             (0..recording.factors.len()).filter(|i| recording.factors[*i].hard_to_change).collect();
-        let values = Values::complete(recording, figures, !hard.is_empty());
+        let values = Values::complete(recording, values_of, !hard.is_empty());
         if values.repeats.is_empty() {
-            self.missing =
-                (0..self.runs).filter(|run| figures.values(*run).next().is_none()).collect();
+            self.missing = (0..self.runs).filter(|run| values_of(*run).is_empty()).collect();
             return;
         }
         let means = means(&values.repeats.iter().collect::<Vec<_>>());
@@ -322,18 +333,7 @@ impl Screening {
             self.test_once(&means);
         }
         if self.partial_aliases {
-            self.models = designs::models(design, &means, MODEL_TERMS_MAX, MODELS_OF_SIZE)
-                .into_iter()
-                .map(|model| ScreeningModel {
-                    terms: model
-                        .terms
-                        .iter()
-                        .zip(&model.coefficients[1..])
-                        .map(|(term, half)| ModelTerm { term: term_name(term), effect: 2.0 * half })
-                        .collect(),
-                    r_squared: model.r_squared,
-                })
-                .collect();
+            self.models = models(design, &means);
         }
         self.effects.sort_by(|one, other| other.value.abs().total_cmp(&one.value.abs()));
         let all = self.effects.len() as f64;
@@ -404,12 +404,5 @@ impl Screening {
     /// The effect as a share of the mean.
     pub fn share(&self, value: f64) -> Option<f64> {
         self.mean.filter(|mean| *mean != 0.0).map(|mean| value / mean.abs())
-    }
-}
-
-impl ScreenedEffect {
-    /// Returns whether the second level is better.
-    pub fn is_better(&self, direction: Direction) -> bool {
-        (self.value > 0.0) == (direction == Direction::HigherIsBetter)
     }
 }

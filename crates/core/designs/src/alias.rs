@@ -1,4 +1,4 @@
-//! The effects that a design can estimate, each with the effects that it cannot be told from.
+//! The effects that a design can estimate, each with the effects that it is aliased with.
 
 use crate::Design;
 
@@ -19,7 +19,7 @@ pub struct Term {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chain {
     /// Terms by their number of factors: all main effects and interactions of two factors; only
-    /// where it has none of these the first interaction of more. Empty for a column of a
+    /// where it has no such term the first interaction of more. Empty for a column of a
     /// Plackett-Burman design that has no factor.
     pub terms: Vec<Term>,
     /// The sign of each run.

@@ -2,7 +2,7 @@
 
 use statistics::{f_upper_p, t_quantile};
 
-/// A column is a sum of others if this share of its length is left without them.
+/// A column is a sum of the columns before it if this share of its length is left without them.
 const COLLINEAR: f64 = 1e-9;
 
 /// Coefficients that come closest to the values.

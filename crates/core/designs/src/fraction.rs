@@ -20,7 +20,7 @@ pub enum Resolution {
     V,
 }
 
-/// A factor whose level is the product of others.
+/// A factor whose level is a product of levels of other factors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Generator {
     /// Position of the factor.
@@ -63,7 +63,7 @@ pub enum FractionError {
     },
 }
 
-/// A regular fraction: the levels of some factors are products of the levels of others.
+/// A regular fraction: the levels of some factors are products of other levels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fraction {
     base: u32,
@@ -98,7 +98,7 @@ impl Fraction {
     /// The fraction with the fewest short words among those that the search finds.
     ///
     /// # Errors
-    /// When there is none of this size.
+    /// When no fraction has this size.
     pub fn minimum_aberration(runs: usize, factors: usize) -> Result<Self, FractionError> {
         let base = base(runs, factors)?;
         let first = search::classes(base, factors).into_iter().next();
@@ -108,12 +108,12 @@ impl Fraction {
     }
 
     /// The fraction with the fewest short words whose blocks are not aliased with interactions of
-    /// two factors; where every fraction has such interactions, the one with the fewest short words.
-    /// Its blocks spare interactions that are not aliased otherwise, then alias as few as they can.
-    /// Main effects are never aliased with blocks.
+    /// two factors; where every fraction has such interactions, the one with the fewest short
+    /// words. Its blocks spare interactions that are not aliased otherwise, then alias as few
+    /// as they can. Main effects are never aliased with blocks.
     ///
     /// # Errors
-    /// When there is none of this size.
+    /// When no fraction has this size.
     pub fn in_blocks(runs: usize, factors: usize, blocks: usize) -> Result<Self, FractionError> {
         let base = base(runs, factors)?;
         let impossible = FractionError::Blocks { runs, factors, blocks };
@@ -198,7 +198,7 @@ impl Fraction {
         self.columns.len()
     }
 
-    /// The factors that are products of others.
+    /// The factors whose levels are products.
     pub fn generators(&self) -> Vec<Generator> {
         let generated = self.columns.iter().enumerate().skip(self.base as usize);
         generated

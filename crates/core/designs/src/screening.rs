@@ -65,7 +65,7 @@ impl Screening {
     /// levels form as many whole plots as they have combinations.
     ///
     /// # Errors
-    /// When there is none of this size.
+    /// When no design has this size.
     pub fn new(factors: usize, size: Size, hard: &[usize]) -> Result<Self, ScreeningError> {
         if factors < FACTORS_MIN {
             return Err(ScreeningError::Factors(factors));
@@ -114,7 +114,7 @@ impl Screening {
         }
     }
 
-    /// The factors that are products of others.
+    /// The factors whose levels are products.
     pub fn generators(&self) -> Vec<Generator> {
         let Kind::Fraction(fraction) = &self.kind else { return Vec::new() };
         let mut generators = fraction.generators();

@@ -95,7 +95,7 @@ impl Surface {
         self.fit.coefficients[0] + sum
     }
 
-    /// The direction in which the first-order part rises most, of length 1; `None` of a level plane.
+    /// The direction of length 1 in which the first-order part rises most; `None` of a level plane.
     pub fn ascent(&self) -> Option<Vec<f64>> {
         let slopes: Vec<f64> =
             (0..self.factors).map(|factor| self.coefficient(&[factor])).collect();

@@ -61,7 +61,8 @@ fn blocks_of_32_runs() {
     );
     let nine = Fraction::in_blocks(32, 9, 4).unwrap();
     assert_eq!(generators(&nine), ["F=ABC", "G=ABD", "H=ABE", "J=ACDE"]);
-    // FrF2's blocks AC and AE alias 6 interactions (AC=BF, AE=BH, CE=FH), these only 4; neither takes one that is estimable otherwise.
+    // FrF2's blocks AC and AE alias 6 interactions (AC=BF, AE=BH, CE=FH), these only 4;
+    // neither takes one that is estimable otherwise.
     assert_eq!(blocks(&nine), ["AC", "ABDE"]);
     let design = nine.design();
     let in_blocks = |chain: &&Chain| {

@@ -44,7 +44,7 @@ impl ScreeningPlan<'_> {
         lines
     }
 
-    /// The same for programs.
+    /// The plan for programs.
     pub fn json(&self) -> Value {
         let contrasts = self.design.contrasts();
         json!({

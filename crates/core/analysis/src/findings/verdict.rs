@@ -1,6 +1,6 @@
 use super::{Finding, FindingKind};
 use crate::power::RELATIVE_MAX;
-use crate::screening::is_fraction;
+use crate::screening::{Sentence, is_fraction};
 use crate::{
     Comparison, Detectable, Estimate, FactorEffect, Interaction, LevelEffect, Method, Standing,
     Summary, wording,
@@ -54,6 +54,17 @@ pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<
         text + &limit + &summary.durability_of_levels(effect),
         statistics(comparison, &family(summary), effect.unit.noun()),
     ))
+}
+
+/// Findings on the effects of a screening design.
+pub fn of_screening(summary: &Summary) -> Vec<Finding> {
+    let response = summary.response.as_ref().map_or("response", |own| own.name.as_str());
+    let sentences = summary.screening().map(|screening| screening.sentences(response));
+    let finding = |own: Sentence| {
+        let kind = if own.claims { FindingKind::Verdict } else { FindingKind::NoDifference };
+        Finding::new(kind, own.text, own.evidence)
+    };
+    sentences.into_iter().flatten().map(finding).collect()
 }
 
 /// Findings on each factor without a significant effect: that it could not be tested, or the

@@ -17,7 +17,7 @@ use std::ops::Range;
 const CONFIGURATIONS_MAX: u128 = 10_000;
 
 impl Reader<'_> {
-    /// All configurations of a design that are not excluded; none of one with errors.
+    /// All configurations of a design that are not excluded; empty where the design has errors.
     pub fn configurations(
         &mut self,
         base: &Values,

@@ -112,12 +112,12 @@ fn notes(screening: &Screening) -> Vec<String> {
              may come from interactions."
         }
         (false, 3) => {
-            "Resolution III: main effects are aliased with interactions of two factors; no member \
-             of a chain can be told from the others."
+            "Resolution III: main effects are aliased with interactions of two factors; members \
+             of a chain cannot be distinguished."
         }
         (false, 4) => {
             "Resolution IV: main effects are aliased with interactions of three or more factors \
-             only; members of a chain of interactions cannot be told apart."
+             only; members of a chain of interactions cannot be distinguished."
         }
         _ => "Effects of one and two factors are not aliased with each other.",
     }

@@ -1,32 +1,38 @@
-//! Findings of a screening design. None of them names one member of an alias chain as the cause.
+//! Findings of a screening design. A sentence never names one member of an alias chain as the cause.
 
-use super::{Finding, FindingKind};
-use crate::screening::{EffectTest, ScreenedEffect, Screening};
-use crate::{Summary, wording};
+use super::{EffectTest, ScreenedEffect, Screening};
 use observations::number;
 
 /// Effects with a sentence each; the section has all.
 const SENTENCES_MAX: usize = 6;
 
-/// The significant effects, the largest first, or that there is none.
-pub fn find(summary: &Summary) -> Vec<Finding> {
-    let Some(screening) = summary.screening().filter(|own| !own.effects.is_empty()) else {
-        return Vec::new();
-    };
-    let significant: Vec<&ScreenedEffect> = screening.significant().collect();
-    if significant.is_empty() {
-        return vec![none(&screening)];
-    }
-    let shown = significant.iter().take(SENTENCES_MAX);
-    shown.map(|effect| significant_effect(summary, &screening, effect)).collect()
+/// A sentence with the evidence behind it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sentence {
+    /// True if it claims an effect.
+    pub claims: bool,
+    /// The sentence.
+    pub text: String,
+    /// Figures behind it.
+    pub evidence: String,
 }
 
-fn significant_effect(
-    summary: &Summary,
-    screening: &Screening,
-    effect: &ScreenedEffect,
-) -> Finding {
-    let response = summary.response.as_ref().map_or("response", |own| own.name.as_str());
+impl Screening {
+    /// A sentence on each significant effect, the largest first, or that there is no such effect.
+    pub fn sentences(&self, response: &str) -> Vec<Sentence> {
+        if self.effects.is_empty() {
+            return Vec::new();
+        }
+        let significant: Vec<&ScreenedEffect> = self.significant().collect();
+        if significant.is_empty() {
+            return vec![none(self)];
+        }
+        let shown = significant.iter().take(SENTENCES_MAX);
+        shown.map(|effect| significant_effect(response, self, effect)).collect()
+    }
+}
+
+fn significant_effect(response: &str, screening: &Screening, effect: &ScreenedEffect) -> Sentence {
     let verb = if effect.value > 0.0 { "raises" } else { "lowers" };
     let size = number::quantity(effect.value.abs(), &screening.unit);
     let share = screening.share(effect.value.abs());
@@ -36,7 +42,8 @@ fn significant_effect(
     let text = match (effect.factor, &effect.chain[..]) {
         (Some(factor), _) => {
             let own = &screening.factors[factor];
-            let (name, from, to) = (wording::short_name(&own.name), &own.low, &own.high);
+            let name = own.name.rsplit('.').next().unwrap_or(&own.name);
+            let (from, to) = (&own.low, &own.high);
             format!("{} ({name}, {from} to {to}) {verb} {response} by {size}{share}.", own.letter)
         }
         (None, []) => format!(
@@ -54,7 +61,7 @@ fn significant_effect(
             all.join(", ")
         ),
     };
-    Finding::new(FindingKind::Verdict, text, evidence(screening, effect))
+    Sentence { claims: true, text, evidence: evidence(screening, effect) }
 }
 
 fn evidence(screening: &Screening, effect: &ScreenedEffect) -> String {
@@ -73,27 +80,27 @@ fn evidence(screening: &Screening, effect: &ScreenedEffect) -> String {
             let unit = if setups { "set-up" } else { "block" };
             format!(
                 "{ends}{} (Holm-adjusted for {}), {}, {df:.0} degrees of freedom",
-                wording::p_value(effect.adjusted_p.unwrap_or(1.0)),
-                wording::count(family, "effect"),
-                wording::count(repeats, unit),
+                number::p_value(effect.adjusted_p.unwrap_or(1.0)),
+                number::plural(family, "effect"),
+                number::plural(repeats, unit),
             )
         }
         Some(EffectTest::Lenth { simultaneous, family, .. }) => format!(
             "beyond Lenth's simultaneous margin of {} for {}, one block",
             number::quantity(simultaneous, &screening.unit),
-            wording::count(family, "effect"),
+            number::plural(family, "effect"),
         ),
         None => String::new(),
     };
     format!("{test}; {others}")
 }
 
-fn none(screening: &Screening) -> Finding {
+fn none(screening: &Screening) -> Sentence {
     let family = screening.effects.len();
     let (text, evidence) = match screening.test {
         None => ("The effects were not tested: too few runs or repeats.".to_owned(), String::new()),
         Some(EffectTest::Lenth { simultaneous, .. }) => (
-            format!("None of the {family} effects is significant."),
+            format!("No effect is significant ({family} were tested)."),
             format!(
                 "Lenth's simultaneous margin: {}; one block",
                 number::quantity(simultaneous, &screening.unit)
@@ -103,7 +110,7 @@ fn none(screening: &Screening) -> Finding {
             let widths = screening.effects.iter().filter_map(|own| own.interval);
             let half = widths.map(|own| (own.high - own.low) / 2.0).fold(0.0, f64::max);
             (
-                format!("None of the {family} effects is significant."),
+                format!("No effect is significant ({family} were tested)."),
                 format!(
                     "95 % intervals of single effects: ± {}",
                     number::quantity(half, &screening.unit)
@@ -111,5 +118,5 @@ fn none(screening: &Screening) -> Finding {
             )
         }
     };
-    Finding::new(FindingKind::NoDifference, text, evidence)
+    Sentence { claims: false, text, evidence }
 }
