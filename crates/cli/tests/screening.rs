@@ -50,7 +50,7 @@ fn effects_with_their_alias_chains() {
     assert_eq!(lab.trials("screened"), 16);
     // 1 or 3 ms, 4 or 2 transactions: the mean is 6 ms.
     let shown = &lab.json(&["show", "screened"])[0];
-    let screening = &shown["analysis"]["screening"];
+    let screening = &shown["screening"];
     let effect = |chain: &[&str]| {
         let all = screening["effects"].as_array().unwrap_or_else(|| panic!("{shown}"));
         let own = all.iter().find(|own| own["chain"] == serde_json::json!(chain)).unwrap();
@@ -99,7 +99,7 @@ fn one_block_of_a_plackett_burman_design() {
     let check = lab.steelbench(&["check", "e.toml"]).expect(0);
     assert!(check.stdout.contains("12 runs instead of 16, a Plackett-Burman design"));
     lab.run(0);
-    let shown = &lab.json(&["show", "screened"])[0]["analysis"]["screening"];
+    let shown = &lab.json(&["show", "screened"])[0]["screening"];
     assert_eq!(shown["effects"].as_array().unwrap().len(), 11);
     assert!(shown["test"]["lenth"]["pse"].as_f64().is_some(), "{shown}");
     let models = shown["models"].as_array().unwrap();

@@ -142,13 +142,6 @@ pub fn chain_names(terms: &[Term]) -> Vec<String> {
     terms.iter().map(|term| format!("{}{}", sign(term), term_name(&term.factors))).collect()
 }
 
-/// Returns whether a run has a screening design that estimates sums of effects: one with all
-/// combinations is a grid.
-pub fn is_fraction(recording: &Recording) -> bool {
-    let all = 1_usize.checked_shl(recording.factors.len() as u32).unwrap_or(usize::MAX);
-    is_screening(recording) && recording.configurations.len() < all
-}
-
 /// Returns whether a run has a screening design.
 pub fn is_screening(recording: &Recording) -> bool {
     experiment::is_screening(&recording.run.source)

@@ -2,7 +2,7 @@
 //! computed.
 
 use crate::grid::{FactorLayout, Figures, Grid};
-use crate::screening::{Screening, is_fraction, is_screening};
+use crate::screening::{Screening, is_screening};
 use crate::{ConfigurationRow, DurabilityRules, Factors, ResponseChoice, Study, configurations};
 use observations::{
     Environment, HoldOut, Observations, Recording, Role, Roles, RunRecord, TrialStatus,
@@ -98,7 +98,7 @@ pub fn summarize_with<'r>(
     let factors = figures
         .as_ref()
         .map(|figures| Factors::estimate(recording, &grid, &layouts, main_factor, figures))
-        .map(|factors| if is_fraction(recording) { factors.without_claims() } else { factors });
+        .map(|factors| if is_screening(recording) { factors.without_claims() } else { factors });
     Summary {
         recording,
         configurations: configurations::rows(recording, &grid, figures.as_ref()),

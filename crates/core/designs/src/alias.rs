@@ -31,7 +31,7 @@ pub struct Chain {
 pub struct Contrasts {
     /// Main effects first, then interactions.
     pub chains: Vec<Chain>,
-    /// Interactions of two factors that are correlated with several contrasts, as all are in a
+    /// All interactions of two factors, where some are correlated with several contrasts, as in a
     /// Plackett-Burman design.
     pub partial: Vec<Vec<usize>>,
 }
@@ -45,6 +45,12 @@ impl Contrasts {
         let mut looked_at = 0;
         for size in 1..=factors {
             if size > 2 && contrasts.chains.len() + 1 >= runs.len() {
+                break;
+            }
+            // Interactions of a Plackett-Burman design are spread over several contrasts.
+            if size > 2 && !contrasts.partial.is_empty() {
+                contrasts.chains.retain(|chain| chain.terms[0].factors.len() == 1);
+                contrasts.partial = subsets(factors, 2).collect();
                 break;
             }
             for term in subsets(factors, size) {

@@ -13,6 +13,9 @@ use std::collections::BTreeSet;
 /// up to 32 runs hardly any number of factors has more; in 64 runs the tests compare the result
 /// with published word lengths.
 const CLASSES_MAX: usize = 48;
+/// Classes that are extended for fractions of more factors than half the runs, which all have words of length 3 and
+/// of which few classes differ.
+const CLASSES_OF_MANY_MAX: usize = 8;
 /// Longest words that are counted: longer ones never decided between two fractions.
 pub const LENGTH_MAX: usize = 10;
 
@@ -108,13 +111,14 @@ pub fn classes(base: u32, factors: usize) -> Vec<Class> {
     let table = Table::new(base);
     let basic: Vec<u32> = (0..base).map(|bit| 1 << bit).collect();
     let mut classes = vec![Class { lengths: table.lengths(bits(&basic)), columns: basic }];
+    let classes_max = if factors > 1 << (base - 1) { CLASSES_OF_MANY_MAX } else { CLASSES_MAX };
     for _ in base as usize..factors {
-        classes = extended(&table, base, &classes);
+        classes = extended(&table, base, &classes, classes_max);
     }
     classes
 }
 
-fn extended(table: &Table, base: u32, classes: &[Class]) -> Vec<Class> {
+fn extended(table: &Table, base: u32, classes: &[Class], classes_max: usize) -> Vec<Class> {
     let mut candidates: Vec<Class> = Vec::new();
     for class in classes {
         for column in (1..1_u32 << base).filter(|column| !class.columns.contains(column)) {
@@ -129,7 +133,7 @@ fn extended(table: &Table, base: u32, classes: &[Class]) -> Vec<Class> {
     let mut known = BTreeSet::new();
     let mut kept = Vec::new();
     for candidate in candidates {
-        if kept.len() == CLASSES_MAX {
+        if kept.len() == classes_max {
             break;
         }
         if known.insert((candidate.lengths, table.without_each(bits(&candidate.columns)))) {

@@ -171,6 +171,7 @@ fn runs_that_a_resolution_takes() {
     assert_eq!(runs(9), [Some(16), Some(32), None]);
     assert_eq!(runs(10), [Some(16), Some(32), None]);
     assert_eq!(runs(17), [Some(32), Some(64), None]);
+    assert_eq!(runs(63), [Some(64), None, None]);
     assert_eq!(minimum(8, 3).resolution(), None);
 }
 
@@ -228,6 +229,8 @@ fn plackett_burman_columns_are_orthogonal_and_interactions_partly_aliased() {
         assert_eq!(contrasts.partial.len(), (runs - 1) * (runs - 2) / 2);
     }
     assert!(plackett_burman(16).is_none());
+    let few = Contrasts::new(&plackett_burman(24).unwrap().first_factors(5));
+    assert_eq!((few.chains.len(), few.partial.len()), (5, 10));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use super::{Finding, FindingKind};
 use crate::power::RELATIVE_MAX;
-use crate::screening::{Sentence, is_fraction};
+use crate::screening::Sentence;
 use crate::{
     Comparison, Detectable, Estimate, FactorEffect, Interaction, LevelEffect, Method, Standing,
     Summary, wording,
@@ -71,7 +71,7 @@ pub fn of_screening(summary: &Summary) -> Vec<Finding> {
 /// smallest difference that could have been detected. Each with the position of the factor.
 pub fn no_difference(summary: &Summary) -> Vec<(usize, Finding)> {
     let effects = summary.factors.effects.iter().enumerate();
-    let is_asked = summary.done() > 0 && !is_fraction(summary.recording);
+    let is_asked = summary.done() > 0 && !summary.is_screening();
     let without = effects.filter(|(_, effect)| is_asked && span(effect).is_none());
     without
         .map(|(factor, effect)| {

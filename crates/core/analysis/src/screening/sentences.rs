@@ -1,4 +1,4 @@
-//! Findings of a screening design. A sentence never names one member of an alias chain as the cause.
+//! Findings of a screening design. No sentence names one member of an alias chain as the cause.
 
 use super::{EffectTest, ScreenedEffect, Screening};
 use observations::number;
