@@ -6,9 +6,9 @@ use command_line::{Context, ExitCode, Failure, Tool, output, results, signals};
 use engine::Permits;
 use experiment::common::PROBE;
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, QUESTION, TRIAL_TIME_S};
-use experiment::{Blocks, Experiment, Plan, Volume};
+use experiment::{Blocks, Design, Experiment, Plan, Volume};
 use observations::number::plural;
-use report::Text;
+use report::{ScreeningPlan, Text};
 use runner::{Findings, RefusedStatement};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -183,6 +183,7 @@ fn as_text(
         1 => String::new(),
         setups => format!(" in {setups} set-ups of each hard-to-change level"),
     };
+    lines.extend(screening(experiment).iter().flat_map(ScreeningPlan::lines));
     let (configurations, trials) = (plural(number, "configuration"), plural(plan.len(), "trial"));
     lines.push(format!("{configurations} x {repeats}{setups} = {trials}, seed {seed}"));
     let trial_max = minutes(experiment.get(TRIAL_TIME_S));
@@ -221,6 +222,17 @@ fn as_text(
     }
     let line = |line: &String| format!("{}\n", Text::from(line.as_str()));
     lines.iter().map(line).collect()
+}
+
+/// The screening design of an experiment; `None` of a grid.
+fn screening(experiment: &Experiment) -> Option<ScreeningPlan<'_>> {
+    let Design::Screening(design) = &experiment.design else { return None };
+    let factors = experiment.factors.iter().map(|factor| factor.name.as_str()).collect();
+    let blocks = match experiment.repeats.blocks {
+        Blocks::Fixed(blocks) => blocks,
+        Blocks::Adaptive { min, .. } => min,
+    };
+    Some(ScreeningPlan { design, factors, blocks: blocks as usize })
 }
 
 /// Lists manual prerequisites.
@@ -289,6 +301,7 @@ fn as_json(
         "schema": report::json::SCHEMA,
         "kind": "check",
         "name": experiment.name,
+        "design": screening(experiment).map(|own| own.json()),
         "configurations": configurations,
         "baseline": experiment.baseline,
         "trials": order,

@@ -77,6 +77,7 @@ mod rehearsal;
 mod results_file;
 mod resume;
 mod scarce;
+mod screening;
 mod secrets;
 mod secrets_of_commands;
 mod serve;

@@ -5,7 +5,7 @@ use super::workspace::{Crate, Tier, Workspace};
 
 /// The crates of core from the top of the data flow to its bottom. Analysis and reports never touch
 /// an engine.
-const CORE: [&str; 21] = [
+const CORE: [&str; 22] = [
     "command_line",
     "runner",
     "report",
@@ -23,6 +23,7 @@ const CORE: [&str; 21] = [
     "observe",
     "experiment",
     "models",
+    "designs",
     "statistics",
     "plans",
     "observations",

@@ -160,6 +160,24 @@ impl Factors {
         });
         Self { effects, interactions, family, gains }
     }
+
+    /// The factors with their levels alone: in a fraction of the combinations a comparison of
+    /// levels also contains effects of other factors.
+    pub(crate) fn without_claims(mut self) -> Self {
+        for effect in &mut self.effects {
+            effect.best = None;
+            effect.steps.clear();
+            effect.detectable = None;
+            for level in &mut effect.levels {
+                level.response = None;
+                level.comparison = None;
+                level.against_best = None;
+                level.standing = Standing::Unknown;
+                level.best = None;
+            }
+        }
+        Self { effects: self.effects, ..Self::default() }
+    }
 }
 
 impl FactorEffect {

@@ -1,6 +1,5 @@
 //! From a [`observations::Recording`] to what reports show: pure functions, no I/O, no engine.
-//! [`summarize`] is the entry point; the data of each section is a method of [`Summary`], in a file
-//! of its own.
+//! [`summarize`] is the entry point; a section's data is a method of [`Summary`] in its own file.
 
 pub mod accounting;
 pub mod ceiling;
@@ -33,6 +32,7 @@ pub mod race;
 pub mod response;
 pub mod runs;
 pub mod scaling;
+pub mod screening;
 pub mod scripts;
 mod selected;
 pub mod settings;

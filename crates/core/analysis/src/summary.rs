@@ -2,6 +2,7 @@
 //! computed.
 
 use crate::grid::{FactorLayout, Figures, Grid};
+use crate::screening::{Screening, is_screening};
 use crate::{ConfigurationRow, DurabilityRules, Factors, ResponseChoice, Study, configurations};
 use observations::{
     Environment, HoldOut, Observations, Recording, Role, Roles, RunRecord, TrialStatus,
@@ -96,7 +97,8 @@ pub fn summarize_with<'r>(
     let figures = response.as_ref().map(|response| grid.figures(response));
     let factors = figures
         .as_ref()
-        .map(|figures| Factors::estimate(recording, &grid, &layouts, main_factor, figures));
+        .map(|figures| Factors::estimate(recording, &grid, &layouts, main_factor, figures))
+        .map(|factors| if is_screening(recording) { factors.without_claims() } else { factors });
     Summary {
         recording,
         configurations: configurations::rows(recording, &grid, figures.as_ref()),
@@ -126,6 +128,18 @@ impl Summary<'_> {
             failed: self.failed(),
             synthetic: self.recording.done().any(|(_, seen)| seen.synthetic),
         }
+    }
+
+    /// Returns whether the run has a screening design.
+    pub fn is_screening(&self) -> bool {
+        is_screening(self.recording)
+    }
+
+    /// The screening design with its effects; `None` of another design.
+    pub fn screening(&self) -> Option<Screening> {
+        let values =
+            |run: usize| self.figures.iter().flat_map(|figures| figures.values(run)).collect();
+        Screening::estimate(self.recording, self.unit(), &values)
     }
 
     /// Position of the factor that the experiment asks about: the first of the file whose levels

@@ -95,7 +95,9 @@ pub fn describe(
 pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
     let (mut harmless, mut incompatible) = (Vec::new(), Vec::new());
     for setting in SETTINGS.iter().filter(|setting| !NOT_COMPARED.contains(&setting.path)) {
-        let surrounds_trials = setting.path.starts_with("hooks.") || setting.path == SEED.path();
+        let surrounds_trials =
+            ["hooks.", "design."].iter().any(|section| setting.path.starts_with(section))
+                || setting.path == SEED.path();
         let differences = if surrounds_trials { &mut incompatible } else { &mut harmless };
         note(differences, setting.path, &shown(setting, old), &shown(setting, new));
     }

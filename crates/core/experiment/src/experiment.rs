@@ -1,5 +1,6 @@
 use crate::error::{Errors, FileErrors};
 use crate::{Configuration, FromValue, Invalid, NamedFile, Setting, Value};
+use designs::Screening;
 use observations::{HoldOut, UnmeasuredTable};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,8 +15,11 @@ pub struct Experiment {
     pub name: String,
     /// Factors in the order of the file.
     pub factors: Vec<Factor>,
-    /// All configurations, in the order of the levels, the last factor fastest.
+    /// All configurations: of a grid in the order of the levels, the last factor fastest; of
+    /// another design in its order of runs.
     pub configurations: Vec<Configuration>,
+    /// How they follow from the factors.
+    pub design: Design,
     /// Position of the baseline in `configurations`.
     pub baseline: Option<usize>,
     /// Levels that are not among those of the factors, because their engine is not installed.
@@ -43,6 +47,15 @@ pub struct Experiment {
     pub(crate) settings: BTreeMap<String, Value>,
     /// Where each setting stands that the file gives or varies.
     pub(crate) spans: BTreeMap<String, Range<usize>>,
+}
+
+/// The combinations of levels that an experiment runs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Design {
+    /// All that are not excluded.
+    Grid,
+    /// Those of a two-level design with few runs.
+    Screening(Screening),
 }
 
 /// Anything that is varied.

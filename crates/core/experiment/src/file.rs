@@ -16,6 +16,11 @@ const IOPS: Kind = Kind::Count { min: 1, max: 1_000_000_000 };
 /// Largest seed: what a TOML integer holds.
 const SEEDS: Kind = Kind::Count { min: 0, max: i64::MAX };
 
+/// Kinds of designs.
+const DESIGNS: &[&str] = &["grid", "screening"];
+/// Resolutions of screening designs.
+const RESOLUTIONS: &[&str] = &["III", "IV", "V"];
+
 /// The sections of the file with their meaning, in the order in which they are explained.
 pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("experiment", "Title and question."),
@@ -37,6 +42,11 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     (
         "predict",
         "An unmeasured table; the cost model of the measured scans predicts its scan time.",
+    ),
+    (
+        "design",
+        "The combinations of levels that are run: all of them (grid), or a screening design of two \
+         levels for each factor.",
     ),
     ("manual", "A manual step at each change of a factor's level."),
     ("hooks", "Shell commands that run around the trials and the run."),
@@ -61,6 +71,18 @@ settings! {
         "experiment.description", Kind::Text, Shown "\"Five repeats on an idle machine.\"";
     /// The response by which configurations are compared; default: the probe's first response.
     pub RESPONSE: Option<String> = "experiment.response", Kind::Text, Shown "\"throughput\"";
+
+    /// Which combinations of levels are run. screening: few runs that estimate the effect of each
+    /// of many factors with two levels; effects may be aliased with interactions.
+    pub DESIGN_KIND: String =
+        "design.kind", Kind::Choice(DESIGNS), "grid", Shown "\"screening\"";
+    /// The fewest runs with this resolution. III: main effects are aliased with interactions of two
+    /// factors; IV: only interactions of two factors with each other; V: neither.
+    pub RESOLUTION: Option<String> =
+        "design.resolution", Kind::Choice(RESOLUTIONS), Shown "\"IV\"";
+    /// This number of runs instead: 4, 8, 16, 32 or 64 (a fraction), or 12, 20 or 24
+    /// (Plackett-Burman).
+    pub RUNS: Option<u64> = "design.runs", Kind::Count { min: 4, max: 64 }, Shown "16";
 
     /// Shell command that runs before the first trial of a session.
     pub BEFORE_RUN: Option<String> =

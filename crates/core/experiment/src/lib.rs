@@ -44,12 +44,14 @@ pub use draft::{Draft, LinkedSettings};
 pub use durability::{Durability, DurabilityRule};
 pub use error::{FileError, FileErrors};
 pub use example::example;
-pub use experiment::{Blocks, Experiment, Factor, FactorLevel, LeftOut, Repeats, Throttle, Volume};
+pub use experiment::{
+    Blocks, Design, Experiment, Factor, FactorLevel, LeftOut, Repeats, Throttle, Volume,
+};
 pub use form::{Field, Fields, Form};
 pub use named_file::NamedFile;
 pub use nearest::{nearest, unknown_name};
 pub use observations::{FromValue, Role, Value};
-pub use parse::{NoFileName, file_name, parse};
+pub use parse::{NoFileName, file_name, is_screening, parse};
 pub use plan::{Plan, PlannedTrial};
 pub use read::{SOURCE_BYTES_MAX, read_bytes, read_text};
 pub use schema::schema;

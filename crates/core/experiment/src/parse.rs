@@ -4,13 +4,16 @@
 //! position and name, so that what refers to it is judged as if it were right, and all errors come
 //! at once.
 
+mod design;
 mod expand;
 mod factors;
 mod run;
 
+pub use design::is_screening;
+
 use crate::document::{Content, Leaf, Node};
 use crate::error::{Errors, Fault, FileErrors};
-use crate::experiment::Experiment;
+use crate::experiment::{Design, Experiment};
 use crate::file::{EQUIVALENCE_MARGIN, NAME, OBSERVE, SECTIONS, SETTINGS};
 use crate::setting::{Catalog, Known};
 use crate::{Declaration, Value, human};
@@ -81,12 +84,14 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     let predict = reader.predictions();
     let hold_out = reader.hold_out(&core, &factors);
     reader.check_setups(&repeats, &hard_to_change);
-    let configurations = reader.configurations(&base, &factors);
+    let design = reader.design(&core, &factors, &hard_to_change);
+    let configurations = reader.configurations(&base, &factors, design.as_ref());
     let baseline = reader.baseline(&factors, &configurations);
     reader.check_number_of_trials(repeats.blocks.max(), configurations.len());
     let experiment = Experiment {
         name: reader.name(&core),
         configurations,
+        design: design.unwrap_or(Design::Grid),
         baseline,
         left_out: Vec::new(),
         predict,
@@ -203,7 +208,7 @@ impl<'a> Reader<'a> {
     /// The values that all other sections with one value a key give.
     fn core_settings(&mut self) -> Values {
         let mut values = Values::default();
-        for section in ["experiment", "hooks", "order", "repeats", "limits", "model"] {
+        for section in ["experiment", "design", "hooks", "order", "repeats", "limits", "model"] {
             if let Some(node) = self.root.value(section) {
                 self.read_table(node, section, SETTINGS, &[], &mut values);
             }

@@ -11,3 +11,4 @@ mod files;
 mod mutations;
 mod plan;
 mod schema;
+mod screening;

@@ -316,7 +316,25 @@
     }));
   };
 
-  const DRAW = { model: drawModel, response: drawResponse, profile: drawProfile, waterfall: drawWaterfall, latency: drawLatency, series: drawSeries, bars: drawBars };
+  // Sizes of effects against half-normal quantiles.
+  const drawHalfNormal = (root, spec) => {
+    const points = spec.points.map(([x, y, label, out]) => ({ x, y, label, out }));
+    const width = Math.min(760, root.clientWidth || 640);
+    const most = d3.max(points, (p) => p.x) * 1.08;
+    const line = spec.slope === null ? [] : [{ x: 0, y: 0 }, { x: most, y: most * spec.slope }];
+    root.append(Plot.plot({
+      ...COMMON, width, height: Math.min(360, Math.max(230, width * 0.5)),
+      x: { domain: [0, most], label: spec.x, labelAnchor: "center", labelArrow: "none", tickFormat: tick },
+      y: { domain: [0, d3.max(points, (p) => p.y) * 1.08], label: spec.y, tickFormat: tick, labelAnchor: "top", clamp: true },
+      marks: [grid(), Plot.ruleY([0], { stroke: "var(--quiet)" }),
+        Plot.line(line, { x: "x", y: "y", stroke: "var(--quiet)", strokeDasharray: "5 4" }),
+        Plot.dot(points, { x: "x", y: "y", r: 4, fill: (p) => (p.out ? "var(--c1)" : "var(--c0)") }),
+        Plot.text(points.filter((p) => p.out), { x: "x", y: "y", text: "label", textAnchor: "end", dx: -8, fill: "currentColor" }),
+        tip(points, { x: "x", y: "y", title: (p) => `${p.label}\n${figure(p.y)}` })],
+    }));
+  };
+
+  const DRAW = { halfNormal: drawHalfNormal, model: drawModel, response: drawResponse, profile: drawProfile, waterfall: drawWaterfall, latency: drawLatency, series: drawSeries, bars: drawBars };
 
   const drawn = () => JSON.parse(document.getElementById("report").textContent).figures.map((spec, i) => {
     const root = document.getElementById(`figure-${i}`);

@@ -29,6 +29,7 @@ mod plan_tree;
 mod recording;
 mod runs;
 pub mod scaling;
+mod screening_plan;
 mod sections;
 mod terminal;
 mod work_scale;
@@ -61,6 +62,7 @@ pub use plan_tree::{grouped, plan_tree};
 pub use profile::{missing, more};
 pub use recording::tables;
 pub use runs::runs;
+pub use screening_plan::ScreeningPlan;
 pub use sections::{
     Chapter, SectionData, SectionEntry, ShowSection, StudySections, accounting,
     check as accounting_check, run, section_data, stability, wait_table, waits_left_out,

@@ -16,6 +16,7 @@ mod plans;
 mod profiles;
 mod record;
 mod response;
+mod screening;
 mod session_time;
 mod stability;
 mod timelines;
@@ -138,6 +139,7 @@ crate::sections! {
         Configurations drift: summary.drift();
         Configurations stability: summary.stability().as_ref() => stability::section;
         Configurations factors: &summary.factors => factors::sections;
+        Headline screening: summary.screening().as_ref() => screening::sections;
         Plans plans: &summary.plans() => plans::section;
         Models models: &summary.throughput_models() => models::sections;
         Resources ceilings: &summary.ceilings() => devices::ceilings;

@@ -1,5 +1,6 @@
 use super::{Finding, FindingKind};
 use crate::power::RELATIVE_MAX;
+use crate::screening::Sentence;
 use crate::{
     Comparison, Detectable, Estimate, FactorEffect, Interaction, LevelEffect, Method, Standing,
     Summary, wording,
@@ -55,11 +56,23 @@ pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<
     ))
 }
 
+/// Findings on the effects of a screening design.
+pub fn of_screening(summary: &Summary) -> Vec<Finding> {
+    let response = summary.response.as_ref().map_or("response", |own| own.name.as_str());
+    let sentences = summary.screening().map(|screening| screening.sentences(response));
+    let finding = |own: Sentence| {
+        let kind = if own.claims { FindingKind::Verdict } else { FindingKind::NoDifference };
+        Finding::new(kind, own.text, own.evidence)
+    };
+    sentences.into_iter().flatten().map(finding).collect()
+}
+
 /// Findings on each factor without a significant effect: that it could not be tested, or the
 /// smallest difference that could have been detected. Each with the position of the factor.
 pub fn no_difference(summary: &Summary) -> Vec<(usize, Finding)> {
     let effects = summary.factors.effects.iter().enumerate();
-    let without = effects.filter(|(_, effect)| summary.done() > 0 && span(effect).is_none());
+    let is_asked = summary.done() > 0 && !summary.is_screening();
+    let without = effects.filter(|(_, effect)| is_asked && span(effect).is_none());
     without
         .map(|(factor, effect)| {
             let (text, evidence) = nothing(summary, factor, effect);

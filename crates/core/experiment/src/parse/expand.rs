@@ -6,7 +6,7 @@ use crate::common::{ENGINE, PROBE};
 use crate::document::Node;
 use crate::durability::DURABILITY;
 use crate::error::Fault;
-use crate::experiment::Factor;
+use crate::experiment::{Design, Factor};
 use crate::file::OBSERVE;
 use crate::setting::{Catalog, Declaration, Kind, Known};
 use crate::{Configuration, Level, Value, human};
@@ -17,20 +17,24 @@ use std::ops::Range;
 const CONFIGURATIONS_MAX: u128 = 10_000;
 
 impl Reader<'_> {
-    /// All configurations that are not excluded.
-    pub fn configurations(&mut self, base: &Values, factors: &[Factor]) -> Vec<Configuration> {
+    /// All configurations of a design that are not excluded; empty where the design has errors.
+    pub fn configurations(
+        &mut self,
+        base: &Values,
+        factors: &[Factor],
+        design: Option<&Design>,
+    ) -> Vec<Configuration> {
         let rules = self.root.tables("exclude").iter().filter(|rule| rule.is_table());
         let mut rules: Vec<(&Node, Option<Condition>, bool)> =
             rules.map(|rule| (rule, self.exclusion(rule, factors), false)).collect();
-        let Some(number) = self.number_of_configurations(factors) else { return Vec::new() };
+        let Some(combinations) = self.combinations(factors, design) else { return Vec::new() };
         let mut own = OwnSettings {
             catalog: self.catalog,
             by_owners: HashMap::new(),
             misfits: BTreeMap::new(),
         };
         let mut kept = Vec::new();
-        for number in 0..number {
-            let levels = levels_of(number, factors);
+        for levels in combinations {
             let mut keep = true;
             for (_, condition, used) in &mut rules {
                 if condition.as_ref().is_some_and(|condition| matches(condition, &levels)) {
@@ -52,6 +56,25 @@ impl Reader<'_> {
             }
         }
         kept
+    }
+
+    /// The levels of each configuration, as positions.
+    fn combinations(
+        &mut self,
+        factors: &[Factor],
+        design: Option<&Design>,
+    ) -> Option<Vec<Vec<usize>>> {
+        match design? {
+            Design::Grid => {
+                let number = self.number_of_configurations(factors)?;
+                Some((0..number).map(|number| levels_of(number, factors)).collect())
+            }
+            Design::Screening(screening) => {
+                let design = screening.design();
+                let levels = |run: &Vec<i8>| run.iter().map(|at| usize::from(*at > 0)).collect();
+                Some(design.runs().iter().map(levels).collect())
+            }
+        }
     }
 
     /// The product of the numbers of levels, counted before anything is made; `None` if it is too
@@ -143,7 +166,13 @@ impl Reader<'_> {
         });
         // Where there are no configurations, that is an error already.
         if position.is_none() && !configurations.is_empty() {
-            self.errors.add(&node.span, path, "this configuration is excluded");
+            let message = if self.root.tables("exclude").is_empty() {
+                "this configuration is not a run of the design; name one that `check` lists \
+                 without a baseline"
+            } else {
+                "this configuration is excluded"
+            };
+            self.errors.add(&node.span, path, message);
         }
         position
     }

@@ -8,7 +8,9 @@ use analysis::{Estimate, FactorEffect, Factors, Interaction, Interval, LevelEffe
 /// Each factor, what its levels gain for each level of the main one, and what depends on what; with
 /// one factor the configurations say it all.
 pub(crate) fn sections(summary: &Summary, factors: &Factors) -> Vec<Section> {
-    if factors.effects.len() < 2 {
+    // Of a screening design another section has the effects.
+    let is_screening = summary.is_screening();
+    if factors.effects.len() < 2 || is_screening {
         return Vec::new();
     }
     let compared = factors.effects.iter().filter(|factor| !factor.other_work);

@@ -1,0 +1,136 @@
+//! Screening designs from `check` to the report.
+
+use crate::common::Lab;
+
+/// Elapsed time is the delay times the number of transactions: two main effects and their
+/// interaction. The other factors have no effect.
+const SCRIPTED: &str = r#"
+[experiment]
+name = "screened"
+response = "elapsed"
+[target]
+engine = "null"
+[workload]
+probe = "insert"
+connections = 1
+rows = 40
+[design]
+kind = "screening"
+resolution = "IV"
+[factors]
+"target.delay" = ["1 ms", "3 ms"]
+"target.data_files" = [1, 2]
+"workload.rows_per_transaction" = [10, 20]
+"target.waits" = ["LOG_WRITE log 0.4 0.1", "LOG_WRITE log 0.2 0.1"]
+[repeats]
+blocks = 2
+"#;
+
+#[test]
+fn effects_with_their_alias_chains() {
+    let lab = Lab::with(SCRIPTED);
+    let check = lab.steelbench(&["check", "e.toml"]).expect(0);
+    for line in [
+        "design: screening, 8 runs instead of 16, resolution IV",
+        "  factors: A = target.delay, B = target.data_files, C = workload.rows_per_transaction, D \
+         = target.waits",
+        "  generators: D = ABC",
+        "    AB = CD",
+        "    AC = BD",
+        "    AD = BC",
+        "8 configurations x 2 blocks = 16 trials",
+    ] {
+        assert!(check.stdout.contains(line), "{line} is missing in\n{}", check.stdout);
+    }
+    assert!(check.stdout.contains("detectable effect: "), "{}", check.stdout);
+    let planned = &lab.json(&["check", "e.toml"])[0]["design"];
+    assert_eq!(planned["generators"], serde_json::json!(["D = ABC"]));
+
+    let run = lab.run(0);
+    assert_eq!(lab.trials("screened"), 16);
+    // 1 or 3 ms, 4 or 2 transactions: the mean is 6 ms.
+    let shown = &lab.json(&["show", "screened"])[0];
+    let screening = &shown["screening"];
+    let effect = |chain: &[&str]| {
+        let all = screening["effects"].as_array().unwrap_or_else(|| panic!("{shown}"));
+        let own = all.iter().find(|own| own["chain"] == serde_json::json!(chain)).unwrap();
+        (own["value"].as_f64().unwrap() * 1e3, own["significant"].as_bool())
+    };
+    let close = |chain: &[&str], ms: f64, significant: bool| {
+        let (value, verdict) = effect(chain);
+        assert!((value - ms).abs() < 1e-6, "{chain:?}: {value}");
+        assert_eq!(verdict, Some(significant), "{chain:?}");
+    };
+    close(&["A"], 6.0, true);
+    close(&["C"], -4.0, true);
+    close(&["AC", "BD"], -2.0, true);
+    close(&["B"], 0.0, false);
+    close(&["D"], 0.0, false);
+    close(&["AB", "CD"], 0.0, false);
+    close(&["AD", "BC"], 0.0, false);
+    let shown = lab.steelbench(&["show", "screened"]).expect(0).stdout;
+    let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "A (delay, 1 ms to 3 ms) raises elapsed by 6.00 ms",
+        "One of AC, BD lowers elapsed by 2.00 ms",
+        "this design cannot tell them apart",
+        "Screening: effects of 4 factors in 8 runs",
+        "AC + BD",
+        "Pareto chart",
+    ] {
+        assert!(words.contains(part), "{part} is missing in\n{shown}");
+    }
+    // No sentence of a grid, which would name one factor or pair as the cause.
+    for part in ["depends on", "is better than", "No level of", "cannot be compared"] {
+        assert!(!words.contains(part), "{part} is in\n{shown}");
+    }
+    assert!(run.stdout.contains("Screening: effects of 4 factors"), "{}", run.stdout);
+    lab.steelbench(&["report", "screened", "--output", "r.html"]).expect(0);
+    let page = lab.read("r.html");
+    assert!(page.contains("halfNormal") && page.contains("Half-normal plot of the effects"));
+}
+
+/// With one block effects are tested against each other; of a Plackett-Burman design models with
+/// interactions are listed.
+#[test]
+fn one_block_of_a_plackett_burman_design() {
+    let lab = Lab::with(
+        &SCRIPTED.replace("resolution = \"IV\"", "runs = 12").replace("blocks = 2", "blocks = 1"),
+    );
+    let check = lab.steelbench(&["check", "e.toml"]).expect(0);
+    assert!(check.stdout.contains("12 runs instead of 16, a Plackett-Burman design"));
+    lab.run(0);
+    let shown = &lab.json(&["show", "screened"])[0]["screening"];
+    assert_eq!(shown["effects"].as_array().unwrap().len(), 11);
+    assert!(shown["test"]["lenth"]["pse"].as_f64().is_some(), "{shown}");
+    let models = shown["models"].as_array().unwrap();
+    // The model that generated the figures.
+    let exact = models.iter().find(|own| own["r_squared"].as_f64().unwrap() > 0.999_999).unwrap();
+    let terms: Vec<&str> =
+        exact["terms"].as_array().unwrap().iter().map(|t| t["term"].as_str().unwrap()).collect();
+    assert_eq!(terms, ["A", "C", "AC"]);
+    let text = lab.steelbench(&["show", "screened"]).expect(0).stdout;
+    assert!(text.contains("Models with interactions") && text.contains("PSE"), "{text}");
+}
+
+#[test]
+fn a_screening_resumes_and_refuses_another_design() {
+    let lab = Lab::with(SCRIPTED);
+    lab.run(0);
+    lab.write("e.toml", &SCRIPTED.replace("blocks = 2", "blocks = 3"));
+    lab.run(0);
+    assert_eq!(lab.trials("screened"), 24);
+    lab.write("e.toml", &SCRIPTED.replace("resolution = \"IV\"", "runs = 16"));
+    lab.run(2).says("design.r");
+}
+
+#[test]
+fn a_run_without_a_value_leaves_effects_out() {
+    let lab = Lab::with(
+        &SCRIPTED.replace("engine = \"null\"", "engine = \"null\"\nfail_while_exists = \"broken\""),
+    );
+    lab.write("broken", "");
+    lab.run(1);
+    let text = lab.steelbench(&["show", "screened"]).expect(0).stdout;
+    assert!(!text.contains("raises") && !text.contains("lowers"), "{text}");
+}

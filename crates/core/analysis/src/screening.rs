@@ -1,0 +1,401 @@
+//! The effects of a screening design, each with its alias chain: the terms that the design cannot
+//! tell apart.
+
+mod sentences;
+
+pub use sentences::Sentence;
+
+use designs::{Chain, Contrasts, Design, Lenth, Stratum, Term};
+use observations::{FactorRecord, Recording};
+use serde::Serialize;
+use statistics::Interval;
+use statrs::distribution::{ContinuousCDF, Normal};
+use std::collections::BTreeMap;
+
+/// Sizes of models of Plackett-Burman designs.
+const MODEL_TERMS_MAX: usize = 4;
+/// Models of each size that are shown.
+const MODELS_OF_SIZE: usize = 2;
+
+/// A screening design with its effects.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Screening {
+    /// Configurations that are run.
+    pub runs: usize,
+    /// Factors with their letters, in the order of the file.
+    pub factors: Vec<ScreenedFactor>,
+    /// Shortest words of the design: 3, 4, or 5 for all that is longer.
+    pub resolution: usize,
+    /// True if interactions are spread over the main effects, as in a Plackett-Burman design.
+    pub partial_aliases: bool,
+    /// Mean over all runs.
+    pub mean: Option<f64>,
+    /// The unit of the response.
+    pub unit: String,
+    /// The effects, the largest first.
+    pub effects: Vec<ScreenedEffect>,
+    /// The test of the effects; `None` where nothing can be tested.
+    pub test: Option<EffectTest>,
+    /// Configurations without a value in any block that the others have; nothing is estimated.
+    pub missing: Vec<usize>,
+    /// Models of a Plackett-Burman design with interactions, by their number of terms.
+    pub models: Vec<ScreeningModel>,
+}
+
+/// A factor with its letter in alias chains.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScreenedFactor {
+    /// `A`; I is left out.
+    pub letter: String,
+    /// Its name.
+    pub name: String,
+    /// The first level, -1.
+    pub low: String,
+    /// The second level, +1.
+    pub high: String,
+}
+
+/// A contrast of the runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScreenedEffect {
+    /// Its alias chain by letters, such as `AB`, `CE` and `-DF`: the effect is their sum.
+    /// Empty for a column without a factor.
+    pub chain: Vec<String>,
+    /// The factor of a main effect that is not aliased with interactions of two factors, by its
+    /// position.
+    pub factor: Option<usize>,
+    /// The half-normal quantile of its rank by size.
+    pub quantile: f64,
+    /// Mean of the runs with the second level less that of the runs with the first.
+    pub value: f64,
+    /// 95 % interval; `None` without repeats.
+    pub interval: Option<Interval>,
+    /// The p-value, adjusted (Holm) for all effects; `None` without repeats.
+    pub adjusted_p: Option<f64>,
+    /// True if it compares set-ups of hard-to-change factors.
+    pub between_setups: bool,
+    /// True if it is significant at 95 % over all effects; `None` if it was not tested.
+    pub significant: Option<bool>,
+}
+
+/// How effects were tested.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectTest {
+    /// By the spread over blocks, or over set-ups.
+    Repeats {
+        /// Complete blocks or set-ups.
+        repeats: usize,
+        /// True if they are set-ups.
+        setups: bool,
+        /// Degrees of freedom.
+        df: f64,
+        /// Effects that are tested together.
+        family: usize,
+    },
+    /// By Lenth's pseudo standard error, as there is one block.
+    Lenth {
+        /// Pseudo standard error.
+        pse: f64,
+        /// Margin of error of one effect, simulated.
+        margin: f64,
+        /// Simultaneous margin of error, simulated.
+        simultaneous: f64,
+        /// Effects that it is estimated from.
+        family: usize,
+    },
+}
+
+/// A model of a Plackett-Burman design.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScreeningModel {
+    /// Its terms by letters, each with its effect.
+    pub terms: Vec<ModelTerm>,
+    /// Share of the variation between the runs that it explains.
+    pub r_squared: f64,
+}
+
+/// A term of a model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelTerm {
+    /// Its letters: `F`, `FG`.
+    pub term: String,
+    /// Its effect in the model.
+    pub effect: f64,
+}
+
+/// The letter of a factor.
+fn letter(factor: usize) -> String {
+    const LETTERS: &[u8] = b"ABCDEFGHJKLMNOPQRSTUVWXYZ";
+    LETTERS.get(factor).map_or_else(|| format!("F{}", factor + 1), |c| char::from(*c).to_string())
+}
+
+/// `AB`; letters with digits are joined by a point.
+pub fn term_name(factors: &[usize]) -> String {
+    let letters: Vec<String> = factors.iter().map(|factor| letter(*factor)).collect();
+    letters.join(if letters.iter().any(|own| own.len() > 1) { "." } else { "" })
+}
+
+/// The terms of a chain, with a sign where they enter with the opposite one.
+pub fn chain_names(terms: &[Term]) -> Vec<String> {
+    let sign = |term: &Term| if term.negative { "-" } else { "" };
+    terms.iter().map(|term| format!("{}{}", sign(term), term_name(&term.factors))).collect()
+}
+
+/// Returns whether a run has a screening design.
+pub fn is_screening(recording: &Recording) -> bool {
+    experiment::is_screening(&recording.run.source)
+}
+
+/// The values of a response in the blocks of a run, by its position.
+pub type ValuesOfRun<'a> = &'a dyn Fn(usize) -> Vec<(u32, f64)>;
+
+fn screened((position, factor): (usize, &FactorRecord)) -> ScreenedFactor {
+    let level = |at: usize| factor.levels.get(at).cloned().unwrap_or_default();
+    ScreenedFactor {
+        letter: letter(position),
+        name: factor.name.clone(),
+        low: level(0),
+        high: level(1),
+    }
+}
+
+/// The coded levels of the recorded configurations; `None` where a factor has not two levels.
+fn recorded_design(recording: &Recording) -> Option<Design> {
+    let coded = |factor: &FactorRecord, label: &str| match &factor.levels[..] {
+        [low, _] if low == label => Some(-1),
+        [_, high] if high == label => Some(1),
+        _ => None,
+    };
+    let run = |own: &observations::ConfigurationRecord| {
+        let factors = recording.factors.iter();
+        factors.map(|factor| coded(factor, own.level(&factor.name)?)).collect::<Option<Vec<i8>>>()
+    };
+    Some(Design::new(recording.configurations.iter().map(run).collect::<Option<_>>()?))
+}
+
+/// The contrasts of the design, and for a Plackett-Burman design those of its columns without a
+/// factor.
+fn all_contrasts(design: &Design) -> Contrasts {
+    let mut contrasts = Contrasts::new(design);
+    let all = designs::plackett_burman(design.runs().len());
+    for column in 0..all.as_ref().map_or(0, Design::factors) {
+        let runs = all.iter().flat_map(|all| all.runs());
+        let coefficients: Vec<i8> = runs.map(|run| run[column]).collect();
+        if contrasts.chains.iter().all(|chain| chain.coefficients != coefficients) {
+            contrasts.chains.push(Chain { terms: Vec::new(), coefficients });
+        }
+    }
+    contrasts
+}
+
+fn resolution(contrasts: &Contrasts) -> usize {
+    let mut chains = contrasts.chains.iter().filter(|chain| chain.terms.len() > 1);
+    if !contrasts.partial.is_empty() || chains.clone().any(|own| own.terms[0].factors.len() == 1) {
+        return 3;
+    }
+    if chains.next().is_some() { 4 } else { 5 }
+}
+
+/// Values of all runs in each block or set-up that has all of them.
+struct Values {
+    repeats: Vec<Vec<f64>>,
+    setups: bool,
+    /// Repeats of the first stage of adaptive blocks.
+    first: usize,
+}
+
+impl Values {
+    fn complete(recording: &Recording, values: ValuesOfRun<'_>, has_setups: bool) -> Self {
+        let runs = recording.configurations.len();
+        let mut blocks: BTreeMap<u32, Vec<Option<f64>>> = BTreeMap::new();
+        for run in 0..runs {
+            for (block, value) in values(run) {
+                blocks.entry(block).or_insert_with(|| vec![None; runs])[run] = Some(value);
+            }
+        }
+        let complete: Vec<(u32, Vec<f64>)> = blocks
+            .into_iter()
+            .filter_map(|(block, own)| Some((block, own.into_iter().collect::<Option<Vec<_>>>()?)))
+            .collect();
+        let setup_of: BTreeMap<u32, u32> =
+            recording.trials.iter().map(|trial| (trial.block, trial.setup)).collect();
+        let setup = |block: &u32| setup_of.get(block).copied().unwrap_or(1);
+        let mut by_setup: BTreeMap<u32, Vec<&Vec<f64>>> = BTreeMap::new();
+        for (block, values) in &complete {
+            by_setup.entry(setup(block)).or_default().push(values);
+        }
+        if has_setups && by_setup.len() > 1 {
+            let mean = |all: Vec<&Vec<f64>>| means(&all);
+            let repeats = by_setup.into_values().map(mean).collect();
+            return Self { repeats, setups: true, first: usize::MAX };
+        }
+        let first = recording.run.adaptive.map_or(usize::MAX, |adaptive| {
+            complete.iter().filter(|(block, _)| *block <= adaptive.min).count()
+        });
+        let repeats = complete.into_iter().map(|(_, values)| values).collect();
+        Self { repeats, setups: false, first }
+    }
+}
+
+/// The mean of each run.
+fn means(repeats: &[&Vec<f64>]) -> Vec<f64> {
+    let n = repeats.len() as f64;
+    let runs = repeats.first().map_or(0, |values| values.len());
+    (0..runs).map(|run| repeats.iter().map(|values| values[run]).sum::<f64>() / n).collect()
+}
+
+fn models(design: &Design, means: &[f64]) -> Vec<ScreeningModel> {
+    designs::models(design, means, MODEL_TERMS_MAX, MODELS_OF_SIZE)
+        .into_iter()
+        .map(|model| {
+            let terms = model.terms.iter().zip(&model.coefficients[1..]);
+            let term = |(term, half): (&Vec<usize>, &f64)| ModelTerm {
+                term: term_name(term),
+                effect: 2.0 * half,
+            };
+            ScreeningModel { terms: terms.map(term).collect(), r_squared: model.r_squared }
+        })
+        .collect()
+}
+
+impl Screening {
+    /// The screening design of a run with its effects on a response; `None` of another design.
+    pub fn estimate(recording: &Recording, unit: &str, values: ValuesOfRun<'_>) -> Option<Self> {
+        if !is_screening(recording) {
+            return None;
+        }
+        let design = recorded_design(recording)?;
+        let contrasts = all_contrasts(&design);
+        let mut screening = Self {
+            runs: design.runs().len(),
+            factors: recording.factors.iter().enumerate().map(screened).collect(),
+            resolution: resolution(&contrasts),
+            partial_aliases: !contrasts.partial.is_empty(),
+            mean: None,
+            unit: unit.to_owned(),
+            effects: Vec::new(),
+            test: None,
+            missing: Vec::new(),
+            models: Vec::new(),
+        };
+        screening.add_effects(recording, values, &design, &contrasts);
+        Some(screening)
+    }
+
+    fn add_effects(
+        &mut self,
+        recording: &Recording,
+        values_of: ValuesOfRun<'_>,
+        design: &Design,
+        contrasts: &Contrasts,
+    ) {
+        let hard: Vec<usize> =
+            (0..recording.factors.len()).filter(|i| recording.factors[*i].hard_to_change).collect();
+        let values = Values::complete(recording, values_of, !hard.is_empty());
+        if values.repeats.is_empty() {
+            self.missing = (0..self.runs).filter(|run| values_of(*run).is_empty()).collect();
+            return;
+        }
+        let means = means(&values.repeats.iter().collect::<Vec<_>>());
+        self.mean = Some(means.iter().sum::<f64>() / means.len() as f64);
+        let plots = design.whole_plots(&hard);
+        let is_between = |chain: &Chain| !hard.is_empty() && plots.has(&chain.coefficients);
+        self.effects = contrasts
+            .chains
+            .iter()
+            .map(|chain| ScreenedEffect {
+                chain: chain_names(&chain.terms),
+                factor: match &chain.terms[..] {
+                    [only] if only.factors.len() == 1 && contrasts.partial.is_empty() => {
+                        only.factors.first().copied()
+                    }
+                    _ => None,
+                },
+                quantile: 0.0,
+                value: chain.effect(&means),
+                interval: None,
+                adjusted_p: None,
+                between_setups: is_between(chain),
+                significant: None,
+            })
+            .collect();
+        if values.repeats.len() > 1 {
+            self.test_repeats(contrasts, &values);
+        } else {
+            self.test_once(&means);
+        }
+        if self.partial_aliases {
+            self.models = models(design, &means);
+        }
+        self.effects.sort_by(|one, other| other.value.abs().total_cmp(&one.value.abs()));
+        let all = self.effects.len() as f64;
+        for (rank, effect) in self.effects.iter_mut().rev().enumerate() {
+            effect.quantile = Normal::standard().inverse_cdf(0.5 + 0.5 * (rank as f64 + 0.5) / all);
+        }
+    }
+
+    /// Tests effects by their spread over blocks or set-ups; those between set-ups apart, and only
+    /// where set-ups were repeated.
+    fn test_repeats(&mut self, contrasts: &Contrasts, values: &Values) {
+        let mut p_values: Vec<Option<f64>> = vec![None; self.effects.len()];
+        let mut df = None;
+        for between in [false, true] {
+            if between && !values.setups {
+                continue;
+            }
+            let own: Vec<usize> = (0..self.effects.len())
+                .filter(|i| self.effects[*i].between_setups == between)
+                .collect();
+            let chains: Vec<&Chain> = own.iter().map(|i| &contrasts.chains[*i]).collect();
+            let Some(stratum) = Stratum::new(&chains, &values.repeats, values.first) else {
+                continue;
+            };
+            df = df.or(Some(stratum.df));
+            for (position, effect) in own.into_iter().zip(&stratum.effects) {
+                self.effects[position].interval = Some(effect.interval);
+                p_values[position] = Some(effect.p_value);
+            }
+        }
+        let adjusted = statistics::adjusted(&p_values);
+        for (effect, p) in self.effects.iter_mut().zip(adjusted) {
+            effect.adjusted_p = p;
+            effect.significant = p.map(|p| p < 0.05);
+        }
+        self.test = df.map(|df| EffectTest::Repeats {
+            repeats: values.repeats.len(),
+            setups: values.setups,
+            df,
+            family: p_values.iter().flatten().count(),
+        });
+    }
+
+    /// Tests effects of one block against each other.
+    fn test_once(&mut self, means: &[f64]) {
+        let within = || self.effects.iter().filter(|effect| !effect.between_setups);
+        let sizes: Vec<f64> = within().map(|effect| effect.value).collect();
+        let Some(lenth) = Lenth::new(&sizes) else { return };
+        let limits = lenth.simulated();
+        // Rounding is not an effect, where a scripted engine has no noise at all.
+        let rounding = 1e-12 * means.iter().map(|value| value.abs()).fold(0.0, f64::max);
+        for effect in self.effects.iter_mut().filter(|effect| !effect.between_setups) {
+            effect.significant = Some(effect.value.abs() > limits.simultaneous.max(rounding));
+        }
+        self.test = Some(EffectTest::Lenth {
+            pse: lenth.pse,
+            margin: limits.margin,
+            simultaneous: limits.simultaneous,
+            family: sizes.len(),
+        });
+    }
+
+    /// The significant effects, the largest first.
+    pub fn significant(&self) -> impl Iterator<Item = &ScreenedEffect> {
+        self.effects.iter().filter(|effect| effect.significant == Some(true))
+    }
+
+    /// The effect as a share of the mean.
+    pub fn share(&self, value: f64) -> Option<f64> {
+        self.mean.filter(|mean| *mean != 0.0).map(|mean| value / mean.abs())
+    }
+}

@@ -1,0 +1,122 @@
+//! Findings of a screening design. No sentence names one member of an alias chain as the cause.
+
+use super::{EffectTest, ScreenedEffect, Screening};
+use observations::number;
+
+/// Effects with a sentence each; the section has all.
+const SENTENCES_MAX: usize = 6;
+
+/// A sentence with the evidence behind it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sentence {
+    /// True if it claims an effect.
+    pub claims: bool,
+    /// The sentence.
+    pub text: String,
+    /// Figures behind it.
+    pub evidence: String,
+}
+
+impl Screening {
+    /// A sentence on each significant effect, the largest first, or that there is no such effect.
+    pub fn sentences(&self, response: &str) -> Vec<Sentence> {
+        if self.effects.is_empty() {
+            return Vec::new();
+        }
+        let significant: Vec<&ScreenedEffect> = self.significant().collect();
+        if significant.is_empty() {
+            return vec![none(self)];
+        }
+        let shown = significant.iter().take(SENTENCES_MAX);
+        shown.map(|effect| significant_effect(response, self, effect)).collect()
+    }
+}
+
+fn significant_effect(response: &str, screening: &Screening, effect: &ScreenedEffect) -> Sentence {
+    let verb = if effect.value > 0.0 { "raises" } else { "lowers" };
+    let size = number::quantity(effect.value.abs(), &screening.unit);
+    let share = screening.share(effect.value.abs());
+    let share = share.map_or_else(String::new, |share| {
+        format!(" ({} of the mean)", number::short_percent(share))
+    });
+    let text = match (effect.factor, &effect.chain[..]) {
+        (Some(factor), _) => {
+            let own = &screening.factors[factor];
+            let name = own.name.rsplit('.').next().unwrap_or(&own.name);
+            let (from, to) = (&own.low, &own.high);
+            format!("{} ({name}, {from} to {to}) {verb} {response} by {size}{share}.", own.letter)
+        }
+        (None, []) => format!(
+            "A contrast without a factor differs by {size}{share}: interactions of other factors \
+             matter."
+        ),
+        (None, [only]) if screening.partial_aliases => format!(
+            "The contrast of {only} {verb} {response} by {size}{share}; {only} or interactions of \
+             other factors may be the cause."
+        ),
+        (None, [only]) => format!("The interaction {only} {verb} {response} by {size}{share}."),
+        (None, all) => format!(
+            "One of {} {verb} {response} by {size}{share}, or several of them do: this design \
+             cannot tell them apart.",
+            all.join(", ")
+        ),
+    };
+    Sentence { claims: true, text, evidence: evidence(screening, effect) }
+}
+
+fn evidence(screening: &Screening, effect: &ScreenedEffect) -> String {
+    let others = match (screening.partial_aliases, effect.chain.len()) {
+        (true, _) => "partly aliased with interactions of two factors",
+        (false, ..=1) => "aliased with interactions of three or more factors only",
+        (false, _) => "aliased with each other",
+    };
+    let test = match screening.test {
+        Some(EffectTest::Repeats { repeats, setups, df, family }) => {
+            let ends = effect.interval.map_or_else(String::new, |interval| {
+                let ends = [interval.low, interval.high];
+                let ends = ends.map(|end| number::quantity(end, &screening.unit));
+                format!("95 % CI [{}, {}], ", ends[0], ends[1])
+            });
+            let unit = if setups { "set-up" } else { "block" };
+            format!(
+                "{ends}{} (Holm-adjusted for {}), {}, {df:.0} degrees of freedom",
+                number::p_value(effect.adjusted_p.unwrap_or(1.0)),
+                number::plural(family, "effect"),
+                number::plural(repeats, unit),
+            )
+        }
+        Some(EffectTest::Lenth { simultaneous, family, .. }) => format!(
+            "beyond Lenth's simultaneous margin of {} for {}, one block",
+            number::quantity(simultaneous, &screening.unit),
+            number::plural(family, "effect"),
+        ),
+        None => String::new(),
+    };
+    format!("{test}; {others}")
+}
+
+fn none(screening: &Screening) -> Sentence {
+    let family = screening.effects.len();
+    let (text, evidence) = match screening.test {
+        None => ("The effects were not tested: too few runs or repeats.".to_owned(), String::new()),
+        Some(EffectTest::Lenth { simultaneous, .. }) => (
+            format!("No effect is significant ({family} were tested)."),
+            format!(
+                "Lenth's simultaneous margin: {}; one block",
+                number::quantity(simultaneous, &screening.unit)
+            ),
+        ),
+        Some(EffectTest::Repeats { .. }) => {
+            let widths = screening.effects.iter().filter_map(|own| own.interval);
+            let half = widths.map(|own| (own.high - own.low) / 2.0).fold(0.0, f64::max);
+            (
+                format!("No effect is significant ({family} were tested)."),
+                format!(
+                    "95 % intervals of single effects: ± {}",
+                    number::quantity(half, &screening.unit)
+                ),
+            )
+        }
+    };
+    Sentence { claims: false, text, evidence }
+}

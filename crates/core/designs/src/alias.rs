@@ -1,0 +1,134 @@
+//! The effects that a design can estimate, each with the effects that it is aliased with.
+
+use crate::Design;
+
+/// Terms of more factors than two are looked at until this number, for degrees of freedom that are
+/// left.
+const TERMS_MAX: usize = 20_000;
+
+/// A main effect (one factor) or an interaction (several), with its sign in a chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Term {
+    /// Positions of its factors.
+    pub factors: Vec<usize>,
+    /// True if it enters the contrast with the opposite sign.
+    pub negative: bool,
+}
+
+/// A contrast of the runs and the terms that it estimates the sum of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chain {
+    /// Terms by their number of factors: all main effects and interactions of two factors; only
+    /// where it has no such term the first interaction of more. Empty for a column of a
+    /// Plackett-Burman design that has no factor.
+    pub terms: Vec<Term>,
+    /// The sign of each run.
+    pub coefficients: Vec<i8>,
+}
+
+/// The contrasts of a design that are orthogonal to each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contrasts {
+    /// Main effects first, then interactions.
+    pub chains: Vec<Chain>,
+    /// All interactions of two factors, where some are correlated with several contrasts, as in a
+    /// Plackett-Burman design.
+    pub partial: Vec<Vec<usize>>,
+}
+
+impl Contrasts {
+    /// The contrasts of a design without centre points.
+    pub fn new(design: &Design) -> Self {
+        let runs = design.runs();
+        let mut contrasts = Self { chains: Vec::new(), partial: Vec::new() };
+        let factors = design.factors();
+        let mut looked_at = 0;
+        for size in 1..=factors {
+            if size > 2 && contrasts.chains.len() + 1 >= runs.len() {
+                break;
+            }
+            // Interactions of a Plackett-Burman design are spread over several contrasts.
+            if size > 2 && !contrasts.partial.is_empty() {
+                contrasts.chains.retain(|chain| chain.terms[0].factors.len() == 1);
+                contrasts.partial = subsets(factors, 2).collect();
+                break;
+            }
+            for term in subsets(factors, size) {
+                looked_at += 1;
+                if size > 2 && looked_at > TERMS_MAX {
+                    return contrasts;
+                }
+                let column: Vec<i8> = runs
+                    .iter()
+                    .map(|run| term.iter().map(|factor| run[*factor]).product())
+                    .collect();
+                contrasts.add(term, column);
+            }
+        }
+        contrasts
+    }
+
+    /// Adds the columns of a Plackett-Burman design that have no factor: contrasts of nothing but
+    /// noise and parts of interactions.
+    #[must_use]
+    pub fn with_unassigned(mut self, all: &Design) -> Self {
+        for column in self.mains()..all.factors() {
+            let coefficients: Vec<i8> = all.runs().iter().map(|run| run[column]).collect();
+            self.chains.push(Chain { terms: Vec::new(), coefficients });
+        }
+        self
+    }
+
+    fn mains(&self) -> usize {
+        let is_main = |chain: &&Chain| chain.terms.first().is_some_and(|t| t.factors.len() == 1);
+        self.chains.iter().filter(is_main).count()
+    }
+
+    fn add(&mut self, factors: Vec<usize>, column: Vec<i8>) {
+        let runs = column.len() as i32;
+        let mut is_orthogonal = column.iter().map(|sign| i32::from(*sign)).sum::<i32>() == 0;
+        for chain in &mut self.chains {
+            let product = product(&chain.coefficients, &column);
+            if product.abs() == runs {
+                if factors.len() <= 2 {
+                    chain.terms.push(Term { factors, negative: product < 0 });
+                }
+                return;
+            }
+            is_orthogonal &= product == 0;
+        }
+        if is_orthogonal {
+            let terms = vec![Term { factors, negative: false }];
+            self.chains.push(Chain { terms, coefficients: column });
+        } else if factors.len() == 2 {
+            self.partial.push(factors);
+        }
+    }
+}
+
+fn product(one: &[i8], other: &[i8]) -> i32 {
+    one.iter().zip(other).map(|(one, other)| i32::from(*one) * i32::from(*other)).sum()
+}
+
+impl Chain {
+    /// The difference between the means of the runs with both signs.
+    pub fn effect(&self, values: &[f64]) -> f64 {
+        let signed = self.coefficients.iter().zip(values);
+        2.0 * signed.map(|(sign, value)| f64::from(*sign) * value).sum::<f64>()
+            / values.len() as f64
+    }
+}
+
+/// All sets of `size` of the first `all` numbers, in lexicographic order.
+pub fn subsets(all: usize, size: usize) -> impl Iterator<Item = Vec<usize>> {
+    let mut next = (size <= all).then(|| (0..size).collect::<Vec<usize>>());
+    std::iter::from_fn(move || {
+        let found = next.clone()?;
+        let last = (0..size).rev().find(|place| found[*place] < all - size + place);
+        next = last.map(|place| {
+            let kept = found[..place].iter().copied();
+            kept.chain((0..size - place).map(|i| found[place] + 1 + i)).collect()
+        });
+        Some(found)
+    })
+}

@@ -1,0 +1,41 @@
+//! Designs of experiments that answer large questions with few runs, and their analysis: plain
+//! numbers, which know no engine, probe or file.
+//!
+//! - [`Fraction`]: two-level fractions with minimum aberration, in blocks on request
+//! - [`plackett_burman`]: main effects of up to 23 factors in 12, 20 or 24 runs
+//! - [`Screening`]: one of these, by its resolution or its number of runs
+//! - [`Design`]: the runs of any two-level design, with fold-over, centre points and whole plots
+//! - [`Contrasts`]: the effects that a design can estimate, each with its alias chain
+//! - [`Lenth`]: effects without repeats; [`Stratum`]: effects with repeats
+//! - [`Fit`]: least squares; [`models`]: models with interactions under heredity
+//! - [`central_composite`], [`box_behnken`], [`Coding`]: designs of response surfaces
+//! - [`Surface`]: the second-order model, its lack of fit and its stationary point
+
+mod alias;
+mod coding;
+mod design;
+mod effects;
+mod fit;
+mod fraction;
+mod heredity;
+mod lenth;
+mod plackett_burman;
+mod screening;
+mod search;
+mod stationary;
+mod surface;
+mod surface_design;
+
+pub use alias::{Chain, Contrasts, Term};
+pub use coding::{Coding, Scale};
+pub use design::{Design, WholePlots};
+pub use effects::{Effect, Stratum, detectable};
+pub use fit::{Fit, FitError};
+pub use fraction::{Fraction, FractionError, Generator, RUNS_MAX, Resolution, fewest_runs};
+pub use heredity::{Model, models};
+pub use lenth::{Lenth, Limits};
+pub use plackett_burman::{PLACKETT_BURMAN_RUNS, plackett_burman};
+pub use screening::{Screening, ScreeningError, Size};
+pub use stationary::{Kind, Stationary};
+pub use surface::{LackOfFit, Order, Surface, steepest};
+pub use surface_design::{Alpha, SurfaceDesign, SurfacePart, box_behnken, central_composite};

@@ -1,0 +1,213 @@
+//! The stationary point of a second-order surface: where it is level in every direction.
+
+use crate::{Fit, Surface};
+use statistics::{Interval, f_upper_p, t_quantile};
+
+/// Rounds over all pairs of axes at most; a handful suffices.
+const ROUNDS_MAX: usize = 60;
+
+/// Shape of a surface around its stationary point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It falls in every direction.
+    Maximum,
+    /// It rises in every direction.
+    Minimum,
+    /// It rises in some directions and falls in others.
+    Saddle,
+    /// In some direction it may be level: the interval of this curvature contains 0. Its stationary
+    /// point is not an optimum.
+    Ridge,
+}
+
+/// The stationary point of a surface.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stationary {
+    /// Its coded levels.
+    pub point: Vec<f64>,
+    /// The value there, in the first block.
+    pub value: f64,
+    /// Shape of the surface.
+    pub kind: Kind,
+    /// Curvature along each axis, the largest first.
+    pub curvatures: Vec<Curvature>,
+}
+
+/// How the surface bends along one of its axes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curvature {
+    /// Eigenvalue of the matrix of squares and products.
+    pub value: f64,
+    /// 95 % interval; `None` without degrees of freedom.
+    pub interval: Option<Interval>,
+    /// Direction of length 1.
+    pub axis: Vec<f64>,
+}
+
+impl Stationary {
+    /// The stationary point; `None` of a plane.
+    pub fn find(surface: &Surface) -> Option<Self> {
+        let factors = surface.factors;
+        let mut matrix = vec![vec![0.0; factors]; factors];
+        for i in 0..factors {
+            for j in 0..factors {
+                let product = surface.coefficient(&[i.min(j), i.max(j)]);
+                matrix[i][j] = if i == j { product } else { product / 2.0 };
+            }
+        }
+        let curvatures: Vec<Curvature> = eigen(matrix)
+            .into_iter()
+            .map(|(value, axis)| Curvature {
+                interval: interval(surface, value, &axis),
+                value,
+                axis,
+            })
+            .collect();
+        let largest = curvatures.iter().map(|own| own.value.abs()).fold(0.0, f64::max);
+        if curvatures.is_empty() || curvatures.iter().any(|own| own.value.abs() <= 1e-12 * largest)
+        {
+            return None;
+        }
+        // Along each axis the slope at the centre over twice the curvature.
+        let mut point = vec![0.0; factors];
+        for own in &curvatures {
+            let slope: f64 =
+                own.axis.iter().enumerate().map(|(i, part)| part * surface.coefficient(&[i])).sum();
+            for (level, part) in point.iter_mut().zip(&own.axis) {
+                *level -= slope / (2.0 * own.value) * part;
+            }
+        }
+        let kind = kind(&curvatures);
+        Some(Self { value: surface.at(&point), point, kind, curvatures })
+    }
+
+    /// Returns whether it is within the box of the tested levels.
+    pub fn is_within(&self, low: &[f64], high: &[f64]) -> bool {
+        let ends = low.iter().zip(high);
+        self.point.iter().zip(ends).all(|(at, (low, high))| low <= at && at <= high)
+    }
+}
+
+fn kind(curvatures: &[Curvature]) -> Kind {
+    let may_be_level = |own: &Curvature| own.interval.is_none_or(|interval| interval.contains(0.0));
+    if curvatures.iter().any(may_be_level) {
+        return Kind::Ridge;
+    }
+    let rising = curvatures.iter().filter(|own| own.value > 0.0).count();
+    match rising {
+        0 => Kind::Maximum,
+        n if n == curvatures.len() => Kind::Minimum,
+        _ => Kind::Saddle,
+    }
+}
+
+/// The interval of a curvature along a fixed axis, which is a sum of coefficients. Source:
+/// S. Bisgaard and B. Ankenman, Technometrics 38 (1996).
+fn interval(surface: &Surface, value: f64, axis: &[f64]) -> Option<Interval> {
+    let weights: Vec<f64> = surface
+        .terms
+        .iter()
+        .map(|term| if term.len() == 2 { axis[term[0]] * axis[term[1]] } else { 0.0 })
+        .collect();
+    let variance = surface.fit.variance()? * form(&surface.fit, surface.before, &weights, &weights);
+    Some(Interval::around(value, t_quantile(0.025, surface.fit.df as f64) * variance.sqrt()))
+}
+
+/// The covariance of two weighted sums of the terms' coefficients, over the error's variance.
+fn form(fit: &Fit, before: usize, one: &[f64], other: &[f64]) -> f64 {
+    let rows = one.iter().zip(&fit.unscaled[before..]);
+    rows.map(|(weight, row)| {
+        weight * row[before..].iter().zip(other).map(|(own, weight)| own * weight).sum::<f64>()
+    })
+    .sum()
+}
+
+impl Surface {
+    /// Returns whether a point is in the 95 % confidence region of the stationary point: the slopes
+    /// there do not differ significantly from 0. Source: G. E. P. Box and J. S. Hunter, Biometrika
+    /// 41 (1954).
+    pub fn may_be_stationary(&self, point: &[f64]) -> Option<bool> {
+        let variance = self.fit.variance()?;
+        let gradients: Vec<Vec<f64>> =
+            (0..self.factors).map(|factor| self.gradient_weights(factor, point)).collect();
+        let coefficients = &self.fit.coefficients[self.before..];
+        let slopes: Vec<f64> = gradients
+            .iter()
+            .map(|weights| weights.iter().zip(coefficients).map(|(w, own)| w * own).sum())
+            .collect();
+        let covariances: Vec<Vec<f64>> = gradients
+            .iter()
+            .map(|one| {
+                gradients.iter().map(|other| form(&self.fit, self.before, one, other)).collect()
+            })
+            .collect();
+        let f: f64 = eigen(covariances)
+            .into_iter()
+            .map(|(value, axis)| {
+                let along: f64 = axis.iter().zip(&slopes).map(|(part, slope)| part * slope).sum();
+                along * along / value
+            })
+            .sum::<f64>()
+            / (self.factors as f64 * variance);
+        Some(f_upper_p(f, self.factors as f64, self.fit.df as f64) > 0.05)
+    }
+
+    /// How much each term adds to the slope along a factor at a point.
+    fn gradient_weights(&self, factor: usize, point: &[f64]) -> Vec<f64> {
+        let weight = |term: &Vec<usize>| match term[..] {
+            [only] => f64::from(u8::from(only == factor)),
+            [one, other] => {
+                let first = if one == factor { point[other] } else { 0.0 };
+                let second = if other == factor { point[one] } else { 0.0 };
+                first + second
+            }
+            _ => 0.0,
+        };
+        self.terms.iter().map(weight).collect()
+    }
+}
+
+/// Eigenvalues of a symmetric matrix with their vectors, the largest first (Jacobi's rotations).
+fn eigen(mut matrix: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
+    let size = matrix.len();
+    let mut vectors: Vec<Vec<f64>> =
+        (0..size).map(|i| (0..size).map(|j| f64::from(u8::from(i == j))).collect()).collect();
+    for _ in 0..ROUNDS_MAX {
+        let mut rotated = false;
+        for p in 0..size {
+            for q in p + 1..size {
+                if matrix[p][q].abs() <= 1e-15 * (matrix[p][p].abs() + matrix[q][q].abs()) {
+                    continue;
+                }
+                rotated = true;
+                let theta = (matrix[q][q] - matrix[p][p]) / (2.0 * matrix[p][q]);
+                let t = theta.signum() / (theta.abs() + (theta * theta + 1.0).sqrt());
+                let cosine = 1.0 / (t * t + 1.0).sqrt();
+                rotate(&mut matrix, &mut vectors, [p, q], cosine, t * cosine);
+            }
+        }
+        if !rotated {
+            break;
+        }
+    }
+    let mut found: Vec<(f64, Vec<f64>)> =
+        (0..size).map(|i| (matrix[i][i], vectors.iter().map(|row| row[i]).collect())).collect();
+    found.sort_by(|one, other| other.0.total_cmp(&one.0));
+    found
+}
+
+fn rotate(
+    matrix: &mut [Vec<f64>],
+    vectors: &mut [Vec<f64>],
+    [p, q]: [usize; 2],
+    cosine: f64,
+    sine: f64,
+) {
+    let turn = |one: f64, other: f64| (cosine * one - sine * other, sine * one + cosine * other);
+    for row in matrix.iter_mut().chain(vectors) {
+        (row[p], row[q]) = turn(row[p], row[q]);
+    }
+    for column in 0..matrix.len() {
+        (matrix[p][column], matrix[q][column]) = turn(matrix[p][column], matrix[q][column]);
+    }
+}

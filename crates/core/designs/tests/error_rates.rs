@@ -1,0 +1,171 @@
+//! Simulated error rates of the tests of effects.
+
+use designs::{Chain, Contrasts, Fraction, Lenth, Stratum};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use statistics::t_quantile;
+
+const SETS: usize = 2_000;
+
+#[derive(Debug, Clone, Copy)]
+enum Noise {
+    Normal,
+    Lognormal,
+    /// One trial in twenty takes much longer.
+    Spikes,
+    /// A block is in one of two regimes.
+    Regimes,
+    /// From trial to trial.
+    Drift,
+    /// Some configurations vary five times as much.
+    Uneven,
+}
+
+const ALL: [Noise; 6] =
+    [Noise::Normal, Noise::Lognormal, Noise::Spikes, Noise::Regimes, Noise::Drift, Noise::Uneven];
+
+struct Random(Xoshiro256PlusPlus);
+
+impl Random {
+    fn new(seed: u64) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
+    fn uniform(&mut self) -> f64 {
+        ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    /// One block of trials in random order.
+    fn block(&mut self, runs: usize, block: usize, noise: Noise) -> Vec<f64> {
+        let mut order: Vec<usize> = (0..runs).collect();
+        for last in (1..runs).rev() {
+            let chosen = (self.uniform() * (last + 1) as f64) as usize;
+            order.swap(last, chosen);
+        }
+        let regime = if self.uniform() < 0.5 { 0.0 } else { 3.0 };
+        let mut values = vec![0.0; runs];
+        for (place, run) in order.into_iter().enumerate() {
+            let own = self.normal();
+            values[run] = 100.0
+                + match noise {
+                    Noise::Normal => own,
+                    Noise::Lognormal => (0.8 * own).exp(),
+                    Noise::Spikes => own + if self.uniform() < 0.05 { 10.0 } else { 0.0 },
+                    Noise::Regimes => own + regime,
+                    Noise::Drift => own + 0.1 * (block * runs + place) as f64,
+                    Noise::Uneven => {
+                        if run % 4 == 0 {
+                            5.0 * own
+                        } else {
+                            own
+                        }
+                    }
+                };
+        }
+        values
+    }
+}
+
+/// At most 5 % of experiments without effects show any, by Holm over all contrasts; and the
+/// intervals hold the true effect, which is 0.
+#[test]
+fn repeated_effects() {
+    let chains = Contrasts::new(&Fraction::minimum_aberration(16, 8).unwrap().design()).chains;
+    let all: Vec<&Chain> = chains.iter().collect();
+    let mut random = Random::new(1);
+    for noise in ALL {
+        for blocks in [2, 3, 5, 60] {
+            let sets = if blocks > 5 { SETS / 10 } else { SETS };
+            let (mut any, mut covered, mut tested) = (0, 0, 0);
+            for _ in 0..sets {
+                let values: Vec<Vec<f64>> =
+                    (0..blocks).map(|block| random.block(16, block, noise)).collect();
+                let stratum = Stratum::new(&all, &values, usize::MAX).unwrap();
+                any += usize::from(stratum.adjusted().iter().flatten().any(|p| *p < 0.05));
+                tested += stratum.effects.len();
+                covered += stratum.effects.iter().filter(|own| own.interval.contains(0.0)).count();
+            }
+            let (any, covered) = (any as f64 / sets as f64, covered as f64 / tested as f64);
+            println!("{noise:?}, {blocks} blocks: any {any:.3}, coverage {covered:.3}");
+            // Three standard errors of the simulation.
+            let error = 3.0 * (0.05 * 0.95 / sets as f64).sqrt();
+            assert!(any <= 0.05 + error, "{noise:?}, {blocks} blocks: {any}");
+            assert!(covered >= 0.935, "{noise:?}, {blocks} blocks: {covered}");
+        }
+    }
+}
+
+/// Without repeats: the simulated margins err as often as they say, the approximation by t does not
+/// for few effects.
+#[test]
+fn unreplicated_effects() {
+    let mut random = Random::new(2);
+    for effects in [3, 7, 11, 15, 31, 63] {
+        let (mut alone, mut any, mut any_by_t) = (0, 0, 0);
+        let unit = Lenth::new(&vec![1.0; effects]).unwrap();
+        let (simulated, by_t) = (unit.simulated(), unit.by_t());
+        for _ in 0..SETS {
+            let own: Vec<f64> = (0..effects).map(|_| random.normal()).collect();
+            let scale = Lenth::new(&own).unwrap().pse / unit.pse;
+            let largest = own.iter().map(|effect| effect.abs()).fold(0.0, f64::max);
+            alone += usize::from(own[0].abs() > simulated.margin * scale);
+            any += usize::from(largest > simulated.simultaneous * scale);
+            any_by_t += usize::from(largest > by_t.simultaneous * scale);
+        }
+        let rate = |count: usize| count as f64 / SETS as f64;
+        println!("{effects}: {:.3}, {:.3}, by t {:.3}", rate(alone), rate(any), rate(any_by_t));
+        let error = 4.0 * (0.05 * 0.95 / SETS as f64).sqrt();
+        assert!((rate(alone) - 0.05).abs() < error && (rate(any) - 0.05).abs() < error);
+    }
+}
+
+/// Sums of 16 trials are nearly normal whatever the noise of each: of unreplicated designs at most
+/// 5 % show an effect that is not there.
+#[test]
+fn unreplicated_effects_of_noisy_trials() {
+    let chains = Contrasts::new(&Fraction::minimum_aberration(16, 8).unwrap().design()).chains;
+    let unit = Lenth::new(&vec![1.0; chains.len()]).unwrap();
+    let limit = unit.simulated().simultaneous / unit.pse;
+    let mut random = Random::new(3);
+    for noise in ALL {
+        let mut any = 0;
+        for _ in 0..SETS {
+            let values = random.block(16, 0, noise);
+            let effects: Vec<f64> = chains.iter().map(|chain| chain.effect(&values)).collect();
+            let lenth = Lenth::new(&effects).unwrap();
+            any += usize::from(effects.iter().any(|own| own.abs() > limit * lenth.pse));
+        }
+        let rate = any as f64 / SETS as f64;
+        println!("{noise:?}: {rate:.3}");
+        assert!(rate <= 0.05 + 4.0 * (0.05 * 0.95 / SETS as f64).sqrt(), "{noise:?}: {rate}");
+    }
+}
+
+/// The margin of the pooled error is that of the analysis of variance with blocks.
+#[test]
+fn pooled_error_is_that_of_two_way_analysis() {
+    let chains = Contrasts::new(&Fraction::minimum_aberration(8, 4).unwrap().design()).chains;
+    let mut random = Random::new(4);
+    let values: Vec<Vec<f64>> = (0..3).map(|block| random.block(8, block, Noise::Drift)).collect();
+    let stratum = Stratum::new(&chains.iter().collect::<Vec<_>>(), &values, 3).unwrap();
+    let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
+    let total = mean(&values.concat());
+    let mut squares = 0.0;
+    for run in 0..8 {
+        let own = mean(&values.iter().map(|block| block[run]).collect::<Vec<_>>());
+        squares += values
+            .iter()
+            .map(|block| (block[run] - own - mean(block) + total).powi(2))
+            .sum::<f64>();
+    }
+    let expected = (4.0 / 24.0 * squares / 14.0_f64).sqrt();
+    assert!((stratum.standard_error - expected).abs() < 1e-12);
+    // Fewer than 7 x 2, as the runs do not vary alike.
+    assert!((4.0..=14.0).contains(&stratum.df), "{}", stratum.df);
+    let (own, half) = (stratum.effects[0], t_quantile(0.025, stratum.df) * expected);
+    assert!((own.interval.high - own.value - half).abs() < 1e-12);
+}

@@ -1,0 +1,228 @@
+//! The effects of a screening design: a table with alias chains, a Pareto chart and a half-normal
+//! plot.
+
+use crate::figure::{coordinate, string};
+use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Figure, Section, Tone};
+use crate::{number, text};
+use analysis::Summary;
+use analysis::screening::{EffectTest, ScreenedEffect, Screening};
+use serde_json::{Value, json};
+
+/// Bars of the Pareto chart.
+const BARS_MAX: usize = 20;
+
+pub(crate) fn sections(summary: &Summary, screening: Option<&Screening>) -> Vec<Section> {
+    let Some(screening) = screening else { return Vec::new() };
+    let mut sections = vec![effects(summary, screening)];
+    if !screening.effects.is_empty() {
+        sections.push(pareto(screening));
+        sections.push(half_normal(screening));
+    }
+    sections.extend(models(screening));
+    sections
+}
+
+fn effects(summary: &Summary, screening: &Screening) -> Section {
+    let factors = number::plural(screening.factors.len(), "factor");
+    let runs = number::plural(screening.runs, "run");
+    let mut section = Section::new(format!("Screening: effects of {factors} in {runs}"));
+    if !screening.missing.is_empty() {
+        section.warn(format!(
+            "No effect can be estimated: {} without a value. Every run of the design is needed; \
+             fix the cause and resume.",
+            number::plural(screening.missing.len(), "run")
+        ));
+    } else if screening.effects.is_empty() {
+        section.warn("No effect can be estimated until one block is complete.");
+    }
+    let mut table = Columns::for_rows(&screening.effects);
+    table.name("effect", |own| chain(own));
+    table.right("size", |own| signed(own.value, &screening.unit));
+    table.right("of the mean", |own| {
+        let share = screening.share(own.value);
+        share.map(|share| format!("{} %", number::signed(100.0 * share, 1)))
+    });
+    table
+        .left("95 % CI", |own| {
+            let ends = |it: analysis::Interval| {
+                let ends = [it.low, it.high].map(|end| signed(end, &screening.unit));
+                format!("[{}, {}]", ends[0], ends[1])
+            };
+            own.interval.map(ends)
+        })
+        .optional(1);
+    table.left("verdict", |own| verdict(screening, own));
+    if !screening.effects.is_empty() {
+        section.table(table);
+    }
+    for note in notes(screening) {
+        section.note(note);
+    }
+    let mut legend = Columns::for_rows(&screening.factors);
+    legend.name("letter", |own| own.letter.as_str());
+    legend.left("factor", |own| text::factor(summary, &own.name).to_owned());
+    legend.left("first level (-)", |own| own.low.as_str());
+    legend.left("second level (+)", |own| own.high.as_str());
+    section.table(legend);
+    section
+}
+
+/// `AB + CE - DF`: the sum that the contrast estimates.
+fn chain(effect: &ScreenedEffect) -> String {
+    let mut sum = String::new();
+    for term in &effect.chain {
+        match (sum.is_empty(), term.strip_prefix('-')) {
+            (true, _) => sum.push_str(term),
+            (false, Some(term)) => sum.extend([" - ", term]),
+            (false, None) => sum.extend([" + ", term]),
+        }
+    }
+    if sum.is_empty() { "no factor".into() } else { sum }
+}
+
+fn signed(value: f64, unit: &str) -> String {
+    let sign = if value > 0.0 { "+" } else { "" };
+    format!("{sign}{}", number::quantity(value, unit))
+}
+
+fn verdict(screening: &Screening, effect: &ScreenedEffect) -> Cell {
+    let p = effect.adjusted_p.map(number::p_value);
+    let (said, tone) = match (effect.significant, screening.test) {
+        (Some(true), _) => ("significant", Tone::Plain),
+        (Some(false), Some(EffectTest::Lenth { margin, .. })) if effect.value.abs() > margin => {
+            ("not significant (above ME)", Tone::Muted)
+        }
+        (Some(false), _) => ("not significant", Tone::Muted),
+        (None, _) if effect.between_setups => ("not tested: set up once", Tone::Muted),
+        (None, _) => ("not tested", Tone::Muted),
+    };
+    let said = p.map_or_else(|| said.to_owned(), |p| format!("{said}, {p}"));
+    Cell::from(said).toned(tone)
+}
+
+fn notes(screening: &Screening) -> Vec<String> {
+    let mut notes = vec![
+        "size: mean with the second level less mean with the first; of a chain, the sum of its \
+         members' effects."
+            .to_owned(),
+    ];
+    notes.push(match (screening.partial_aliases, screening.resolution) {
+        (true, _) => {
+            "Main effects are partly aliased with the interactions of all other factors: a size \
+             may come from interactions."
+        }
+        (false, 3) => {
+            "Resolution III: main effects are aliased with interactions of two factors; members \
+             of a chain cannot be distinguished."
+        }
+        (false, 4) => {
+            "Resolution IV: main effects are aliased with interactions of three or more factors \
+             only; members of a chain of interactions cannot be distinguished."
+        }
+        _ => "Effects of one and two factors are not aliased with each other.",
+    }
+    .to_owned());
+    match screening.test {
+        Some(EffectTest::Repeats { repeats, setups, df, family }) => notes.push(format!(
+            "95 % CI: t over {} with {df:.0} degrees of freedom, of each effect alone; p: \
+             Holm-adjusted for {}.",
+            number::plural(repeats, if setups { "set-up" } else { "block" }),
+            number::plural(family, "effect"),
+        )),
+        Some(EffectTest::Lenth { pse, margin, simultaneous, .. }) => {
+            let [pse, margin, simultaneous] =
+                [pse, margin, simultaneous].map(|it| number::quantity(it, &screening.unit));
+            notes.push(format!(
+                "One block: significance by Lenth's method with simulated critical values. PSE \
+                 {pse}, ME {margin} (one effect), SME {simultaneous} (all effects; decides)."
+            ));
+        }
+        None => {}
+    }
+    notes
+}
+
+fn pareto(screening: &Screening) -> Section {
+    let shown = screening.effects.iter().take(BARS_MAX);
+    let largest = shown.clone().map(|own| own.value.abs()).fold(0.0, f64::max);
+    let (scale, unit) = number::common_unit(largest, &screening.unit);
+    let bars = shown.map(|own| Bar {
+        label: chain(own).into(),
+        value: own.value.abs() * scale,
+        note: match own.significant {
+            Some(true) => if own.value > 0.0 { "significant, +" } else { "significant, -" }.into(),
+            _ => String::new().into(),
+        },
+        tone: if own.significant == Some(true) { Tone::Good } else { Tone::Plain },
+        ..Bar::default()
+    });
+    let group = BarGroup { bars: bars.collect(), ..BarGroup::default() };
+    let mut section = Section::new("Pareto chart of the effects");
+    section.chart(Chart {
+        title: "Sizes without signs".into(),
+        unit: unit.into(),
+        kind: ChartKind::Bars,
+        groups: vec![group],
+    });
+    section
+}
+
+/// The sizes against the quantiles of as many half-normal numbers: noise lies on a line through the
+/// origin.
+fn half_normal(screening: &Screening) -> Section {
+    let points = &screening.effects;
+    let mark = |own: &ScreenedEffect| -> Value {
+        let stands_out = own.significant == Some(true);
+        json!([
+            coordinate(own.quantile),
+            coordinate(own.value.abs()),
+            string(&chain(own)),
+            stands_out
+        ])
+    };
+    let slope = match screening.test {
+        Some(EffectTest::Lenth { pse, .. }) => coordinate(pse),
+        _ => Value::Null,
+    };
+    let mut data = Columns::for_rows(points);
+    data.name("effect", |own| chain(own));
+    data.right("half-normal quantile", |own| number::fixed(own.quantile, 2));
+    data.right("size", |own| number::quantity(own.value.abs(), &screening.unit));
+    let mut section = Section::page("Half-normal plot of the effects");
+    section.figure(Figure {
+        spec: json!({
+            "kind": "halfNormal", "x": "half-normal quantile",
+            "y": string(&format!("size ({})", screening.unit)),
+            "points": points.iter().map(mark).collect::<Vec<_>>(), "slope": slope,
+        }),
+        caption: "Effects that are only noise lie on a line through the origin; effects above it \
+                  stand out. The line, if drawn, has Lenth's PSE as its slope."
+            .into(),
+        alternative: "Half-normal plot of the effects; the table below lists its points.".into(),
+        data: data.into(),
+        data_heading: "Points".into(),
+        chart: None,
+    });
+    section
+}
+
+/// Models of a Plackett-Burman design.
+fn models(screening: &Screening) -> Option<Section> {
+    let mut section = Section::new("Models with interactions");
+    let mut table = Columns::for_rows(&screening.models);
+    table.right("terms", |model| model.terms.len());
+    table.left("model", |model| {
+        let terms = model.terms.iter();
+        let term = |own: &analysis::screening::ModelTerm| {
+            format!("{} {}", own.term, signed(own.effect, &screening.unit))
+        };
+        terms.map(term).collect::<Vec<_>>().join(", ")
+    });
+    table.right("R2", |model| number::fixed(model.r_squared, 3));
+    section.table(table);
+    section.note(
+        "The best models of each size in which an interaction comes with at least one of its \
+         factors. Exploratory: chosen by their fit among many, so confirm before use.",
+    );
+    (!screening.models.is_empty()).then_some(section)
+}
