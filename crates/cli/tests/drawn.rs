@@ -28,7 +28,8 @@ seed = 5
 
 /// Block, configuration, what was recorded and what the command printed.
 fn trials(lab: &Lab) -> Vec<(u32, usize, f64, f64)> {
-    let recording = store::Store::open(lab.path("results/drawn.steelbench")).unwrap().read(1).unwrap();
+    let recording =
+        store::Store::open(lab.path("results/drawn.steelbench")).unwrap().read(1).unwrap();
     let trials = recording.trials.iter().map(|trial| {
         let seen = trial.observations.as_ref().unwrap();
         let [printed, variable] = ["printed", "variable"].map(|own| seen.response(own).unwrap());

@@ -90,7 +90,7 @@ fn trials(lab: &Lab, dialect: &Dialect) -> Vec<Trial> {
     rows.iter().map(trial).collect()
 }
 
-/// What is known of each load, whatever the machine's speed.
+/// Compares a load's parts with those that it is known to have, whatever the machine's speed.
 fn judge(trial: &Trial) {
     let within = |figure: f64, least: f64, most: f64, what: &str| {
         assert!((least..=most).contains(&figure), "{what}: {figure} s of {trial:#?}");

@@ -1,5 +1,5 @@
 //! Findings of `queries` about what holds a PostgreSQL server back, on servers that were brought
-//! into that state; and none of them before.
+//! into that state; before, there are no such findings.
 
 use crate::common::{Lab, wait_until};
 use crate::servers::by_url::{OWNER, Server, bindirs};
