@@ -29,9 +29,9 @@ pub fn workbook<'a>(
         waits(facts),
         files(all),
     ];
+    let notes = notes(&of_server, all, facts);
     let mut sheets = sheets::tables(all, plan_files);
     sheets.extend(of_server);
-    let notes = notes(&sheets, all, facts);
     sheets.push(notes);
     sheets
 }
