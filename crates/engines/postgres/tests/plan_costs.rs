@@ -96,10 +96,9 @@ fn implied_pages_are_those_of_the_table() {
             assert_eq!((scan.terms[0].price, scan.terms[0].is_implied), (3.0, true));
         }
         client.batch("RESET ALL; SET max_parallel_workers_per_gather = 0").unwrap();
-        for statement in ["SELECT * FROM l WHERE lower(t) = 'x'", "SELECT *, repeat(t, q) FROM l"] {
-            let scans = operators(&explain(client, "ANALYZE, TIMING OFF", statement));
-            assert!(scans[0].cost_parts.is_empty(), "{statement}: {scans:?}");
-        }
+        let function = "SELECT * FROM l WHERE lower(t) = 'x'";
+        let scans = operators(&explain(client, "ANALYZE, TIMING OFF", function));
+        assert!(scans[0].cost_parts.is_empty(), "{scans:?}");
     });
 }
 
