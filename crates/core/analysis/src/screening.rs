@@ -180,7 +180,7 @@ fn all_contrasts(design: &Design) -> Contrasts {
     let mut contrasts = Contrasts::new(design);
     let all = designs::plackett_burman(design.runs().len());
     for column in 0..all.as_ref().map_or(0, Design::factors) {
-        let runs = all.iter().flat_map(|all| all.runs());
+        let runs = all.iter().flat_map(Design::runs);
         let coefficients: Vec<i8> = runs.map(|run| run[column]).collect();
         if contrasts.chains.iter().all(|chain| chain.coefficients != coefficients) {
             contrasts.chains.push(Chain { terms: Vec::new(), coefficients });
@@ -226,8 +226,7 @@ impl Values {
             by_setup.entry(setup(block)).or_default().push(values);
         }
         if has_setups && by_setup.len() > 1 {
-            let mean = |all: Vec<&Vec<f64>>| means(&all);
-            let repeats = by_setup.into_values().map(mean).collect();
+            let repeats = by_setup.into_values().map(|all| means(&all)).collect();
             return Self { repeats, setups: true, first: usize::MAX };
         }
         let first = recording.run.adaptive.map_or(usize::MAX, |adaptive| {

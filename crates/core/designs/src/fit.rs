@@ -52,7 +52,7 @@ impl Fit {
         for term in 0..terms {
             let whole = norm(&columns[term]);
             let below = norm(&columns[term][term..]);
-            if !(below > COLLINEAR * whole) {
+            if below.is_nan() || below <= COLLINEAR * whole {
                 return Err(FitError::Collinear(term));
             }
             // Away from the element, so that nothing cancels.
@@ -118,15 +118,19 @@ fn reflect(reflector: &[f64], column: &mut [f64]) {
 
 /// The inverse of an upper triangle.
 fn inverse(size: usize, upper: impl Fn(usize, usize) -> f64) -> Vec<Vec<f64>> {
-    let mut inverse = vec![vec![0.0; size]; size];
-    for column in 0..size {
-        inverse[column][column] = 1.0 / upper(column, column);
-        for row in (0..column).rev() {
-            let sum: f64 = (row + 1..=column).map(|k| upper(row, k) * inverse[k][column]).sum();
-            inverse[row][column] = -sum / upper(row, row);
-        }
+    let columns: Vec<Vec<f64>> =
+        (0..size).map(|column| inverse_column(size, column, &upper)).collect();
+    (0..size).map(|row| columns.iter().map(|own| own[row]).collect()).collect()
+}
+
+fn inverse_column(size: usize, column: usize, upper: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    let mut own = vec![0.0; size];
+    own[column] = 1.0 / upper(column, column);
+    for row in (0..column).rev() {
+        let sum: f64 = (row + 1..=column).map(|k| upper(row, k) * own[k]).sum();
+        own[row] = -sum / upper(row, row);
     }
-    inverse
+    own
 }
 
 fn dot(one: &[f64], other: &[f64]) -> f64 {

@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 /// up to 32 runs hardly any number of factors has more; in 64 runs the tests compare the result
 /// with published word lengths.
 const CLASSES_MAX: usize = 48;
-/// Classes that are extended for fractions of more factors than half the runs, which all have words of length 3 and
-/// of which few classes differ.
+/// Classes that are extended for more factors than half the runs, where all fractions have words of
+/// length 3 and few classes differ.
 const CLASSES_OF_MANY_MAX: usize = 8;
 /// Longest words that are counted: longer ones never decided between two fractions.
 pub const LENGTH_MAX: usize = 10;

@@ -48,13 +48,11 @@ impl Stationary {
     /// The stationary point; `None` of a plane.
     pub fn find(surface: &Surface) -> Option<Self> {
         let factors = surface.factors;
-        let mut matrix = vec![vec![0.0; factors]; factors];
-        for i in 0..factors {
-            for j in 0..factors {
-                let product = surface.coefficient(&[i.min(j), i.max(j)]);
-                matrix[i][j] = if i == j { product } else { product / 2.0 };
-            }
-        }
+        let half = |i: usize, j: usize| {
+            let product = surface.coefficient(&[i.min(j), i.max(j)]);
+            if i == j { product } else { product / 2.0 }
+        };
+        let matrix = (0..factors).map(|i| (0..factors).map(|j| half(i, j)).collect()).collect();
         let curvatures: Vec<Curvature> = eigen(matrix)
             .into_iter()
             .map(|(value, axis)| Curvature {
@@ -204,10 +202,11 @@ fn rotate(
     sine: f64,
 ) {
     let turn = |one: f64, other: f64| (cosine * one - sine * other, sine * one + cosine * other);
-    for row in matrix.iter_mut().chain(vectors) {
+    for row in matrix.iter_mut().chain(vectors.iter_mut()) {
         (row[p], row[q]) = turn(row[p], row[q]);
     }
-    for column in 0..matrix.len() {
-        (matrix[p][column], matrix[q][column]) = turn(matrix[p][column], matrix[q][column]);
+    let (above, below) = matrix.split_at_mut(q);
+    for (one, other) in above[p].iter_mut().zip(&mut below[0]) {
+        (*one, *other) = turn(*one, *other);
     }
 }

@@ -1,4 +1,9 @@
 //! Simulated error rates of the tests of effects.
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test that cannot continue has failed"
+)]
 
 use designs::{Chain, Contrasts, Fraction, Lenth, Stratum};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,4 +1,9 @@
 //! Data with known answers from books and papers, in the folder `shared/data` beside the project.
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test that cannot continue has failed"
+)]
 
 use designs::{
     Alpha, Chain, Coding, Contrasts, Design, Fit, Fraction, Kind, Lenth, Model, Order, Scale,

@@ -1,4 +1,9 @@
 //! Published designs: generators and word lengths.
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test that cannot continue has failed"
+)]
 
 use designs::{
     Chain, Contrasts, Design, Fraction, FractionError, Resolution, Screening, Size, Term,
