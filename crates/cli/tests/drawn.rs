@@ -62,12 +62,21 @@ fn all_configurations_of_a_block_get_the_recorded_value() {
 
 #[test]
 fn reports_say_how_the_response_follows_a_drawn_parameter() {
-    let file = DRAWN.replace("echo {x} $x {word}", "echo {x} $x; sleep 0.0{word}");
-    let file = file.replace("[\"a\", \"b\"]", "[1, 9]");
-    let lab = Lab::with(&file.replace("blocks = 6", "blocks = 8"));
+    // The cost is printed, so that it depends on nothing else.
+    let file = DRAWN
+        .replace("echo {x} $x {word}", "echo {x} $x; echo cost=$(({word} * 10 + {x} % 3))")
+        .replace("[\"a\", \"b\"]", "[1, 9]")
+        .replace("blocks = 6", "blocks = 8")
+        .replace(
+            "[factors]",
+            "[workload.responses.cost]\nregex = \"cost=([0-9]+)\"\ndirection = \"lower\"\n\
+             [factors]",
+        )
+        .replace("name = \"drawn\"", "name = \"drawn\"\nresponse = \"cost\"");
+    let lab = Lab::with(&file);
     lab.run(0);
     let shown = lab.steelbench(&["show", "drawn"]).expect(0).stdout;
-    assert!(shown.contains("elapsed follows word:"), "{shown}");
+    assert!(shown.contains("cost follows word:"), "{shown}");
     assert!(shown.contains("from word=1 to word=9"), "{shown}");
     let json = lab.steelbench(&["show", "drawn", "--json"]).expect(0).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();

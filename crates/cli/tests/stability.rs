@@ -16,7 +16,7 @@ fn trials(blocks: usize) -> String {
     for (block, line) in (1..).zip(lines.take(blocks)) {
         for (name, value) in names.iter().zip(line.split(',').skip(1)) {
             if value != "0.0" {
-                csv += &format!("{name},{block},{value}\n");
+                csv.extend([*name, ",", block.to_string().as_str(), ",", value, "\n"]);
             }
         }
     }

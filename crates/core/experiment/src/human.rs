@@ -142,24 +142,11 @@ pub(crate) fn read(kind: Kind, node: &Node) -> Result<Value, Fault> {
         {
             Ok(Value::Text(label(node)))
         }
-        Kind::TextList => match &node.content {
-            Content::List(nodes) if nodes.is_empty() => Err("the list is empty".into()),
-            Content::List(nodes) => {
-                nodes.iter().map(text).collect::<Result<_, _>>().map(Value::List)
-            }
+        Kind::TextList => list(node, text),
+        Kind::ScalarList => list(node, |node| match &node.content {
+            Content::Integer(_) | Content::Float(_) => read(Kind::Scalar, node),
             _ => text(node),
-        },
-        Kind::ScalarList => match &node.content {
-            Content::List(nodes) if nodes.is_empty() => Err("the list is empty".into()),
-            Content::List(nodes) => {
-                let number_or_text = |node: &Node| match &node.content {
-                    Content::Integer(_) | Content::Float(_) => read(Kind::Scalar, node),
-                    _ => text(node),
-                };
-                nodes.iter().map(number_or_text).collect::<Result<_, _>>().map(Value::List)
-            }
-            _ => text(node),
-        },
+        }),
         Kind::Text | Kind::MaybeEmptyText => text(node),
         Kind::Choice(words) => match &node.content {
             Content::Text(given) if words.contains(&given.as_str()) => {
@@ -254,6 +241,15 @@ fn not_allowed(node: &Node, allowed: &str) -> Fault {
         _ => format!("`{}`", label(node)),
     };
     format!("{given} is not allowed; expected {allowed}").into()
+}
+
+/// Reads a text, or a list with its members.
+fn list(node: &Node, member: impl Fn(&Node) -> Result<Value, Fault>) -> Result<Value, Fault> {
+    match &node.content {
+        Content::List(nodes) if nodes.is_empty() => Err("the list is empty".into()),
+        Content::List(nodes) => nodes.iter().map(member).collect::<Result<_, _>>().map(Value::List),
+        _ => text(node),
+    }
 }
 
 fn text(node: &Node) -> Result<Value, Fault> {

@@ -2,7 +2,7 @@
 
 use crate::covariates::{Covariate, Dependence};
 use analysis::Summary;
-use observations::number::{difference, figure, p_value, ratio, ratio_ends, short_percent};
+use observations::number::{difference, p_value, ratio, ratio_ends, short_percent};
 use report::Section;
 
 /// A line for each parameter, and one for each comparison that depends on it.
@@ -10,7 +10,7 @@ pub fn section(summary: &Summary, covariates: &[Covariate]) -> Option<Section> {
     let mut section = Section::new("Drawn parameters");
     let response = summary.response.as_ref().map_or("", |own| own.name.as_str());
     for own in covariates {
-        let [low, high] = own.drawn.map(figure);
+        let [low, high] = own.drawn.map(|end| end.to_string());
         let blocks = own.blocks;
         let change = change(own, &own.response, summary.unit());
         let evidence = format!(
