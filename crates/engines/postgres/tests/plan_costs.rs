@@ -54,7 +54,7 @@ fn most_nodes_agree_with_a_formula() {
             ("Index Only Scan", 0.3),
             ("Bitmap Heap Scan", 0.5),
             ("Sort", 0.8),
-            ("Hash Join", 0.8),
+            ("Hash Join", 0.6),
             ("Merge Join", 0.1),
             ("Nested Loop", 0.3),
             ("Aggregate", 0.5),
