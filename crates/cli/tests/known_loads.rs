@@ -71,8 +71,9 @@ fn trials(lab: &Lab, dialect: &Dialect) -> Vec<Trial> {
         format!("cpu_s + {}", sum("1")),
     ];
     let sql = format!(
-        "SELECT l.level, transactions, session_s, cpu_s, {} FROM trials t JOIN configuration_levels l ON \
-         l.configuration = t.configuration WHERE l.factor = 'workload.script' ORDER BY 1",
+        "SELECT l.level, transactions, session_s, cpu_s, {} FROM trials t JOIN \
+         configuration_levels l ON l.configuration = t.configuration WHERE l.factor = \
+         'workload.script' ORDER BY 1",
         sums.join(", ")
     );
     let rows = lab.rows("t", &sql);

@@ -303,10 +303,7 @@ fn sqlite_has_files_and_what_analyze_counted() {
     nowhere(&lab, "w.xlsx", "w-plans", "S3cret", &book);
     files_are_those_of_the_sheet(&lab, &book, "w-plans");
     let texts = plans(&lab, "w-plans");
-    assert!(
-        texts.iter().any(|(name, text)| name.ends_with(".txt") && text.contains("INDEX by_city")),
-        "{texts:?}"
-    );
+    assert!(texts.iter().any(|(_, text)| text.contains("INDEX by_city")), "{texts:?}");
     assert_eq!(row(&book, "Tables", "table", "plain")["indexes"], 0);
     let statistics = row(&book, "Statistics", "statistics", "by_city");
     assert_eq!(

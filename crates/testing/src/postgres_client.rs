@@ -78,6 +78,7 @@ impl Server {
     }
 
     /// Starts a streaming replica of this server, which has to let `pg_basebackup` in.
+    #[must_use]
     pub fn replica(&self, settings: &[(&str, &str)]) -> Self {
         let mut replica = Self::in_new_folder(&self.bin);
         let data = replica.folder().join("data");

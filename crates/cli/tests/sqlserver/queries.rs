@@ -134,6 +134,7 @@ fn answer_storage(mock: &Mock) {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one list of the figures of all sheets")]
 fn a_workbook_has_the_sheets_of_a_server() {
     let lab = Lab::new();
     let mock = Mock::start(Tls::Off, &lab);

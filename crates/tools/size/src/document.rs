@@ -76,16 +76,19 @@ fn overview(plan: &Plan, sizing: &Sizing) -> Section {
             String::new()
         },
     ));
-    let depreciation = sizing.alternatives.iter().find_map(|one| one.depreciation);
-    if let Some((life, own)) = plan.targets.depreciation.zip(depreciation) {
-        section.note(format!(
-            "A purchase loses its value in equal parts over {} months; value left: after {} \
-             months.",
-            number::whole(life),
-            number::whole(own.months)
-        ));
+    if let Some(note) = depreciation(plan, sizing) {
+        section.note(note);
     }
     section
+}
+
+fn depreciation(plan: &Plan, sizing: &Sizing) -> Option<String> {
+    let own = sizing.alternatives.iter().find_map(|one| one.depreciation)?;
+    Some(format!(
+        "A purchase loses its value in equal parts over {} months; value left: after {} months.",
+        number::whole(plan.targets.depreciation?),
+        number::whole(own.months)
+    ))
 }
 
 /// `Demand: 10,000 transactions/s, 3,000 of them in flight ...`

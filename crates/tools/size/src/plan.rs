@@ -331,11 +331,7 @@ fn demand(form: &mut Form, recorded: Recorded) -> Demand {
         processor_s,
         serial_reads: fields.number("serial_reads").unwrap_or(0.0),
     };
-    let Demand { sequential_reads, sequential_writes, bytes, processors, .. } = demand;
-    if [reads, writes, sequential_reads, sequential_writes, bytes, processors]
-        .iter()
-        .all(|load| *load == 0.0)
-    {
+    if demand.is_empty() {
         form.wrong(
             &fields,
             "",
@@ -344,6 +340,16 @@ fn demand(form: &mut Form, recorded: Recorded) -> Demand {
         );
     }
     demand
+}
+
+impl Demand {
+    fn is_empty(&self) -> bool {
+        let Self { reads, writes, sequential_reads, sequential_writes, bytes, processors, .. } =
+            self;
+        [reads, writes, sequential_reads, sequential_writes, bytes, processors]
+            .into_iter()
+            .all(|load| *load == 0.0)
+    }
 }
 
 fn part(form: &mut Form, fields: &Fields) -> Part {

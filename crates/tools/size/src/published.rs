@@ -349,7 +349,7 @@ fn entry(
         let price = number(name, if amount(text) == Some(0.0) { "" } else { text })?;
         own_parts.extend(price.map(|price| (name[PART.len()..].replace('_', " "), price)));
     }
-    let (price, price_parts) = priced(named("price")?, own_parts)
+    let Priced { price, price_parts } = priced(named("price")?, own_parts)
         .map_err(|sum| ReadError::Parts { line, price: text("price").into(), sum })?;
     Ok(Entry {
         benchmark: text("benchmark").to_owned(),
@@ -369,21 +369,26 @@ fn entry(
     })
 }
 
+/// A price and its parts.
+struct Priced {
+    price: Option<f64>,
+    price_parts: Vec<(String, f64)>,
+}
+
 /// A price with parts that add up to it: the rest of them is one more. Without a price it is their
 /// sum. Fails with the sum of parts that are more than the price.
-fn priced(
-    price: Option<f64>,
-    mut parts: Vec<(String, f64)>,
-) -> Result<(Option<f64>, Vec<(String, f64)>), f64> {
-    let sum: f64 = parts.iter().map(|(_, price)| price).sum();
-    let Some(price) = price else { return Ok(((sum > 0.0).then_some(sum), parts)) };
+fn priced(price: Option<f64>, mut price_parts: Vec<(String, f64)>) -> Result<Priced, f64> {
+    let sum: f64 = price_parts.iter().map(|(_, price)| price).sum();
+    let Some(price) = price else {
+        return Ok(Priced { price: (sum > 0.0).then_some(sum), price_parts });
+    };
     if sum > price * (1.0 + ROUNDING) {
         return Err(sum);
     }
     if sum > 0.0 && sum < price {
-        parts.push((OTHER.to_owned(), price - sum));
+        price_parts.push((OTHER.to_owned(), price - sum));
     }
-    Ok((Some(price), parts))
+    Ok(Priced { price: Some(price), price_parts })
 }
 
 /// `1,234,567.89`, `$99`: separators between groups of three digits, and a sign of a currency

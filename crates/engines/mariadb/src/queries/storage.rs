@@ -78,8 +78,8 @@ impl Reader {
             format!(
                 "SELECT db_name AS {MARK}, table_name, column_name, nulls_ratio, CASE hist_type \
                  WHEN 'JSON_HB' THEN json_length(CONVERT(histogram USING utf8mb4), \
-                 '$.histogram_hb') WHEN 'DOUBLE_PREC_HB' THEN hist_size DIV 2 ELSE hist_size END, NULL, NULL, {} FROM \
-                 mysql.column_stats WHERE db_name IN {names} ORDER BY 1, 2, 3",
+                 '$.histogram_hb') WHEN 'DOUBLE_PREC_HB' THEN hist_size DIV 2 ELSE hist_size \
+                 END, NULL, NULL, {} FROM mysql.column_stats WHERE db_name IN {names} ORDER BY 1, 2, 3",
                 values("IF(hist_type = 'JSON_HB', CONVERT(histogram USING utf8mb4), NULL)")
             )
         } else {
@@ -221,7 +221,10 @@ fn histogram(histogram: &Value) -> Vec<HistogramStep> {
 mod tests {
     use super::histogram;
 
-    fn steps(json: &str) -> Vec<(String, Option<f64>, Option<f64>, Option<f64>)> {
+    /// Value, shares of rows with it and below it, and distinct values below it.
+    type Step = (String, Option<f64>, Option<f64>, Option<f64>);
+
+    fn steps(json: &str) -> Vec<Step> {
         let steps = histogram(&serde_json::from_str(json).unwrap());
         let rounded = |share: Option<f64>| share.map(|share| (share * 1e9).round() / 1e9);
         let step = |one: statements::HistogramStep| {

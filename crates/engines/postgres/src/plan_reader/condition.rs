@@ -52,15 +52,14 @@ pub fn steps(text: &str) -> Option<f64> {
 fn without_quotes(text: &str) -> String {
     let mut open = None;
     text.chars()
-        .filter(|c| match open {
-            Some(quote) => {
+        .filter(|c| {
+            if let Some(quote) = open {
                 let ends = *c == quote;
                 if ends {
                     open = None;
                 }
                 ends
-            }
-            None => {
+            } else {
                 open = matches!(c, '\'' | '"').then_some(*c);
                 true
             }

@@ -208,7 +208,7 @@ impl Prices {
         };
         let (mut low, mut high) = (1.0_f64, TABLE_PAGES_MAX);
         while high - low > 1.0 {
-            let middle = ((low + high) / 2.0).floor();
+            let middle = f64::midpoint(low, high).floor();
             let end = if cost(middle) < own.total { &mut low } else { &mut high };
             *end = middle;
         }
@@ -228,7 +228,7 @@ impl Prices {
         agreeing(TOTAL, own.total, terms).filter(|_| is_sure)
     }
 
-    /// Comparisons, pages on disk where the rows exceed work_mem, and passing the rows on.
+    /// Comparisons, pages on disk where the rows exceed `work_mem`, and passing the rows on.
     fn sort(&self, own: &Costed, input: &Costed, limit: Option<f64>) -> Option<CostPart> {
         let rows = input.rows.max(2.0);
         let bytes = input.bytes()?;

@@ -8,7 +8,7 @@ use plans::{CostPart, CostTerm, Kind};
 use roxmltree::Node;
 
 /// A page at a random place.
-const FIRST_PAGE: f64 = 0.003125;
+const FIRST_PAGE: f64 = 0.003_125;
 /// The page behind it.
 const NEXT_PAGE: f64 = 0.000_740_741;
 const FIRST_ROW: f64 = 0.000_158_1;

@@ -166,10 +166,7 @@ fn read_operator(node: Node, degree: Option<f64>, depth: usize) -> Result<Operat
     };
     let executions = sum("ActualExecutions");
     let times = executions.map_or_else(
-        || {
-            1.0 + number(node, "EstimateRebinds").unwrap_or(0.0)
-                + number(node, "EstimateRewinds").unwrap_or(0.0)
-        },
+        || estimated_executions(node),
         // Threads that share one execution count one each.
         |executions| {
             if executions > counters.len() as f64 { executions } else { executions.min(1.0) }
@@ -218,6 +215,11 @@ fn read_operator(node: Node, degree: Option<f64>, depth: usize) -> Result<Operat
         kind,
         ..Operator::default()
     })
+}
+
+fn estimated_executions(node: Node) -> f64 {
+    let again = ["EstimateRebinds", "EstimateRewinds"].map(|name| number(node, name));
+    1.0 + again.into_iter().flatten().sum::<f64>()
 }
 
 fn access(kind: Kind, physical: &str) -> Option<Access> {
