@@ -79,8 +79,8 @@ impl Reader {
                 "SELECT db_name AS {MARK}, table_name, column_name, nulls_ratio, CASE hist_type \
                  WHEN 'JSON_HB' THEN json_length(CONVERT(histogram USING utf8mb4), \
                  '$.histogram_hb') WHEN 'DOUBLE_PREC_HB' THEN hist_size DIV 2 ELSE hist_size \
-                 END, NULL, NULL, {} FROM mysql.column_stats WHERE db_name IN {names} ORDER BY 1, 2, \
-                 3",
+                 END, NULL, NULL, {} FROM mysql.column_stats WHERE db_name IN {names} ORDER BY \
+                 1, 2, 3",
                 values("IF(hist_type = 'JSON_HB', CONVERT(histogram USING utf8mb4), NULL)")
             )
         } else {
