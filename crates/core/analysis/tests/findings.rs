@@ -1,7 +1,7 @@
 //! Findings of a run, word by word, and findings that must be absent.
 
 use analysis::{FindingKind, Standing, Summary, summarize};
-use observations::{Environment, Recording, Response, WaitClass, Warning, WarningKind};
+use observations::{Environment, Recording, Response, Role, WaitClass, Warning, WarningKind};
 use testing::recordings;
 use testing::recordings::{data_files, done, failed, observed, recording, wait};
 
@@ -49,6 +49,7 @@ fn the_sweet_spot_is_told_as_a_multiple_of_the_processors() {
         let shares = [0.8, 0.6, 0.2, 0.2];
         let seconds = [5200.0, 3580.0, 2993.0, 3400.0];
         let mut recording = insert_study(&["1", "4", "8", "16"], &seconds, &shares);
+        recording.roles = [("target.data_files", Role::Layout)].into_iter().collect();
         recording.environments = vec![Environment { cpus, ..Environment::default() }];
         for trial in &mut recording.trials {
             trial.observations.iter_mut().for_each(|seen| seen.synthetic = synthetic);

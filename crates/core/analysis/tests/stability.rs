@@ -99,7 +99,8 @@ fn slow_blocks() -> Recording {
         let steal_s = (if slow { 0.4 } else { 0.02 }) * (1.0 + 0.1 * random.normal());
         seen.machine = MachineLoad {
             cpus: 4,
-            busy_s: 1.0 + seen.elapsed_s * (0.1 + 0.01 * random.normal()),
+            // The other processes take turns, whatever the block.
+            busy_s: 1.0 + seen.elapsed_s * if trial.block % 2 == 0 { 0.11 } else { 0.09 },
             own_s: 1.0,
             steal_s,
             iowait_s: 0.0,
