@@ -48,7 +48,7 @@ fn what_holds_a_server_back_is_found_and_nothing_before() {
         wait_until("the replica streams", || is_true(&mut admin, is_streaming));
         admin.batch("CREATE TABLE held (n int)").unwrap();
         let is_level =
-            "SELECT bool_and(replay_lsn = pg_current_wal_lsn()) FROM pg_stat_replication";
+            "SELECT bool_and(replay_lsn = pg_current_wal_insert_lsn()) FROM pg_stat_replication";
         wait_until("the replica has replayed all", || is_true(&mut admin, is_level));
         assert_eq!(findings(&lab, &server), []);
         assert_eq!(findings(&lab, &replica), []);

@@ -256,23 +256,34 @@ fn replicas(client: &mut Client, _: &Snapshot, _: &str) -> Result<Vec<Advice>, E
             })
         })
         .collect();
-    let sql = "SELECT extract(epoch FROM pg_catalog.clock_timestamp() - \
-               pg_catalog.pg_last_xact_replay_timestamp()) WHERE pg_catalog.pg_is_in_recovery() \
-               AND pg_catalog.pg_last_wal_receive_lsn() IS DISTINCT FROM \
-               pg_catalog.pg_last_wal_replay_lsn()";
-    let late = ask(client, sql)?.first().and_then(|row| row.parse::<f64>(0));
-    if let Some(late) = late.filter(|late| *late >= IDLE_S) {
-        all.push(Advice {
-            subject: "this replica".into(),
-            evidence: format!("It replays transactions {} late.", seconds(late)),
-            change: "Look for long queries that hold up the replay (max_standby_streaming_delay) \
-                         and for slow storage."
-                .into(),
-            price: "None in itself.".into(),
-            ..Advice::new(AdviceKind::Replication, Certainty::Counted)
-        });
-    }
+    all.extend(this_replica(client)?);
     Ok(all)
+}
+
+fn this_replica(client: &mut Client) -> Result<Option<Advice>, Error> {
+    let sql = "SELECT pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_last_wal_receive_lsn(), \
+               pg_catalog.pg_last_wal_replay_lsn()), extract(epoch FROM \
+               pg_catalog.clock_timestamp() - pg_catalog.pg_last_xact_replay_timestamp()) WHERE \
+               pg_catalog.pg_is_in_recovery() AND pg_catalog.pg_last_wal_receive_lsn() IS DISTINCT \
+               FROM pg_catalog.pg_last_wal_replay_lsn()";
+    let rows = ask(client, sql)?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let behind = row.parse::<f64>(0).filter(|behind| *behind >= BEHIND_BYTES);
+    let late = row.parse::<f64>(1).filter(|late| *late >= IDLE_S);
+    let evidence = [
+        behind.map(|own| format!("It has not replayed {} of WAL that it has.", bytes(own as u64))),
+        late.map(|own| format!("Its last transaction was replayed {} ago.", seconds(own))),
+    ];
+    let evidence = evidence.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    Ok((!evidence.is_empty()).then(|| Advice {
+        subject: "this replica".into(),
+        evidence,
+        change: "Look for long queries that hold up the replay (max_standby_streaming_delay), for \
+                 a pause of the replay and for slow storage."
+            .into(),
+        price: "None in itself.".into(),
+        ..Advice::new(AdviceKind::Replication, Certainty::Counted)
+    }))
 }
 
 /// Settings that leave tables without care. What fits the machine, the rules of surveys tell.
