@@ -3,7 +3,8 @@
 use crate::{Bound, Interval};
 use observations::Direction;
 use serde::Serialize;
-use statistics::{t_quantile, t_two_sided_p};
+pub use statistics::median;
+use statistics::{median_of_sorted, t_quantile, t_two_sided_p};
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
@@ -64,7 +65,7 @@ impl Estimate {
             mean: mean(&sorted),
             interval: None,
             sd: sd(&sorted),
-            median: middle(&sorted)?,
+            median: median_of_sorted(&sorted)?,
             min,
             max,
             unit: unit.to_owned(),
@@ -229,20 +230,6 @@ pub fn mean(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
         (sum + value, n + 1)
     });
     sum / n as f64
-}
-
-/// Median, in whatever order the values are.
-pub fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    middle(&sorted)
-}
-
-/// Median of sorted values.
-fn middle(sorted: &[f64]) -> Option<f64> {
-    let middle = sorted.len() / 2;
-    let upper = *sorted.get(middle)?;
-    Some(if sorted.len() % 2 == 1 { upper } else { f64::midpoint(sorted[middle - 1], upper) })
 }
 
 /// Number of blocks that makes the half width of every configuration's 95 % interval at most this

@@ -1,6 +1,6 @@
 //! Least squares by Householder's QR.
 
-use statistics::{f_upper_p, t_quantile};
+use statistics::{dot, f_upper_p, norm, t_quantile};
 
 /// A column is a sum of the columns before it if this share of its length is left without them.
 const COLLINEAR: f64 = 1e-9;
@@ -131,12 +131,4 @@ fn inverse_column(size: usize, column: usize, upper: impl Fn(usize, usize) -> f6
         own[row] = -sum / upper(row, row);
     }
     own
-}
-
-fn dot(one: &[f64], other: &[f64]) -> f64 {
-    one.iter().zip(other).map(|(one, other)| one * other).sum()
-}
-
-fn norm(column: &[f64]) -> f64 {
-    dot(column, column).sqrt()
 }

@@ -2,8 +2,8 @@
 //! error. Source: R. V. Lenth, Technometrics 31 (1989).
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use statistics::t_quantile;
+use rand_xoshiro::rand_core::SeedableRng;
+use statistics::{median_of_sorted, normal, t_quantile};
 
 /// Fewer effects do not show which of them are noise.
 const EFFECTS_MIN: usize = 3;
@@ -39,7 +39,7 @@ impl Lenth {
         (effects.len() >= EFFECTS_MIN).then_some(Self { s0, pse, effects: effects.len() })
     }
 
-    /// This error of so many effects.
+    /// A known error of this number of effects.
     pub(crate) fn known(pse: f64, effects: usize) -> Option<Self> {
         (effects >= EFFECTS_MIN).then_some(Self { s0: pse, pse, effects })
     }
@@ -83,27 +83,13 @@ impl Lenth {
 /// Sorts the sizes.
 fn estimates(sizes: &mut [f64]) -> (f64, f64) {
     sizes.sort_unstable_by(f64::total_cmp);
-    let s0 = 1.5 * median(sizes);
+    let s0 = 1.5 * median_of_sorted(sizes).unwrap_or(0.0);
     let small = sizes.partition_point(|size| *size < 2.5 * s0);
     // All are zero: a scripted engine.
-    (s0, if small == 0 { 0.0 } else { 1.5 * median(&sizes[..small]) })
-}
-
-fn median(sorted: &[f64]) -> f64 {
-    if sorted.is_empty() {
-        return 0.0;
-    }
-    let half = sorted.len() / 2;
-    if sorted.len() % 2 == 1 { sorted[half] } else { f64::midpoint(sorted[half - 1], sorted[half]) }
+    (s0, 1.5 * median_of_sorted(&sizes[..small]).unwrap_or(0.0))
 }
 
 fn upper_twentieth(values: &mut [f64]) -> f64 {
     let place = (values.len() as f64 * 0.95) as usize;
     *values.select_nth_unstable_by(place, f64::total_cmp).1
-}
-
-/// A standard normal number (Box and Muller).
-fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
-    let mut uniform = || ((random.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-    (-2.0 * uniform().ln()).sqrt() * (std::f64::consts::TAU * uniform()).cos()
 }

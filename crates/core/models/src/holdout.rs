@@ -4,7 +4,7 @@ use crate::average::{self, Weights, noise};
 use crate::bounds::Bounds;
 use crate::curve::{Curve, Level, Machine, Model};
 use serde::Serialize;
-use statistics::{Interval, t_quantile};
+use statistics::{Interval, median, t_quantile};
 
 /// A prediction that differs from the measured range by more than this factor carries a warning.
 pub const FAR: f64 = 4.0;
@@ -272,8 +272,9 @@ pub fn judge(levels: &[Level], machine: &Machine, held_out: &[bool]) -> Result<J
         let fitted = Fitted::weighted(model, &seen, machine, &weights)?;
         let tested: Vec<Tested> =
             unseen.iter().map(|level| fitted.test(level)).collect::<Option<_>>()?;
-        let error_median = median(tested.iter().map(|own| own.error.abs()).collect());
-        let factor_median = median(tested.iter().map(|own| own.prediction.factor()).collect());
+        let error_median = median(&tested.iter().map(|own| own.error.abs()).collect::<Vec<_>>())?;
+        let factor_median =
+            median(&tested.iter().map(|own| own.prediction.factor()).collect::<Vec<_>>())?;
         Some((Candidate { model, tested, error_median, factor_median }, fitted))
     };
     let (average, tested) = candidate(Model::Average).ok_or(JudgeError::NotPositive)?;
@@ -284,14 +285,4 @@ pub fn judge(levels: &[Level], machine: &Machine, held_out: &[bool]) -> Result<J
     candidates.insert(0, average);
     let best = Fitted::fit(Model::Average, levels, machine).ok_or(JudgeError::NotPositive)?;
     Ok(Judged { candidates, tested, best })
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    if values.len().is_multiple_of(2) {
-        f64::midpoint(values[middle - 1], values[middle])
-    } else {
-        values[middle]
-    }
 }

@@ -68,11 +68,13 @@ pub fn non_negative(rows: &[Vec<f64>]) -> Vec<f64> {
     costs.iter().zip(&lengths).map(|(cost, length)| cost / length).collect()
 }
 
-fn dot(left: &[f64], right: &[f64]) -> f64 {
+/// The sum of the products of two columns.
+pub fn dot(left: &[f64], right: &[f64]) -> f64 {
     left.iter().zip(right).map(|(left, right)| left * right).sum()
 }
 
-fn norm(column: &[f64]) -> f64 {
+/// The length of a column.
+pub fn norm(column: &[f64]) -> f64 {
     dot(column, column).sqrt()
 }
 

@@ -9,12 +9,14 @@
 //! - [`racing`]: which of many candidates leave, block by block
 //! - [`discoveries`]: false discovery rates of a family of tests
 //! - [`step`]: the step in which values were rounded
-//! - [`independent_columns`], [`non_negative`]: fits of costs to their sums
+//! - [`independent_columns`], [`non_negative`]: fits of costs to their sums; [`dot`], [`norm`]
+//! - [`median`], [`median_of_sorted`]
 
 pub mod change_points;
 mod distribution;
 mod interval;
 mod least_squares;
+mod median;
 pub mod racing;
 mod regimes;
 mod series;
@@ -22,7 +24,8 @@ mod step;
 
 pub use distribution::{adjusted, correct, discoveries, f_upper_p, t_quantile, t_two_sided_p};
 pub use interval::Interval;
-pub use least_squares::{independent_columns, non_negative};
+pub use least_squares::{dot, independent_columns, non_negative, norm};
+pub use median::{median, median_of_sorted};
 pub use regimes::{Regimes, VALUES_MIN as REGIMES_VALUES_MIN, regimes};
 pub use series::normal;
 pub use step::step;
