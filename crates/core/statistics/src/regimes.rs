@@ -20,9 +20,8 @@
 use crate::series::{autocorrelation, autoregressive};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::rc::Rc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Fewest values that can be tested.
 pub const VALUES_MIN: usize = 5;
@@ -62,10 +61,8 @@ impl Regimes {
     }
 }
 
-thread_local! {
-    /// Series of the hypothesis by length.
-    static SERIES_BY_LENGTH: RefCell<HashMap<usize, Rc<[Division]>>> = RefCell::default();
-}
+/// Series of the hypothesis by length, for all threads: a page of a run is made on any of them.
+static SERIES_BY_LENGTH: Mutex<BTreeMap<usize, Arc<[Division]>>> = Mutex::new(BTreeMap::new());
 
 /// Divides values, in the order in which they were measured; `None` of fewer than five, and of
 /// equal ones.
@@ -90,20 +87,20 @@ pub fn regimes(values: &[f64]) -> Option<Regimes> {
     Some(Regimes { cuts: cuts.into_iter().map(between).collect(), p_value })
 }
 
-fn of_hypothesis(length: usize) -> Rc<[Division]> {
-    SERIES_BY_LENGTH.with_borrow_mut(|known| {
-        let made = known.entry(length).or_insert_with(|| {
-            let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
-            let series = |i: usize| {
-                let autocorrelation = AUTOCORRELATIONS[i % AUTOCORRELATIONS.len()];
-                Division::best(&autoregressive(length, autocorrelation, &mut random))
-            };
-            let mut all: Vec<Division> = (0..SERIES).filter_map(series).collect();
-            all.sort_by(|a, b| a.dependence.total_cmp(&b.dependence));
-            all.into()
-        });
-        Rc::clone(made)
-    })
+fn of_hypothesis(length: usize) -> Arc<[Division]> {
+    // Who panicked has inserted nothing.
+    let mut known = SERIES_BY_LENGTH.lock().unwrap_or_else(PoisonError::into_inner);
+    let made = known.entry(length).or_insert_with(|| {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
+        let series = |i: usize| {
+            let autocorrelation = AUTOCORRELATIONS[i % AUTOCORRELATIONS.len()];
+            Division::best(&autoregressive(length, autocorrelation, &mut random))
+        };
+        let mut all: Vec<Division> = (0..SERIES).filter_map(series).collect();
+        all.sort_by(|a, b| a.dependence.total_cmp(&b.dependence));
+        all.into()
+    });
+    Arc::clone(made)
 }
 
 /// Measures of a series that depend neither on the unit nor on the origin of its values.
