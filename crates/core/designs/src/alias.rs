@@ -1,6 +1,6 @@
 //! The effects that a design can estimate, each with the effects that it is aliased with.
 
-use crate::Design;
+use crate::{Design, plackett_burman};
 
 /// Terms of more factors than two are looked at until this number, for degrees of freedom that are
 /// left.
@@ -68,20 +68,18 @@ impl Contrasts {
         contrasts
     }
 
-    /// Adds the columns of a Plackett-Burman design that have no factor: contrasts of nothing but
-    /// noise and parts of interactions.
-    #[must_use]
-    pub fn with_unassigned(mut self, all: &Design) -> Self {
-        for column in self.mains()..all.factors() {
+    /// The contrasts of a design, and for a Plackett-Burman design those of the columns that have
+    /// no factor: contrasts of nothing but noise and parts of interactions.
+    pub fn with_unassigned(design: &Design) -> Self {
+        let mut contrasts = Self::new(design);
+        let Some(all) = plackett_burman(design.runs().len()) else { return contrasts };
+        for column in 0..all.factors() {
             let coefficients: Vec<i8> = all.runs().iter().map(|run| run[column]).collect();
-            self.chains.push(Chain { terms: Vec::new(), coefficients });
+            if contrasts.chains.iter().all(|chain| chain.coefficients != coefficients) {
+                contrasts.chains.push(Chain { terms: Vec::new(), coefficients });
+            }
         }
-        self
-    }
-
-    fn mains(&self) -> usize {
-        let is_main = |chain: &&Chain| chain.terms.first().is_some_and(|t| t.factors.len() == 1);
-        self.chains.iter().filter(is_main).count()
+        contrasts
     }
 
     fn add(&mut self, factors: Vec<usize>, column: Vec<i8>) {

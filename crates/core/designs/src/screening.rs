@@ -147,11 +147,7 @@ impl Screening {
     /// All orthogonal contrasts of the runs; those of a Plackett-Burman design include columns
     /// without a factor.
     pub fn contrasts(&self) -> Contrasts {
-        let contrasts = Contrasts::new(&self.design());
-        match &self.kind {
-            Kind::Fraction(_) => contrasts,
-            Kind::PlackettBurman(design) => contrasts.with_unassigned(design),
-        }
+        Contrasts::with_unassigned(&self.design())
     }
 }
 
