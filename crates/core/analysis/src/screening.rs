@@ -142,11 +142,6 @@ pub fn chain_names(terms: &[Term]) -> Vec<String> {
     terms.iter().map(|term| format!("{}{}", sign(term), term_name(&term.factors))).collect()
 }
 
-/// Returns whether a run has a screening design.
-pub fn is_screening(recording: &Recording) -> bool {
-    experiment::is_screening(&recording.run.source)
-}
-
 /// The values of a response in the blocks of a run, by its position.
 pub type ValuesOfRun<'a> = &'a dyn Fn(usize) -> Vec<(u32, f64)>;
 
@@ -172,21 +167,6 @@ fn recorded_design(recording: &Recording) -> Option<Design> {
         factors.map(|factor| coded(factor, own.level(&factor.name)?)).collect::<Option<Vec<i8>>>()
     };
     Some(Design::new(recording.configurations.iter().map(run).collect::<Option<_>>()?))
-}
-
-/// The contrasts of the design, and for a Plackett-Burman design those of its columns without a
-/// factor.
-fn all_contrasts(design: &Design) -> Contrasts {
-    let mut contrasts = Contrasts::new(design);
-    let all = designs::plackett_burman(design.runs().len());
-    for column in 0..all.as_ref().map_or(0, Design::factors) {
-        let runs = all.iter().flat_map(Design::runs);
-        let coefficients: Vec<i8> = runs.map(|run| run[column]).collect();
-        if contrasts.chains.iter().all(|chain| chain.coefficients != coefficients) {
-            contrasts.chains.push(Chain { terms: Vec::new(), coefficients });
-        }
-    }
-    contrasts
 }
 
 fn resolution(contrasts: &Contrasts) -> usize {
@@ -259,13 +239,11 @@ fn models(design: &Design, means: &[f64]) -> Vec<ScreeningModel> {
 }
 
 impl Screening {
-    /// The screening design of a run with its effects on a response; `None` of another design.
+    /// The effects of a run with a screening design on a response; `None` where a factor has not
+    /// two levels.
     pub fn estimate(recording: &Recording, unit: &str, values: ValuesOfRun<'_>) -> Option<Self> {
-        if !is_screening(recording) {
-            return None;
-        }
         let design = recorded_design(recording)?;
-        let contrasts = all_contrasts(&design);
+        let contrasts = Contrasts::with_unassigned(&design);
         let mut screening = Self {
             runs: design.runs().len(),
             factors: recording.factors.iter().enumerate().map(screened).collect(),

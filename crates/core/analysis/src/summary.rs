@@ -2,13 +2,14 @@
 //! computed.
 
 use crate::grid::{FactorLayout, Figures, Grid};
-use crate::screening::{Screening, is_screening};
+use crate::screening::Screening;
 use crate::{ConfigurationRow, DurabilityRules, Factors, ResponseChoice, Study, configurations};
 use observations::{
     Environment, HoldOut, Observations, Recording, Role, Roles, RunRecord, TrialStatus,
     UnmeasuredTable,
 };
 use serde::Serialize;
+use std::sync::OnceLock;
 
 /// The data that all sections share. A section adds a method for its own data (`findings`, `waits`,
 /// `devices`, ...) in its own file.
@@ -42,6 +43,10 @@ pub struct Summary<'a> {
     pub(crate) figures: Option<Figures>,
     /// One for each factor.
     pub layouts: Vec<FactorLayout>,
+    /// True if the run has a screening design.
+    pub is_screening: bool,
+    /// Its effects, once they were asked for.
+    screening: OnceLock<Option<Screening>>,
 }
 
 /// Roles of settings that state how large the load or the data is.
@@ -95,10 +100,11 @@ pub fn summarize_with<'r>(
     let compared = layouts.iter().position(|own| !own.other_work);
     let main_factor = ordered.or(compared).or((!layouts.is_empty()).then_some(0));
     let figures = response.as_ref().map(|response| grid.figures(response));
+    let is_screening = experiment::is_screening(&recording.run.source);
     let factors = figures
         .as_ref()
         .map(|figures| Factors::estimate(recording, &grid, &layouts, main_factor, figures))
-        .map(|factors| if is_screening(recording) { factors.without_claims() } else { factors });
+        .map(|factors| if is_screening { factors.without_claims() } else { factors });
     Summary {
         recording,
         configurations: configurations::rows(recording, &grid, figures.as_ref()),
@@ -114,6 +120,8 @@ pub fn summarize_with<'r>(
         grid,
         figures,
         layouts,
+        is_screening,
+        screening: OnceLock::new(),
     }
 }
 
@@ -130,16 +138,15 @@ impl Summary<'_> {
         }
     }
 
-    /// Returns whether the run has a screening design.
-    pub fn is_screening(&self) -> bool {
-        is_screening(self.recording)
-    }
-
     /// The screening design with its effects; `None` of another design.
-    pub fn screening(&self) -> Option<Screening> {
+    pub fn screening(&self) -> Option<&Screening> {
         let values =
             |run: usize| self.figures.iter().flat_map(|figures| figures.values(run)).collect();
-        Screening::estimate(self.recording, self.unit(), &values)
+        let estimated = self.screening.get_or_init(|| {
+            let estimate = || Screening::estimate(self.recording, self.unit(), &values);
+            self.is_screening.then(estimate).flatten()
+        });
+        estimated.as_ref()
     }
 
     /// Position of the factor that the experiment asks about: the first of the file whose levels

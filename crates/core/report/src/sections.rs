@@ -139,7 +139,7 @@ crate::sections! {
         Configurations drift: summary.drift();
         Configurations stability: summary.stability().as_ref() => stability::section;
         Configurations factors: &summary.factors => factors::sections;
-        Headline screening: summary.screening().as_ref() => screening::sections;
+        Headline screening: summary.screening() => screening::sections;
         Plans plans: &summary.plans() => plans::section;
         Models models: &summary.throughput_models() => models::sections;
         Resources ceilings: &summary.ceilings() => devices::ceilings;

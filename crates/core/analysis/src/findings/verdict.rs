@@ -71,7 +71,7 @@ pub fn of_screening(summary: &Summary) -> Vec<Finding> {
 /// smallest difference that could have been detected. Each with the position of the factor.
 pub fn no_difference(summary: &Summary) -> Vec<(usize, Finding)> {
     let effects = summary.factors.effects.iter().enumerate();
-    let is_asked = summary.done() > 0 && !summary.is_screening();
+    let is_asked = summary.done() > 0 && !summary.is_screening;
     let without = effects.filter(|(_, effect)| is_asked && span(effect).is_none());
     without
         .map(|(factor, effect)| {

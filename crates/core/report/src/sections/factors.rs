@@ -9,8 +9,7 @@ use analysis::{Estimate, FactorEffect, Factors, Interaction, Interval, LevelEffe
 /// one factor the configurations say it all.
 pub(crate) fn sections(summary: &Summary, factors: &Factors) -> Vec<Section> {
     // Of a screening design another section has the effects.
-    let is_screening = summary.is_screening();
-    if factors.effects.len() < 2 || is_screening {
+    if factors.effects.len() < 2 || summary.is_screening {
         return Vec::new();
     }
     let compared = factors.effects.iter().filter(|factor| !factor.other_work);
