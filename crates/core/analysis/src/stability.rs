@@ -4,13 +4,14 @@
 mod causes;
 
 pub use causes::Separator;
+pub use statistics::REGIMES_VALUES_MIN as BLOCKS_MIN;
 
 use crate::estimate::mean;
 use crate::response::distinct;
 use crate::{Drift, Estimate, Explanation, Finding, Summary, findings};
 use observations::Direction;
 use serde::Serialize;
-use statistics::{REGIMES_VALUES_MIN, Regimes, change_points, discoveries, regimes};
+use statistics::{Regimes, change_points, discoveries, regimes};
 
 /// Expected share of configurations without regimes, at most, among those called so; without any
 /// regimes, the probability that a report claims some.
@@ -134,7 +135,7 @@ impl Summary<'_> {
         let plain: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
         let response = &figures.response;
         let estimate = Estimate::from_values(&plain, &response.unit, response.direction)?;
-        let cv = estimate.cv().filter(|_| values.len() >= REGIMES_VALUES_MIN)?;
+        let cv = estimate.cv().filter(|_| values.len() >= BLOCKS_MIN)?;
         let cells = figures.grid.cells[configuration].iter();
         let resolution = crate::response::resolution(cells.map(|(_, own)| own));
         let row = ConfigurationStability {

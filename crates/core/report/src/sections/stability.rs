@@ -5,7 +5,7 @@ use crate::sections::{legend, waterfall};
 use crate::text::{label, listed};
 use crate::{Text, number};
 use analysis::Summary;
-use analysis::stability::{ConfigurationStability, Separator, Stability};
+use analysis::stability::{BLOCKS_MIN, ConfigurationStability, Separator, Stability};
 use observations::number::{p_value, plain_percent, quantity, ratio};
 
 /// How the line and the document come to what they say.
@@ -18,8 +18,6 @@ const LEGEND: &str = "CV: standard deviation relative to the mean; range: larges
 const NAMED: usize = 3;
 /// Counters of each that the line names.
 const COUNTERS: usize = 3;
-/// Blocks from which on there is something to say.
-const BLOCKS_MIN: usize = 5;
 
 /// The line, and what separates regimes.
 pub(crate) fn section(_: &Summary, stability: Option<&Stability>) -> Option<Section> {
