@@ -173,6 +173,12 @@ pub(super) fn texts(list: &Value) -> Vec<String> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
+/// The position of each table, by its schema and name.
+pub(super) fn positions(tables: &[Table]) -> HashMap<(String, String), usize> {
+    let named = tables.iter().enumerate();
+    named.map(|(at, table)| ((table.schema.clone(), table.name.clone()), at)).collect()
+}
+
 /// Reads the columns with the planner's statistics of them; unreadable tables have none.
 fn columns(client: &mut Client, tables: &mut [Table]) -> Result<(), Error> {
     let sql = format!(
@@ -185,11 +191,7 @@ fn columns(client: &mut Client, tables: &mut [Table]) -> Result<(), Error> {
          c.relname AND s.attname = a.attname WHERE a.attnum > 0 AND NOT a.attisdropped AND \
          c.relkind IN ('r', 'm', 'p') AND {OF_USERS} ORDER BY c.oid, a.attnum"
     );
-    let at: HashMap<(String, String), usize> = tables
-        .iter()
-        .enumerate()
-        .map(|(at, table)| ((table.schema.clone(), table.name.clone()), at))
-        .collect();
+    let at = positions(tables);
     for row in client.query(&sql, &[])?.iter() {
         if let Some(at) = at.get(&(row.text(0), row.text(1))) {
             tables[*at].columns.push(Column {

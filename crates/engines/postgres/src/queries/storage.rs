@@ -3,13 +3,12 @@
 //! <https://www.postgresql.org/docs/current/view-pg-stats.html>,
 //! <https://www.postgresql.org/docs/current/monitoring-stats.html>
 
-use super::indexes::{json, texts};
+use super::indexes::{json, positions, texts};
 use crate::client::{Client, Error, Row};
 use engine::query_reader::{MARK, StorageDetail};
 use observations::Unread;
 use serde_json::Value;
 use statements::{DataFile, FileIo, HistogramStep, Snapshot, Table, TableStatistics};
-use std::collections::HashMap;
 
 /// Adds the statistics of each column, where they are asked for. The server records neither the
 /// rows that it sampled nor their number then.
@@ -36,11 +35,7 @@ pub(super) fn statistics(
          pg_catalog.pg_stats WHERE schemaname NOT IN ('pg_catalog', 'information_schema') ORDER \
          BY schemaname, tablename, attname, inherited DESC"
     );
-    let at: HashMap<(String, String), usize> = tables
-        .iter()
-        .enumerate()
-        .map(|(at, table)| ((table.schema.clone(), table.name.clone()), at))
-        .collect();
+    let at = positions(tables);
     for row in client.query(&sql, &[])?.iter() {
         let Some(table) = at.get(&(row.text(0), row.text(1))).map(|at| &mut tables[*at]) else {
             continue;
