@@ -11,13 +11,9 @@ const FREEZE_AGE: u32 = 100_000;
 /// Seconds after which an idle or prepared transaction is reported, and then some.
 const REPORTED_S: u32 = 11;
 
-fn url(server: &Server) -> String {
-    format!("host={} port={} user={OWNER} dbname=postgres", server.folder().display(), server.port)
-}
-
 /// Kind and subject of each finding about the state of the server.
 fn findings(lab: &Lab, server: &Server) -> Vec<(String, String)> {
-    let ended = lab.steelbench(&["queries", &url(server), "--json"]).expect(0);
+    let ended = lab.steelbench(&["queries", &server.conninfo(), "--json"]).expect(0);
     let found: Value = serde_json::from_str(&ended.stdout).unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let all = found["advice"].as_array().unwrap().iter();

@@ -3,7 +3,7 @@
 use crate::common;
 use crate::common::{Ended, Lab};
 use crate::servers;
-use crate::servers::by_url::{OWNER, Server, bindirs};
+use crate::servers::by_url::{Server, bindirs};
 use crate::servers::lab;
 use serde_json::Value;
 
@@ -48,11 +48,7 @@ fn with_items() -> Option<(Server, String)> {
              CREATE INDEX items_a ON items (a); CREATE INDEX items_a_b ON items (a, b); ANALYZE",
         )
         .unwrap();
-    let url = format!(
-        "host={} port={} user={OWNER} dbname=postgres",
-        server.folder().display(),
-        server.port
-    );
+    let url = server.conninfo();
     Some((server, url))
 }
 

@@ -144,6 +144,12 @@ impl Server {
         config.with_connect_timeout(Some(LONG))
     }
 
+    /// A connection string of its owner, over the unix socket.
+    pub fn conninfo(&self) -> String {
+        let (folder, port) = (self.folder().display(), self.port);
+        format!("host={folder} port={port} user={OWNER} dbname=postgres")
+    }
+
     /// A connection of its owner.
     pub fn connect(&self) -> Client {
         Client::connect(&self.config()).unwrap()

@@ -95,11 +95,7 @@ fn dropped_databases() {
     if let Err(error) = server.connect().batch("CREATE EXTENSION pg_stat_statements") {
         return crate::common::skipped(&error.to_string());
     }
-    let url = format!(
-        "host={} port={} user={OWNER} dbname=postgres",
-        server.folder().display(),
-        server.port
-    );
+    let url = server.conninfo();
     campaign("dropped_databases", Tries { short: 2, full: 150 }, |random| {
         let arena = Arena::new();
         let mut admin = server.connect();

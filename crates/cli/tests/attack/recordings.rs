@@ -2,7 +2,7 @@
 
 use crate::attack::arena::{Arena, Random, Tries, USUAL, campaign};
 use crate::common::scripted;
-use crate::servers::by_url::{OWNER, Server, bindirs};
+use crate::servers::by_url::{Server, bindirs};
 use crate::serving::Server as Pages;
 use rusqlite::Connection;
 
@@ -104,11 +104,7 @@ fn recorded(arena: &Arena) -> Vec<Recorded> {
         .collect();
     if let Some(bin) = bindirs().first() {
         let server = Server::start(bin, "", &[]);
-        let url = format!(
-            "host={} port={} user={OWNER} dbname=postgres",
-            server.folder().display(),
-            server.port
-        );
+        let url = server.conninfo();
         let line =
             ["waits", &url, "--seconds=0.2", "--statements", "--tasks", "--output", "w.steelbench"];
         let seen = arena.run(&line, USUAL).unwrap();
