@@ -214,7 +214,7 @@ fn a_url_of_mariadb_runs_scripts_on_the_tables_there() {
     });
 }
 
-/// pgbench's own scripts do to somebody's tables on MariaDB what they do to PostgreSQL's: each
+/// The scripts of pgbench do to existing tables of MariaDB what they do to PostgreSQL's: each
 /// transaction adds its amount to an account, a teller and a branch, and a row to the history.
 #[test]
 fn built_in_scripts_work_on_existing_tables_of_mariadb() {

@@ -43,7 +43,7 @@ pub enum FractionError {
         /// Factors.
         factors: usize,
     },
-    /// Fewer factors than a full design of so many runs has.
+    /// Fewer factors than a full design with this number of runs has.
     #[error("{factors} factors have only {} configurations, fewer than {runs} runs", 1 << factors)]
     TooManyRuns {
         /// Runs.

@@ -31,8 +31,9 @@ pub struct Class {
     pub lengths: Lengths,
 }
 
-/// Whose bits a search looks at: for each run the columns in which it is low.
+/// The full table of columns.
 struct Table {
+    /// For each run the columns in which it is low, a bit each.
     runs: Vec<u64>,
     /// Krawtchouk polynomials by number of factors and of low ones.
     polynomials: Vec<Vec<[f64; LENGTH_MAX + 1]>>,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The error up to which a formula counts as that of a cost.
-pub const COST_ERROR: f64 = 0.01;
+const COST_ERROR: f64 = 0.01;
 
 /// A part of an operator's estimated cost, by a published formula that agrees with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

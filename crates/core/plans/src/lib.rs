@@ -23,7 +23,7 @@ mod remarks;
 mod terms;
 
 pub use condition::Obstacle;
-pub use cost::{COST_ERROR, CostPart, CostTerm};
+pub use cost::{CostPart, CostTerm};
 pub use documents::{documents, first_plan, has_member};
 pub use error::PlanError;
 pub use indexes::{IndexUse, Uses, index_uses};

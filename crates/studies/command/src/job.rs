@@ -130,7 +130,7 @@ impl Job {
     /// Reads the command of a configuration, with the parameters that any trial could draw.
     ///
     /// # Errors
-    /// What is wrong with it, each with its setting.
+    /// All faults of its settings.
     pub fn from_settings(configuration: &Configuration) -> Result<Self, Vec<Invalid>> {
         Self::for_trial(configuration, 0)
     }
@@ -138,7 +138,7 @@ impl Job {
     /// Reads the command of a trial, which draws parameters by its seed.
     ///
     /// # Errors
-    /// What is wrong with it, each with its setting.
+    /// All faults of its settings.
     pub fn for_trial(configuration: &Configuration, seed: u64) -> Result<Self, Vec<Invalid>> {
         let parameters = configuration.below(PARAMETERS);
         let parameters =

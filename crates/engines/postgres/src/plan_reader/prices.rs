@@ -44,7 +44,7 @@ impl Prices {
         }
     }
 
-    /// Pages that a sort of so many bytes writes and reads: all of them in each pass.
+    /// Pages that a sort of these bytes writes and reads: all of them in each pass.
     pub fn sorted_pages(&self, bytes: f64) -> f64 {
         let runs = bytes / self.work_mem;
         let merged = (self.work_mem / MERGED_RUN).floor().clamp(MERGED_RUNS.0, MERGED_RUNS.1);
