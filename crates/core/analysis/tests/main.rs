@@ -17,6 +17,7 @@ mod means;
 mod one_interval;
 mod open_loop;
 mod plans;
+mod printed;
 mod profile;
 mod published_inserts;
 mod published_waits;
