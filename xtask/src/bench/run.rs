@@ -69,17 +69,9 @@ impl Ran {
 }
 
 impl Bench {
-    /// Builds our program in release mode with all that users can get.
+    /// Builds our program in release mode as users do.
     pub fn build(scale: f64) -> Result<Self, String> {
-        succeed(&mut cargo(&[
-            "build",
-            "--quiet",
-            "--release",
-            "-p",
-            "steelbench",
-            "--features",
-            "full",
-        ]))?;
+        succeed(&mut cargo(&["build", "--quiet", "--release", "--bin", "steelbench"]))?;
         let folder = target().join("bench");
         std::fs::create_dir_all(&folder)
             .map_err(|error| format!("{}: {error}", folder.display()))?;
