@@ -12,6 +12,7 @@ fn no_part_of_a_password_stays_and_all_else_does() {
         ("u:S3c@: not found", "u:***@: not found"),
         ("results/postgres:/u:S3c@h.html", "results/postgres:******@h.html"),
         (":S3c@h u:S3c@", ":***@h u:***@"),
+        ("is it u:S3c@? (u:S3c@!)", "is it u:***@? (u:***@!)"),
         ("postgres://u:S?3/c@h", "postgres://u:*****@h"),
         ("postgres://u:S@3@c@h", "postgres://u:*****@h"),
         ("mariadb://u@h/x:%2fu:S3c%40h", "mariadb://u@h/x:********%40h"),

@@ -78,9 +78,16 @@ fn without_scheme(word: &[char], start: usize) -> Option<Range<usize>> {
     let at = word.iter().rposition(|c| *c == '@').filter(|at| colon < *at)?;
     let name = word[..colon].rsplit(|c| "=,(/".contains(*c)).next().unwrap_or_default();
     let is_name = name.iter().all(|c| c.is_alphanumeric() || "._%+-".contains(*c));
-    let has_host = word.get(at + 1).is_none_or(|c| c.is_alphanumeric() || "[/_.-:".contains(*c));
-    let is_cast = at + 1 == word.len() && word[colon + 1] == ':';
+    let host = without_stops(&word[at + 1..]);
+    let has_host = host.first().is_none_or(|c| c.is_alphanumeric() || "[/_.-:".contains(*c));
+    let is_cast = host.is_empty() && word[colon + 1] == ':';
     // In a URL a login can stand where another part does: `x://u@h/y:z@h`.
     let is_login = is_name && has_host && !is_cast && !word[..colon].contains(&'@');
     is_login.then_some(start + colon + 1..start + at)
+}
+
+/// A word of a sentence without the punctuation after it.
+fn without_stops(word: &[char]) -> &[char] {
+    let stops = word.iter().rev().take_while(|c| ".,;!?)".contains(**c)).count();
+    &word[..word.len() - stops]
 }
