@@ -62,6 +62,23 @@ fn a_user_without_threads_is_told_so() {
     assert!(!lab.path("t.xlsx").exists());
 }
 
+/// SQLite reports a file that it cannot open for any reason in the same way.
+#[test]
+fn a_limit_of_open_files_is_reported() {
+    let lab = Lab::with(&scripted(2, "", ""));
+    lab.run(0);
+    let mut refused = 0;
+    for files in 4..=24 {
+        let mut command = lab.command(&["run", "e.toml", "--retry-failed"]);
+        let ended = Ended::from(limit(&mut command, libc::RLIMIT_NOFILE, files).output().unwrap());
+        if ended.code != Some(0) {
+            refused += 1;
+            assert!(ended.stderr.to_lowercase().contains("too many open files"), "{ended:#?}");
+        }
+    }
+    assert!(refused > 0);
+}
+
 #[test]
 fn profiles_replace_only_our_own_files() {
     let lab = Lab::new();

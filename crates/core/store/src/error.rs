@@ -1,6 +1,11 @@
 use rusqlite::ErrorCode;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// Files that SQLite opens at the same time to write: the database, its journal or write-ahead log
+/// with its index, and the folder to sync it.
+const FILES_OF_DATABASE: usize = 4;
 
 /// Why a results file could not be used. Every message names the file and says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +76,9 @@ pub enum Fault {
          of its folder, and free space"
     )]
     Closed,
+    /// The process, or the machine, has as many files open as it may.
+    #[error("cannot be opened: too many open files; raise the limit (ulimit -n)")]
+    TooManyFiles,
     /// Another process kept the file locked for longer than we wait.
     #[error("another program keeps it locked; close that program and retry")]
     Busy,
@@ -113,6 +121,15 @@ impl Fault {
     }
 }
 
+/// True where the limit of open files leaves too few for a database, its journal and their folder.
+/// SQLite reports every file that it cannot open in the same way.
+fn few_files_left() -> bool {
+    let opened: io::Result<Vec<File>> =
+        (0..FILES_OF_DATABASE).map(|_| File::open("/dev/null")).collect();
+    let number = opened.err().and_then(|error| error.raw_os_error());
+    matches!(number, Some(libc::EMFILE | libc::ENFILE))
+}
+
 impl From<rusqlite::Error> for Fault {
     /// Sorted likewise.
     fn from(error: rusqlite::Error) -> Self {
@@ -130,6 +147,7 @@ impl From<rusqlite::Error> for Fault {
                 ErrorCode::OperationInterrupted => Self::Slow,
                 ErrorCode::DiskFull => Self::Full,
                 ErrorCode::ReadOnly => Self::ReadOnly,
+                ErrorCode::CannotOpen if few_files_left() => Self::TooManyFiles,
                 ErrorCode::CannotOpen => Self::Closed,
                 ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy,
                 _ => Self::Sqlite(error),
