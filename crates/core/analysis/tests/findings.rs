@@ -58,11 +58,8 @@ fn the_sweet_spot_is_told_as_a_multiple_of_the_processors() {
     };
     let published = verdict(8, false);
     assert!(published.starts_with("The sweet spot of data_files is 8: "), "{published}");
-    assert!(
-        published.ends_with(" It is 1.00x the 8 CPUs of the machine of the load."),
-        "{published}"
-    );
-    assert!(verdict(16, false).contains(" It is 0.50x the 16 CPUs of"));
+    assert!(published.ends_with(" That is 1.00x the 8 CPUs of the load generator."), "{published}");
+    assert!(verdict(16, false).contains(" That is 0.50x the 16 CPUs of"));
     // Of a machine that is not known, and of scripted trials, nothing is said.
     assert!(!verdict(0, false).contains("CPU") && !verdict(8, true).contains("CPU"));
 }

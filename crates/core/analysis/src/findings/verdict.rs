@@ -194,13 +194,12 @@ fn by_processors(summary: &Summary, effect: &FactorEffect, best: usize) -> Optio
     let own = times(best)?;
     let (low, high) =
         equivalent.fold((own, own), |(low, high), next| (low.min(next), high.max(next)));
-    let machine =
-        format!("the {} of the machine of the load", wording::count(cpus as usize, "CPU"));
+    let machine = format!("the {} of the load generator", wording::count(cpus as usize, "CPU"));
     let ratio = |times| format!("{}x", wording::ratio(times));
     Some(if low < high {
-        format!(" With the equivalent levels it is {} to {} {machine}.", ratio(low), ratio(high))
+        format!(" With the equivalent levels this is {} to {} {machine}.", ratio(low), ratio(high))
     } else {
-        format!(" It is {} {machine}.", ratio(own))
+        format!(" That is {} {machine}.", ratio(own))
     })
 }
 
