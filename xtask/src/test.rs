@@ -219,21 +219,21 @@ fn run_side_by_side(
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let lanes = std::thread::available_parallelism().map_or(1, usize::from) + 1;
     let next = AtomicUsize::new(0);
-    let (told, heard) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
         for _ in 0..lanes {
-            let (told, next, folder) = (told.clone(), &next, &folder);
+            let (sender, next, folder) = (sender.clone(), &next, &folder);
             let started = std::thread::Builder::new().spawn_scoped(scope, move || {
                 while let Some(executable) = executables.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if told.send(executable.run(arguments, environment, folder)).is_err() {
+                    if sender.send(executable.run(arguments, environment, folder)).is_err() {
                         break;
                     }
                 }
             });
             started.map_err(|error| format!("a thread could not be started: {error}"))?;
         }
-        drop(told);
-        Ok(heard.into_iter().inspect(Ended::print).collect())
+        drop(sender);
+        Ok(receiver.into_iter().inspect(Ended::print).collect())
     })
 }
 

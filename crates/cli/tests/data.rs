@@ -272,12 +272,12 @@ fn a_scan_study_predicts_a_table_of_ones_own() {
     let said = lab.run(0);
     said.shows("Estimates of the model for unmeasured tables").shows("orders");
     let shown = parsed(&lab, &["show", "t", "--json"]);
-    let told = &shown["costs"][0]["predictions"][0];
+    let prediction = &shown["costs"][0]["predictions"][0];
     assert_eq!(
-        (told["table"]["rows"].as_u64(), told["table"]["columns"].as_u64()),
+        (prediction["table"]["rows"].as_u64(), prediction["table"]["columns"].as_u64()),
         (Some(2_000_000), Some(3))
     );
-    assert!(told["ms"].as_f64().unwrap() > 0.0, "{told}");
+    assert!(prediction["ms"].as_f64().unwrap() > 0.0, "{prediction}");
     // Another table is asked for afterwards, of the same trials.
     lab.write(
         "e.toml",

@@ -175,8 +175,8 @@ fn a_drop_between_two_captures_loses_nothing_and_a_reset_of_one_row_is_told() {
         assert_eq!(counts(&read(&lab, &["old-dropped.json"])), [8, 15]);
         let found = read(&lab, &["old-dropped.json", "--interval"]);
         assert!(runs(&found).is_empty(), "{found:#}");
-        let told = found["notes"].to_string();
-        assert!(told.contains("2 statements: this capture has names only"), "{told}");
+        let notes = found["notes"].to_string();
+        assert!(notes.contains("2 statements: this capture has names only"), "{notes}");
         let found = read(&lab, &["old-dropped.json", "old-reset.json"]);
         assert!(runs(&found).is_empty(), "{found:#}");
     });

@@ -371,14 +371,14 @@ fn silent(lets_in: bool) -> (u16, Receiver<()>) {
 #[test]
 fn every_wait_for_a_silent_server_ends_in_its_time_and_at_the_first_interruption() {
     for lets_in in [false, true] {
-        let (port, told) = silent(lets_in);
+        let (port, receiver) = silent(lets_in);
         let url = format!("mariadb://me@127.0.0.1:{port}/?ssl-mode=DISABLED&connect-timeout=600");
         let limited = |url: &str, limits: &str| {
             Lab::with(&experiment(1, &format!("url = \"{url}\""), &inserts(0.2), limits))
         };
         let lab = limited(&url, "");
         let mut child = lab.start();
-        hear(&told, &mut child);
+        hear(&receiver, &mut child);
         signal(&child, libc::SIGINT);
         end(child).expect(130);
         assert_eq!(lab.work_folders().len(), 0);

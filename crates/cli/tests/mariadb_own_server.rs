@@ -122,20 +122,20 @@ const SETTINGS: &str = "settings = { innodb_sort_buffer_size = \"2M\", back_log 
                         \"1M\" }";
 
 /// Has a trial tell what it sees.
-const TELL: &str = "INSERT INTO app.told SELECT concat_ws(' ', @@innodb_sort_buffer_size, \
+const RECORD: &str = "INSERT INTO app.recorded SELECT concat_ws(' ', @@innodb_sort_buffer_size, \
                     @@back_log, @@innodb_io_capacity, @@max_allowed_packet, @@sort_buffer_size);\n";
 
-fn told(own: &Own) -> Vec<String> {
-    let rows = own.server.connect().query("SELECT words FROM app.told ORDER BY words").unwrap();
+fn recorded(own: &Own) -> Vec<String> {
+    let rows = own.server.connect().query("SELECT words FROM app.recorded ORDER BY words").unwrap();
     rows.rows.into_iter().flatten().flatten().collect()
 }
 
 fn prepared(own: &Own, file: &str) -> Lab {
     let lab = lab(file);
-    lab.write("r.sql", TELL);
+    lab.write("r.sql", RECORD);
     own.server
         .connect()
-        .run("CREATE DATABASE IF NOT EXISTS app; CREATE OR REPLACE TABLE app.told (words text)")
+        .run("CREATE DATABASE IF NOT EXISTS app; CREATE OR REPLACE TABLE app.recorded (words text)")
         .unwrap();
     lab
 }
@@ -150,7 +150,10 @@ fn variables_of_a_server_are_in_force_in_trials_and_put_back_afterwards() {
     let lab =
         prepared(&own, &own.experiment(&format!("{}\n{settings}", own.permitted()), ONCE, factors));
     lab.run(0);
-    assert_eq!(told(&own), ["2097152 77 321 2097152 1048576", "4194304 77 321 2097152 1048576"]);
+    assert_eq!(
+        recorded(&own),
+        ["2097152 77 321 2097152 1048576", "4194304 77 321 2097152 1048576"]
+    );
     assert_eq!(own.all(), before);
     // Values set at run time survive Steelbench's restarts.
     assert_eq!(own.shown("long_query_time"), "5.000000");
@@ -168,11 +171,11 @@ fn variables_of_a_server_are_in_force_in_trials_and_put_back_afterwards() {
     lab.run_with(&["--fresh"], 0);
     assert_eq!(std::fs::read_to_string(own.option_file()).unwrap(), "[mysqld]\nback_log = 55");
     assert_eq!((own.shown("back_log").as_str(), own.restarts()), ("55", 5));
-    assert!(told(&own).iter().any(|words| words.contains(" 66 400 ")), "{:?}", told(&own));
+    assert!(recorded(&own).iter().any(|words| words.contains(" 66 400 ")), "{:?}", recorded(&own));
     let target = "allow_server_settings = true\nsettings.innodb_io_capacity = 444";
     lab.write("e.toml", &own.experiment(target, ONCE, ""));
     lab.run_with(&["--fresh"], 0);
-    assert!(told(&own).iter().any(|words| words.contains(" 55 444 ")), "{:?}", told(&own));
+    assert!(recorded(&own).iter().any(|words| words.contains(" 55 444 ")), "{:?}", recorded(&own));
     assert_eq!((own.shown("innodb_io_capacity"), own.restarts()), (before[2].clone(), 5));
 }
 
@@ -266,7 +269,7 @@ fn a_kill_leaves_a_record_from_which_the_next_run_on_that_server_puts_back() {
         .says("restored the settings of");
     assert_eq!(own.all(), before);
     assert_eq!((servers::records(&lab), own.option_file().exists()), (Vec::new(), false));
-    assert_eq!(told(&own).len(), 1);
+    assert_eq!(recorded(&own).len(), 1);
     // After a killed run and a restart of the server there is nothing left to restore.
     lab.write(
         "e.toml",

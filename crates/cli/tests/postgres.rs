@@ -6,7 +6,7 @@ use crate::servers::{
 };
 
 /// The columns of what the script of each trial has said, in the order of the trials.
-fn told(lab: &common::Lab) -> Vec<Vec<String>> {
+fn recorded(lab: &common::Lab) -> Vec<Vec<String>> {
     lab.read("said").lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }
 
@@ -31,13 +31,13 @@ fn versions_are_levels_and_settings_restart_the_server_only_when_they_must() {
         .replace('\n', " "),
     );
     lab.run(0);
-    let told = told(&lab);
-    let column = |number: usize| told.iter().map(|row| row[number].clone()).collect::<Vec<_>>();
+    let recorded = recorded(&lab);
+    let column = |number: usize| recorded.iter().map(|row| row[number].clone()).collect::<Vec<_>>();
     assert_eq!(column(0), levels(&lab, "target.version"));
     assert_eq!(column(1), levels(&lab, "target.settings.shared_buffers"));
     assert_eq!(column(2), levels(&lab, "target.settings.work_mem"));
     assert!(column(4).iter().all(|fsync| fsync == "off"));
-    for pair in told.windows(2) {
+    for pair in recorded.windows(2) {
         let must = pair[0][0] != pair[1][0] || pair[0][1] != pair[1][1];
         assert_eq!(pair[0][3] != pair[1][3], must, "{pair:?}");
     }
@@ -125,7 +125,7 @@ fn between_trials_the_server_is_put_back_as_the_file_says() {
             ),
         );
         lab.run(0);
-        let rows = told(&lab);
+        let rows = recorded(&lab);
         let starts: std::collections::BTreeSet<&String> = rows.iter().map(|row| &row[0]).collect();
         assert_eq!(starts.len(), if restarted { 3 } else { 1 }, "{reset} {rows:?}");
         let counts: Vec<&str> = rows.iter().map(|row| row[1].as_str()).collect();

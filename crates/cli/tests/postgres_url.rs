@@ -60,7 +60,7 @@ fn contents(server: &Server) -> String {
 }
 
 /// Everything that a run has written or said, but for the file of passwords.
-fn told(lab: &Lab, ended: &Ended) -> String {
+fn output(lab: &Lab, ended: &Ended) -> String {
     let mut all = format!("{}{}", ended.stdout, ended.stderr);
     for entry in std::fs::read_dir(lab.path("results")).unwrap().flatten() {
         all += &String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap());
@@ -96,8 +96,8 @@ fn every_way_to_name_a_server_works_and_the_password_is_told_nowhere() {
             }
             let ended = Ended::from(run.output().unwrap()).expect(0);
             assert_eq!(lab.rows("t", "SELECT work_amount, transactions FROM trials"), ["500|10"]);
-            let told = told(&lab, &ended);
-            assert!(told.contains("STEELBENCH") && !told.contains(PASSWORD));
+            let output = output(&lab, &ended);
+            assert!(output.contains("STEELBENCH") && !output.contains(PASSWORD));
         }
         assert_eq!(contents(&server), before);
     }

@@ -90,8 +90,8 @@ fn answer(socket: &mut TcpStream, falls: Falls) -> std::io::Result<()> {
 
 /// Such a server's URL, and who tells of everybody who waits for it.
 fn silent(falls: Falls) -> (String, Receiver<()>) {
-    let (port, told) = servers::silent(move |socket| answer(socket, falls));
-    (format!("postgres://me@127.0.0.1:{port}/d?sslmode=disable"), told)
+    let (port, receiver) = servers::silent(move |socket| answer(socket, falls));
+    (format!("postgres://me@127.0.0.1:{port}/d?sslmode=disable"), receiver)
 }
 
 fn run(lab: &Lab, arguments: &[&str]) -> Ended {
@@ -155,7 +155,7 @@ fn a_dump_of_a_silent_server_ends_and_leaves_nothing() {
     assert_eq!(files(&lab), Vec::<String>::new());
 
     // Another server, which reports no client of the first command.
-    let (url, told) = silent(Falls::AfterLogin);
+    let (url, receiver) = silent(Falls::AfterLogin);
     let arguments = [&["queries", "try", &url][..], &TRY].concat();
     let mut child = lab
         .command(&arguments)
@@ -164,7 +164,7 @@ fn a_dump_of_a_silent_server_ends_and_leaves_nothing() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    hear(&told, &mut child);
+    hear(&receiver, &mut child);
     signal(&child, libc::SIGINT);
     end(child).expect(130).says("nothing is left");
     assert_eq!(files(&lab), Vec::<String>::new());
@@ -174,10 +174,10 @@ fn a_dump_of_a_silent_server_ends_and_leaves_nothing() {
 #[test]
 fn a_killed_dump_is_not_taken_for_a_whole_one() {
     let Some(lab) = lab_with_statement() else { return };
-    let (url, told) = silent(Falls::AfterLogin);
+    let (url, receiver) = silent(Falls::AfterLogin);
     let arguments = [&["queries", "try", &url][..], &TRY].concat();
     let mut child = lab.command(&arguments).stderr(Stdio::null()).spawn().unwrap();
-    hear(&told, &mut child);
+    hear(&receiver, &mut child);
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(!lab.path("n.dump").exists());

@@ -60,13 +60,13 @@ fn the_first_interruption_ends_every_wait_for_a_silent_server() {
     for lets_in in [false, true] {
         for command in 0..COMMANDS {
             // Each has a server of its own, which reports no client of the one before.
-            let (port, told) = silent(lets_in);
+            let (port, receiver) = silent(lets_in);
             let url = format!(
                 "host=127.0.0.1 port={port} user=me dbname=d sslmode=disable connect_timeout=600"
             );
             let (lab, words) = &commands(&url)[command];
             let mut child = start(lab, words);
-            hear(&told, &mut child);
+            hear(&receiver, &mut child);
             signal(&child, libc::SIGINT);
             end(child).expect(130);
             assert_eq!(lab.work_folders().len(), 0, "{words:?}");
@@ -81,8 +81,8 @@ fn a_server_that_does_not_let_us_in_is_given_up_in_the_time_of_its_url() {
         format!("host=127.0.0.1 port={port} user=me dbname=d sslmode=prefer connect_timeout=2");
     for (lab, words) in commands(&url) {
         let ended = end(start(&lab, &words)).expect(1);
-        let told = ended.stderr.clone() + &ended.stdout;
-        assert!(told.contains("no answer within 2 s"), "{words:?}: {ended:#?}");
+        let receiver = ended.stderr.clone() + &ended.stdout;
+        assert!(receiver.contains("no answer within 2 s"), "{words:?}: {ended:#?}");
     }
 }
 

@@ -271,7 +271,7 @@ fn nothing_of_a_command_outlives_a_kill_of_ours() {
 }
 
 /// The lines of a log, those that follow each other and are equal as one.
-fn told(lab: &Lab, file: &str) -> Vec<String> {
+fn lines(lab: &Lab, file: &str) -> Vec<String> {
     let mut lines: Vec<String> = lab.read(file).lines().map(str::to_owned).collect();
     lines.dedup();
     lines
@@ -294,7 +294,7 @@ fn a_setup_that_commands_have_in_common_runs_once() {
     lab.steelbench(&[&["time", "-v"], &options[..], &commands[..]].concat())
         .expect(0)
         .shows("24 trials done");
-    assert_eq!(told(&lab, "log"), ["setup", "prepare", "cleanup"]);
+    assert_eq!(lines(&lab, "log"), ["setup", "prepare", "cleanup"]);
     // Before every run of every command.
     assert_eq!(lab.read("log").lines().filter(|line| *line == "prepare").count(), 4 * 6);
 }
@@ -323,14 +323,14 @@ fn what_another_setup_has_changed_is_set_up_again() {
         }
         numbers
     };
-    let numbers = series(&told(&lab, "log"));
+    let numbers = series(&lines(&lab, "log"));
     // Not needlessly: between two of them another was set up.
     assert!(numbers.len() > 2 && numbers.windows(2).all(|pair| pair[0] != pair[1]), "{numbers:?}");
     // One series each, as with hyperfine.
     std::fs::remove_file(lab.path("log")).unwrap();
     let one = ["--blocks", "1"];
     lab.steelbench(&[&["time"], &options[..], &one[..], &command[..]].concat()).expect(0);
-    assert_eq!(series(&told(&lab, "log")).len(), 2);
+    assert_eq!(series(&lines(&lab, "log")).len(), 2);
 }
 
 #[test]
@@ -345,7 +345,7 @@ fn what_a_failure_may_have_spoilt_is_set_up_again_and_so_it_is_when_a_run_goes_o
     std::fs::remove_file(lab.path("broken")).unwrap();
     lab.write("log", "");
     lab.run_with(&["--retry-failed"], 0);
-    assert_eq!(told(&lab, "log"), ["setup", "cleanup"]);
+    assert_eq!(lines(&lab, "log"), ["setup", "cleanup"]);
 }
 
 #[test]

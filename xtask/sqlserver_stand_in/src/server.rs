@@ -186,8 +186,8 @@ impl Server {
             "SELECT COLUMN_NAME, DATA_TYPE, CHARACTER_MAXIMUM_LENGTH FROM \
              INFORMATION_SCHEMA.COLUMNS WHERE TABLE_NAME = '{table}'"
         );
-        let told = database.execute_session_batch_sql_multi(own, &asked)?;
-        let columns: Vec<_> = told.iter().flatten().flat_map(|answer| &answer.rows).collect();
+        let answers = database.execute_session_batch_sql_multi(own, &asked)?;
+        let columns: Vec<_> = answers.iter().flatten().flat_map(|answer| &answer.rows).collect();
         let names: Vec<String> =
             columns.iter().map(|row| format!("[{}]", shown(&row[0]))).collect();
         let sql =

@@ -171,8 +171,9 @@ fn by_script(bench: &Bench) -> Result<(), String> {
         println!("SKIPPED: {MIX}: there is nothing to predict from");
         return Ok(());
     };
-    let told: Value = serde_json::from_str(&printed).map_err(|error| format!("{MIX}: {error}"))?;
-    let error = told["by_script"]["error_median"].as_f64().unwrap_or(f64::NAN);
+    let answer: Value =
+        serde_json::from_str(&printed).map_err(|error| format!("{MIX}: {error}"))?;
+    let error = answer["by_script"]["error_median"].as_f64().unwrap_or(f64::NAN);
     println!("{MIX}: median error of the latencies of scripts {:.1} %", 100.0 * error);
     Ok(())
 }
@@ -191,7 +192,7 @@ fn what_if(bench: &Bench) -> Result<(), String> {
             println!("SKIPPED: {name}: there is nothing to predict from");
             continue;
         };
-        let told: Value =
+        let answer: Value =
             serde_json::from_str(&printed).map_err(|error| format!("{name}: {error}"))?;
         let (begin, rest) = text.split_once("[factors]").unwrap_or((text, ""));
         let repeats = rest.find("[repeats]").map_or("", |at| &rest[at..]);
@@ -207,8 +208,8 @@ fn what_if(bench: &Bench) -> Result<(), String> {
             .collect::<Result<_, _>>()?;
         let measured = measured.iter().sum::<f64>() / measured.len() as f64;
         let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
-        let (low, high) = (number(&told["interval"]["low"]), number(&told["interval"]["high"]));
-        let predicted = number(&told["throughput"]);
+        let (low, high) = (number(&answer["interval"]["low"]), number(&answer["interval"]["high"]));
+        let predicted = number(&answer["throughput"]);
         println!(
             "| {name} | {} | {predicted:.0} | {low:.0} to {high:.0}{} | {measured:.0} | {:+.1} % |",
             asked.join(", "),

@@ -295,9 +295,9 @@ impl Ended {
         // Memory for something small that the C library, Rust, or the start of one of its threads
         // cannot have is the one reason to stop at once, with a panic of the standard
         // library perhaps.
-        let told =
+        let messages =
             ["memory allocation of", "out of memory", "failed to allocate an alternative stack"];
-        let is_memory = told.iter().any(|part| text.contains(part));
+        let is_memory = messages.iter().any(|part| text.contains(part));
         if text.contains("panicked at") && !is_memory {
             return Err(format!("panics: {}", end()));
         }

@@ -99,10 +99,10 @@ fn helper_programs_of_postgres() {
         let mut command = arena.lab.command(&line);
         command.env("PGPASSWORD", PASSWORD).env("XDG_CACHE_HOME", arena.path("cache"));
         let seen = arena.run_command(command, LIMITS)?;
-        let told = |why| format!("connection {attacked}, {}: {why}", way[0]);
-        is_kept(&heard, &seen.text()).map_err(told)?;
+        let failure = |why| format!("connection {attacked}, {}: {why}", way[0]);
+        is_kept(&heard, &seen.text()).map_err(failure)?;
         if !matches!(seen.status.code(), Some(0..=2)) {
-            return Err(told(seen.text()));
+            return Err(failure(seen.text()));
         }
         arena.is_clean()
     });
@@ -196,10 +196,10 @@ fn helper_programs_of_mariadb() {
         let mut command = arena.lab.command(&line);
         command.env("MYSQL_PWD", PASSWORD).env("XDG_CACHE_HOME", arena.path("cache"));
         let seen = arena.run_command(command, LIMITS)?;
-        let told = |why| format!("connection {attacked}, {way}: {why}");
-        is_kept(&heard, &seen.text()).map_err(told)?;
+        let failure = |why| format!("connection {attacked}, {way}: {why}");
+        is_kept(&heard, &seen.text()).map_err(failure)?;
         if !matches!(seen.status.code(), Some(0..=2)) {
-            return Err(told(seen.text()));
+            return Err(failure(seen.text()));
         }
         arena.is_clean()
     });

@@ -34,7 +34,7 @@ fn full_disk() {
         let size = format!("size={DISK_KB}k");
         let Some(disk) = SmallDisk::mount(arena.path(folder), &size) else { return Ok(()) };
         let seen = arena.run(&["run", "e.toml"], USUAL)?;
-        let told = [
+        let messages = [
             "No space left",
             "no space left",
             "disk is full",
@@ -42,7 +42,7 @@ fn full_disk() {
             "bytes are free",
             "disk I/O error",
         ];
-        if !seen.status.success() && !told.iter().any(|part| seen.text().contains(part)) {
+        if !seen.status.success() && !messages.iter().any(|part| seen.text().contains(part)) {
             return Err(seen.text());
         }
         // Recorded data is readable while the disk is full, and the run resumes when there is space
@@ -75,7 +75,7 @@ fn file() -> String {
 
 /// It ended well, or said of its trial why it failed.
 fn says_why(seen: &Ended) -> Result<(), String> {
-    let told = [
+    let messages = [
         "cannot be started",
         "starting a thread",
         "cannot start",
@@ -85,7 +85,7 @@ fn says_why(seen: &Ended) -> Result<(), String> {
         "unable to open",
     ];
     let text = seen.text();
-    if seen.status.success() || told.iter().any(|part| text.contains(part)) {
+    if seen.status.success() || messages.iter().any(|part| text.contains(part)) {
         Ok(())
     } else {
         Err(text)

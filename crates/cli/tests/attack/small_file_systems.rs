@@ -117,27 +117,27 @@ fn attack(kind: &str, tries: Tries, engines: &[String]) {
         let delay = Duration::from_millis(random.below(2500) as u64);
         let left = random.below(64 << 10) as u64;
         let said = format!("{maker:?}, {engine}, results {on_results}, data {on_volume}");
-        let told = |why: String| format!("{said}, {delay:?}, {left}: {why}");
+        let failure = |why: String| format!("{said}, {delay:?}, {left}: {why}");
         let folder: PathBuf = arena.path("small");
         let seen = std::thread::scope(|scope| {
             let _filling = Filling(&stop);
             scope.spawn(|| fill(&folder, delay, left, &stop));
             arena.run(&arguments, LONG)
         })
-        .map_err(told)?;
+        .map_err(failure)?;
         if !seen.status.success() && !CAUSES.iter().any(|cause| seen.text().contains(cause)) {
-            return Err(told(seen.text()));
+            return Err(failure(seen.text()));
         }
         std::fs::remove_file(folder.join("filler")).unwrap();
         if !is_freed(&folder) {
             return Ok(());
         }
-        let last = arena.run(&arguments, LONG).map_err(told)?;
+        let last = arena.run(&arguments, LONG).map_err(failure)?;
         if !last.status.success() {
-            return Err(told(format!("does not resume: {}", last.text())));
+            return Err(failure(format!("does not resume: {}", last.text())));
         }
         drop(disk);
-        arena.is_clean().map_err(told)
+        arena.is_clean().map_err(failure)
     });
 }
 

@@ -117,16 +117,17 @@ fn tds_tls() {
         );
         let mut command = arena.lab.command(&["waits", &url, "--seconds", "0.2"]);
         command.env("SQLCMDPASSWORD", PASSWORD);
-        let told = |why: String| format!("{change:?} of message {nth} of {from:?}, {mode}: {why}");
-        let seen = arena.run_command(command, limits).map_err(told)?;
+        let failure =
+            |why: String| format!("{change:?} of message {nth} of {from:?}, {mode}: {why}");
+        let seen = arena.run_command(command, limits).map_err(failure)?;
         let heard = heard.lock().unwrap();
         for secret in [PASSWORD.as_bytes().to_vec(), disguised(PASSWORD)] {
             if contains(&heard, &secret) || contains(seen.text().as_bytes(), &secret) {
-                return Err(told(format!("tells the password: {}", seen.text())));
+                return Err(failure(format!("tells the password: {}", seen.text())));
             }
         }
         if !matches!(seen.status.code(), Some(0..=2)) || seen.text().trim().is_empty() {
-            return Err(told(format!("{}: {}", seen.status, seen.text())));
+            return Err(failure(format!("{}: {}", seen.status, seen.text())));
         }
         arena.is_clean()
     });

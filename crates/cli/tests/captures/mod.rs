@@ -113,10 +113,10 @@ pub fn tell_of_the_time_between(lab: &Lab, url: &str, text: &str, runs: u64, run
     assert_eq!(ran.len(), 1, "{ran:?}");
     assert!(ran[0].0.starts_with(text) && ran[0].1 == runs, "{ran:?}");
     assert!(between["span"]["is_interval"] == true);
-    let meanwhile = read(lab, &["second.json", "--interval"]);
+    let interval = read(lab, &["second.json", "--interval"]);
     assert!(
-        meanwhile["span"]["is_interval"] == true
-            && !meanwhile["statements"].to_string().contains(text)
+        interval["span"]["is_interval"] == true
+            && !interval["statements"].to_string().contains(text)
     );
     lab.steelbench(&["queries", "second.json", "first.json"])
         .expect(2)

@@ -105,7 +105,7 @@ impl Lab {
             }
         };
         let held = "a process that the command has left holds its output open";
-        let text = |told: &Receiver<String>| told.recv_timeout(PATIENCE).expect(held);
+        let text = |receiver: &Receiver<String>| receiver.recv_timeout(PATIENCE).expect(held);
         Ended { code: status.code(), stdout: text(&printed.0), stderr: text(&printed.1) }
     }
 
@@ -289,21 +289,21 @@ pub fn end(mut child: Child) -> Ended {
 
 /// Reads to the end on a thread of its own.
 fn read_all(stream: Option<impl Read + Send + 'static>) -> Receiver<String> {
-    let (tell, told) = channel();
+    let (sender, receiver) = channel();
     std::thread::spawn(move || {
         let mut text = String::new();
         stream.unwrap().read_to_string(&mut text).unwrap();
-        let _ = tell.send(text);
+        let _ = sender.send(text);
     });
-    told
+    receiver
 }
 
 /// Waits for what another thread reports, while this process runs.
 #[track_caller]
-pub fn hear<T>(told: &Receiver<T>, child: &mut Child) -> T {
+pub fn hear<T>(receiver: &Receiver<T>, child: &mut Child) -> T {
     let begun = Instant::now();
     loop {
-        if let Ok(report) = told.recv_timeout(Duration::from_millis(20)) {
+        if let Ok(report) = receiver.recv_timeout(Duration::from_millis(20)) {
             return report;
         }
         let status = child.try_wait().unwrap();

@@ -15,10 +15,10 @@ fn empty_and_failed_runs() {
             && summary.waits().is_empty()
     );
     let mut run = recording(&[("target.data_files", &["1", "2"])]);
-    let told = |run: &Recording| {
+    let texts = |run: &Recording| {
         summarize(run).findings().iter().map(|f| f.text.clone()).collect::<Vec<_>>()
     };
-    assert_eq!(told(&run), ["No trial has been run yet."]);
+    assert_eq!(texts(&run), ["No trial has been run yet."]);
     run.trials =
         vec![failed(0, 1, "no space left on device"), failed(1, 1, "no space left on device")];
     let summary = summarize(&run);
@@ -27,7 +27,7 @@ fn empty_and_failed_runs() {
         summary.configurations.iter().all(|row| row.lost_blocks == 1 && row.accounting.is_none())
     );
     assert!(summary.configurations.iter().all(|row| row.standing == Standing::Unknown));
-    assert_eq!(told(&run)[0], "Every trial failed: there is nothing to compare.");
+    assert_eq!(texts(&run)[0], "Every trial failed: there is nothing to compare.");
     let side = Side { recording: &run, configuration: 0 };
     assert!(compare(side, side).is_none());
 }

@@ -110,12 +110,12 @@ fn a_level_that_is_told_is_the_best_one_or_not_called_so() {
         (summary.factors.effects[0].best, summary.factors.effects[0].winner()),
         (Some(2), Some(1))
     );
-    let told = &texts(&summary, FindingKind::Verdict)[0];
+    let found = &texts(&summary, FindingKind::Verdict)[0];
     assert!(
-        told.starts_with("The best significantly different level of log is wal, full: 1.67x"),
-        "{told}"
+        found.starts_with("The best significantly different level of log is wal, full: 1.67x"),
+        "{found}"
     );
-    assert!(told.contains(". \"wal, off\" is not significantly different"), "{told}");
+    assert!(found.contains(". \"wal, off\" is not significantly different"), "{found}");
 }
 
 #[test]
@@ -126,10 +126,10 @@ fn few_blocks_are_what_keeps_a_difference_from_being_found() {
             recording.trials.push(done(configuration, block, observed(seconds)));
         }
     }
-    let told = &texts(&summarize(&recording), FindingKind::NoDifference)[0];
+    let found = &texts(&summarize(&recording), FindingKind::NoDifference)[0];
     let end = "the baseline log=a; 2 blocks can detect only a very large difference, \
                136 more would detect 5 % (estimate).";
-    assert!(told.ends_with(end), "{told}");
+    assert!(found.ends_with(end), "{found}");
 }
 
 #[test]
@@ -309,14 +309,14 @@ fn two_factors(
 fn what_depends_on_another_factor_is_told() {
     let (files, synchronous): (recordings::Factor, recordings::Factor) =
         (("target.data_files", &["1", "4"]), ("target.settings.synchronous", &["normal", "full"]));
-    let told = |seconds: &[f64]| {
+    let found = |seconds: &[f64]| {
         let recording = two_factors(files, synchronous, seconds);
         let summary = summarize(&recording);
         let factors =
             summary.findings().into_iter().filter(|finding| finding.kind == FindingKind::Factors);
         factors.map(|finding| (finding.text, finding.evidence)).collect::<Vec<_>>()
     };
-    let only = told(&[10.0, 25.0, 10.0, 12.5]);
+    let only = found(&[10.0, 25.0, 10.0, 12.5]);
     assert_eq!(
         only[0].0,
         "data_files=4 is better than 1 only with synchronous=full (2.00x [1.99, 2.01] faster); \
@@ -331,17 +331,17 @@ fn what_depends_on_another_factor_is_told() {
         "{only:?}"
     );
     assert_eq!(
-        told(&[10.0, 25.0, 15.0, 12.5])[0].0,
+        found(&[10.0, 25.0, 15.0, 12.5])[0].0,
         "data_files=4 is better than 1 with synchronous=full (2.00x [1.99, 2.01] faster), but \
          worse with normal (1.50x [1.48, 1.52] slower)."
     );
     assert_eq!(
-        told(&[10.0, 25.0, 8.0, 12.5])[0].0,
+        found(&[10.0, 25.0, 8.0, 12.5])[0].0,
         "The effect of data_files=4 against 1 depends on synchronous: 2.00x [1.99, 2.01] faster \
          with full, 1.25x [1.23, 1.27] faster with normal."
     );
     // Factors that multiply do not depend on each other, however large they are.
-    assert!(told(&[10.0, 30.0, 5.0, 15.0]).is_empty());
+    assert!(found(&[10.0, 30.0, 5.0, 15.0]).is_empty());
 }
 
 #[test]
@@ -349,19 +349,19 @@ fn the_shape_along_a_factor_is_told_step_by_step() {
     let shape = |levels: &[&str], seconds: &[f64]| {
         let recording = insert_study(levels, seconds, &vec![0.5; seconds.len()]);
         let summary = summarize(&recording);
-        let told = texts(&summary, FindingKind::Factors);
-        (told, summary.factors.effects[0].clone())
+        let found = texts(&summary, FindingKind::Factors);
+        (found, summary.factors.effects[0].clone())
     };
-    let (told, effect) = shape(&["1", "2", "4", "8"], &[20.0, 14.0, 14.01, 18.0]);
+    let (found, effect) = shape(&["1", "2", "4", "8"], &[20.0, 14.0, 14.01, 18.0]);
     assert_eq!(
-        told,
+        found,
         ["elapsed falls from data_files=1 to 2, does not change significantly from 2 to 4 and \
           rises from 4 to 8."]
     );
     assert_eq!(effect.sweet_spot(), [1, 2]);
     // In the order of the numbers, whatever the order of the file.
-    let (told, _) = shape(&["8", "1", "4"], &[10.0, 20.0, 15.0]);
-    assert_eq!(told, ["elapsed falls from data_files=1 to 8."]);
+    let (found, _) = shape(&["8", "1", "4"], &[10.0, 20.0, 15.0]);
+    assert_eq!(found, ["elapsed falls from data_files=1 to 8."]);
     // Without a significant effect single steps are not mentioned.
     assert!(shape(&["1", "2", "4"], &[10.0; 3]).0.is_empty());
 }
@@ -486,7 +486,7 @@ fn a_crossing_is_told_and_not_that_nothing_differs() {
 /// Configurations are compared on elapsed time, which does not differ; one is five times as dear.
 #[test]
 fn an_effect_on_another_response_is_told_last() {
-    let told = |cost: [f64; 2], elapsed: [f64; 2]| {
+    let found = |cost: [f64; 2], elapsed: [f64; 2]| {
         let mut recording = recording(&[("target.compression", &["on", "off"])]);
         for block in 1..=5 {
             for configuration in 0..2 {
@@ -499,7 +499,7 @@ fn an_effect_on_another_response_is_told_last() {
         let findings = summarize(&recording).findings();
         findings.into_iter().map(|finding| (finding.kind, finding.text)).collect::<Vec<_>>()
     };
-    let alone = told([1.0, 5.0], [10.0; 2]);
+    let alone = found([1.0, 5.0], [10.0; 2]);
     assert_eq!(
         (alone.len(), alone[0].0, alone[1].0),
         (2, FindingKind::NoDifference, FindingKind::Responses)
@@ -509,9 +509,9 @@ fn an_effect_on_another_response_is_told_last() {
         "Other responses at compression=off against on: cost 5.00x [4.91, 5.09] higher."
     );
     // Beside an effect on the response compared, at the level that the verdict names.
-    let beside = told([1.0, 5.0], [10.0, 5.0]);
+    let beside = found([1.0, 5.0], [10.0, 5.0]);
     let position = |kind| beside.iter().position(|(own, _)| *own == kind);
     assert_eq!(position(FindingKind::Verdict), Some(0));
     assert!(position(FindingKind::Responses) > position(FindingKind::Waits), "{beside:?}");
-    assert!(told([1.0; 2], [10.0; 2]).iter().all(|(kind, _)| *kind == FindingKind::NoDifference));
+    assert!(found([1.0; 2], [10.0; 2]).iter().all(|(kind, _)| *kind == FindingKind::NoDifference));
 }

@@ -89,9 +89,9 @@ fn a_plan_that_changed_is_told_with_what_became_of_the_statement() {
     assert_eq!(own[0].estimated_cost, Some((100.0, 103.0)));
     assert_eq!(own[1].operators, ["Aggregate", "Index Only Scan using t_a on t"]);
     assert_eq!(plans[2].plans[0].reason.as_deref(), Some("VACUUM has no plan"));
-    let told: Vec<_> =
+    let found: Vec<_> =
         summary.findings().into_iter().filter(|own| own.kind == FindingKind::Plan).collect();
-    let [finding] = &told[..] else { panic!("{told:?}") };
+    let [finding] = &found[..] else { panic!("{found:?}") };
     let begin = "The plan of `SELECT count(*) FROM t WHERE a = :a` changes from data_files=1 to \
                  4: Seq Scan on t -> Index Only Scan using t_a on t; the statement is 3.9";
     assert!(
@@ -108,10 +108,10 @@ fn a_plan_that_changed_is_told_with_what_became_of_the_statement() {
 
 #[test]
 fn nothing_is_told_where_a_plan_is_on_both_sides_or_nothing_is_faster() {
-    let told =
+    let found =
         |run: &Recording| summarize(run).findings().iter().any(|own| own.kind == FindingKind::Plan);
-    assert!(told(&run(INDEX)));
-    assert!(!told(&run(SCAN)), "one of the trials with the index had the plan without it");
+    assert!(found(&run(INDEX)));
+    assert!(!found(&run(SCAN)), "one of the trials with the index had the plan without it");
     // A statement that gains is reported also where losses of other statements cancel the gain.
     let mut balanced = run(INDEX);
     for record in &mut balanced.trials {
@@ -119,10 +119,10 @@ fn nothing_is_told_where_a_plan_is_on_both_sides_or_nothing_is_faster() {
         seen.elapsed_s = 2.0 + f64::from(record.block) / 100.0;
         seen.responses = observed(seen.elapsed_s).responses;
     }
-    assert!(told(&balanced));
+    assert!(found(&balanced));
     for record in &mut balanced.trials {
         record.observations.as_mut().unwrap().statements[0].wall_s =
             4.0 + f64::from(record.block) / 10.0;
     }
-    assert!(!told(&balanced), "no statement is faster");
+    assert!(!found(&balanced), "no statement is faster");
 }

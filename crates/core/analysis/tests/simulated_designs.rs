@@ -86,10 +86,11 @@ fn split_plot_claims(random: &mut Random, design: &SplitPlot) -> [usize; 3] {
         let recording = design.measure(random);
         let summary = summarize(&recording);
         let effects = &summary.factors.effects;
-        let told =
+        let corrected =
             |factor: usize| effects[factor].levels.iter().any(|level| level.supported().is_some());
         let together = summary.factors.interactions.iter().any(analysis::Interaction::supported);
-        let all = [told(0), told(1) || together, told(0) || told(1) || together];
+        let all =
+            [corrected(0), corrected(1) || together, corrected(0) || corrected(1) || together];
         found.iter_mut().zip(all).for_each(|(found, is)| *found += usize::from(is));
         // What the factors do not claim, nothing else does.
         assert_eq!(claims(&summary), all[2]);
@@ -351,7 +352,7 @@ fn headlines(
     levels: usize,
     blocks: u32,
 ) -> [Coverage; 2] {
-    let [mut told, mut naive] = [(); 2].map(|()| Coverage::default());
+    let [mut corrected, mut naive] = [(); 2].map(|()| Coverage::default());
     for _ in 0..2 * EXPERIMENTS {
         // Where they have no spread all levels are as good, and the first is clearly worse.
         let effect = |level: usize| if level == 0 { 0.0 } else { -0.1 };
@@ -379,16 +380,16 @@ fn headlines(
         let Some(level) = effect.winner().or(worst) else { continue };
         let truth = (effects[0] - effects[level]).exp();
         naive.interval(plain(level), truth);
-        told.interval(comparison(level).interval, truth);
+        corrected.interval(comparison(level).interval, truth);
     }
     println!(
         "{levels} levels with a spread of {spread:?} in {blocks} blocks: {:.3} instead of {:.3} \
          of {}",
-        told.share(),
+        corrected.share(),
         naive.share(),
-        told.intervals
+        corrected.intervals
     );
-    [told, naive]
+    [corrected, naive]
 }
 
 /// The interval covers the truth, however many levels there were to choose from. It does so more
@@ -400,16 +401,16 @@ fn what_was_chosen_by_looking_is_not_overstated() {
     for (spread, levels, blocks) in
         [(Some(0.03), 2, 5), (Some(0.1), 2, 5), (Some(0.03), 5, 5), (Some(0.1), 8, 5), (None, 8, 5)]
     {
-        let [told, naive] = headlines(&mut random, spread, levels, blocks);
-        assert!(told.share() >= 0.93 && told.hold >= naive.hold);
-        assert!(levels > 5 || told.share() <= 0.97);
+        let [corrected, naive] = headlines(&mut random, spread, levels, blocks);
+        assert!(corrected.share() >= 0.93 && corrected.hold >= naive.hold);
+        assert!(levels > 5 || corrected.share() <= 0.97);
     }
     // Few blocks: what is supported there has met with a small error by chance, so that the whole
     // interval is wider.
     for (spread, levels, blocks) in
         [(0.03, 2, 3), (0.1, 2, 3), (0.03, 5, 3), (0.03, 2, 4), (0.1, 5, 4)]
     {
-        let [told, naive] = headlines(&mut random, Some(spread), levels, blocks);
-        assert!(told.share() >= 0.92 && told.share() > naive.share());
+        let [corrected, naive] = headlines(&mut random, Some(spread), levels, blocks);
+        assert!(corrected.share() >= 0.92 && corrected.share() > naive.share());
     }
 }

@@ -486,9 +486,10 @@ mod tests {
 
     #[test]
     fn a_director_that_panics_leaves_nobody_at_a_gate() {
-        let (tell, told) = std::sync::mpsc::channel();
-        std::thread::spawn(move || tell.send(conduct(FOUR, &mut Clumsy, hangs)));
-        let ended = told.recv_timeout(Duration::from_secs(60)).expect("the lanes wait for ever");
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::spawn(move || sender.send(conduct(FOUR, &mut Clumsy, hangs)));
+        let ended =
+            receiver.recv_timeout(Duration::from_secs(60)).expect("the lanes wait for ever");
         let failure = ended.unwrap_err().to_string();
         assert_eq!(failure, "a load thread panicked: cannot start a thread");
     }

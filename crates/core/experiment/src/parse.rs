@@ -223,8 +223,8 @@ impl<'a> Reader<'a> {
                     Fault::unknown("setting", &entry.key, &["baseline", "equivalence_margin"]);
                 self.errors.add(&entry.key_span, "report", fault);
             }
-            let besides: Vec<&str> = others.map(|entry| entry.key.as_str()).collect();
-            self.read_table(node, "report", SETTINGS, &besides, &mut values);
+            let also: Vec<&str> = others.map(|entry| entry.key.as_str()).collect();
+            self.read_table(node, "report", SETTINGS, &also, &mut values);
         }
         values
     }
@@ -237,11 +237,11 @@ impl<'a> Reader<'a> {
         section: &str,
         settings: &[Declaration],
         needed: &[&str],
-        besides: &[&str],
+        also: &[&str],
     ) -> Values {
         let mut values = Values::default();
         if node.is_table() {
-            self.read_table(node, section, settings, besides, &mut values);
+            self.read_table(node, section, settings, also, &mut values);
             for key in needed.iter().filter(|key| node.get(key).is_none()) {
                 self.errors.add(&node.span, section, format!("{key} is missing"));
             }
@@ -254,13 +254,13 @@ impl<'a> Reader<'a> {
         node: &Node,
         section: &str,
         settings: &[Declaration],
-        besides: &[&str],
+        also: &[&str],
         values: &mut Values,
     ) {
         let prefix = format!("{section}.");
         for leaf in node.leaves(section) {
             let key = leaf.path.strip_prefix(&prefix).unwrap_or(&leaf.path);
-            if besides.contains(&key.split('.').next().unwrap_or(key)) {
+            if also.contains(&key.split('.').next().unwrap_or(key)) {
                 continue;
             }
             if let Some(setting) = settings.iter().find(|setting| setting.path == leaf.path) {
@@ -271,7 +271,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let known = settings.iter().filter_map(|setting| setting.path.strip_prefix(&prefix));
-            let known: Vec<&str> = known.chain(besides.iter().copied()).collect();
+            let known: Vec<&str> = known.chain(also.iter().copied()).collect();
             let below = format!("{key}.");
             let parts: Vec<&str> =
                 known.iter().filter_map(|known| known.strip_prefix(&below)).collect();

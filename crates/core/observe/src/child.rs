@@ -1,10 +1,10 @@
 //! A command that is run to its end as the leader of a process group of its own, and what it used.
 
+mod answer;
 mod start;
-mod told;
 
+pub use answer::{answer, output_within};
 pub use start::Streams;
-pub use told::{answer, output_within};
 
 use crate::machine::usage;
 use observations::{names_secret, redacted};

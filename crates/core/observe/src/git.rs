@@ -127,8 +127,8 @@ mod tests {
     #[test]
     fn nothing_that_the_repository_says_is_executed() {
         let Some(folder) = repository() else { return };
-        let (told, trap) = (folder.path().join("executed"), folder.path().join("trap"));
-        std::fs::write(&trap, format!("#!/bin/sh\ntouch '{}'\ncat\n", told.display())).unwrap();
+        let (executed, trap) = (folder.path().join("executed"), folder.path().join("trap"));
+        std::fs::write(&trap, format!("#!/bin/sh\ntouch '{}'\ncat\n", executed.display())).unwrap();
         std::fs::set_permissions(&trap, std::fs::Permissions::from_mode(0o755)).unwrap();
         let trap = trap.to_str().unwrap();
         std::fs::copy(trap, folder.path().join(".git/hooks/post-index-change")).unwrap();
@@ -139,9 +139,9 @@ mod tests {
         git(folder.path(), &["config", "filter.x.clean", trap]);
         std::fs::write(folder.path().join(".gitattributes"), "* filter=x\n").unwrap();
         assert_eq!(git_state(folder.path()).unwrap().changed, None);
-        assert!(!told.exists(), "something of the repository was executed");
+        assert!(!executed.exists(), "something of the repository was executed");
         // The traps are real: git itself falls into them.
         Command::new("git").args(["status"]).current_dir(folder.path()).output().unwrap();
-        assert!(told.exists());
+        assert!(executed.exists());
     }
 }

@@ -447,7 +447,7 @@ mod tests {
 
     #[test]
     fn percent_has_a_sign_and_a_decimal_where_it_says_something() {
-        let told = [
+        let cases = [
             (11.0, "+11.0"),
             (-62.54, "-62.5"),
             (0.04, "0.0"),
@@ -455,7 +455,7 @@ mod tests {
             (123.4, "+123"),
             (0.0, "0"),
         ];
-        for (value, text) in told {
+        for (value, text) in cases {
             assert_eq!(percent(value), text);
         }
     }

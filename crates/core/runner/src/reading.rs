@@ -16,7 +16,7 @@ pub struct Reading<'a> {
     files: Vec<SetupFile>,
     announce: &'a mut (dyn FnMut(Event) + Send),
     last: Instant,
-    told: String,
+    announced: String,
 }
 
 struct SetupFile {
@@ -42,7 +42,7 @@ impl<'a> Reading<'a> {
             Some(SetupFile { name: file.path.clone(), place, bytes })
         });
         let files = files.collect();
-        Self { engine, files, announce, last: Instant::now(), told: String::new() }
+        Self { engine, files, announce, last: Instant::now(), announced: String::new() }
     }
 
     /// Announces how far it has come, where that has changed.
@@ -62,9 +62,9 @@ impl<'a> Reading<'a> {
             Some(format!("{}, {} % read", file.name, at.min(file.bytes) * 100 / file.bytes.max(1)))
         });
         let text = format!("preparing {}: {}", self.engine, read.collect::<Vec<_>>().join("; "));
-        if !text.ends_with(": ") && text != self.told {
+        if !text.ends_with(": ") && text != self.announced {
             (self.announce)(Event::Step { text: text.clone() });
-            self.told = text;
+            self.announced = text;
         }
     }
 }

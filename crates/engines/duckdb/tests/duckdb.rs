@@ -372,10 +372,10 @@ fn a_full_row_group_is_written_before_its_transaction_ends() {
                 continue;
             };
             let file = folder.path().join("data.duckdb");
-            let (told, written) = std::sync::mpsc::channel();
+            let (sender, written) = std::sync::mpsc::channel();
             // The second group of the first transaction follows when the first one is there.
             let batches = (0..2 * GROUP).step_by(4096).map(move |first| {
-                told.send(file.metadata().unwrap().len()).unwrap();
+                sender.send(file.metadata().unwrap().len()).unwrap();
                 let mix = |row: u128| row.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
                 // No steps of the same size, which would take no room.
                 let key = |row| mix(mix(row) ^ mix(row) >> 61);

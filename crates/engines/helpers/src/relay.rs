@@ -207,10 +207,10 @@ mod tests {
     #[test]
     fn a_relay_ends_while_it_logs_in_on_a_server_that_never_answers() {
         let long = Duration::from_secs(60);
-        let (tell, told) = channel();
-        let relay = Relay::start(Silent(tell)).unwrap();
+        let (sender, receiver) = channel();
+        let relay = Relay::start(Silent(sender)).unwrap();
         let _program = UnixStream::connect(relay.socket()).unwrap();
-        told.recv_timeout(long).unwrap();
+        receiver.recv_timeout(long).unwrap();
         let folder = relay.folder().to_owned();
         let (ended, ends) = channel();
         thread::spawn(move || {

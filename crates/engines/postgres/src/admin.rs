@@ -257,11 +257,11 @@ fn drop_schema(client: &mut Client) -> Result<(), EngineError> {
 fn end_loads(client: &mut Client) -> Result<(), EngineError> {
     let of_loads = "FROM pg_stat_activity WHERE application_name = $1 AND datname = \
                     current_database() AND usename = session_user";
-    let (started, mut told) = (Instant::now(), false);
+    let (started, mut asked) = (Instant::now(), false);
     loop {
         let what =
-            if !told && started.elapsed() > ENDING { "pg_terminate_backend(pid)" } else { "pid" };
-        told |= what != "pid";
+            if !asked && started.elapsed() > ENDING { "pg_terminate_backend(pid)" } else { "pid" };
+        asked |= what != "pid";
         let rows = client.query(&format!("SELECT {what} {of_loads}"), &[Some(LOAD)]);
         let rows = rows.map_err(failed_at("terminating the load's sessions"))?;
         // Sessions that do not end show in the locks that they hold.

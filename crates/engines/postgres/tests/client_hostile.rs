@@ -165,7 +165,7 @@ fn address_on_a_network() -> Option<IpAddr> {
 fn asked_in_clear(address: IpAddr, more: &str) -> (String, Option<String>) {
     let listener = TcpListener::bind((address, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let served = thread::spawn(move || {
         let mut heard = Vec::new();
         for socket in listener.incoming() {
@@ -190,7 +190,7 @@ fn asked_in_clear(address: IpAddr, more: &str) -> (String, Option<String>) {
             heard.extend_from_slice(&bytes[..count]);
             let _ = socket.write_all(&welcome());
         }
-        let _ = tell.send(String::from_utf8_lossy(&heard).into_owned());
+        let _ = sender.send(String::from_utf8_lossy(&heard).into_owned());
     });
     let text = format!("host={address} port={port} user=me dbname=d password=hush {more}");
     let config = Config::parse_in(&text, &Environment::new("me", Path::new("/nowhere"))).unwrap();
@@ -199,7 +199,7 @@ fn asked_in_clear(address: IpAddr, more: &str) -> (String, Option<String>) {
         .map(|error| error.to_string());
     // Its end.
     drop(TcpStream::connect((address, port)));
-    let heard = told.recv_timeout(LONG).unwrap();
+    let heard = receiver.recv_timeout(LONG).unwrap();
     served.join().unwrap();
     (heard, refused)
 }

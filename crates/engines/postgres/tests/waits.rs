@@ -86,12 +86,12 @@ fn observer(url: &str) -> Box<dyn LiveObserver> {
 fn collect(
     cluster: &PrivateServer,
     pids: Vec<i32>,
-    meanwhile: impl FnOnce(),
+    during: impl FnOnce(),
 ) -> Result<Collected, EngineError> {
     let (options, sessions) = (ObserveOptions::default(), Arc::new(Mutex::new(pids)));
     let mut collector = PostgresCollector::new(cluster.config(), options, sessions, Cancel::new());
     collector.start()?;
-    meanwhile();
+    during();
     collector.stop()
 }
 

@@ -100,16 +100,16 @@ pub fn end_with_us(command: &mut Command, signal: Signal) {
 /// Starts a command from a thread that waits for its end: the signal at the parent's death comes
 /// when the *thread* that started it ends.
 fn keep(mut command: Command, ended: Arc<Mutex<Option<ExitStatus>>>) -> io::Result<Pid> {
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     std::thread::Builder::new().name("server".into()).spawn(move || {
         let started = command.spawn();
         // The files it holds are not ours any more.
         drop(command);
         match started {
-            Err(error) => drop(tell.send(Err(error))),
+            Err(error) => drop(sender.send(Err(error))),
             Ok(mut child) => {
                 let pid = Pid::from_child(&child);
-                let _ = tell.send(Ok(pid));
+                let _ = sender.send(Ok(pid));
                 // Waits for its end and leaves its number taken.
                 let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
                 while let Err(Errno::INTR) = waitid(WaitId::Pid(pid), options) {}
@@ -119,7 +119,7 @@ fn keep(mut command: Command, ended: Arc<Mutex<Option<ExitStatus>>>) -> io::Resu
             }
         }
     })?;
-    told.recv().unwrap_or_else(|_| {
+    receiver.recv().unwrap_or_else(|_| {
         Err(io::Error::other(
             "the thread that starts the server has \
                                                          ended",

@@ -36,9 +36,9 @@ fn history<'a>(intervals: impl IntoIterator<Item = Seen<'a>>) -> StatementHistor
 }
 
 /// Statement, interval, plans and verdict of a change.
-type Told<'a> = (&'a str, usize, Option<(&'a str, &'a str)>, Verdict);
+type Claim<'a> = (&'a str, usize, Option<(&'a str, &'a str)>, Verdict);
 
-fn changes(history: &StatementHistory) -> Vec<Told<'_>> {
+fn changes(history: &StatementHistory) -> Vec<Claim<'_>> {
     let plan = |at: usize| history.plans[at].as_str();
     let of = |one: &StatementChange| {
         let text = history.statements[one.statement].text.as_str();
@@ -128,8 +128,8 @@ fn where_nothing_changed_few_histories_name_anything() {
             (0..10).map(|_| Some(((0.1 * random.normal()).exp(), Some(plan)))).collect()
         }));
         assert_eq!(found.changes.iter().filter(|change| change.plans.is_some()).count(), 10);
-        let told = |verdict| matches!(verdict, Verdict::Worse | Verdict::Better);
-        named += usize::from(found.changes.iter().any(|change| told(change.verdict)));
+        let is_claim = |verdict| matches!(verdict, Verdict::Worse | Verdict::Better);
+        named += usize::from(found.changes.iter().any(|change| is_claim(change.verdict)));
     }
     // Of what plans and of what times alone have done at most 5 % each.
     assert!(named <= HISTORIES / 10, "{named} of {HISTORIES}");

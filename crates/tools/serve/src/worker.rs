@@ -117,7 +117,7 @@ mod tests {
         let worker = std::sync::Arc::new(Worker::start("test").unwrap());
         let (begun, begins) = mpsc::channel();
         let (open, gate) = mpsc::channel::<()>();
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         runtime.block_on(async {
             let own = worker.clone();
             let first = tokio::spawn(async move {
@@ -127,8 +127,8 @@ mod tests {
             begins.recv().unwrap();
             let waiting: Vec<_> = (0..WAITING_MAX + 2)
                 .map(|number| {
-                    let (own, tell) = (worker.clone(), tell.clone());
-                    let job = move || tell.send(number);
+                    let (own, sender) = (worker.clone(), sender.clone());
+                    let job = move || sender.send(number);
                     tokio::spawn(async move { own.result(job).await.map(|done| done.is_crowded) })
                 })
                 .collect();
@@ -142,7 +142,7 @@ mod tests {
             assert_eq!(ended[..2], [Err(Undone::Dropped), Err(Undone::Dropped)]);
             assert!(ended[2..].iter().all(|one| *one == Ok(true)), "{ended:?}");
         });
-        let order: Vec<usize> = told.try_iter().collect();
+        let order: Vec<usize> = receiver.try_iter().collect();
         assert_eq!(order, (2..WAITING_MAX + 2).rev().collect::<Vec<_>>());
     }
 

@@ -1,6 +1,6 @@
 //! Reported I/Os were really done.
 
-use crate::support::{LoopDevice, MIB, Told, file, folder, go, load, stream, whole};
+use crate::support::{Directions, LoopDevice, MIB, file, folder, go, load, stream, whole};
 use conductor::LoadError;
 use disk_io::{
     Access, Arrivals, Backend, BlockSize, DiskError, Group, Outcome, Stream, StreamOutcome, run,
@@ -232,16 +232,16 @@ fn the_warm_up_is_apart_and_go_comes_when_nothing_is_in_flight() {
     let mut load = load(2, 4, vec![stream(vec![whole(&device.path, 16 * MIB)])]);
     load.warmup = Duration::from_millis(200);
     let (before, mut at_go) = (device.counters(), [0; 5]);
-    let mut told = Vec::new();
+    let mut progress = Vec::new();
     let outcome = run(
         &load,
-        &mut Told(
+        &mut Directions(
             || {
                 at_go = device.counters();
                 true
             },
             |now| {
-                told.push(now);
+                progress.push(now);
                 true
             },
         ),
@@ -254,7 +254,8 @@ fn the_warm_up_is_apart_and_go_comes_when_nothing_is_in_flight() {
     assert_eq!(device.since(at_go)[1] * 512, seen.reads.bytes);
     assert!(warm > 0 && seen.warmup_ios_by_interval.len() >= 2);
     assert!(
-        told.iter().any(|one| one.elapsed_s < 0.0) && told.iter().any(|one| one.elapsed_s > 0.0)
+        progress.iter().any(|one| one.elapsed_s < 0.0)
+            && progress.iter().any(|one| one.elapsed_s > 0.0)
     );
 }
 
@@ -278,9 +279,9 @@ fn a_run_can_be_stopped_and_go_can_fail() {
     let path = file(&folder, "data", MIB);
     let mut load = load(2, 4, vec![stream(vec![whole(&path, MIB)])]);
     load.duration = Some(Duration::from_secs(3600));
-    let stopped = run(&load, &mut Told(|| true, |_| false));
+    let stopped = run(&load, &mut Directions(|| true, |_| false));
     assert!(matches!(stopped, Err(DiskError::Load(LoadError::Stopped))), "{stopped:?}");
-    let failed = run(&load, &mut Told(|| false, |_| true));
+    let failed = run(&load, &mut Directions(|| false, |_| true));
     assert!(matches!(failed, Err(DiskError::Load(LoadError::Stopped))), "{failed:?}");
 }
 

@@ -66,9 +66,9 @@ pub fn go(load: &Load) -> Result<Outcome, DiskError> {
 
 /// A director of two functions: for the beginning of the measurement, and for each notification.
 /// Each returns whether to continue.
-pub struct Told<G, L>(pub G, pub L);
+pub struct Directions<G, L>(pub G, pub L);
 
-impl<G: FnMut() -> bool, L: FnMut(LoadProgress) -> bool> Director for Told<G, L> {
+impl<G: FnMut() -> bool, L: FnMut(LoadProgress) -> bool> Director for Directions<G, L> {
     fn go(&mut self) -> bool {
         (self.0)()
     }
@@ -82,7 +82,7 @@ impl<G: FnMut() -> bool, L: FnMut(LoadProgress) -> bool> Director for Told<G, L>
 pub fn go_with(load: &Load, mut progress: impl FnMut(LoadProgress)) -> Result<Outcome, DiskError> {
     run(
         load,
-        &mut Told(
+        &mut Directions(
             || true,
             |now| {
                 progress(now);

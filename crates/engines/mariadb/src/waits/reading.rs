@@ -412,8 +412,8 @@ mod tests {
         assert_eq!(of(reading(4, 8, 7)), Resets { events: true, operations: false });
         let gone = Reading { operations: Vec::new(), ..reading(9, 9, 9) };
         assert_eq!(of(gone), Resets { events: false, operations: true });
-        let told: Vec<String> = of(reading(1, 1, 1)).lost().collect();
-        assert!(told.len() == 2 && told.iter().all(|one| one.contains("were reset")), "{told:?}");
+        let lost: Vec<String> = of(reading(1, 1, 1)).lost().collect();
+        assert!(lost.len() == 2 && lost.iter().all(|one| one.contains("were reset")), "{lost:?}");
     }
 
     #[test]

@@ -399,9 +399,9 @@ impl Drop for CopyIn<'_> {
     fn drop(&mut self) {
         if !self.is_over {
             // The answer is taken before the next request.
-            let told =
+            let buffered =
                 frontend::copy_fail("cancelled by the client", &mut self.client.messages.output);
-            let _ = told.map(|()| self.client.send());
+            let _ = buffered.map(|()| self.client.send());
         }
     }
 }

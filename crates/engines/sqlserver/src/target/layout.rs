@@ -379,15 +379,15 @@ mod tests {
         let sql = own.create("/d", "/l");
         assert!(sql.contains("SIZE = 34136 KB, FILEGROWTH = 1024 KB"), "{sql}");
         assert!(sql.ends_with("SIZE = 1032 KB, FILEGROWTH = 64 KB)"), "{sql}");
-        let told = own.rounded(&configuration(&settings)).join("\n");
+        let notes = own.rounded(&configuration(&settings)).join("\n");
         for part in [
             "target.data_size: rounded up from 104857600 to 104865792 bytes (3 x 34955264)",
             "target.log_size: rounded up from 1048577 to 1056768",
             "target.log_growth: rounded up from 8192 to 65536",
         ] {
-            assert!(told.contains(part), "{told}");
+            assert!(notes.contains(part), "{notes}");
         }
-        assert_eq!(told.lines().count(), 3, "{told}");
+        assert_eq!(notes.lines().count(), 3, "{notes}");
         // 2 TiB are 2,147,483,648 KB, one more than a size may have.
         for (bytes, text) in [
             ((2 << 40) - 8192, "SIZE = 2147483640 KB"),

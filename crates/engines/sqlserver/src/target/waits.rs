@@ -364,11 +364,11 @@ mod tests {
             ),
         ];
         assert!(whole(0).until(&whole(8), 4).lost.is_empty());
-        for (lacks, told) in views {
+        for (lacks, lost) in views {
             let [mut before, mut after] = [whole(0), whole(8)];
             lacks(&mut before);
             lacks(&mut after);
-            assert_eq!(before.until(&after, 4).lost, told);
+            assert_eq!(before.until(&after, 4).lost, lost);
         }
     }
 

@@ -203,9 +203,9 @@ mod tests {
              0xA2 | 0x07 | 2 | 40 | 2026-11-24 04:00:00.123 | 5 | 4 | 9 | shop | SELECT 2",
         );
         let found = statements(cached.iter());
-        let told: Vec<_> = found[0].0.rows.iter().map(|row| (&*row.id, row.since_ms)).collect();
+        let since: Vec<_> = found[0].0.rows.iter().map(|row| (&*row.id, row.since_ms)).collect();
         assert_eq!(
-            told,
+            since,
             [
                 ("0x06/0/-1/2026-11-24 04:00:00.123", Some(1_795_492_800_000)),
                 ("0x06/0/-1/2026-11-24 04:05:00.000", None),
