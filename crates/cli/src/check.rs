@@ -35,7 +35,7 @@ pub struct Check {
     pub json: bool,
 }
 
-/// How much of the order of trials to print.
+/// The part of the order of trials to print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Order {
     /// The first block of each group
@@ -103,7 +103,7 @@ fn refused(statements: &[RefusedStatement]) -> String {
     statements.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// How long the run would take, as far as that is known.
+/// The time that the run would take, as far as that is known.
 struct Estimate {
     /// Mean seconds of a recorded trial and their number.
     recorded: Option<(f64, usize)>,

@@ -174,7 +174,7 @@ fn configurations(
 struct RunName<'a> {
     /// Name of an experiment, or path of a results file.
     file: Option<&'a str>,
-    /// Which of its runs or observations.
+    /// The chosen one of its runs or observations.
     which: Which,
 }
 

@@ -14,7 +14,8 @@ impl Instants {
     }
 }
 
-/// How many trials a run says were recorded before it, and how many are when it ends.
+/// Returns the number of trials that a run reports as recorded before it, and the number when it
+/// ends.
 fn announced(stderr: &str) -> (Option<u32>, u32) {
     let before =
         |line: &str| line.strip_suffix(" already recorded")?.rsplit(' ').next()?.parse().ok();

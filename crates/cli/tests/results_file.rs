@@ -150,7 +150,7 @@ fn a_pipe_in_place_of_a_file_is_refused_at_once() {
     end(lab.start()).expect(0).says("cannot write results/t.html");
 }
 
-/// How a journal names its super-journal (`writeSuperJournal` in SQLite's `pager.c`).
+/// Returns the name of the super-journal in a journal (`writeSuperJournal` in SQLite's `pager.c`).
 fn super_journal(path: &Path) -> Vec<u8> {
     let name = path.to_str().unwrap().as_bytes();
     let sum = name.iter().map(|byte| u32::from(*byte)).sum::<u32>();

@@ -37,7 +37,7 @@ fn by_url(url: &str, limits: &str) -> String {
     )
 }
 
-/// How many commands [`commands`] has.
+/// The number of commands of [`commands`].
 const COMMANDS: usize = 3;
 
 /// The commands that ask a server by URL.

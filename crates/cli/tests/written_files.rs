@@ -1,4 +1,4 @@
-//! Which files commands write, and which they leave alone.
+//! The files that commands write, and those that they leave alone.
 
 use crate::common::{Ended, Lab, end, scripted};
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! How often intervals hold what is true.
+//! The share of intervals that hold what is true.
 
 use analysis::Interval;
 

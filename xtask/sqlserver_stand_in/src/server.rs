@@ -18,10 +18,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a session waits for the application lock.
+/// The time that a session waits for the application lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How long a session is kept that could not get a lock, so that who has it can end its
+/// The time that a session is kept that could not get a lock, so that who has it can end its
 /// transaction.
 const BACK_OFF: Duration = Duration::from_millis(20);
 

@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 const LOADS: u64 = 3;
 /// Name of our experiment.
 const EXPERIMENT: &str = "bench-analytics";
-/// How long scans are compared where the ratio is near 1, and where it need not be known as well.
+/// The time that scans are compared where the ratio is near 1, and where it need not be known as
+/// well.
 const CLOSELY: Duration = Duration::from_mins(2);
 const ROUGHLY: Duration = Duration::from_secs(30);
 /// SQLite with a cache that holds the table.
@@ -52,7 +53,7 @@ const PADDED: [(usize, usize); 2] = [(13, 25), (14, 10)];
 const SCAN: &str =
     "SELECT sum(l_partkey), sum(l_suppkey), sum(l_linenumber), sum(l_quantity) FROM lineitem";
 
-/// How long a table takes to load.
+/// Returns the time that a table takes to load.
 pub fn loads(bench: &Bench) -> Result<(), String> {
     Peers::run(bench, Peers::load)
 }
@@ -62,7 +63,7 @@ pub fn scans(bench: &Bench) -> Result<(), String> {
     Peers::run(bench, Peers::scan)
 }
 
-/// How far cost models are off.
+/// Returns the errors of cost models.
 pub fn models(bench: &Bench) -> Result<(), String> {
     Peers::run(bench, Peers::misfit)
 }
@@ -404,8 +405,8 @@ impl<'a> Peers<'a> {
         Ok(straight)
     }
 
-    /// How far the cost models of the ready experiment are off when they predict a configuration
-    /// from the others, and what the worst of these predictions are made of.
+    /// Returns the errors of the cost models of the ready experiment when they predict a
+    /// configuration from the others, and the parts of the worst of these predictions.
     fn misfit(&self) -> Result<(), String> {
         let file = root().join("experiments/scan-cost.toml");
         let command = |arguments: &[&str]| {

@@ -23,8 +23,8 @@ struct Setting {
     depth: u32,
     /// I/Os that are begun and waited for together.
     batch: u32,
-    /// How many ended I/Os fio takes at once at most, 1 by default: those that wait to be taken
-    /// count as in flight. We take all that there are.
+    /// The most ended I/Os that fio takes at once, 1 by default: those that wait to be taken count
+    /// as in flight. We take all that there are.
     fio_takes: u32,
     direct: bool,
 }

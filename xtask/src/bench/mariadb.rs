@@ -25,7 +25,7 @@ const ROWS: u64 = 100_000;
 const SLAP: u64 = 100_000;
 /// Scale factor of pgbench's tables that are populated: 100,000 accounts each.
 const SCALE: u64 = 20;
-/// How long a server may take to start.
+/// The time that a server may take to start.
 const START: Duration = Duration::from_mins(1);
 
 const SCRIPT: &str = "point-select.sql";

@@ -1,4 +1,4 @@
-//! How well models predict levels that they have not seen, on experiments run here: the table of
+//! The fit of models at levels that they have not seen, on experiments run here: the table of
 //! docs/models.md.
 
 use super::figures::median;
@@ -163,7 +163,7 @@ pub fn run(bench: &Bench) -> Result<(), String> {
     what_if(bench)
 }
 
-/// How far latencies by script are off at levels that the model has not seen.
+/// Returns the errors of latencies by script at levels that the model has not seen.
 fn by_script(bench: &Bench) -> Result<(), String> {
     let Ok(printed) =
         output(&mut bench.command(&["predict", MIX, "--set", "connections=32", "--json"]))

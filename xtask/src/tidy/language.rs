@@ -28,7 +28,7 @@ const BANNED: [&[&str]; 16] = [
     &["whoever"],
 ];
 
-/// How a doc comment does not begin.
+/// First words that doc comments must not have.
 const FIRST_WORDS: [&[&str]; 4] = [&["what"], &["who"], &["whether"], &["the", "same"]];
 
 /// Words after "is no" that do not make it a predicate.

@@ -14,7 +14,8 @@ pub struct Module {
     handed_on: Vec<(String, Vec<String>)>,
 }
 
-/// How far a name that is handed on is followed: modules hand on what they were handed.
+/// The number of times that a name is followed when it is handed on: modules hand on what they were
+/// handed.
 const FOLLOWED_MAX: usize = 8;
 
 /// Reads the modules of a crate.

@@ -1,5 +1,5 @@
-//! Where the program is attacked: tries with seeds, limits for each command, and what must hold
-//! after it.
+//! The points of attack on the program: tries with seeds, limits for each command, and what must
+//! hold after it.
 
 use crate::common::Lab;
 use rand::{Rng, SeedableRng};
@@ -66,14 +66,14 @@ impl Random {
     }
 }
 
-/// How many tries of a kind there are: with the tests, and in the full campaign.
+/// The number of tries of a kind: with the tests, and in the full campaign.
 #[derive(Clone, Copy)]
 pub struct Tries {
     pub short: u64,
     pub full: u64,
 }
 
-/// When the first kind has begun.
+/// Begins when the first kind has begun.
 static CAMPAIGN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// The tries of a kind, or as many as are asked for; prints its line of the table.
@@ -138,7 +138,7 @@ pub struct Arena {
 /// Traces of changes to a file.
 type Trace = (u64, i64, u64, Vec<u8>);
 
-/// How a command ended.
+/// The end of a command.
 #[derive(Debug)]
 pub struct Ended {
     pub status: ExitStatus,
@@ -283,7 +283,7 @@ impl Ended {
             .into_owned()
     }
 
-    /// How it ended and what it printed are what they may be.
+    /// Compares its end and its output with what they may be.
     fn is_sound(&self) -> Result<(), String> {
         let text = self.text();
         let end = || {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// A password that is never sent in clear on an unencrypted connection, nor printed.
 pub const PASSWORD: &str = "Geh3imnis";
-/// How a file of this machine begins that a server may ask for.
+/// The first word of a file of this machine that a server may ask for.
 pub const FILE: &str = "/etc/passwd";
 
 /// A step of a hostile server. Each step answers any input.

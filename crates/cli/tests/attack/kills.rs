@@ -29,7 +29,7 @@ struct Job {
     name: String,
     file: String,
     trials: i64,
-    /// How long a run of it may go on before it is killed.
+    /// The time that a run of it may last before it is killed.
     longest_ms: usize,
 }
 

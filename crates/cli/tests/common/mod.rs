@@ -25,7 +25,7 @@ pub struct Lab {
     folder: TempDir,
 }
 
-/// How a command ended.
+/// The end of a command.
 #[derive(Debug)]
 pub struct Ended {
     pub code: Option<i32>,

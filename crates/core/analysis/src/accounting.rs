@@ -1,4 +1,4 @@
-//! Where all of the sessions' time went.
+//! The use of all of the sessions' time.
 
 use observations::{Observations, WaitClass};
 use serde::Serialize;
@@ -45,7 +45,7 @@ pub struct Check {
 }
 
 impl Accounting {
-    /// Where the time of one trial's sessions went.
+    /// Returns the use of the time of one trial's sessions.
     ///
     /// Waits of class `cpu-queue` are signal wait, whatever part the engine books them under; waits
     /// of class `client` are client time; waits of class `idle` are those of sessions without work

@@ -1,4 +1,4 @@
-//! How close a database came to what its storage was measured to do.
+//! The distance of a database from what its storage was measured to do.
 
 use crate::grid::Grid;
 use crate::model::CONCURRENCY;

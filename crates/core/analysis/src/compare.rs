@@ -26,7 +26,7 @@ impl Scale {
     }
 }
 
-/// How the interval and the p-value were made.
+/// The method of the interval and the p-value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
@@ -38,7 +38,7 @@ pub enum Method {
     Point,
 }
 
-/// How many times better one configuration is than another.
+/// The gain of one configuration over another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     /// Ratio or difference.
@@ -64,11 +64,11 @@ pub struct Comparison {
     pub blocks: usize,
     /// Degrees of freedom of the t behind interval and p-value; `None` where there is none.
     pub df: Option<f64>,
-    /// How it was made.
+    /// The method by which it was made.
     pub method: Method,
 }
 
-/// Where a configuration or level stands against the best one.
+/// The standing of a configuration or level against the best one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
@@ -93,7 +93,7 @@ pub(crate) const RESOLUTION: f64 = 1e-9;
 pub struct Values {
     /// The values of each block or set-up.
     pub blocks: Vec<Vec<f64>>,
-    /// How many of them the spread is estimated from: [`Known::first`].
+    /// The number of them that the spread is estimated from: [`Known::first`].
     pub first: usize,
     /// The step in which they were counted or rounded.
     pub resolution: f64,
@@ -121,7 +121,7 @@ impl Values {
 }
 
 impl Comparison {
-    /// How much better `to` is than `from`; `None` when one of them has no value.
+    /// Returns the gain of `to` over `from`; `None` when one of them has no value.
     ///
     /// The factor is always `> 1` when `to` is better: `from / to` where lower is better,
     /// `to / from` where higher is. Blocks count once: within a block the mean of its pairs is
@@ -275,7 +275,7 @@ pub struct Test {
     pub blocks: usize,
     /// Degrees of freedom.
     pub df: Option<f64>,
-    /// How it was tested.
+    /// The method of its test.
     pub method: Method,
     spread: Option<Spread>,
 }

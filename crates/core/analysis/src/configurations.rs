@@ -49,12 +49,12 @@ pub struct ConfigurationRow {
     pub lost_blocks: usize,
     /// Warnings of its trials.
     pub warnings: Vec<WarningCount>,
-    /// Where its sessions waited.
+    /// The waits of its sessions.
     pub waits: WaitTable,
     /// Kinds of things that many waiting sessions were sampled to meet at, over all its trials.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hot: Vec<HotResources>,
-    /// Where its sessions' time went; `None` without trials done.
+    /// The use of its sessions' time; `None` without trials done.
     pub accounting: Option<Accounting>,
 }
 

@@ -144,7 +144,8 @@ impl Decomposition {
         })
     }
 
-    /// How many times the throughput of the first side the second one has: by Little's law.
+    /// Returns the throughput of the second side as a multiple of that of the first: by Little's
+    /// law.
     pub fn throughput_ratio(&self) -> f64 {
         let [from, to] = self.sessions;
         (to / from) / (self.total.to_s / self.total.from_s)

@@ -19,7 +19,7 @@ pub struct ConfigurationDevices {
     pub load: Option<DeviceFigures>,
     /// Each device.
     pub devices: Vec<DeviceRow>,
-    /// How many times the devices wrote what the load wrote, where they are mirrors.
+    /// The devices' writes as a multiple of the load's, where they are mirrors.
     pub write_copies: Option<u64>,
 }
 

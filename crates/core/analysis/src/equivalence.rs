@@ -27,7 +27,7 @@ impl Comparison {
         self.equivalence_p.is_some_and(|p| p < 0.05)
     }
 
-    /// How large the difference may be as far as the interval tells: a share on the ratio scale
+    /// Returns the largest difference that the interval leaves possible: a share on the ratio scale
     /// (0.12: 12 %), else in the unit of the response; `None` where it may be of any size.
     pub fn possible_difference(&self) -> Option<f64> {
         let interval = self.interval?;

@@ -34,7 +34,7 @@ pub struct Estimate {
     pub max: f64,
     /// Unit as printed.
     pub unit: String,
-    /// Which way is better.
+    /// The direction that is better.
     pub direction: Direction,
 }
 

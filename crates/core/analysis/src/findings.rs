@@ -28,9 +28,9 @@ pub enum FindingKind {
     Waits,
     /// Upper bound of the gain from removing the largest wait.
     Gain,
-    /// Which code takes more or less processor time.
+    /// The code that takes more or less processor time.
     Code,
-    /// Which statements run by another plan.
+    /// The statements that run by another plan.
     Plan,
     /// How the response goes along a factor, and what depends on another one.
     Factors,

@@ -20,18 +20,18 @@ use std::str::FromStr;
 /// The error of a decision on one side: that of a 95 % interval.
 const ONE_SIDED: f64 = 0.025;
 
-/// How far a response may change: `slower:3%`, `latency_p99:+5%`.
+/// The permitted change of a response: `slower:3%`, `latency_p99:+5%`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Limit {
     /// The response; `None`: the one that runs are compared on.
     pub response: Option<String>,
-    /// Which change is limited.
+    /// The change that is limited.
     pub way: Way,
-    /// How far it may go: 0.03 is 3 %.
+    /// The permitted change: 0.03 is 3 %.
     pub share: f64,
 }
 
-/// Which change is limited.
+/// The change that is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Way {

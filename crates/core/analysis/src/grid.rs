@@ -65,7 +65,8 @@ impl Unit {
 pub struct Repeats<T> {
     /// The trials of each block or set-up.
     pub units: Vec<Vec<T>>,
-    /// How many of them the spread is estimated from: [`Known::first`](crate::estimate::Known).
+    /// The number of them that the spread is estimated from:
+    /// [`Known::first`](crate::estimate::Known).
     pub first: usize,
 }
 
@@ -79,7 +80,7 @@ pub struct Matched<T> {
     pub from: Vec<Vec<T>>,
     /// The trials of the second side.
     pub to: Vec<Vec<T>>,
-    /// How many elements of each side its spread is estimated from.
+    /// The number of elements of each side that its spread is estimated from.
     pub first: [usize; 2],
 }
 
@@ -181,7 +182,7 @@ impl Figures {
         self.response.estimate(&self.grid.repeats(configuration, self.grid.unit_of_levels()))
     }
 
-    /// How much better the configuration `to` is than `from`.
+    /// Returns the gain of the configuration `to` over `from`.
     pub fn compare(&self, from: usize, to: usize) -> Option<Comparison> {
         Comparison::from_trials(&self.grid.matched(from, to), &self.response)
     }
@@ -231,7 +232,8 @@ impl<T: Copy> Grid<T> {
         self.has_setups() && distinct(self.design.setups.values()).len() < 2
     }
 
-    /// How many of these blocks, or set-ups, the first stage of adaptive repeats had.
+    /// Returns the number of these blocks, or set-ups, that the first stage of adaptive repeats
+    /// had.
     fn first<U>(&self, units: &[(u32, U)]) -> usize {
         self.design
             .first_stage
@@ -439,7 +441,7 @@ impl FactorLayout {
         self.groups.iter().filter_map(move |group| group[level])
     }
 
-    /// How much better the level `to` is than `from`, over the levels of all other factors.
+    /// Returns the gain of the level `to` over `from`, over the levels of all other factors.
     pub fn compare(&self, figures: &Figures, from: usize, to: usize) -> Option<Comparison> {
         Comparison::from_trials(&self.matched(&figures.grid, from, to), &figures.response)
     }

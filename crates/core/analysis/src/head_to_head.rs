@@ -27,7 +27,7 @@ pub struct MatchedCells {
     pub unmatched: usize,
 }
 
-/// How the second side differs from the first, and why.
+/// The differences of the second side from the first, and their causes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HeadToHead {
     /// Pairs of configurations, of which a block has the mean.
@@ -40,7 +40,7 @@ pub struct HeadToHead {
     pub from: Option<Estimate>,
     /// Estimate of the second.
     pub to: Option<Estimate>,
-    /// How much better the second is; above 1 is better. `None` when one side has no trial done.
+    /// The gain of the second; above 1 is better. `None` when one side has no trial done.
     pub comparison: Option<Comparison>,
     /// Every response that both sides recorded, in the order of the first.
     pub responses: Vec<ResponseChange>,
@@ -65,8 +65,8 @@ pub struct ResponseChange {
     pub from: Estimate,
     /// Estimate of the second.
     pub to: Estimate,
-    /// How much better the second is, corrected (Holm) over all responses but the one that the
-    /// sides are compared on.
+    /// The gain of the second, corrected (Holm) over all responses but the one that the sides are
+    /// compared on.
     pub comparison: Option<Comparison>,
     /// The change in percent; `None` where a value is zero or negative.
     pub percent: Option<Percent>,

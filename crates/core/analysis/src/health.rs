@@ -28,7 +28,7 @@ pub const OVERLOADED_FROM: f64 = 0.5;
 /// Start-up, scheduling and one late checkpoint are of the order of 10 ms: 1 % of this.
 pub const SHORT_S: f64 = 1.0;
 
-/// How many trials carry a warning.
+/// The number of trials that carry a warning.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WarningCount {
     /// Kind of warning.
@@ -53,7 +53,7 @@ pub struct WarningsCompared {
     pub kinds: Vec<WarningSides>,
 }
 
-/// How many trials of two sides carry a warning.
+/// The numbers of trials of two sides that carry a warning.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WarningSides {
     /// Kind of warning.
@@ -209,8 +209,8 @@ pub(crate) fn is_overloaded(observations: &Observations) -> bool {
     observations.warnings.iter().any(|warning| warning.kind == WarningKind::Overloaded)
 }
 
-/// How many of the intended starts were made: every transaction that was meant to start has ended,
-/// while I/Os for which there was no room in time never begin.
+/// Returns the number of the intended starts that were made: every transaction that was meant to
+/// start has ended, while I/Os for which there was no room in time never begin.
 pub(crate) fn starts_done(observations: &Observations) -> u64 {
     if is_of_ios(observations) {
         observations.work.amount

@@ -29,8 +29,8 @@ pub struct HotResources {
     pub samples: u64,
     /// Samples of waits of this class.
     pub of: u64,
-    /// Where their share of the time in this class lies with about 95 % confidence (Wilson;
-    /// samples taken as independent).
+    /// The 95 % interval of their share of the time in this class (approximately; Wilson; samples
+    /// taken as independent).
     pub interval: Interval,
     /// Most sessions that waited for one of them at the same time.
     pub sessions_max: u64,

@@ -109,7 +109,7 @@ impl Interaction {
         ends.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(level, _)| level)
     }
 
-    /// How much the gains differ, so that interactions can be ranked.
+    /// Returns the size of the differences between gains, by which interactions are ranked.
     fn magnitude(&self) -> f64 {
         if self.size.scale == Scale::Ratio { self.size.value.ln() } else { self.size.value }
     }
@@ -125,7 +125,7 @@ pub fn largest_supported(interactions: &[Interaction]) -> Option<&Interaction> {
 /// levels.
 struct Tables {
     all: Vec<Vec<Vec<f64>>>,
-    /// How many of them the spread is estimated from: [`Known::first`].
+    /// The number of them that the spread is estimated from: [`Known::first`].
     first: usize,
 }
 
@@ -213,8 +213,8 @@ fn around_means(rows: &[Vec<f64>]) -> (Vec<f64>, Vec<Vec<f64>>) {
     (means, around)
 }
 
-/// How evenly the noise is spread over the contrasts: 1 when evenly, 1 / contrasts when it is all
-/// in one. With the degrees of freedom times this, the test holds where some configurations are
+/// Returns the evenness of the noise over the contrasts: 1 when evenly, 1 / contrasts when it is
+/// all in one. With the degrees of freedom times this, the test holds where some configurations are
 /// noisier than others. Source: S. Geisser and S. Greenhouse, Annals of Mathematical Statistics 29
 /// (1958).
 fn epsilon(residuals: &[Vec<f64>], contrasts: f64) -> f64 {

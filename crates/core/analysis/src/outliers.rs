@@ -27,8 +27,8 @@ pub struct Outlier {
     pub expected: f64,
     /// Unit of both.
     pub unit: String,
-    /// How far it is off, in robust standard deviations: 0.6745 (x - expected) / MAD, of
-    /// logarithms where all values have one.
+    /// Its deviation, in robust standard deviations: 0.6745 (x - expected) / MAD, of logarithms
+    /// where all values have one.
     pub modified_z: f64,
 }
 

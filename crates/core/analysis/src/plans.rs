@@ -11,7 +11,7 @@ use std::collections::HashMap;
 /// The plans of a statement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StatementPlans {
-    /// Which statement: `scan`, or the text of one of a script.
+    /// The statement: `scan`, or the text of one of a script.
     pub statement: String,
     /// The different plans, in the order of the configurations that have them.
     pub plans: Vec<PlanRow>,

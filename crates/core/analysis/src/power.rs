@@ -27,7 +27,7 @@ pub struct Detectable {
 
 /// Most blocks that a plan is made for.
 const BLOCKS_MAX: usize = 10_000;
-/// How often such a difference would be found.
+/// The share of such differences that would be found.
 const POWER: f64 = 0.8;
 
 impl Detectable {

@@ -1,4 +1,4 @@
-//! Where the processor time went: by module, by function, by stack.
+//! The use of the processor time: by module, by function, by stack.
 
 use crate::Interval;
 use crate::Summary;
@@ -45,8 +45,7 @@ pub struct Sampled {
     pub samples: u64,
     /// Share of all samples.
     pub share: f64,
-    /// Where the share lies with 95 % confidence: Wilson's interval, which takes samples as
-    /// independent.
+    /// The 95 % interval of the share: Wilson's interval, which takes samples as independent.
     pub interval: Interval,
     /// Processor seconds.
     pub seconds: f64,

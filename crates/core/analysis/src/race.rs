@@ -6,7 +6,7 @@ use crate::wording::{self, p_value, percent, ratio};
 use observations::{Direction, number};
 use statistics::racing::{self, Departure, Outcome, Reason, Rules, Standing};
 
-/// When and why a configuration left, in a sentence.
+/// Returns the time and the reason of a configuration's leaving, in a sentence.
 pub fn sentence(race: &Standing, departure: &Departure, summary: &Summary) -> String {
     let label = |at: usize| summary.recording.configurations[at].label.as_str();
     let own = label(departure.candidate);

@@ -14,7 +14,7 @@ pub struct ResponseChoice {
     pub name: String,
     /// Unit as printed.
     pub unit: String,
-    /// Which way is better.
+    /// The direction that is better.
     pub direction: Direction,
     /// The name that the experiment asked for, when no trial has it.
     pub missing: Option<String>,

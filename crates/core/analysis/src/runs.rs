@@ -20,7 +20,7 @@ use samples::{Samples, Side};
 use serde::Serialize;
 use std::collections::HashSet;
 
-/// Which responses of two runs are compared.
+/// The responses of two runs that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Responses<'a> {
     /// The one on which the first run compares its configurations.
@@ -67,7 +67,7 @@ pub enum RunsError {
     Gate(#[from] GateError),
 }
 
-/// How the second run differs from the first.
+/// The differences of the second run from the first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunsCompared {
     /// The first run.
@@ -150,7 +150,7 @@ pub struct ConfigurationCompared {
     pub from: Option<Estimate>,
     /// Estimate of the second.
     pub to: Option<Estimate>,
-    /// How much better the second is, corrected (Holm) over the configurations; above 1 is better.
+    /// The gain of the second, corrected (Holm) over the configurations; above 1 is better.
     pub comparison: Option<Comparison>,
     /// The verdict.
     pub verdict: Verdict,

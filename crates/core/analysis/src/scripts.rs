@@ -51,7 +51,7 @@ pub struct StatementFigures {
     pub script: String,
     /// Its text.
     pub text: String,
-    /// How often it succeeded.
+    /// The number of times that it succeeded.
     pub count: u64,
     /// Milliseconds from sending it to its whole answer.
     pub latency: Option<Estimate>,
@@ -59,9 +59,9 @@ pub struct StatementFigures {
     pub longest_s: f64,
     /// Its share of the time in statements of the configuration.
     pub share: f64,
-    /// How often it ended a transaction that was given up.
+    /// The number of times that it ended a transaction that was given up.
     pub failures: u64,
-    /// How often it was repeated, or ended a transaction that was tried again.
+    /// The number of times that it was repeated, or ended a transaction that was tried again.
     pub retries: u64,
 }
 

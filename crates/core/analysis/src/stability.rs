@@ -1,4 +1,4 @@
-//! How steady repeats are: their spread, whether the machine drifted, and whether they fall into
+//! The steadiness of repeats: their spread, whether the machine drifted, and whether they fall into
 //! regimes, such as a fast and a slow one; and what separates the regimes.
 
 mod causes;
@@ -56,7 +56,7 @@ pub struct ConfigurationStability {
     pub p_value: Option<f64>,
     /// The regimes from the worst to the best; empty where one regime explains the repeats.
     pub regimes: Vec<Regime>,
-    /// How many times the highest regime's mean is the lowest one's; `None` without regimes, and of
+    /// The highest regime's mean as a multiple of the lowest one's; `None` without regimes, and of
     /// means that are not positive.
     pub ratio: Option<f64>,
     /// Session time of the two sides that the largest step between regimes makes, and what changes

@@ -26,7 +26,7 @@ pub struct StatementGain {
     pub latency: Option<Estimate>,
     /// Its share of the time in statements in the baseline.
     pub share: f64,
-    /// How many times as fast it is here, by paired blocks; corrected (Holm) over all of them.
+    /// Its speed here as a multiple, by paired blocks; corrected (Holm) over all of them.
     pub gain: Comparison,
 }
 

@@ -65,16 +65,16 @@ pub struct StorageTest {
     pub depth: &'static str,
 }
 
-/// How a unit of work uses a table.
+/// The use of a table by a unit of work.
 #[derive(Clone, Copy)]
 pub struct TableUse {
-    /// Which part of the table it touches.
+    /// The part of the table that it touches.
     pub access: Access,
     /// Costs of its work, for studies that compare the same work on different tables.
     pub costs: &'static [WorkCost],
 }
 
-/// Which part of a table a unit of work touches.
+/// The part of a table that a unit of work touches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// It fills the table.

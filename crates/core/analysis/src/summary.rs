@@ -70,12 +70,12 @@ pub struct Overview {
     pub synthetic: bool,
 }
 
-/// Where the trials ran.
+/// The environments of the trials.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Environments {
     /// The environment at the start.
     pub first: Environment,
-    /// How many further environments resumed sessions of the run found.
+    /// The number of further environments that resumed sessions of the run found.
     pub others: usize,
 }
 
@@ -181,7 +181,7 @@ impl Summary<'_> {
         self.response.as_ref().map_or(0.0, |response| response.equivalence_margin)
     }
 
-    /// Where the trials ran, if recorded.
+    /// Returns the environment of the trials, if recorded.
     pub fn environment(&self) -> Option<Environments> {
         let (first, others) = self.recording.environments.split_first()?;
         Some(Environments { first: first.clone(), others: others.len() })

@@ -1,4 +1,4 @@
-//! Where sessions waited: the nine-column table.
+//! The waits of sessions: the nine-column table.
 
 use crate::hot::HotResources;
 use crate::{Accounting, Summary};
@@ -28,7 +28,7 @@ pub const HEADINGS: [&str; 9] = [
 pub struct WaitTable {
     /// All rows in the percentage base, most wait first.
     pub rows: Vec<WaitRow>,
-    /// How many of `rows`, from the first, make up the top 95 %.
+    /// The number of `rows`, from the first, that make up the top 95 %.
     pub top: usize,
     /// Seconds of all rows: 100 %.
     pub total_s: f64,
@@ -223,12 +223,12 @@ pub struct ConfigurationWaits {
     pub index: usize,
     /// Its short label.
     pub configuration: String,
-    /// Where sessions waited.
+    /// The waits of sessions.
     pub waits: WaitTable,
     /// Hot resources of the waits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hot: Vec<HotResources>,
-    /// Where their time went.
+    /// The use of their time.
     pub accounting: Accounting,
 }
 

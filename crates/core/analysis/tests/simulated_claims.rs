@@ -97,8 +97,8 @@ fn time_outs_that_hit_all_alike_are_no_difference() {
     assert!(claims <= EXPERIMENTS / 20, "{claims}");
 }
 
-/// How often levels that are truly this much slower than the best are called equivalent to it, and
-/// how often not worse.
+/// Returns the share of levels that are truly this much slower than the best that are called
+/// equivalent to it, and the share called not worse.
 fn called_equal(random: &mut Random, slower: f64, noise: Option<f64>) -> (usize, usize) {
     let (mut equivalent, mut not_worse) = (0, 0);
     for _ in 0..EXPERIMENTS {

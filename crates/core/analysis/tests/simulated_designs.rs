@@ -78,7 +78,7 @@ impl SplitPlot {
     }
 }
 
-/// How often something is claimed of the drive; and of the files, or of what they do together; and
+/// Returns the share of claims about the drive; and of the files, or of what they do together; and
 /// of any of these.
 fn split_plot_claims(random: &mut Random, design: &SplitPlot) -> [usize; 3] {
     let mut found = [0; 3];
@@ -227,7 +227,7 @@ fn in_steps(value: f64, is_known: bool) -> Observations {
     Observations { responses: vec![response], ..observed(1.0) }
 }
 
-/// How often two levels that do not differ are said to, and how often two that do are.
+/// The share of equal levels that are said to differ, and the share of different ones.
 fn stepped_claims(
     random: &mut Random,
     blocks: u32,

@@ -1,4 +1,4 @@
-//! How often a gate on interleaved sides of one run fails, without a change and with one.
+//! The share of gates on interleaved sides of one run that fail, without a change and with one.
 
 use crate::simulated_noise::{NOISES, Noise};
 use analysis::MatchedCells;

@@ -8,7 +8,7 @@ use report::Text;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// How often the clock on the bar moves.
+/// The interval at which the clock on the bar moves.
 const TICK: Duration = Duration::from_millis(250);
 
 /// Listens to a run.

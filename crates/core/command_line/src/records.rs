@@ -49,7 +49,7 @@ pub trait Records: Sync {
 pub struct Place<'a> {
     /// The file.
     pub store: &'a Store,
-    /// Which of its observations.
+    /// The chosen one of its observations.
     pub which: Which,
 }
 

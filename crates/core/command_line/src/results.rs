@@ -9,7 +9,7 @@ use observations::{ConfigurationRecord, Recording};
 use std::path::{Path, PathBuf};
 use store::{DeclaredRoles, Store, StoreError};
 
-/// Where results files are kept unless the user says otherwise.
+/// The folder where results files are kept unless the user says otherwise.
 pub const FOLDER: &str = "results";
 
 /// The results file of an experiment: the one that is asked for, or the usual one.

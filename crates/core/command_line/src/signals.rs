@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How soon a signal ends a pause.
+/// The time after which a signal ends a pause.
 const NAP: Duration = Duration::from_millis(50);
 
 /// Message before an abort; the handler of memory exhaustion has printed the cause.

@@ -10,7 +10,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{Builder, scope};
 use std::time::{Duration, Instant};
 
-/// How often a director looks at its load, unless it wants to look sooner.
+/// The interval at which a director looks at its load, unless it wants to look sooner.
 pub const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The gates that all lanes pass together: they are ready to warm up, and the measurement begins.

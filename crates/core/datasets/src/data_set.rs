@@ -130,7 +130,7 @@ impl DataSet {
         rows.unwrap_or(0)
     }
 
-    /// How many keys there are for single rows of its first table; 0 where keys are no integers.
+    /// Returns the number of keys for single rows of its first table; 0 where keys are no integers.
     pub fn keys(&self) -> u64 {
         match self.name {
             "lineitem" | "tpch" => tpch::rows("orders", self.size.scale).unwrap_or(0),

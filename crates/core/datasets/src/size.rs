@@ -1,8 +1,8 @@
-//! How large a data set is.
+//! The size of a data set.
 
 use experiment::choice;
 
-/// How large a data set is; each one looks at what concerns it.
+/// The size of a data set; each one looks at what concerns it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Size {
     /// Scale factor of TPC-H (1: 6 million rows of LINEITEM, 0.01: 60,000) and of pgbench (1:

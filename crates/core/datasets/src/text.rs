@@ -13,8 +13,8 @@ pub(crate) const BYTES: usize = 300 << 20;
 /// Bytes that a part has beyond its own: no comment is longer, so that each lies within one part.
 const BEYOND: usize = 256;
 
-/// Where the parts begin, each with a sentence, and the last random number before that. They were
-/// found by making all of the text.
+/// The beginnings of the parts, each with a sentence, and the last random number before that. They
+/// were found by making all of the text.
 const PARTS: [(usize, u64); 16] = [
     (0, 933_588_178),
     (19_660_810, 563_391_851),

@@ -79,9 +79,9 @@ impl Stratum {
     }
 }
 
-/// How evenly the variation is spread over the runs: 1 when evenly. From the residuals of each run
-/// in the space of the contrasts; their fourth powers are corrected for the few repeats by half of
-/// what normal noise needs, as the estimate itself varies.
+/// Returns the evenness of the variation over the runs: 1 when evenly. From the residuals of each
+/// run in the space of the contrasts; their fourth powers are corrected for the few repeats by half
+/// of what normal noise needs, as the estimate itself varies.
 fn evenness(chains: &[&Chain], residuals: &[Vec<f64>]) -> f64 {
     let (runs, repeats) = (chains[0].coefficients.len(), residuals[0].len());
     let variances: Vec<f64> = (0..runs)

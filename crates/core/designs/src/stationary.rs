@@ -150,7 +150,7 @@ impl Surface {
         Some(f_upper_p(f, self.factors as f64, self.fit.df as f64) > 0.05)
     }
 
-    /// How much each term adds to the slope along a factor at a point.
+    /// Returns the amount that each term adds to the slope along a factor at a point.
     fn gradient_weights(&self, factor: usize, point: &[f64]) -> Vec<f64> {
         let weight = |term: &Vec<usize>| match term[..] {
             [only] => f64::from(u8::from(only == factor)),

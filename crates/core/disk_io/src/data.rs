@@ -27,7 +27,7 @@ pub struct Kind {
 pub struct Buffers {
     memory: NonNull<u8>,
     bytes: usize,
-    /// Where the buffers of each kind begin, and how far apart they are.
+    /// The begin of the buffers of each kind, and the distance between them.
     kinds: Vec<(usize, usize)>,
     depth: usize,
 }

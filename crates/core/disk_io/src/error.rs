@@ -87,7 +87,7 @@ pub struct IoFailure {
     pub path: PathBuf,
     /// `read`, `write`, `sync`.
     pub doing: &'static str,
-    /// Where.
+    /// The place.
     pub offset: u64,
     /// Its length; 0 for a sync.
     pub length: u32,

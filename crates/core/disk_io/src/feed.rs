@@ -66,8 +66,8 @@ impl Schedule {
         }
     }
 
-    /// How many more of an open loop's I/Os were to begin before this time: the expected number
-    /// beyond the next one.
+    /// Returns the number of an open loop's I/Os that were still to begin before this time: the
+    /// expected number beyond the next one.
     pub fn intended_before(&self, until_ns: u64) -> u64 {
         match self {
             Self::Poisson { mean_ns, next_ns, .. } if *next_ns < until_ns as f64 => {

@@ -240,7 +240,8 @@ impl<'a, Q: Queue> Lane<'a, Q> {
         });
     }
 
-    /// How long to wait for I/Os at most: until the next one is due, where there is room for it.
+    /// Returns the longest time to wait for I/Os: until the next one is due, where there is room
+    /// for it.
     #[inline]
     fn time_to_next(&self, until_ns: Option<u64>) -> Option<Duration> {
         if self.timed.is_empty() || self.free.is_empty() || self.sync_due.is_some() {

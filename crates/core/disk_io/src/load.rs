@@ -59,20 +59,20 @@ pub struct Stream {
     /// Its regions. Random I/O covers them uniformly by size; sequential I/O passes through them in
     /// order and restarts at the end.
     pub regions: Vec<Region>,
-    /// Where an I/O goes.
+    /// The target of an I/O.
     pub access: Access,
     /// Share of reads, 0 to 100; each I/O is drawn.
     pub read_percent: u8,
-    /// How large an I/O is.
+    /// The size of an I/O.
     pub block: BlockSize,
     /// Offsets are multiples of this many bytes from the beginning of the region; `None`: of the
     /// smallest block.
     pub align: Option<u64>,
     /// Past the page cache (`O_DIRECT`).
     pub direct: bool,
-    /// When writes are made durable.
+    /// The durability of writes.
     pub durability: Durability,
-    /// When an I/O is begun.
+    /// The start time of an I/O.
     pub arrivals: Arrivals,
     /// Share of written data, 0 to 100, that a compressor can remove.
     pub compress_percent: u8,
@@ -91,7 +91,7 @@ pub struct Region {
     pub length: u64,
 }
 
-/// Where I/Os go.
+/// The targets of I/Os.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Uniformly anywhere.
@@ -110,7 +110,7 @@ pub struct BlockSize {
     pub max: u32,
 }
 
-/// When writes are made durable.
+/// The durability of writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// When the system sees fit.
@@ -127,7 +127,7 @@ pub enum Durability {
     EachWrite,
 }
 
-/// When I/Os are begun.
+/// The start times of I/Os.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Arrivals {
     /// The next one as soon as the queue has room (closed loop).
@@ -293,6 +293,6 @@ pub struct ThreadOutcome {
     pub used: ThreadUse,
     /// Seconds asleep with nothing in flight: until the next intended start.
     pub idle_s: f64,
-    /// How often it waited for I/Os to end.
+    /// The number of times that it waited for I/Os to end.
     pub io_waits: u64,
 }

@@ -1,4 +1,4 @@
-//! Where the next I/O goes and how large it is.
+//! The place and the size of the next I/O.
 
 use crate::{Access, BlockSize};
 use rand::Rng;

@@ -17,7 +17,7 @@ pub struct Request {
     /// Number of the file among those of the thread.
     pub file: u32,
     pub offset: u64,
-    /// Where the bytes are or come to, and the number of that buffer.
+    /// The place of the bytes, and the number of that buffer.
     pub buffer: (*mut u8, u16),
     pub length: u32,
     pub write: bool,

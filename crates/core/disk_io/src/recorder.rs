@@ -81,7 +81,7 @@ pub struct Record {
     in_flight: u64,
     since_ns: u64,
     pub depth_ns: u64,
-    /// When the part began, and when the last I/O ended.
+    /// The begin of the part, and the end of the last I/O.
     pub from_ns: u64,
     pub last_ns: u64,
 }

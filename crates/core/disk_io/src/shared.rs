@@ -31,7 +31,7 @@ pub struct SharedStream<'a> {
     pub stream: &'a Stream,
     pub files: Vec<OpenFile>,
     pub space: Space,
-    /// Where the threads of a sequential stream have come to.
+    /// The positions of the threads of a sequential stream.
     pub position: CacheLine,
     claimed: CacheLine,
     failures: AtomicU32,

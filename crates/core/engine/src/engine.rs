@@ -40,7 +40,7 @@ pub trait Engine: Send + Sync {
     fn validate(&self, _configuration: &Configuration, _connections: u32) -> Vec<Invalid> {
         Vec::new()
     }
-    /// Where the targets of consecutive trials come from. Nothing is started yet.
+    /// Returns the source of the targets of consecutive trials. Nothing is started yet.
     fn host(&self, folders: Folders) -> Box<dyn Host>;
     /// Its wait types; of several that fit a name, the first counts.
     fn wait_types(&self) -> &'static [WaitType] {
@@ -377,7 +377,7 @@ pub struct Collected {
 /// Effect of a request.
 #[derive(Debug, Default)]
 pub struct Done {
-    /// How often the engine asked for the request to be repeated.
+    /// The number of times that the engine asked for the request to be repeated.
     pub retries: u32,
     /// The results of a request that asked for them, one for each of its statements that had any.
     pub results: Vec<Results>,
@@ -425,7 +425,7 @@ impl CacheState {
 }
 
 impl CacheReport {
-    /// Where there are no files whose state could be another.
+    /// The identity without files whose state could be another.
     pub const NO_FILES: Self = Self { file_bytes: 0, resident_bytes: Some(0), verified: true };
 
     /// Of open files that have been brought into a state. Reading a file's first page or two (a

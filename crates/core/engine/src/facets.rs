@@ -19,8 +19,8 @@ pub trait Prerequisites {
     /// their role, their settings, and the space that is needed. Changes nothing; each server is
     /// asked once. `folders`: where trials on each volume put theirs.
     fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight;
-    /// Where the files of these configurations' targets are put in place of this folder, which the
-    /// user of their private servers cannot enter; `None`: they can be there.
+    /// Returns the other folder for files of these configurations' targets, when the user of their
+    /// private servers cannot enter this one; `None`: they can be there.
     fn other_place(&self, _configurations: &[&Configuration], _folder: &Path) -> Option<PathBuf> {
         None
     }

@@ -71,7 +71,7 @@ pub struct FileSet {
 pub struct TargetFile {
     /// Its role in a database.
     pub role: Role,
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Bytes that it has.
     pub size: u64,

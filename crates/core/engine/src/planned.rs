@@ -22,7 +22,7 @@ pub struct PlanRequest {
 }
 
 impl PlanRequest {
-    /// How many parameters it has.
+    /// Returns the number of its parameters.
     pub fn parameters(&self) -> usize {
         self.statement.texts.len().saturating_sub(1)
     }

@@ -85,11 +85,11 @@ pub struct QueryLimits {
     pub databases: usize,
     /// True when their tables and indexes are read.
     pub tables: bool,
-    /// How much of the optimizer's statistics and the server's files is read with them.
+    /// The extent to which the optimizer's statistics and the server's files are read with them.
     pub storage: StorageDetail,
 }
 
-/// How much is read of the optimizer's statistics and of files.
+/// The extent to which the optimizer's statistics and files are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StorageDetail {
     /// Nothing.

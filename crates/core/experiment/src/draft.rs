@@ -109,7 +109,8 @@ impl Draft {
         self.push("volume", [("name", value(name)), ("path", value(path))]);
     }
 
-    /// How often each configuration is run, and the seed of the order and of what is drawn.
+    /// The number of times that each configuration is run, and the seed of the order and of what is
+    /// drawn.
     pub fn repeats(&mut self, blocks: u32, seed: u64) {
         self.set(BLOCKS, blocks);
         self.set(SEED, seed);

@@ -30,7 +30,7 @@ pub struct Experiment {
     pub hold_out: Vec<HoldOut>,
     /// Declared volumes.
     pub volumes: Vec<Volume>,
-    /// How often each configuration is run.
+    /// The number of times that each configuration is run.
     pub repeats: Repeats,
     /// Positions of the hard-to-change factors in `factors`, the one that changes most seldom
     /// first: manual steps that `order.hard_to_change` does not list, then that list.
@@ -167,16 +167,16 @@ impl fmt::Display for Throttle {
     }
 }
 
-/// How often each configuration is run.
+/// The number of times that each configuration is run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Repeats {
     /// Blocks.
     pub blocks: Blocks,
-    /// How often each level of the hard-to-change factors is set up.
+    /// The number of times that each level of the hard-to-change factors is set up.
     pub setups: u32,
     /// Seed of the order and of the data.
     pub seed: u64,
-    /// How often a failed trial is tried again.
+    /// The number of times that a failed trial is tried again.
     pub retries: u32,
 }
 

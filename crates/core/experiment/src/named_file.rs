@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// How the names of programs end that an interpreter is given.
+/// The suffixes of the names of programs that an interpreter is given.
 const PROGRAMS: [&str; 4] = ["sh", "sql", "py", "fio"];
 
 /// A file that an experiment names, as it was read: what it holds is part of the experiment.

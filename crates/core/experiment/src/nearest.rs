@@ -11,7 +11,7 @@ const OTHER_SECTION: f64 = 0.1;
 const ABBREVIATION: f64 = 0.7;
 const ABBREVIATION_MIN: usize = 3;
 
-/// How alike a setting is to a path below it.
+/// The similarity of a setting to a path below it.
 const BELOW: f64 = 0.9;
 
 /// Most names that are listed beside a suggestion; more would hide it.

@@ -23,7 +23,7 @@ pub struct PlannedTrial {
     pub configuration: usize,
     /// Block, from 1.
     pub block: u32,
-    /// Which set-up of the levels of its hard-to-change factors it belongs to, from 1.
+    /// The set-up of the levels of its hard-to-change factors that it belongs to, from 1.
     pub setup: u32,
     /// Position in the whole plan with its largest number of blocks, from 1.
     pub sequence: u32,

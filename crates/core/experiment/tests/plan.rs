@@ -142,7 +142,7 @@ fn the_first_hard_factor_is_the_slowest() {
     assert_eq!(synchronous.len(), 2);
 }
 
-/// Which group is first is random, too.
+/// The group that comes first is random, too.
 #[test]
 fn groups_come_in_random_order() {
     let first_is_raid_0 = (1..=100)

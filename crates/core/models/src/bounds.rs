@@ -16,9 +16,9 @@ const LESS: f64 = 1.1;
 pub struct Bounds {
     /// Each level and the logarithm of its mean.
     levels: Vec<(f64, f64)>,
-    /// How far above the proportion to a lower level the levels are themselves, as a logarithm.
+    /// The distance of the levels above the proportion to a lower level, as a logarithm.
     above_proportion: f64,
-    /// How far below the inverse proportion to a lower level they are.
+    /// The distance of the levels below the inverse proportion to a lower level.
     below_inverse: f64,
     /// The most that the CPUs or the device do.
     rate_max: Option<f64>,

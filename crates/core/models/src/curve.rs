@@ -80,7 +80,7 @@ pub enum Curve {
 /// A model in an average.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Member {
-    /// Which.
+    /// The model.
     pub model: Model,
     /// Its share.
     pub weight: f64,
@@ -260,8 +260,8 @@ impl Bottlenecks {
         ]
     }
 
-    /// How evenly `n` customers leave when there are never fewer: variance over mean of their
-    /// number.
+    /// Returns the evenness with which `n` customers leave when there are never fewer: variance
+    /// over mean of their number.
     pub fn dispersion(&self, n: usize) -> f64 {
         let queues = Self { delay_s: 0.0, ..self.clone() };
         // Without any queue each leaves at random.
@@ -331,7 +331,7 @@ impl Bottlenecks {
     }
 }
 
-/// Where between 0 and `most` this is lowest.
+/// Returns the place between 0 and `most` where this is lowest.
 fn lowest(most: f64, of: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, most);
     let (mut left, mut right) = (most * (1.0 - GOLDEN), most * GOLDEN);

@@ -14,7 +14,7 @@ pub struct Counted {
     pub seconds: f64,
     /// Operations there: I/Os, syncs, waits; where they are counted.
     pub operations: Option<f64>,
-    /// How many work at a time; `None` where that is not known, or not limited.
+    /// The number that work at a time; `None` where that is not known, or not limited.
     pub servers: Option<f64>,
 }
 

@@ -20,7 +20,7 @@ const PRIOR_OCTAVE: (f64, f64) = (0.1, 2.0);
 /// A model fitted to some levels, with what is known of its error.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fitted {
-    /// Which.
+    /// The model.
     pub model: Model,
     /// The fit.
     pub curve: Curve,
@@ -50,7 +50,7 @@ pub struct Prediction {
     pub predicted: f64,
     /// 95 % interval for the mean of as many trials as the other levels have.
     pub interval: Interval,
-    /// How many times as far as anything that was measured; 1 inside.
+    /// The distance as a multiple of anything that was measured; 1 inside.
     pub distance: f64,
 }
 
@@ -74,7 +74,7 @@ pub struct Tested {
     pub prediction: Prediction,
     /// Mean of the trials.
     pub measured: f64,
-    /// How far the prediction is off: 0.05 is 5 % too high.
+    /// The error of the prediction: 0.05 is 5 % too high.
     pub error: f64,
     /// True if the interval contains the measurement.
     pub covered: bool,
@@ -83,7 +83,7 @@ pub struct Tested {
 /// A model, or their average, tested on levels that it has not seen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Candidate {
-    /// Which.
+    /// The model.
     pub model: Model,
     /// The held-out levels, in order.
     pub tested: Vec<Tested>,

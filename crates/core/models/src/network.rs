@@ -46,7 +46,7 @@ pub struct Station {
 }
 
 impl Service {
-    /// How many times as fast as with one it works with `n` there, 1 or more.
+    /// Its speed with `n` there as a multiple of that with one, 1 or more.
     pub fn rate(&self, n: f64) -> f64 {
         match self {
             Self::Delay => n,
@@ -69,7 +69,7 @@ impl Service {
         }
     }
 
-    /// How many times as fast as with one it gets; `None` where there is no limit.
+    /// Returns the greatest speed-up over one that it reaches; `None` where there is no limit.
     pub fn rate_max(&self) -> Option<f64> {
         self.most().map(|most| self.rate(most as f64))
     }
@@ -261,9 +261,9 @@ fn weights(ratios: impl Iterator<Item = f64>) -> Vec<f64> {
 /// States that are rarer than this say nothing but rounding.
 const RARE: f64 = 1e-12;
 
-/// How evenly a system with as many customers as there are rates lets them go: variance over mean
-/// of their number in a long time; 1 is at random. Each is gone for `delay_s` and comes again; with
-/// 1, 2, .. there `rates` are done a second.
+/// Returns the evenness with which a system with as many customers as there are rates lets them go:
+/// variance over mean of their number in a long time; 1 is at random. Each is gone for `delay_s`
+/// and comes again; with 1, 2, .. there `rates` are done a second.
 ///
 /// Departures of a birth-and-death process: with h the solution of Poisson's equation, their number
 /// less its mean is a martingale whose jumps are h(n + 1) - h(n) and 1 less that (as in Y.

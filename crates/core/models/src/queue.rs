@@ -1,5 +1,5 @@
-//! How long requests take at a server that is so busy. L. Kleinrock, "Queueing Systems" volume 1
-//! (1975), chapters 3 and 5.
+//! The time that requests take at a server that is so busy. L. Kleinrock, "Queueing Systems" volume
+//! 1 (1975), chapters 3 and 5.
 
 /// The most servers for which waiting is computed; with more of them waits are negligible below
 /// saturation.

@@ -39,7 +39,7 @@ pub struct Usl {
     pub coherency: f64,
 }
 
-/// Which of the coefficients are fitted; the others are 0.
+/// The set of coefficients that are fitted; the others are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Law {

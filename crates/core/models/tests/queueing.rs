@@ -101,8 +101,8 @@ fn as_the_simulator_ciw_finds() {
     }
 }
 
-/// Where the recursion loses its digits: many processors, nearly all busy. The asymptotes hold all
-/// the same.
+/// A model in which the recursion loses its digits: many processors, nearly all busy. The
+/// asymptotes hold all the same.
 #[test]
 fn many_processors_under_a_heavy_load() {
     let found = throughputs(&[servers(64, 0.064), delay(0.1)], 2000).unwrap();

@@ -62,8 +62,9 @@ pub fn device_agreement(ours: (u64, u64), devices: &[DeviceUse]) -> Option<Disag
     (disagreement.read.is_some() || disagreement.written.is_some()).then_some(disagreement)
 }
 
-/// How many times the devices wrote what the load wrote, when that is a whole number from 2 to the
-/// number of devices: mirrors over devices that are counted one by one do (btrfs RAID 1 and 10).
+/// Returns the devices' writes as a multiple of the load's, when that is a whole number from 2 to
+/// the number of devices: mirrors over devices that are counted one by one do (btrfs RAID 1 and
+/// 10).
 pub fn write_copies(ours: u64, devices: &[DeviceUse]) -> Option<u64> {
     let (_, written) = sums(devices)?;
     copies(ours, written).filter(|copies| *copies <= devices.len() as u64)

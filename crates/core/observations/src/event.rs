@@ -3,7 +3,7 @@ use crate::{HookOutput, Response};
 use serde::Serialize;
 use std::fmt;
 
-/// Which trial an event speaks of.
+/// The trial that an event speaks of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TrialRef {
     /// Position in the planned order, from 1.
@@ -16,7 +16,7 @@ pub struct TrialRef {
     pub configuration: String,
 }
 
-/// How far a run has come: numbers of planned trials.
+/// The progress of a run: numbers of planned trials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// All of them, less those that adaptive repeats have made needless so far.
@@ -63,7 +63,7 @@ pub enum RunEnd {
     Failing {
         /// Why the last trial failed.
         cause: String,
-        /// How far the run has come.
+        /// The progress of the run.
         #[serde(flatten)]
         tally: Tally,
     },
@@ -77,7 +77,7 @@ pub enum RunEnd {
     /// A cap on time or disk space was reached, or a program that hooks run was changed; after
     /// fixing that, `run` again resumes.
     Limit {
-        /// Which cap or program, and what was found.
+        /// The cap or program, and what was found.
         text: String,
     },
 }
@@ -107,7 +107,7 @@ pub enum Event {
     Hook(HookOutput),
     /// A trial begins.
     TrialStarted {
-        /// Which.
+        /// The model.
         trial: TrialRef,
     },
     /// The measurement (or the warm-up before it) advances.
@@ -125,7 +125,7 @@ pub enum Event {
     },
     /// A trial was measured and committed.
     TrialFinished {
-        /// Which.
+        /// The model.
         trial: TrialRef,
         /// Seconds of the whole trial.
         wall_s: f64,
@@ -136,7 +136,7 @@ pub enum Event {
     },
     /// A trial failed and that was committed.
     TrialFailed {
-        /// Which.
+        /// The model.
         trial: TrialRef,
         /// Seconds of the whole trial.
         wall_s: f64,

@@ -54,7 +54,7 @@ impl FactFamily {
         Self { prefix, unit }
     }
 
-    /// How the names begin in recordings.
+    /// Returns the prefix of the names in recordings.
     pub const fn prefix(self) -> &'static str {
         self.prefix
     }

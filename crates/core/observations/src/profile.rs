@@ -1,4 +1,4 @@
-//! Where processes spent their processor time: sampled call stacks.
+//! The use of processor time by processes: sampled call stacks.
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;

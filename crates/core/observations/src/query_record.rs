@@ -23,7 +23,8 @@ pub struct QueryInterval {
     pub to_ms: i64,
     /// Bytes of a page.
     pub block_bytes: u64,
-    /// How often the server forgot statements to make room for others; `None`: not known.
+    /// The number of times that the server forgot statements to make room for others; `None`: not
+    /// known.
     pub evictions: Option<u64>,
     /// Notes on the figures, one sentence each.
     pub notes: Vec<String>,

@@ -172,7 +172,7 @@ pub struct TrialRecord {
     pub configuration: usize,
     /// Block (round), from 1.
     pub block: u32,
-    /// Which set-up of the levels of its hard-to-change factors it belongs to, from 1; 1 where
+    /// The set-up of the levels of its hard-to-change factors that it belongs to, from 1; 1 where
     /// none is hard to change.
     #[serde(default = "first_setup")]
     pub setup: u32,
@@ -205,7 +205,7 @@ fn first_setup() -> u32 {
     1
 }
 
-/// How a trial ended.
+/// The end of a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "status")]
 pub enum TrialStatus {

@@ -33,7 +33,7 @@ pub struct ServerActivity {
     pub hidden: Option<String>,
     /// How the waits became known.
     pub sampling: Sampling,
-    /// Where the server counts and times every wait of every session, if it does:
+    /// The place where the server counts and times every wait of every session, if it does:
     /// `sys.dm_os_wait_stats`. Samples then show only who waited for what.
     pub counted_in: Option<String>,
     /// Waits of the clients' sessions during their busy time; idle time is left out.
@@ -140,7 +140,7 @@ impl CounterReadings {
 pub struct CounterTable {
     /// Name of the counters: `Latch classes`.
     pub title: String,
-    /// Where they are from: `sys.dm_os_latch_stats`.
+    /// Their source. `sys.dm_os_latch_stats`.
     pub source: String,
     /// Name of a row: `Latch class`.
     pub rows_are: String,
@@ -180,10 +180,10 @@ pub struct CounterRow {
     pub values: Vec<Option<f64>>,
 }
 
-/// How samples were taken.
+/// The method of sampling.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// Where they come from: `pg_stat_activity`, `pg_wait_sampling`, `the process list`.
+    /// Their source: `pg_stat_activity`, `pg_wait_sampling`, `the process list`.
     pub source: String,
     /// Samples a second that were asked for.
     pub hz: f64,
@@ -202,8 +202,8 @@ pub struct Sampling {
 pub struct ActivityPart {
     /// Samples taken of each process.
     pub polls: u64,
-    /// How often processes were found in a wait (`None`: on a processor, or ready for one) for a
-    /// statement (`None`: it has no number). Sessions that had nothing to do are left out.
+    /// The number of samples of processes in a wait (`None`: on a processor, or ready for one) for
+    /// a statement (`None`: it has no number). Sessions that had nothing to do are left out.
     pub samples: Vec<(Option<String>, Option<i64>, u64)>,
 }
 

@@ -27,7 +27,7 @@ pub struct Survey {
 pub struct Unread {
     /// The item: a file, a server, a view of it.
     pub what: String,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
@@ -89,7 +89,7 @@ pub struct Cache {
     pub kind: String,
     /// Size of one, in bytes.
     pub bytes: u64,
-    /// How many there are.
+    /// The number of instances.
     pub instances: u32,
 }
 
@@ -100,11 +100,11 @@ pub struct NumaNode {
     pub node: u32,
     /// Its processors: `0-7,16-23`; empty of a node that has only memory.
     pub cpus: String,
-    /// How many these are.
+    /// The number of these.
     pub cpu_count: u32,
     /// Its memory in bytes.
     pub memory_bytes: Option<u64>,
-    /// How far each node is, in the order of the nodes; 10 is the node itself.
+    /// The distance of each node, in the order of the nodes; 10 is the node itself.
     pub distances: Vec<u32>,
 }
 
@@ -197,7 +197,7 @@ pub struct ServerSetting {
     pub unit: Option<String>,
     /// Its built-in value; `None` where the value is not recorded.
     pub default: Option<String>,
-    /// Where the value is from: `default`, `configuration file`, `command line`, `database`.
+    /// The source of the value: `default`, `configuration file`, `command line`, `database`.
     pub source: String,
     /// Name of that file without its folder, where we may know it.
     pub file: Option<String>,
@@ -273,7 +273,7 @@ fn unit_bytes(unit: &str) -> Option<u64> {
     factor.checked_mul(count)
 }
 
-/// How much an advice matters.
+/// The importance of an advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
@@ -288,7 +288,7 @@ pub enum Weight {
 pub struct Advice {
     /// Name of the rule, the same in every version: `partition-sector`.
     pub rule: &'static str,
-    /// How much it matters.
+    /// Its importance.
     pub weight: Weight,
     /// Its subject: a device, a mounted folder, a setting, a server.
     pub subject: String,

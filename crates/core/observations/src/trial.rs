@@ -50,7 +50,7 @@ pub struct Observations {
     pub machine: MachineLoad,
     /// Use of the block devices under the target during the trial.
     pub devices: Vec<DeviceUse>,
-    /// Where the target spent its processor time, where that was asked for.
+    /// The profile of the target's processor time, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
     /// Reasons to trust this trial less.
@@ -124,15 +124,16 @@ pub struct ScriptStatement {
     pub script: String,
     /// Its text as it stands there, with stars for the passwords in it.
     pub text: String,
-    /// How often it succeeded.
+    /// The number of times that it succeeded.
     pub count: u64,
     /// Seconds from sending it to its whole answer, of these together.
     pub wall_s: f64,
     /// The longest of them in seconds.
     pub wall_s_max: f64,
-    /// How often it ended a transaction that was given up (a deadlock, a serialization failure).
+    /// The number of times that it ended a transaction that was given up (a deadlock, a
+    /// serialization failure).
     pub failures: u64,
-    /// How often it was repeated, or ended a transaction that was tried again.
+    /// The number of times that it was repeated, or ended a transaction that was tried again.
     pub retries: u64,
 }
 
@@ -151,7 +152,7 @@ pub struct TimeUse {
     pub sampled_running_s: Option<f64>,
 }
 
-/// Which way a response is better.
+/// The direction in which a response is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -168,7 +169,7 @@ pub struct Response {
     pub name: String,
     /// Unit as printed: `s`, `rows/s`, `ms`.
     pub unit: String,
-    /// Which way is better.
+    /// The direction that is better.
     pub direction: Direction,
     /// The value in that unit.
     pub value: f64,
@@ -195,7 +196,7 @@ pub struct Fact {
 /// The plan of a statement, as the engine printed it beside the measurement, or why it has none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct QueryPlan {
-    /// Which statement: `scan`, or the text of one of a script.
+    /// The statement: `scan`, or the text of one of a script.
     pub statement: String,
     /// Hash of the plan: the same for the same text. Empty where there is none.
     pub hash: String,

@@ -74,7 +74,7 @@ pub struct DeviceFacts {
     pub discard_granularity_bytes: Option<u64>,
     /// I/Os that its queue takes.
     pub queue_requests: Option<u64>,
-    /// How far ahead the page cache reads in a sequence, in bytes.
+    /// The bytes that the page cache reads ahead in a sequence.
     pub read_ahead_bytes: Option<u64>,
     /// Of an array of Linux's software RAID.
     pub array: Option<ArrayFacts>,

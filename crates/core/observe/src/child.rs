@@ -34,7 +34,7 @@ const BLOCK_BYTES: u64 = 512;
 /// word.
 const SECRET_CHARS_MIN: usize = 6;
 
-/// Which streams of a command are read, in the place of those that it is given.
+/// The streams of a command that are read, in the place of those that it is given.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Heard {
     /// Standard output.
@@ -43,7 +43,7 @@ pub struct Heard {
     pub stderr: bool,
 }
 
-/// How a command ended.
+/// The end of a command.
 #[derive(Debug)]
 pub struct Ended {
     /// Its exit code or signal.
@@ -73,9 +73,9 @@ pub struct ProcessUse {
     pub minor_faults: u64,
     /// Page faults that needed I/O.
     pub major_faults: u64,
-    /// How often one of them left its processor to wait for something.
+    /// The number of times that one of them left its processor to wait for something.
     pub voluntary_switches: u64,
-    /// How often one of them lost its processor.
+    /// The number of times that one of them lost its processor.
     pub involuntary_switches: u64,
     /// Largest resident set of any one of them; `None` where it is not larger than that of the
     /// process which started them: the kernel counts what a process has until it executes

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Where a load driver gets its time from.
+/// The source of a load driver's time.
 ///
 /// Real engines use the monotonic clock. The scripted engine advances a virtual clock, so that
 /// order, latency and accounting can be tested exactly.

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// How long all of it may take: a repository may lie on a network that does not answer.
+/// The time that all of it may take: a repository may lie on a network that does not answer.
 const TIME_MAX: Duration = Duration::from_secs(3);
 
 /// Options that keep a repository from executing programs when it is read.

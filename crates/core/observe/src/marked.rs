@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// How long a process may take to end after SIGTERM until it counts as left behind.
+/// The time between SIGTERM and counting a process as left behind.
 const GRACE: Duration = Duration::from_millis(500);
-/// How soon it is looked for again.
+/// The time after which it is looked for again.
 const PAUSE: Duration = Duration::from_millis(5);
 /// A killed process may just have started another: rounds of looking for them.
 const ROUNDS: u32 = 10;
@@ -48,7 +48,7 @@ impl Mark {
         Self { value, before: OnceLock::new(), _guard: Guard::shared().ok() }
     }
 
-    /// How the values of all our marks begin.
+    /// Returns the prefix of the values of all our marks.
     fn begin() -> String {
         format!("{}-", std::process::id())
     }

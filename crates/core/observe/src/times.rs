@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-/// How long a thread has been on a processor and in the run queue, since it began.
+/// The time that a thread has been on a processor and in the run queue, since it began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ThreadTimes {
     /// Nanoseconds on a processor.
@@ -82,9 +82,10 @@ impl ThreadClock {
 pub struct ThreadUse {
     /// On a processor and in the run queue.
     pub times: ThreadTimes,
-    /// How often it left its processor to wait for something; 0 when the system does not report it.
+    /// The number of times that it left its processor to wait for something; 0 when the system does
+    /// not report it.
     pub voluntary_switches: u64,
-    /// How often it lost its processor to another thread, or offered it.
+    /// The number of times that it lost its processor to another thread, or offered it.
     pub involuntary_switches: u64,
 }
 

@@ -28,7 +28,7 @@ pub struct Processor {
     pub node: u32,
 }
 
-/// How many cores, sockets and memory nodes some processors are on.
+/// The numbers of cores, sockets and memory nodes that some processors are on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Span {
     /// Distinct processors.
@@ -171,7 +171,7 @@ pub(crate) fn processors(tree: &Tree, cpuinfo: &str, online: &[u32]) -> Processo
     }
 }
 
-/// How many different values the processors have; `None` if one of them has none.
+/// Returns the number of different values that the processors have; `None` if one of them has none.
 fn distinct<T: Ord>(online: &[u32], value: impl Fn(u32) -> Option<T>) -> Option<u32> {
     let values = online.iter().map(|cpu| value(*cpu)).collect::<Option<BTreeSet<_>>>()?;
     count(values.len())

@@ -19,7 +19,7 @@ pub struct CostPart {
 /// A term of a formula: a number of things at a price.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CostTerm {
-    /// How many.
+    /// The number.
     pub count: f64,
     /// Of what: `rows`, `pages`; of an input, its name and cost.
     pub of: String,

@@ -18,7 +18,7 @@ pub struct IndexUse {
 pub struct Uses {
     /// Number of the statement, from 0.
     pub statement: usize,
-    /// How.
+    /// The way.
     pub access: Access,
     /// In how many operators of its plan.
     pub operators: usize,

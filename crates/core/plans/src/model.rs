@@ -101,7 +101,7 @@ pub struct Operator {
     pub rows: Rows,
     /// Rows that it read to find them.
     pub rows_read: Rows,
-    /// How often it was run, over all threads.
+    /// The number of times that it was run, over all threads.
     pub executions: Option<f64>,
     /// Time of the run with all its inputs, ms: the slowest thread's.
     pub elapsed_ms: Option<f64>,
@@ -277,7 +277,7 @@ pub struct Wait {
     pub name: String,
     /// ms, all waits together.
     pub wait_ms: f64,
-    /// How often.
+    /// The number.
     pub count: f64,
 }
 

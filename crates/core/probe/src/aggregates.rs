@@ -127,7 +127,7 @@ impl Aggregates {
         })
     }
 
-    /// How many there are of each kind, by the names of their facts.
+    /// Returns the number of each kind, by the names of their facts.
     pub fn facts(&self) -> Vec<(FactName, usize)> {
         let of = |kind: OverColumn| {
             self.outputs

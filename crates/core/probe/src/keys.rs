@@ -1,4 +1,4 @@
-//! Which keys a load asks for: uniform, Zipf, the latest first.
+//! The keys that a load asks for: uniform, Zipf, the latest first.
 
 use datasets::DataSet;
 use experiment::{Configuration, Invalid, Kind, choice, settings};
@@ -9,7 +9,7 @@ use std::ops::Range;
 use work::{Column, DataType, Fill, Parameter, Rows, Storage, Table, Values};
 
 choice! {
-    /// How often each key is asked for.
+    /// The probability of each key.
     pub enum Distribution {
         /// Each as often as any other.
         Uniform = "uniform",
@@ -105,7 +105,7 @@ impl Keys {
         self.set.key(start + number)
     }
 
-    /// How many keys are more frequent than the one that is drawn.
+    /// Returns the number of keys that are more frequent than the one that is drawn.
     fn rank(&mut self, count: u64) -> u64 {
         let rank = self.zipf.map_or(1.0, |zipf| zipf.sample(&mut self.random));
         (rank as u64).clamp(1, count) - 1

@@ -1,5 +1,5 @@
-//! Where processes spend their processor time: call stacks, sampled by the kernel's
-//! `perf_event_open`, with names.
+//! The use of processor time by processes: call stacks, sampled by the kernel's `perf_event_open`,
+//! with names.
 //!
 //! [`Profiler`] samples processes that are there, or a command that it starts; its [`Samples`],
 //! named, are an [`observations::Profile`]. `events` opens the kernel's events, `records` reads

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 pub const HZ_MIN: u32 = 1;
 /// Most samples for each second on a processor: more would disturb more and add little.
 pub const HZ_MAX: u32 = 999;
-/// How often rings are emptied.
+/// The interval at which rings are emptied.
 const ROUND: Duration = Duration::from_millis(100);
 
 /// Samples processes until it is stopped. Dropped, it stops and forgets.

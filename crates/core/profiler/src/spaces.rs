@@ -1,4 +1,4 @@
-//! Which file is at which address of which process.
+//! The file at each address of each process.
 
 use indexmap::IndexMap;
 use std::collections::HashMap;

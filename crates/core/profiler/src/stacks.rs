@@ -10,7 +10,7 @@ const CONTEXT_MAX: u64 = -4095_i64 as u64;
 const CONTEXT_KERNEL: u64 = -128_i64 as u64;
 const CONTEXT_USER: u64 = -512_i64 as u64;
 
-/// Where a frame is.
+/// The place of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Place {
     /// Address in the kernel.

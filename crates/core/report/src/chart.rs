@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// Bars are no longer than this, so that they end near their figures on wide terminals.
 const BAR_MAX: usize = 40;
-/// Where there is less room than this, bars show nothing and are left out.
+/// The width below which bars show nothing and are left out.
 const BAR_MIN: usize = 6;
 /// Labels are cut to a third of the width, but no shorter than this.
 const LABEL_MIN: usize = 8;
@@ -209,7 +209,7 @@ fn filled(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
-/// Where zero is, and how much a column is.
+/// The position of zero, and the value of a column.
 struct Axis {
     /// Columns for values below zero.
     left: usize,
@@ -393,7 +393,7 @@ fn waterfall(bars: &[&Bar], room: usize) -> Vec<String> {
         .collect()
 }
 
-/// Where each bar begins and ends.
+/// Returns the begin and the end of each bar.
 pub fn steps(bars: &[&Bar]) -> Vec<(f64, f64)> {
     let last = bars.len().saturating_sub(1);
     let mut at = 0.0;

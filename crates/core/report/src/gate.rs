@@ -99,7 +99,7 @@ fn detectable(gate: &Gate) -> Option<String> {
     })
 }
 
-/// How far a change goes in the direction of the limit.
+/// Returns the part of a change that goes in the direction of the limit.
 fn beyond(limit: &LimitJudged, own: &Judged) -> f64 {
     own.change.map_or(f64::NEG_INFINITY, |change| if limit.rise { change } else { -change })
 }

@@ -11,7 +11,7 @@ use analysis::runs::{History, HistoryRun, HistorySeries, RunName, Verdict};
 
 /// Columns of a sparkline; longer series are drawn in means of neighbours.
 const SPARKS: usize = 32;
-/// Where runs have no value.
+/// The sign for runs without a value.
 const MISSING: char = '·';
 
 /// Returns an experiment's results run after run, with changes of level.

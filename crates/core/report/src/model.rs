@@ -28,7 +28,8 @@ pub struct Section {
     pub blocks: Vec<Block>,
 }
 
-/// Where a section is shown: a page has figures and room, a text is read from top to bottom.
+/// The media in which a section is shown: a page has figures and room, a text is read from top to
+/// bottom.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Medium {
     /// Everywhere.
@@ -95,13 +96,13 @@ pub struct Chart {
     pub title: Text,
     /// Unit of all values.
     pub unit: Text,
-    /// Which way bars go.
+    /// The direction of bars.
     pub kind: ChartKind,
     /// Bars that belong together.
     pub groups: Vec<BarGroup>,
 }
 
-/// Which way bars go.
+/// The direction of bars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChartKind {
     /// To the right; values are not negative.

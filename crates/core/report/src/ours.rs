@@ -7,7 +7,7 @@ use std::io::{Read, Result, Seek};
 pub const GENERATOR: &str = "<meta name=\"generator\" content=\"Steelbench\">";
 /// In the first element of every flame graph.
 pub const SVG_GENERATOR: &str = "data-generator=\"Steelbench\"";
-/// How far into a page its head reaches at least.
+/// The bytes of a page that its head reaches at least.
 const HEAD_BYTES: usize = 1024;
 /// The author of every workbook.
 pub const AUTHOR: &str = "Steelbench";

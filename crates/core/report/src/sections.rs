@@ -54,11 +54,11 @@ pub enum Chapter {
     Storage,
     /// Cost of a unit of work.
     Cost,
-    /// How throughput changes with threads.
+    /// The change of throughput with threads.
     Scaling,
     /// Models of the throughput.
     Models,
-    /// Where time went: ceilings, waits, code, devices.
+    /// The use of time: ceilings, waits, code, devices.
     Resources,
     /// Failures, warnings, the environment, all that was recorded.
     Record,

@@ -29,7 +29,7 @@ pub struct Table<'a> {
     pub fixed: bool,
     /// Lines above the table on its own sheet; the first one is its title.
     pub lines: Vec<Text>,
-    /// How a spreadsheet draws it.
+    /// Its plot in a spreadsheet.
     pub plot: Option<Plot>,
     /// Rows that a report leaves out.
     pub left_out: usize,
@@ -48,11 +48,12 @@ pub struct Column {
     heading: Option<Text>,
     /// The type of its values.
     pub kind: Kind,
-    /// Where its cells begin or end.
+    /// The side of its cells that is aligned.
     pub align: Align,
     /// True for names, which may be shortened where space is short; figures may not.
     pub names: bool,
-    /// Where there is no room: columns with the highest number are left out first; 0 always stays.
+    /// The order in which columns are left out if there is no room: columns with the highest number
+    /// are left out first; 0 always stays.
     pub optional: u8,
     /// True if long text wraps in a workbook.
     pub wrapped: bool,
@@ -551,7 +552,7 @@ impl Cell {
         Self { interval: Some((low, high)), ..Self::default() }.shown(shown)
     }
 
-    /// How much better; green or red only where that is supported.
+    /// Returns the gain; green or red only where that is supported.
     pub fn comparison(comparison: &Comparison, unit: &str) -> Self {
         let tone = match comparison.supported() {
             false => Tone::Muted,

@@ -180,7 +180,7 @@ impl Terminal {
     }
 }
 
-/// Which columns are shown, and how wide.
+/// The columns that are shown, and how wide.
 struct TableLayout<'a> {
     columns: Vec<ShownColumn<'a>>,
     left_out: Vec<String>,

@@ -159,7 +159,7 @@ fn lines<'a>(summary: &'a Summary<'a>) -> Vec<Line<'a>> {
 /// A configuration and where its sessions' time went.
 type Measured<'a> = (&'a ConfigurationRow, &'a Accounting);
 
-/// Where the sessions' time went, by configuration.
+/// Returns the use of the sessions' time, by configuration.
 fn profile<'a>(summary: &'a Summary<'a>) -> Table<'a> {
     let measured: Vec<Measured> = summary
         .configurations

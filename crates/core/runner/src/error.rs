@@ -132,7 +132,7 @@ pub struct FolderError {
 pub struct HookError {
     /// Its purpose: `before_trial`, `volume fast: prepare`.
     pub name: String,
-    /// How it ended.
+    /// Its end.
     #[source]
     pub cause: HookEnd,
     /// The last line of its output, where the error is.

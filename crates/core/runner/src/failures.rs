@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-/// How often in a row trials of this session have failed for the same cause, retries included in
-/// their trial.
+/// The number of times that in a row trials of this session have failed for the same cause, retries
+/// included in their trial.
 #[derive(Debug)]
 pub struct Failures {
     /// Failures in a row that end the run; 0: no limit.

@@ -11,7 +11,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// How much of a hook's output is kept: the end of it, where the error is.
+/// The bytes of a hook's output that are kept: the end of it, where the error is.
 const OUTPUT_BYTES_MAX: usize = 64 << 10;
 /// Runs the command in a variable, which its own processes do not see: they may print theirs.
 const EVALUATE: &str = "steelbench_command=$STEELBENCH_COMMAND; unset STEELBENCH_COMMAND; \

@@ -1,4 +1,4 @@
-//! How far the programs of a set-up have read its files.
+//! The progress of the programs of a set-up through its files.
 
 use engine::setup::Setup;
 use experiment::Configuration;
@@ -22,7 +22,7 @@ pub struct Reading<'a> {
 struct SetupFile {
     /// As it is named.
     name: String,
-    /// Where it is, without links.
+    /// Its place, without links.
     place: PathBuf,
     bytes: u64,
 }
@@ -69,7 +69,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Where a process is in a file that it has open.
+/// Returns the position of a process in a file that it has open.
 fn position(pid: i32, file: &Path) -> Option<u64> {
     let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten();
     let open = descriptors

@@ -17,9 +17,9 @@ use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 use work::{Cancel, CancelReason, Stop, Work};
 
-/// How long all of it may take.
+/// The time that all of it may take.
 const TIME_MAX: Duration = Duration::from_secs(60);
-/// How soon a request to stop is noticed.
+/// The time after which a request to stop is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Marks the folder: one that a killed check has left is removed by the next check.
 const OWNER: &str = "steelbench check\n";
@@ -31,7 +31,7 @@ pub struct Rehearsal {
     pub refused: Vec<RefusedStatement>,
     /// Targets that cannot be prepared, a sentence each.
     pub failed: Vec<String>,
-    /// How far statements could be prepared, a sentence each.
+    /// The extent to which statements could be prepared, a sentence each.
     pub notes: Vec<String>,
 }
 

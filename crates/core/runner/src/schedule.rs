@@ -1,4 +1,4 @@
-//! Which trial is next: the plan, less what is recorded, with retries and adaptive repeats.
+//! The trial that is next: the plan, less what is recorded, with retries and adaptive repeats.
 
 use crate::failures::Failures;
 use experiment::file::{IDENTICAL_FAILURES, RESPONSE};
@@ -234,7 +234,7 @@ impl<'a> Schedule<'a> {
         trials.filter(|it| self.attempt_left(it.configuration, it.block).is_some())
     }
 
-    /// How far the run has come.
+    /// Returns the progress of the run.
     pub fn tally(&self) -> Tally {
         let tried = |planned: PlannedTrial| {
             self.tried.get(&(planned.configuration, planned.block)).copied()
@@ -278,7 +278,7 @@ pub fn unknown_response(experiment: &Experiment, observations: &Observations) ->
     Some(format!("{}: {}", RESPONSE.path(), experiment::unknown_name("response", &name, &known)))
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outlook {
     /// Its trials.
@@ -287,7 +287,8 @@ pub struct Outlook {
     pub complete: bool,
 }
 
-/// How far a recording has come on the plan of its experiment: what `run` would find if it went on.
+/// Returns the progress of a recording on the plan of its experiment: what `run` would find if it
+/// went on.
 pub fn outlook(experiment: &Experiment, recorded: &Recording) -> Outlook {
     let plan = Plan::new(experiment);
     let mut schedule = Schedule::new(experiment, &plan, recorded, false);

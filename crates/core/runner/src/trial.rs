@@ -26,7 +26,7 @@ pub struct Trial<'a> {
     pub set_up: Option<&'a dyn SetUp>,
 }
 
-/// How a trial ended.
+/// The end of a trial.
 pub enum Outcome {
     /// Measured to the end.
     Done(Box<Observations>),

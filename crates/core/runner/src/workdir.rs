@@ -184,7 +184,7 @@ impl WorkFolder {
         Ok(is_orphan.then_some(Self { path, folder, marker, is_ours: false }))
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }

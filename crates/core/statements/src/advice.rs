@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Advice {
     /// Its kind.
     pub kind: AdviceKind,
-    /// Where.
+    /// The place.
     pub database: String,
     /// The table by its number, if it is about one.
     pub table: Option<usize>,
@@ -23,7 +23,7 @@ pub struct Advice {
     pub change: String,
     /// Its cost in writes and space, or a caution.
     pub price: String,
-    /// How sure it is.
+    /// Its certainty.
     pub certainty: Certainty,
     /// A statement that does it, which `queries try` takes.
     pub ddl: Option<String>,
@@ -110,7 +110,7 @@ pub enum AdviceKind {
     Setting,
 }
 
-/// How sure an advice is.
+/// The certainty of an advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {

@@ -42,7 +42,7 @@ counters! {
     CpuNs: "CPU time", Nanoseconds;
     /// Time in which runs waited for locks of tables.
     LockNs: "lock time", Nanoseconds;
-    /// How often it was planned.
+    /// The number of plans that were made of it.
     Plans: "plans made", Number;
     /// Time of planning.
     PlanningNs: "planning", Nanoseconds;

@@ -17,7 +17,7 @@ pub struct Snapshot {
     pub span: Span,
     /// Bytes of a page.
     pub block_bytes: u64,
-    /// How often the server evicted statements; `None`: not known.
+    /// The number of times that the server evicted statements; `None`: not known.
     pub evictions: Option<u64>,
     /// Runs that the server counted without their statement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ pub struct Span {
 /// them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
-    /// Where it is.
+    /// Its path.
     pub database: String,
     /// Empty where the engine has none.
     pub schema: String,
@@ -79,7 +79,7 @@ pub struct Table {
     pub bytes: Option<u64>,
     /// When the counters began, ms since 1970 UTC.
     pub since_ms: Option<i64>,
-    /// How often it was read whole.
+    /// The number of times that it was read whole.
     pub scans: Option<u64>,
     /// Rows that were read so.
     pub scanned_rows: Option<u64>,
@@ -186,7 +186,7 @@ pub struct Index {
     pub bytes: Option<u64>,
     /// Entries, as the server estimates.
     pub entries: Option<f64>,
-    /// How often it was read, since the table's counters began.
+    /// The number of times that it was read, since the table's counters began.
     pub scans: Option<u64>,
     /// Of an interval: how often it was read in it.
     pub interval_scans: Option<u64>,

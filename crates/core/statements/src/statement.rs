@@ -25,7 +25,7 @@ pub struct Statement {
     /// The rows of the server's view that counted it; empty in files of older versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<CountedRow>,
-    /// How its times differ.
+    /// The spread of its times.
     pub spread: Option<Spread>,
     /// The percentiles of its times, where each run is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,7 @@ pub struct CountedRow {
     pub counters: BTreeMap<Counter, u64>,
 }
 
-/// How the times of a statement's runs differ, ms.
+/// The spread of the times of a statement's runs, ms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// The shortest; of an interval not known.
@@ -86,7 +86,7 @@ pub struct Percentiles {
 /// A plan of a statement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StatementPlan {
-    /// How we came by it.
+    /// Its origin.
     pub origin: Origin,
     /// Of how many runs; 0 where that is not known, or it was re-explained.
     pub runs: u64,
@@ -112,7 +112,7 @@ pub struct PlanText {
     pub text: String,
 }
 
-/// How we came by a plan.
+/// The origin of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {

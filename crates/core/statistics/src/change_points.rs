@@ -1,4 +1,4 @@
-//! Where a series of runs changes its level: E-divisive, of energy statistics with a permutation
+//! The changes of level of a series of runs: E-divisive, of energy statistics with a permutation
 //! test.
 //!
 //! Source: D. S. Matteson and N. A. James, Journal of the American Statistical Association 109
@@ -30,8 +30,8 @@ const ROUNDING: f64 = 1e-9;
 pub struct ChangePoint {
     /// Position of the first value of the new level.
     pub at: usize,
-    /// How often series without it show as large a change: the larger p-value of the two tests,
-    /// against values in random order and against values that depend on the one before.
+    /// The share of series without it that show as large a change: the larger p-value of the two
+    /// tests, against values in random order and against values that depend on the one before.
     pub p_value: f64,
 }
 
@@ -119,8 +119,9 @@ fn significant(
     })
 }
 
-/// How often chance is as extreme, if that is seldom enough. The series itself counts as one of the
-/// chances, so that the level is kept (B. Phipson and G. K. Smyth, 2010).
+/// Returns the probability of a result as extreme by chance, if it is small enough. The series
+/// itself counts as one of the chances, so that the level is kept (B. Phipson and G. K. Smyth,
+/// 2010).
 fn p_value(chances: usize, level: f64, mut is_as_extreme: impl FnMut() -> bool) -> Option<f64> {
     let share = |as_extreme: usize| (1 + as_extreme) as f64 / (1 + chances) as f64;
     let mut as_extreme = 0;
@@ -140,7 +141,7 @@ fn shuffle(values: &mut [Value], random: &mut Xoshiro256PlusPlus) {
     }
 }
 
-/// Where a series is best cut in two, and how different the parts are.
+/// Returns the place where a series is best cut in two, and the difference of the parts.
 fn largest_change(values: &[Value]) -> Option<(usize, f64)> {
     let cuts = SEGMENT_MIN..(values.len() + 1).saturating_sub(SEGMENT_MIN);
     let statistics = statistics(values);

@@ -79,7 +79,7 @@ pub enum Reason {
     Worse {
         /// The leader then.
         leader: usize,
-        /// How many times better the leader was; a difference where values have no logarithm.
+        /// The gain of the leader; a difference where values have no logarithm.
         by: f64,
         /// One-sided p-value of "not worse".
         p_value: f64,
@@ -108,8 +108,8 @@ pub struct Survivor {
     pub mean: f64,
     /// Interval of the mean, corrected for looks and candidates; `None` before the first look.
     pub interval: Option<Interval>,
-    /// How many times better the leader is (a difference where values have no logarithm),
-    /// corrected likewise; `None` of the leader itself.
+    /// The gain of the leader (a difference where values have no logarithm), corrected likewise;
+    /// `None` of the leader itself.
     pub behind: Option<Interval>,
 }
 

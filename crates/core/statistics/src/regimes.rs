@@ -50,7 +50,7 @@ const ROUNDING: f64 = 1e-12;
 pub struct Regimes {
     /// One or two values between the groups, in ascending order.
     pub cuts: Vec<f64>,
-    /// How often series without groups seem as much divided.
+    /// The share of series without groups that seem as divided.
     pub p_value: f64,
 }
 

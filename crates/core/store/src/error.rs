@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 /// with its index, and the folder to sync it.
 const FILES_OF_DATABASE: usize = 4;
 
-/// Why a results file could not be used. Every message names the file and says what to do.
+/// The reason why a results file could not be used. Every message names the file and says what to
+/// do.
 #[derive(Debug, thiserror::Error)]
 #[error("results file {}: {fault}", path.display())]
 pub struct StoreError {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long to wait for another process: a reader of a large file keeps a writer waiting no longer.
+/// The time to wait for another process: a reader of a large file keeps a writer waiting no longer.
 const BUSY_WAIT: Duration = Duration::from_secs(30);
 /// Longest time of one read. A large file takes seconds; one that takes longer is not a genuine
 /// results file.
@@ -56,7 +56,7 @@ impl std::fmt::Debug for DeclaredRoles {
 pub struct Store {
     pub(crate) connection: Connection,
     path: PathBuf,
-    /// How long one reading may take.
+    /// The time that one reading may take.
     pub(crate) reading_max: Duration,
     /// Roles of the settings of a run that recorded none.
     pub(crate) declared: DeclaredRoles,

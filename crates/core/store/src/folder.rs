@@ -5,7 +5,7 @@ use observations::Recording;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// How the name of a results file ends.
+/// The extension of the name of a results file.
 pub const EXTENSION: &str = "steelbench";
 
 /// Returns whether a path has the name of a results file, existing or not.

@@ -7,10 +7,10 @@ use std::io::{self, ErrorKind};
 use std::time::{Duration, Instant};
 use work::Stop;
 
-/// How often one who waits looks whether to stop.
+/// The interval at which one who waits looks whether to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How soon a socket is tried again whose server has no room for more connections.
+/// The time after which a socket is tried again whose server has no room for more connections.
 const TRY_AGAIN: Duration = Duration::from_millis(10);
 
 /// A wait that ended because the user asked to stop.
@@ -25,10 +25,10 @@ impl Stopped {
     }
 }
 
-/// How long to wait for the other end of a connection; by default for ever.
+/// The time to wait for the other end of a connection; by default for ever.
 #[derive(Debug, Clone, Default)]
 pub struct Patience {
-    /// When it ends ([`ErrorKind::TimedOut`]), and after what time.
+    /// The time when it ends ([`ErrorKind::TimedOut`]), and the time allowed.
     limit: Option<(Instant, Duration)>,
     /// The stop that may end it early ([`Stopped`]), and the time for which it continues then.
     pub stop: Option<(Stop, Duration)>,
@@ -49,7 +49,7 @@ impl Patience {
         self.limit = time.and_then(|time| Some((Instant::now().checked_add(time)?, time)));
     }
 
-    /// How long to wait before the next look; fails when it has ended.
+    /// Returns the time to wait before the next look; fails when it has ended.
     fn slice(&self) -> io::Result<Option<Duration>> {
         let now = Instant::now();
         let left = self.limit.map(|(until, _)| until.saturating_duration_since(now));

@@ -25,7 +25,7 @@ impl Key {
     }
 }
 
-/// Which data file a row goes to. A row's file follows from its key alone.
+/// The data file that a row goes to. A row's file follows from its key alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placement {
     files: u32,

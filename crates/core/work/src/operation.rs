@@ -25,7 +25,7 @@ pub struct Work {
 pub struct SharedTables {
     /// All that they and their rows follow from: the same text, the same rows.
     pub identity: String,
-    /// How many of [`Work::tables`], from the first on.
+    /// The number of [`Work::tables`] that it uses, from the first on.
     pub tables: usize,
     /// Bytes of their rows, about.
     pub bytes: u64,
@@ -50,7 +50,7 @@ pub enum Operation {
         table: usize,
         /// Outputs of the query.
         outputs: Vec<Output>,
-        /// Which rows.
+        /// The rows.
         rows: Filter,
         /// The columns by which aggregates are grouped; they are outputs too, in front.
         group_by: Vec<&'static str>,
@@ -73,14 +73,14 @@ pub enum Operation {
         column: &'static str,
         /// The increment.
         add: i64,
-        /// Which rows.
+        /// The rows.
         rows: Filter,
     },
     /// Deletes rows.
     Delete {
         /// Position in [`Work::tables`].
         table: usize,
-        /// Which rows.
+        /// The rows.
         rows: Filter,
     },
     /// Calls the stored procedure that inserts rows in a loop and makes their keys itself.
@@ -137,7 +137,7 @@ pub enum Output {
     Avg(&'static str),
 }
 
-/// Which rows an operation is about.
+/// The rows of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Filter {
     /// All of them.

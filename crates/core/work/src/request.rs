@@ -5,7 +5,7 @@ use crate::Key;
 pub enum Request<'a> {
     /// Runs a statement once.
     Execute {
-        /// Which one.
+        /// Its name.
         statement: Statement<'a>,
         /// Values of its parameters.
         parameters: &'a [Parameter],

@@ -225,8 +225,8 @@ pub struct Fill {
     pub columns: Vec<&'static str>,
     /// The rows, in batches.
     pub batches: Box<dyn Iterator<Item = Rows> + Send>,
-    /// How many threads load rows that they have taken while another takes more. An engine that
-    /// loads in the thread that takes them leaves it at 0.
+    /// The number of threads that load rows that they have taken while another takes more. An
+    /// engine that loads in the thread that takes them leaves it at 0.
     pub busy: Arc<AtomicUsize>,
 }
 

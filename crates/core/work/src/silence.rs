@@ -1,4 +1,4 @@
-//! How long a server or a program may be silent.
+//! The time that a server or a program may be silent.
 
 use std::ffi::OsString;
 use std::time::Duration;

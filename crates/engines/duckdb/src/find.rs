@@ -1,4 +1,4 @@
-//! Which libduckdb a trial runs on.
+//! The libduckdb that a trial runs on.
 
 use super::library::{Library, Unusable};
 use engine::EngineError;

@@ -8,7 +8,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 use work::Cancel;
 
-/// How often the token is looked at.
+/// The interval at which the token is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Interrupts the statements of a trial's connections as long as the trial is asked to stop.

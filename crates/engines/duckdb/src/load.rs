@@ -58,8 +58,8 @@ pub fn settings(
     Ok(all)
 }
 
-/// How many connections are to fill a table: as many as DuckDB otherwise has threads, but each has
-/// the rows of a transaction in memory.
+/// Returns the number of connections that are to fill a table: as many as DuckDB otherwise has
+/// threads, but each has the rows of a transaction in memory.
 pub fn connections(table: &Table, settings: &[LoadSetting]) -> usize {
     let threads = settings.iter().find(|own| own.name == THREADS);
     let threads = threads.and_then(|own| own.otherwise.parse().ok()).unwrap_or(1);
@@ -172,7 +172,7 @@ struct Load<'l> {
 /// The turn to commit a transaction.
 #[derive(Default)]
 struct Turn {
-    /// How many have been.
+    /// The number that is over.
     over: usize,
     /// Those behind one that has failed are not.
     failed: bool,

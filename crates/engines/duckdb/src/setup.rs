@@ -12,7 +12,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// Where the first bytes of a database file have its sign.
+/// The offset of the sign in the first bytes of a database file.
 ///
 /// <https://duckdb.org/docs/stable/internals/storage>
 const MAGIC_AT: usize = 8;

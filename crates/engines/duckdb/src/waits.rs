@@ -68,7 +68,7 @@ pub const WAIT_TYPES: &[WaitType] = &[
 /// the thread's times.
 const SHORT: Duration = Duration::from_micros(20);
 
-/// Where the sessions of a trial are seen.
+/// The slots in which the sessions of a trial are seen.
 #[derive(Debug, Clone)]
 pub struct Slots {
     observed: bool,

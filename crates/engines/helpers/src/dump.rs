@@ -3,7 +3,7 @@
 use engine::setup::first_bytes;
 use std::path::Path;
 
-/// How a dump by `pg_dump` is restored.
+/// The format of a dump by `pg_dump`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// A script for psql.

@@ -10,7 +10,7 @@ use transport::Stream;
 /// Bytes on their way in one direction.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// How often a session without bytes looks whether the relay is over.
+/// The interval at which a session without bytes looks whether the relay is over.
 const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 
 /// Bytes that were read and are not written yet.
@@ -58,7 +58,7 @@ impl Buffer {
     }
 }
 
-/// How far a call that does not wait came.
+/// The progress of a call that does not wait.
 #[derive(Clone, Copy, PartialEq)]
 enum Progress {
     /// It would have to wait.

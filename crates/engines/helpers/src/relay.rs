@@ -15,11 +15,11 @@ use std::time::{Duration, Instant};
 use transport::Stream;
 use work::Stop;
 
-/// How the names of the folders begin; the number of the process and another number follow.
+/// The prefix of the names of the folders; the number of the process and another number follow.
 const FOLDER: &str = "steelbench-relay-";
 /// The path of a socket has at most 107 bytes (unix(7)); this leaves room for what follows.
 const PARENT_BYTES_MAX: usize = 50;
-/// How soon a connection is accepted again that could not be.
+/// The time after which a connection is accepted again that could not be.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(20);
 /// Time that a session has to end: one that logs in on a silent server does not notice the end.
 const END_MAX: Duration = Duration::from_secs(3);

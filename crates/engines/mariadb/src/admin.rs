@@ -23,22 +23,23 @@ const COMMENT: &str = "made by steelbench";
 /// comments: that of a language which no default has.
 const UNFINISHED: &str = "utf8mb4_esperanto_ci";
 
-/// Why a database of that name is in the way.
+/// The reason why a database of that name is in the way.
 pub const IS_FOREIGN: &str = "already exists and Steelbench did not create it; rename it, or use \
                               another server";
 
 /// Name of the lock that a run in the database holds.
 const LOCK: &str = "steelbench";
 
-/// How long the database may be held by a session that is over but that the server still believes
-/// in.
+/// The time that the database may be held by a session that is over but that the server still
+/// believes in.
 const HELD_MAX: Duration = Duration::from_secs(20);
 
-/// How long the server may take for each step of cleaning up, and when the trial was asked to stop.
+/// The time that the server may take for each step of cleaning up, and when the trial was asked to
+/// stop.
 const CLEANING: Duration = Duration::from_secs(300);
 const STOPPING: Duration = Duration::from_secs(10);
 
-/// How long sessions of a load may take to end by themselves, and when they are killed.
+/// The time that sessions of a load may take to end by themselves, and when they are killed.
 const ENDING: Duration = Duration::from_millis(250);
 const ENDED_MAX: Duration = Duration::from_secs(10);
 

@@ -28,7 +28,7 @@ const NONE: &str = "none";
 /// Algorithm of pages that every server has.
 const BUILT_IN: &str = "zlib";
 
-/// Where plugins are, seen from the server's program.
+/// The place of plugins, seen from the server's program.
 const PLUGINS: [&str; 3] = ["../lib/mysql/plugin", "../lib64/mysql/plugin", "../lib/plugin"];
 
 /// A way to compress a table.

@@ -15,7 +15,7 @@ pub struct MariaDialect {
     pub folders: Vec<PathBuf>,
     /// Bytes of a page.
     pub page_bytes: u32,
-    /// How tables are compressed.
+    /// The compression of tables.
     pub compression: Option<Compression>,
     /// True if the server has sequences, as MariaDB does and MySQL does not.
     pub has_sequences: bool,

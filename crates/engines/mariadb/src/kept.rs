@@ -14,7 +14,7 @@ use work::{Cancel, Fill, Work};
 /// The database of tables that no trial works on.
 const DATABASE_MEANWHILE: &str = "steelbench_kept";
 
-/// How many seconds a session of a load may hold a table that is to be put back.
+/// The seconds that a session of a load may hold a table that is to be put back.
 const LOCK_MAX_S: u32 = 10;
 
 /// Loads data sets and gives their tables to a trial.

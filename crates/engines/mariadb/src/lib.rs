@@ -57,7 +57,7 @@ use std::path::Path;
 use std::time::Duration;
 use work::Stop;
 
-/// How long a server may take to accept a connection, where its URL does not say.
+/// The time that a server may take to accept a connection, where its URL does not say.
 const CONNECTING: Duration = Duration::from_secs(10);
 
 /// MariaDB from version 10.6 up and MySQL from 9.0 up; by URL MySQL from 8.0 up.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The numbers of the connections that serve a load.
 pub type Sessions = servers::load::Sessions<u32>;
 
-/// How a load connects.
+/// The connections of a load.
 #[derive(Debug, Clone)]
 pub struct LoadConfig {
     /// To which server and database.

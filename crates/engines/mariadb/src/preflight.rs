@@ -22,7 +22,7 @@ use work::Stop;
 /// `ER_UNKNOWN_SYSTEM_VARIABLE`.
 const UNKNOWN_VARIABLE: u16 = 1193;
 
-/// How long a server may take for each answer.
+/// The time that a server may take for each answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// Connections of a trial in addition to those of the load: of administration, and of the observer

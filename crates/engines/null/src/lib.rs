@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use work::{Cancel, Key, Request, Stop, Work};
 
-/// How often a real delay looks whether it is to end.
+/// The interval at which a real delay looks whether it is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// The scripted engine.

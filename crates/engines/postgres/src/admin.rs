@@ -29,20 +29,20 @@ pub const LOAD: &str = "steelbench load";
 /// Between two looks whether the trial is to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How long a server may take to stop a statement after a request to cancel it.
+/// The time that a server may take to stop a statement after a request to cancel it.
 const STOPPING: Duration = Duration::from_secs(10);
 
-/// How long it may take for each step of cleaning up, unless it is asked to stop.
+/// The time that it may take for each step of cleaning up, unless it is asked to stop.
 const CLEANING: Duration = Duration::from_secs(300);
 
-/// How long a server may take to recover from a crash before we give up what is on it.
+/// The time that a server may take to recover from a crash before we give up what is on it.
 const RECOVERY: Duration = Duration::from_secs(30);
 
-/// How long the schema may be held by a session that is over but that the server still believes in,
-/// until it asks: see `patient` in `host`.
+/// The time that the schema may be held by a session that is over but that the server still
+/// believes in, until it asks: see `patient` in `host`.
 const HELD_MAX: Duration = Duration::from_secs(20);
 
-/// How long sessions of a load may take to end by themselves, and when they are ended.
+/// The time that sessions of a load may take to end by themselves, and when they are ended.
 const ENDING: Duration = Duration::from_millis(250);
 const ENDED_MAX: Duration = Duration::from_secs(10);
 

@@ -21,10 +21,10 @@ use work::Cancel;
 /// Where `ALTER SYSTEM` writes to.
 const AUTO_CONF: &str = "postgresql.auto.conf";
 
-/// How long the server may take to load its files.
+/// The time that the server may take to load its files.
 const RELOAD: Duration = Duration::from_secs(30);
 
-/// How long another run may hold the database.
+/// The time that another run may hold the database.
 const HELD_MAX: Duration = Duration::from_secs(20);
 
 /// Settings whose values are lists of names, each quoted by itself: `variable_is_guc_list_quote` in

@@ -1,4 +1,4 @@
-//! Which method compresses which column: PostgreSQL compresses texts of rows that would be longer
+//! The method that compresses each column: PostgreSQL compresses texts of rows that would be longer
 //! than 2 kB (TOAST).
 
 use super::dialect::width;

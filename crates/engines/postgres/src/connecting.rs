@@ -5,7 +5,7 @@ use engine::ServerError;
 use observe::process_title;
 use std::time::Duration;
 
-/// How long the server may take to say whether a session works.
+/// The time that the server may take to say whether a session works.
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// Keeps the statements of this session out of the server's statistics, as superusers may choose.

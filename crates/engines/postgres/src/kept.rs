@@ -14,7 +14,7 @@ use work::{Cancel, Fill, Work};
 /// The schema of tables that no trial works on.
 const SCHEMA_MEANWHILE: &str = "steelbench_kept";
 
-/// How long a session of a load may hold a table that is to be put back.
+/// The time that a session of a load may hold a table that is to be put back.
 const LOCK_MAX: &str = "10s";
 
 /// Loads data sets and gives their tables to a trial.

@@ -61,9 +61,9 @@ use std::path::Path;
 use std::time::Duration;
 use work::{Stop, Table};
 
-/// How long a server may take to accept a connection, where its URL does not say.
+/// The time that a server may take to accept a connection, where its URL does not say.
 const CONNECTING: Duration = Duration::from_secs(10);
-/// How long a connection may be silent before it is checked.
+/// The time that a connection may be silent before it is checked.
 const SILENCE: Duration = Duration::from_secs(30);
 
 /// PostgreSQL, from version 14 up.

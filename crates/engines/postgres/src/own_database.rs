@@ -29,7 +29,7 @@ const MARK: &str = "made by steelbench; dropped at the end of its run";
 /// In the folder of the run: the servers on which it has made databases, one a line.
 const SERVERS: &str = "databases-made-on";
 
-/// How long another run may hold the database that the URL names.
+/// The time that another run may hold the database that the URL names.
 const HELD_MAX: Duration = Duration::from_secs(20);
 
 /// A server on which a run has databases of its own.
@@ -37,7 +37,7 @@ struct OwnDatabases {
     /// In the database that the URL names.
     client: Client,
     config: Config,
-    /// How the names of the databases begin: no other results file has the same.
+    /// The prefix of the names of the databases: no other results file has the same.
     prefix: String,
 }
 

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use work::Stop;
 
-/// How long a server may take for each answer.
+/// The time that a server may take for each answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// Connections of a trial in addition to those of the load: of administration, and of the observer

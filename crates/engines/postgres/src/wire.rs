@@ -44,7 +44,7 @@ pub fn operation_sql(statements: &[StatementText], operation: usize) -> &str {
 /// exchange of messages or several, each of which ends with the server's ReadyForQuery.
 pub struct PostgresWire {
     statements: Arc<[StatementText]>,
-    /// Which of them the server has prepared for this connection.
+    /// The statements that the server has prepared for this connection.
     prepared: Vec<bool>,
     /// Statements whose Parse is in flight, in order.
     parsing: VecDeque<usize>,

@@ -64,10 +64,10 @@ pub fn validate(
     invalid
 }
 
-/// How the names of records end.
+/// The extension of records.
 const RECORD: &str = ".json";
 
-/// How long a server may take to end and start.
+/// The time that a server may take to end and start.
 const RESTART: Duration = Duration::from_secs(300);
 
 /// A server's values before our change.
@@ -95,11 +95,11 @@ struct Process {
 
 /// How an engine's servers are changed and put back.
 pub trait Alter {
-    /// How to reach a server; shown without its password.
+    /// The address of a server and the login; shown without its password.
     type Config: Display + Clone;
     /// Further notes of the engine.
     type Own: Serialize + DeserializeOwned + Clone + Default;
-    /// How the names of records begin.
+    /// The prefix of the names of records.
     const RECORDS: &'static str;
 
     /// The server by URL of a configuration.

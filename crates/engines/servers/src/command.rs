@@ -44,7 +44,7 @@ struct Silence<'a> {
     looked: Instant,
 }
 
-/// How far a group of processes has come.
+/// The progress of a group of processes.
 type Progress = BTreeMap<i32, GroupMember>;
 
 /// Runs a program to its end. When the trial is asked to stop, or after this time, it is killed

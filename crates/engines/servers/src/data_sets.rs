@@ -10,7 +10,7 @@ use observations::fnv1a;
 use std::path::{Path, PathBuf};
 use work::Work;
 
-/// How the names of the directories beside the server's own begin.
+/// The prefix of the names of the directories beside the server's own.
 const BESIDE: &str = "data.";
 
 /// The tables of a trial's data set.
@@ -47,13 +47,13 @@ impl KeptTables {
         }))
     }
 
-    /// How many tables there are.
+    /// Returns the number of tables.
     pub fn count(&self) -> usize {
         self.tables.len()
     }
 }
 
-/// Which data set the data directory of a server holds, as it was loaded.
+/// The data set that the data directory of a server holds, as it was loaded.
 #[derive(Debug, Default)]
 pub struct DataSets {
     held: Option<String>,

@@ -21,7 +21,7 @@ const CONNECTIONS_MIN: u32 = 128;
 /// Lines of the server's log that explain a failure.
 const LOG_LINES: usize = 15;
 
-/// How long after a failure the server may take to write of it.
+/// The time that after a failure the server may take to write of it.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The parts of an engine from which its hosts are made.
@@ -64,7 +64,7 @@ pub trait Hosted: Send + Sized + 'static {
     ) -> Result<Box<dyn Instance>, EngineError>;
 }
 
-/// How an engine reaches a server.
+/// The address and the login of an engine's server.
 pub type Config<E> = <<E as Hosted>::Product as Product>::Config;
 
 /// The settings in `[target]` that hosts read.
@@ -87,7 +87,7 @@ pub struct Trial<'a> {
     pub configuration: &'a Configuration,
     /// Where its files go.
     pub folders: &'a Folders,
-    /// How many connections its load opens.
+    /// The number of connections that its load opens.
     pub connections: u32,
     /// Its stop request.
     pub cancel: &'a Cancel,
@@ -97,7 +97,7 @@ pub struct Trial<'a> {
 pub struct Target<P: Product> {
     /// The server, if it is a private one.
     pub private: Option<Arc<Mutex<Server<P>>>>,
-    /// How to reach it.
+    /// Its address and login.
     pub config: P::Config,
     /// Session settings of the load's connections.
     pub session_settings: Settings,

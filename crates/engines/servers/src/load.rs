@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use transport::{Connections, Stream, Wire};
 use work::{Cancel, Request, Statement};
 
-/// How long a thread waits at most before it looks whether it is to stop.
+/// The time that a thread waits at most before it looks whether it is to stop.
 const WAIT_MAX: Duration = Duration::from_millis(50);
 
-/// How long sessions may take to report their counters, which is not work.
+/// The time that sessions may take to report their counters, which is not work.
 const PUBLISH_MAX: Duration = Duration::from_secs(30);
 
 /// The server's numbers of the sessions that serve a load.

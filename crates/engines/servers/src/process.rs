@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 use work::Cancel;
 
-/// How long killed processes may take to go.
+/// The time that killed processes may take to go.
 const KILLED: Duration = Duration::from_secs(10);
 
 /// A server process that we started, which is sent a signal when we die.
@@ -64,7 +64,7 @@ impl Process {
         self.pid.as_raw_pid()
     }
 
-    /// How it ended, once it has.
+    /// Its end, once it has ended.
     pub fn ended(&self) -> Option<ExitStatus> {
         *lock(&self.ended)
     }

@@ -1,9 +1,9 @@
-//! How far the processes of a program have come.
+//! The progress of the processes of a program.
 
 use observe::processes;
 use std::collections::BTreeMap;
 
-/// How far a process has come: its CPU time in ticks, and the bytes that it has read and written.
+/// The progress of a process: its CPU time in ticks, and the bytes that it has read and written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GroupMember {
     /// Ticks in user and kernel mode, with those of children that have ended.

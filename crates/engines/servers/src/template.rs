@@ -26,8 +26,8 @@ const ROOT: u32 = 0;
 /// The file that marks a template as ours and complete; it has the recipe.
 const MARKER: &str = ".steelbench-template";
 
-/// How long a program may take to make a data directory, and another process for the same template,
-/// unless it fills it.
+/// The time that a program may take to make a data directory, and another process for the same
+/// template, unless it fills it.
 const INITIALISATION: Duration = Duration::from_secs(300);
 
 /// Recipe of a template.
@@ -36,7 +36,7 @@ pub struct Recipe<'a> {
     pub cache: &'a Path,
     /// The account that owns it.
     pub account: &'a Account,
-    /// How its name begins.
+    /// The beginning of its name.
     pub kind: &'a str,
     /// The version of the server.
     pub version: &'a dyn Display,
@@ -61,7 +61,7 @@ pub struct Template {
 
 /// A template that is being made.
 pub struct Unfinished<'a> {
-    /// Where: it is to have the data directory, as `data`.
+    /// The place: it is to have the data directory, as `data`.
     pub folder: &'a Path,
     account: &'a Account,
     lock: &'a File,

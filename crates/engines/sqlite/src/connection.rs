@@ -92,7 +92,7 @@ impl DataFiles {
             .flat_map(move |file| extensions.map(|extension| file.with_extension(extension)))
     }
 
-    /// Which files these are, of those that exist.
+    /// Returns the identities of these files, as far as they exist.
     pub fn identities(&self) -> Vec<Identity> {
         self.lasting()
             .filter_map(|path| path.metadata().ok().map(|file| (path, file.dev(), file.ino())))

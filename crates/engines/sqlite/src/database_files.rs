@@ -6,7 +6,7 @@ use statements::ScriptStatement;
 use std::path::Path;
 use work::Stop;
 
-/// How a database file begins (<https://www.sqlite.org/fileformat2.html>, 1.3).
+/// The first bytes of a database file (<https://www.sqlite.org/fileformat2.html>, 1.3).
 pub const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// SQLite's files.

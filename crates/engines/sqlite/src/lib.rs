@@ -38,7 +38,7 @@ use work::Stop;
 const ATTACHED_MAX: i64 = 125;
 
 choice! {
-    /// How a session opens its data files.
+    /// The mode in which a session opens its data files.
     pub enum Open {
         /// Each by a connection of its own.
         Separate = "separate",
@@ -64,7 +64,7 @@ settings! {
     /// SQLite PRAGMAs: journal_mode, synchronous, page_size, cache_size, mmap_size,
     /// wal_autocheckpoint, locking_mode, temp_store and others. Steelbench reads each one back.
     pub PRAGMAS: Option<Value> = "target.settings.*", Kind::Scalar;
-    /// How long a session waits for a lock before its transaction fails.
+    /// The time that a session waits for a lock before its transaction fails.
     pub BUSY_TIMEOUT: f64 = "target.busy_timeout", Kind::Duration, "60 s";
     /// Allocation unit of data files; Steelbench allocates the first unit before the measurement.
     /// 0: page by page. A unit larger than the data makes a pre-sized file.

@@ -33,7 +33,7 @@ const SAMPLE_MAX: Duration = Duration::from_secs(1);
 const SAMPLED_ROWS: usize = 5_000;
 /// Time for all runs together.
 const RUNS_MAX: Duration = Duration::from_secs(60);
-/// How long we wait for a writer.
+/// The time that we wait for a writer.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Steps of SQLite's machine between two looks at the clock.
 const STEPS: i32 = 10_000;

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Rows that are read in a row.
 const BLOCK_ROWS: u64 = 8192;
 
-/// How long a writer may keep us waiting.
+/// The time that a writer may keep us waiting.
 const BUSY: Duration = Duration::from_secs(10);
 
 impl DatabaseFiles for Sqlite {

@@ -17,7 +17,8 @@ use work::{Key, Parameter, Request, Statement};
 /// renewed, so that waiting for the client is not taken for waiting in the engine.
 const IDLE_RESYNCHRONIZE: Duration = Duration::from_micros(20);
 
-/// How often a transaction is repeated when SQLite says that its snapshot is too old to write.
+/// The number of times that a transaction is repeated when SQLite says that its snapshot is too old
+/// to write.
 const RETRIES_MAX: u32 = 100;
 
 /// An operation, ready to run.

@@ -249,9 +249,8 @@ fn lock_of_level(level: c_int) -> Event {
     }
 }
 
-/// Which of the WAL's locks a slot of the shared memory is:
-/// 0 writer, 1 checkpointer, 2 recovery, the rest readers
-/// (<https://www.sqlite.org/walformat.html>).
+/// Returns the WAL lock of a slot of the shared memory: 0 writer, 1 checkpointer, 2 recovery, the
+/// rest readers (<https://www.sqlite.org/walformat.html>).
 fn lock_of_slot(slot: c_int) -> Event {
     match slot {
         0 => Event::WriterLock,

@@ -6,7 +6,7 @@ use work::{Column, DataType, DefaultValue, Operation, Output, Table, Work};
 /// T-SQL for the tables of one trial.
 #[derive(Debug, Default)]
 pub struct MssqlDialect {
-    /// How tables are compressed: `none`, `row`, `page` or `columnstore`.
+    /// The compression of tables: `none`, `row`, `page` or `columnstore`.
     pub compression: Option<String>,
     /// `OPTIMIZE_FOR_SEQUENTIAL_KEY` of the clustered index.
     pub sequential_key: Option<bool>,

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 const PREFIX: &str = "workload.responses.";
 
 choice! {
-    /// Which way a response is better.
+    /// The direction in which a response is better.
     pub enum Better {
         /// More is better.
         Higher = "higher",

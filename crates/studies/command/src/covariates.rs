@@ -1,4 +1,4 @@
-//! How the response depends on parameters that were drawn.
+//! The dependence of the response on parameters that were drawn.
 //!
 //! Configurations of a block have the same values. A parameter that makes all of them slower by the
 //! same factor cancels in each ratio, which is why comparisons need no adjustment for it. Two
@@ -30,7 +30,7 @@ pub struct Covariate {
     /// True if changes are factors, which they are where every value of the response has a
     /// logarithm; else they are differences in its unit.
     pub by_ratio: bool,
-    /// How the mean of a block changes from the smallest to the largest value.
+    /// The change of the mean of a block from the smallest to the largest value.
     pub response: Dependence,
     /// Share of the variance between blocks that it explains.
     pub r_squared: f64,

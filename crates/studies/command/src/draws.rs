@@ -42,7 +42,7 @@ pub enum DrawError {
     Constant,
 }
 
-/// Where the values of a parameter are drawn from, all equally likely.
+/// The source of the values of a parameter, all equally likely.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Source {
     /// A list.
@@ -162,7 +162,7 @@ mod tests {
         Source::parse(&Value::Text(text.to_owned()))
     }
 
-    /// How often each text is drawn by 6,000 seeds.
+    /// Returns the number of times that each text is drawn by 6,000 seeds.
     fn counts(source: &Source) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
         for seed in 0..6_000 {

@@ -49,7 +49,7 @@ pub struct Job {
     runs: Runs,
 }
 
-/// How often the command is run in a trial.
+/// The number of times that the command is run in a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Runs {
     min: u64,
@@ -69,7 +69,7 @@ pub enum Accepted {
     Any,
 }
 
-/// Where standard output goes.
+/// The destination of standard output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Sink {
     /// To /dev/null.

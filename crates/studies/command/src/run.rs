@@ -16,7 +16,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use work::Cancel;
 
-/// How often the shell is started to know how long it takes.
+/// The number of times that the shell is started to know how long it takes.
 const SHELL_STARTS: u32 = 20;
 /// The variable that tells a command which run it is.
 const ITERATION: &str = "STEELBENCH_ITERATION";
@@ -108,7 +108,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// How long the shell takes to start and end, on average, where that is subtracted.
+    /// Returns the average time that the shell takes to start and end, where that is subtracted.
     pub fn shell_start_up(&self) -> Result<Option<StartUp>, ProbeError> {
         let Some(words) = &self.job.shell_alone else { return Ok(None) };
         let mut sum = StartUp::default();

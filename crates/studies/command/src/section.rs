@@ -1,4 +1,4 @@
-//! How the response depends on drawn parameters.
+//! The dependence of the response on drawn parameters.
 
 use crate::covariates::{Covariate, Dependence};
 use analysis::Summary;

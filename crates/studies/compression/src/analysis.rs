@@ -83,7 +83,7 @@ pub struct CompressionRow {
     pub reference: Estimate,
     /// Value at the level.
     pub own: Estimate,
-    /// How many times as much as the reference; corrected over all rows (Holm).
+    /// A multiple of the reference; corrected over all rows (Holm).
     pub ratio: Comparison,
     /// For CPU time: the functions with the largest significant changes. Empty where trials were
     /// not profiled.

@@ -34,7 +34,7 @@ pub struct DiskSummary {
     pub rows: Vec<DiskRow>,
     /// Configurations that differ in threads and queue depth only.
     pub groups: Vec<ConfigurationGroup>,
-    /// Where each group saturates.
+    /// The points where the groups saturate.
     pub knees: Vec<Knee>,
 }
 

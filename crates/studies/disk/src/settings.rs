@@ -58,7 +58,7 @@ impl Pattern {
 }
 
 choice! {
-    /// How writes are made durable.
+    /// The durability of writes.
     pub enum Sync {
         /// Not at all.
         None = "none",

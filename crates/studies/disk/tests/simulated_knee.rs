@@ -14,7 +14,7 @@ struct Device {
     maximum: f64,
     /// N*.
     corner: f64,
-    /// How sharp the corner is: 1 is a hyperbola.
+    /// The sharpness of the corner: 1 is a hyperbola.
     sharpness: f64,
     /// Spread of the trials of each level, and of the machine from block to block.
     noise: Vec<f64>,

@@ -25,7 +25,7 @@ const INITIAL_ROWS_PER_TRANSACTION: u64 = 10_000;
 /// nothing beside them, and few enough for a request to stop to be noticed soon.
 const ROWS_PER_CALL: u64 = 10_000;
 
-/// How often a transaction is tried before it counts as failed.
+/// The number of times that a transaction is tried before it counts as failed.
 const TRIES_MAX: u64 = 100;
 
 choice! {
@@ -39,7 +39,7 @@ choice! {
 }
 
 choice! {
-    /// How rows are inserted.
+    /// The method of inserting rows.
     pub enum InsertMethod {
         /// A prepared statement for each row; the next one is sent when the answer has come.
         Statements = "statements",

@@ -24,7 +24,7 @@ const ACCOUNTED: [Role; 4] = [Role::DataIdentity, Role::Operation, Role::Cache, 
 /// A term of the model.
 struct Term {
     name: &'static str,
-    /// How often it occurs in one scan, from the facts of a trial.
+    /// The number of times that it occurs in one scan, from the facts of a trial.
     count: fn(&Observations) -> f64,
 }
 
@@ -162,7 +162,7 @@ pub struct CostRow {
     pub predicted_ms: Option<f64>,
     /// The parts of its sum, without terms of zero cost.
     pub parts: Vec<CostPart>,
-    /// How far the prediction is off: 0.05 is 5 % too high.
+    /// The error of the prediction: 0.05 is 5 % too high.
     pub error: Option<f64>,
 }
 

@@ -34,7 +34,7 @@ pub struct SpeedUpRow {
     /// Processors that were busy with a scan, on average: processor time of all workers by the
     /// time of the scan. `None` where the processor time is not known.
     pub busy: Option<Estimate>,
-    /// How many times faster a scan is than with the lowest degree. `None` of that one.
+    /// The speed of a scan as a multiple of that with the lowest degree. `None` of that one.
     pub speed_up: Option<Comparison>,
     /// Speed-up relative to the ratio of the degrees: 1 is linear.
     pub efficiency: Option<f64>,
@@ -42,7 +42,7 @@ pub struct SpeedUpRow {
     pub efficiency_interval: Option<Interval>,
     /// By both ends of the interval of the speed-up; `None` with a single block.
     pub between: Option<(ScalingClass, ScalingClass)>,
-    /// How many times as much processor time a scan takes as with the lowest degree.
+    /// The processor time of a scan as a multiple of that with the lowest degree.
     pub processor_time: Option<Comparison>,
 }
 

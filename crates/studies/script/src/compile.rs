@@ -228,7 +228,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Which of a query's results become variables, their names behind this prefix.
+/// The results of a query that become variables, their names behind this prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Keep {
     pub prefix: String,
@@ -237,7 +237,7 @@ pub(super) struct Keep {
     pub each: bool,
 }
 
-/// How long `\sleep` takes, in its unit.
+/// The time that `\sleep` takes, in its unit.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Amount {
     Fixed(i64),

@@ -22,7 +22,7 @@ pub(super) enum Region {
 pub(super) struct Command {
     /// Its text, without what separates it from the next one; `\;` is left with its semicolon.
     pub parts: Vec<(Region, Range<usize>)>,
-    /// Where a `\;` joins two statements.
+    /// The position of a `\;` that joins two statements.
     pub joint: Option<usize>,
 }
 

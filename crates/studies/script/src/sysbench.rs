@@ -19,7 +19,7 @@ pub struct Sysbench {
     pub tables: u32,
     /// Rows of each.
     pub rows: u64,
-    /// How rows are chosen.
+    /// The distribution of the chosen rows.
     pub distribution: Distribution,
 }
 

@@ -237,7 +237,7 @@ pub(super) struct Function {
     call: Call,
 }
 
-/// How a function is calculated.
+/// The calculation of a function.
 #[derive(Debug, Clone, Copy)]
 enum Call {
     Pi,

@@ -52,15 +52,15 @@ pub struct SortOrderRow {
     pub predicted_interval: Option<Interval>,
     /// Row groups that the prediction looked at, of how many.
     pub predicted_groups: Option<(u64, u64)>,
-    /// How far the prediction is off: 0.05 is 5 % too high.
+    /// The error of the prediction: 0.05 is 5 % too high.
     pub error: Option<f64>,
-    /// How many times smaller it is than the rows as generated.
+    /// Its reduction in size as a multiple of the rows as generated.
     pub size_gain: Option<Comparison>,
     /// Seconds to load the sorted rows.
     pub load: Option<Estimate>,
     /// Processor time of a scan of all columns for each row; `None` where it is not known.
     pub cpu: Option<Estimate>,
-    /// How many times less that is than for the rows as generated.
+    /// The reduction of that as a multiple of the rows as generated.
     pub cpu_gain: Option<Comparison>,
     /// CPU time of a scan with the filter.
     pub filtered_cpu: Option<Estimate>,

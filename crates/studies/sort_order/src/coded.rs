@@ -27,7 +27,7 @@ pub struct Coded {
     pub rows: usize,
 }
 
-/// How rows are ordered.
+/// The order of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order {
     /// As they come.

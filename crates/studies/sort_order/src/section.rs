@@ -153,7 +153,7 @@ fn signed(share: f64) -> Cell {
     Cell::percent(share, 1).shown(format!("{} %", number::signed(100.0 * share, 1)))
 }
 
-/// Where the gain comes from: the columns that changed most.
+/// The sources of the gain: the columns that changed most.
 fn by_column(section: &mut Section, generated: &SortOrderRow, best: &SortOrderRow) {
     let both = generated.by_column.iter().filter_map(|own| {
         let same = best.by_column.iter().find(|other| other.column == own.column)?;

@@ -1,4 +1,4 @@
-//! How throughput changes with threads.
+//! The change of throughput with threads.
 //!
 //! - `Curve`: configurations that differ in the number of threads only, and where it leaves a core,
 //!   a socket, a memory node
@@ -74,7 +74,7 @@ pub struct ScalingPoint {
     pub place: Option<Placement>,
 }
 
-/// Where threads are.
+/// The placement of threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Placement {
     /// True if they were pinned there. Otherwise this is the smallest place that fits them, with a
@@ -90,7 +90,7 @@ pub struct Placement {
     pub nodes: u64,
 }
 
-/// Where a curve leaves something.
+/// The outgoing edge of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Edge {
     /// Its kind.

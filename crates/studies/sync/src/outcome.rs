@@ -89,8 +89,8 @@ fn responses(outcome: &Outcome, acquire: &Histogram, operation: &Histogram) -> V
     responses
 }
 
-/// Where the threads were, when they were pinned, and how many lines they shared: what curves are
-/// read by.
+/// Returns the placement of the threads, when they were pinned, and the number of lines that they
+/// shared: what curves are read by.
 fn place(outcome: &Outcome, span: Span) -> Vec<Fact> {
     let spanned = [
         (PROCESSORS, span.processors),

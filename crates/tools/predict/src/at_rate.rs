@@ -20,9 +20,9 @@ pub struct AtRate {
     each: f64,
     /// Transactions a second with 1, 2, .. in progress, as far as there are connections.
     rates: Vec<f64>,
-    /// How evenly transactions end while all connections have one; 1 is at random.
+    /// The evenness with which transactions end while all connections have one; 1 is at random.
     dispersion: f64,
-    /// How much of a connection's time for a transaction its latency is; the rest is the client's.
+    /// The share of its latency in a connection's time for a transaction; the rest is the client's.
     share: f64,
 }
 

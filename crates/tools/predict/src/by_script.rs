@@ -189,7 +189,7 @@ impl Mix {
             / self.levels.len() as f64
     }
 
-    /// How much of a cycle is the latency of a script, at the nearest level that was measured.
+    /// Returns the share of a script's latency in a cycle, at the nearest level that was measured.
     fn latency_share(&self, script: usize, n: f64) -> f64 {
         let distance = |level: &&MixLevel| (level.n / n).ln().abs();
         let near = self.levels.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
@@ -258,7 +258,8 @@ impl Mix {
         )
     }
 
-    /// How far the latencies are off at the held-out levels, when all is fitted to the others.
+    /// Returns the errors of the latencies at the held-out levels, when all is fitted to the
+    /// others.
     fn error_median(self, model: &ModelSummary) -> Option<f64> {
         let is_seen = |n: f64| {
             model.levels.iter().any(|own| own.n.total_cmp(&n).is_eq() && own.tested.is_none())

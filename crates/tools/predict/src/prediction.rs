@@ -35,7 +35,7 @@ pub struct WhatIf {
     pub model: &'static str,
     /// Median of its absolute errors on the levels that were held out.
     pub error_median: f64,
-    /// How many of these its intervals held, and how many there are.
+    /// The number of these that its intervals held, and the number that there are.
     pub covered: (usize, usize),
     /// Median factor between the ends of these intervals.
     pub factor_median: f64,

@@ -1,4 +1,4 @@
-//! Where the processor time went: `steelbench profile`.
+//! The use of the processor time: `steelbench profile`.
 
 use crate::compare::{Change, Difference, ProfileComparison};
 use analysis::ProfileSummary;

@@ -21,7 +21,7 @@ use std::time::Duration;
 const SAMPLES: &str = "samples";
 /// Largest saved profile that is read.
 const FILE_BYTES_MAX: u64 = 256 << 20;
-/// How soon a signal, or its end, ends the sampling of a command.
+/// The time after which a signal, or its end, ends the sampling of a command.
 const NAP: Duration = Duration::from_millis(50);
 
 /// Profile the CPU time of processes or a command; compare profiles

@@ -107,7 +107,8 @@ pub struct Limits {
 }
 
 impl QueriesTool {
-    /// How much a server is asked: its files and statistics for a workbook only.
+    /// Returns the amount of work that a server is asked for: its files and statistics for a
+    /// workbook only.
     pub(crate) fn limits(&self) -> engine::QueryLimits {
         let storage = match (&self.workbook, self.literals) {
             (None, _) => StorageDetail::Nothing,

@@ -1,4 +1,4 @@
-//! Which statements use which index, and how.
+//! The statements that use each index, and the way they do.
 
 use plans::Access;
 use serde::Serialize;
@@ -16,7 +16,7 @@ pub struct IndexUse {
     pub statement: usize,
     /// Number of its plan.
     pub plan: usize,
-    /// How.
+    /// The way.
     pub access: Access,
 }
 

@@ -48,7 +48,7 @@ pub struct IntervalSeen {
     pub from_ms: i64,
     /// When it ended.
     pub to_ms: i64,
-    /// How often the server evicted statements in it.
+    /// The number of times that the server evicted statements in it.
     pub evictions: Option<u64>,
     /// Notes on its figures.
     pub notes: Vec<String>,
@@ -103,7 +103,7 @@ pub struct StatementChange {
     pub mean_s: (f64, f64),
     /// Pages (rows) of a run before and since.
     pub work: Option<(f64, f64)>,
-    /// How much better the time is since; above 1 is better. Intervals count once each.
+    /// The gain in time since; above 1 is better. Intervals count once each.
     pub comparison: Option<Comparison>,
     /// P-value of the search where the plan did not say when it changed.
     pub p_value: Option<f64>,

@@ -329,7 +329,7 @@ fn stddev(first: &Statement, last: &Statement) -> Option<f64> {
     (calls > 0.0 && variance >= rounding).then(|| variance.sqrt())
 }
 
-/// How often each index was read in between.
+/// The number of times that each index was read in between.
 fn scans(first: &Snapshot, last: &mut Snapshot) {
     let key = |table: &Table| (table.database.clone(), table.schema.clone(), table.name.clone());
     let before: HashMap<_, &Table> = first.tables.iter().map(|table| (key(table), table)).collect();

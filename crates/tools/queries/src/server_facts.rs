@@ -14,7 +14,7 @@ pub struct ServerFacts {
 
 /// Waits without those that are idle, and what is known of them.
 pub struct ServerWaits {
-    /// When and how they were recorded.
+    /// The time and the method of the recording.
     pub note: String,
     /// The waits, the longest first.
     pub waits: Vec<Wait>,

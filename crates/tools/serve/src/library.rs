@@ -1,5 +1,5 @@
-//! Which results files may be asked for, whether they have changed, and reading them, for one page
-//! at a time.
+//! The results files that may be asked for, whether they have changed, and reading them, for one
+//! page at a time.
 
 use super::page::{Page, Query, Refusal};
 use super::views::Lines;
@@ -124,7 +124,7 @@ pub struct Site {
 #[derive(Debug)]
 pub struct Read {
     pub recording: Recording,
-    /// How far it is.
+    /// Its progress.
     pub said: String,
 }
 

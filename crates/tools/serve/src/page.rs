@@ -45,7 +45,7 @@ pub struct Page {
     pub body: Body,
     /// HTML below the title: forms and links.
     pub tools: String,
-    /// How far a run is; empty where the page shows no run.
+    /// The progress of a run; empty where the page shows no run.
     pub said: String,
     /// Address that tells the version, and the version of what was read; `None`: the page never
     /// changes.

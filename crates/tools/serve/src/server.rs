@@ -16,8 +16,8 @@ use tokio::net::TcpStream;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::AbortHandle;
 
-/// How long a visitor may take for the head of a request, and for taking what was sent: connections
-/// that are open and say nothing must not keep others out for longer.
+/// The time that a visitor may take for the head of a request, and for taking what was sent:
+/// connections that are open and say nothing must not keep others out for longer.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// Open connections; of more, the oldest is closed. Fewer than a process may have descriptors.
 const CONNECTIONS_MAX: usize = 256;

@@ -166,7 +166,7 @@ fn chain(plan: &Plan, one: &Sized) -> Section {
     section
 }
 
-/// When to buy which pieces, and whether that is cheaper than all of them now.
+/// The times to buy pieces, and a comparison with buying all of them now.
 fn bought(section: &mut Section, plan: &Plan, one: &Sized, purchases: &Purchases) {
     let currency = &plan.currency;
     let named = |purchase: &Purchase| {

@@ -38,7 +38,7 @@ impl Resource {
 /// A link's use of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Use {
-    /// Which.
+    /// The model.
     pub resource: Resource,
     /// Demand on all pieces: I/Os per second, bytes per second, bytes, CPUs, pieces.
     pub demand: f64,
@@ -53,7 +53,7 @@ pub struct Degraded {
     pub utilisation: f64,
     /// The demand during a rebuild, where the rebuild rate is given.
     pub while_rebuilt: Option<f64>,
-    /// How long a rebuild takes.
+    /// The time that a rebuild takes.
     pub rebuild_s: Option<f64>,
 }
 
@@ -284,7 +284,7 @@ fn degraded(raid: Raid, link: &Link, part: &Part, demand: &Demand, count: u64) -
     })
 }
 
-/// How long credits last: they pay for what is above the base rate.
+/// The time that credits last: they pay for what is above the base rate.
 fn burst_s(
     (burst, credits): (f64, f64),
     part: &Part,

@@ -41,7 +41,7 @@ pub struct Demand {
     pub serial_reads: f64,
 }
 
-/// How full links may be.
+/// The utilisation that links may reach.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Targets {
     /// Highest share of the time that a link is busy.
@@ -128,7 +128,7 @@ pub struct Alternative {
 pub struct Plan {
     /// Demands of the work.
     pub demand: Demand,
-    /// How full links may be.
+    /// The utilisation that links may reach.
     pub targets: Targets,
     /// Currency of prices.
     pub currency: String,

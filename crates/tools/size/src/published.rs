@@ -52,7 +52,7 @@ pub struct Entry {
     pub price_parts: Vec<(String, f64)>,
     /// Seconds of single queries, in the order of the file.
     pub queries: Vec<(String, f64)>,
-    /// How many results of the file it is the mean of: repeats of one system.
+    /// The number of results of the file that it is the mean of: repeats of one system.
     pub results: u32,
 }
 
@@ -61,7 +61,7 @@ pub struct Entry {
 pub struct Row {
     /// The result.
     pub entry: Entry,
-    /// How many times as good it is as the first.
+    /// Its goodness as a multiple of that of the first.
     pub ratio: f64,
     /// The ratio per core, disk and unit of money; `None` where either lacks it.
     pub ratio_per_core: Option<f64>,
@@ -73,9 +73,9 @@ pub struct Row {
     pub per_core: Option<f64>,
     /// Price of one unit of the score; `None` of times.
     pub price_per_score: Option<f64>,
-    /// How many times the power of the first.
+    /// Its power as a multiple of that of the first.
     pub power_ratio: Option<f64>,
-    /// How many times its throughput.
+    /// Its throughput as a multiple.
     pub throughput_ratio: Option<f64>,
     /// Power relative to throughput: above 1 a system for one user at a time.
     pub power_to_throughput: Option<f64>,
@@ -96,7 +96,7 @@ pub struct PricePart {
     pub share: f64,
     /// Its price for one unit of the score; `None` of times.
     pub per_score: Option<f64>,
-    /// How many times as expensive as in the first result of the benchmark.
+    /// Its expense as a multiple of that of the first result of the benchmark.
     pub ratio: Option<f64>,
 }
 
@@ -128,7 +128,7 @@ pub struct Query {
     pub share_of_time: f64,
     /// By how much the time of all falls when it takes a tenth.
     pub ten_times_total: f64,
-    /// How many times as fast as in the first result of the benchmark.
+    /// Its speed as a multiple of that of the first result of the benchmark.
     pub ratio: Option<f64>,
 }
 

@@ -5,7 +5,7 @@ use report::model::{Columns, Document, Section};
 use report::number;
 use report::table::Cell;
 
-/// How figures are shown.
+/// The display of figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Digits {
     /// Published figures as they are, computed ones with three digits.

@@ -26,7 +26,7 @@ pub struct Sized {
     pub links: Vec<LinkLoad>,
     /// Position of the link that is used most of those with a rate.
     pub narrowest: Option<usize>,
-    /// How many times the demand it carries before the narrowest link is saturated.
+    /// The multiple of the demand that it carries before the narrowest link is saturated.
     pub carries: Option<f64>,
     /// True if every link is within its target.
     pub is_within_targets: bool,

@@ -87,7 +87,7 @@ pub struct Held {
 pub struct Difference {
     /// Name of the property: `vm.swappiness`, `postgres work_mem`, `cores`.
     pub what: String,
-    /// How many tell it.
+    /// The number that report it.
     pub of: usize,
     /// The values, the most frequent first.
     pub values: Vec<Held>,
@@ -100,11 +100,11 @@ pub struct OddOne {
     pub what: String,
     /// The rare value and who has it.
     pub held: Held,
-    /// How many tell it.
+    /// The number that report it.
     pub of: usize,
     /// The value that more than half have.
     pub usual: String,
-    /// How many have that.
+    /// The number that have that.
     pub usual_count: usize,
 }
 
@@ -318,8 +318,8 @@ fn odd(difference: &Difference) -> Vec<OddOne> {
         .collect()
 }
 
-/// How many servers have which setting of parallelism, against the machines that they run on: what
-/// P. Randal's survey of max degree of parallelism against cores and NUMA nodes asked.
+/// The numbers of servers with each setting of parallelism, against the machines that they run on:
+/// what P. Randal's survey of max degree of parallelism against cores and NUMA nodes asked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Parallelism {
     /// The setting: processes that one part of one query may have beside its own.

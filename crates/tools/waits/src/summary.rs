@@ -25,12 +25,12 @@ pub struct ActivitySummary {
     /// The recorded activity.
     #[serde(flatten)]
     pub seen: ServerActivity,
-    /// Where the time of the clients' sessions went while they had something to do; its
+    /// The use of the time of the clients' sessions while they had something to do; its
     /// `connections` is how many were busy on average.
     pub accounting: Accounting,
     /// Waits of the sessions, clients included.
     pub table: WaitTable,
-    /// How sure the rows of the top 95 % are.
+    /// The certainty of the rows of the top 95 %.
     pub shares: Vec<SampledShare>,
     /// Number of client sessions in each state, as the server reports it, on average of the
     /// samples.
@@ -39,7 +39,7 @@ pub struct ActivitySummary {
     pub classes: Vec<(Option<WaitClass>, f64)>,
     /// By statement: the engine's number of it.
     pub statements: Vec<ActivityGroup<Option<i64>>>,
-    /// Which statements waited for what, most first.
+    /// The waits of statements, most first.
     pub statement_waits: Vec<StatementWait>,
     /// By application, user and database.
     pub clients: Vec<ActivityGroup<(String, String, String)>>,
@@ -51,7 +51,7 @@ pub struct ActivitySummary {
     pub hot: Vec<HotResources>,
 }
 
-/// How often a wait type was sampled, and what share of the busy time that is.
+/// The number of samples of a wait type, and their share of the busy time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SampledShare {
     /// The wait type.
@@ -67,7 +67,7 @@ pub struct SampledShare {
     pub interval: Interval,
 }
 
-/// How often a statement was sampled in a wait.
+/// The number of samples of a statement in a wait.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StatementWait {
     /// The engine's number of the statement; `None`: it has none.

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const REFRESH: Duration = Duration::from_secs(1);
-/// How long the screen waits for a key before it looks at the clock.
+/// The time that the screen waits for a key before it looks at the clock.
 const NAP: Duration = Duration::from_millis(100);
 /// Seconds of history: as many as a wide terminal has columns.
 const HISTORY: usize = 240;
@@ -244,7 +244,7 @@ fn said(summary: &ActivitySummary, width: usize) -> Vec<Line<'static>> {
     states.into_iter().chain(lines(&warning).into_iter().map(Stylize::yellow)).collect()
 }
 
-/// How many sessions were busy in a class, second by second.
+/// The number of sessions that were busy in a class, second by second.
 fn curve(class: Option<WaitClass>, points: &[f64], top: f64, area: Rect, buffer: &mut Buffer) {
     let [label, line] = Layout::horizontal([Length(LABEL), Min(1)]).areas(area);
     let now = points.last().copied().unwrap_or(0.0);

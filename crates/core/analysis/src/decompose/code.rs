@@ -1,4 +1,4 @@
-//! Which code took more or less processor time, from the profiles of trials.
+//! The code that took more or less processor time, from the profiles of trials.
 
 use super::judge::{Seconds, judged};
 use super::{Part, PartKind};

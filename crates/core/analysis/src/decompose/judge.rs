@@ -1,4 +1,4 @@
-//! Which parts of a difference changed: intervals that stay true for the parts that are picked.
+//! The parts of a difference that changed: intervals that stay true for the parts that are picked.
 
 use super::{Part, PartKind};
 use crate::Interval;
@@ -23,7 +23,7 @@ pub(super) struct Seconds {
     from: Vec<f64>,
     to: Vec<f64>,
     is_paired: bool,
-    /// How many blocks of each side its spread is estimated from: [`Known::first`].
+    /// The number of blocks of each side that its spread is estimated from: [`Known::first`].
     first: [usize; 2],
     /// The least standard error of the change, whatever its spread over blocks.
     error_min: f64,

@@ -1,4 +1,4 @@
-//! How many waits of a type there were and how long each was: the two ways in which a wait's time
+//! The number of waits of a type, and the time of each: the two ways in which a wait's time
 //! changes.
 
 use crate::compare::{RESOLUTION, Sample, Test};
@@ -7,8 +7,8 @@ use observations::{Observations, Wait, WaitClass};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// How often one wait type was waited for, and how long each time. Only of waits that are counted,
-/// on both sides, and not for the client.
+/// The number of waits of one type, and the time of each. Only of waits that are counted, on both
+/// sides, and not for the client.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WaitShape {
     /// The engine's own name.

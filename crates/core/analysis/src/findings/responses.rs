@@ -7,8 +7,8 @@ use crate::{Comparison, FactorEffect, ResponseChoice, Scale, Summary, response};
 
 /// Responses that are named for one factor.
 const NAMED: usize = 3;
-/// Where the response that was asked for shows no effect at all, another one has to be as clear as
-/// this: together they stay near the 5 % of false findings of one family.
+/// The clearness that another response has to have when the one that was asked for shows no effect
+/// at all: together they stay near the 5 % of false findings of one family.
 pub(super) const SUPPORTED_ALONE: f64 = 0.01;
 
 /// Another response at a level of a factor, against the reference level.

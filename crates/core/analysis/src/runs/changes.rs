@@ -1,4 +1,4 @@
-//! Which configurations of two runs are the same, and what differs around them.
+//! Pairs of the same configurations of two runs, and what differs around them.
 
 use crate::response::distinct;
 use experiment::file::SEED;

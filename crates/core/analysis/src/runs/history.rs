@@ -32,7 +32,7 @@ pub struct History {
 /// A run, and what changed since the one before.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HistoryRun {
-    /// Which one.
+    /// Its name.
     pub run: RunName,
     /// Differences in machine and software.
     pub environment: Vec<Change>,
@@ -60,7 +60,7 @@ pub struct HistorySeries {
     pub label: String,
     /// Its estimate in each run; `None` where a run did not measure it.
     pub points: Vec<Option<Estimate>>,
-    /// Where it changed, in the order of the runs.
+    /// Its changes, in the order of the runs.
     pub changes: Vec<HistoryChange>,
 }
 
@@ -75,8 +75,8 @@ pub struct HistoryChange {
     pub before: f64,
     /// Mean of the runs until the next change.
     pub after: f64,
-    /// How much better the new level is; above 1 is better. Its interval takes the place of the
-    /// change as known.
+    /// The gain of the new level; above 1 is better. Its interval takes the place of the change as
+    /// known.
     pub comparison: Comparison,
     /// Better or worse.
     pub verdict: Verdict,

@@ -85,7 +85,7 @@ impl Samples {
             .with_timeouts(self.timed_out())
     }
 
-    /// Which side has time-outs.
+    /// Returns the sides with time-outs.
     pub fn timed_out(&self) -> [bool; 2] {
         [self.from.timed_out, self.to.timed_out]
     }

@@ -1,4 +1,4 @@
-//! Where the system permits less, in child processes: the example is run with fewer rights.
+//! Runs in child processes if the system permits less: the example is run with fewer rights.
 
 use crate::support::{MIB, command, file};
 use std::os::unix::fs::PermissionsExt;

@@ -98,7 +98,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Where a section begins; without it, where the linked levels do.
+    /// Returns the begin of a section; without it, where the linked levels do.
     fn section_or_levels(&self, section: &str) -> Range<usize> {
         let section = self.root.get(section).map(|entry| entry.key_span.clone());
         section.unwrap_or_else(|| self.root.span_at("level"))

@@ -61,7 +61,7 @@ pub struct Packed {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slot {
     at: usize,
-    /// How often one of its values was recorded.
+    /// The number of times that one of its values was recorded.
     pub count: u64,
 }
 
@@ -196,7 +196,7 @@ impl Iterator for Slots<'_> {
     }
 }
 
-/// How many values these counts are, if they can be read and lie within the bounds.
+/// Returns the number of values of these counts, if they can be read and lie within the bounds.
 fn check(mut counts: &[u8]) -> Option<u64> {
     let (mut slots, mut len) = (0_u64, 0_u64);
     while !counts.is_empty() {

@@ -20,7 +20,7 @@ struct Program {
     login: Login,
     /// Its last word is a secret.
     last: bool,
-    /// Which of the words before the first option is a secret, from 1.
+    /// The position of the word before the first option that is a secret, from 1.
     leading: usize,
 }
 

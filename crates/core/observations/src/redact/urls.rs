@@ -65,7 +65,7 @@ fn line_end(chars: &[char], from: usize) -> usize {
     from + chars[from..].iter().take_while(|c| **c != '\n').count()
 }
 
-/// Where the next URL of the line begins, or the line ends.
+/// Returns the begin of the next URL of the line, or the end of the line.
 fn next_url(chars: &[char], from: usize) -> usize {
     let end = line_end(chars, from);
     let next = chars[from..end].windows(3).position(|three| three == [':', '/', '/']);

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a program may take that answers from what it knows: `--version`.
+/// The time that a program may take that answers from what it knows: `--version`.
 const ANSWER: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 

@@ -20,16 +20,16 @@ struct Lane<W> {
     left: u64,
     /// The transaction that has begun.
     started: Started,
-    /// When it was meant to start, and when it did.
+    /// The intended time of its start, and the actual one.
     intended_ns: u64,
     start_ns: u64,
     /// When the connection had nothing to do any more.
     free_ns: u64,
     /// When its last request was sent.
     sent_ns: u64,
-    /// How often the transaction was tried.
+    /// The number of times that the transaction was tried.
     tries: u64,
-    /// How often the engine asked for a part of it to be repeated.
+    /// The number of times that the engine asked for a part of it to be repeated.
     retries: u32,
     /// It has failed: it is rolled back, then tried again or given up.
     rolling_back: bool,

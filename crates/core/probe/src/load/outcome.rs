@@ -47,7 +47,7 @@ pub struct ClientReport {
     pub retries: u64,
     /// Transactions that failed and were given up.
     pub errors: u64,
-    /// Where there are several kinds of transactions: latency of each.
+    /// The latencies by kind, if there are several kinds of transactions: latency of each.
     pub latency_by_kind: Vec<Recorder>,
     /// Each statement of the plan.
     pub statements: Vec<StatementTimes>,

@@ -66,7 +66,8 @@ pub struct LoadPlan {
     pub kinds: Vec<String>,
     /// Empty records of the transactions' statements, which a workload names by position.
     pub statements: Vec<ScriptStatement>,
-    /// How often a transaction that the engine asks to repeat is tried before it counts as failed.
+    /// The number of times that a transaction that the engine asks to repeat is tried before it
+    /// counts as failed.
     pub tries_max: u64,
     /// Seed of the arrivals.
     pub seed: u64,
@@ -175,7 +176,7 @@ pub trait Workload: Send {
     }
     /// Begins the same transaction again, because the engine asked for it.
     fn restart(&mut self);
-    /// Which of [`LoadPlan::statements`] the last request was.
+    /// Returns the index in [`LoadPlan::statements`] of the last request.
     fn statement(&self) -> usize {
         0
     }
@@ -184,7 +185,7 @@ pub trait Workload: Send {
 /// A transaction that has begun.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Started {
-    /// Which of [`LoadPlan::kinds`] it is.
+    /// Its index in [`LoadPlan::kinds`].
     pub kind: usize,
     /// Units of work in it: rows, transactions.
     pub units: u64,
@@ -225,7 +226,7 @@ pub struct Arrivals<'a> {
     random: Xoshiro256PlusPlus,
 }
 
-/// How many starts the threads of a load have taken.
+/// The number of starts that the threads of a load have taken.
 #[derive(Debug, Default)]
 pub struct Turns {
     pub warmup: AtomicU64,

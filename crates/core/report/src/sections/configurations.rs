@@ -110,7 +110,7 @@ fn estimates<'s>(table: &mut Columns<'s, &'s ConfigurationRow>, summary: &'s Sum
     }
 }
 
-/// Which difference could have been found.
+/// Returns the difference could that have been found.
 pub(crate) fn power(_: &Summary, detectable: Option<&Detectable>) -> Option<Section> {
     let planned = detectable.filter(|it| it.relative <= analysis::power::RELATIVE_MAX)?;
     // No difference is printed finer than this.

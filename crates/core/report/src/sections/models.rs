@@ -84,7 +84,7 @@ fn predictions(section: &mut Section, name: &str, model: &ModelSummary, best: &C
     ));
 }
 
-/// How the models of the average fared by themselves.
+/// Returns the errors of the models of the average by themselves.
 fn best_of(model: &ModelSummary) -> String {
     match &model.candidates[1..] {
         [] => String::new(),

@@ -35,7 +35,7 @@ pub(crate) fn section(_: &Summary, overview: &Overview) -> [Section; 1] {
     [section]
 }
 
-/// Which way a response is better.
+/// Returns the direction in which a response is better.
 pub(crate) fn better(direction: Direction) -> &'static str {
     match direction {
         Direction::HigherIsBetter => "higher",

@@ -1,4 +1,4 @@
-//! Where the sessions' time went, against the main factor.
+//! The use of the sessions' time, against the main factor.
 
 use crate::figure::{coordinate, string, strings};
 use crate::model::{Cell, Columns, Figure, Section, Table};
@@ -125,8 +125,8 @@ fn data(measured: &[Measured], names: &[&'static str]) -> Table<'static> {
     table.into()
 }
 
-/// Where the sessions' time went, as a sum that is 100 %:
-/// `16 sessions x 78.4 s = CPU 31.0 % + log 2.1 % + run queue 60.1 % + client 6.0 % + unaccounted
+/// Returns the use of the sessions' time, as a sum that is 100 %: `16 sessions x 78.4 s = CPU 31.0
+/// % + log 2.1 % + run queue 60.1 % + client 6.0 % + unaccounted
 /// 0.8 %`.
 pub fn accounting(own: &Accounting) -> String {
     let mut parts = vec![("CPU", own.cpu_s)];

@@ -1,4 +1,4 @@
-//! How steady repeats are: one line in every report, and a document of its own.
+//! The steadiness of repeats: one line in every report, and a document of its own.
 
 use crate::model::{Cell, Columns, Document, Section};
 use crate::sections::{legend, waterfall};

@@ -1,4 +1,4 @@
-//! Where sessions waited, by configuration.
+//! The waits of sessions, by configuration.
 
 use super::session_time::{accounting, check};
 use crate::hot::hot_resources;

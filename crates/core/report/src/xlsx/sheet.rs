@@ -376,7 +376,7 @@ enum Written {
     Number(f64, Shown),
 }
 
-/// How a number is shown.
+/// The display of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shown {
     /// With the digits that suit the numbers of its column.

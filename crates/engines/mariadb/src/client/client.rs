@@ -184,7 +184,7 @@ impl Client {
         self.greeting.has_bulk()
     }
 
-    /// How long the server may take to answer a request; `None` is for ever.
+    /// The time that the server may take to answer a request; `None` is for ever.
     pub fn set_answer_timeout(&mut self, timeout: Option<Duration>) {
         self.channel.answer_timeout = timeout;
     }

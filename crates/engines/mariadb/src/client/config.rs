@@ -1,4 +1,4 @@
-//! How to reach a server and log in: a URL, and for what it leaves open `~/.my.cnf` and the
+//! The address of a server, and the login: a URL, and for what it leaves open `~/.my.cnf` and the
 //! variables of MariaDB's programs (<https://mariadb.com/kb/en/mariadb-environment-variables/>).
 
 use crate::client::environment::Environment;
@@ -40,7 +40,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// How to connect. It is displayed, and printed for developers, without its password.
+/// The parameters of a connection. It is displayed, and printed for developers, without its
+/// password.
 #[derive(Clone)]
 pub struct Config {
     pub(crate) place: Place,
@@ -50,7 +51,7 @@ pub struct Config {
     pub database: Option<String>,
     pub(crate) tls: TlsSettings,
     pub(crate) server_key: ServerKey,
-    /// How long connecting may take; `None`: as long as the system lets it.
+    /// The time that connecting may take; `None`: as long as the system lets it.
     pub connect_timeout: Option<Duration>,
     pub(crate) stop: Option<Stop>,
     /// How a program behind a relay wants its session.

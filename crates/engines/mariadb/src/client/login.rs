@@ -211,8 +211,8 @@ fn greeting(packet: &[u8]) -> Option<(Greeting, Vec<u8>, String)> {
     Some((Greeting { version, connection_id, offered, capabilities }, challenge, plugin))
 }
 
-/// How an answer to the greeting begins, which is all that is sent of it before TLS: what this
-/// connection is to be able to do, the longest packet, the character set.
+/// Returns the beginning of an answer to the greeting, which is all that is sent of it before TLS:
+/// what this connection is to be able to do, the longest packet, the character set.
 fn head(config: &Config, greeting: &Greeting, is_encrypted: bool) -> Vec<u8> {
     let mut capabilities = greeting.capabilities;
     if config.database.is_some() {

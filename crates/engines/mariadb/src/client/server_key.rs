@@ -9,7 +9,7 @@ use sha1::Sha1;
 use std::path::PathBuf;
 use transport::files::read_file;
 
-/// Where the key comes from.
+/// The source of the key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ServerKey {
     /// Not allowed by the URL.

@@ -1,4 +1,4 @@
-//! Which servers are installed.
+//! The servers that are installed.
 
 use engine::EngineError;
 use observe::child::answer;

@@ -39,9 +39,9 @@ pub type ServerOptions = Options<MariaProduct>;
 const SUPERUSER: &str = "root";
 /// Name of the file with all settings of the server, in the data directory.
 const SETTINGS_FILE: &str = "steelbench.cnf";
-/// How long a login may take on a slow disk.
+/// The time that a login may take on a slow disk.
 const CONNECTING: Duration = Duration::from_secs(60);
-/// How long one attempt to connect may take while it starts.
+/// The time that one attempt to connect may take while it starts.
 const CONNECT: Duration = Duration::from_secs(5);
 /// Connections beyond those of the load.
 const CONNECTIONS_BESIDE: u32 = 20;

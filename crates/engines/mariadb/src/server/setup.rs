@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use work::Cancel;
 
-/// How long the server may take to say whether it works for the client.
+/// The time that the server may take to say whether it works for the client.
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// The client, by its names of today and before.

@@ -63,7 +63,7 @@ pub fn option_line(name: &str, value: &str) -> String {
     }
 }
 
-/// How long the server may take to bring its buffer pool to another size.
+/// The time that the server may take to bring its buffer pool to another size.
 const RESIZING: Duration = Duration::from_secs(300);
 
 /// Waits until the buffer pool has the size that was set, which older servers do in the background

@@ -14,7 +14,7 @@ pub struct Counted {
     pub session_s: f64,
     /// By name of the event: how often, and wall seconds.
     pub events: BTreeMap<String, (u64, f64)>,
-    /// How often sessions waited for row locks, and wall seconds.
+    /// The number of times that sessions waited for row locks, and wall seconds.
     pub row_locks: (u64, f64),
     /// Of the sessions' threads, where the kernel reports them.
     pub times: Option<ThreadTimes>,
@@ -22,10 +22,10 @@ pub struct Counted {
     pub instruments: Instruments,
 }
 
-/// How the process list's states of waits for locks of metadata end.
+/// The suffix of the process list's states of waits for locks of metadata.
 const METADATA_LOCK: &str = "metadata lock";
 
-/// Which waits the server times; the others are sampled.
+/// The waits that the server times; the others are sampled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is of its own")]
 pub struct Instruments {

@@ -25,13 +25,14 @@ pub struct Reading {
     pub at: Instant,
     /// By number of the session (0: of all) and name of the event: how often, and picoseconds.
     events: BTreeMap<(u32, String), (u64, u64)>,
-    /// How often events were counted by account, before ours are subtracted: it only grows.
+    /// The number of times that events were counted by account, before ours are subtracted: it only
+    /// grows.
     of_accounts: BTreeMap<String, u64>,
-    /// How long sessions that have nothing to do have waited for their next statement, in seconds:
-    /// no event has it yet.
+    /// The time that sessions that have nothing to do have waited for their next statement, in
+    /// seconds: no event has it yet.
     idle_s: f64,
-    /// How long sessions have waited for the row locks that they wait for now: the counter has it
-    /// when they have them.
+    /// The time that sessions have waited for the row locks that they wait for now: the counter has
+    /// it when they have them.
     row_locks_s: f64,
     /// `InnoDB`'s counters, by name.
     status: BTreeMap<String, u64>,
@@ -311,7 +312,7 @@ impl Reading {
         of(self).saturating_sub(of(before))
     }
 
-    /// How often `InnoDB` waited for a row lock, and seconds.
+    /// Returns the number of times that `InnoDB` waited for a row lock, and seconds.
     pub fn row_locks_since(&self, before: &Self) -> (u64, f64) {
         let ended_s = self.status_since(before, "innodb_row_lock_time") as f64 / 1e3;
         let seconds = ended_s + self.row_locks_s - before.row_locks_s;

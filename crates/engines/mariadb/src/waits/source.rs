@@ -14,7 +14,8 @@ use sql::Syntax;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-/// How long the server caches its answer about transactions (`storage/innobase/trx/trx0i_s.cc`).
+/// The time that the server caches its answer about transactions
+/// (`storage/innobase/trx/trx0i_s.cc`).
 const TRANSACTIONS_PERIOD: Duration = Duration::from_millis(150);
 
 /// Kind of the threads of the server that have no name.

@@ -1,4 +1,4 @@
-//! Where one socket leads, and the way there.
+//! The other end of one socket, and the way there.
 
 use crate::client::error::Error;
 use socket2::SockAddr;
@@ -11,7 +11,7 @@ use transport::{Patience, Stream};
 /// The message with which a client leaves.
 const TERMINATE: &[u8] = b"X\0\0\0\x04";
 
-/// Where one socket leads.
+/// The other end of one socket.
 #[derive(Debug, Clone)]
 pub enum Address {
     Unix(PathBuf),

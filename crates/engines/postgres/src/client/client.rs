@@ -191,8 +191,8 @@ impl Client {
         self.messages.stream.socket().try_clone().map(Disconnector).map_err(Error::Lost)
     }
 
-    /// How long the server may take to answer a request, all of it; `None` is for ever. For a COPY:
-    /// to take what is sent at once.
+    /// The time that the server may take to answer a request, all of it; `None` is for ever. For a
+    /// COPY: to take what is sent at once.
     pub fn set_answer_timeout(&mut self, timeout: Option<Duration>) {
         self.messages.answer_timeout = timeout;
         self.is_overdue = false;

@@ -35,13 +35,13 @@ pub struct Messages {
     pub parameters: BTreeMap<String, String>,
     /// True while the other end may not be a PostgreSQL server.
     pub is_login: bool,
-    /// How long the server may take to answer a request.
+    /// The time that the server may take to answer a request.
     pub answer_timeout: Option<Duration>,
     /// True while the time counts from the last part of the answer that came.
     pub is_by_silence: bool,
     /// Bytes of the answer that came since the time began again.
     since_restart: usize,
-    /// How much has been received since the request or the login began.
+    /// The bytes that have been received since the request or the login began.
     received: usize,
 }
 

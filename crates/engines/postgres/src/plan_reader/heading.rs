@@ -4,7 +4,7 @@ use super::node::kind;
 use plans::Kind;
 use serde_json::{Map, Value};
 
-/// Which figures a node has. All nodes of a plan have the same.
+/// The figures that a node has. All nodes of a plan have the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figures {
     pub cost: bool,

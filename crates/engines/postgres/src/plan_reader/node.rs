@@ -160,7 +160,8 @@ pub fn kind(node: &str) -> Kind {
     }
 }
 
-/// How many inputs a node of this name has, without parts of the statement that it starts.
+/// Returns the number of inputs of a node of this name, without parts of the statement that it
+/// starts.
 pub fn inputs_of(node: &str) -> RangeInclusive<usize> {
     match node {
         "Nested Loop" | "Hash Join" | "Merge Join" => 2..=2,

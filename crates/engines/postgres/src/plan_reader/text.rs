@@ -17,7 +17,7 @@ const ARROW: &str = "->";
 
 /// A node of the plan that is being read.
 struct Node {
-    /// Where it begins, or where the line with the name of its part does.
+    /// Its column, or that of the line with the name of its part.
     column: Option<usize>,
     parent: Option<usize>,
     /// Number of its line.

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 use work::Stop;
 
-/// How the names of dropped databases and roles begin.
+/// The prefix of the names of dropped databases and roles.
 const DROPPED: &str = "(dropped, OID ";
 /// Timeout for reading the last counters after the user asked to stop.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);

@@ -1,4 +1,4 @@
-//! Which PostgreSQL servers are installed.
+//! The PostgreSQL servers that are installed.
 
 use engine::EngineError;
 use observe::child::answer;

@@ -13,7 +13,7 @@ use work::Cancel;
 /// The server's program, as its processes are called.
 pub(crate) const PROGRAM: &str = "postgres";
 
-/// How long an orphan may take for an immediate shutdown.
+/// The time that an orphan may take for an immediate shutdown.
 const STOP: Duration = Duration::from_secs(10);
 
 /// Asks the server of a data directory that another run left for an immediate shutdown. Returns its
@@ -41,7 +41,7 @@ pub(super) fn free_shared_memory(data: &Path) {
 
 /// First bytes of a server's System V segment (`PGShmemHeader` in `storage/pg_shmem.h`).
 const SEGMENT_MAGIC: u32 = 679_834_894;
-/// Where in it the handle of the control segment of dynamic shared memory is.
+/// The offset in it of the handle of the control segment of dynamic shared memory.
 const CONTROL_HANDLE_AT: usize = 24;
 /// First bytes of that control segment (`dsm_control_header` in `storage/ipc/dsm.c`), which lists
 /// the others in items of this size, the handle first and then the number of references.

@@ -36,9 +36,9 @@ pub type ServerOptions = Options<PostgresProduct>;
 pub(super) const SUPERUSER: &str = "postgres";
 /// It only names the socket, which is in a folder of its own.
 const PORT: u16 = 5432;
-/// How long a login may take on a slow disk; a server that is stopped would take for ever.
+/// The time that a login may take on a slow disk; a server that is stopped would take for ever.
 const CONNECTING: Duration = Duration::from_secs(60);
-/// How long one attempt to connect may take while it starts.
+/// The time that one attempt to connect may take while it starts.
 const CONNECT: Duration = Duration::from_secs(5);
 /// Connections that a server has room for by default.
 const CONNECTIONS: u32 = 100;

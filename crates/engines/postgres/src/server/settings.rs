@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use work::Cancel;
 
-/// How long the server may take to load its files.
+/// The time that the server may take to load its files.
 const RELOAD: Duration = Duration::from_secs(30);
 /// The signal that lets it.
 const RELOADS: Signal = Signal::HUP;
@@ -231,7 +231,7 @@ pub(crate) struct Known {
     vartype: String,
     /// The built-in default.
     boot_val: Option<String>,
-    /// Where the value comes from: `default`, `configuration file`, `override`, ...
+    /// The source of the value: `default`, `configuration file`, `override`, ...
     source: String,
     /// True if it comes from the file that we write.
     from_our_file: bool,

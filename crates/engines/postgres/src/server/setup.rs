@@ -138,7 +138,8 @@ struct Filler<'a> {
     stop: &'a Stop,
 }
 
-/// Where programs connect to a server by URL: libpq sends a password to any server that asks.
+/// Returns the relays that connect programs to a server by URL: libpq sends a password to any
+/// server that asks.
 fn relayed(config: &Config, stop: &Stop) -> Result<Relay, EngineError> {
     let (config, stop) = (config.clone(), stop.clone());
     Relay::start(Libpq::new(move |startup, over| {

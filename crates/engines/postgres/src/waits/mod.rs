@@ -122,10 +122,11 @@ struct Watched {
     lost: Option<ServerError>,
 }
 
-/// How long the server may still take for an answer when the trial was asked to stop.
+/// The time that the server may still take for an answer when the trial was asked to stop.
 const STOPPING: Duration = Duration::from_secs(1);
 
-/// How often the processes are listed where they are not our load's: these may come and go.
+/// The interval at which the processes are listed where they are not our load's: these may come and
+/// go.
 const ROSTER_PERIOD_OF_OTHERS: Duration = Duration::from_millis(100);
 
 /// Collects the waits of the sessions of a load. Workers of their parallel queries are not

@@ -1,4 +1,4 @@
-//! Where samples of PostgreSQL come from: `pg_stat_activity`, or the profile of `pg_wait_sampling`.
+//! The sources of samples of PostgreSQL: `pg_stat_activity`, or the profile of `pg_wait_sampling`.
 
 use super::{OBSERVER, connect, counters, while_doing};
 use crate::client::{Client, Config, Statement, quote_identifier};

@@ -19,7 +19,7 @@ use observe::ProcessTimes;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 
-/// Where samples come from: a server, asked on a connection of its own.
+/// The sources of samples: a server, asked on a connection of its own.
 pub trait Source: Debug + Send {
     /// Returns the source of samples, in the server's terms.
     fn name(&self) -> &'static str;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long the last sample may take after sampling has ended.
+/// The time that the last sample may take after sampling has ended.
 const ANSWER_MAX: Duration = Duration::from_secs(1);
 
 /// Time between two lists of who is connected, of a server whose sessions stay.

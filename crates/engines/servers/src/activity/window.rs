@@ -100,7 +100,7 @@ impl Sample {
 pub struct Part {
     /// Samples taken of each process.
     pub polls: u64,
-    /// How often what was seen.
+    /// The number of samples of each kind.
     pub samples: HashMap<(Option<String>, Option<i64>), u64>,
 }
 
@@ -116,9 +116,9 @@ const WINDOW_BYTES_MAX: usize = 64 << 20;
 /// Samples from one reading of a [`super::Sampler`] to the next.
 #[derive(Debug, Clone, Default)]
 pub struct Window {
-    /// How long.
+    /// The time.
     pub elapsed: Duration,
-    /// Where the samples come from.
+    /// The source of the samples.
     pub source: &'static str,
     /// Samples a second that were asked for.
     pub hz: f64,
@@ -126,14 +126,14 @@ pub struct Window {
     pub polls: u64,
     /// Samples that were due but were not taken.
     pub missed: u64,
-    /// How often what was seen. A process that is not in it was idle at that time.
+    /// The number of samples of each kind. A process that is not in it was idle at that time.
     pub samples: HashMap<Sample, u64>,
     /// Of each wait of processes that work for clients: the sum over polls of the squares of how
     /// many were suspended in it.
     pub squares: HashMap<String, u64>,
     /// The samples in consecutive parts of the window; empty for a profile.
     pub parts: Vec<Part>,
-    /// How often parts were joined in pairs.
+    /// The number of times that parts were joined in pairs.
     pub halvings: u32,
     /// The server was lost before the window was to end.
     pub is_cut: bool,

@@ -26,7 +26,7 @@ pub type Settings = BTreeMap<String, String>;
 
 /// A server product: its programs, and how its servers are made, configured and queried.
 pub trait Product: Debug + Clone + PartialEq + Send + Sized + 'static {
-    /// How to reach a server.
+    /// The address of a server and the login.
     type Config: Clone;
     /// A connection.
     type Client;
@@ -96,7 +96,7 @@ pub trait Product: Debug + Clone + PartialEq + Send + Sized + 'static {
 pub struct Constants {
     /// The folder of its templates in the cache.
     pub cache: &'static str,
-    /// How the names of its templates begin.
+    /// The prefixes of the names of its templates.
     pub templates: TemplateNames,
     /// The user of the system that its packages make for servers.
     pub account: &'static str,
@@ -120,7 +120,7 @@ pub struct Constants {
     pub orphaned: Signal,
 }
 
-/// How the names of templates begin.
+/// The prefixes of the names of templates.
 pub struct TemplateNames {
     /// Empty data directories.
     pub plain: &'static str,
@@ -149,11 +149,12 @@ pub struct Options<P> {
     pub cgroups: Vec<PathBuf>,
 }
 
-/// How long a start may take, with recovery of what a crash left.
+/// The time that a start may take, with recovery of what a crash left.
 const START: Duration = Duration::from_secs(300);
-/// How long a clean shutdown may take: it writes all dirty pages.
+/// The time that a clean shutdown may take: it writes all dirty pages.
 const STOP_CLEAN: Duration = Duration::from_secs(300);
-/// How long an end as in a crash may take; PostgreSQL itself kills after 5 s what does not end.
+/// The time that an end as in a crash may take; PostgreSQL itself kills after 5 s what does not
+/// end.
 const STOP_CRASH: Duration = Duration::from_secs(15);
 /// Lines of the log in errors.
 const LOG_LINES: usize = 20;

@@ -84,7 +84,7 @@ pub(super) fn with_data_set<P: Product>(
 struct Making<'a, P> {
     cache: &'a Path,
     options: &'a Options<P>,
-    /// How its name begins.
+    /// The beginning of its name.
     kind: &'a str,
     /// Its identity in addition to the server's options.
     content: &'a str,

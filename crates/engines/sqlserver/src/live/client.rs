@@ -24,11 +24,11 @@ use work::Stop;
 pub const APPLICATION: &str = "steelbench observer";
 /// Interval at which waits check for a request to stop.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long a statement may take.
+/// The time that a statement may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// No limit in addition to that of the work itself.
 pub const PATIENCE_MAX: Duration = Duration::from_secs(24 * 3600);
-/// How long the server may take to confirm that it has ended a statement (attention).
+/// The time that the server may take to confirm that it has ended a statement (attention).
 pub const ATTENTION_S: u32 = 2;
 /// Stands for the number of an error that the server did not send: a statement has no result.
 pub const OURS: u32 = 0;
@@ -98,10 +98,10 @@ pub struct Client {
     runtime: Runtime,
     client: TdsClient,
     stop: Stop,
-    /// How long the server may continue after a request to stop.
+    /// The time that the server may continue after a request to stop.
     linger: Duration,
     asked: Option<Instant>,
-    /// How long a statement may take.
+    /// The time that a statement may take.
     patience: Duration,
 }
 

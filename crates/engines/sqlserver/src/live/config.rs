@@ -1,5 +1,5 @@
-//! How to reach a server and log in: a URL, or the keywords of ADO.NET, ODBC and JDBC; what they
-//! leave open comes from the variables of `sqlcmd`
+//! The address of a server, and the login: a URL, or the keywords of ADO.NET, ODBC and JDBC; what
+//! they leave open comes from the variables of `sqlcmd`
 //! (<https://learn.microsoft.com/sql/tools/sqlcmd/sqlcmd-use-scripting-variables>).
 
 use observations::Secret;
@@ -14,7 +14,7 @@ const PASSWORD_MAX: u64 = 128 * 4;
 /// Most bytes of an access token: more than one with many groups has.
 const TOKEN_MAX: u64 = 64 << 10;
 
-/// How the connection is encrypted, in the words of Microsoft's drivers
+/// The encryption of the connection, in the words of Microsoft's drivers
 /// (<https://learn.microsoft.com/sql/connect/odbc/dsn-connection-string-attribute#encrypt>).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encryption {
@@ -38,7 +38,8 @@ pub enum Login {
     Token(PathBuf),
 }
 
-/// How to connect. It is displayed, and printed for developers, without its password.
+/// The parameters of a connection. It is displayed, and printed for developers, without its
+/// password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Config {
     /// Host name or address.
@@ -51,7 +52,7 @@ pub struct Config {
     pub login: Login,
     /// The database to connect to; empty: the login's own.
     pub database: String,
-    /// How the connection is encrypted.
+    /// The encryption of the connection.
     pub encryption: Encryption,
     /// True if the certificate is accepted unverified.
     pub trusts_certificate: bool,

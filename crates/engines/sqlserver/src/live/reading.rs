@@ -28,7 +28,7 @@ pub type Answer = Result<Rows, NotShown>;
 /// A server's counters at a moment.
 #[derive(Debug, Clone)]
 pub struct Reading {
-    /// When.
+    /// The time.
     pub at: Instant,
     /// When the server started.
     pub started: Answer,

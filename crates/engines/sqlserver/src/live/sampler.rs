@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// Most samples a second: each costs the server a join of two views.
 pub const HZ_MAX: f64 = 20.0;
-/// How often a thread that waits looks whether to end.
+/// The interval at which a thread that waits looks whether to end.
 const NAP: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Default)]

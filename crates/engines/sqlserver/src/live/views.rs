@@ -33,7 +33,7 @@ pub const IDENTITY: View = view(
      edition, CAST(SERVERPROPERTY('EngineEdition') AS int) AS engine_edition, @@SPID AS session_id",
 );
 
-/// When the server started, which stays the same while it runs.
+/// The start of the server, which stays the same while it runs.
 pub const STARTED: View = view(
     "sys.dm_os_sys_info",
     "SELECT CONVERT(nvarchar(33), sqlserver_start_time, 126) AS started FROM sys.dm_os_sys_info",
@@ -83,7 +83,7 @@ pub struct CounterView {
     pub title: &'static str,
     /// Name of its rows.
     pub rows_are: &'static str,
-    /// How it is read.
+    /// The view in which it is read.
     pub view: View,
     /// Headings of its columns, by their names.
     pub headings: &'static [(&'static str, &'static str)],
@@ -196,7 +196,7 @@ const SPINLOCKS: CounterView = CounterView {
     quotients: &[],
 };
 
-/// Which sessions of users work on what, once a sample; without ours.
+/// The work of users' sessions, once a sample; without ours.
 pub const REQUESTS: View = view(
     "sys.dm_exec_requests",
     "SELECT r.session_id AS session_id, CAST(r.status AS nvarchar(30)) AS status, \

@@ -61,7 +61,7 @@ pub fn of_operator(
     all
 }
 
-/// How often a spool was filled and how often it was read again.
+/// Returns the number of times that a spool was filled and how often it was read again.
 fn cache(node: Node, own: &[Node]) -> Option<Property> {
     let sum = |name| {
         let threads = own.iter().filter(|part| is(**part, "RunTimeCountersPerThread"));

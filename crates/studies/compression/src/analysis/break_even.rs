@@ -16,9 +16,10 @@ pub struct BreakEven {
     pub cpu_s: f64,
     /// The difference from the reference; negative: less.
     pub more_cpu_s: f64,
-    /// Where reading and computing take turns: a scan takes bytes / bandwidth + processor time.
+    /// The limit where reading and computing take turns: a scan takes bytes / bandwidth + processor
+    /// time.
     pub in_turns: Limit,
-    /// Where reading ahead keeps the processor busy: a scan takes the longer of the two.
+    /// The limit where reading ahead keeps the processor busy: a scan takes the longer of the two.
     pub overlapped: Limit,
 }
 

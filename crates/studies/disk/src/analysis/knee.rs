@@ -18,7 +18,7 @@ const GOOD_SHARE: f64 = 0.95;
 /// grew with them; else neighbouring levels alone would look like a knee.
 const GAIN_SHARE: f64 = 0.5;
 
-/// Where configurations that differ in threads and queue depth only saturate.
+/// The point where configurations that differ in threads and queue depth only saturate.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Knee {
     /// Levels of the other factors; empty when there is none.
@@ -31,7 +31,7 @@ pub struct Knee {
     /// gain little from; `None` when IOPS still rise at the most that was tried. A description
     /// of the means: what can be said of the knee is `between`.
     pub knee: Option<usize>,
-    /// Where the knee is, as far as the blocks tell; `None` with a single block.
+    /// The position of the knee, as far as the blocks tell; `None` with a single block.
     pub between: Option<KneeInterval>,
     /// 95 % interval of the highest mean IOPS. It was chosen for being the highest, so that its
     /// own interval would hold too much that is above the truth.
@@ -78,8 +78,8 @@ pub struct KneePoint {
     pub little: Option<Little>,
 }
 
-/// Where the disk saturates: for each combination of the other factors' levels that was measured
-/// with at least four numbers of I/Os in flight.
+/// Returns the point where the disk saturates: for each combination of the other factors' levels
+/// that was measured with at least four numbers of I/Os in flight.
 pub fn knee(recording: &Recording) -> Vec<Knee> {
     let grid = Grid::new(recording);
     groups(recording)

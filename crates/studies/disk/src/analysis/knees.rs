@@ -4,8 +4,9 @@ use super::{Knee, KneeInterval, disk};
 use analysis::{Finding, FindingKind, Summary, wording};
 use observations::number;
 
-/// Where storage saturates, as far as the blocks tell: what a search for the knee asks. It is what
-/// threads and queue depth do together, which the effects of each alone do not show.
+/// Returns the point where storage saturates, as far as the blocks tell: what a search for the knee
+/// asks. It is what threads and queue depth do together, which the effects of each alone do not
+/// show.
 pub fn find(summary: &Summary) -> Vec<Finding> {
     let disk = disk(summary);
     disk.iter().flat_map(|disk| &disk.knees).filter_map(finding).collect()

@@ -1,6 +1,6 @@
-//! How a plan reads its table, from the text of the plan: scans that read it in different ways are
-//! different work, and share no cost model. PostgreSQL counts rows by an index where that is small,
-//! DuckDB answers COUNT(*) and MAX from statistics.
+//! The access path of a plan, from its text: scans that read it in different ways are different
+//! work, and share no cost model. PostgreSQL counts rows by an index where that is small, DuckDB
+//! answers COUNT(*) and MAX from statistics.
 
 /// Words in the lines of operators that read a table.
 const READS: [&str; 3] = ["scan", "search", "seek"];

@@ -139,8 +139,9 @@ mod tests {
         trials
     }
 
-    /// How often 95 % intervals of the costs hold them: t over the fits of blocks, and the
-    /// bootstrap over blocks (percentiles of fits to blocks that are drawn with replacement).
+    /// Returns the share of 95 % intervals of the costs that hold them: t over the fits of blocks,
+    /// and the bootstrap over blocks (percentiles of fits to blocks that are drawn with
+    /// replacement).
     fn coverage(blocks: u32) -> [f64; 2] {
         const EXPERIMENTS: usize = 300;
         const RESAMPLES: usize = 199;

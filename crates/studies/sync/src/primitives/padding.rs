@@ -1,4 +1,4 @@
-//! How far apart the members of a table lie.
+//! The distance between the members of a table.
 
 use std::ops::Deref;
 
@@ -8,7 +8,7 @@ pub const LINE_BYTES: usize = 64;
 const TABLE_ALIGNMENT: usize = 128;
 
 experiment::choice! {
-    /// How far apart the members of a table lie.
+    /// The distance between the members of a table.
     pub enum Padding {
         /// One after the other: several in a cache line.
         None = "none",

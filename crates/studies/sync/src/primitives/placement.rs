@@ -1,9 +1,9 @@
-//! Which thread runs on which processor.
+//! The processor of each thread.
 
 use observe::topology::{Processor, Topology};
 
 experiment::choice! {
-    /// Where threads are put.
+    /// The placement of threads.
     pub enum Pinning {
         /// Where the scheduler likes.
         None = "none",
@@ -67,7 +67,7 @@ fn sorted<K: Ord>(topology: &Topology, key: impl Fn(&Processor) -> K) -> Vec<u32
     processors.iter().map(|processor| processor.cpu).collect()
 }
 
-/// Which hardware thread of its core a processor is, from 0.
+/// Returns the hardware thread of its core that a processor is, from 0.
 fn thread_of_core(topology: &Topology, processor: &Processor) -> u32 {
     topology
         .processors
@@ -76,7 +76,7 @@ fn thread_of_core(topology: &Topology, processor: &Processor) -> u32 {
         .count() as u32
 }
 
-/// How many cores of its socket have a lower number than that of a processor.
+/// Returns the number of cores of its socket with a lower number than that of a processor.
 fn core_of_socket(topology: &Topology, processor: &Processor) -> u32 {
     topology
         .processors

@@ -26,7 +26,7 @@ pub struct Load {
     pub threads: u32,
     /// Number of counters, at most [`crate::primitives::MEMBERS_MAX`].
     pub members: u32,
-    /// How far apart these lie, where the primitive lets us choose.
+    /// The distance between these, where the primitive lets us choose.
     pub padding: Padding,
     /// The share of operations that read, 0 to 1.
     pub reads: f64,

@@ -22,7 +22,7 @@ const READ: u16 = 1 << 15;
 #[derive(Debug)]
 pub struct Plan {
     steps: Box<[Step]>,
-    /// How many of the steps before each position are additions.
+    /// The number of additions among the steps before each position.
     adds_before: Vec<u64>,
 }
 

@@ -10,7 +10,7 @@ const CALLS_MIN: u64 = 500;
 /// from chance.
 const LIST_ROWS_MIN: f64 = 5.0;
 const LIST_CALLS_MIN: u64 = 5;
-/// How near the runs have to come to the rows of the list.
+/// The distance that the runs may keep from the rows of the list.
 const TOLERANCE: f64 = 0.02;
 
 /// Queries for a single row that are run as often as another query of the same user returns rows.

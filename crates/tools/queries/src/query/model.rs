@@ -66,7 +66,7 @@ pub struct Sorting {
     pub descending: bool,
 }
 
-/// How two sides are compared.
+/// The comparison of two sides.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Comparison {
     /// `=`
@@ -107,7 +107,7 @@ pub enum Other {
 pub struct Condition {
     /// The side with columns.
     pub operand: Operand,
-    /// How it is compared.
+    /// The method of its comparison.
     pub comparison: Comparison,
     /// With what.
     pub other: Other,

@@ -1,4 +1,4 @@
-//! How much of a document is shown.
+//! The part of a document that is shown.
 
 use report::table::ROWS_MAX;
 use report::text::one_line;
@@ -8,7 +8,7 @@ const ROWS: usize = 15;
 /// Characters of a statement that is to be read at once.
 const STATEMENT_MAX: usize = 120;
 
-/// How much is shown.
+/// The parts that are shown.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ActivityView {
     /// Also who waits without being blocked by anybody.

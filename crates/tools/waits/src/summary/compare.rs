@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A difference is seen when its p-value, corrected (Holm), is not above this.
 const LEVEL: f64 = 0.05;
 
-/// How the second observation differs from the first.
+/// The differences of the second observation from the first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ActivityComparison {
     /// The first.
@@ -40,7 +40,7 @@ pub struct Load {
     pub elapsed_s: f64,
     /// Why it ended early, if it did.
     pub ended: Option<String>,
-    /// How many parts of it serve as repeats; 0 where the server samples itself.
+    /// The number of its parts that serve as repeats; 0 where the server samples itself.
     pub parts: usize,
 }
 
@@ -55,7 +55,7 @@ pub struct WaitChange {
     pub from: f64,
     /// In the second.
     pub to: f64,
-    /// How many more that are, with its 95 % interval; `None` where either has too few parts to
+    /// The number that are added, with its 95 % interval; `None` where either has too few parts to
     /// tell by.
     pub interval: Option<Interval>,
     /// p-value of "as many".
@@ -80,7 +80,7 @@ pub enum Tendency {
     Unknown,
 }
 
-/// How often the server did something, in both.
+/// The numbers of operations of the server, in both.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OperationRates {
     /// Its name: `WAL record`.

@@ -65,8 +65,8 @@ impl Ratio {
         }
     }
 
-    /// How much more another one is: its 95 % interval, and the p-value of "as much" (Welch's t);
-    /// `None` where either has too few parts.
+    /// Returns the excess of another one: its 95 % interval, and the p-value of "as much" (Welch's
+    /// t); `None` where either has too few parts.
     pub(super) fn against(self, to: Self) -> Option<(Interval, f64)> {
         if self.n.min(to.n) < PARTS_MIN {
             return None;

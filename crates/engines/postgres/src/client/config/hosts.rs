@@ -16,7 +16,7 @@ pub struct Host {
     pub port: u16,
 }
 
-/// Where it is.
+/// Its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// The directory of a socket; `@name` in Linux's abstract namespace.

@@ -31,7 +31,7 @@ const MODES: [(&str, TlsMode); 6] = [
     ("verify-full", TlsMode::VerifyFull),
 ];
 
-/// Which roots are trusted.
+/// The roots that are trusted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Roots {
     File(Option<PathBuf>),

@@ -7,7 +7,7 @@ use engine::query_reader::MARK;
 use statements::{CountedRow, Counter, Spread, Statement};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Where a plan of a statement is.
+/// The place of a plan of a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Handle {
     /// In the cache: its handle, and where the statement begins and ends.

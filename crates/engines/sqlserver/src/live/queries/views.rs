@@ -84,7 +84,7 @@ pub const SIZES: View = view(
      row_count FROM sys.dm_db_partition_stats",
 );
 
-/// How often indexes were read, since the server started.
+/// The number of times that indexes were read, since the server started.
 pub const USAGE: View = view(
     "sys.dm_db_index_usage_stats",
     "SELECT /* steelbench_queries */ CAST(object_id AS int) AS object_id, CAST(index_id AS int) \
@@ -93,7 +93,7 @@ pub const USAGE: View = view(
      DB_ID()",
 );
 
-/// How many rows of tables were changed, since they are in memory.
+/// The number of rows of tables that were changed, since they are in memory.
 pub const CHANGES: View = view(
     "sys.dm_db_index_operational_stats",
     "SELECT /* steelbench_queries */ CAST(object_id AS int) AS object_id, CAST(index_id AS int) \

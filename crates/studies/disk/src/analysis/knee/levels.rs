@@ -96,8 +96,8 @@ impl Levels {
         t_quantile(ONE_SIDED / (self.logs.len() - 1) as f64, df)
     }
 
-    /// How much larger another level is than this one, as a logarithm, with half the width of its
-    /// interval.
+    /// Returns the excess of another level over this one, as a logarithm, with half the width of
+    /// its interval.
     fn over(&self, other: usize, own: usize) -> (f64, f64) {
         let differences: Vec<f64> =
             self.logs[other].iter().zip(&self.logs[own]).map(|(a, b)| a - b).collect();
