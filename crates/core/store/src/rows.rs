@@ -1,29 +1,25 @@
 //! Records as rows of tables: the columns of each kind are listed once, for writing and reading.
 
 mod guard;
+mod profile;
 mod text;
 
 pub(crate) use guard::Values;
 
-use flate2::Compression;
-use flate2::read::ZlibDecoder;
-use flate2::write::ZlibEncoder;
 use observations::{
     ActivityRecord, AdaptiveRepeats, ConfigurationRecord, CountedStatement, DeviceUse, Direction,
-    Environment, Fact, FactorRecord, FileRecord, Frame, GitState, Histogram, HookOutput, Latency,
-    LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Percentile, Profile,
-    QueryInterval, QueryPlan, Response, Role, RunRecord, ScriptStatement, Series, ServerActivity,
-    Stack, TimeUse, TrialRecord, TrialStatus, Value, Wait, WaitClass, WaitSource, WaitedResource,
-    Warning, WarningKind, Work,
+    Environment, Fact, FactorRecord, FileRecord, GitState, Histogram, HookOutput, Latency,
+    LevelRecord, LoadHealth, MachineLoad, Observations, Operation, Percentile, QueryInterval,
+    QueryPlan, Response, Role, RunRecord, ScriptStatement, Series, ServerActivity, TimeUse,
+    TrialRecord, TrialStatus, Value, Wait, WaitClass, WaitSource, WaitedResource, Warning,
+    WarningKind, Work,
 };
 use rusqlite::types::{Null, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, Params, Result, Row, ToSql, Transaction};
+use serde::Deserialize;
 use serde::de::value::StrDeserializer;
-use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::io::{Read, Write};
 
 /// A record that is a row of a table.
 pub(crate) trait Record: Field {
@@ -486,99 +482,6 @@ pub(crate) const HISTOGRAM: &str = "histogram";
 /// A count as SQLite keeps it; one above 2^63 is refused.
 fn count(count: u64) -> Result<ToSqlOutput<'static>> {
     Ok(i64::try_from(count).map_err(unrecordable)?.into())
-}
-
-/// The compressed part of a profile: mostly its stacks.
-#[derive(Serialize, Deserialize)]
-struct Packed<'a> {
-    modules: Cow<'a, [String]>,
-    frames: Cow<'a, [Frame]>,
-    stacks: Cow<'a, [Stack]>,
-    missing: Cow<'a, [String]>,
-}
-
-/// Bytes of stacks that are read at most: a damaged file must not fill the memory.
-const STACKS_BYTES_MAX: u64 = 256 << 20;
-
-impl Packed<'_> {
-    fn pack(&self) -> std::io::Result<Vec<u8>> {
-        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-        encoder.write_all(&serde_json::to_vec(self)?)?;
-        encoder.finish()
-    }
-
-    fn unpack(bytes: &[u8]) -> std::io::Result<Self> {
-        let mut json = Vec::new();
-        ZlibDecoder::new(bytes).take(STACKS_BYTES_MAX).read_to_end(&mut json)?;
-        Ok(serde_json::from_slice(&json)?)
-    }
-}
-
-impl Record for Profile {
-    const TABLE: &'static str = "profiles";
-    const IS_ONE: bool = true;
-    /// The last two are for people who query the table.
-    const COLUMNS: &'static [&'static str] =
-        &["target, elapsed_s, hz, threads, lost, profiler_cpu_s, stacks, samples, kernel_samples"];
-}
-
-impl Field for Profile {
-    fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
-        let Self {
-            target,
-            elapsed_s,
-            hz,
-            threads,
-            lost,
-            profiler_cpu_s,
-            modules,
-            frames,
-            stacks,
-            missing,
-        } = self;
-        let in_kernel =
-            |stack: &&Stack| self.frames_of(stack).last().is_some_and(|leaf| leaf.kernel);
-        let kernel_samples: u64 = stacks.iter().filter(in_kernel).map(|stack| stack.samples).sum();
-        let packed = Packed {
-            modules: modules.into(),
-            frames: frames.into(),
-            stacks: stacks.into(),
-            missing: missing.into(),
-        };
-        let packed = packed.pack().map_err(unrecordable)?;
-        values.extend([
-            target.to_sql()?,
-            (*elapsed_s).into(),
-            (*hz).into(),
-            count(*threads)?,
-            count(*lost)?,
-        ]);
-        values.extend([(*profiler_cpu_s).into(), packed.into()]);
-        values.extend([count(self.samples())?, count(kernel_samples)?]);
-        Ok(())
-    }
-
-    fn read(columns: &mut Columns) -> Result<Self> {
-        let mut profile = Self {
-            target: Field::read(columns)?,
-            elapsed_s: Field::read(columns)?,
-            hz: Field::read(columns)?,
-            threads: Field::read(columns)?,
-            lost: Field::read(columns)?,
-            profiler_cpu_s: Field::read(columns)?,
-            ..Self::default()
-        };
-        let packed = Packed::unpack(columns.bytes()?).map_err(|error| columns.unreadable(error))?;
-        (profile.modules, profile.frames) =
-            (packed.modules.into_owned(), packed.frames.into_owned());
-        (profile.stacks, profile.missing) =
-            (packed.stacks.into_owned(), packed.missing.into_owned());
-        if profile.is_consistent() {
-            Ok(profile)
-        } else {
-            Err(columns.unreadable("stacks that refer to missing functions"))
-        }
-    }
 }
 
 #[cfg(test)]
