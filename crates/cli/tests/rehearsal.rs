@@ -97,6 +97,24 @@ fn tables_of_the_set_up_are_there_and_those_of_the_script_may_be() {
     check(&lab, &[], 0).shows("not ready yet: ").shows("schema.sql");
 }
 
+/// Where a command makes a volume only in the run, its configurations are asked elsewhere.
+#[test]
+fn configurations_on_volumes_are_asked() {
+    let volumes = "[factors]\n\"target.volume\" = [\"there\", \"made\"]\n[[volume]]\nname = \
+                   \"there\"\npath = \"there\"\n[[volume]]\nname = \"made\"\npath = \
+                   \"made\"\nprepare = \"mkdir made\"\n";
+    let target = "engine = \"sqlite\"\nsetup.sql = \"schema.sql\"";
+    let lab = Lab::with(&(file(target, "") + volumes));
+    std::fs::create_dir(lab.path("there")).unwrap();
+    lab.write("schema.sql", "CREATE TABLE items (id INTEGER PRIMARY KEY, note TEXT);\n");
+    lab.write("r.sql", "SELECT title FROM items;\n");
+    check(&lab, &[], 2).says("r.sql:1:8: no such column: title");
+    lab.write("r.sql", "SELECT note FROM items;\n");
+    check(&lab, &[], 0).shows("note: 2 statements prepared");
+    assert_eq!(std::fs::read_dir(lab.path("there")).unwrap().count(), 0);
+    assert!(!lab.path("made").exists());
+}
+
 /// Your server is asked about the tables that it has, and nothing is created there.
 #[test]
 fn statements_are_prepared_on_a_postgres_server_by_url() {

@@ -257,9 +257,6 @@ impl Asking<'_> {
         requests: &[PlanRequest],
         results: &Path,
     ) -> Result<Vec<Result<Planned, NoPlan>>, EngineError> {
-        if !self.configuration.volumes().is_empty() {
-            return Ok(Vec::new());
-        }
         let results = std::path::absolute(results).unwrap_or_else(|_| results.into());
         let parent = results.ancestors().skip(1).find(|folder| folder.is_dir());
         let default = parent.unwrap_or(Path::new("/")).to_path_buf();
@@ -267,17 +264,29 @@ impl Asking<'_> {
         let owners = vec![OWNER.to_owned()];
         let workdir = Workdir { registry: self.registry, owners, default, places };
         let parent = workdir.parent(self.engine.name());
-        workdir.remove_orphans(parent);
-        let folder = workdir
-            .create(parent)
-            .map_err(|error| EngineError::failed("making a folder", error.to_string()))?;
+        let new_folder = |parent: &Path| {
+            workdir.remove_orphans(parent);
+            let folder = workdir.create(parent);
+            folder.map_err(|error| EngineError::failed("making a folder", error.to_string()))
+        };
+        let folder = new_folder(parent)?;
+        let (mut on_volumes, mut volumes) = (Vec::new(), Vec::new());
+        let names = self.configuration.volumes();
+        for volume in self.experiment.volumes.iter().filter(|own| names.contains(&&*own.name)) {
+            let path = Path::new(&volume.path);
+            // A command makes it only in the run.
+            let is_there = volume.prepare.is_none() && path.is_dir();
+            let folder = new_folder(if is_there { path } else { parent })?;
+            volumes.push((volume.name.clone(), folder.path().to_path_buf()));
+            on_volumes.push(folder);
+        }
         let folders = Folders {
             directory: folder.path().to_path_buf(),
-            volumes: Vec::new(),
+            volumes,
             permits: Permits::default(),
             cgroup_joins: Vec::new(),
         };
-        // Dropped before the folder.
+        // Dropped before the folders.
         let mut host = self.engine.host(folders);
         let instance = host.prepare(self.configuration, 1, self.cancel)?;
         let tables = self.probe.tables(self.configuration);
