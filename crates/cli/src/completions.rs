@@ -2,6 +2,7 @@
 
 use clap::Parser;
 use clap::builder::PossibleValuesParser;
+use clap_complete::Shell;
 use command_line::{Context, ExitCode, Failure, Tool, output, results};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,14 +10,14 @@ use store::Store;
 
 /// Print completions for a shell
 ///
-/// Engines and probes are completed; in bash also the names of experiments with results in results/
-/// and the levels of their latest runs.
+/// Engines and probes are completed; in bash, zsh and fish also the names of experiments with
+/// results in results/ and the levels of their latest runs.
 #[derive(Debug, Parser)]
 #[command(name = "completions")]
 pub struct Completions {
     /// The shell
     #[arg(required_unless_present = "words")]
-    shell: Option<clap_complete::Shell>,
+    shell: Option<Shell>,
     /// Print the names of experiments, or the levels of one of them, for a script of a shell
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", hide = true)]
     words: Option<String>,
@@ -40,11 +41,13 @@ impl Tool for Completions {
         };
         let (mut line, mut text) = (with_names(context), Vec::new());
         clap_complete::generate(shell, &mut line, context.name, &mut text);
-        let mut text = String::from_utf8_lossy(&text).into_owned();
-        if shell == clap_complete::Shell::Bash {
-            text.push_str(&bash(context));
-        }
-        output::print_as_it_is(&text)
+        let text = String::from_utf8_lossy(&text).into_owned();
+        output::print_as_it_is(&match shell {
+            Shell::Bash => text + &bash(context),
+            Shell::Zsh => zsh(context, &text),
+            Shell::Fish => text + &fish(context),
+            _ => text,
+        })
     }
 }
 
@@ -86,17 +89,21 @@ fn levels(context: &Context, name: &str) -> Option<BTreeSet<String>> {
     Some(levels.map(|own| format!("{}={}", short(&own.factor), own.level)).collect())
 }
 
-/// Extends bash's completion: words that depend on the results. A word ends at `=` there.
-fn bash(context: &Context) -> String {
+/// The commands that take the names of experiments, or their results files.
+fn commands_with_names(context: &Context) -> Vec<String> {
     let takes_names = |command: &&clap::Command| {
         command.get_positionals().any(|own| {
             let names = own.get_value_names().unwrap_or_default();
-            names.iter().any(|name| ["NAME", "NAMES", "A B"].contains(&name.as_str()))
+            own.get_possible_values().is_empty()
+                && names.iter().any(|name| ["NAME", "NAMES", "A B"].contains(&name.as_str()))
         })
     };
     let line = context.line();
-    let commands: Vec<&str> =
-        line.get_subcommands().filter(takes_names).map(clap::Command::get_name).collect();
+    line.get_subcommands().filter(takes_names).map(|own| own.get_name().to_owned()).collect()
+}
+
+/// Extends bash's completion: words that depend on the results. A word ends at `=` there.
+fn bash(context: &Context) -> String {
     let name = context.name;
     format!(
         r#"
@@ -121,6 +128,54 @@ _{name}_with_words() {{
 }}
 complete -F _{name}_with_words -o bashdefault -o default {name}
 "#,
-        commands = commands.join("|")
+        commands = commands_with_names(context).join("|")
+    )
+}
+
+/// Extends zsh's completion: its function becomes the one that a new function calls.
+fn zsh(context: &Context, generated: &str) -> String {
+    let name = context.name;
+    let (begin, end) = (format!("#compdef {name}\n"), "\nif [ \"$funcstack[1]\"");
+    let body = generated.strip_prefix(&begin).unwrap_or(generated);
+    let body = body.rfind(end).map_or(body, |at| &body[..at]);
+    let body = body.replacen(&format!("\n_{name}() {{"), &format!("\n_{name}_words() {{"), 1);
+    format!(
+        r#"#compdef {name}
+{body}
+_{name}() {{
+    if [[ "${{words[2]}}" == ({commands}) && CURRENT -gt 2 && "${{words[CURRENT]}}" != -* ]]; then
+        local -a offered
+        offered=(${{(f)"$({name} completions --words 2>/dev/null)"}})
+        if [[ "${{words[2]}}" == compare && CURRENT -gt 3 ]]; then
+            offered+=(${{(f)"$({name} completions --words "${{words[3]}}" 2>/dev/null)"}})
+        fi
+        compadd -a offered && return
+        _files
+        return
+    fi
+    _{name}_words "$@"
+}}
+
+if [ "$funcstack[1]" = "_{name}" ]; then
+    _{name} "$@"
+else
+    compdef _{name} {name}
+fi
+"#,
+        commands = commands_with_names(context).join("|")
+    )
+}
+
+/// Extends fish's completion: results files keep being offered.
+fn fish(context: &Context) -> String {
+    let name = context.name;
+    format!(
+        r#"
+complete -c {name} -n "__fish_seen_subcommand_from {commands}" \
+    -a "({name} completions --words 2>/dev/null)"
+complete -c {name} -n "__fish_seen_subcommand_from compare" \
+    -a "({name} completions --words (commandline -opc)[3] 2>/dev/null)"
+"#,
+        commands = commands_with_names(context).join(" ")
     )
 }

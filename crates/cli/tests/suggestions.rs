@@ -1,7 +1,7 @@
 //! Errors of names and signs that are nearly right, each of which names what was meant; and what a
 //! shell offers.
 
-use crate::common::{Lab, scripted};
+use crate::common::{self, Lab, scripted};
 use std::process::Command;
 
 /// An experiment with these lines in `[target]` and `[workload]`, and more after them.
@@ -91,11 +91,17 @@ fn offered(lab: &Lab, line: &str) -> Vec<String> {
             \"${{COMP_WORDS[COMP_CWORD - 1]}}\"
         printf '%s\\n' \"${{COMPREPLY[@]}}\""
     );
+    lines_of("bash", &["-c", &script], lab)
+}
+
+/// The lines that a shell prints in the folder, with the program on its path.
+fn lines_of(shell: &str, arguments: &[&str], lab: &Lab) -> Vec<String> {
     let program = lab.command(&[]).get_program().to_owned();
     let folder = std::path::Path::new(&program).parent().unwrap().display().to_string();
     let path = format!("{folder}:{}", std::env::var("PATH").unwrap());
-    let output = Command::new("bash")
-        .args(["-c", &script])
+    let output = Command::new(shell)
+        .args(arguments)
+        .env("HOME", lab.path(""))
         .env("PATH", path)
         .current_dir(lab.path(""))
         .output()
@@ -116,4 +122,64 @@ fn bash_completes_experiments_levels_engines_and_probes() {
     assert_eq!(offered(&lab, "steelbench init --engine mar"), ["mariadb"]);
     assert_eq!(offered(&lab, "steelbench init --probe scr"), ["script"]);
     assert!(offered(&lab, "steelbench show --js").contains(&"--json".to_owned()));
+}
+
+/// Runs the completion of a shell that may be absent.
+fn has(shell: &str) -> bool {
+    let is_there = Command::new(shell).arg("--version").output().is_ok();
+    if !is_there {
+        common::skipped(&format!("{shell} is not installed"));
+    }
+    is_there
+}
+
+#[test]
+fn fish_completes_experiments_levels_and_engines() {
+    if !has("fish") {
+        return;
+    }
+    let lab = Lab::with(&scripted(1, "", ""));
+    lab.run(0);
+    let offered = |line: &str| {
+        let script = format!("steelbench completions fish | source; complete -C '{line}'");
+        let lines = lines_of("fish", &["--no-config", "-c", &script], &lab);
+        let words = lines.iter().map(|line| line.split('\t').next().unwrap().to_owned());
+        words.collect::<Vec<_>>()
+    };
+    for line in ["steelbench show ", "steelbench report ", "steelbench compare "] {
+        assert!(offered(line).contains(&"t".to_owned()), "{line}: {:?}", offered(line));
+    }
+    let levels = offered("steelbench compare t data_f");
+    assert_eq!(levels, ["data_files=1", "data_files=2"]);
+    assert_eq!(offered("steelbench init --engine mar"), ["mariadb"]);
+    assert!(!offered("steelbench check ").contains(&"t".to_owned()));
+}
+
+/// zsh completes only on a terminal; its own `compadd` is replaced by one that prints.
+#[test]
+fn zsh_completes_experiments_and_levels() {
+    if !has("zsh") {
+        return;
+    }
+    let lab = Lab::with(&scripted(1, "", ""));
+    lab.run(0);
+    let offered = |words: &str| {
+        let script = format!(
+            "compdef() {{ }}; compadd() {{ print -rl -- ${{(P)2}}; }}; _files() {{ print files; }}
+            source <(steelbench completions zsh)
+            _steelbench_words() {{ print generated; }}
+            words=({words}); CURRENT=$#words; _steelbench"
+        );
+        lines_of("zsh", &["-f", "-c", &script], &lab)
+    };
+    assert_eq!(offered("steelbench show ''"), ["t"]);
+    assert_eq!(offered("steelbench compare t ''"), ["t", "data_files=1", "data_files=2"]);
+    assert_eq!(offered("steelbench show --j"), ["generated"]);
+    // The names of data sets are values that clap knows.
+    for line in ["steelbench init ''", "steelbench data ''"] {
+        assert_eq!(offered(line), ["generated"], "{line}");
+    }
+    let parsed =
+        "source <(print 'compdef() { }'; steelbench completions zsh); whence -w _steelbench_words";
+    assert_eq!(lines_of("zsh", &["-f", "-c", parsed], &lab), ["_steelbench_words: function"]);
 }
