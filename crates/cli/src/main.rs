@@ -8,6 +8,7 @@ mod file;
 #[cfg(test)]
 mod help;
 mod history;
+mod man;
 mod registry;
 mod report_file;
 mod run;
@@ -23,6 +24,7 @@ use export::Export;
 use file::{Init, Schema};
 use history::History;
 use import::Import;
+use man::Man;
 use plan::Plan;
 use predict::Predict;
 use profile::ProfileTool;
@@ -75,6 +77,7 @@ const COMMANDS: &[Command] = &[
     Command::new::<Data>(Files),
     Command::new::<Schema>(Files),
     Command::new::<Completions>(Files),
+    Command::new::<Man>(Files),
 ];
 
 /// Observations that tools record in results files.

@@ -45,6 +45,7 @@ mod kill;
 mod known_loads;
 mod labels;
 mod load_faults;
+mod man_pages;
 mod manual;
 mod mariadb;
 mod mariadb_own_server;
