@@ -19,7 +19,7 @@ const PYTHON_PACKAGES: [&str; 7] = [
 ];
 
 /// A program of the system, or the beginning of the name of a folder, and the package that has it.
-const SYSTEM_PACKAGES: [(&str, &str); 19] = [
+const SYSTEM_PACKAGES: [(&str, &str); 22] = [
     ("/usr/lib/postgresql/", "postgresql"),
     ("mariadbd", "mariadb-server"),
     ("mysqlslap", "mariadb-client"),
@@ -33,6 +33,9 @@ const SYSTEM_PACKAGES: [(&str, &str); 19] = [
     ("perf", "linux-perf"),
     ("strace", "strace"),
     ("openssl", "openssl"),
+    ("mandoc", "mandoc"),
+    ("zsh", "zsh"),
+    ("fish", "fish"),
     // The driver of SQL Server.
     ("/usr/include/openssl/", "libssl-dev"),
     ("pkg-config", "pkg-config"),

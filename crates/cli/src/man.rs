@@ -12,6 +12,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// The page of the experiment file.
 const EXPERIMENT_PAGE: &str = "steelbench-experiment.5";
 
+/// Bytes of a line of source at most.
+const LINE_BYTES_MAX: usize = 80;
+
 /// Write the manual pages of all commands and of the experiment file
 ///
 /// The pages are steelbench.1, steelbench-COMMAND.1 and steelbench-experiment.5. Their date is
@@ -73,28 +76,58 @@ fn write_commands(command: &clap::Command, folder: &Path, origin: &Origin) -> io
     for below in own {
         write_commands(below, folder, origin)?;
     }
-    let page = CommandPage::new(command.clone())
-        .date(&origin.date)
-        .source(&origin.source)
-        .manual("Steelbench Manual");
+    let page = CommandPage::new(command.clone());
+    let name = page.get_filename();
+    let title = name.trim_end_matches(".1").to_uppercase();
+    let page =
+        page.title(title).date(&origin.date).source(&origin.source).manual("Steelbench Manual");
     let mut text = Vec::new();
     page.render(&mut text)?;
-    let text = without_blank_lines(&String::from_utf8_lossy(&text));
-    std::fs::write(folder.join(page.get_filename()), text)
+    let text = plain_source(&String::from_utf8_lossy(&text));
+    std::fs::write(folder.join(name), text)
 }
 
-/// Replaces blank lines, which roff advises against, by a vertical space.
-fn without_blank_lines(text: &str) -> String {
-    let line =
-        |line: &str| if line.trim().is_empty() { ".sp\n".into() } else { format!("{line}\n") };
-    text.lines().map(line).collect()
+/// Rewrites source so that mandoc accepts its style: short lines, no blank ones, no break at a
+/// vertical space.
+fn plain_source(source: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in source.lines().map(str::trim_end) {
+        let last = lines.last().map_or("", String::as_str);
+        match line {
+            "" | ".sp" if last == ".sp" => {}
+            ".br" if [".sp", ".br"].contains(&last) => {}
+            "" | ".sp" => {
+                lines.pop_if(|last| last == ".br");
+                lines.push(".sp".into());
+            }
+            request if request.starts_with(['.', '\'']) => lines.push(request.into()),
+            text => lines.extend(filled(text)),
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Breaks a line of text at spaces. A word that would begin a line as a request stays where it is.
+fn filled(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let Some(line) = lines.last_mut() else { continue };
+        let is_request = word.is_empty() || word.starts_with(['.', '\'']);
+        if line.trim().is_empty() || is_request || line.len() + word.len() < LINE_BYTES_MAX {
+            let space = if line.is_empty() && !word.is_empty() { "" } else { " " };
+            line.extend([space, word]);
+        } else {
+            lines.push(word.into());
+        }
+    }
+    lines
 }
 
 /// The page of the experiment file, from its schema.
 fn experiment_page(schema: &Value, origin: &Origin) -> String {
     let mut page = Roff::new();
     let (date, source) = (origin.date.as_str(), origin.source.as_str());
-    page.control("TH", ["steelbench-experiment", "5", date, source, "Steelbench Manual"]);
+    page.control("TH", ["STEELBENCH-EXPERIMENT", "5", date, source, "Steelbench Manual"]);
     page.control("SH", ["NAME"]);
     page.text([roman("steelbench-experiment - file of a Steelbench experiment")]);
     page.control("SH", ["DESCRIPTION"]);
@@ -119,7 +152,7 @@ fn experiment_page(schema: &Value, origin: &Origin) -> String {
     }
     page.control("SH", ["SEE ALSO"]);
     page.text([bold("steelbench"), roman("(1), "), bold("steelbench-check"), roman("(1)")]);
-    without_blank_lines(&page.to_roff())
+    plain_source(&page.to_roff())
 }
 
 /// Lists settings by their dotted paths, those of nested tables too.
