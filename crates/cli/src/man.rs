@@ -31,7 +31,7 @@ impl Tool for Man {
         ["steelbench man ~/.local/share/man/man1", "steelbench man pages && man -l pages/*.5"];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
-        let origin = Origin::of(context);
+        let origin = Origin::from_context(context);
         self.write(context, &origin).map_err(|error| {
             Failure::failed(format!("cannot write pages to {}: {error}", self.folder.display()))
         })?;
@@ -57,7 +57,7 @@ struct Origin {
 }
 
 impl Origin {
-    fn of(context: &Context) -> Self {
+    fn from_context(context: &Context) -> Self {
         let given = std::env::var("SOURCE_DATE_EPOCH").ok();
         let given = given.and_then(|text| text.parse::<u32>().ok()).map(u64::from);
         let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |own| own.as_secs());
