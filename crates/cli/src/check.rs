@@ -184,6 +184,7 @@ fn as_text(
         setups => format!(" in {setups} set-ups of each hard-to-change level"),
     };
     lines.extend(screening(experiment).iter().flat_map(ScreeningPlan::lines));
+    lines.extend(race(experiment));
     let (configurations, trials) = (plural(number, "configuration"), plural(plan.len(), "trial"));
     lines.push(format!("{configurations} x {repeats}{setups} = {trials}, seed {seed}"));
     let trial_max = minutes(experiment.get(TRIAL_TIME_S));
@@ -233,6 +234,19 @@ fn screening(experiment: &Experiment) -> Option<ScreeningPlan<'_>> {
         Blocks::Adaptive { min, .. } => min,
     };
     Some(ScreeningPlan { design, factors, blocks: blocks as usize })
+}
+
+/// The least and the most trials of a race; `None` of another design.
+fn race(experiment: &Experiment) -> Option<String> {
+    let Design::Race { first } = experiment.design else { return None };
+    let candidates = experiment.configurations.len();
+    Some(format!(
+        "design: race, {}: all run {first} blocks, then losers leave after each block; {} at \
+         least if none fails, {} at most",
+        plural(candidates, "candidate"),
+        plural(candidates * first as usize, "trial"),
+        experiment.repeats.blocks.max() as usize * candidates,
+    ))
 }
 
 /// Lists manual prerequisites.
@@ -297,11 +311,15 @@ fn as_json(
             })
         })
         .collect();
+    let race = match experiment.design {
+        Design::Race { first } => Some(json!({ "kind": "race", "first": first })),
+        Design::Grid | Design::Screening(_) => None,
+    };
     json!({
         "schema": report::json::SCHEMA,
         "kind": "check",
         "name": experiment.name,
-        "design": screening(experiment).map(|own| own.json()),
+        "design": screening(experiment).map(|own| own.json()).or(race),
         "configurations": configurations,
         "baseline": experiment.baseline,
         "trials": order,

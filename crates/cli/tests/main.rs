@@ -71,6 +71,7 @@ mod preflight;
 mod profile;
 mod queries;
 mod queries_watch;
+mod race;
 mod reading_probes;
 mod ready_experiments;
 mod recorded;

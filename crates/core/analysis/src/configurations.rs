@@ -7,6 +7,7 @@ use crate::{
     Accounting, Comparison, Detectable, Estimate, Standing, Summary, WaitTable, WarningCount,
     compare, health, response,
 };
+use experiment::DesignKind;
 use observations::{LevelRecord, Observations, Recording, TrialRecord, TrialStatus};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -62,7 +63,8 @@ impl Summary<'_> {
     /// Returns the smallest difference between two configurations that could have been detected,
     /// from the spread of all against the one with the most trials; `None` without a spread.
     pub fn detectable(&self) -> Option<Detectable> {
-        let measured = self.figures.as_ref()?.grid.filter(|own| own.value().is_some());
+        let figures = self.figures.as_ref().filter(|_| self.design != DesignKind::Race);
+        let measured = figures?.grid.filter(|own| own.value().is_some());
         let rows = &self.configurations;
         let reference = rows.iter().rev().max_by_key(|row| row.done)?.index;
         let others = (0..rows.len()).filter(|other| *other != reference);
@@ -70,6 +72,13 @@ impl Summary<'_> {
             others.map(|other| measured.matched(reference, other)),
             rows.len() - 1,
         )
+    }
+}
+
+impl ConfigurationRow {
+    /// Removes comparisons, which hold for a number of blocks that no outcome decides.
+    pub(crate) fn without_comparisons(&mut self) {
+        (self.factor, self.against_best, self.standing) = (None, None, Standing::Unknown);
     }
 }
 

@@ -85,7 +85,7 @@ impl Summary<'_> {
             .flat_map(|find| find(self))
             .partition(|finding| finding.kind == FindingKind::Responses);
         findings.extend(answers);
-        findings.extend(verdict::of_screening(self));
+        findings.extend(verdict::of_design(self));
         findings.extend(about_asked.into_iter().map(of_factor));
         for (position, claim) in claims.iter().enumerate() {
             findings.extend(factors::find(self, claim));

@@ -1,13 +1,58 @@
 //! The configurations of a run as candidates of a race: which leave after the blocks so far, and
 //! why. The rules: [`statistics::racing`].
 
-use crate::Summary;
+use crate::sentence::Sentence;
 use crate::wording::{self, p_value, percent, ratio};
+use crate::{Interval, Summary};
+use experiment::DesignKind;
 use observations::{Direction, number};
+use serde::Serialize;
 use statistics::racing::{self, Departure, Outcome, Reason, Rules, Standing};
 
-/// Returns the time and the reason of a configuration's leaving, in a sentence.
-pub fn sentence(race: &Standing, departure: &Departure, summary: &Summary) -> String {
+/// A race with its candidates.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RaceReport {
+    /// Blocks that all candidates run.
+    pub first: usize,
+    /// Complete blocks.
+    pub blocks: usize,
+    /// Trials that the race needed.
+    pub trials: usize,
+    /// Share of races, at most, in which the true best leaves.
+    pub level: f64,
+    /// True if `behind` is a ratio, else a difference.
+    pub by_ratio: bool,
+    /// The unit of the response.
+    pub unit: String,
+    /// The candidates: those in the race, the best mean first, then those that left, the last
+    /// first.
+    pub candidates: Vec<Candidate>,
+}
+
+/// A candidate of a race.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Candidate {
+    /// Its position among the configurations.
+    pub configuration: usize,
+    /// Its label.
+    pub label: String,
+    /// Blocks that it ran in the race.
+    pub blocks: usize,
+    /// Mean of its values and bounds in these blocks.
+    pub mean: Option<f64>,
+    /// 95 % interval of the mean that holds at all looks and for all candidates at once; `None` of
+    /// one that left, which depends on its values.
+    pub interval: Option<Interval>,
+    /// How many times better the leader is, corrected likewise; `None` of the leader.
+    pub behind: Option<Interval>,
+    /// When and why it left.
+    pub departure: Option<Departure>,
+    /// The same in a sentence; empty of one in the race.
+    pub why: String,
+}
+
+/// When and why a configuration left, in a sentence.
+pub fn sentence(departure: &Departure, summary: &Summary) -> String {
     let label = |at: usize| summary.recording.configurations[at].label.as_str();
     let own = label(departure.candidate);
     let why = match departure.reason {
@@ -16,8 +61,8 @@ pub fn sentence(race: &Standing, departure: &Departure, summary: &Summary) -> St
         Reason::Unstable { range } => {
             format!("unstable: its values differ by {} of their mean", percent(range))
         }
-        Reason::Worse { leader, by, p_value: p, level } => {
-            let by = if race.by_ratio {
+        Reason::Worse { leader, by, by_ratio, p_value: p, level } => {
+            let by = if by_ratio {
                 format!("{}x better", ratio(by))
             } else {
                 format!("better by {}", number::quantity(by, summary.unit()))
@@ -28,7 +73,109 @@ pub fn sentence(race: &Standing, departure: &Departure, summary: &Summary) -> St
     format!("{own} left after {}: {why}.", wording::count(departure.after, "block"))
 }
 
+impl RaceReport {
+    /// Candidates in the race.
+    pub fn survivors(&self) -> impl Iterator<Item = &Candidate> {
+        self.candidates.iter().filter(|own| own.departure.is_none())
+    }
+
+    /// A sentence on the winner, or on the candidates that remain.
+    pub fn sentences(&self) -> Vec<Sentence> {
+        let survivors: Vec<&Candidate> = self.survivors().collect();
+        let blocks = wording::count(self.blocks, "block");
+        let (claims, text) = match &survivors[..] {
+            [] => (false, "No candidate is left: each failed or timed out.".to_owned()),
+            [only] if self.blocks >= self.first => (
+                true,
+                format!("{} wins the race: all others left within {blocks}.", only.label),
+            ),
+            _ if self.blocks < self.first => (
+                false,
+                format!(
+                    "The race is open: no candidate loses before {} are complete.",
+                    wording::count(self.first, "block")
+                ),
+            ),
+            [leader, others @ ..] => {
+                let behind = others.iter().filter_map(|own| own.behind);
+                let most = behind.map(|own| own.high).fold(f64::NEG_INFINITY, f64::max);
+                let most = match (most.is_finite(), self.by_ratio) {
+                    (true, true) => format!("; it could be up to {}x better", ratio(most)),
+                    (true, false) => {
+                        format!("; it could be better by {}", number::quantity(most, &self.unit))
+                    }
+                    (false, _) => String::new(),
+                };
+                let others: Vec<String> = others.iter().map(|own| own.label.clone()).collect();
+                let text = format!(
+                    "{} leads after {blocks}, not significantly better than {}{most}.",
+                    leader.label,
+                    wording::list(&others)
+                );
+                (false, text)
+            }
+        };
+        let evidence = format!(
+            "{} of {} left in {}; paired t against the leader after each block from block {} on; \
+             the true best leaves in at most {} of races",
+            self.candidates.len() - survivors.len(),
+            wording::count(self.candidates.len(), "candidate"),
+            wording::count(self.trials, "trial"),
+            self.first,
+            wording::plain_percent(self.level),
+        );
+        vec![Sentence { claims, text, evidence }]
+    }
+}
+
 impl Summary<'_> {
+    /// The race of a run with such a design; `None` of another design, and without a response.
+    pub fn race_report(&self) -> Option<RaceReport> {
+        if self.design != DesignKind::Race {
+            return None;
+        }
+        let first = experiment::race_first(&self.recording.run.source) as usize;
+        let rules = Rules { first, ..Rules::new(true) };
+        let Standing { departures, survivors, blocks, trials, by_ratio } = self.race(rules)?;
+        let label = |own: usize| self.recording.configurations[own].label.clone();
+        let inside = survivors.into_iter().map(|own| Candidate {
+            configuration: own.candidate,
+            label: label(own.candidate),
+            blocks,
+            mean: Some(own.mean).filter(|mean| mean.is_finite()),
+            interval: own.interval,
+            behind: own.behind,
+            departure: None,
+            why: String::new(),
+        });
+        let left = departures.iter().rev().map(|own| Candidate {
+            configuration: own.candidate,
+            label: label(own.candidate),
+            blocks: own.after,
+            mean: self.mean_until(own),
+            interval: None,
+            behind: None,
+            departure: Some(*own),
+            why: sentence(own, self),
+        });
+        let candidates = inside.chain(left).collect();
+        let (level, unit) = (rules.level, self.unit().to_owned());
+        Some(RaceReport { first, blocks, trials, level, by_ratio, unit, candidates })
+    }
+
+    fn mean_until(&self, departure: &Departure) -> Option<f64> {
+        let outcomes = self.outcomes(departure.candidate);
+        let known: Vec<f64> = outcomes
+            .iter()
+            .take(departure.after)
+            .filter_map(|own| match own {
+                Outcome::Value(value) | Outcome::TimedOut(Some(value)) => Some(*value),
+                Outcome::TimedOut(None) | Outcome::Failed => None,
+            })
+            .collect();
+        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+    }
+
     /// The race of all configurations over the blocks recorded so far; `None` without a response.
     /// Positions of candidates are those of configurations. The direction of the response replaces
     /// that of the rules.

@@ -3,8 +3,6 @@
 
 mod sentences;
 
-pub use sentences::Sentence;
-
 use designs::{Chain, Contrasts, Design, Lenth, Stratum, Term};
 use observations::{FactorRecord, Recording};
 use serde::Serialize;

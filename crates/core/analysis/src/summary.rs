@@ -4,6 +4,7 @@
 use crate::grid::{FactorLayout, Figures, Grid};
 use crate::screening::Screening;
 use crate::{ConfigurationRow, DurabilityRules, Factors, ResponseChoice, Study, configurations};
+use experiment::DesignKind;
 use observations::{
     Environment, HoldOut, Observations, Recording, Role, Roles, RunRecord, TrialStatus,
     UnmeasuredTable,
@@ -43,9 +44,9 @@ pub struct Summary<'a> {
     pub(crate) figures: Option<Figures>,
     /// One for each factor.
     pub layouts: Vec<FactorLayout>,
-    /// True if the run has a screening design.
-    pub is_screening: bool,
-    /// Its effects, once they were asked for.
+    /// Kind of its design. Factors are compared level by level in a grid alone.
+    pub design: DesignKind,
+    /// The effects of a screening design, once they were asked for.
     screening: OnceLock<Option<Screening>>,
 }
 
@@ -100,14 +101,18 @@ pub fn summarize_with<'r>(
     let compared = layouts.iter().position(|own| !own.other_work);
     let main_factor = ordered.or(compared).or((!layouts.is_empty()).then_some(0));
     let figures = response.as_ref().map(|response| grid.figures(response));
-    let is_screening = experiment::is_screening(&recording.run.source);
+    let design = DesignKind::from_source(&recording.run.source);
     let factors = figures
         .as_ref()
         .map(|figures| Factors::estimate(recording, &grid, &layouts, main_factor, figures))
-        .map(|factors| if is_screening { factors.without_claims() } else { factors });
+        .map(|own| if design == DesignKind::Grid { own } else { own.without_claims() });
+    let mut configurations = configurations::rows(recording, &grid, figures.as_ref());
+    if design == DesignKind::Race {
+        configurations.iter_mut().for_each(ConfigurationRow::without_comparisons);
+    }
     Summary {
         recording,
-        configurations: configurations::rows(recording, &grid, figures.as_ref()),
+        configurations,
         factors: factors.unwrap_or_default(),
         response,
         main_factor,
@@ -120,7 +125,7 @@ pub fn summarize_with<'r>(
         grid,
         figures,
         layouts,
-        is_screening,
+        design,
         screening: OnceLock::new(),
     }
 }
@@ -144,7 +149,7 @@ impl Summary<'_> {
             |run: usize| self.figures.iter().flat_map(|figures| figures.values(run)).collect();
         let estimated = self.screening.get_or_init(|| {
             let estimate = || Screening::estimate(self.recording, self.unit(), &values);
-            self.is_screening.then(estimate).flatten()
+            (self.design == DesignKind::Screening).then(estimate).flatten()
         });
         estimated.as_ref()
     }

@@ -132,6 +132,7 @@ impl Display {
                 self.bar.finish_and_clear();
             }
             Event::Warning { text } => self.line(&format!("warning: {text}")),
+            Event::CandidateLeft { text } => self.line(text),
             Event::RepeatsEnough { trials } => {
                 self.trials = self.trials.saturating_sub(*trials as u64);
                 self.bar.set_length(self.trials);

@@ -54,6 +54,12 @@ pub struct Experiment {
 pub enum Design {
     /// All that are not excluded.
     Grid,
+    /// All that are not excluded, as candidates: losers leave after these blocks and each later
+    /// one.
+    Race {
+        /// Blocks that all candidates run.
+        first: u32,
+    },
     /// Those of a two-level design with few runs.
     Screening(Screening),
 }

@@ -17,7 +17,7 @@ const IOPS: Kind = Kind::Count { min: 1, max: 1_000_000_000 };
 const SEEDS: Kind = Kind::Count { min: 0, max: i64::MAX };
 
 /// Kinds of designs.
-const DESIGNS: &[&str] = &["grid", "screening"];
+pub(crate) const DESIGNS: &[&str] = &["grid", "screening", "race"];
 /// Resolutions of screening designs.
 const RESOLUTIONS: &[&str] = &["III", "IV", "V"];
 
@@ -45,8 +45,8 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ),
     (
         "design",
-        "The combinations of levels that are run: all of them (grid), or a screening design of two \
-         levels for each factor.",
+        "The combinations of levels that are run: all of them (grid), all until they lose (race), \
+         or a screening design of two levels for each factor.",
     ),
     ("manual", "A manual step at each change of a factor's level."),
     ("hooks", "Shell commands that run around the trials and the run."),
@@ -73,7 +73,8 @@ settings! {
     pub RESPONSE: Option<String> = "experiment.response", Kind::Text, Shown "\"throughput\"";
 
     /// Which combinations of levels are run. screening: few runs that estimate the effect of each
-    /// of many factors with two levels; effects may be aliased with interactions.
+    /// of many factors with two levels; effects may be aliased with interactions. race: all
+    /// combinations run the first blocks, then losers leave after each block.
     pub DESIGN_KIND: String =
         "design.kind", Kind::Choice(DESIGNS), "grid", Shown "\"screening\"";
     /// The fewest runs with this resolution. III: main effects are aliased with interactions of two
@@ -83,6 +84,9 @@ settings! {
     /// This number of runs instead: 4, 8, 16, 32 or 64 (a fraction), or 12, 20 or 24
     /// (Plackett-Burman).
     pub RUNS: Option<u64> = "design.runs", Kind::Count { min: 4, max: 64 }, Shown "16";
+
+    /// Blocks that all candidates of a race run before the first of them leave.
+    pub RACE_FIRST: u32 = "design.first", Kind::Count { min: 2, max: 1_000 }, "5", Shown "5";
 
     /// Shell command that runs before the first trial of a session.
     pub BEFORE_RUN: Option<String> =

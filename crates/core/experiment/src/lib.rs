@@ -51,7 +51,7 @@ pub use form::{Field, Fields, Form};
 pub use named_file::NamedFile;
 pub use nearest::{nearest, unknown_name};
 pub use observations::{FromValue, Role, Value};
-pub use parse::{NoFileName, file_name, is_screening, parse};
+pub use parse::{DesignKind, NoFileName, file_name, parse, race_first};
 pub use plan::{Plan, PlannedTrial};
 pub use read::{SOURCE_BYTES_MAX, read_bytes, read_text};
 pub use schema::schema;

@@ -9,7 +9,7 @@ mod expand;
 mod factors;
 mod run;
 
-pub use design::is_screening;
+pub use design::{DesignKind, race_first};
 
 use crate::document::{Content, Leaf, Node};
 use crate::error::{Errors, Fault, FileErrors};
@@ -84,8 +84,9 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     let predict = reader.predictions();
     let hold_out = reader.hold_out(&core, &factors);
     reader.check_setups(&repeats, &hard_to_change);
-    let design = reader.design(&core, &factors, &hard_to_change);
+    let design = reader.design(&core, &factors, &hard_to_change, &repeats);
     let configurations = reader.configurations(&base, &factors, design.as_ref());
+    reader.check_candidates(design.as_ref(), &configurations);
     let baseline = reader.baseline(&factors, &configurations);
     reader.check_number_of_trials(repeats.blocks.max(), configurations.len());
     let experiment = Experiment {

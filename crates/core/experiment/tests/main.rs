@@ -10,5 +10,6 @@ mod example;
 mod files;
 mod mutations;
 mod plan;
+mod race;
 mod schema;
 mod screening;

@@ -1,7 +1,7 @@
 //! Screening designs in the file.
 
 use crate::common::{experiment, parse};
-use experiment::{Design, Plan};
+use experiment::{Design, DesignKind, Plan};
 
 const SCREENING: &str = r#"
 [experiment]
@@ -40,12 +40,12 @@ fn runs_a_fraction_of_the_combinations_in_blocks() {
             .filter(|configuration| configuration.levels[position].label == factor.levels[0].label);
         assert_eq!(first.count(), 8, "{}", factor.name);
     }
-    assert!(experiment::is_screening(SCREENING));
+    assert_eq!(DesignKind::from_source(SCREENING), DesignKind::Screening);
     let pb = experiment(&SCREENING.replace("resolution = \"IV\"", "runs = 12"));
     assert_eq!(pb.configurations.len(), 12);
     let grid = SCREENING.replace("kind = \"screening\"\nresolution = \"IV\"", "kind = \"grid\"");
     assert_eq!(experiment(&grid).configurations.len(), 128);
-    assert!(!experiment::is_screening(&grid));
+    assert_eq!(DesignKind::from_source(&grid), DesignKind::Grid);
 }
 
 /// More combinations than a grid may have.

@@ -145,11 +145,16 @@ pub enum Event {
         /// True if it is retried.
         retry: bool,
     },
-    /// A group of configurations has as many blocks as its intervals need: its further blocks,
-    /// which [`Event::RunStarted`] has counted, are not run.
+    /// A group of configurations has as many blocks as its intervals need, or candidates left a
+    /// race: further blocks, which [`Event::RunStarted`] has counted, are not run.
     RepeatsEnough {
         /// Trials that are not run.
         trials: usize,
+    },
+    /// A candidate left a race: its further blocks are not run.
+    CandidateLeft {
+        /// After which block, and why.
+        text: String,
     },
     /// A person has to do something before the run can go on.
     ManualStep {

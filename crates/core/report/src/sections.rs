@@ -14,6 +14,7 @@ mod open_loop;
 mod overview;
 mod plans;
 mod profiles;
+mod race;
 mod record;
 mod response;
 mod screening;
@@ -139,6 +140,7 @@ crate::sections! {
         Configurations drift: summary.drift();
         Configurations stability: summary.stability().as_ref() => stability::section;
         Configurations factors: &summary.factors => factors::sections;
+        Headline race: summary.race_report().as_ref() => race::section;
         Headline screening: summary.screening() => screening::sections;
         Plans plans: &summary.plans() => plans::section;
         Models models: &summary.throughput_models() => models::sections;

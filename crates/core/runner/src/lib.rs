@@ -23,6 +23,7 @@ mod hooks;
 mod hosts;
 mod options;
 mod preflight;
+mod race;
 mod reading;
 mod rehearsal;
 mod run;

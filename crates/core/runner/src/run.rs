@@ -52,7 +52,7 @@ pub fn run(
     announce(Event::RunStarted {
         experiment: experiment.name.clone(),
         configurations: experiment.configurations.len(),
-        trials: plan.len(),
+        trials: schedule.planned(),
         done: schedule.settled(),
     });
     let (overwrite, destroy) = (options.overwrite.clone(), options.destroy.clone());
@@ -232,11 +232,15 @@ impl Runner<'_> {
         }
     }
 
-    /// The next trial; tells of those that adaptive repeats have made needless.
+    /// The next trial; tells of those that adaptive repeats, or a race, have made needless.
     fn next(&mut self, announce: Announce) -> Option<NextTrial> {
         let before = self.schedule.needless;
         let next = self.schedule.next();
-        let trials = self.schedule.needless - before;
+        for text in std::mem::take(&mut self.schedule.departures) {
+            announce(Event::CandidateLeft { text });
+        }
+        // A candidate that runs again after a failure makes fewer needless.
+        let trials = self.schedule.needless.saturating_sub(before);
         if trials > 0 {
             announce(Event::RepeatsEnough { trials });
         }

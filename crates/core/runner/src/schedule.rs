@@ -1,6 +1,7 @@
 //! The trial that is next: the plan, less what is recorded, with retries and adaptive repeats.
 
 use crate::failures::Failures;
+use crate::race::Race;
 use experiment::file::{IDENTICAL_FAILURES, RESPONSE};
 use experiment::{Blocks, Experiment, Plan, PlannedTrial};
 use observations::{
@@ -45,8 +46,12 @@ pub struct Schedule<'a> {
     plans: HashMap<usize, Vec<QueryPlan>>,
     /// The rounds that are left: group and block.
     rounds: VecDeque<(usize, u32)>,
-    /// Trials of the plan that adaptive repeats have made needless so far.
+    /// Trials of the plan that adaptive repeats, or a race, have made needless so far.
     pub needless: usize,
+    /// The candidates of a race.
+    race: Option<Race>,
+    /// Why candidates of a race left, since this was last taken.
+    pub departures: Vec<String>,
 }
 
 impl<'a> Schedule<'a> {
@@ -69,6 +74,8 @@ impl<'a> Schedule<'a> {
             plans: HashMap::new(),
             rounds: plan.rounds().collect(),
             needless: 0,
+            race: Race::new(experiment, recorded),
+            departures: Vec::new(),
         };
         for trial in &recorded.trials {
             schedule.record(trial);
@@ -76,12 +83,19 @@ impl<'a> Schedule<'a> {
         for tried in schedule.tried.values_mut().filter(|_| retry_failed) {
             tried.forgiven = tried.attempts;
         }
+        if schedule.race.is_some() {
+            schedule.pass_complete_rounds();
+            schedule.departures.clear();
+        }
         schedule
     }
 
     /// Takes note of a trial that this session has recorded.
     pub fn record_own(&mut self, trial: &TrialRecord) {
         self.record(trial);
+        if let Some(race) = &mut self.race {
+            race.record(trial);
+        }
         match &trial.status {
             // A trial that is too slow is a result, and one that is tried again may come to its
             // end.
@@ -141,18 +155,26 @@ impl<'a> Schedule<'a> {
 
     /// The next trial; `None` when everything is done.
     pub fn next(&mut self) -> Option<NextTrial> {
+        self.pass_complete_rounds();
+        let (group, block) = self.rounds.front().copied()?;
+        self.plan.block(group, block).into_iter().find_map(|planned| self.open(planned))
+    }
+
+    /// Removes the rounds in which nothing is left to run, and decides by them.
+    fn pass_complete_rounds(&mut self) {
         while let Some((group, block)) = self.rounds.front().copied() {
-            let open =
-                self.plan.block(group, block).into_iter().find_map(|planned| self.open(planned));
-            if open.is_some() {
-                return open;
+            if self.plan.block(group, block).into_iter().any(|own| self.open(own).is_some()) {
+                return;
             }
             self.rounds.pop_front();
+            if let Some(race) = &mut self.race {
+                self.departures.extend(race.look(block));
+                self.needless = self.out_of_race();
+            }
             if self.enough(group, block) {
                 self.skip_rest(group);
             }
         }
-        None
     }
 
     fn open(&self, planned: PlannedTrial) -> Option<NextTrial> {
@@ -169,7 +191,8 @@ impl<'a> Schedule<'a> {
     /// Returns the next attempt, also of a configuration that was given up.
     fn attempt_left(&self, configuration: usize, block: u32) -> Option<u32> {
         let tried = self.tried.get(&(configuration, block)).copied().unwrap_or_default();
-        let is_open = !tried.settled && tried.attempts - tried.forgiven <= self.retries;
+        let runs = self.race.as_ref().is_none_or(|race| race.runs(configuration, block));
+        let is_open = runs && !tried.settled && tried.attempts - tried.forgiven <= self.retries;
         is_open.then_some(tried.attempts + 1)
     }
 
@@ -201,6 +224,16 @@ impl<'a> Schedule<'a> {
             let planned = self.plan.block(group, block).into_iter();
             self.needless += planned.filter_map(|planned| self.open(planned)).count();
         }
+    }
+
+    /// Trials of the plan that candidates of a race do not run, as they have left or won.
+    fn out_of_race(&self) -> usize {
+        let Some(race) = &self.race else { return 0 };
+        let is_out = |own: &PlannedTrial| {
+            !race.runs(own.configuration, own.block)
+                && !self.tried.contains_key(&(own.configuration, own.block))
+        };
+        self.plan.trials().filter(is_out).count()
     }
 
     /// Returns whether a trial recorded as failed will be retried.
@@ -261,9 +294,15 @@ impl<'a> Schedule<'a> {
     }
 
     /// Number of planned trials that earlier sessions have settled. Blocks that the file no longer
-    /// asks for are not in the plan.
+    /// asks for are not in the plan, and those of candidates that have left a race are not counted.
     pub fn settled(&self) -> usize {
-        self.plan.trials().filter(|planned| self.open(*planned).is_none()).count()
+        let settled = self.plan.trials().filter(|planned| self.open(*planned).is_none()).count();
+        settled - self.out_of_race()
+    }
+
+    /// Trials of the plan, less those of candidates that have left a race.
+    pub fn planned(&self) -> usize {
+        self.plan.len() - self.out_of_race()
     }
 }
 

@@ -79,8 +79,10 @@ pub enum Reason {
     Worse {
         /// The leader then.
         leader: usize,
-        /// The gain of the leader; a difference where values have no logarithm.
+        /// How many times better the leader was; a difference unless `by_ratio`.
         by: f64,
+        /// True if all values up to then had logarithms.
+        by_ratio: bool,
         /// One-sided p-value of "not worse".
         p_value: f64,
         /// The level of this test.
@@ -143,27 +145,32 @@ impl Standing {
 /// Runs a race over the outcomes of each candidate in the order of blocks. Outcomes of a candidate
 /// after it left are ignored; a block that a candidate in the race lacks ends the race so far.
 pub fn race(outcomes: &[Vec<Outcome>], rules: Rules) -> Standing {
-    let is_positive = |own: &Outcome| own.known().is_none_or(|value| value > 0.0);
-    let by_ratio = outcomes.iter().flatten().all(is_positive);
     let inside = (0..outcomes.len()).collect();
-    let mut race = Race { outcomes, rules, by_ratio, inside, blocks: 0 };
+    let mut race = Race { outcomes, rules, by_ratio: true, inside, blocks: 0 };
     let (mut departures, mut trials): (Vec<Departure>, usize) = (Vec::new(), 0);
     // A block of a race that is over decides nothing.
     let is_open = |race: &Race| race.inside.len() > 1 || race.blocks < race.rules.first;
     while is_open(&race) && race.has_next() {
         race.blocks += 1;
+        // By what was seen up to now, so that later values leave decisions as they are.
+        let is_positive = |own: &usize| {
+            race.outcomes[*own][race.blocks - 1].known().is_none_or(|value| value > 0.0)
+        };
+        let all_positive = race.inside.iter().all(is_positive);
+        race.by_ratio &= all_positive;
         trials += race.inside.len();
         let left = race.departures();
         race.inside.retain(|own| left.iter().all(|it| it.candidate != *own));
         departures.extend(left);
     }
-    let Race { blocks, .. } = race;
+    let Race { blocks, by_ratio, .. } = race;
     Standing { departures, survivors: race.survivors(), blocks, trials, by_ratio }
 }
 
 struct Race<'o> {
     outcomes: &'o [Vec<Outcome>],
     rules: Rules,
+    /// True if all values of candidates in the race had logarithms so far.
     by_ratio: bool,
     /// Candidates in the race.
     inside: Vec<usize>,
@@ -274,8 +281,9 @@ impl Race<'_> {
             let Some(behind) = self.behind(*leader, *candidate) else { continue };
             let (p_value, level) = (behind.p_value(), self.level());
             if p_value < level {
-                let by = if self.by_ratio { behind.mean.exp() } else { behind.mean };
-                let reason = Reason::Worse { leader: *leader, by, p_value, level };
+                let by_ratio = self.by_ratio;
+                let by = if by_ratio { behind.mean.exp() } else { behind.mean };
+                let reason = Reason::Worse { leader: *leader, by, by_ratio, p_value, level };
                 left.push(Departure { candidate: *candidate, after: self.blocks, reason });
             }
         }

@@ -1,10 +1,11 @@
 use super::{Finding, FindingKind};
 use crate::power::RELATIVE_MAX;
-use crate::screening::Sentence;
+use crate::sentence::Sentence;
 use crate::{
     Comparison, Detectable, Estimate, FactorEffect, Interaction, LevelEffect, Method, Standing,
     Summary, wording,
 };
+use experiment::DesignKind;
 use observations::{LevelRecord, Role, number};
 
 /// The levels between which a supported difference is explained: from the reference to the level
@@ -56,10 +57,11 @@ pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<
     ))
 }
 
-/// Findings on the effects of a screening design.
-pub fn of_screening(summary: &Summary) -> Vec<Finding> {
+/// Findings on the effects of a screening design, or on a race.
+pub fn of_design(summary: &Summary) -> Vec<Finding> {
     let response = summary.response.as_ref().map_or("response", |own| own.name.as_str());
-    let sentences = summary.screening().map(|screening| screening.sentences(response));
+    let screening = summary.screening().map(|screening| screening.sentences(response));
+    let sentences = screening.or_else(|| summary.race_report().map(|own| own.sentences()));
     let finding = |own: Sentence| {
         let kind = if own.claims { FindingKind::Verdict } else { FindingKind::NoDifference };
         Finding::new(kind, own.text, own.evidence)
@@ -71,7 +73,7 @@ pub fn of_screening(summary: &Summary) -> Vec<Finding> {
 /// smallest difference that could have been detected. Each with the position of the factor.
 pub fn no_difference(summary: &Summary) -> Vec<(usize, Finding)> {
     let effects = summary.factors.effects.iter().enumerate();
-    let is_asked = summary.done() > 0 && !summary.is_screening;
+    let is_asked = summary.done() > 0 && summary.design == DesignKind::Grid;
     let without = effects.filter(|(_, effect)| is_asked && span(effect).is_none());
     without
         .map(|(factor, effect)| {

@@ -1,21 +1,11 @@
 //! Findings of a screening design. No sentence names one member of an alias chain as the cause.
 
 use super::{EffectTest, ScreenedEffect, Screening};
+use crate::sentence::Sentence;
 use observations::number;
 
 /// Effects with a sentence each; the section has all.
 const SENTENCES_MAX: usize = 6;
-
-/// A sentence with the evidence behind it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Sentence {
-    /// True if it claims an effect.
-    pub claims: bool,
-    /// The sentence.
-    pub text: String,
-    /// Figures behind it.
-    pub evidence: String,
-}
 
 impl Screening {
     /// A sentence on each significant effect, the largest first, or that there is no such effect.

@@ -3,36 +3,99 @@
 use super::{Reader, Values};
 use crate::document::Node;
 use crate::error::Fault;
-use crate::experiment::{Design, Factor};
-use crate::file::{DESIGN_KIND, LEVEL_IF_INSTALLED, RESOLUTION, RUNS};
+use crate::experiment::{Blocks, Design, Factor, Repeats};
+use crate::file::{
+    BLOCKS, DESIGN_KIND, DESIGNS, LEVEL_IF_INSTALLED, RACE_FIRST, RESOLUTION, RUNS,
+};
+use crate::Configuration;
 use designs::{Resolution, Screening, Size};
 use std::ops::Range;
 
-/// Returns whether an experiment file selects a screening design; of one that cannot be read:
-/// no.
-pub fn is_screening(source: &str) -> bool {
-    let root = Node::parse(source).ok();
-    let kind = root.as_ref().and_then(|root| root.at(DESIGN_KIND.path())?.text());
-    kind == Some(SCREENING)
+/// Kinds of designs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DesignKind {
+    /// All combinations.
+    #[default]
+    Grid,
+    /// A fraction of them with two levels.
+    Screening,
+    /// All combinations until they lose.
+    Race,
 }
 
-/// The kind of design.
-const SCREENING: &str = "screening";
+impl DesignKind {
+    const ALL: [Self; DESIGNS.len()] = [Self::Grid, Self::Screening, Self::Race];
+
+    fn from_name(name: &str) -> Option<Self> {
+        let position = DESIGNS.iter().position(|own| *own == name)?;
+        Some(Self::ALL[position])
+    }
+
+    /// Its name in the file.
+    pub fn name(self) -> &'static str {
+        DESIGNS[self as usize]
+    }
+
+    /// The kind that the text of an experiment file selects; a grid where it cannot be read.
+    pub fn from_source(source: &str) -> Self {
+        let root = Node::parse(source).ok();
+        let name = root.as_ref().and_then(|root| root.at(DESIGN_KIND.path())?.text());
+        name.and_then(Self::from_name).unwrap_or_default()
+    }
+}
+
+/// Returns the blocks that all candidates of a race run, by the text of its file.
+pub fn race_first(source: &str) -> u32 {
+    let root = Node::parse(source).ok();
+    let value = root.as_ref().and_then(|root| {
+        crate::human::read(RACE_FIRST.declaration.kind, root.at(RACE_FIRST.path())?).ok()
+    });
+    let given = value.map(|value| (RACE_FIRST.path().to_owned(), value));
+    RACE_FIRST.value_in(&given.into_iter().collect())
+}
+
+/// Settings that only some kinds of designs have.
+const OF_KINDS: [(&str, &[DesignKind]); 3] = [
+    (RESOLUTION.path(), &[DesignKind::Screening]),
+    (RUNS.path(), &[DesignKind::Screening]),
+    (RACE_FIRST.path(), &[DesignKind::Race]),
+];
 
 impl Reader<'_> {
     /// The design that `[design]` selects; `None` after an error.
-    pub fn design(&mut self, core: &Values, factors: &[Factor], hard: &[usize]) -> Option<Design> {
-        let is_screening = DESIGN_KIND.value_in(core) == SCREENING;
-        let size = self.screening_size(core, is_screening);
-        if !is_screening {
-            return Some(Design::Grid);
+    pub fn design(
+        &mut self,
+        core: &Values,
+        factors: &[Factor],
+        hard: &[usize],
+        repeats: &Repeats,
+    ) -> Option<Design> {
+        let kind = DesignKind::from_name(&DESIGN_KIND.value_in(core)).unwrap_or_default();
+        self.check_settings_of(kind);
+        match kind {
+            DesignKind::Grid => Some(Design::Grid),
+            DesignKind::Screening => self.screening(core, factors, hard),
+            DesignKind::Race => self.race(core, factors, hard, repeats),
         }
+    }
+
+    /// Settings of other kinds of designs are errors.
+    fn check_settings_of(&mut self, kind: DesignKind) {
+        let given = OF_KINDS.iter().filter(|(path, _)| self.root.at(path).is_some());
+        let misfits = given.filter(|(_, kinds)| !kinds.contains(&kind));
+        let owners = misfits.clone().flat_map(|(_, kinds)| *kinds).map(|own| own.name()).next();
+        let names: Vec<&str> = misfits.map(|(path, _)| path.trim_start_matches("design.")).collect();
+        let Some(owner) = owners else { return };
+        let (kind, names) = (kind.name(), names.join(" or "));
+        let message =
+            format!("a {kind} design has no {names}; remove it, or add kind = \"{owner}\"");
+        self.errors.add(&self.root.key_span("design"), DESIGN_KIND.path(), message);
+    }
+
+    fn screening(&mut self, core: &Values, factors: &[Factor], hard: &[usize]) -> Option<Design> {
+        let size = self.screening_size(core);
         let all_have_two = self.check_levels(factors);
-        if let Some(rule) = self.root.tables("exclude").first() {
-            let message = "a screening design runs a fixed set of configurations; remove \
-                           [[exclude]], or use a grid";
-            self.errors.add(&rule.span, "exclude", message);
-        }
+        self.refuse_exclusions("a screening design");
         let size = size.filter(|_| all_have_two)?;
         match Screening::new(factors.len(), size, hard) {
             Ok(screening) => Some(Design::Screening(screening)),
@@ -41,15 +104,64 @@ impl Reader<'_> {
                     Size::Runs(_) => RUNS.path(),
                     Size::Resolution(_) => RESOLUTION.path(),
                 };
-                let span = self.root.at(path).map_or(0..0, |node| node.span.clone());
-                self.errors.add(&span, path, error.to_string());
+                self.errors.add(&self.span_of(path), path, error.to_string());
                 None
             }
         }
     }
 
+    fn refuse_exclusions(&mut self, design: &str) {
+        if let Some(rule) = self.root.tables("exclude").first() {
+            let message = format!(
+                "{design} runs a fixed set of configurations; remove [[exclude]], or use a grid"
+            );
+            self.errors.add(&rule.span, "exclude", message);
+        }
+    }
+
+    /// Candidates leave after a block, which all of them have run by then.
+    fn race(&mut self, core: &Values, factors: &[Factor], hard: &[usize], repeats: &Repeats) -> Option<Design> {
+        let first = RACE_FIRST.value_in(core);
+        let message = match repeats.blocks {
+            Blocks::Adaptive { .. } => Some(
+                "a race decides by itself how often a candidate runs; give repeats.blocks as a \
+                 number, the most blocks"
+                    .to_owned(),
+            ),
+            Blocks::Fixed(blocks) if blocks < first => Some(format!(
+                "{blocks} blocks are fewer than the first {first} of the race ({}), after which \
+                 losers leave",
+                RACE_FIRST.path()
+            )),
+            Blocks::Fixed(_) => None,
+        };
+        if let Some(message) = message {
+            self.errors.add(&self.span_of(BLOCKS.path()), BLOCKS.path(), message);
+        }
+        if let Some(factor) = hard.first() {
+            let message = "a race runs all candidates in each block, which changes this factor in \
+                           each block; remove it from order.hard_to_change or [[manual]], or use a \
+                           grid";
+            let name = &factors[*factor].name;
+            self.errors.add(&self.factor_span(name), name, message);
+        }
+        Some(Design::Race { first })
+    }
+
+    /// A race needs two candidates.
+    pub fn check_candidates(&mut self, design: Option<&Design>, all: &[Configuration]) {
+        if matches!(design, Some(Design::Race { .. })) && all.len() == 1 {
+            let message = "one candidate is no race; give a factor with several levels";
+            self.errors.add(&self.root.key_span("design"), DESIGN_KIND.path(), message);
+        }
+    }
+
+    fn span_of(&self, path: &str) -> Range<usize> {
+        self.root.at(path).map_or_else(|| self.root.key_span("design"), |node| node.span.clone())
+    }
+
     /// The size of a screening design, which is given in one of two ways.
-    fn screening_size(&mut self, core: &Values, is_screening: bool) -> Option<Size> {
+    fn screening_size(&mut self, core: &Values) -> Option<Size> {
         let resolution = RESOLUTION.value_in(core).map(|name| match name.as_str() {
             "III" => Resolution::III,
             "IV" => Resolution::IV,
@@ -61,24 +173,18 @@ impl Reader<'_> {
         ];
         let given = [RESOLUTION.path(), RUNS.path()].map(|path| self.root.at(path).is_some());
         let span = self.root.key_span("design");
-        match (is_screening, given) {
-            (false, [false, false]) => {}
-            (false, _) => {
-                let message = "only a screening design has a resolution or a number of runs; add \
-                               kind = \"screening\"";
-                self.errors.add(&span, DESIGN_KIND.path(), message);
-            }
-            (true, [false, false]) => {
+        match given {
+            [false, false] => {
                 let help = "resolution = \"IV\" keeps main effects apart from interactions of two \
                             factors; runs = 12 takes 12 configurations";
                 let message = "a screening design needs a resolution or a number of runs";
                 self.errors.add(&span, DESIGN_KIND.path(), Fault::with_help(message, help));
             }
-            (true, [true, true]) => {
+            [true, true] => {
                 let message = "give either resolution or runs, not both";
                 self.errors.add(&span, DESIGN_KIND.path(), message);
             }
-            (true, _) => {}
+            _ => {}
         }
         if given == [true, true] { None } else { sizes.into_iter().flatten().next() }
     }

@@ -65,7 +65,7 @@ impl Reader<'_> {
         design: Option<&Design>,
     ) -> Option<Vec<Vec<usize>>> {
         match design? {
-            Design::Grid => {
+            Design::Grid | Design::Race { .. } => {
                 let number = self.number_of_configurations(factors)?;
                 Some((0..number).map(|number| levels_of(number, factors)).collect())
             }

@@ -5,6 +5,7 @@ use crate::model::{Cell, Columns, Medium, Section, Tone};
 use crate::text::joined;
 use crate::{number, text};
 use analysis::{ConfigurationRow, Detectable, Estimate, Outlier, Standing, Summary};
+use analysis::DesignKind;
 use observations::Direction;
 
 /// Said once below a table that has the column `best`.
@@ -16,12 +17,21 @@ const LEGEND: &str = "best: best ratio over paired blocks; within: equivalent to
 const UNBOUNDED: &str =
     "unclear: not significantly different, and too few repeats to bound the difference.";
 
+/// Of a race, of which another section compares the candidates.
+const RACE_LEGEND: &str = "±: 95 % CI of the mean of one candidate, not corrected for the choice \
+                           of candidates; the section Race has corrected intervals.";
+
 /// Responses beside each other in a text.
 const RESPONSES_BESIDE: usize = 3;
 
 /// Outliers named below the table; of a run with more, something else is to be said than their
 /// names.
 const OUTLIERS_SHOWN: usize = 12;
+
+/// Returns whether configurations are compared here: those of a race are compared while it runs.
+fn is_compared(summary: &Summary) -> bool {
+    summary.design != DesignKind::Race
+}
 
 /// Every configuration with its figures.
 pub(crate) fn section(summary: &Summary, rows: &[ConfigurationRow]) -> [Section; 1] {
@@ -30,7 +40,7 @@ pub(crate) fn section(summary: &Summary, rows: &[ConfigurationRow]) -> [Section;
         section.note("No configuration.");
     } else {
         section.table(table(summary, rows));
-        section.note(LEGEND);
+        section.note(if is_compared(summary) { LEGEND } else { RACE_LEGEND });
         let has_no_bound = |row: &ConfigurationRow| {
             let possible = row.against_best.as_ref().and_then(|own| own.possible(summary.unit()));
             row.standing == Standing::NotDistinguished && possible.is_none()
@@ -50,10 +60,12 @@ fn table<'s>(
     levels(&mut table, summary);
     table.right("n", |row| row.done);
     estimates(&mut table, summary);
-    if rows.iter().any(|row| row.baseline) {
-        table.left("vs baseline", |row| against_baseline(summary, row));
+    if is_compared(summary) {
+        if rows.iter().any(|row| row.baseline) {
+            table.left("vs baseline", |row| against_baseline(summary, row));
+        }
+        table.left("best", |row| Cell::standing(row.standing, row.against_best.as_ref(), summary));
     }
-    table.left("best", |row| Cell::standing(row.standing, row.against_best.as_ref(), summary));
     if rows.iter().any(|row| row.timeouts > 0) {
         table.right("timed out", |row| occurrences(row.timeouts, Tone::Bad));
     }

@@ -4,12 +4,13 @@ use crate::model::{Cell, Columns, NOTHING, Section, Tone};
 use crate::{number, text};
 use analysis::gains::GainTable;
 use analysis::{Estimate, FactorEffect, Factors, Interaction, Interval, LevelEffect, Summary};
+use analysis::DesignKind;
 
 /// Each factor, what its levels gain for each level of the main one, and what depends on what; with
 /// one factor the configurations say it all.
 pub(crate) fn sections(summary: &Summary, factors: &Factors) -> Vec<Section> {
-    // Of a screening design another section has the effects.
-    if factors.effects.len() < 2 || summary.is_screening {
+    // Of another design another section has the answer.
+    if factors.effects.len() < 2 || summary.design != DesignKind::Grid {
         return Vec::new();
     }
     let compared = factors.effects.iter().filter(|factor| !factor.other_work);

@@ -1,0 +1,60 @@
+//! A race: its candidates, and when and why each of them left.
+
+use crate::model::{Cell, Columns, Section, Tone};
+use crate::{number, text};
+use analysis::race::{Candidate, RaceReport};
+use analysis::{Interval, Summary};
+
+pub(crate) fn section(_: &Summary, race: Option<&RaceReport>) -> Option<Section> {
+    let race = race?;
+    let (all, left) = (race.candidates.len(), race.survivors().count());
+    let mut section = Section::new(format!(
+        "Race: {} of {} left after {}",
+        left,
+        number::plural(all, "candidate"),
+        number::plural(race.blocks, "block")
+    ));
+    let mut table = Columns::for_rows(race.candidates.iter().enumerate());
+    table.name("candidate", |(_, own)| text::label(&own.label));
+    table.right("blocks", |(_, own)| own.blocks);
+    table.left("mean", |(_, own)| {
+        let ends = own.interval.map(|interval| (interval.low, interval.high));
+        own.mean.map(|mean| number::within(mean, ends, &race.unit))
+    });
+    table.left("leader is better by", |(_, own)| own.behind.map(|own| behind(race, own)));
+    table.left("standing", |(position, own)| standing(race, *position, own));
+    section.table(table);
+    for own in &race.candidates {
+        section.indented(2, own.why.as_str(), Tone::Plain);
+    }
+    section.note(format!(
+        "±, [ ]: 95 % intervals of candidates in the race, which hold at all looks and for all \
+         candidates at once. Means of candidates that left have none: their values decided how \
+         long they ran. The race took {}; all candidates in all of its blocks would take {}.",
+        number::plural(race.trials, "trial"),
+        race.blocks * all,
+    ));
+    Some(section)
+}
+
+fn behind(race: &RaceReport, own: Interval) -> String {
+    if race.by_ratio {
+        return format!("[{}x, {}x]", number::ratio(own.low), number::ratio(own.high));
+    }
+    let ends = [own.low, own.high].map(|end| number::quantity(end, &race.unit));
+    format!("[{}, {}]", ends[0], ends[1])
+}
+
+fn standing(race: &RaceReport, position: usize, own: &Candidate) -> Cell {
+    let (said, tone) = match &own.departure {
+        Some(departure) => {
+            let blocks = number::plural(departure.after, "block");
+            return Cell::from(format!("left after {blocks}")).toned(Tone::Muted);
+        }
+        None if race.blocks < race.first => ("in the race", Tone::Plain),
+        None if position > 0 => ("in the race", Tone::Plain),
+        None if race.survivors().count() == 1 => ("winner", Tone::Good),
+        None => ("leader", Tone::Good),
+    };
+    Cell::from(said).toned(tone)
+}

@@ -1,0 +1,69 @@
+//! A race while it runs: after each block it looks which candidates leave. It decides by recorded
+//! trials alone, so that a resumed race takes the same decisions.
+
+use analysis::race::sentence;
+use experiment::{Design, Experiment};
+use observations::{Observations, Recording, TrialRecord};
+use statistics::racing::Rules;
+use std::collections::HashMap;
+
+/// The candidates of a race.
+#[derive(Debug)]
+pub struct Race {
+    first: u32,
+    /// The recorded trials, without what no decision needs.
+    recorded: Recording,
+    /// The block after which a candidate left.
+    left: HashMap<usize, u32>,
+    is_over: bool,
+}
+
+impl Race {
+    /// The race of an experiment of which some trials are recorded; `None` of another design.
+    pub fn new(experiment: &Experiment, recorded: &Recording) -> Option<Self> {
+        let Design::Race { first } = experiment.design else { return None };
+        let trials = recorded.trials.iter().map(without_details).collect();
+        let recorded = Recording { trials, ..recorded.clone() };
+        Some(Self { first, recorded, left: HashMap::new(), is_over: false })
+    }
+
+    /// Takes note of a trial that this session has recorded.
+    pub fn record(&mut self, trial: &TrialRecord) {
+        self.recorded.trials.push(without_details(trial));
+    }
+
+    /// Returns whether a candidate runs a block.
+    pub fn runs(&self, candidate: usize, block: u32) -> bool {
+        let is_in = self.left.get(&candidate).is_none_or(|after| block <= *after);
+        is_in && !(self.is_over && block > self.first)
+    }
+
+    /// Decides by the blocks up to this one, which are complete. Returns a sentence on each
+    /// candidate that leaves after it.
+    pub fn look(&mut self, block: u32) -> Vec<String> {
+        let trials = self.recorded.trials.iter().filter(|trial| trial.block <= block);
+        let seen = Recording { trials: trials.cloned().collect(), ..self.recorded.clone() };
+        let summary = analysis::summarize(&seen);
+        let rules = Rules { first: self.first as usize, ..Rules::new(true) };
+        let Some(race) = summary.race(rules) else { return Vec::new() };
+        let is_new = |candidate: usize| !self.left.contains_key(&candidate);
+        let new = race.departures.iter().filter(|own| is_new(own.candidate));
+        let sentences = new.map(|own| sentence(own, &summary)).collect();
+        self.is_over = race.is_over() && block >= self.first;
+        let departures = race.departures.iter();
+        self.left = departures.map(|own| (own.candidate, own.after as u32)).collect();
+        sentences
+    }
+}
+
+/// A trial without what takes memory and decides nothing.
+fn without_details(trial: &TrialRecord) -> TrialRecord {
+    let observations = trial.observations.as_ref().map(|seen| Observations {
+        series: Vec::new(),
+        plans: Vec::new(),
+        profile: None,
+        statements: Vec::new(),
+        ..seen.clone()
+    });
+    TrialRecord { observations, hooks: Vec::new(), ..trial.clone() }
+}
