@@ -41,7 +41,8 @@ set = { "target.delay" = "2 ms" }
 blocks = 8
 "#;
 
-const ORDER: &str = "SELECT configuration, block, sequence, attempt, status FROM trials ORDER BY id";
+const ORDER: &str =
+    "SELECT configuration, block, sequence, attempt, status FROM trials ORDER BY id";
 const BLOCKS: &str = "SELECT l.level || ' ' || max(t.block) FROM trials t JOIN \
                       configuration_levels l ON l.configuration = t.configuration GROUP BY \
                       l.level ORDER BY 1";
@@ -58,7 +59,10 @@ fn losers_and_failures_leave_and_the_report_says_why() {
     lab.run(1)
         .says("candidate=broken left after 1 block: a trial failed.")
         .says("candidate=slow left after 5 blocks: candidate=");
-    assert_eq!(lab.rows("raced", BLOCKS), ["as fast 8", "broken 1", "fast 8", "slow 5", "slower 5"]);
+    assert_eq!(
+        lab.rows("raced", BLOCKS),
+        ["as fast 8", "broken 1", "fast 8", "slow 5", "slower 5"]
+    );
     assert_eq!(lab.trials("raced"), 5 + 4 * 4 + 3 * 2);
 
     let shown = lab.steelbench(&["show", "raced"]).expect(0).stdout;
@@ -129,6 +133,9 @@ fn a_winner_ends_the_race() {
     lab.run(0).says("no more repeats needed: 12 fewer");
     assert_eq!(lab.trials("raced"), 15);
     let shown = lab.steelbench(&["show", "raced"]).expect(0).stdout;
-    assert!(shown.contains("delay=1 ms wins the race: all others left within 5 blocks."), "{shown}");
+    assert!(
+        shown.contains("delay=1 ms wins the race: all others left within 5 blocks."),
+        "{shown}"
+    );
     lab.run(0).says("the run is complete");
 }

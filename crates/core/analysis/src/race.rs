@@ -85,10 +85,9 @@ impl RaceReport {
         let blocks = wording::count(self.blocks, "block");
         let (claims, text) = match &survivors[..] {
             [] => (false, "No candidate is left: each failed or timed out.".to_owned()),
-            [only] if self.blocks >= self.first => (
-                true,
-                format!("{} wins the race: all others left within {blocks}.", only.label),
-            ),
+            [only] if self.blocks >= self.first => {
+                (true, format!("{} wins the race: all others left within {blocks}.", only.label))
+            }
             _ if self.blocks < self.first => (
                 false,
                 format!(

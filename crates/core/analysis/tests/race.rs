@@ -29,8 +29,7 @@ fn losers_failures_and_time_outs_of_a_recording_leave() {
     assert_eq!((survivors.len(), race.blocks, race.is_over()), (2, 6, false), "{race:?}");
     let behind = race.survivors[1].behind.unwrap();
     assert!(behind.contains(1.01) && behind.low > 0.5, "{behind:?}");
-    let said: Vec<String> =
-        race.departures.iter().map(|own| sentence(own, &summary)).collect();
+    let said: Vec<String> = race.departures.iter().map(|own| sentence(own, &summary)).collect();
     assert_eq!(said[0], "data_files=4 left after 3 blocks: a trial failed.");
     assert!(
         said.iter().any(|own| own.starts_with("data_files=3 left after 5 blocks: data_files=")
