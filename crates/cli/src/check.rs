@@ -8,7 +8,7 @@ use experiment::common::PROBE;
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, QUESTION, TRIAL_TIME_S};
 use experiment::{Blocks, Design, Experiment, Plan, Volume};
 use observations::number::plural;
-use report::{ScreeningPlan, Text};
+use report::{ScreeningPlan, SurfacePlan, Text};
 use runner::{Findings, RefusedStatement};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -185,6 +185,7 @@ fn as_text(
     };
     lines.extend(screening(experiment).iter().flat_map(ScreeningPlan::lines));
     lines.extend(race(experiment));
+    lines.extend(surface(experiment).iter().flat_map(SurfacePlan::lines));
     let (configurations, trials) = (plural(number, "configuration"), plural(plan.len(), "trial"));
     lines.push(format!("{configurations} x {repeats}{setups} = {trials}, seed {seed}"));
     let trial_max = minutes(experiment.get(TRIAL_TIME_S));
@@ -229,11 +230,21 @@ fn as_text(
 fn screening(experiment: &Experiment) -> Option<ScreeningPlan<'_>> {
     let Design::Screening(design) = &experiment.design else { return None };
     let factors = experiment.factors.iter().map(|factor| factor.name.as_str()).collect();
-    let blocks = match experiment.repeats.blocks {
-        Blocks::Fixed(blocks) => blocks,
-        Blocks::Adaptive { min, .. } => min,
-    };
-    Some(ScreeningPlan { design, factors, blocks: blocks as usize })
+    Some(ScreeningPlan { design, factors, blocks: repeats(experiment) })
+}
+
+/// The least number of repeats.
+fn repeats(experiment: &Experiment) -> usize {
+    match experiment.repeats.blocks {
+        Blocks::Fixed(blocks) => blocks as usize,
+        Blocks::Adaptive { min, .. } => min as usize,
+    }
+}
+
+/// The response surface of an experiment; `None` of another design.
+fn surface(experiment: &Experiment) -> Option<SurfacePlan<'_>> {
+    let Design::Surface(runs) = &experiment.design else { return None };
+    Some(SurfacePlan { runs, factors: &experiment.factors, repeats: repeats(experiment) })
 }
 
 /// The least and the most trials of a race; `None` of another design.
@@ -313,13 +324,15 @@ fn as_json(
         .collect();
     let race = match experiment.design {
         Design::Race { first } => Some(json!({ "kind": "race", "first": first })),
-        Design::Grid | Design::Screening(_) => None,
+        _ => None,
     };
+    let design = screening(experiment).map(|own| own.json());
+    let design = design.or(race).or_else(|| surface(experiment).map(|own| own.json()));
     json!({
         "schema": report::json::SCHEMA,
         "kind": "check",
         "name": experiment.name,
-        "design": screening(experiment).map(|own| own.json()).or(race),
+        "design": design,
         "configurations": configurations,
         "baseline": experiment.baseline,
         "trials": order,

@@ -41,6 +41,7 @@ pub mod stability;
 pub mod statement_gains;
 pub mod study;
 pub mod summary;
+pub mod surface;
 pub mod timeline;
 pub mod timeouts;
 pub mod volume_advice;

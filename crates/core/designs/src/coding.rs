@@ -39,10 +39,25 @@ impl Coding {
 
     /// The level of a coded number, rounded to what can be set.
     pub fn level(&self, coded: f64) -> f64 {
+        let level = self.exact(coded);
+        self.step.map_or(level, |step| (level / step).round() * step)
+    }
+
+    /// The level of a coded number.
+    pub fn exact(&self, coded: f64) -> f64 {
         let Ends { low, high, .. } = self.on_scale(self.low);
         let at = f64::midpoint(low, high) + coded * (high - low) / 2.0;
-        let level = if self.scale == Scale::Log { at.exp() } else { at };
-        self.step.map_or(level, |step| (level / step).round() * step)
+        if self.scale == Scale::Log { at.exp() } else { at }
+    }
+
+    /// The high level less the low one.
+    pub fn range(&self) -> f64 {
+        self.high - self.low
+    }
+
+    /// The scale of its levels.
+    pub fn scale(&self) -> Scale {
+        self.scale
     }
 
     /// The coded number of the level that is set for a coded number: what the analysis has to use,

@@ -9,7 +9,8 @@
 //! - [`Lenth`]: effects without repeats; [`Stratum`]: effects with repeats
 //! - [`Fit`]: least squares; [`models`]: models with interactions under heredity
 //! - [`central_composite`], [`box_behnken`], [`Coding`]: designs of response surfaces
-//! - [`Surface`]: the second-order model, its lack of fit and its stationary point
+//! - [`Surface`]: the second-order model, its lack of fit and its path of steepest ascent
+//! - [`Stationary`]: its stationary point; [`RegionRange`]: where that may be
 
 mod alias;
 mod coding;
@@ -19,7 +20,9 @@ mod fit;
 mod fraction;
 mod heredity;
 mod lenth;
+mod path;
 mod plackett_burman;
+mod region;
 mod screening;
 mod search;
 mod stationary;
@@ -35,6 +38,7 @@ pub use fraction::{Fraction, FractionError, Generator, RUNS_MAX, Resolution, few
 pub use heredity::{Model, models};
 pub use lenth::{Lenth, Limits};
 pub use plackett_burman::{PLACKETT_BURMAN_RUNS, plackett_burman};
+pub use region::RegionRange;
 pub use screening::{Screening, ScreeningError, Size};
 pub use stationary::{Kind, Stationary};
 pub use surface::{LackOfFit, Order, Surface, steepest};

@@ -1,7 +1,7 @@
 //! The stationary point of a second-order surface: where it is level in every direction.
 
-use crate::{Fit, Surface};
-use statistics::{Interval, f_upper_p, t_quantile};
+use crate::Surface;
+use statistics::{Interval, dot, t_quantile};
 
 /// Rounds over all pairs of axes at most; a handful suffices.
 const ROUNDS_MAX: usize = 60;
@@ -48,17 +48,14 @@ impl Stationary {
     /// The stationary point; `None` of a plane.
     pub fn find(surface: &Surface) -> Option<Self> {
         let factors = surface.factors;
-        let half = |i: usize, j: usize| {
-            let product = surface.coefficient(&[i.min(j), i.max(j)]);
-            if i == j { product } else { product / 2.0 }
-        };
-        let matrix = (0..factors).map(|i| (0..factors).map(|j| half(i, j)).collect()).collect();
+        let matrix =
+            (0..factors).map(|i| (0..factors).map(|j| surface.half(i, j)).collect()).collect();
         let curvatures: Vec<Curvature> = eigen(matrix)
             .into_iter()
-            .map(|(value, axis)| Curvature {
-                interval: interval(surface, value, &axis),
+            .map(|Axis { value, direction }| Curvature {
+                interval: interval(surface, value, &direction),
                 value,
-                axis,
+                axis: direction,
             })
             .collect();
         let largest = curvatures.iter().map(|own| own.value.abs()).fold(0.0, f64::max);
@@ -107,66 +104,34 @@ fn interval(surface: &Surface, value: f64, axis: &[f64]) -> Option<Interval> {
         .iter()
         .map(|term| if term.len() == 2 { axis[term[0]] * axis[term[1]] } else { 0.0 })
         .collect();
-    let variance = surface.fit.variance()? * form(&surface.fit, surface.before, &weights, &weights);
+    let variance = surface.fit.variance()? * surface.form(&weights, &weights);
     Some(Interval::around(value, t_quantile(0.025, surface.fit.df as f64) * variance.sqrt()))
 }
 
-/// The covariance of two weighted sums of the terms' coefficients, over the error's variance.
-fn form(fit: &Fit, before: usize, one: &[f64], other: &[f64]) -> f64 {
-    let rows = one.iter().zip(&fit.unscaled[before..]);
-    rows.map(|(weight, row)| {
-        weight * row[before..].iter().zip(other).map(|(own, weight)| own * weight).sum::<f64>()
-    })
-    .sum()
+/// An axis of a symmetric matrix.
+pub(crate) struct Axis {
+    /// Eigenvalue.
+    pub value: f64,
+    /// Vector of length 1.
+    direction: Vec<f64>,
 }
 
-impl Surface {
-    /// Returns whether a point is in the 95 % confidence region of the stationary point: the slopes
-    /// there do not differ significantly from 0. Source: G. E. P. Box and J. S. Hunter, Biometrika
-    /// 41 (1954).
-    pub fn may_be_stationary(&self, point: &[f64]) -> Option<bool> {
-        let variance = self.fit.variance()?;
-        let gradients: Vec<Vec<f64>> =
-            (0..self.factors).map(|factor| self.gradient_weights(factor, point)).collect();
-        let coefficients = &self.fit.coefficients[self.before..];
-        let slopes: Vec<f64> = gradients
-            .iter()
-            .map(|weights| weights.iter().zip(coefficients).map(|(w, own)| w * own).sum())
-            .collect();
-        let covariances: Vec<Vec<f64>> = gradients
-            .iter()
-            .map(|one| {
-                gradients.iter().map(|other| form(&self.fit, self.before, one, other)).collect()
-            })
-            .collect();
-        let f: f64 = eigen(covariances)
-            .into_iter()
-            .map(|(value, axis)| {
-                let along: f64 = axis.iter().zip(&slopes).map(|(part, slope)| part * slope).sum();
-                along * along / value
-            })
-            .sum::<f64>()
-            / (self.factors as f64 * variance);
-        Some(f_upper_p(f, self.factors as f64, self.fit.df as f64) > 0.05)
+impl Axis {
+    /// The part of a vector along the axis.
+    pub fn along(&self, vector: &[f64]) -> f64 {
+        dot(&self.direction, vector)
     }
 
-    /// Returns the amount that each term adds to the slope along a factor at a point.
-    fn gradient_weights(&self, factor: usize, point: &[f64]) -> Vec<f64> {
-        let weight = |term: &Vec<usize>| match term[..] {
-            [only] => f64::from(u8::from(only == factor)),
-            [one, other] => {
-                let first = if one == factor { point[other] } else { 0.0 };
-                let second = if other == factor { point[one] } else { 0.0 };
-                first + second
-            }
-            _ => 0.0,
-        };
-        self.terms.iter().map(weight).collect()
+    /// Moves a point along the axis.
+    pub fn add_to(&self, point: &mut [f64], distance: f64) {
+        for (level, part) in point.iter_mut().zip(&self.direction) {
+            *level += distance * part;
+        }
     }
 }
 
 /// Eigenvalues of a symmetric matrix with their vectors, the largest first (Jacobi's rotations).
-fn eigen(mut matrix: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
+pub(crate) fn eigen(mut matrix: Vec<Vec<f64>>) -> Vec<Axis> {
     let size = matrix.len();
     let mut vectors: Vec<Vec<f64>> =
         (0..size).map(|i| (0..size).map(|j| f64::from(u8::from(i == j))).collect()).collect();
@@ -188,9 +153,12 @@ fn eigen(mut matrix: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
             break;
         }
     }
-    let mut found: Vec<(f64, Vec<f64>)> =
-        (0..size).map(|i| (matrix[i][i], vectors.iter().map(|row| row[i]).collect())).collect();
-    found.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let axis = |i: usize| Axis {
+        value: matrix[i][i],
+        direction: vectors.iter().map(|row| row[i]).collect(),
+    };
+    let mut found: Vec<Axis> = (0..size).map(axis).collect();
+    found.sort_by(|one, other| other.value.total_cmp(&one.value));
     found
 }
 

@@ -2,7 +2,7 @@
 
 use crate::alias::subsets;
 use crate::{Fit, FitError};
-use statistics::f_upper_p;
+use statistics::{Interval, dot, f_upper_p, t_quantile};
 
 /// Order of the polynomial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,10 +59,9 @@ impl Surface {
         }
         let mut columns = vec![vec![1.0; values.len()]];
         let blocks_max = blocks.iter().copied().max().unwrap_or(0);
-        columns
-            .extend((1..=blocks_max).map(|block| {
-                blocks.iter().map(|own| f64::from(u8::from(*own == block))).collect()
-            }));
+        columns.extend(
+            (1..=blocks_max).map(|block| indicator(blocks.iter().map(|own| *own == block))),
+        );
         let before = columns.len();
         columns.extend(terms.iter().map(|term| {
             points.iter().map(|point| term.iter().map(|factor| point[*factor]).product()).collect()
@@ -95,6 +94,30 @@ impl Surface {
         self.fit.coefficients[0] + sum
     }
 
+    /// The value at a point in a block with the mean shift, with the 95 % interval of this mean;
+    /// none without degrees of freedom.
+    pub fn estimate(&self, point: &[f64]) -> (f64, Option<Interval>) {
+        let blocks = self.before as f64;
+        let shifts = (0..self.before).map(|at| if at == 0 { 1.0 } else { 1.0 / blocks });
+        let terms = self.terms.iter().map(|term| term.iter().map(|at| point[*at]).product());
+        let weights: Vec<f64> = shifts.chain(terms).collect();
+        let value = dot(&weights, &self.fit.coefficients);
+        let variance = weights.iter().zip(&self.fit.unscaled);
+        let variance: f64 = variance.map(|(weight, row)| weight * dot(row, &weights)).sum();
+        let half = self
+            .fit
+            .variance()
+            .map(|own| t_quantile(0.025, self.fit.df as f64) * (own * variance).sqrt());
+        (value, half.map(|half| Interval::around(value, half)))
+    }
+
+    /// Half the coefficient of a product, or that of a square: an element of the symmetric matrix
+    /// of the second-order part.
+    pub(crate) fn half(&self, one: usize, other: usize) -> f64 {
+        let product = self.coefficient(&[one.min(other), one.max(other)]);
+        if one == other { product } else { product / 2.0 }
+    }
+
     /// The direction of length 1 in which the first-order part rises most; `None` of a level plane.
     pub fn ascent(&self) -> Option<Vec<f64>> {
         let slopes: Vec<f64> =
@@ -109,36 +132,50 @@ pub fn steepest(direction: &[f64], step: f64, points: usize) -> Vec<Vec<f64>> {
     (1..=points).map(|i| direction.iter().map(|part| part * step * i as f64).collect()).collect()
 }
 
+/// Compares the misses of the model with the error of repeats. Repeats are runs of a point in
+/// several blocks, apart from what the blocks differ by, or in one.
 fn lack_of_fit(
     points: &[Vec<f64>],
     blocks: &[usize],
     values: &[f64],
     fit: &Fit,
 ) -> Option<LackOfFit> {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for run in 0..values.len() {
-        let same = |group: &&mut Vec<usize>| {
-            blocks[group[0]] == blocks[run] && points[group[0]] == points[run]
-        };
-        match groups.iter_mut().find(same) {
-            Some(group) => group.push(run),
-            None => groups.push(vec![run]),
-        }
-    }
-    let repeats: f64 = groups
-        .iter()
-        .map(|group| {
-            let mean = group.iter().map(|run| values[*run]).sum::<f64>() / group.len() as f64;
-            group.iter().map(|run| (values[*run] - mean).powi(2)).sum::<f64>()
-        })
-        .sum();
-    let df_repeats = values.len() - groups.len();
+    let distinct = distinct(points);
+    let of_block = |block: usize| indicator(blocks.iter().map(|own| *own == block));
+    let of_point = |point: &Vec<f64>| indicator(points.iter().map(|own| own == point));
+    let mut columns: Vec<Vec<f64>> = distinct.iter().map(of_point).collect();
+    columns.extend((1..=blocks.iter().copied().max().unwrap_or(0)).map(of_block));
+    // Blocks without a common point are determined together with their points.
+    let columns = independent(columns);
+    let repeats = Fit::new(&columns, values).ok()?;
+    let (df_repeats, pure) = (repeats.df, repeats.residual_squares);
     let df_misses = fit.df.checked_sub(df_repeats)?;
-    if df_repeats == 0 || df_misses == 0 || repeats == 0.0 {
+    // Rounding is not an error, where a scripted engine has no noise at all.
+    if df_repeats == 0 || df_misses == 0 || pure <= 1e-20 * fit.total_squares {
         return None;
     }
-    let misses = (fit.residual_squares - repeats).max(0.0);
-    let f = misses / df_misses as f64 / (repeats / df_repeats as f64);
+    let misses = (fit.residual_squares - pure).max(0.0);
+    let f = misses / df_misses as f64 / (pure / df_repeats as f64);
     let p_value = f_upper_p(f, df_misses as f64, df_repeats as f64);
     Some(LackOfFit { f, df_misses, df_repeats, p_value })
+}
+
+fn indicator(is_own: impl Iterator<Item = bool>) -> Vec<f64> {
+    is_own.map(|own| f64::from(u8::from(own))).collect()
+}
+
+fn distinct(points: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let mut distinct: Vec<Vec<f64>> = Vec::new();
+    for point in points {
+        if !distinct.contains(point) {
+            distinct.push(point.clone());
+        }
+    }
+    distinct
+}
+
+/// The columns that are not sums of those before them.
+fn independent(columns: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    let kept = statistics::independent_columns(&columns);
+    kept.into_iter().map(|at| columns[at].clone()).collect()
 }

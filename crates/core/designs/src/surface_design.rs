@@ -38,6 +38,13 @@ pub struct SurfaceDesign {
 }
 
 impl SurfaceDesign {
+    /// The same runs in one block.
+    #[must_use]
+    pub fn in_one_block(mut self) -> Self {
+        self.blocks.fill(0);
+        self
+    }
+
     fn add(&mut self, runs: impl IntoIterator<Item = Vec<f64>>, part: SurfacePart, block: usize) {
         for run in runs {
             self.runs.push(run);

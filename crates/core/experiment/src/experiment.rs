@@ -1,6 +1,6 @@
 use crate::error::{Errors, FileErrors};
-use crate::{Configuration, FromValue, Invalid, NamedFile, Setting, Value};
-use designs::Screening;
+use crate::{Configuration, FromValue, Invalid, NamedFile, Setting, SurfaceFactor, Value};
+use designs::{Screening, SurfaceDesign};
 use observations::{HoldOut, UnmeasuredTable};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -62,6 +62,48 @@ pub enum Design {
     },
     /// Those of a two-level design with few runs.
     Screening(Screening),
+    /// Points of a response surface.
+    Surface(SurfaceRuns),
+}
+
+/// The runs of a response surface.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SurfaceRuns {
+    /// The factors.
+    pub factors: Vec<SurfaceFactor>,
+    /// The coded levels before they are rounded, and the block of each run.
+    pub design: SurfaceDesign,
+    /// The positions of each run's levels among those of the factors.
+    pub levels: Vec<Vec<usize>>,
+}
+
+impl SurfaceRuns {
+    /// The coded levels of each run as they are set: `factors` are those of the experiment.
+    pub fn coded(&self, factors: &[Factor]) -> Vec<Vec<f64>> {
+        let all = |run: &Vec<usize>| {
+            let levels = run.iter().zip(factors).zip(&self.factors);
+            let code = |((level, factor), own): ((&usize, &Factor), &SurfaceFactor)| {
+                own.code(&factor.levels[*level].label).unwrap_or(f64::NAN)
+            };
+            levels.map(code).collect()
+        };
+        self.levels.iter().map(all).collect()
+    }
+}
+
+impl Design {
+    /// Number of incomplete blocks that hold all runs together; 1: each block has all runs.
+    pub fn incomplete_blocks(&self) -> usize {
+        self.blocks().map_or(1, |blocks| blocks.iter().max().map_or(1, |last| last + 1))
+    }
+
+    /// The incomplete block of each configuration, from 0; `None` where blocks are complete.
+    pub fn blocks(&self) -> Option<&[usize]> {
+        match self {
+            Self::Surface(surface) => Some(&surface.design.blocks),
+            Self::Grid | Self::Race { .. } | Self::Screening(_) => None,
+        }
+    }
 }
 
 /// Anything that is varied.

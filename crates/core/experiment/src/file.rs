@@ -17,7 +17,11 @@ const IOPS: Kind = Kind::Count { min: 1, max: 1_000_000_000 };
 const SEEDS: Kind = Kind::Count { min: 0, max: i64::MAX };
 
 /// Kinds of designs.
-pub(crate) const DESIGNS: &[&str] = &["grid", "screening", "race"];
+pub(crate) const DESIGNS: &[&str] = &["grid", "screening", "race", "response-surface"];
+/// Designs of response surfaces.
+pub(crate) const SURFACES: &[&str] = &["central-composite", "box-behnken"];
+/// Places of the axial points of a central composite design.
+pub(crate) const AXIAL: &[&str] = &["faced", "rotatable", "orthogonal-blocks"];
 /// Resolutions of screening designs.
 const RESOLUTIONS: &[&str] = &["III", "IV", "V"];
 
@@ -46,7 +50,7 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     (
         "design",
         "The combinations of levels that are run: all of them (grid), all until they lose (race), \
-         or a screening design of two levels for each factor.",
+         a screening design of two levels for each factor, or the points of a response surface.",
     ),
     ("manual", "A manual step at each change of a factor's level."),
     ("hooks", "Shell commands that run around the trials and the run."),
@@ -74,7 +78,8 @@ settings! {
 
     /// Which combinations of levels are run. screening: few runs that estimate the effect of each
     /// of many factors with two levels; effects may be aliased with interactions. race: all
-    /// combinations run the first blocks, then losers leave after each block.
+    /// combinations run the first blocks, then losers leave after each block. response-surface:
+    /// points between a low and a high level of each factor, to which a curved surface is fitted.
     pub DESIGN_KIND: String =
         "design.kind", Kind::Choice(DESIGNS), "grid", Shown "\"screening\"";
     /// The fewest runs with this resolution. III: main effects are aliased with interactions of two
@@ -87,6 +92,23 @@ settings! {
 
     /// Blocks that all candidates of a race run before the first of them leave.
     pub RACE_FIRST: u32 = "design.first", Kind::Count { min: 2, max: 1_000 }, "5", Shown "5";
+
+    /// The points of a response surface. central-composite: corners, axes and centre of a cube;
+    /// box-behnken: middles of its edges and its centre, so that no run has all extremes at once.
+    pub SURFACE: String =
+        "design.surface", Kind::Choice(SURFACES), "central-composite",
+        Shown "\"central-composite\"";
+    /// Where the axial points of a central composite design lie. faced: in the faces of the cube,
+    /// between the levels of the file; rotatable: beyond it, at the same distance as the corners
+    /// (two factors) or so that errors depend on the distance from the centre alone;
+    /// orthogonal-blocks: corners and axes in blocks of their own.
+    pub AXIAL_POINTS: String =
+        "design.axial", Kind::Choice(AXIAL), "faced", Shown "\"rotatable\"";
+    /// Runs of the centre of a response surface in each block.
+    pub CENTRE_POINTS: u32 =
+        "design.centre_points", Kind::Count { min: 0, max: 100 }, "3", Shown "3";
+    /// Factors of a response surface whose levels have equal ratios, not equal differences.
+    pub LOG_SCALE: Vec<String> = "design.log_scale", Kind::TextList;
 
     /// Shell command that runs before the first trial of a session.
     pub BEFORE_RUN: Option<String> =

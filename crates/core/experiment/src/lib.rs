@@ -12,6 +12,7 @@
 //! - `hidden`: an experiment without its command lines
 //! - `named_file`: scripts and other files that an experiment names
 //! - `plan`: the order of the trials
+//! - `surface`: factors of a response surface
 //! - `changes`: what differs between two versions of a file
 //! - `read`: reads files that people write, up to a size
 //! - `form`: files of another form, read with the same units and errors
@@ -37,6 +38,7 @@ mod plan;
 mod read;
 mod schema;
 mod setting;
+mod surface;
 
 pub use changes::{Changes, changes, describe};
 pub use configuration::{Configuration, Invalid, Level};
@@ -45,7 +47,8 @@ pub use durability::{Durability, DurabilityRule};
 pub use error::{FileError, FileErrors};
 pub use example::example;
 pub use experiment::{
-    Blocks, Design, Experiment, Factor, FactorLevel, LeftOut, Repeats, Throttle, Volume,
+    Blocks, Design, Experiment, Factor, FactorLevel, LeftOut, Repeats, SurfaceRuns, Throttle,
+    Volume,
 };
 pub use form::{Field, Fields, Form};
 pub use named_file::NamedFile;
@@ -56,3 +59,4 @@ pub use plan::{Plan, PlannedTrial};
 pub use read::{SOURCE_BYTES_MAX, read_bytes, read_text};
 pub use schema::schema;
 pub use setting::{Catalog, Declaration, Example, ExampleLevels, Kind, Setting};
+pub use surface::{RangeError, SurfaceFactor};

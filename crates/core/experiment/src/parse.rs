@@ -8,6 +8,7 @@ mod design;
 mod expand;
 mod factors;
 mod run;
+mod surface;
 
 pub use design::{DesignKind, race_first};
 
@@ -84,7 +85,7 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     let predict = reader.predictions();
     let hold_out = reader.hold_out(&core, &factors);
     reader.check_setups(&repeats, &hard_to_change);
-    let design = reader.design(&core, &factors, &hard_to_change, &repeats);
+    let design = reader.design(&core, &mut factors, &hard_to_change, &repeats);
     let configurations = reader.configurations(&base, &factors, design.as_ref());
     reader.check_candidates(design.as_ref(), &configurations);
     let baseline = reader.baseline(&factors, &configurations);

@@ -6,12 +6,15 @@
 //! group; the groups come one after the other in random order, each with all its blocks, so that
 //! such a factor changes as seldom as it can.
 //!
+//! Designs with incomplete blocks run a part of the configurations in each block, one part after
+//! the other.
+//!
 //! If a level is set up only once, its effect cannot be separated from that of the set-up. With
 //! `repeats.setups = N` the blocks are divided into N repetitions: in each of them every level of
 //! the hard-to-change factors is set up again, in a random order of its own.
 
 use crate::configuration::names_volume;
-use crate::{Configuration, Experiment, Level};
+use crate::{Configuration, Design, Experiment, Level};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::ops::RangeInclusive;
@@ -36,6 +39,7 @@ pub struct Plan {
     seed: u64,
     /// Positions of the factors of which a change is more than another value of a setting.
     noticed: Vec<usize>,
+    incomplete: Option<Incomplete>,
 }
 
 /// Configurations that share their hard-to-change levels, in one of the set-ups of these.
@@ -48,19 +52,44 @@ struct Group {
     before: usize,
 }
 
+/// Blocks that have a part of the configurations each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Incomplete {
+    /// The part of each configuration, from 0.
+    parts: Vec<usize>,
+    /// Number of parts: as many consecutive blocks have all configurations.
+    number: usize,
+}
+
+impl Incomplete {
+    fn new(design: &Design) -> Option<Self> {
+        let number = design.incomplete_blocks();
+        let parts = design.blocks().filter(|_| number > 1)?.to_vec();
+        Some(Self { parts, number })
+    }
+
+    fn runs(&self, configuration: usize, block: u32) -> bool {
+        (block as usize - 1) % self.number == self.parts[configuration]
+    }
+}
+
 impl Plan {
     /// The plan of an experiment.
     pub fn new(experiment: &Experiment) -> Self {
         let repeats = &experiment.repeats;
         let all: Vec<usize> = (0..experiment.configurations.len()).collect();
         let mut groups: Vec<Group> = Vec::new();
+        let incomplete = Incomplete::new(&experiment.design);
+        let parts = incomplete.as_ref().map_or(1, |own| own.number as u32);
         let mut before = 0;
         for setup in 1..=repeats.setups {
             let mut random = generator(repeats.seed, 0, u64::from(setup) - 1);
             let blocks = repeats.blocks_of(setup);
+            // Incomplete blocks have one set-up, of which each part takes a block.
+            let blocks = *blocks.start()..=*blocks.end() * parts;
             for configurations in grouped(experiment, &all, &experiment.hard_to_change, &mut random)
             {
-                let trials = configurations.len() * blocks.clone().count();
+                let trials = configurations.len() * blocks.clone().count() / parts as usize;
                 groups.push(Group { configurations, setup, blocks: blocks.clone(), before });
                 before += trials;
             }
@@ -68,6 +97,7 @@ impl Plan {
         Self {
             groups,
             seed: repeats.seed,
+            incomplete,
             noticed: experiment
                 .factors
                 .iter()
@@ -104,9 +134,14 @@ impl Plan {
     /// independent of which blocks were asked for before.
     pub fn block(&self, group: usize, block: u32) -> Vec<PlannedTrial> {
         let Group { configurations, setup, blocks, before } = &self.groups[group];
-        let mut order = configurations.clone();
+        let mut order = self.configurations_of(configurations, block);
         shuffle(&mut order, &mut generator(self.seed, group as u64 + 1, u64::from(block)));
-        let first = before + order.len() * (block - blocks.start()) as usize + 1;
+        let earlier = *blocks.start()..block;
+        let earlier = match self.incomplete {
+            None => order.len() * earlier.len(),
+            Some(_) => earlier.map(|own| self.configurations_of(configurations, own).len()).sum(),
+        };
+        let first = before + earlier + 1;
         order
             .iter()
             .enumerate()
@@ -117,6 +152,11 @@ impl Plan {
                 sequence: (first + i) as u32,
             })
             .collect()
+    }
+
+    fn configurations_of(&self, group: &[usize], block: u32) -> Vec<usize> {
+        let runs = |own: &usize| self.incomplete.as_ref().is_none_or(|it| it.runs(*own, block));
+        group.iter().copied().filter(runs).collect()
     }
 
     /// Each block of each group, in order.
@@ -131,10 +171,9 @@ impl Plan {
 
     /// Number of trials, with the largest number of blocks.
     pub fn len(&self) -> usize {
-        self.groups
-            .iter()
-            .map(|group| group.configurations.len() * group.blocks.clone().count())
-            .sum()
+        let parts = self.incomplete.as_ref().map_or(1, |own| own.number);
+        let trials = |own: &Group| own.configurations.len() * own.blocks.clone().count() / parts;
+        self.groups.iter().map(trials).sum()
     }
 
     /// Returns whether there is nothing to run.

@@ -334,7 +334,26 @@
     }));
   };
 
-  const DRAW = { halfNormal: drawHalfNormal, model: drawModel, response: drawResponse, profile: drawProfile, waterfall: drawWaterfall, latency: drawLatency, series: drawSeries, bars: drawBars };
+  // The middles of cells are the points of the surface, the first row at the low end of y.
+  const drawContour = (root, spec) => {
+    const width = Math.min(760, root.clientWidth || 640);
+    const axis = (side) => ({ type: side.log ? "log" : "linear", domain: side.ends, label: side.label, tickFormat: tick, ticks: 6, inset: 8 });
+    const [[x1, x2], [y1, y2]] = [spec.x.ends, spec.y.ends];
+    const cells = { width: spec.cells, height: spec.cells, x1, x2, y1, y2, smooth: true };
+    const points = spec.points.map(([x, y, title]) => ({ x, y, title }));
+    const region = spec.region === null ? [] : [Plot.contour(spec.region, { ...cells, thresholds: [0.05], stroke: "var(--c1)", strokeWidth: 2, strokeDasharray: "6 4" })];
+    const stationary = spec.stationary === null ? [] : [Plot.dot([spec.stationary], { symbol: "times", r: 7, stroke: "var(--c1)", strokeWidth: 3 })];
+    root.append(Plot.plot({
+      ...COMMON, width, height: Math.min(480, Math.max(280, width * 0.65)), marginLeft: 64,
+      x: { ...axis(spec.x), labelAnchor: "center", labelArrow: "none" }, y: { ...axis(spec.y), labelAnchor: "top" },
+      color: { type: "linear", scheme: "cividis", legend: true, label: spec.label, tickFormat: tick },
+      marks: [Plot.contour(spec.values, { ...cells, thresholds: 12, fill: Plot.identity, stroke: "black", strokeOpacity: 0.35 }),
+        ...region, Plot.dot(points, { x: "x", y: "y", r: 4, fill: "white", stroke: "black" }), ...stationary,
+        tip(points, { x: "x", y: "y", title: "title" })],
+    }));
+  };
+
+  const DRAW = { contour: drawContour, halfNormal: drawHalfNormal, model: drawModel, response: drawResponse, profile: drawProfile, waterfall: drawWaterfall, latency: drawLatency, series: drawSeries, bars: drawBars };
 
   const drawn = () => JSON.parse(document.getElementById("report").textContent).figures.map((spec, i) => {
     const root = document.getElementById(`figure-${i}`);

@@ -31,6 +31,7 @@ mod runs;
 pub mod scaling;
 mod screening_plan;
 mod sections;
+mod surface_plan;
 mod terminal;
 mod work_scale;
 mod workbook;
@@ -67,6 +68,7 @@ pub use sections::{
     Chapter, SectionData, SectionEntry, ShowSection, StudySections, accounting,
     check as accounting_check, run, section_data, stability, wait_table, waits_left_out,
 };
+pub use surface_plan::SurfacePlan;
 pub use terminal::{Style, terminal, wrapped};
 pub use text::{Text, escaped, from_utc, lines, origin, short_name, utc, utc_second};
 

@@ -20,6 +20,7 @@ mod response;
 mod screening;
 mod session_time;
 mod stability;
+mod surface;
 mod timelines;
 mod waits;
 
@@ -142,6 +143,7 @@ crate::sections! {
         Configurations factors: &summary.factors => factors::sections;
         Headline race: summary.race_report().as_ref() => race::section;
         Headline screening: summary.screening() => screening::sections;
+        Headline surface: summary.surface().as_ref() => surface::sections;
         Plans plans: &summary.plans() => plans::section;
         Models models: &summary.throughput_models() => models::sections;
         Resources ceilings: &summary.ceilings() => devices::ceilings;

@@ -57,11 +57,13 @@ pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<
     ))
 }
 
-/// Findings on the effects of a screening design, or on a race.
+/// Findings on the effects of a screening design, on a race or on a response surface.
 pub fn of_design(summary: &Summary) -> Vec<Finding> {
     let response = summary.response.as_ref().map_or("response", |own| own.name.as_str());
     let screening = summary.screening().map(|screening| screening.sentences(response));
-    let sentences = screening.or_else(|| summary.race_report().map(|own| own.sentences()));
+    let race = || summary.race_report().map(|own| own.sentences());
+    let surface = || summary.surface().map(|own| own.sentences(response));
+    let sentences = screening.or_else(race).or_else(surface);
     let finding = |own: Sentence| {
         let kind = if own.claims { FindingKind::Verdict } else { FindingKind::NoDifference };
         Finding::new(kind, own.text, own.evidence)

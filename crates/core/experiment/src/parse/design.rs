@@ -1,13 +1,14 @@
 //! The design of the experiment: which combinations of levels are run.
 
 use super::{Reader, Values};
+use crate::Configuration;
 use crate::document::Node;
 use crate::error::Fault;
 use crate::experiment::{Blocks, Design, Factor, Repeats};
 use crate::file::{
-    BLOCKS, DESIGN_KIND, DESIGNS, LEVEL_IF_INSTALLED, RACE_FIRST, RESOLUTION, RUNS,
+    AXIAL_POINTS, BLOCKS, CENTRE_POINTS, DESIGN_KIND, DESIGNS, LEVEL_IF_INSTALLED, LOG_SCALE,
+    RACE_FIRST, RESOLUTION, RUNS, SURFACE,
 };
-use crate::Configuration;
 use designs::{Resolution, Screening, Size};
 use std::ops::Range;
 
@@ -21,10 +22,13 @@ pub enum DesignKind {
     Screening,
     /// All combinations until they lose.
     Race,
+    /// Points to which a surface is fitted.
+    ResponseSurface,
 }
 
 impl DesignKind {
-    const ALL: [Self; DESIGNS.len()] = [Self::Grid, Self::Screening, Self::Race];
+    const ALL: [Self; DESIGNS.len()] =
+        [Self::Grid, Self::Screening, Self::Race, Self::ResponseSurface];
 
     fn from_name(name: &str) -> Option<Self> {
         let position = DESIGNS.iter().position(|own| *own == name)?;
@@ -55,10 +59,14 @@ pub fn race_first(source: &str) -> u32 {
 }
 
 /// Settings that only some kinds of designs have.
-const OF_KINDS: [(&str, &[DesignKind]); 3] = [
+const OF_KINDS: [(&str, &[DesignKind]); 7] = [
     (RESOLUTION.path(), &[DesignKind::Screening]),
     (RUNS.path(), &[DesignKind::Screening]),
     (RACE_FIRST.path(), &[DesignKind::Race]),
+    (SURFACE.path(), &[DesignKind::ResponseSurface]),
+    (AXIAL_POINTS.path(), &[DesignKind::ResponseSurface]),
+    (CENTRE_POINTS.path(), &[DesignKind::ResponseSurface]),
+    (LOG_SCALE.path(), &[DesignKind::ResponseSurface]),
 ];
 
 impl Reader<'_> {
@@ -66,7 +74,7 @@ impl Reader<'_> {
     pub fn design(
         &mut self,
         core: &Values,
-        factors: &[Factor],
+        factors: &mut [Factor],
         hard: &[usize],
         repeats: &Repeats,
     ) -> Option<Design> {
@@ -76,6 +84,7 @@ impl Reader<'_> {
             DesignKind::Grid => Some(Design::Grid),
             DesignKind::Screening => self.screening(core, factors, hard),
             DesignKind::Race => self.race(core, factors, hard, repeats),
+            DesignKind::ResponseSurface => self.surface(core, factors, hard, repeats),
         }
     }
 
@@ -84,7 +93,8 @@ impl Reader<'_> {
         let given = OF_KINDS.iter().filter(|(path, _)| self.root.at(path).is_some());
         let misfits = given.filter(|(_, kinds)| !kinds.contains(&kind));
         let owners = misfits.clone().flat_map(|(_, kinds)| *kinds).map(|own| own.name()).next();
-        let names: Vec<&str> = misfits.map(|(path, _)| path.trim_start_matches("design.")).collect();
+        let names: Vec<&str> =
+            misfits.map(|(path, _)| path.trim_start_matches("design.")).collect();
         let Some(owner) = owners else { return };
         let (kind, names) = (kind.name(), names.join(" or "));
         let message =
@@ -110,7 +120,7 @@ impl Reader<'_> {
         }
     }
 
-    fn refuse_exclusions(&mut self, design: &str) {
+    pub(super) fn refuse_exclusions(&mut self, design: &str) {
         if let Some(rule) = self.root.tables("exclude").first() {
             let message = format!(
                 "{design} runs a fixed set of configurations; remove [[exclude]], or use a grid"
@@ -120,7 +130,13 @@ impl Reader<'_> {
     }
 
     /// Candidates leave after a block, which all of them have run by then.
-    fn race(&mut self, core: &Values, factors: &[Factor], hard: &[usize], repeats: &Repeats) -> Option<Design> {
+    fn race(
+        &mut self,
+        core: &Values,
+        factors: &[Factor],
+        hard: &[usize],
+        repeats: &Repeats,
+    ) -> Option<Design> {
         let first = RACE_FIRST.value_in(core);
         let message = match repeats.blocks {
             Blocks::Adaptive { .. } => Some(
@@ -156,7 +172,7 @@ impl Reader<'_> {
         }
     }
 
-    fn span_of(&self, path: &str) -> Range<usize> {
+    pub(super) fn span_of(&self, path: &str) -> Range<usize> {
         self.root.at(path).map_or_else(|| self.root.key_span("design"), |node| node.span.clone())
     }
 
@@ -213,7 +229,7 @@ impl Reader<'_> {
     }
 
     /// Where the levels of a factor stand.
-    fn factor_span(&self, name: &str) -> Range<usize> {
+    pub(super) fn factor_span(&self, name: &str) -> Range<usize> {
         let plain = self.root.leaves_of("factors", "").into_iter().find(|leaf| leaf.path == name);
         plain.map_or_else(
             || {

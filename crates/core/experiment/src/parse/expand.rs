@@ -42,7 +42,15 @@ impl Reader<'_> {
                 }
             }
             if keep {
-                kept.push(configuration(base, factors, &levels, &mut own));
+                let mut configuration = configuration(base, factors, &levels, &mut own);
+                let same = || kept.iter().filter(|own| starts_with(own, &configuration)).count();
+                // No other design runs the same levels twice in a block.
+                let same = if matches!(design, Some(Design::Surface(_))) { same() } else { 0 };
+                if same > 0 {
+                    let label = (same + 1).to_string();
+                    configuration.levels.push(Level { factor: REPEAT.to_owned(), label });
+                }
+                kept.push(configuration);
             }
         }
         for (rule, ..) in rules.iter().filter(|(.., used)| *used && kept.is_empty()) {
@@ -74,6 +82,7 @@ impl Reader<'_> {
                 let levels = |run: &Vec<i8>| run.iter().map(|at| usize::from(*at > 0)).collect();
                 Some(design.runs().iter().map(levels).collect())
             }
+            Design::Surface(surface) => Some(surface.levels.clone()),
         }
     }
 
@@ -186,6 +195,14 @@ fn levels_of(mut number: usize, factors: &[Factor]) -> Vec<usize> {
         number /= factor.levels.len();
     }
     levels
+}
+
+/// Names the further runs of the same levels in a design: centre points.
+const REPEAT: &str = "run";
+
+/// Returns whether a configuration has the levels of another, whatever run of them it is.
+fn starts_with(one: &Configuration, other: &Configuration) -> bool {
+    one.levels.starts_with(&other.levels)
 }
 
 fn matches(condition: &Condition, levels: &[usize]) -> bool {

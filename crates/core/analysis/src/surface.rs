@@ -1,0 +1,462 @@
+//! The fitted surface of a run with such a design: its coefficients, its stationary point and the
+//! trials that would come next.
+
+mod sentences;
+
+use crate::Summary;
+use crate::screening::ValuesOfRun;
+use designs::{Kind, Order, Stationary, Surface};
+use experiment::{DesignKind, SurfaceFactor};
+use observations::{Direction, Recording};
+use serde::Serialize;
+use statistics::Interval;
+
+/// Distances of the next trials from the centre, in those of the outermost runs.
+const DISTANCES: [f64; 4] = [0.5, 1.0, 1.5, 2.0];
+/// A share of the distance that is rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// A response surface.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SurfaceReport {
+    /// The factors x1, x2, ... in the order of the file.
+    pub factors: Vec<SurfaceAxis>,
+    /// The unit of the response.
+    pub unit: String,
+    /// True if high values are better.
+    pub higher_is_better: bool,
+    /// Trials with a value.
+    pub trials: usize,
+    /// Trials that failed or timed out, which the fit leaves out.
+    pub left_out: usize,
+    /// The surface; `None` where the trials do not determine it.
+    pub fit: Option<FittedSurface>,
+    /// Coded levels, block and value of each trial.
+    #[serde(skip)]
+    pub points: Vec<SurfacePoint>,
+}
+
+/// A factor of a surface.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SurfaceAxis {
+    /// Its name.
+    pub name: String,
+    /// The level coded -1.
+    pub low: String,
+    /// The level coded 1.
+    pub high: String,
+    /// True if equal ratios of its levels are equal distances.
+    pub is_log: bool,
+    /// Its coding.
+    #[serde(skip)]
+    pub factor: SurfaceFactor,
+}
+
+/// A trial on the surface.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SurfacePoint {
+    /// Coded levels.
+    pub coded: Vec<f64>,
+    /// Its block.
+    pub block: u32,
+    /// The value.
+    pub value: f64,
+}
+
+/// A second-order model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FittedSurface {
+    /// Value at the centre, in a block with the mean shift.
+    pub centre: f64,
+    /// 95 % interval of this mean.
+    pub centre_interval: Option<Interval>,
+    /// The coefficients, those of slopes first, then of products and squares.
+    pub coefficients: Vec<Coefficient>,
+    /// Blocks.
+    pub blocks: usize,
+    /// Share of the variation that the model and the blocks explain.
+    pub r_squared: f64,
+    /// Degrees of freedom of the error.
+    pub df: usize,
+    /// The comparison of its misses with the error of repeats.
+    pub lack_of_fit: Option<SurfaceMisses>,
+    /// The point where the surface is level in every direction.
+    pub stationary: Option<StationaryPoint>,
+    /// The answer that the surface gives.
+    pub answer: Answer,
+    /// The next trials: the optimum, or the points of steepest ascent to better values.
+    pub next: Vec<NextTrial>,
+    /// The model.
+    #[serde(skip)]
+    pub surface: Surface,
+}
+
+/// A coefficient of the model in coded levels.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Coefficient {
+    /// `x1`, `x1 x2`, `x1^2`.
+    pub term: String,
+    /// Its value.
+    pub value: f64,
+    /// 95 % interval of this one alone.
+    pub interval: Option<Interval>,
+    /// The p-value of "it is 0", adjusted (Holm) for all coefficients.
+    pub adjusted_p: Option<f64>,
+}
+
+/// The test of lack of fit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SurfaceMisses {
+    /// Ratio of variances.
+    pub f: f64,
+    /// Degrees of freedom of the misses.
+    pub df_misses: usize,
+    /// Degrees of freedom of the repeats.
+    pub df_repeats: usize,
+    /// The p-value of "the model fits".
+    pub p_value: f64,
+}
+
+/// The shape of a surface around its stationary point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    /// It falls in every direction.
+    Maximum,
+    /// It rises in every direction.
+    Minimum,
+    /// It rises in some directions and falls in others.
+    Saddle,
+    /// In some direction it may be level.
+    Ridge,
+}
+
+/// A stationary point.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StationaryPoint {
+    /// Its coded levels.
+    pub coded: Vec<f64>,
+    /// The levels next to it that can be set.
+    pub levels: Vec<String>,
+    /// The value there, in a block with the mean shift.
+    pub value: f64,
+    /// 95 % interval of this mean.
+    pub interval: Option<Interval>,
+    /// The shape around it.
+    pub shape: Shape,
+    /// True if it is in the tested region.
+    pub is_tested: bool,
+    /// True if its 95 % confidence region reaches into the tested region.
+    pub may_be_tested: bool,
+    /// Curvature along each axis, the largest first.
+    pub curvatures: Vec<AxisCurvature>,
+    /// The range of each factor in the 95 % confidence region.
+    pub region: Option<Vec<LevelRange>>,
+}
+
+/// How the surface bends along an axis.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AxisCurvature {
+    /// The curvature.
+    pub value: f64,
+    /// 95 % interval.
+    pub interval: Option<Interval>,
+    /// Direction of length 1 in coded levels.
+    pub direction: Vec<f64>,
+}
+
+/// The levels of a factor in a region.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LevelRange {
+    /// The lowest; `None` if it is below the tested levels.
+    pub low: Option<String>,
+    /// The highest; `None` if it is above the tested levels.
+    pub high: Option<String>,
+}
+
+/// What the surface says about the best levels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// No coefficient is significant.
+    Level,
+    /// It is best at the stationary point.
+    Optimum,
+    /// It would be best at a point outside the tested region.
+    Outside,
+    /// It is worst at the stationary point, or has a saddle there: it is best at an edge.
+    Edge,
+    /// In some direction it may be level.
+    Ridge,
+}
+
+/// A trial that would come next.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NextTrial {
+    /// Its levels, as they can be set.
+    pub levels: Vec<String>,
+    /// The same, coded.
+    pub coded: Vec<f64>,
+    /// Predicted mean, in a block with the mean shift.
+    pub value: f64,
+    /// 95 % interval of this mean.
+    pub interval: Option<Interval>,
+    /// True if it is in the tested region; else the prediction extrapolates.
+    pub is_tested: bool,
+}
+
+/// The coded levels between and around which trials ran.
+struct Tested {
+    low: Vec<f64>,
+    high: Vec<f64>,
+    /// Distance of the outermost trials from the centre.
+    distance: f64,
+}
+
+impl Tested {
+    fn new(points: &[SurfacePoint], factors: usize) -> Self {
+        let ends = |of: fn(f64, f64) -> f64, from: f64| -> Vec<f64> {
+            let all = |at: usize| points.iter().map(move |own| own.coded[at]);
+            (0..factors).map(|at| all(at).fold(from, of)).collect()
+        };
+        let distance = points.iter().map(|own| statistics::norm(&own.coded)).fold(0.0, f64::max);
+        Self {
+            low: ends(f64::min, f64::INFINITY),
+            high: ends(f64::max, f64::NEG_INFINITY),
+            distance,
+        }
+    }
+
+    fn contains(&self, point: &[f64]) -> bool {
+        let ends = self.low.iter().zip(&self.high);
+        let is_between = |(at, (low, high)): (&f64, (&f64, &f64))| {
+            low - ROUNDING <= *at && *at <= high + ROUNDING
+        };
+        point.iter().zip(ends).all(is_between)
+            && statistics::norm(point) <= self.distance * (1.0 + ROUNDING)
+    }
+}
+
+impl SurfaceReport {
+    /// The surface of a run on a response; `None` where the levels of its factors are not known.
+    pub fn estimate(
+        recording: &Recording,
+        (unit, direction): (&str, Direction),
+        values: ValuesOfRun<'_>,
+    ) -> Option<Self> {
+        let factors = SurfaceFactor::from_source(&recording.run.source);
+        if factors.is_empty() {
+            return None;
+        }
+        let mut points = Vec::new();
+        for (position, configuration) in recording.configurations.iter().enumerate() {
+            let code = |own: &SurfaceFactor| own.code(configuration.level(&own.name)?);
+            let coded: Vec<f64> = factors.iter().map(code).collect::<Option<_>>()?;
+            let own = values(position).into_iter();
+            points.extend(own.map(|(block, value)| SurfacePoint {
+                coded: coded.clone(),
+                block,
+                value,
+            }));
+        }
+        let mut attempted: Vec<(usize, u32)> =
+            recording.trials.iter().map(|own| (own.configuration, own.block)).collect();
+        attempted.sort_unstable();
+        attempted.dedup();
+        let axes = factors.into_iter().map(|factor| SurfaceAxis {
+            name: factor.name.clone(),
+            low: factor.label(-1.0),
+            high: factor.label(1.0),
+            is_log: factor.is_log(),
+            factor,
+        });
+        let mut report = Self {
+            factors: axes.collect(),
+            unit: unit.to_owned(),
+            higher_is_better: direction == Direction::HigherIsBetter,
+            trials: points.len(),
+            left_out: attempted.len().saturating_sub(points.len()),
+            fit: None,
+            points,
+        };
+        report.fit = report.fitted();
+        Some(report)
+    }
+
+    fn fitted(&self) -> Option<FittedSurface> {
+        let mut numbers: Vec<u32> = self.points.iter().map(|own| own.block).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let block = |own: &SurfacePoint| numbers.binary_search(&own.block).unwrap_or_default();
+        let blocks: Vec<usize> = self.points.iter().map(block).collect();
+        let points: Vec<Vec<f64>> = self.points.iter().map(|own| own.coded.clone()).collect();
+        let values: Vec<f64> = self.points.iter().map(|own| own.value).collect();
+        let surface = Surface::fit(&points, &blocks, &values, Order::Second).ok()?;
+        let tested = Tested::new(&self.points, self.factors.len());
+        let coefficients = coefficients(&surface);
+        let stationary = self.stationary(&surface, &tested);
+        let answer = self.answer(&coefficients, stationary.as_ref());
+        let next = self.next(&surface, &tested, answer, stationary.as_ref());
+        let (centre, centre_interval) = surface.estimate(&vec![0.0; self.factors.len()]);
+        Some(FittedSurface {
+            centre,
+            centre_interval,
+            coefficients,
+            blocks: numbers.len(),
+            r_squared: surface.fit.r_squared(),
+            df: surface.fit.df,
+            lack_of_fit: surface.lack_of_fit().map(|own| SurfaceMisses {
+                f: own.f,
+                df_misses: own.df_misses,
+                df_repeats: own.df_repeats,
+                p_value: own.p_value,
+            }),
+            stationary,
+            answer,
+            next,
+            surface,
+        })
+    }
+
+    /// The levels at coded ones, as they can be set.
+    pub fn levels(&self, coded: &[f64]) -> Vec<String> {
+        self.factors.iter().zip(coded).map(|(own, at)| own.factor.label(*at)).collect()
+    }
+
+    fn stationary(&self, surface: &Surface, tested: &Tested) -> Option<StationaryPoint> {
+        let found = Stationary::find(surface)?;
+        let region = surface.region(&found, &tested.low, &tested.high);
+        let ends = || found.point.iter().zip(tested.low.iter().zip(&tested.high));
+        let is_tested = tested.contains(&found.point);
+        let reaches =
+            |(range, (at, (low, high))): (&designs::RegionRange, (&f64, (&f64, &f64)))| {
+                let reaches_down = at <= high || range.low.is_none_or(|end| end <= *high);
+                let reaches_up = at >= low || range.high.is_none_or(|end| end >= *low);
+                reaches_down && reaches_up
+            };
+        let may_be_tested = region.as_ref().is_none_or(|own| own.iter().zip(ends()).all(reaches));
+        let label = |at: usize, end: Option<f64>| end.map(|end| self.factors[at].factor.label(end));
+        let range = |(at, own): (usize, &designs::RegionRange)| LevelRange {
+            low: label(at, own.low),
+            high: label(at, own.high),
+        };
+        let (value, interval) = surface.estimate(&found.point);
+        Some(StationaryPoint {
+            levels: self.levels(&found.point),
+            value,
+            interval,
+            shape: match found.kind {
+                Kind::Maximum => Shape::Maximum,
+                Kind::Minimum => Shape::Minimum,
+                Kind::Saddle => Shape::Saddle,
+                Kind::Ridge => Shape::Ridge,
+            },
+            is_tested,
+            may_be_tested,
+            region: region.map(|own| own.iter().enumerate().map(range).collect()),
+            coded: found.point,
+            curvatures: found
+                .curvatures
+                .into_iter()
+                .map(|own| AxisCurvature {
+                    value: own.value,
+                    interval: own.interval,
+                    direction: own.axis,
+                })
+                .collect(),
+        })
+    }
+
+    fn answer(&self, coefficients: &[Coefficient], stationary: Option<&StationaryPoint>) -> Answer {
+        let is_significant = |own: &Coefficient| own.adjusted_p.is_some_and(|p| p < 0.05);
+        if !coefficients.iter().any(is_significant) {
+            return Answer::Level;
+        }
+        match stationary {
+            // A plane: it rises to an edge.
+            None => Answer::Edge,
+            Some(own) => match (own.shape, self.higher_is_better) {
+                (Shape::Ridge, _) => Answer::Ridge,
+                (Shape::Maximum, true) | (Shape::Minimum, false) if own.is_tested => {
+                    Answer::Optimum
+                }
+                (Shape::Maximum, true) | (Shape::Minimum, false) => Answer::Outside,
+                (Shape::Maximum | Shape::Minimum | Shape::Saddle, _) => Answer::Edge,
+            },
+        }
+    }
+
+    fn next(
+        &self,
+        surface: &Surface,
+        tested: &Tested,
+        answer: Answer,
+        stationary: Option<&StationaryPoint>,
+    ) -> Vec<NextTrial> {
+        let points = match (answer, stationary) {
+            (Answer::Level, _) => Vec::new(),
+            (Answer::Optimum, Some(own)) => vec![own.coded.clone()],
+            _ => {
+                let distances = DISTANCES.map(|own| own * tested.distance);
+                surface.path(self.higher_is_better, &distances)
+            }
+        };
+        // A path ends where a factor would be 0 or below, unless its levels are.
+        let can_be_set = |point: &Vec<f64>| {
+            self.factors
+                .iter()
+                .zip(point)
+                .all(|(own, at)| own.factor.number(-1.0) <= 0.0 || own.factor.number(*at) > 0.0)
+        };
+        let trial = |point: Vec<f64>| {
+            let levels = self.levels(&point);
+            let codes = self.factors.iter().zip(&levels);
+            let codes = codes.map(|(own, level)| own.factor.code(level).unwrap_or(f64::NAN));
+            let coded: Vec<f64> = codes.collect();
+            let (value, interval) = surface.estimate(&coded);
+            NextTrial { levels, value, interval, is_tested: tested.contains(&coded), coded }
+        };
+        points.into_iter().take_while(can_be_set).map(trial).collect()
+    }
+}
+
+fn coefficients(surface: &Surface) -> Vec<Coefficient> {
+    let fit = &surface.fit;
+    let positions = surface.before..surface.before + surface.terms.len();
+    let p_values: Vec<Option<f64>> = positions.clone().map(|at| fit.p_value(at)).collect();
+    let adjusted = statistics::adjusted(&p_values);
+    let coefficient = |((at, term), adjusted_p): ((usize, &Vec<usize>), Option<f64>)| {
+        let value = fit.coefficients[at];
+        Coefficient {
+            term: term_name(term),
+            value,
+            interval: fit.half_width(at).map(|half| Interval::around(value, half)),
+            adjusted_p,
+        }
+    };
+    positions.zip(&surface.terms).zip(adjusted).map(coefficient).collect()
+}
+
+/// `x1`, `x1 x2`, `x1^2`.
+fn term_name(term: &[usize]) -> String {
+    match term {
+        [one, other] if one == other => format!("x{}^2", one + 1),
+        _ => {
+            let factors: Vec<String> = term.iter().map(|own| format!("x{}", own + 1)).collect();
+            factors.join(" ")
+        }
+    }
+}
+
+impl Summary<'_> {
+    /// The surface of a run with such a design; `None` of another design, and without a response.
+    pub fn surface(&self) -> Option<SurfaceReport> {
+        if self.design != DesignKind::ResponseSurface {
+            return None;
+        }
+        let response = self.response.as_ref()?;
+        let values =
+            |run: usize| self.figures.iter().flat_map(|figures| figures.values(run)).collect();
+        SurfaceReport::estimate(self.recording, (self.unit(), response.direction), &values)
+    }
+}

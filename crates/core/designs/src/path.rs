@@ -1,0 +1,54 @@
+//! Steepest ascent on a curved surface: the best point at each distance from the centre.
+
+use crate::Surface;
+use crate::stationary::eigen;
+
+/// Halvings of the interval of a multiplier.
+const HALVINGS: usize = 200;
+
+impl Surface {
+    /// The points at these distances from the centre with the highest value (or the lowest), as
+    /// ridge analysis finds them. Near the centre it is the direction of steepest ascent; further
+    /// on it bends with the surface. Empty where the surface is level at the centre. Source: N. R.
+    /// Draper, Technometrics 5 (1963).
+    pub fn path(&self, highest: bool, distances: &[f64]) -> Vec<Vec<f64>> {
+        let sign = if highest { 1.0 } else { -1.0 };
+        let axes = eigen(
+            (0..self.factors)
+                .map(|i| (0..self.factors).map(|j| sign * self.half(i, j)).collect())
+                .collect(),
+        );
+        let slopes: Vec<f64> =
+            (0..self.factors).map(|factor| sign * self.coefficient(&[factor])).collect();
+        let along: Vec<f64> = axes.iter().map(|axis| axis.along(&slopes)).collect();
+        let size = along.iter().map(|own| own * own).sum::<f64>().sqrt();
+        if size == 0.0 {
+            return Vec::new();
+        }
+        let top = axes[0].value;
+        let parts = |multiplier: f64| {
+            let parts = axes.iter().zip(&along);
+            parts.map(move |(axis, slope)| slope / (2.0 * (multiplier - axis.value)))
+        };
+        let length = |multiplier: f64| parts(multiplier).map(|own| own * own).sum::<f64>().sqrt();
+        let point = |distance: &f64| {
+            // The distance falls as the multiplier rises above the largest curvature.
+            let (mut low, mut high) = (top, top + size / (2.0 * distance));
+            for _ in 0..HALVINGS {
+                let middle = f64::midpoint(low, high);
+                if length(middle) > *distance { low = middle } else { high = middle }
+            }
+            let mut point = vec![0.0; self.factors];
+            for (part, axis) in parts(high).zip(&axes) {
+                axis.add_to(&mut point, part);
+            }
+            // Without a slope along the steepest axis the point is left short of the distance.
+            let rest = distance * distance - point.iter().map(|own| own * own).sum::<f64>();
+            if rest > 1e-9 * distance * distance {
+                axes[0].add_to(&mut point, rest.sqrt());
+            }
+            point
+        };
+        distances.iter().map(point).collect()
+    }
+}
