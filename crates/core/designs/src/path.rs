@@ -4,7 +4,7 @@ use crate::Surface;
 use crate::stationary::eigen;
 
 /// Halvings of the interval of a multiplier.
-const HALVINGS: usize = 200;
+const HALVINGS: usize = 100;
 
 impl Surface {
     /// The points at these distances from the centre with the highest value (or the lowest), as
@@ -36,16 +36,15 @@ impl Surface {
             let (mut low, mut high) = (top, top + size / (2.0 * distance));
             for _ in 0..HALVINGS {
                 let middle = f64::midpoint(low, high);
-                if length(middle) > *distance { low = middle } else { high = middle }
+                if length(middle) <= *distance { high = middle } else { low = middle }
             }
+            let mut parts: Vec<f64> = parts(high).collect();
+            // Without a slope along the steepest axis it takes what the others leave.
+            let others: f64 = parts[1..].iter().map(|own| own * own).sum();
+            parts[0] = (distance * distance - others).max(0.0).sqrt().copysign(along[0]);
             let mut point = vec![0.0; self.factors];
-            for (part, axis) in parts(high).zip(&axes) {
+            for (part, axis) in parts.into_iter().zip(&axes) {
                 axis.add_to(&mut point, part);
-            }
-            // Without a slope along the steepest axis the point is left short of the distance.
-            let rest = distance * distance - point.iter().map(|own| own * own).sum::<f64>();
-            if rest > 1e-9 * distance * distance {
-                axes[0].add_to(&mut point, rest.sqrt());
             }
             point
         };

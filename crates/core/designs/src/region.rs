@@ -8,9 +8,9 @@ use statistics::f_upper_p;
 /// Steps along a factor from the stationary point, in coded levels.
 const STEP: f64 = 0.1;
 /// Halvings of the step in which the region ends.
-const HALVINGS: usize = 12;
+const HALVINGS: usize = 8;
 /// Rounds of least squares, each with the covariances at the point before.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 2;
 
 /// The coded levels of a factor within the region.
 #[derive(Debug, Clone, Copy, PartialEq)]
