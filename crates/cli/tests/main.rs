@@ -99,6 +99,7 @@ mod stability;
 mod statement_logs;
 mod statements;
 mod suggestions;
+mod surface;
 mod survey;
 mod sync;
 mod sysbench;

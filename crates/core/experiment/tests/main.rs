@@ -13,3 +13,4 @@ mod plan;
 mod race;
 mod schema;
 mod screening;
+mod surface;
