@@ -327,3 +327,29 @@ fn markup_in_the_data_is_only_text() {
     assert!(said.matches("<script>alert(1)</script>\"><img").count() > 100);
     assert!(!said.chars().any(|c| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}'));
 }
+
+/// Contours, tested points, the stationary point and its region.
+#[test]
+fn a_surface_is_drawn() {
+    let lab = crate::surface::published();
+    lab.run(0);
+    lab.steelbench(&["report", "chemistry", "-o", "page.html"]).expect(0);
+    let count = |marks: &str| {
+        js(&format!(
+            "return [...document.querySelectorAll('.plot')].map((plot) => \
+             plot.querySelectorAll({marks:?}).length).reduce((a, b) => Math.max(a, b), 0)"
+        ))
+    };
+    let steps = [
+        count("[aria-label=contour] path"),
+        count("[aria-label=contour][stroke-dasharray] path"),
+        count("[aria-label=dot] circle"),
+        count("[aria-label=dot] path"),
+    ];
+    let Some(seen) = browse(&lab.path("page.html"), true, &steps) else { return };
+    assert_eq!((seen.console, seen.alert), (Vec::new(), false));
+    let drawn: Vec<i64> = seen.results.iter().map(|own| own.as_i64().unwrap()).collect();
+    assert!(drawn[0] > 5 && drawn[1] == 1, "{drawn:?}");
+    // Four corners, four points on axes, the centre; the cross.
+    assert_eq!((drawn[2], drawn[3]), (9, 1));
+}

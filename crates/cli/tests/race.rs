@@ -71,7 +71,7 @@ fn losers_and_failures_leave_and_the_report_says_why() {
         "Race: 2 of 5 candidates left after 8 blocks",
         "leads after 8 blocks, not significantly better than",
         "candidate=slower left after 5 blocks: candidate=",
-        "is 2.00x better (p < 0.001 at a level of 1.25e-2)",
+        "is 2.00x better (p < 0.001 at a level of 7.60e-3)",
         "candidate=broken left after 1 block: a trial failed.",
         "The race took 27 trials; all candidates in all of its blocks would take 40.",
         "3 of 5 candidates left in 27 trials",
@@ -86,12 +86,13 @@ fn losers_and_failures_leave_and_the_report_says_why() {
     let candidates = race["candidates"].as_array().unwrap();
     assert_eq!((candidates.len(), &race["trials"]), (5, &27.into()));
     assert_eq!(candidates[4]["departure"]["reason"], "failed");
-    let reason = &candidates[2]["departure"]["reason"]["worse"];
+    let reason = &candidates[3]["departure"]["reason"]["worse"];
     assert!((reason["by"].as_f64().unwrap() - 2.0).abs() < 1e-6, "{race}");
     let behind = &candidates[1]["behind"];
-    assert!((behind["low"].as_f64().unwrap() - 1.0).abs() < 1e-9, "{race}");
+    let [low, high] = ["low", "high"].map(|end| behind[end].as_f64().unwrap());
+    assert!(low < 1.0 && high > 1.0, "{race}");
 
-    // Once it is mended, the candidate catches up, block by block.
+    // After fixing the cause the candidate catches up, block by block.
     std::fs::remove_file(lab.path("broken")).unwrap();
     lab.run_with(&["--retry-failed"], 0);
     assert_eq!(lab.rows("raced", BLOCKS)[1], "broken 8");
@@ -130,7 +131,7 @@ fn a_winner_ends_the_race() {
     let factors = "[factors]\n\"target.delay\" = [\"1 ms\", \"2 ms\", \"3 ms\"]\n[repeats]\nblocks \
                    = 9\n";
     let lab = Lab::with(&format!("{}{factors}", &SCRIPTED[..start]));
-    lab.run(0).says("no more repeats needed: 12 fewer");
+    lab.run(0).says("no more repeats needed: 12 trials fewer, 15 in total");
     assert_eq!(lab.trials("raced"), 15);
     let shown = lab.steelbench(&["show", "raced"]).expect(0).stdout;
     assert!(

@@ -6,8 +6,10 @@ use crate::file::LOG_SCALE;
 use crate::human;
 use designs::{Coding, Scale};
 
-/// Digits of levels that are not whole numbers.
+/// Digits of levels on a log scale that are not whole numbers.
 const DIGITS: usize = 4;
+/// Places behind the first digit of a range to which other levels are rounded.
+const PLACES: i32 = 3;
 
 /// A number as a level has it: `64 MiB`, `-500`, `0.25`.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,9 +116,20 @@ impl SurfaceFactor {
     /// The level that can be set for a coded number, as it is written.
     pub fn label(&self, coded: f64) -> String {
         let number = self.coding.level(coded);
-        let number = if self.is_whole { number } else { shortened(number, self.coding.range()) };
+        let number = if self.is_whole { number } else { self.shortened(number) };
         // Not -0.
         format!("{}{}", number + 0.0, self.unit)
+    }
+
+    /// A number with few digits, so that levels can be read.
+    fn shortened(&self, number: f64) -> f64 {
+        let text = if self.is_log() {
+            format!("{:.*e}", DIGITS - 1, number)
+        } else {
+            let places = PLACES - self.coding.range().log10().floor() as i32;
+            format!("{:.*}", places.max(0) as usize, number)
+        };
+        text.parse().unwrap_or(number)
     }
 
     /// Its unit, empty without one.
@@ -128,14 +141,6 @@ impl SurfaceFactor {
     pub fn is_log(&self) -> bool {
         self.coding.scale() == Scale::Log
     }
-}
-
-/// A number with few digits; one that is near zero for its range is zero.
-fn shortened(number: f64, range: f64) -> f64 {
-    if number.abs() < range * 1e-6 {
-        return 0.0;
-    }
-    format!("{:.*e}", DIGITS - 1, number).parse().unwrap_or(number)
 }
 
 #[cfg(test)]
@@ -157,6 +162,8 @@ mod tests {
         let negative = factor("-16_000", "-500", false).unwrap();
         assert_eq!([-1.0, 0.0].map(|at| negative.label(at)), ["-16000", "-8250"]);
         assert_eq!(factor("-1.0", "1.0", false).unwrap().label(0.0), "0");
+        let wide = factor("80.0", "90.0", false).unwrap();
+        assert_eq!([-2.0_f64.sqrt(), 0.0].map(|at| wide.label(at)), ["77.93", "85"]);
         assert_eq!(factor("10 ms", "1000 ms", true).unwrap().label(0.0), "100 ms");
     }
 

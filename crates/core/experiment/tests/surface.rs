@@ -33,7 +33,7 @@ fn levels_lie_between_and_beyond_those_of_the_file() {
     assert_eq!((own.configurations.len(), Plan::new(&own).len()), (11, 22));
     assert_eq!(levels(SURFACE, 0), ["4", "8", "12"]);
     assert_eq!(levels(SURFACE, 1), ["10", "505", "1000"]);
-    assert_eq!(own.configurations[6].label(), "data_files=8 rows_per_transaction=10");
+    assert_eq!(own.configurations[9].label(), "data_files=8 rows_per_transaction=10");
     let centres = own.configurations.iter().filter(|own| own.label().contains("run=")).count();
     assert_eq!(centres, 2);
     let kind = "kind = \"response-surface\"";
@@ -68,8 +68,8 @@ fn orthogonal_blocks_alternate() {
     assert_eq!(of_block(1), [0, 1, 2, 3, 4, 5, 6]);
     assert_eq!(of_block(2), [7, 8, 9, 10, 11, 12, 13]);
     assert_eq!((of_block(3), of_block(4)), (of_block(1), of_block(2)));
-    let sequence: Vec<usize> = plan.trials().map(|it| it.sequence).collect();
-    assert_eq!(sequence, (1..=28).collect::<Vec<_>>());
+    let sequence: Vec<u32> = plan.trials().map(|it| it.sequence).collect();
+    assert_eq!(sequence, (1..=28).collect::<Vec<u32>>());
 }
 
 #[test]

@@ -38,7 +38,7 @@ impl SurfaceReport {
         let best = if self.higher_is_better { "highest" } else { "lowest" };
         let last = fit.next.iter().rfind(|own| own.is_tested).or(fit.next.first());
         let towards = last.map_or_else(String::new, |own| {
-            format!(", better values towards {}", self.named(&own.levels))
+            format!("; better values lie towards {}", self.named(&own.levels))
         });
         match (fit.answer, &fit.stationary) {
             (Answer::Level, _) => (
