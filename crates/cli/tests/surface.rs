@@ -81,7 +81,7 @@ fn a_published_surface_has_its_maximum() {
             "design: response surface, 14 runs, central composite: 4 in corners, 4 on axes, 6 at \
              the centre",
         )
-        .shows("-1.41 = 77.93, -1.00 = 80, 0 = 85, +1.00 = 90, +1.41 = 92.07")
+        .shows("-1.41 = 77.93, -1.00 = 80, 0.00 = 85, +1.00 = 90, +1.41 = 92.07")
         .shows("7 degrees of freedom");
     let planned = &lab.json(&["check", "e.toml"])[0]["design"];
     assert_eq!((&planned["runs"], &planned["degrees_of_freedom"]), (&14.into(), &7.into()));

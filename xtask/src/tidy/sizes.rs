@@ -30,7 +30,7 @@ const LARGER: [(&str, usize); 7] = [
 /// Rooms that are over their budget, with the lines that they may have until they are divided. No
 /// room joins this list.
 const UNTIL_SMALLER: [(&str, usize); 10] = [
-    ("core", 50_240),
+    ("core", 52_100),
     ("engines/duckdb", 2_980),
     ("engines/mariadb", 8_250),
     ("engines/postgres", 11_250),

@@ -1,7 +1,7 @@
 //! The configurations of a run as candidates of a race: which leave after the blocks so far, and
 //! why. The rules: [`statistics::racing`].
 
-use crate::sentence::Sentence;
+use crate::wording::Sentence;
 use crate::wording::{self, p_value, percent, ratio};
 use crate::{Interval, Summary};
 use experiment::DesignKind;
@@ -47,7 +47,7 @@ pub struct Candidate {
     pub behind: Option<Interval>,
     /// When and why it left.
     pub departure: Option<Departure>,
-    /// The same in a sentence; empty of one in the race.
+    /// A sentence on when and why; empty of one in the race.
     pub why: String,
 }
 

@@ -174,7 +174,7 @@ pub struct LevelRange {
     pub high: Option<String>,
 }
 
-/// What the surface says about the best levels.
+/// The answer of a surface on the best levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
@@ -195,7 +195,7 @@ pub enum Answer {
 pub struct NextTrial {
     /// Its levels, as they can be set.
     pub levels: Vec<String>,
-    /// The same, coded.
+    /// Coded levels.
     pub coded: Vec<f64>,
     /// Predicted mean, in a block with the mean shift.
     pub value: f64,

@@ -39,6 +39,17 @@ pub use observations::number::{
 };
 use observations::{Direction, WarningKind, number};
 
+/// A sentence with the evidence behind it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sentence {
+    /// True if it claims a difference.
+    pub claims: bool,
+    /// The sentence.
+    pub text: String,
+    /// Figures behind it.
+    pub evidence: String,
+}
+
 /// A claim needs an adjusted p-value below this.
 pub const SUPPORTED: f64 = 0.05;
 

@@ -28,8 +28,8 @@ struct Slopes {
 }
 
 impl Surface {
-    /// The p-value of "the surface is level at this point": all slopes there are 0. Source: G. E. P.
-    /// Box and J. S. Hunter, Biometrika 41 (1954).
+    /// The p-value of "the surface is level at this point": all slopes there are 0. Source:
+    /// G. E. P. Box and J. S. Hunter, Biometrika 41 (1954).
     pub fn stationary_p(&self, point: &[f64]) -> Option<f64> {
         let variance = self.fit.variance()?;
         let Slopes { values, covariances } = self.slopes(point);

@@ -38,7 +38,7 @@ pub struct SurfaceDesign {
 }
 
 impl SurfaceDesign {
-    /// The same runs in one block.
+    /// These runs in one block.
     #[must_use]
     pub fn in_one_block(mut self) -> Self {
         self.blocks.fill(0);

@@ -99,9 +99,8 @@ settings! {
         "design.surface", Kind::Choice(SURFACES), "central-composite",
         Shown "\"central-composite\"";
     /// Where the axial points of a central composite design lie. faced: in the faces of the cube,
-    /// between the levels of the file; rotatable: beyond it, at the same distance as the corners
-    /// (two factors) or so that errors depend on the distance from the centre alone;
-    /// orthogonal-blocks: corners and axes in blocks of their own.
+    /// between the levels of the file. rotatable: beyond them, so that errors depend on the
+    /// distance from the centre alone. orthogonal-blocks: corners and axes in alternate blocks.
     pub AXIAL_POINTS: String =
         "design.axial", Kind::Choice(AXIAL), "faced", Shown "\"rotatable\"";
     /// Runs of the centre of a response surface in each block.

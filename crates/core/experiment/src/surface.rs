@@ -15,7 +15,7 @@ const PLACES: i32 = 3;
 #[derive(Debug, Clone, PartialEq)]
 struct Quantity {
     number: f64,
-    /// What follows the number, blanks included.
+    /// The text after the number, blanks included.
     unit: String,
     is_whole: bool,
 }

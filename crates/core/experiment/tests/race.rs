@@ -65,7 +65,7 @@ fn contradictions_are_errors() {
          [\"random\", \"sequential\"]",
         "\"race\"\n[factors]\n\"target.data_files\" = [1]",
         "[design]",
-        "one candidate is no race",
+        "a race needs two candidates or more",
     );
     wrong(
         "kind = \"race\"",

@@ -346,8 +346,9 @@
     root.append(Plot.plot({
       ...COMMON, width, height: Math.min(480, Math.max(280, width * 0.65)), marginLeft: 64,
       x: { ...axis(spec.x), labelAnchor: "center", labelArrow: "none" }, y: { ...axis(spec.y), labelAnchor: "top" },
-      color: { type: "linear", scheme: "cividis", legend: true, label: spec.label, tickFormat: tick },
-      marks: [Plot.contour(spec.values, { ...cells, thresholds: 12, fill: Plot.identity, stroke: "black", strokeOpacity: 0.35 }),
+      // A continuous legend would be an image, which a page without a network may not load.
+      color: { type: "quantize", n: 9, scheme: "cividis", legend: true, label: spec.label, tickFormat: tick },
+      marks: [Plot.contour(spec.values, { ...cells, thresholds: 9, fill: Plot.identity, stroke: "black", strokeOpacity: 0.35 }),
         ...region, Plot.dot(points, { x: "x", y: "y", r: 4, fill: "white", stroke: "black" }), ...stationary,
         tip(points, { x: "x", y: "y", title: "title" })],
     }));

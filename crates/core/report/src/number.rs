@@ -34,10 +34,10 @@ pub fn interval(estimate: &Estimate) -> String {
     ends.map_or_else(String::new, |ends| format!(" {ends}"))
 }
 
-/// [`analysis::comparison`], but for a difference, which is better above 0, `+3.20 s [2.90, 3.50]`.
+/// [`analysis::wording::comparison`], but for a difference, which is better above 0, `+3.20 s [2.90, 3.50]`.
 pub fn comparison(comparison: &Comparison, unit: &str) -> String {
     match (comparison.scale, comparison.bound) {
-        (Scale::Ratio, _) => analysis::comparison(comparison, unit),
+        (Scale::Ratio, _) => analysis::wording::comparison(comparison, unit),
         (Scale::Difference, Some(bound)) => {
             let limit = comparison.limit();
             format!("{} {} {unit}", bound.words(), signed(limit, places(limit, 3)))

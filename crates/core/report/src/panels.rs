@@ -65,12 +65,11 @@ impl<'a> Panels<'a> {
             let is_other =
                 |name: &str| name != main.factor && second.is_none_or(|own| own.factor != name);
             let others = row.levels.iter().filter(|level| is_other(&level.factor));
-            joined(
-                others.map(|level| {
-                    format!("{} = {}", short.get(level.factor.as_str()).unwrap_or(&""), level.level)
-                }),
-                ", ",
-            )
+            // Further runs of the same levels share a panel: their number is not a factor.
+            let named = others.filter_map(|level| {
+                Some(format!("{} = {}", short.get(level.factor.as_str())?, level.level))
+            });
+            joined(named, ", ")
         };
         // A panel without a trial would be an empty frame.
         let mut titles: Vec<String> = Vec::new();

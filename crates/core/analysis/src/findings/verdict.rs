@@ -1,6 +1,6 @@
 use super::{Finding, FindingKind};
 use crate::power::RELATIVE_MAX;
-use crate::sentence::Sentence;
+use crate::wording::Sentence;
 use crate::{
     Comparison, Detectable, Estimate, FactorEffect, Interaction, LevelEffect, Method, Standing,
     Summary, wording,

@@ -1,7 +1,7 @@
 //! Findings of a screening design. No sentence names one member of an alias chain as the cause.
 
 use super::{EffectTest, ScreenedEffect, Screening};
-use crate::sentence::Sentence;
+use crate::wording::Sentence;
 use observations::number;
 
 /// Effects with a sentence each; the section has all.

@@ -1,8 +1,8 @@
 //! Findings of a response surface.
 
 use super::{Answer, FittedSurface, LevelRange, StationaryPoint, SurfaceReport};
-use crate::sentence::Sentence;
 use crate::wording;
+use crate::wording::Sentence;
 use observations::number;
 
 /// A part of a direction below this is not named.

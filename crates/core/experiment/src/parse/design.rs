@@ -167,7 +167,7 @@ impl Reader<'_> {
     /// A race needs two candidates.
     pub fn check_candidates(&mut self, design: Option<&Design>, all: &[Configuration]) {
         if matches!(design, Some(Design::Race { .. })) && all.len() == 1 {
-            let message = "one candidate is no race; give a factor with several levels";
+            let message = "a race needs two candidates or more; give a factor with several levels";
             self.errors.add(&self.root.key_span("design"), DESIGN_KIND.path(), message);
         }
     }

@@ -4,8 +4,8 @@
 use crate::model::{Cell, Columns, Medium, Section, Tone};
 use crate::text::joined;
 use crate::{number, text};
-use analysis::DesignKind;
 use analysis::{ConfigurationRow, Detectable, Estimate, Outlier, Standing, Summary};
+use experiment::DesignKind;
 use observations::Direction;
 
 /// Said once below a table that has the column `best`.

@@ -2,9 +2,9 @@
 
 use crate::model::{Cell, Columns, NOTHING, Section, Tone};
 use crate::{number, text};
-use analysis::DesignKind;
 use analysis::gains::GainTable;
 use analysis::{Estimate, FactorEffect, Factors, Interaction, Interval, LevelEffect, Summary};
+use experiment::DesignKind;
 
 /// Each factor, what its levels gain for each level of the main one, and what depends on what; with
 /// one factor the configurations say it all.

@@ -44,10 +44,12 @@ fn coefficients(summary: &Summary, report: &SurfaceReport) -> Section {
     match &report.fit {
         None => section.warn("The trials so far do not determine the surface."),
         Some(fit) => {
+            let values = fit.coefficients.iter().map(|own| own.value);
+            let scale = Scale::new(values, &report.unit);
             let mut table = Columns::for_rows(&fit.coefficients);
             table.name("term", |own| own.term.as_str());
-            table.right("coefficient", |own| signed(own.value, &report.unit));
-            table.left("95 % CI", |own| own.interval.map(|own| ends(own, &report.unit)));
+            table.right(scale.heading("coefficient"), |own| scale.signed(own.value));
+            table.left("95 % CI", |own| own.interval.map(|own| scale.ends(own)));
             table.left("verdict", verdict);
             section.table(table);
             for note in notes(fit) {
@@ -65,14 +67,30 @@ fn coefficients(summary: &Summary, report: &SurfaceReport) -> Section {
     section
 }
 
-fn signed(value: f64, unit: &str) -> String {
-    let sign = if value > 0.0 { "+" } else { "" };
-    format!("{sign}{}", number::quantity(value, unit))
+/// One unit for the values of a column.
+struct Scale {
+    scale: f64,
+    unit: String,
 }
 
-fn ends(interval: Interval, unit: &str) -> String {
-    let ends = [interval.low, interval.high].map(|end| signed(end, unit));
-    format!("[{}, {}]", ends[0], ends[1])
+impl Scale {
+    fn new(values: impl Iterator<Item = f64>, unit: &str) -> Self {
+        let (scale, unit) = number::common_unit(values.map(f64::abs).fold(0.0, f64::max), unit);
+        Self { scale, unit }
+    }
+
+    fn heading(&self, name: &str) -> String {
+        if self.unit.is_empty() { name.to_owned() } else { format!("{name} ({})", self.unit) }
+    }
+
+    fn signed(&self, value: f64) -> String {
+        let sign = if value > 0.0 { "+" } else { "" };
+        format!("{sign}{}", number::figure(value * self.scale))
+    }
+
+    fn ends(&self, interval: Interval) -> String {
+        format!("[{}, {}]", self.signed(interval.low), self.signed(interval.high))
+    }
 }
 
 fn within(value: f64, interval: Option<Interval>, unit: &str) -> String {
@@ -169,9 +187,10 @@ fn stationary(section: &mut Section, report: &SurfaceReport, own: &StationaryPoi
             "Stationary point: {shape} at {coded} in coded levels, outside the tested region."
         ));
     }
+    let scale = Scale::new(own.curvatures.iter().map(|own| own.value), &report.unit);
     let mut table = Columns::for_rows(&own.curvatures);
-    table.right("curvature", |own| signed(own.value, &report.unit));
-    table.left("95 % CI", |own| own.interval.map(|own| ends(own, &report.unit)));
+    table.right(scale.heading("curvature"), |own| scale.signed(own.value));
+    table.left("95 % CI", |own| own.interval.map(|own| scale.ends(own)));
     table.left("along", |own| {
         let parts = own.direction.iter().enumerate();
         let parts = parts.map(|(at, part)| format!("{} x{}", number::signed(*part, 2), at + 1));
@@ -299,7 +318,7 @@ impl Plane<'_> {
             )
             .into(),
             alternative: format!(
-                "Contour plot of the fitted surface over {} and {}; the table below has its values.",
+                "Contour plot of the surface over {} and {}; the table below has its values.",
                 self.name(0),
                 self.name(1)
             )
@@ -315,7 +334,8 @@ impl Plane<'_> {
         // The middles of cells.
         let (xs, ys) = (self.spaced(0, CELLS, 0.5), self.spaced(1, CELLS, 0.5));
         let cells = || ys.iter().flat_map(|y| xs.iter().map(|x| self.point(*x, *y)));
-        let (scale, unit) = self.common_unit(cells().map(|own| self.fit.surface.estimate(&own).0));
+        let values = cells().map(|own| self.fit.surface.estimate(&own).0);
+        let Scale { scale, unit } = Scale::new(values, &self.report.unit);
         let value = |own: Vec<f64>| coordinate(self.fit.surface.estimate(&own).0 * scale);
         let is_known = self.fit.surface.stationary_p(&self.others()).is_some();
         let chance =
@@ -330,11 +350,6 @@ impl Plane<'_> {
             "points": self.marks(scale, &unit),
             "stationary": self.stationary(),
         })
-    }
-
-    fn common_unit(&self, values: impl Iterator<Item = f64>) -> (f64, String) {
-        let largest = values.map(f64::abs).fold(0.0, f64::max);
-        number::common_unit(largest, &self.report.unit)
     }
 
     fn axis(&self, side: usize) -> Value {
