@@ -146,7 +146,7 @@ fn lack_of_fit(
     let mut columns: Vec<Vec<f64>> = distinct.iter().map(of_point).collect();
     columns.extend((1..=blocks.iter().copied().max().unwrap_or(0)).map(of_block));
     // Blocks without a common point are determined together with their points.
-    let columns = independent(columns);
+    let columns = independent(&columns);
     let repeats = Fit::new(&columns, values).ok()?;
     let (df_repeats, pure) = (repeats.df, repeats.residual_squares);
     let df_misses = fit.df.checked_sub(df_repeats)?;
@@ -175,7 +175,7 @@ fn distinct(points: &[Vec<f64>]) -> Vec<Vec<f64>> {
 }
 
 /// The columns that are not sums of those before them.
-fn independent(columns: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
-    let kept = statistics::independent_columns(&columns);
+fn independent(columns: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let kept = statistics::independent_columns(columns);
     kept.into_iter().map(|at| columns[at].clone()).collect()
 }

@@ -168,7 +168,7 @@ impl Truth {
     /// Slopes, product, squares.
     fn coefficients(self) -> [f64; 5] {
         let [one, other] = self.curvatures;
-        let (square, product) = ((one + other) / 2.0, one - other);
+        let (square, product) = (f64::midpoint(one, other), one - other);
         let [x, y] = Self::AT;
         [-2.0 * square * x - product * y, -2.0 * square * y - product * x, product, square, square]
     }

@@ -83,7 +83,7 @@ impl Reader<'_> {
         match kind {
             DesignKind::Grid => Some(Design::Grid),
             DesignKind::Screening => self.screening(core, factors, hard),
-            DesignKind::Race => self.race(core, factors, hard, repeats),
+            DesignKind::Race => Some(self.race(core, factors, hard, repeats)),
             DesignKind::ResponseSurface => self.surface(core, factors, hard, repeats),
         }
     }
@@ -136,7 +136,7 @@ impl Reader<'_> {
         factors: &[Factor],
         hard: &[usize],
         repeats: &Repeats,
-    ) -> Option<Design> {
+    ) -> Design {
         let first = RACE_FIRST.value_in(core);
         let message = match repeats.blocks {
             Blocks::Adaptive { .. } => Some(
@@ -161,7 +161,7 @@ impl Reader<'_> {
             let name = &factors[*factor].name;
             self.errors.add(&self.factor_span(name), name, message);
         }
-        Some(Design::Race { first })
+        Design::Race { first }
     }
 
     /// A race needs two candidates.

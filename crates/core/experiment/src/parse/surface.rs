@@ -136,11 +136,11 @@ impl Reader<'_> {
         sorted.dedup_by(|one, other| (*one - *other).abs() < 1e-9);
         let labels: Vec<String> = sorted.iter().map(|at| range.label(*at)).collect();
         let span = self.factor_span(&factor.name);
-        if let Some(same) = labels.windows(2).find(|pair| pair[0] == pair[1]) {
+        let mut pairs = labels.iter().zip(labels.iter().skip(1));
+        if let Some((same, _)) = pairs.find(|(low, high)| low == high) {
             let message = format!(
-                "the levels are too close: two levels of the design are rounded to {}; widen the \
-                 range, or write it in a smaller unit",
-                same[0]
+                "the levels are too close: two levels of the design are rounded to {same}; widen \
+                 the range, or write it in a smaller unit"
             );
             self.errors.add(&span, &factor.name, message);
             return None;

@@ -50,7 +50,7 @@ fn coefficients(summary: &Summary, report: &SurfaceReport) -> Section {
             table.name("term", |own| own.term.as_str());
             table.right(scale.heading("coefficient"), |own| scale.signed(own.value));
             table.left("95 % CI", |own| own.interval.map(|own| scale.ends(own)));
-            table.left("verdict", verdict);
+            table.left("verdict", |own| verdict(own));
             section.table(table);
             for note in notes(fit) {
                 section.note(note);
@@ -97,7 +97,7 @@ fn within(value: f64, interval: Option<Interval>, unit: &str) -> String {
     number::within(value, interval.map(|own| (own.low, own.high)), unit)
 }
 
-fn verdict(own: &&Coefficient) -> Cell {
+fn verdict(own: &Coefficient) -> Cell {
     match own.adjusted_p {
         None => Cell::from("not tested").toned(Tone::Muted),
         Some(p) if p < 0.05 => Cell::from(format!("significant, {}", number::p_value(p))),
