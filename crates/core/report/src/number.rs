@@ -34,7 +34,8 @@ pub fn interval(estimate: &Estimate) -> String {
     ends.map_or_else(String::new, |ends| format!(" {ends}"))
 }
 
-/// [`analysis::wording::comparison`], but for a difference, which is better above 0, `+3.20 s [2.90, 3.50]`.
+/// [`analysis::wording::comparison`], but for a difference, which is better above 0:
+/// `+3.20 s [2.90, 3.50]`.
 pub fn comparison(comparison: &Comparison, unit: &str) -> String {
     match (comparison.scale, comparison.bound) {
         (Scale::Ratio, _) => analysis::wording::comparison(comparison, unit),
