@@ -39,6 +39,7 @@ struct Threads {
 }
 
 impl Ahead {
+    /// Makes these pieces ahead.
     pub fn new(pieces: Vec<MakeBatches>) -> Self {
         Self { pieces: Arc::new(Mutex::new(pieces.into_iter())), state: State::NotBegun }
     }

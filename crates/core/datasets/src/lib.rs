@@ -24,6 +24,7 @@ mod text;
 mod tpch;
 mod write;
 
+pub use ahead::Ahead;
 pub use data_set::{DataSet, NAMES};
 pub use size::Size;
 pub use studies::{my_big_table, one_row_per_page};
@@ -33,10 +34,10 @@ pub use write::csv;
 use work::Rows;
 
 /// Rows, made batch by batch.
-type Batches = Box<dyn Iterator<Item = Rows> + Send>;
+pub type Batches = Box<dyn Iterator<Item = Rows> + Send>;
 
 /// Makes the rows, where they are wanted.
-type MakeBatches = Box<dyn FnOnce() -> Batches + Send>;
+pub type MakeBatches = Box<dyn FnOnce() -> Batches + Send>;
 
 /// Rows of a batch: enough for the batch to cost nothing beside them.
 pub const BATCH_ROWS: usize = 4096;

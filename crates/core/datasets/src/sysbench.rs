@@ -87,7 +87,7 @@ fn part(name: &'static str, size: Size, number: u64) -> Part {
         Column::new("c", DataType::Char(120)).default(empty),
         Column::new("pad", DataType::Char(60)).default(empty),
     ];
-    let storage = Storage { index: Some("k"), ..Storage::default() };
+    let storage = Storage { index: &["k"], ..Storage::default() };
     let table = Table { name, columns, key: &["id"], storage };
     Part::new(table, 4, move || {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(size.seed ^ (number << 32));

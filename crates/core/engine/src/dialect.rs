@@ -1,7 +1,7 @@
 //! How engines write tables and operations.
 
 use crate::EngineError;
-use work::{Column, DataType, Filter, Operation, Output, Table, Work};
+use work::{Column, DataType, Filter, Operation, Output, SqlPart, Table, Work};
 
 /// A text as long as its column wants it, for engines that do not pad `char(n)` with blanks
 /// themselves; in `room` it is made.
@@ -43,6 +43,12 @@ pub fn filler_bytes(
     })
 }
 
+/// The name of a table's secondary index, if it has one.
+pub fn index_name(table: &Table) -> Option<String> {
+    let columns = table.storage.index;
+    (!columns.is_empty()).then(|| format!("{}_{}", columns.join("_"), table.name))
+}
+
 /// How an engine writes tables and operations. Used before connections are opened, never while
 /// anything is measured.
 pub trait Dialect {
@@ -72,9 +78,33 @@ pub trait Dialect {
 
     /// The statement that makes the secondary index of a table, if it has one.
     fn create_index(&self, table: &Table) -> Option<String> {
-        let column = table.storage.index?;
-        let name = self.quote(&format!("{column}_{}", table.name));
-        Some(format!("CREATE INDEX {name} ON {} ({})", self.table(table), self.quote(column)))
+        let name = self.quote(&index_name(table)?);
+        let columns = self.names(table.storage.index);
+        Some(format!("CREATE INDEX {name} ON {} ({columns})", self.table(table)))
+    }
+
+    /// The clauses of a table's foreign keys.
+    fn foreign_keys(&self, table: &Table) -> Vec<String> {
+        let keys = table.storage.references.iter();
+        keys.map(|own| {
+            format!(
+                "FOREIGN KEY ({}) REFERENCES {} ({})",
+                self.names(own.columns),
+                self.quote(own.table),
+                self.names(own.key)
+            )
+        })
+        .collect()
+    }
+
+    /// What locks rows that a statement reads: behind its table, and at its end.
+    fn row_locks(&self) -> [&'static str; 2] {
+        ["", ""]
+    }
+
+    /// The end of an ordered query of which only the first row is read.
+    fn first_row(&self) -> &'static str {
+        " LIMIT 1"
     }
 
     /// The statement that calls the stored procedure of [`Operation::InsertLoop`], where the engine
@@ -170,6 +200,20 @@ pub trait Dialect {
                 self.insert_loop(&work.tables[*table]).ok_or(none)?
             }
             Operation::Text(text) => text.sql(|number| self.placeholder(number)),
+            Operation::Sql(parts) => {
+                let ([hint, lock], mut number) = (self.row_locks(), 0);
+                let parts = parts.iter().map(|part| match part {
+                    SqlPart::Text(text) => text.clone(),
+                    SqlPart::Parameter => {
+                        number += 1;
+                        self.placeholder(number)
+                    }
+                    SqlPart::LockHint => hint.to_owned(),
+                    SqlPart::Lock => lock.to_owned(),
+                    SqlPart::First => self.first_row().to_owned(),
+                });
+                parts.collect()
+            }
         })
     }
 

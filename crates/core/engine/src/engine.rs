@@ -139,6 +139,8 @@ pub enum Ability {
     Parallel,
     /// Tables that are stored column by column: [`Instance::column_store`].
     Columns,
+    /// Foreign keys of tables: [`work::Storage::references`].
+    ForeignKeys,
     /// Joins by nested loops, with an index lookup for each row: [`work::Operation::LookupEach`].
     NestedLoops,
 }
@@ -461,6 +463,17 @@ impl CacheReport {
     }
 }
 
+/// Why an engine asks for a transaction to be repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetryCause {
+    /// Transactions wait for each other.
+    Deadlock,
+    /// Its snapshot is too old for what it wants to write, or the order is not serializable.
+    Conflict,
+    /// A lock was not free in time.
+    LockTimeout,
+}
+
 /// A failure in an engine.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -479,6 +492,8 @@ pub enum EngineError {
         doing: String,
         /// The engine's message.
         message: String,
+        /// Its kind.
+        cause: RetryCause,
     },
     /// The engine cannot do this.
     #[error("{engine} does not support {what}")]

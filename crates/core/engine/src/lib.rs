@@ -35,7 +35,8 @@ pub use column_store::{ColumnStore, Compressed, Stored};
 pub use dialect::Dialect;
 pub use engine::{
     Ability, Answer, CacheReport, CacheState, Collected, ConnectionSet, Done, Engine, EngineError,
-    EngineUse, Explained, Folders, Host, Instance, PageUse, Permits, Results, WaitCollector,
+    EngineUse, Explained, Folders, Host, Instance, PageUse, Permits, Results, RetryCause,
+    WaitCollector,
 };
 pub use facets::{
     ColumnMethods, DatabaseFiles, Explainer, FileQueries, FileTarget, Prerequisites, Recovery,

@@ -122,6 +122,10 @@ fn write_values(
                 .write_batch(&values, None, None)
                 .map(drop);
         }
+        Values::Nullable { .. } => {
+            let message = "rows with NULL are not written to Parquet files";
+            return Err(ParquetError::General(message.into()));
+        }
         Values::SameText(_) | Values::Texts(_) => {
             let values: Vec<ByteArray> = (0..count)
                 .map(|row| match values {

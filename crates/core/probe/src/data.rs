@@ -380,7 +380,16 @@ fn taken(context: &TrialContext<'_>) -> Option<u64> {
 
 /// Asks the engine for the number of rows.
 fn count(context: &TrialContext<'_>) -> Result<u64, ProbeError> {
-    let (statement, mut answers) = (Statement::Operation(COUNT), Vec::<Answer>::new());
+    let count: f64 = number(context, Statement::Operation(COUNT))?;
+    Ok(count as u64)
+}
+
+/// Runs a statement that answers with one number, on a connection of its own.
+///
+/// # Errors
+/// When the engine refuses, or its answer is another.
+pub fn number(context: &TrialContext<'_>, statement: Statement<'_>) -> Result<f64, ProbeError> {
+    let mut answers = Vec::<Answer>::new();
     let mut connections = context.instance.connect(1)?;
     connections.send(0, &Request::Execute { statement, parameters: &[], results: true })?;
     while answers.is_empty() {
@@ -392,6 +401,6 @@ fn count(context: &TrialContext<'_>) -> Result<u64, ProbeError> {
     let done = answers.remove(0).result?;
     let cell =
         done.results.first().and_then(|results| results.last.first()?.as_ref()?.parse().ok());
-    Ok(cell
-        .ok_or_else(|| EngineError::failed("counting rows", "the engine's answer has no number"))?)
+    let message = format!("the engine's answer to {statement:?} has no number");
+    Ok(cell.ok_or_else(|| EngineError::failed("querying", message))?)
 }

@@ -16,8 +16,8 @@ mod table;
 
 pub use cancel::{Cancel, CancelReason, Stop};
 pub use key::{Key, Placement};
-pub use operation::{Filter, Operation, Output, SharedTables, UserStatement, Work};
+pub use operation::{Filter, Operation, Output, SharedTables, SqlPart, UserStatement, Work};
 pub use request::{Parameter, Request, Statement};
 pub use rows::{Fill, Rows, Texts, Values, day};
 pub use silence::{SILENCE_VARIABLE, SilenceError, silence_from_environment, silence_max};
-pub use table::{Column, DataType, DefaultValue, Storage, Table, TableFormat};
+pub use table::{Column, DataType, DefaultValue, Reference, Storage, Table, TableFormat};

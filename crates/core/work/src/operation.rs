@@ -92,10 +92,28 @@ pub enum Operation {
     },
     /// A statement of the user's, in the engine's SQL.
     Text(UserStatement),
+    /// A statement of a study, in SQL that all engines read but for some parts.
+    Sql(Vec<SqlPart>),
+}
+
+/// A part of a study's statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SqlPart {
+    /// Text that all engines read.
+    Text(String),
+    /// The next parameter.
+    Parameter,
+    /// Behind a table: rows that are read are locked until the transaction ends.
+    LockHint,
+    /// The same at the end of a statement; engines have one of the two, or none where readers need
+    /// no locks.
+    Lock,
+    /// Behind the order: only the first row is read.
+    First,
 }
 
 impl Operation {
-    /// The table that it is about; `None` of the user's own statements.
+    /// The table that it is about; `None` of statements in SQL.
     pub fn table<'a>(&self, work: &'a Work) -> Option<&'a Table> {
         match self {
             Self::Insert { table, .. }
@@ -104,7 +122,7 @@ impl Operation {
             | Self::Update { table, .. }
             | Self::Delete { table, .. }
             | Self::InsertLoop { table } => work.tables.get(*table),
-            Self::Text(_) => None,
+            Self::Text(_) | Self::Sql(_) => None,
         }
     }
 

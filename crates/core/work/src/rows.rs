@@ -32,11 +32,18 @@ pub enum Values {
     Uuids(Vec<u128>),
     /// A text for each row.
     Texts(Texts),
+    /// Values of which some are NULL.
+    Nullable {
+        /// A value for each row, also for those that are NULL.
+        values: Box<Values>,
+        /// True of rows that are NULL.
+        nulls: Vec<bool>,
+    },
 }
 
 impl Values {
     /// Appends the value of a row as text: `-12.34`, `1998-09-02`, `2010-03-29 12:00:00`, a UUID in
-    /// its five groups.
+    /// its five groups; nothing for NULL.
     ///
     /// # Errors
     /// Those of `out`.
@@ -50,11 +57,22 @@ impl Values {
             Self::Timestamps(seconds) => write_timestamp(seconds[row], out),
             Self::Uuids(uuids) => write_uuid(uuids[row], out),
             Self::Texts(texts) => out.write_str(texts.get(row)),
+            Self::Nullable { nulls, .. } if nulls[row] => Ok(()),
+            Self::Nullable { values, .. } => values.write(row, out),
         }
     }
 }
 
 impl Values {
+    /// The value of a row, without what says which of them are NULL; `None` for NULL.
+    pub fn present(&self, row: usize) -> Option<&Self> {
+        match self {
+            Self::Nullable { nulls, .. } if nulls[row] => None,
+            Self::Nullable { values, .. } => values.present(row),
+            values => Some(values),
+        }
+    }
+
     /// The values of these rows, in this order.
     #[must_use]
     pub fn gather(&self, rows: &[u32]) -> Self {
@@ -72,6 +90,9 @@ impl Values {
             Self::Texts(texts) => {
                 Self::Texts(Texts::from_texts(rows.iter().map(|row| texts.get(*row as usize))))
             }
+            Self::Nullable { values, nulls } => {
+                Self::Nullable { values: values.gather(rows).into(), nulls: pick(nulls, rows) }
+            }
         }
     }
 
@@ -84,6 +105,13 @@ impl Values {
             (Self::Dates(all), Self::Dates(more)) => all.extend(more),
             (Self::Uuids(all), Self::Uuids(more)) => all.extend(more),
             (Self::Texts(all), Self::Texts(more)) => all.append(&more),
+            (
+                Self::Nullable { values, nulls },
+                Self::Nullable { values: more, nulls: more_nulls },
+            ) => {
+                values.append(*more);
+                nulls.extend(more_nulls);
+            }
             // The same value in all rows stays what it is.
             _ => {}
         }
@@ -97,6 +125,7 @@ impl Values {
             Self::Uuids(_) => 16.0,
             Self::SameText(text) => text.len() as f64,
             Self::Texts(texts) => texts.all.len() as f64 / texts.ends.len().max(1) as f64,
+            Self::Nullable { values, .. } => values.value_bytes(),
         }
     }
 }

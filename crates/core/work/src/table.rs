@@ -81,10 +81,23 @@ pub struct Storage {
     /// The key is created after the rows are loaded, where the engine can do so: cheaper than
     /// maintaining it during the load.
     pub key_after_fill: bool,
-    /// A column with a secondary index, which is made once the rows are there.
-    pub index: Option<&'static str>,
+    /// Columns of a secondary index, which is made once the rows are there; empty: none.
+    pub index: &'static [&'static str],
+    /// Foreign keys, of engines with `Ability::ForeignKeys`.
+    pub references: &'static [Reference],
     /// Storage format of its rows.
     pub format: TableFormat,
+}
+
+/// A foreign key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reference {
+    /// Columns that refer.
+    pub columns: &'static [&'static str],
+    /// The table that they refer to, which is created before.
+    pub table: &'static str,
+    /// Columns of its primary key.
+    pub key: &'static [&'static str],
 }
 
 choice! {

@@ -78,6 +78,12 @@ pub fn chunk(connection: &Connection, columns: &[&Column]) -> Chunk {
 
 /// Writes some rows of a column.
 fn write(chunk: &mut Chunk, place: usize, column: &Column, values: &Values, rows: Range<usize>) {
+    if let Values::Nullable { values, nulls } = values {
+        write(chunk, place, column, values, rows.clone());
+        let nulls = rows.enumerate().filter(|(_, row)| nulls[*row]);
+        nulls.for_each(|(at, _)| chunk.set_null(place, at));
+        return;
+    }
     match chunk_type(column) {
         ChunkType::Int | ChunkType::Date => {
             put(chunk.ints(place), rows.map(|row| number(values, row) as i32));
@@ -114,6 +120,6 @@ fn number(values: &Values, row: usize) -> i64 {
         Values::Integers(numbers) | Values::Decimals(numbers) => numbers[row],
         Values::Dates(days) => days[row].into(),
         Values::Timestamps(seconds) => seconds[row] * 1_000_000,
-        Values::SameText(_) | Values::Uuids(_) | Values::Texts(_) => 0,
+        Values::SameText(_) | Values::Uuids(_) | Values::Texts(_) | Values::Nullable { .. } => 0,
     }
 }

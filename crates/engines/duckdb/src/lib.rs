@@ -35,8 +35,8 @@ mod waits;
 pub use dialect::DuckDbDialect;
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use engine::{
-    Ability, CacheState, Engine, EngineError, Folders, Host, Instance, Need, Preflight, Space,
-    WaitType,
+    Ability, CacheState, Engine, EngineError, Folders, Host, Instance, Need, Preflight, RetryCause,
+    Space, WaitType,
 };
 use engine::{ColumnMethods, DatabaseFiles, Prerequisites};
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid, Kind, Value, settings};
@@ -227,7 +227,7 @@ fn failed(doing: impl Into<String>) -> impl FnOnce(DuckDbError) -> EngineError {
         if message.starts_with("TransactionContext Error")
             && message.to_lowercase().contains("conflict")
         {
-            return EngineError::Retry { doing, message };
+            return EngineError::Retry { doing, message, cause: RetryCause::Conflict };
         }
         EngineError::Engine { doing, message }
     }

@@ -200,6 +200,7 @@ impl Dialect for MariaDialect {
         if !table.key.is_empty() {
             parts.push(format!("PRIMARY KEY ({})", self.names(table.key)));
         }
+        parts.extend(self.foreign_keys(table));
         let parts = parts.join(", ");
         let options = self.compression.map(Compression::options).unwrap_or_default();
         let places = if self.data_files > 1 && table.storage.spread {
@@ -211,6 +212,10 @@ impl Dialect for MariaDialect {
             self.folder(0)
         };
         Ok(vec![format!("CREATE TABLE {name} ({parts}) ENGINE = InnoDB{options}{places}")])
+    }
+
+    fn row_locks(&self) -> [&'static str; 2] {
+        ["", " FOR UPDATE"]
     }
 
     fn insert_loop(&self, _: &Table) -> Option<String> {

@@ -1,7 +1,7 @@
 //! Errors of the server and of connections.
 
 use crate::client::{Error, ServerError};
-use engine::EngineError;
+use engine::{EngineError, RetryCause};
 
 /// Says what was being done when the server or the connection failed.
 pub fn failed_at(doing: &str) -> impl FnOnce(Error) -> EngineError + '_ {
@@ -17,9 +17,15 @@ pub fn failed_at(doing: &str) -> impl FnOnce(Error) -> EngineError + '_ {
 pub fn said_by_server(doing: &str, error: &ServerError) -> EngineError {
     match error.code {
         // ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK, and ER_CHECKREAD of innodb_snapshot_isolation
-        1205 | 1213 | 1020 => {
-            EngineError::Retry { doing: doing.into(), message: error.to_string() }
-        }
+        code @ (1205 | 1213 | 1020) => EngineError::Retry {
+            doing: doing.into(),
+            message: error.to_string(),
+            cause: match code {
+                1205 => RetryCause::LockTimeout,
+                1213 => RetryCause::Deadlock,
+                _ => RetryCause::Conflict,
+            },
+        },
         // ER_DISK_FULL, ER_RECORD_FILE_FULL
         1021 | 1114 => EngineError::DiskFull { doing: format!("{doing}: {}", error.message) },
         _ => EngineError::failed(doing, error.to_string()),

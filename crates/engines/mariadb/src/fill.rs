@@ -70,6 +70,7 @@ fn put_rows(out: &mut String, rows: &Rows) {
                     let text = texts.get(row).replace('\\', "\\\\");
                     out.push_str(&text.replace('\t', "\\t").replace('\n', "\\n"));
                 }
+                values if values.present(row).is_none() => out.push_str("\\N"),
                 // No other value has what would have to be escaped. Writing to memory cannot fail.
                 values => drop(values.write(row, out)),
             }

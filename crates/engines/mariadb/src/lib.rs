@@ -82,6 +82,7 @@ impl Engine for MariaDb {
             Ability::Keeps,
             Ability::Tables,
             Ability::Statements,
+            Ability::ForeignKeys,
             Ability::BulkLoad,
             Ability::Procedures,
             Ability::Clients,

@@ -204,6 +204,10 @@ impl Dialect for PostgresDialect {
         Ok(statements)
     }
 
+    fn row_locks(&self) -> [&'static str; 2] {
+        ["", " FOR UPDATE"]
+    }
+
     fn insert_loop(&self, _: &Table) -> Option<String> {
         let [total, batch, sequential] = [1, 2, 3].map(|number| self.placeholder(number));
         Some(format!("CALL {PROCEDURE}({total}, {batch}, {sequential})"))

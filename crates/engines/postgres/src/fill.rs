@@ -30,6 +30,12 @@ pub fn make(
     {
         admin.run("finishing the tables", &statement)?;
     }
+    for table in &tables[first..] {
+        for key in dialect.foreign_keys(table) {
+            let statement = format!("ALTER TABLE {} ADD {key}", dialect.table(table));
+            admin.run("adding foreign keys", &statement)?;
+        }
+    }
     Ok(())
 }
 
@@ -65,6 +71,9 @@ fn fill(
     admin.run(&doing, "COMMIT")
 }
 
+/// Length that marks a NULL.
+const NULL: i32 = -1;
+
 /// Column count that marks the end of the rows.
 const COPY_END: i16 = -1;
 
@@ -79,6 +88,10 @@ fn put_rows(out: &mut Vec<u8>, columns: &[&Column], rows: &Rows) {
     for row in 0..rows.count {
         out.extend((columns.len() as i16).to_be_bytes());
         for (column, values) in columns.iter().zip(&rows.columns) {
+            let Some(values) = values.present(row) else {
+                out.extend(NULL.to_be_bytes());
+                continue;
+            };
             match values {
                 Values::Same(number) => put_integer(out, *number, column.data_type),
                 Values::Integers(numbers) => put_integer(out, numbers[row], column.data_type),
@@ -90,6 +103,8 @@ fn put_rows(out: &mut Vec<u8>, columns: &[&Column], rows: &Rows) {
                 Values::Uuids(uuids) => put(out, &uuids[row].to_be_bytes()),
                 Values::SameText(text) => put(out, text.as_bytes()),
                 Values::Texts(texts) => put(out, texts.get(row).as_bytes()),
+                // Taken apart above.
+                Values::Nullable { .. } => {}
             }
         }
     }

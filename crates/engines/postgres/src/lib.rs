@@ -48,7 +48,7 @@ use connecting::{is_local, leave_no_statistics, while_doing};
 pub use dialect::PostgresDialect;
 use engine::{
     Ability, Engine, EngineError, Folders, Host, LiveObserver, ObserveOptions, QueryLimits,
-    QueryReader, Server, ServerError, Servers, StatementLogs, WaitType,
+    QueryReader, RetryCause, Server, ServerError, Servers, StatementLogs, WaitType,
 };
 use engine::{ColumnMethods, Dumps, Plans, Prerequisites, Recovery};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
@@ -88,6 +88,7 @@ impl Engine for Postgres {
             Ability::Keeps,
             Ability::Tables,
             Ability::Statements,
+            Ability::ForeignKeys,
             Ability::BulkLoad,
             Ability::Procedures,
             Ability::Clients,
@@ -182,7 +183,11 @@ fn failed_at(doing: &str) -> impl FnOnce(crate::client::Error) -> EngineError + 
 fn said_by_server(doing: &str, error: &crate::client::ServerError) -> EngineError {
     match error.code.as_str() {
         // serialization_failure, deadlock_detected
-        "40001" | "40P01" => EngineError::Retry { doing: doing.into(), message: error.to_string() },
+        code @ ("40001" | "40P01") => EngineError::Retry {
+            doing: doing.into(),
+            message: error.to_string(),
+            cause: if code == "40P01" { RetryCause::Deadlock } else { RetryCause::Conflict },
+        },
         // disk_full
         "53100" => EngineError::DiskFull { doing: format!("{doing}: {}", error.message) },
         _ => EngineError::failed(doing, error.to_string()),

@@ -1,6 +1,6 @@
 //! How SQLite writes tables and operations.
 
-use engine::dialect::padded;
+use engine::dialect::{index_name, padded};
 use engine::{Dialect, EngineError};
 use work::{Column, DataType, DefaultValue, Table};
 
@@ -97,10 +97,9 @@ impl Dialect for SqliteDialect {
 
     /// The schema qualifies the index, not the table.
     fn create_index(&self, table: &Table) -> Option<String> {
-        let column = table.storage.index?;
-        let name = self.quote(&format!("{column}_{}", table.name));
-        let (table, column) = (self.quote(table.name), self.quote(column));
-        Some(format!("CREATE INDEX {}.{name} ON {table} ({column})", self.schema))
+        let name = self.quote(&index_name(table)?);
+        let (columns, table) = (self.names(table.storage.index), self.quote(table.name));
+        Some(format!("CREATE INDEX {}.{name} ON {table} ({columns})", self.schema))
     }
 
     /// A single integer key is the row's number; other keys cluster the table.
@@ -111,6 +110,7 @@ impl Dialect for SqliteDialect {
         if !table.key.is_empty() {
             parts.push(format!("PRIMARY KEY ({})", self.names(table.key)));
         }
+        parts.extend(self.foreign_keys(table));
         let clustered =
             if table.key.is_empty() || table.has_integer_key() { "" } else { " WITHOUT ROWID" };
         Ok(vec![format!("CREATE TABLE {} ({}){clustered}", self.table(table), parts.join(", "))])

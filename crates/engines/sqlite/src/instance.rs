@@ -14,6 +14,7 @@ use engine::{
 use engine::{Dialect as _, EngineUse, Explained, PlanRequest, Planned, cache, lock, open_files};
 use engine::{Explainer, Tables};
 use experiment::Configuration;
+use rusqlite::types::Null;
 use rusqlite::{Connection, Statement};
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -231,6 +232,10 @@ fn insert_row(
     text: &mut String,
 ) -> rusqlite::Result<()> {
     for (number, (column, values)) in (1..).zip(columns.iter().zip(&rows.columns)) {
+        let Some(values) = values.present(row) else {
+            insert.raw_bind_parameter(number, Null)?;
+            continue;
+        };
         match values {
             Values::Same(number_of_all) => insert.raw_bind_parameter(number, number_of_all)?,
             Values::Integers(numbers) => insert.raw_bind_parameter(number, numbers[row])?,
@@ -252,6 +257,8 @@ fn insert_row(
                 let _ = values.write(row, text);
                 insert.raw_bind_parameter(number, text.as_str())?;
             }
+            // Taken apart above.
+            Values::Nullable { .. } => {}
         }
     }
     insert.raw_execute().map(|_| ())

@@ -114,7 +114,13 @@ impl Engine for Sqlite {
     }
 
     fn abilities(&self) -> &'static [Ability] {
-        &[Ability::Embedded, Ability::Tables, Ability::Statements, Ability::NestedLoops]
+        &[
+            Ability::Embedded,
+            Ability::Tables,
+            Ability::Statements,
+            Ability::NestedLoops,
+            Ability::ForeignKeys,
+        ]
     }
 
     fn version(&self, _: &[&Configuration], _: &Stop) -> EngineVersion {

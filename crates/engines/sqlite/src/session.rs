@@ -3,7 +3,7 @@
 use super::connection::{self, DataFiles};
 use super::{Open, failed, recorder};
 use engine::Session;
-use engine::{Done, EngineError, PageUse, Results, lock};
+use engine::{Done, EngineError, PageUse, Results, RetryCause, lock};
 use recorder::Tallies;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::types::{Null, ValueRef};
@@ -158,7 +158,8 @@ impl SqliteSession {
             // it is repeated.
             Err(error) if is_busy(&error) && !connection.is_autocommit() => {
                 connection::wait_once();
-                Err(EngineError::Retry { doing: "statement".into(), message: error.to_string() })
+                let (doing, message) = ("statement".into(), error.to_string());
+                Err(EngineError::Retry { doing, message, cause: RetryCause::Conflict })
             }
             Err(error) => Err(self.give_up("statement".into(), &error)),
         }

@@ -259,6 +259,14 @@ impl Dialect for MssqlDialect {
         Ok(statements)
     }
 
+    fn row_locks(&self) -> [&'static str; 2] {
+        [" WITH (UPDLOCK, ROWLOCK)", ""]
+    }
+
+    fn first_row(&self) -> &'static str {
+        " OFFSET 0 ROWS FETCH NEXT 1 ROWS ONLY"
+    }
+
     fn insert_loop(&self, _: &Table) -> Option<String> {
         Some(format!("EXEC {PROCEDURE} @P1, @P2, @P3"))
     }

@@ -118,6 +118,8 @@ fn head(values: &Values, row: usize) -> u128 {
         Values::Dates(values) => number(values[row].into()),
         Values::Uuids(values) => values[row],
         Values::Texts(texts) => crate::head(texts.get(row).as_bytes()),
+        // NULL comes first.
+        Values::Nullable { .. } => values.present(row).map_or(0, |own| head(own, row)),
     }
 }
 

@@ -161,6 +161,7 @@ impl<'a, W: Workload> Client<'a, W> {
         self.connection_set.begin();
         for (connection, lane) in (self.first..).zip(&mut self.lanes) {
             (lane.left, lane.free_ns) = (self.plan.share(connection), 0);
+            lane.workload.begin();
         }
         self.arrivals = self.arrivals(self.plan.seed, &turns.measurement);
         self.measuring = true;
@@ -251,6 +252,11 @@ impl<'a, W: Workload> Client<'a, W> {
                 }
                 *skipped += 1;
             }
+        });
+        let (clock, go_ns) = (&self.clock, self.go_ns);
+        let due_ns = due_ns.or_else(|| {
+            let due_ns = lane.workload.due_ns(clock.now_ns())?;
+            Some(due_ns.saturating_sub(go_ns))
         });
         // A measurement does all that was due in its time, a warm-up leaves it.
         let next_ns = due_ns.filter(|due_ns| self.measuring || *due_ns > now_ns).unwrap_or(now_ns);
@@ -344,8 +350,9 @@ impl<'a, W: Workload> Client<'a, W> {
                 }
                 self.step(connection)
             }
-            Err(EngineError::Retry { .. }) if !lane.rolling_back => {
+            Err(EngineError::Retry { cause, .. }) if !lane.rolling_back => {
                 lane.rolling_back = true;
+                lane.workload.failed(cause);
                 Ok(self.connection_set.send(connection, &Request::ROLLBACK)?)
             }
             Err(error) => Err(error.into()),

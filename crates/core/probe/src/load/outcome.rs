@@ -36,8 +36,8 @@ pub struct ClientReport {
     pub warmup_units_by_interval: Vec<u64>,
     /// From the intended start to the end; `None` when latencies are not recorded.
     pub latency: Option<Recorder>,
-    /// From the actual start to the end, where transactions have an intended start (open loop): in
-    /// a closed loop it is the latency.
+    /// From the actual start to the end, where transactions have an intended start: in a closed
+    /// loop it is the latency.
     pub service: Option<Recorder>,
     /// Units done in each interval since "go", and the length of one.
     pub units_by_interval: Vec<u64>,
@@ -108,7 +108,7 @@ impl ClientReport {
             units_by_interval: Vec::with_capacity(intervals),
             interval_ns: (plan.interval_s * 1e9).max(1.0) as u64,
             latency: plan.latencies.then(Recorder::default),
-            service: (plan.latencies && plan.rate.is_some()).then(Recorder::default),
+            service: (plan.latencies && plan.intends).then(Recorder::default),
             latency_by_kind: (0..kinds).map(|_| Recorder::default()).collect(),
             statements: vec![StatementTimes::default(); statements],
             limit_ns: plan.limit_ns.unwrap_or(u64::MAX),
@@ -201,7 +201,7 @@ pub fn add_up(
         retries: total(|report| report.retries),
     };
     let latency = merge(reports.iter().filter_map(|report| report.latency.as_ref()));
-    let service = if plan.rate.is_some() {
+    let service = if plan.intends {
         merge(reports.iter().filter_map(|report| report.service.as_ref()))
     } else {
         latency.clone()

@@ -1,7 +1,7 @@
 //! A load: its size, its rate and the transactions of each connection.
 
 use crate::{ProbeError, Target, TrialContext};
-use engine::{CacheState, Results};
+use engine::{CacheState, Results, RetryCause};
 use experiment::common::{OBSERVE_INTERVAL, OBSERVE_LATENCIES};
 use experiment::{Configuration, Invalid, Kind, Setting, settings};
 use observations::ScriptStatement;
@@ -42,6 +42,9 @@ pub struct LoadPlan {
     pub threads: u32,
     /// Transactions a second, all connections together; `None`: closed loop.
     pub rate: Option<f64>,
+    /// True if transactions have an intended start, from which latency counts: by `rate`, or by
+    /// the workload.
+    pub intends: bool,
     /// Transactions that take longer are counted.
     pub limit_ns: Option<u64>,
     /// Units of work in all; `None`: until the time is over.
@@ -85,6 +88,7 @@ impl LoadPlan {
             connections: configuration.get(CONNECTIONS),
             threads: configuration.get(THREADS),
             rate: configuration.get(RATE),
+            intends: configuration.get(RATE).is_some(),
             limit_ns: configuration.get(LATENCY_LIMIT).map(|seconds| (seconds * 1e9) as u64),
             units: configuration.get(units),
             units_each: 1,
@@ -160,6 +164,13 @@ pub fn no_warmup_of_cold(
 
 /// The transactions of one connection, in order.
 pub trait Workload: Send {
+    /// The measurement begins now: transactions before it do not count.
+    fn begin(&mut self) {}
+    /// Returns when the next transaction is due on the load's clock, where the workload decides it;
+    /// `now_ns` is the end of the one before. One that is not started is due again.
+    fn due_ns(&mut self, _now_ns: u64) -> Option<u64> {
+        None
+    }
     /// Begins the next transaction, of at most this many units of work.
     fn start(&mut self, most: u64) -> Started;
     /// Returns the transaction's next step.
@@ -174,6 +185,8 @@ pub trait Workload: Send {
     fn results(&mut self, _results: &[Results]) -> Result<(), ProbeError> {
         Ok(())
     }
+    /// The engine asks for the transaction to be repeated for this reason.
+    fn failed(&mut self, _cause: RetryCause) {}
     /// Begins the same transaction again, because the engine asked for it.
     fn restart(&mut self);
     /// Returns the index in [`LoadPlan::statements`] of the last request.

@@ -132,6 +132,18 @@ impl Chunk {
         }
     }
 
+    /// Makes the value of a row NULL.
+    pub fn set_null(&mut self, column: usize, row: usize) {
+        assert!(row < self.library.chunk_rows(), "row {row} of a chunk");
+        let (vector, interface) = (self.vector(column), &self.library.interface);
+        // SAFETY: the chunk has this column and room for this row; the mask is made first.
+        unsafe {
+            (interface.duckdb_vector_ensure_validity_writable)(vector);
+            let mask = (interface.duckdb_vector_get_validity)(vector);
+            (interface.duckdb_validity_set_row_invalid)(mask, row as u64);
+        }
+    }
+
     /// The values of a column of 32 bits.
     pub fn ints(&mut self, column: usize) -> &mut [i32] {
         // SAFETY: these are signed numbers of 32 bits.

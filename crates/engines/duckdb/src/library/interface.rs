@@ -84,6 +84,9 @@ interface! {
     duckdb_data_chunk_set_size(Handle, u64);
     duckdb_data_chunk_get_vector(Handle, u64) -> Handle;
     duckdb_vector_get_data(Handle) -> Handle;
+    duckdb_vector_ensure_validity_writable(Handle);
+    duckdb_vector_get_validity(Handle) -> *mut u64;
+    duckdb_validity_set_row_invalid(*mut u64, u64);
     duckdb_vector_assign_string_element_len(Handle, u64, *const c_char, u64);
     duckdb_appender_create(Handle, *const c_char, *const c_char, *mut Handle) -> u32;
     duckdb_appender_add_column(Handle, *const c_char) -> u32;

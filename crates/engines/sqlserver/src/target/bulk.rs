@@ -126,7 +126,10 @@ fn value(values: &Values, at: usize, column: &Column) -> TdsResult<ColumnValues>
         ))
     };
     let days = |days: i64| (days + DAYS_BEFORE_1970) as u32;
+    let Some(values) = values.present(at) else { return Ok(ColumnValues::Null) };
     Ok(match values {
+        // Taken apart above.
+        Values::Nullable { .. } => ColumnValues::Null,
         Values::Same(number) => integer(*number),
         Values::Integers(numbers) => integer(numbers[at]),
         Values::SameText(same) => text(same),

@@ -24,7 +24,7 @@ use super::live::client::{Client, Error};
 use super::live::reading::ask;
 use super::live::{AZURE_DATABASE, Config, Identity, trace_flags, views};
 use super::settings::URL;
-use engine::{EngineError, Host, Instance};
+use engine::{EngineError, Host, Instance, RetryCause};
 use experiment::Configuration;
 use instance::MssqlInstance;
 use std::time::Duration;
@@ -33,6 +33,15 @@ use work::{Cancel, Stop};
 /// Deadlock victim, lock timeout, update conflicts of snapshots and of memory-optimized tables
 /// (<https://learn.microsoft.com/sql/relational-databases/errors-events/database-engine-events-and-errors>).
 const RETRY: [u32; 7] = [1205, 1222, 3960, 41_302, 41_305, 41_325, 41_301];
+
+/// Why a transaction with this error is repeated.
+fn retry_cause(number: u32) -> RetryCause {
+    match number {
+        1205 => RetryCause::Deadlock,
+        1222 => RetryCause::LockTimeout,
+        _ => RetryCause::Conflict,
+    }
+}
 
 /// No room in a file, a filegroup or the log.
 const FULL: [u32; 4] = [1101, 1105, 9002, 5149];
@@ -99,9 +108,11 @@ fn fixed(client: &mut Client) -> String {
 fn failed_at(doing: &str) -> impl FnOnce(Error) -> EngineError + '_ {
     move |error| match error {
         Error::Stopped => EngineError::Cancelled,
-        Error::Server { number, .. } if RETRY.contains(&number) => {
-            EngineError::Retry { doing: doing.into(), message: error.to_string() }
-        }
+        Error::Server { number, .. } if RETRY.contains(&number) => EngineError::Retry {
+            doing: doing.into(),
+            message: error.to_string(),
+            cause: retry_cause(number),
+        },
         Error::Server { number, message } if FULL.contains(&number) => {
             EngineError::DiskFull { doing: format!("{doing}: {message}") }
         }
