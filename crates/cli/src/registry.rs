@@ -42,6 +42,10 @@ macro_rules! studies {
 studies! {
     { probe: insert::Insert, }
     { probe: script::ScriptProbe, sections: script::SECTIONS, command: script::COMMAND, }
+    {
+        probe: order_entry::OrderEntry, analysis: order_entry::STUDY,
+        sections: order_entry::SECTIONS,
+    }
     { probe: scan::Scan, analysis: scan::STUDY, sections: scan::SECTIONS, }
     { probe: lookup::Lookup, analysis: lookup::STUDY, }
     { probe: update::Update, analysis: update::STUDY, }

@@ -1,0 +1,187 @@
+//! The figures of reports: mix, shares and 90th percentiles beside those that the specification
+//! demands, and repeats.
+
+use crate::counts::{
+    BY_NAME, DONE, LINES, REMOTE_LINES, REMOTE_PAYMENTS, REPEATED, ROLLED_BACK, SKIPPED,
+};
+use crate::kind::{CARDS, Kind};
+use crate::probe::{BOUND, OrderEntry, WAREHOUSES_LOADED};
+use crate::size::DISTRICTS;
+use ::probe::Probe as _;
+use analysis::{Estimate, Finding, FindingKind, Study, Summary, wording};
+use observations::{Direction, Observations};
+use serde::Serialize;
+
+/// The study's part in the analysis of its runs.
+pub const STUDY: Study = Study { findings: Some(findings), ..Study::new("order-entry") };
+
+/// A configuration.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OrderEntryFigures {
+    /// Its label.
+    pub configuration: String,
+    /// Transactions of all trials.
+    pub transactions: f64,
+    /// New orders a minute and warehouse.
+    pub new_orders_each: Estimate,
+    /// The most that terminals with these keying and thinking times can make; `None` without.
+    pub bound: Option<f64>,
+    /// The five kinds of transactions.
+    pub kinds: Vec<KindFigures>,
+    /// Shares that the specification gives.
+    pub shares: Vec<Share>,
+    /// Repeated transactions.
+    pub repeats: Vec<Repeats>,
+}
+
+/// A kind of transactions.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct KindFigures {
+    /// Its name.
+    pub name: &'static str,
+    /// Transactions of all trials.
+    pub done: f64,
+    /// Its share of all transactions.
+    pub share: f64,
+    /// Its share of the cards.
+    pub cards: f64,
+    /// 90th percentile of the latency in ms; `None` when no trial had one.
+    pub p90: Option<Estimate>,
+    /// Its limit in ms.
+    pub limit_ms: f64,
+    /// True if the percentile exceeds the limit, with its whole interval where it has one.
+    pub is_over: bool,
+}
+
+/// A share that the specification gives.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Share {
+    /// Its name.
+    pub name: &'static str,
+    /// Number of these.
+    pub count: f64,
+    /// Number of those of which it is a share.
+    pub of: f64,
+    /// The specified share; 0 where the specification wants none, or there is one warehouse only.
+    pub specified: f64,
+}
+
+/// Repeats of a kind of transactions for a cause.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Repeats {
+    /// The kind.
+    pub kind: &'static str,
+    /// The cause: `deadlock`.
+    pub cause: String,
+    /// How often.
+    pub times: f64,
+}
+
+/// Figures of the configurations that ran order entry.
+pub fn figures(summary: &Summary) -> Vec<OrderEntryFigures> {
+    (0..summary.configurations.len()).filter_map(|own| configuration(summary, own)).collect()
+}
+
+fn configuration(summary: &Summary, position: usize) -> Option<OrderEntryFigures> {
+    summary.study(position).filter(|study| study.probe == OrderEntry.name())?;
+    let trials = summary.grid.trials(position);
+    let sum = |read: &dyn Fn(&Observations) -> Option<f64>| {
+        trials.iter().filter_map(|seen| read(seen)).sum::<f64>()
+    };
+    let done = Kind::ALL.map(|kind| sum(&|seen| DONE.read(kind.profile().name, seen)));
+    let transactions: f64 = done.iter().sum();
+    let each: Vec<f64> = trials
+        .iter()
+        .filter_map(|seen| Some(seen.response("new_orders")? / WAREHOUSES_LOADED.read(seen)?))
+        .collect();
+    let new_orders_each =
+        Estimate::from_values(&each, "new orders/min", Direction::HigherIsBetter)?;
+    let kinds = Kind::ALL
+        .iter()
+        .zip(done)
+        .map(|(kind, done)| kind_figures(&trials, *kind, done, transactions))
+        .collect();
+    let warehouses = trials.first().and_then(|seen| WAREHOUSES_LOADED.read(seen));
+    let remote = |share: f64| if warehouses > Some(1.0) { share } else { 0.0 };
+    let [new_orders, payments, statuses, deliveries, _] = done;
+    let share = |name, count: f64, of, specified| Share { name, count, of, specified };
+    let count = |fact: observations::FactName| sum(&|seen| fact.read(seen));
+    let shares = vec![
+        share("new orders rolled back", count(ROLLED_BACK), new_orders, 0.01),
+        share("lines from another warehouse", count(REMOTE_LINES), count(LINES), remote(0.01)),
+        share("payments in another warehouse", count(REMOTE_PAYMENTS), payments, remote(0.15)),
+        share("customers by last name", count(BY_NAME), payments + statuses, 0.6),
+        share("districts without delivery", count(SKIPPED), deliveries * DISTRICTS as f64, 0.0),
+    ];
+    Some(OrderEntryFigures {
+        configuration: summary.recording.configurations[position].label.clone(),
+        transactions,
+        new_orders_each,
+        bound: trials.iter().find_map(|seen| BOUND.read(seen)),
+        kinds,
+        shares: shares.into_iter().filter(|share| share.of > 0.0).collect(),
+        repeats: repeats(&trials),
+    })
+}
+
+fn kind_figures(trials: &[&Observations], kind: Kind, done: f64, all: f64) -> KindFigures {
+    let profile = kind.profile();
+    let name = kind.percentile_name();
+    let values: Vec<f64> = trials.iter().filter_map(|seen| seen.response(&name)).collect();
+    let p90 = Estimate::from_values(&values, "ms", Direction::LowerIsBetter);
+    let limit_ms = profile.limit_s * 1e3;
+    let least = |own: &Estimate| own.interval.map_or(own.mean, |interval| interval.low);
+    KindFigures {
+        name: profile.name,
+        done,
+        share: if all > 0.0 { done / all } else { 0.0 },
+        cards: profile.cards as f64 / CARDS as f64,
+        is_over: p90.as_ref().is_some_and(|own| least(own) > limit_ms),
+        p90,
+        limit_ms,
+    }
+}
+
+/// Repeats of all trials, by kind and cause.
+fn repeats(trials: &[&Observations]) -> Vec<Repeats> {
+    let mut all: Vec<Repeats> = Vec::new();
+    for kind in Kind::ALL.map(|kind| kind.profile().name) {
+        let members = trials.iter().flat_map(|seen| REPEATED.members(seen));
+        for (member, times) in members {
+            let own = member.strip_prefix(kind).and_then(|rest| rest.strip_prefix('.'));
+            let Some(cause) = own else { continue };
+            match all.iter_mut().find(|own| own.kind == kind && own.cause == cause) {
+                Some(own) => own.times += times,
+                None => all.push(Repeats { kind, cause: cause.to_owned(), times }),
+            }
+        }
+    }
+    all
+}
+
+/// The kinds of transactions that miss their limits: the specification wants 90 of 100 within it.
+pub fn findings(summary: &Summary) -> Vec<Finding> {
+    let all = figures(summary);
+    let late = all.iter().flat_map(|own| own.kinds.iter().map(move |kind| (own, kind)));
+    late.filter(|(_, kind)| kind.is_over)
+        .filter_map(|(own, kind)| {
+            let p90 = kind.p90.as_ref()?;
+            let ends = p90.interval.map(|interval| (interval.low, interval.high));
+            let with = match own.configuration.as_str() {
+                "" => String::new(),
+                label => format!(" ({label})"),
+            };
+            Some(Finding::new(
+                FindingKind::Responses,
+                format!(
+                    "The 90th percentile of {}{with}, {}, exceeds the limit of the specification, \
+                     {} s.",
+                    kind.name,
+                    wording::within(p90.mean, ends, "ms"),
+                    kind.limit_ms / 1e3
+                ),
+                format!("mean of the percentiles of {}", wording::count(p90.n, "block")),
+            ))
+        })
+        .collect()
+}

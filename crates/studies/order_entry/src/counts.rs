@@ -1,0 +1,127 @@
+//! What the transactions of a load were, counted by each connection and added up when it ends.
+
+use crate::kind::Kind;
+use engine::{RetryCause, lock};
+use observations::{Fact, FactFamily, FactName};
+use std::sync::{Arc, Mutex};
+
+/// Transactions done of a kind, also new orders that were rolled back.
+pub const DONE: FactFamily = FactFamily::new("transactions.", "transactions");
+/// Times that transactions of a kind were repeated for a cause: `repeated.payment.deadlock`.
+pub const REPEATED: FactFamily = FactFamily::new("repeated.", "");
+/// New orders with an unknown item, which were rolled back.
+pub const ROLLED_BACK: FactName = FactName::new("rolled_back", "transactions");
+/// Lines of new orders.
+pub const LINES: FactName = FactName::new("order_lines", "");
+/// Lines that another warehouse supplies.
+pub const REMOTE_LINES: FactName = FactName::new("remote_lines", "");
+/// Payments of customers of another warehouse.
+pub const REMOTE_PAYMENTS: FactName = FactName::new("remote_payments", "transactions");
+/// Payments and order statuses that look a customer up by last name.
+pub const BY_NAME: FactName = FactName::new("by_last_name", "transactions");
+/// Districts without an order to deliver.
+pub const SKIPPED: FactName = FactName::new("deliveries_skipped", "");
+
+/// Why transactions are repeated, with their names in facts.
+const CAUSES: [(RetryCause, &str); 3] = [
+    (RetryCause::Deadlock, "deadlock"),
+    (RetryCause::Conflict, "conflict"),
+    (RetryCause::LockTimeout, "lock-timeout"),
+];
+
+/// Counts of one connection, or of all.
+#[derive(Debug, Clone, Default)]
+pub struct Counts {
+    /// Transactions done, by kind.
+    pub done: [u64; 5],
+    /// Times that they were repeated, by kind and cause.
+    pub repeated: [[u64; 3]; 5],
+    /// New orders that were rolled back.
+    pub rolled_back: u64,
+    /// See [`LINES`].
+    pub lines: u64,
+    /// See [`REMOTE_LINES`].
+    pub remote_lines: u64,
+    /// See [`REMOTE_PAYMENTS`].
+    pub remote_payments: u64,
+    /// See [`BY_NAME`].
+    pub by_name: u64,
+    /// See [`SKIPPED`].
+    pub skipped: u64,
+    /// New orders that were committed, also before the measurement.
+    pub committed_ever: u64,
+}
+
+impl Counts {
+    /// The measurement begins: only new orders that the tables hold stay counted.
+    pub fn begin(&mut self) {
+        *self = Self { committed_ever: self.committed_ever, ..Self::default() };
+    }
+
+    /// Counts a transaction that is repeated.
+    pub fn repeat(&mut self, kind: Kind, cause: RetryCause) {
+        let causes = &mut self.repeated[kind as usize];
+        let counted = causes.iter_mut().zip(CAUSES).find(|(_, (own, _))| *own == cause);
+        counted.into_iter().for_each(|(count, _)| *count += 1);
+    }
+
+    /// New orders that were committed in the measurement.
+    pub fn committed(&self) -> u64 {
+        self.done[Kind::NewOrder as usize] - self.rolled_back
+    }
+
+    fn add(&mut self, other: &Self) {
+        let add = |all: &mut u64, more: u64| *all += more;
+        self.done.iter_mut().zip(other.done).for_each(|(all, more)| add(all, more));
+        for (all, more) in self.repeated.iter_mut().zip(other.repeated) {
+            all.iter_mut().zip(more).for_each(|(all, more)| add(all, more));
+        }
+        add(&mut self.rolled_back, other.rolled_back);
+        add(&mut self.lines, other.lines);
+        add(&mut self.remote_lines, other.remote_lines);
+        add(&mut self.remote_payments, other.remote_payments);
+        add(&mut self.by_name, other.by_name);
+        add(&mut self.skipped, other.skipped);
+        add(&mut self.committed_ever, other.committed_ever);
+    }
+
+    /// The facts of a trial. Causes that did not occur are left out.
+    pub fn facts(&self) -> Vec<Fact> {
+        let mut facts = Vec::new();
+        for (kind, done) in Kind::ALL.iter().zip(self.done) {
+            facts.push(DONE.record(kind.profile().name, done as f64));
+        }
+        for (kind, causes) in Kind::ALL.iter().zip(self.repeated) {
+            let causes = causes.iter().zip(CAUSES).filter(|(count, _)| **count > 0);
+            facts.extend(causes.map(|(count, (_, cause))| {
+                REPEATED.record(&format!("{}.{cause}", kind.profile().name), *count as f64)
+            }));
+        }
+        let others = [
+            (ROLLED_BACK, self.rolled_back),
+            (LINES, self.lines),
+            (REMOTE_LINES, self.remote_lines),
+            (REMOTE_PAYMENTS, self.remote_payments),
+            (BY_NAME, self.by_name),
+            (SKIPPED, self.skipped),
+        ];
+        facts.extend(others.map(|(name, count)| name.record(count as f64)));
+        facts
+    }
+}
+
+/// The sum of what connections have counted; each adds its own when it is dropped.
+#[derive(Debug, Clone, Default)]
+pub struct Total(Arc<Mutex<Counts>>);
+
+impl Total {
+    /// Adds the counts of a connection.
+    pub fn add(&self, counts: &Counts) {
+        lock(&self.0).add(counts);
+    }
+
+    /// What has been added.
+    pub fn counts(&self) -> Counts {
+        lock(&self.0).clone()
+    }
+}

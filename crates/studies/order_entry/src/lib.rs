@@ -1,0 +1,46 @@
+//! The study of order entry: the transactions of a wholesale supplier, after the public
+//! specification of the industry's benchmark for them (its clauses are named where they count).
+//! Results are not comparable with audited ones.
+//!
+//! - `size`, `tables`, `rows`: the database; `random`: its values and the non-uniform numbers
+//! - `kind`: the five kinds of transactions and their decks; `input`: their values
+//! - `statements`, `transaction`: their statements and steps in client logic
+//! - `terminals`: the transactions of a connection; `counts`: what they were
+//! - [`conditions`]: the consistency of the database
+//! - `probe`: settings and a trial; `analysis`, `section`: what reports have of it
+
+mod analysis;
+pub mod conditions;
+mod counts;
+mod input;
+mod kind;
+mod probe;
+mod random;
+mod rows;
+mod section;
+mod size;
+mod statements;
+mod tables;
+mod terminals;
+mod transaction;
+
+pub use crate::analysis::{OrderEntryFigures, STUDY};
+pub use crate::probe::*;
+pub use counts::{
+    BY_NAME, DONE, LINES, REMOTE_LINES, REMOTE_PAYMENTS, REPEATED, ROLLED_BACK, SKIPPED,
+};
+pub use kind::{Kind, NEW_ORDERS_MAX};
+pub use size::Size;
+pub use tables::tables;
+
+/// The statements of the transactions, as engines compile them.
+pub fn operations() -> Vec<work::Operation> {
+    statements::Query::ALL.iter().map(|query| query.operation()).collect()
+}
+
+report::sections! {
+    /// Its sections of reports.
+    pub const SECTIONS = |summary| {
+        Statements order_entry: &crate::analysis::figures(summary) => section::section;
+    }
+}

@@ -1,0 +1,297 @@
+//! The settings of order entry, and a trial.
+
+use crate::conditions::{self, Scope, Violations};
+use crate::counts::{Counts, Total};
+use crate::input::Inputs;
+use crate::kind::Kind;
+use crate::random::{Constants, generator, shuffle};
+use crate::rows::fills;
+use crate::size::{DISTRICTS, Size};
+use crate::tables::{LAYOUT, tables};
+use crate::terminals::{Plan, Terminals, recorded};
+use ::probe::data::{LOAD_S, fill, number as ask};
+use ::probe::load::{CONNECTIONS, DURATION, LoadPlan, THREADS, WARMUP, drive};
+use ::probe::{Probe, ProbeError, Target, TrialContext};
+use engine::{Ability, Footprint};
+use experiment::common::PROBE;
+use experiment::{
+    Configuration, Declaration, ExampleLevels, Invalid, Kind as Values, choice, settings,
+};
+use observations::{Event, Fact, FactName, Observations, Response, number};
+use std::time::Instant;
+use work::{SharedTables, Statement, Work};
+
+/// The order entry probe.
+#[derive(Debug, Clone, Copy)]
+pub struct OrderEntry;
+
+choice! {
+    /// Warehouses whose consistency is checked after a trial.
+    pub enum Check {
+        /// Up to ten of them, drawn for each block.
+        Sample = "sample",
+        /// All.
+        Complete = "complete",
+    }
+}
+
+settings! {
+    const SETTINGS = [CONNECTIONS, THREADS, DURATION, WARMUP];
+    /// Warehouses; each has about 100 MB of tables.
+    pub WAREHOUSES: u32 =
+        "workload.warehouses", Values::Count { min: 1, max: 100_000 }, "1" => DataIdentity;
+    /// Divides the numbers of items and customers, for tests and demonstrations; 1: the specified
+    /// numbers.
+    pub REDUCED_BY: u32 =
+        "workload.reduced_by", Values::Count { min: 1, max: 100 }, "1" => DataIdentity;
+    /// Seed of the tables and of the constants of non-uniform distributions.
+    pub DATA_SEED: u64 =
+        "workload.data_seed", Values::Count { min: 0, max: i64::MAX }, "1" => DataIdentity;
+    /// Create foreign keys.
+    pub FOREIGN_KEYS: bool = "workload.foreign_keys", Values::Bool, "false" => Layout;
+    /// Keying and thinking times as a multiple of the specified ones. 1: the specification; 0: a
+    /// closed loop, in which each connection starts its next transaction immediately.
+    pub PACE: f64 = "workload.pace", Values::Number { min: 0.0, max: 100.0 }, "0";
+    /// Terminals, which connections share. Default: 10 for each warehouse.
+    pub TERMINALS: Option<u32> = "workload.terminals", Values::Count { min: 1, max: 1_000_000 };
+    /// Transactions in the measurement by all connections. Give this or workload.duration.
+    pub TRANSACTIONS: Option<u64> =
+        "workload.transactions", Values::Count { min: 1, max: 1_000_000_000_000 } => Measurement;
+    /// Maximum number of tries of a transaction after deadlocks or serialization failures; then it
+    /// counts as failed.
+    pub MAX_TRIES: u64 = "workload.max_tries", Values::Count { min: 1, max: 1_000_000 }, "100";
+    /// Warehouses whose twelve consistency conditions are checked after each trial: up to ten of
+    /// them (sample), or all (complete).
+    pub CHECK: Check = "workload.check", Check::KIND, "sample";
+}
+
+/// New orders a minute and warehouse that terminals with the specified times can make at most;
+/// recorded where they have them.
+pub const BOUND: FactName = FactName::new("new_orders_bound", "new orders/min");
+/// Constants of the non-uniform distributions: `constant.last_name_load`.
+pub const CONSTANT: observations::FactFamily = observations::FactFamily::new("constant.", "");
+/// Warehouses that were checked after the trial.
+pub const CHECKED: FactName = FactName::new("warehouses_checked", "");
+/// Warehouses of the tables.
+pub const WAREHOUSES_LOADED: FactName = FactName::new("warehouses", "");
+
+/// Warehouses of a sample.
+const SAMPLE: usize = 10;
+
+/// The purpose of the generator that draws the sample.
+const SAMPLED: u64 = 1 << 41;
+
+/// The database holds another number of new orders than the client has committed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "the client committed {committed} new orders, but d_next_o_id grew by {stored}; the engine \
+     lost or duplicated changes, or another program changed the tables"
+)]
+struct Disagreement {
+    committed: u64,
+    stored: f64,
+}
+
+impl Probe for OrderEntry {
+    fn name(&self) -> &'static str {
+        "order-entry"
+    }
+
+    fn settings(&self) -> &'static [Declaration] {
+        SETTINGS
+    }
+
+    fn example_levels(&self) -> Option<ExampleLevels> {
+        Some(ExampleLevels { path: CONNECTIONS.path(), levels: [1, 4, 16] })
+    }
+
+    fn connections(&self, configuration: &Configuration) -> u32 {
+        configuration.get(CONNECTIONS)
+    }
+
+    fn footprint(&self, configuration: &Configuration) -> Footprint {
+        Footprint { row_bytes: size(configuration).row_bytes(), ..Footprint::default() }
+    }
+
+    fn tables(&self, configuration: &Configuration) -> Vec<work::Table> {
+        tables(configuration.get(FOREIGN_KEYS))
+    }
+
+    fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
+        let mut invalid = LoadPlan::objections(configuration, target, TRANSACTIONS);
+        let has = |ability| target.abilities.contains(&ability);
+        if !has(Ability::Tables) || !has(Ability::Statements) {
+            let message = "this engine has no tables and statements; order entry needs a database";
+            invalid.push(Invalid::new(PROBE.path(), message));
+        }
+        if configuration.get(FOREIGN_KEYS) && !has(Ability::ForeignKeys) {
+            let message = "this engine is not supported with foreign keys; set it to false";
+            invalid.push(Invalid::new(FOREIGN_KEYS.path(), message));
+        }
+        let (terminals, connections) = (terminals(configuration), configuration.get(CONNECTIONS));
+        if configuration.get(PACE) > 0.0 && connections > terminals {
+            let message = format!(
+                "{connections} connections for {terminals} terminals; with workload.pace, \
+                 terminals share connections: give at most {terminals}"
+            );
+            invalid.push(Invalid::new(CONNECTIONS.path(), message));
+        }
+        invalid
+    }
+
+    fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
+        let configuration = context.configuration;
+        let (size, seed) = (size(configuration), configuration.get(DATA_SEED));
+        let load_s = load(context, size, seed)?;
+        let before = ask(context, NEXT_ORDERS)?;
+        let pace = configuration.get(PACE);
+        let constants = Constants::from_seed(seed);
+        let plan = LoadPlan {
+            kinds: Kind::ALL.iter().map(|kind| kind.profile().name.to_owned()).collect(),
+            statements: recorded(),
+            tries_max: configuration.get(MAX_TRIES),
+            intends: pace > 0.0,
+            ..LoadPlan::from_context(context, TRANSACTIONS)
+        };
+        let own = Plan {
+            inputs: Inputs { size, constants },
+            terminals: terminals(configuration),
+            connections: plan.connections,
+            pace,
+            seed: context.seed,
+            total: Total::default(),
+        };
+        let mut seen = drive(context, &plan, |number| Terminals::new(own.clone(), number))?;
+        let counts = own.total.counts();
+        let stored = ask(context, NEXT_ORDERS)? - before;
+        let committed = counts.committed_ever;
+        if stored != committed as f64 {
+            return Err(ProbeError::study(Disagreement { committed, stored }));
+        }
+        let checked = check(context, size)?;
+        add_responses(&mut seen, &counts, pace);
+        seen.facts.push(LOAD_S.record(load_s));
+        seen.facts.push(CHECKED.record(checked as f64));
+        seen.facts.push(WAREHOUSES_LOADED.record(size.warehouses as f64));
+        seen.facts.extend(constants_of(constants));
+        if pace > 0.0 {
+            let each = f64::from(own.terminals) / (DISTRICTS * size.warehouses) as f64;
+            seen.facts.push(BOUND.record(crate::NEW_ORDERS_MAX * each / pace));
+        }
+        seen.facts.extend(counts.facts());
+        Ok(seen)
+    }
+}
+
+/// The sum of the next order numbers, which new orders count up.
+const NEXT_ORDERS: Statement<'_> = Statement::Text("SELECT sum(d_next_o_id) FROM district");
+
+fn size(configuration: &Configuration) -> Size {
+    Size {
+        warehouses: configuration.get(WAREHOUSES).into(),
+        reduced_by: configuration.get(REDUCED_BY).into(),
+    }
+}
+
+fn terminals(configuration: &Configuration) -> u32 {
+    let default = configuration.get(WAREHOUSES).saturating_mul(DISTRICTS as u32);
+    configuration.get(TERMINALS).unwrap_or(default)
+}
+
+/// Creates and fills the tables; gives the seconds that it took.
+fn load(context: &TrialContext<'_>, size: Size, seed: u64) -> Result<f64, ProbeError> {
+    let tables = tables(context.configuration.get(FOREIGN_KEYS));
+    let identity = format!(
+        "order entry {size:?}, seed {seed}, layout {LAYOUT}, made by {}",
+        env!("CARGO_PKG_VERSION")
+    );
+    let data =
+        SharedTables { identity, tables: tables.len(), bytes: size.row_bytes(), changed: true };
+    let work = Work {
+        fills: fills(&tables, size, seed),
+        tables,
+        operations: crate::operations(),
+        data: Some(data),
+        ..Work::default()
+    };
+    let (started, about) = (Instant::now(), size.rows());
+    let filled = fill(context, work, &|rows| {
+        let share = (100.0 * rows as f64 / about.max(1) as f64).min(100.0);
+        let [rows, rate] =
+            [rows as f64, rows as f64 / started.elapsed().as_secs_f64()].map(number::grouped);
+        let text = format!("loading order entry: {share:.0} %, {rows} rows, {rate} rows/s");
+        (context.progress)(Event::Step { text });
+    })?;
+    Ok(filled.elapsed_s)
+}
+
+/// Checks the conditions; gives the number of warehouses that were checked.
+fn check(context: &TrialContext<'_>, size: Size) -> Result<usize, ProbeError> {
+    let mut warehouses: Vec<i64> = (1..=size.warehouses).collect();
+    let sampled = context.configuration.get(CHECK) == Check::Sample && warehouses.len() > SAMPLE;
+    let scope = if sampled {
+        shuffle(&mut warehouses, &mut generator(context.seed, SAMPLED));
+        warehouses.truncate(SAMPLE);
+        Scope::Sample(warehouses.clone())
+    } else {
+        Scope::Complete
+    };
+    (context.progress)(Event::Step { text: "checking consistency".into() });
+    conditions::check(size, &scope, |query| {
+        ask(context, Statement::Text(query)).map_err(Failure::Query)
+    })
+    .map_err(|failure| match failure {
+        Failure::Query(error) => error,
+        Failure::Violated(violations) => ProbeError::study(violations),
+    })?;
+    Ok(warehouses.len())
+}
+
+/// Why a check does not succeed.
+enum Failure {
+    Query(ProbeError),
+    Violated(Violations),
+}
+
+impl From<Violations> for Failure {
+    fn from(violations: Violations) -> Self {
+        Self::Violated(violations)
+    }
+}
+
+/// Adds new orders a minute, in front: what configurations are compared on. Then the percentile of
+/// each kind that the specification limits.
+fn add_responses(seen: &mut Observations, counts: &Counts, pace: f64) {
+    if seen.elapsed_s > 0.0 {
+        let minute = 60.0 / seen.elapsed_s;
+        let rate =
+            Response::higher("new_orders", "new orders/min", counts.committed() as f64 * minute);
+        seen.responses.insert(0, rate.in_steps_of(minute));
+    }
+    for kind in Kind::ALL {
+        let name = format!("transaction: {}", kind.profile().name);
+        if let Some(histogram) = seen.latency(&name).filter(|own| !own.is_empty()) {
+            let name = kind.percentile_name();
+            let response = Response::percentile(&name, ("ms", 1e6), histogram, 90.0);
+            seen.responses.push(response);
+        }
+    }
+    let transactions = seen.work.amount as f64;
+    // Of a server by URL on another machine the CPU time is unknown.
+    if transactions > 0.0 && seen.time.cpu_s > 0.0 && pace == 0.0 {
+        let each_us = seen.time.cpu_s / transactions * 1e6;
+        seen.responses.push(Response::lower("cpu_per_transaction", "us/transaction", each_us));
+    }
+}
+
+fn constants_of(constants: Constants) -> Vec<Fact> {
+    let Constants { last_name_load, last_name_run, customer, item } = constants;
+    [
+        ("last_name_load", last_name_load),
+        ("last_name_run", last_name_run),
+        ("customer", customer),
+        ("item", item),
+    ]
+    .map(|(name, value)| CONSTANT.record(name, value as f64))
+    .into()
+}

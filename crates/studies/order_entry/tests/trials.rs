@@ -1,0 +1,220 @@
+//! Trials on all installed engines: what the specification demands of tables, mix and consistency.
+
+use crate::support::{Installed, ask, installed, text};
+use experiment::Value;
+use observations::Observations;
+use order_entry::conditions::{CONDITIONS, Scope, Violations, check, query};
+use order_entry::{
+    BOUND, BY_NAME, DONE, Kind, LINES, REMOTE_LINES, REMOTE_PAYMENTS, ROLLED_BACK, SKIPPED, Size,
+};
+use probe::TrialContext;
+
+const SIZE: Size = Size { warehouses: 2, reduced_by: 100 };
+
+fn number(context: &TrialContext<'_>, sql: &str) -> f64 {
+    let results = ask(context, sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let cell = results.last.first().and_then(Option::as_ref).unwrap_or_else(|| panic!("{sql}"));
+    cell.parse().unwrap_or_else(|_| panic!("{sql}: {cell}"))
+}
+
+/// Sums of all tables that do not depend on the time, in hundredths.
+fn sums(context: &TrialContext<'_>) -> Vec<(String, i64)> {
+    [
+        ("warehouse", "w_ytd + w_tax + length(w_name)"),
+        ("district", "d_ytd + d_tax + d_next_o_id + length(d_street_1)"),
+        (
+            "customer",
+            "c_balance + 3 * c_ytd_payment + 5 * c_payment_cnt + 7 * c_delivery_cnt + \
+             length(c_data) + 2 * length(c_last) + c_discount",
+        ),
+        ("history", "h_amount + h_c_id + 3 * h_c_w_id + 5 * h_d_id + length(h_data)"),
+        ("orders", "o_c_id + 3 * o_ol_cnt + 5 * o_all_local + 7 * coalesce(o_carrier_id, 11)"),
+        ("new_order", "no_o_id + 100 * no_d_id"),
+        ("item", "i_price + i_im_id + length(i_data)"),
+        (
+            "stock",
+            "s_quantity + 3 * s_ytd + 5 * s_order_cnt + 7 * s_remote_cnt + length(s_data) * s_i_id",
+        ),
+        (
+            "order_line",
+            "ol_amount + ol_i_id + 3 * ol_quantity + 5 * ol_supply_w_id + CASE WHEN ol_delivery_d \
+             IS NULL THEN 13 ELSE 0 END",
+        ),
+    ]
+    .iter()
+    .flat_map(|(table, sum)| {
+        let count = number(context, &format!("SELECT count(*) FROM {table}"));
+        let sum = number(context, &format!("SELECT sum({sum}) FROM {table}"));
+        [
+            (format!("rows of {table}"), count as i64),
+            ((*table).into(), (sum * 100.0).round() as i64),
+        ]
+    })
+    .collect()
+}
+
+fn facts(seen: &Observations) -> Vec<f64> {
+    let done = Kind::ALL.iter().map(|kind| DONE.read(kind.profile().name, seen));
+    let others = [ROLLED_BACK, LINES, REMOTE_LINES, REMOTE_PAYMENTS, BY_NAME, SKIPPED];
+    done.chain(others.map(|name| name.read(seen))).map(Option::unwrap).collect()
+}
+
+/// 2,300 transactions of one seed on one connection leave the same sums on every engine.
+#[test]
+fn one_seed_leaves_the_same_tables_on_every_engine() {
+    let mut first: Option<(Vec<(String, i64)>, Vec<f64>)> = None;
+    for own in installed() {
+        let given = [("workload.transactions", Value::Integer(2_300))];
+        own.measured(&given, |context, seen| {
+            let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
+            let now = (sums(context), facts(&seen));
+            // One deck after the other: the mix is exact.
+            assert_eq!(now.1[..5], [1_000.0, 1_000.0, 100.0, 100.0, 100.0], "{}", own.name);
+            assert!(now.1[5..10].iter().all(|count| *count > 0.0), "{:?}", now.1);
+            let orders = 2.0 * 10.0 * 30.0 + 1_000.0 - now.1[5];
+            assert_eq!(number(context, "SELECT count(*) FROM orders"), orders, "{}", own.name);
+            let per_minute = seen.response("new_orders").unwrap();
+            let committed = per_minute * seen.elapsed_s / 60.0;
+            assert!((committed - (1_000.0 - now.1[5])).abs() < 1e-6);
+            assert_eq!(seen.work.errors, 0);
+            let before = first.get_or_insert_with(|| now.clone());
+            assert_eq!(*before, now, "{}", own.name);
+        });
+    }
+}
+
+/// Concurrent transactions, which wait for each other and may be repeated, keep every condition:
+/// the trial checks them.
+#[test]
+fn concurrent_transactions_keep_every_condition() {
+    for own in installed().iter().filter(|own| own.name != "duckdb") {
+        let given = [
+            ("workload.transactions", Value::Integer(1_500)),
+            ("workload.connections", Value::Integer(8)),
+            ("workload.warehouses", Value::Integer(1)),
+            ("workload.check", text("complete")),
+        ];
+        own.measured(&given, |_, seen| {
+            let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
+            assert_eq!((seen.work.amount, seen.work.errors), (1_500, 0), "{}", own.name);
+            let repeated: f64 = order_entry::REPEATED.members(&seen).map(|(_, count)| count).sum();
+            assert_eq!(repeated, seen.work.retries as f64, "{}", own.name);
+        });
+    }
+}
+
+/// Each update, and the conditions that it breaks.
+const BROKEN: [(&str, &[usize]); 12] = [
+    ("UPDATE warehouse SET w_ytd = w_ytd + 1 WHERE w_id = 2", &[1, 8]),
+    ("UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = 1 AND d_id = 3", &[2]),
+    (
+        "UPDATE new_order SET no_o_id = 1 WHERE no_w_id = 1 AND no_d_id = 2 AND no_o_id = 25",
+        &[3, 5],
+    ),
+    (
+        "UPDATE orders SET o_ol_cnt = o_ol_cnt + 1 WHERE o_w_id = 1 AND o_d_id = 1 AND o_id = 4",
+        &[4, 6],
+    ),
+    ("UPDATE orders SET o_carrier_id = NULL WHERE o_w_id = 2 AND o_d_id = 9 AND o_id = 4", &[5, 7]),
+    (
+        "UPDATE orders SET o_ol_cnt = CASE o_id WHEN 1 THEN o_ol_cnt + 1 ELSE o_ol_cnt - 1 END \
+         WHERE o_w_id = 1 AND o_d_id = 1 AND o_id IN (1, 2)",
+        &[6],
+    ),
+    (
+        "UPDATE order_line SET ol_delivery_d = NULL WHERE ol_w_id = 1 AND ol_d_id = 5 AND ol_o_id \
+         = 1 AND ol_number = 2",
+        &[7],
+    ),
+    (
+        "UPDATE history SET h_w_id = 2, h_d_id = 1 WHERE h_w_id = 1 AND h_d_id = 1 AND h_c_id = 3",
+        &[8, 9],
+    ),
+    (
+        "UPDATE district SET d_ytd = CASE d_id WHEN 1 THEN d_ytd + 1 ELSE d_ytd - 1 END WHERE \
+         d_w_id = 1 AND d_id IN (1, 2)",
+        &[9],
+    ),
+    ("UPDATE history SET h_c_id = 6 WHERE h_c_w_id = 1 AND h_c_d_id = 4 AND h_c_id = 5", &[10]),
+    (
+        "UPDATE customer SET c_delivery_cnt = c_delivery_cnt + 1 WHERE c_w_id = 1 AND c_d_id = 1 \
+         AND c_id = 1",
+        &[11],
+    ),
+    (
+        "UPDATE customer SET c_ytd_payment = c_ytd_payment + 0.01 WHERE c_w_id = 2 AND c_d_id = \
+         10 AND c_id = 30",
+        &[12],
+    ),
+];
+
+/// Each condition is broken by one update, found, and found by nothing else. A sample of the other
+/// warehouse does not see it.
+#[test]
+fn every_condition_finds_what_breaks_it() {
+    let all: Vec<Installed> = installed();
+    for own in &all {
+        for (place, (update, expected)) in BROKEN.iter().enumerate() {
+            assert!(expected.contains(&(place + 1)));
+            // One payment changes nothing of what the updates address.
+            own.measured(&[("workload.transactions", Value::Integer(1))], |context, seen| {
+                seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
+                violations(context, &Scope::Complete, &[], &own.name);
+                ask(context, update)
+                    .unwrap_or_else(|error| panic!("{}: {update}: {error}", own.name));
+                violations(context, &Scope::Complete, expected, &own.name);
+            });
+        }
+    }
+}
+
+fn violations(context: &TrialContext<'_>, scope: &Scope, expected: &[usize], engine: &str) {
+    let found: Vec<usize> = (1..=CONDITIONS)
+        .filter(|condition| number(context, &query(*condition, SIZE, scope)) > 0.0)
+        .collect();
+    assert_eq!(found, expected, "{engine}");
+    let checked = check::<Violations>(SIZE, scope, |query| Ok(number(context, query)));
+    assert_eq!(checked.is_err(), !expected.is_empty());
+}
+
+#[test]
+fn foreign_keys_refuse_an_order_of_an_unknown_customer() {
+    for own in installed() {
+        let sql = "INSERT INTO orders (o_w_id, o_d_id, o_id, o_c_id, o_entry_d, o_ol_cnt, \
+                   o_all_local) VALUES (1, 1, 9999, 9999, '2020-01-01 00:00:00', 5, 1)";
+        for keys in [false, true] {
+            if keys && !own.has_foreign_keys() {
+                continue;
+            }
+            let given = [
+                ("workload.transactions", Value::Integer(46)),
+                ("workload.foreign_keys", Value::Bool(keys)),
+            ];
+            own.measured(&given, |context, seen| {
+                seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
+                assert_eq!(ask(context, sql).is_err(), keys, "{}", own.name);
+            });
+        }
+    }
+}
+
+/// Terminals share connections, and latency counts from the time at which a transaction is due.
+#[test]
+fn terminals_share_connections_and_stay_below_the_bound() {
+    for own in installed().iter().filter(|own| own.name != "duckdb") {
+        let given = [
+            ("workload.duration", text("2 s")),
+            ("workload.warmup", text("500 ms")),
+            ("workload.connections", Value::Integer(2)),
+            ("workload.pace", Value::Float(0.01)),
+        ];
+        own.measured(&given, |_, seen| {
+            let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
+            let bound = BOUND.read(&seen).unwrap();
+            assert!((bound - 12.86 / 0.01).abs() < 1e-9, "{bound}");
+            let mean = |name: &str| seen.latency(name).unwrap().min_mean_max_ns().1;
+            assert!(mean("transaction") >= mean("service"), "{}", own.name);
+            assert!(seen.load.sends_intended > 0);
+        });
+    }
+}
