@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod killed;
+mod statements;
 mod support;
 mod trials;
