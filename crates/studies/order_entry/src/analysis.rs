@@ -106,12 +106,14 @@ fn configuration(summary: &Summary, position: usize) -> Option<OrderEntryFigures
     let [new_orders, payments, statuses, deliveries, _] = done;
     let share = |name, count: f64, of, specified| Share { name, count, of, specified };
     let count = |fact: observations::FactName| sum(&|seen| fact.read(seen));
+    let sees_skips = trials.iter().any(|seen| SKIPPED.read(seen).is_some());
+    let districts = if sees_skips { deliveries * DISTRICTS as f64 } else { 0.0 };
     let shares = vec![
         share("new orders rolled back", count(ROLLED_BACK), new_orders, 0.01),
         share("lines from another warehouse", count(REMOTE_LINES), count(LINES), remote(0.01)),
         share("payments in another warehouse", count(REMOTE_PAYMENTS), payments, remote(0.15)),
         share("customers by last name", count(BY_NAME), payments + statuses, 0.6),
-        share("districts without delivery", count(SKIPPED), deliveries * DISTRICTS as f64, 0.0),
+        share("districts without delivery", count(SKIPPED), districts, 0.0),
     ];
     Some(OrderEntryFigures {
         configuration: summary.recording.configurations[position].label.clone(),

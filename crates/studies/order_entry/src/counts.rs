@@ -85,8 +85,9 @@ impl Counts {
         add(&mut self.committed_ever, other.committed_ever);
     }
 
-    /// The facts of a trial. Causes that did not occur are left out.
-    pub fn facts(&self) -> Vec<Fact> {
+    /// The facts of a trial. Causes that did not occur are left out, and skipped deliveries where
+    /// the client does not see them.
+    pub fn facts(&self, skips_are_known: bool) -> Vec<Fact> {
         let mut facts = Vec::new();
         for (kind, done) in Kind::ALL.iter().zip(self.done) {
             facts.push(DONE.record(kind.profile().name, done as f64));
@@ -103,9 +104,9 @@ impl Counts {
             (REMOTE_LINES, self.remote_lines),
             (REMOTE_PAYMENTS, self.remote_payments),
             (BY_NAME, self.by_name),
-            (SKIPPED, self.skipped),
         ];
         facts.extend(others.map(|(name, count)| name.record(count as f64)));
+        facts.extend(skips_are_known.then(|| SKIPPED.record(self.skipped as f64)));
         facts
     }
 }

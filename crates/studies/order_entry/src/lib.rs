@@ -5,6 +5,7 @@
 //! - `size`, `tables`, `rows`: the database; `random`: its values and the non-uniform numbers
 //! - `kind`: the five kinds of transactions and their decks; `input`: their values
 //! - `statements`, `transaction`: their statements and steps in client logic
+//! - `procedures`: the same as stored procedures
 //! - `terminals`: the transactions of a connection; `counts`: what they were
 //! - [`conditions`]: the consistency of the database
 //! - `probe`: settings and a trial; `analysis`, `section`: what reports have of it
@@ -15,6 +16,7 @@ mod counts;
 mod input;
 mod kind;
 mod probe;
+mod procedures;
 mod random;
 mod rows;
 mod section;

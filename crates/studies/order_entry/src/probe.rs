@@ -4,6 +4,7 @@ use crate::conditions::{self, Scope, Violations};
 use crate::counts::{Counts, Total};
 use crate::input::Inputs;
 use crate::kind::Kind;
+use crate::procedures::Language;
 use crate::random::{Constants, generator, shuffle};
 use crate::rows::fills;
 use crate::size::{DISTRICTS, Size};
@@ -12,18 +13,28 @@ use crate::terminals::{Plan, Terminals, recorded};
 use ::probe::data::{LOAD_S, fill, number as ask};
 use ::probe::load::{CONNECTIONS, DURATION, LoadPlan, THREADS, WARMUP, drive};
 use ::probe::{Probe, ProbeError, Target, TrialContext};
-use engine::{Ability, Footprint};
-use experiment::common::PROBE;
+use engine::{Ability, Answer, Footprint};
+use experiment::common::{ENGINE, PROBE};
 use experiment::{
     Configuration, Declaration, ExampleLevels, Invalid, Kind as Values, choice, settings,
 };
 use observations::{Event, Fact, FactName, Observations, Response, number};
 use std::time::Instant;
-use work::{SharedTables, Statement, Work};
+use work::{Request, SharedTables, Statement, Work};
 
 /// The order entry probe.
 #[derive(Debug, Clone, Copy)]
 pub struct OrderEntry;
+
+choice! {
+    /// Where the logic of transactions is.
+    pub enum Logic {
+        /// In the client: it sends each statement.
+        Client = "client",
+        /// In stored procedures: a transaction is a call.
+        Procedures = "procedures",
+    }
+}
 
 choice! {
     /// Warehouses whose consistency is checked after a trial.
@@ -49,6 +60,9 @@ settings! {
         "workload.data_seed", Values::Count { min: 0, max: i64::MAX }, "1" => DataIdentity;
     /// Create foreign keys.
     pub FOREIGN_KEYS: bool = "workload.foreign_keys", Values::Bool, "false" => Layout;
+    /// Transactions are statements of the client, or calls of stored procedures (PostgreSQL,
+    /// MariaDB, MySQL).
+    pub LOGIC: Logic = "workload.logic", Logic::KIND, "client";
     /// Keying and thinking times as a multiple of the specified ones. 1: the specification; 0: a
     /// closed loop, in which each connection starts its next transaction immediately.
     pub PACE: f64 = "workload.pace", Values::Number { min: 0.0, max: 100.0 }, "0";
@@ -128,6 +142,11 @@ impl Probe for OrderEntry {
             let message = "this engine is not supported with foreign keys; set it to false";
             invalid.push(Invalid::new(FOREIGN_KEYS.path(), message));
         }
+        if configuration.get(LOGIC) == Logic::Procedures && language(configuration).is_none() {
+            let message =
+                "the procedures are written for postgres and mariadb only; set it to client";
+            invalid.push(Invalid::new(LOGIC.path(), message));
+        }
         let (terminals, connections) = (terminals(configuration), configuration.get(CONNECTIONS));
         if configuration.get(PACE) > 0.0 && connections > terminals {
             let message = format!(
@@ -143,12 +162,16 @@ impl Probe for OrderEntry {
         let configuration = context.configuration;
         let (size, seed) = (size(configuration), configuration.get(DATA_SEED));
         let load_s = load(context, size, seed)?;
+        let procedures = language(configuration);
+        for statement in procedures.iter().flat_map(|own| own.statements()) {
+            run(context, statement)?;
+        }
         let before = ask(context, NEXT_ORDERS)?;
         let pace = configuration.get(PACE);
         let constants = Constants::from_seed(seed);
         let plan = LoadPlan {
             kinds: Kind::ALL.iter().map(|kind| kind.profile().name.to_owned()).collect(),
-            statements: recorded(),
+            statements: recorded(procedures),
             tries_max: configuration.get(MAX_TRIES),
             intends: pace > 0.0,
             ..LoadPlan::from_context(context, TRANSACTIONS)
@@ -157,6 +180,7 @@ impl Probe for OrderEntry {
             inputs: Inputs { size, constants },
             terminals: terminals(configuration),
             connections: plan.connections,
+            procedures,
             pace,
             seed: context.seed,
             total: Total::default(),
@@ -178,7 +202,7 @@ impl Probe for OrderEntry {
             let each = f64::from(own.terminals) / (DISTRICTS * size.warehouses) as f64;
             seen.facts.push(BOUND.record(crate::NEW_ORDERS_MAX * each / pace));
         }
-        seen.facts.extend(counts.facts());
+        seen.facts.extend(counts.facts(procedures.is_none()));
         Ok(seen)
     }
 }
@@ -191,6 +215,25 @@ fn size(configuration: &Configuration) -> Size {
         warehouses: configuration.get(WAREHOUSES).into(),
         reduced_by: configuration.get(REDUCED_BY).into(),
     }
+}
+
+/// The language of the procedures, where transactions are calls and the engine has them.
+fn language(configuration: &Configuration) -> Option<Language> {
+    let is_asked = configuration.get(LOGIC) == Logic::Procedures;
+    Language::for_engine(&configuration.get(ENGINE)).filter(|_| is_asked)
+}
+
+/// Runs a statement on a connection of its own.
+fn run(context: &TrialContext<'_>, sql: &str) -> Result<(), ProbeError> {
+    let mut answers = Vec::<Answer>::new();
+    let mut connections = context.instance.connect(1)?;
+    let statement = Statement::Text(sql);
+    connections.send(0, &Request::Execute { statement, parameters: &[], results: false })?;
+    while answers.is_empty() {
+        connections.wait(None, &mut answers)?;
+    }
+    answers.remove(0).result?;
+    Ok(())
 }
 
 fn terminals(configuration: &Configuration) -> u32 {

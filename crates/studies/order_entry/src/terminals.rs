@@ -3,6 +3,7 @@
 use crate::counts::{Counts, Total};
 use crate::input::{Customer, Inputs, Terminal};
 use crate::kind::{Deck, Kind};
+use crate::procedures::{Language, procedure};
 use crate::random::generator;
 use crate::statements::Query;
 use crate::transaction::{Move, Transaction};
@@ -27,13 +28,17 @@ const CONNECTIONS: u64 = 1 << 60;
 const THINKING_MAX: f64 = 10.0;
 
 /// The statements as they are recorded: those of the transactions, then how each kind begins and
-/// ends.
-pub fn recorded() -> Vec<ScriptStatement> {
+/// ends; or the call of each kind's procedure.
+pub fn recorded(procedures: Option<Language>) -> Vec<ScriptStatement> {
     let record = |kind: Kind, text: String| ScriptStatement {
         script: kind.profile().name.to_owned(),
         text,
         ..ScriptStatement::default()
     };
+    if procedures.is_some() {
+        let call = |kind| record(kind, format!("CALL {}", procedure(kind)));
+        return Kind::ALL.map(call).into();
+    }
     let queries = Query::ALL.iter().map(|query| record(query.kind(), query.plain_text()));
     let ends = Kind::ALL
         .iter()
@@ -59,6 +64,9 @@ pub struct Plan {
     pub terminals: u32,
     /// Connections.
     pub connections: u32,
+    /// The language of the procedures that are the transactions; `None`: the client has their
+    /// logic.
+    pub procedures: Option<Language>,
     /// Keying and thinking take so many times their specified time; 0: terminals never wait.
     pub pace: f64,
     /// Seed of the trial.
@@ -84,6 +92,8 @@ pub struct Terminals {
     deck: Deck,
     random: Xoshiro256PlusPlus,
     transaction: Option<Transaction>,
+    /// The call of a procedure; empty before it is sent.
+    call: String,
     /// Position of the last statement among the recorded ones.
     statement: usize,
     counts: Counts,
@@ -111,6 +121,7 @@ impl Terminals {
             next: 0,
             deck: Deck::default(),
             transaction: None,
+            call: String::new(),
             statement: 0,
             counts: Counts::default(),
         }
@@ -125,6 +136,18 @@ impl Terminals {
             last.profile().thinking_s * thinking.min(THINKING_MAX) + kind.profile().keying_s;
         let at_ns = answered_ns + (wait_s * self.plan.pace * 1e9) as u64;
         self.due.push(Reverse(Due { at_ns, terminal, kind: kind as usize }));
+    }
+
+    /// Calls the procedure of the transaction, then ends it.
+    fn call(&mut self, language: Language) -> Step<'_> {
+        let Some(transaction) = self.transaction.as_ref().filter(|_| self.call.is_empty()) else {
+            self.count();
+            return Step::End;
+        };
+        language.call(&transaction.input, &transaction.time, &mut self.call);
+        self.statement = transaction.input.kind as usize;
+        let statement = Statement::Text(&self.call);
+        Step::Request(Request::Execute { statement, parameters: &[], results: false })
     }
 
     /// Counts a transaction that has been done.
@@ -195,10 +218,14 @@ impl Workload for Terminals {
         let terminal = Terminal::new(terminal, inputs.size);
         let input = inputs.draw(kind, terminal, &mut self.random);
         self.transaction = Some(Transaction::new(input, time_now()));
+        self.call.clear();
         Started { kind: kind as usize, units: 1, transactions: 1 }
     }
 
     fn step(&mut self) -> Result<Step<'_>, ProbeError> {
+        if let Some(language) = self.plan.procedures {
+            return Ok(self.call(language));
+        }
         let advanced = self.transaction.as_mut().map(Transaction::advance).transpose();
         let step = advanced.map_err(ProbeError::study)?.unwrap_or(Move::End);
         if step == Move::End {
@@ -240,6 +267,7 @@ impl Workload for Terminals {
     fn restart(&mut self) {
         if let Some(transaction) = &mut self.transaction {
             transaction.restart();
+            self.call.clear();
         }
     }
 
@@ -269,7 +297,8 @@ mod tests {
     fn plan(terminals: u32, connections: u32, pace: f64) -> Plan {
         let size = Size { warehouses: i64::from(terminals) / 10, reduced_by: 100 };
         let inputs = Inputs { size, constants: Constants::from_seed(5) };
-        Plan { inputs, terminals, connections, pace, seed: 1, total: Total::default() }
+        let (procedures, total) = (None, Total::default());
+        Plan { inputs, terminals, connections, procedures, pace, seed: 1, total }
     }
 
     #[test]

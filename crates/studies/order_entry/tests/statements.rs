@@ -24,10 +24,7 @@ fn engines_write_the_statements_of_the_reference() {
     let dialects: [(&str, &dyn Dialect); 5] = [
         ("sqlite", &SqliteDialect { schema: "main".into(), page_bytes: 4096 }),
         ("duckdb", &DuckDbDialect),
-        (
-            "postgres",
-            &PostgresDialect { data_files: 1, tablespaces: Vec::new(), page_bytes: 8192 },
-        ),
+        ("postgres", &PostgresDialect { data_files: 1, tablespaces: Vec::new(), page_bytes: 8192 }),
         ("mariadb", &mariadb),
         ("sqlserver", &MssqlDialect::default()),
     ];

@@ -55,6 +55,25 @@ impl Installed {
         self.engine.abilities().contains(&Ability::ForeignKeys)
     }
 
+    fn configuration(&self, given: &[(&'static str, Value)]) -> Configuration {
+        let base = [
+            ("workload.warehouses", Value::Integer(2)),
+            ("workload.reduced_by", Value::Integer(100)),
+            ("workload.connections", Value::Integer(1)),
+        ];
+        let engine = [("target.engine", text(self.engine.name()))];
+        let settings = base.iter().chain(&engine).chain(&self.settings).chain(given);
+        let settings = settings.map(|(path, value)| ((*path).to_owned(), value.clone())).collect();
+        Configuration { settings, ..Configuration::default() }
+    }
+
+    /// The settings that the study refuses.
+    pub fn objections(&self, given: &[(&'static str, Value)]) -> Vec<String> {
+        let configuration = self.configuration(given);
+        let target = Target::for_engine(self.engine, &configuration);
+        OrderEntry.plan(&configuration, &target).into_iter().map(|own| own.path).collect()
+    }
+
     /// Runs a trial on reduced tables of two warehouses, and hands the open target to a check
     /// before it is removed.
     pub fn measured(
@@ -62,14 +81,7 @@ impl Installed {
         given: &[(&'static str, Value)],
         check: impl FnOnce(&TrialContext<'_>, Result<Observations, ProbeError>),
     ) {
-        let base = [
-            ("workload.warehouses", Value::Integer(2)),
-            ("workload.reduced_by", Value::Integer(100)),
-            ("workload.connections", Value::Integer(1)),
-        ];
-        let settings = base.iter().chain(&self.settings).chain(given);
-        let settings = settings.map(|(path, value)| ((*path).to_owned(), value.clone())).collect();
-        let configuration = Configuration { settings, ..Configuration::default() };
+        let configuration = self.configuration(given);
         let target = Target::for_engine(self.engine, &configuration);
         let connections = OrderEntry.connections(&configuration);
         let objections = (

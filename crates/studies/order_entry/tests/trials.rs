@@ -83,6 +83,38 @@ fn one_seed_leaves_the_same_tables_on_every_engine() {
     }
 }
 
+/// The same transactions as stored procedures leave the same sums, and concurrent ones keep every
+/// condition. Other engines refuse the level before anything is loaded.
+#[test]
+fn procedures_leave_the_same_tables_as_the_client() {
+    for own in installed() {
+        let logic = |logic: &str| {
+            [("workload.transactions", Value::Integer(1_150)), ("workload.logic", text(logic))]
+        };
+        if !["postgres", "mariadb"].contains(&own.engine.name()) {
+            let refused = own.objections(&logic("procedures"));
+            assert_eq!(refused, ["workload.logic"], "{}", own.name);
+            continue;
+        }
+        let mut all = Vec::new();
+        for level in ["client", "procedures"] {
+            own.measured(&logic(level), |context, seen| {
+                let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
+                assert_eq!(seen.work.errors, 0);
+                let lines = [ROLLED_BACK, LINES, REMOTE_LINES].map(|name| name.read(&seen));
+                all.push((sums(context), lines));
+            });
+        }
+        assert_eq!(all[0], all[1], "{}", own.name);
+        let [transactions, procedures] = logic("procedures");
+        let connections = ("workload.connections", Value::Integer(8));
+        own.measured(&[transactions, procedures, connections], |_, seen| {
+            let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
+            assert_eq!((seen.work.amount, seen.work.errors), (1_150, 0), "{}", own.name);
+        });
+    }
+}
+
 /// Concurrent transactions, which wait for each other and may be repeated, keep every condition:
 /// the trial checks them.
 #[test]
