@@ -47,6 +47,7 @@ studies! {
         sections: order_entry::SECTIONS,
     }
     { probe: scan::Scan, analysis: scan::STUDY, sections: scan::SECTIONS, }
+    { probe: decision_support::DecisionSupport, }
     { probe: lookup::Lookup, analysis: lookup::STUDY, }
     { probe: update::Update, analysis: update::STUDY, }
     {

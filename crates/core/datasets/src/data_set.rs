@@ -40,6 +40,11 @@ impl DataSet {
         Self { name: "pgbench", size: Size { scale: scale.into(), ..Size::default() } }
     }
 
+    /// All tables of TPC-H, LINEITEM first.
+    pub fn tpch(scale: f64) -> Self {
+        Self { name: "tpch", size: Size { scale, ..Size::default() } }
+    }
+
     /// The tables of sysbench, each with `rows` rows.
     pub fn sysbench(tables: u32, rows: u64, distribution: Distribution) -> Self {
         Self { name: "sysbench", size: Size { rows, tables, distribution, ..Size::default() } }

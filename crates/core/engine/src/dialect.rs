@@ -102,9 +102,14 @@ pub trait Dialect {
         ["", ""]
     }
 
-    /// The end of an ordered query of which only the first row is read.
-    fn first_row(&self) -> &'static str {
-        " LIMIT 1"
+    /// The end of an ordered query of which only the first rows are read.
+    fn first_rows(&self, rows: u32) -> String {
+        format!(" LIMIT {rows}")
+    }
+
+    /// The year of a column of dates.
+    fn year(&self, column: &str) -> String {
+        format!("extract(YEAR FROM {column})")
     }
 
     /// The statement that calls the stored procedure of [`Operation::InsertLoop`], where the engine
@@ -210,7 +215,9 @@ pub trait Dialect {
                     }
                     SqlPart::LockHint => hint.to_owned(),
                     SqlPart::Lock => lock.to_owned(),
-                    SqlPart::First => self.first_row().to_owned(),
+                    SqlPart::First => self.first_rows(1),
+                    SqlPart::Limit(rows) => self.first_rows(*rows),
+                    SqlPart::Year(column) => self.year(column),
                 });
                 parts.collect()
             }

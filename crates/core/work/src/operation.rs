@@ -110,6 +110,10 @@ pub enum SqlPart {
     Lock,
     /// Behind the order: only the first row is read.
     First,
+    /// Behind the order: only so many rows are read.
+    Limit(u32),
+    /// The year of this column of dates.
+    Year(String),
 }
 
 impl Operation {

@@ -95,6 +95,11 @@ impl Dialect for SqliteDialect {
         format!("?{number}")
     }
 
+    /// Dates are stored as text.
+    fn year(&self, column: &str) -> String {
+        format!("CAST(strftime('%Y', {column}) AS INTEGER)")
+    }
+
     /// The schema qualifies the index, not the table.
     fn create_index(&self, table: &Table) -> Option<String> {
         let name = self.quote(&index_name(table)?);

@@ -263,8 +263,12 @@ impl Dialect for MssqlDialect {
         [" WITH (UPDLOCK, ROWLOCK)", ""]
     }
 
-    fn first_row(&self) -> &'static str {
-        " OFFSET 0 ROWS FETCH NEXT 1 ROWS ONLY"
+    fn first_rows(&self, rows: u32) -> String {
+        format!(" OFFSET 0 ROWS FETCH NEXT {rows} ROWS ONLY")
+    }
+
+    fn year(&self, column: &str) -> String {
+        format!("year({column})")
     }
 
     fn insert_loop(&self, _: &Table) -> Option<String> {
