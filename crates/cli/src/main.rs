@@ -36,6 +36,7 @@ use serve::Serve;
 use show::Show;
 use size::{Results, Size};
 use survey::SurveyTool;
+use tune::Tune;
 use waits::{Observations, Waits};
 
 fn main() -> std::process::ExitCode {
@@ -58,6 +59,7 @@ const COMMANDS: &[Command] = &[
     Command::new::<Init>(Experiments),
     Command::new::<Check>(Experiments),
     Command::new::<Run>(Experiments),
+    Command::new::<Tune>(Experiments),
     Command::new::<Show>(Experiments),
     Command::new::<Compare>(Experiments),
     Command::new::<History>(Experiments),

@@ -4,7 +4,8 @@ use clap::Parser;
 use command_line::session::{Session, exit_code};
 use command_line::{Context, ExitCode, Failure, Tool, results};
 use engine::Permits;
-use std::path::PathBuf;
+use experiment::Experiment;
+use std::path::{Path, PathBuf};
 
 /// Run or resume an experiment, then show the results
 #[derive(Debug, Parser)]
@@ -39,6 +40,18 @@ pub struct Run {
     pub json: bool,
 }
 
+/// A file with knobs has no levels to run.
+pub fn refuse_knobs(experiment: &Experiment, file: &Path) -> Result<(), Failure> {
+    if experiment.search.is_none() {
+        return Ok(());
+    }
+    let file = file.display();
+    Err(Failure::usage(format!(
+        "{file} has knobs: `steelbench tune {file}` searches them, and `steelbench tune --check \
+         {file}` validates them"
+    )))
+}
+
 impl Tool for Run {
     const EXAMPLES: [&'static str; 2] = [
         "steelbench run random-insert.toml",
@@ -47,6 +60,7 @@ impl Tool for Run {
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let experiment = context.experiment(&self.file)?;
+        refuse_knobs(&experiment, &self.file)?;
         let session = Session {
             results: results::path(self.results.as_ref(), &experiment.name),
             fresh: self.fresh,

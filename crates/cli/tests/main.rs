@@ -108,6 +108,7 @@ mod throttle;
 mod time;
 mod timeouts;
 mod try_change;
+mod tune;
 mod unwritable;
 mod volumes;
 mod waits;

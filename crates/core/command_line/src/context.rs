@@ -103,6 +103,16 @@ impl Context {
         self.validated(draft.build(&self.registry.catalog()), name, &draft.source())
     }
 
+    /// Validates an experiment that is made from a file in this folder.
+    ///
+    /// # Errors
+    /// All that is wrong with it, each with its line in the draft.
+    pub fn build_in(&self, draft: &Draft, folder: &Path) -> Result<Experiment, FileErrors> {
+        let mut experiment = draft.build(&self.registry.catalog())?;
+        experiment.folder = folder.to_path_buf();
+        runner::load(self.registry, experiment)
+    }
+
     fn validated(
         &self,
         read: Result<Experiment, FileErrors>,

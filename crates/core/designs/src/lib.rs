@@ -9,22 +9,27 @@
 //! - [`Lenth`]: effects without repeats; [`Stratum`]: effects with repeats
 //! - [`Fit`]: least squares; [`models`]: models with interactions under heredity
 //! - [`central_composite`], [`box_behnken`], [`Coding`]: designs of response surfaces
+//! - [`Optimiser`]: a search by the improvement that a [`Forest`] expects in a [`Space`]
 //! - [`Surface`]: the second-order model, its lack of fit and its path of steepest ascent
 //! - [`Stationary`]: its stationary point; [`RegionRange`]: where that may be
 
 mod alias;
 mod coding;
 mod design;
+mod draw;
 mod effects;
 mod fit;
+mod forest;
 mod fraction;
 mod heredity;
 mod lenth;
+mod optimiser;
 mod path;
 mod plackett_burman;
 mod region;
 mod screening;
 mod search;
+mod space;
 mod stationary;
 mod surface;
 mod surface_design;
@@ -32,14 +37,18 @@ mod surface_design;
 pub use alias::{Chain, Contrasts, Term};
 pub use coding::{Coding, Scale};
 pub use design::{Design, WholePlots};
+pub use draw::Draw;
 pub use effects::{Effect, Stratum, detectable};
 pub use fit::{Fit, FitError};
+pub use forest::{Forest, Prediction};
 pub use fraction::{Fraction, FractionError, Generator, RUNS_MAX, Resolution, fewest_runs};
 pub use heredity::{Model, models};
 pub use lenth::{Lenth, Limits};
+pub use optimiser::{Optimiser, Proposal, Ranked, Tried};
 pub use plackett_burman::{PLACKETT_BURMAN_RUNS, plackett_burman};
 pub use region::RegionRange;
 pub use screening::{Screening, ScreeningError, Size};
+pub use space::{Domain, Independent, Point, Rules, Space};
 pub use stationary::{Kind, Stationary};
 pub use surface::{LackOfFit, Order, Surface, steepest};
 pub use surface_design::{Alpha, SurfaceDesign, SurfacePart, box_behnken, central_composite};

@@ -25,6 +25,10 @@ pub trait Engine: Send + Sync {
     fn durability(&self) -> &'static [DurabilityRule] {
         &[]
     }
+    /// The forms in which people give its settings to it, the usual one first.
+    fn settings_forms(&self) -> &'static [SettingsForm] {
+        &[]
+    }
     /// Levels that the commented example file varies; `None`: those of the first setting that can
     /// be doubled twice.
     fn example_levels(&self) -> Option<ExampleLevels> {
@@ -83,6 +87,15 @@ pub trait Engine: Send + Sync {
     fn file_queries(&self) -> Option<&dyn FileQueries> {
         None
     }
+}
+
+/// A form in which an engine reads settings.
+#[derive(Debug, Clone, Copy)]
+pub struct SettingsForm {
+    /// Its name: a file, or a statement.
+    pub name: &'static str,
+    /// Writes settings with their values.
+    pub write: fn(&[(String, String)]) -> String,
 }
 
 /// Prepares the targets of consecutive trials that share their folders, and keeps what they can

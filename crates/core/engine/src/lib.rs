@@ -36,7 +36,7 @@ pub use dialect::Dialect;
 pub use engine::{
     Ability, Answer, CacheReport, CacheState, Collected, ConnectionSet, Done, Engine, EngineError,
     EngineUse, Explained, Folders, Host, Instance, PageUse, Permits, Results, RetryCause,
-    WaitCollector,
+    SettingsForm, WaitCollector,
 };
 pub use facets::{
     ColumnMethods, DatabaseFiles, Explainer, FileQueries, FileTarget, Prerequisites, Recovery,

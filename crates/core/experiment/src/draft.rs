@@ -32,6 +32,26 @@ impl Draft {
         draft
     }
 
+    /// An experiment with knobs as one without them, and without the values that it gives them:
+    /// linked levels give these.
+    pub fn without_knobs(experiment: &Experiment) -> Self {
+        // The source was read as an experiment before.
+        let mut document: DocumentMut = experiment.source.parse().unwrap_or_default();
+        document.remove("knob");
+        document.remove("tune");
+        for knob in experiment.search.iter().flat_map(|search| &search.knobs) {
+            let mut parts: Vec<&str> = knob.setting.split('.').collect();
+            let last = parts.pop().unwrap_or_default();
+            let table = parts.into_iter().try_fold(document.as_item_mut(), |item, part| {
+                item.as_table_like_mut()?.get_mut(part)
+            });
+            if let Some(table) = table.and_then(Item::as_table_like_mut) {
+                table.remove(last);
+            }
+        }
+        Self { document, ..Self::default() }
+    }
+
     /// Adds a comment at the beginning of the file.
     pub fn comment(&mut self, text: &str) {
         self.comments.extend(text.lines().flat_map(|line| ["# ", line, "\n"]));
@@ -163,6 +183,13 @@ impl LinkedSettings {
         V: Into<Value>,
     {
         self.0.insert(setting.path(), written(setting.declaration.kind, value.into()));
+        self
+    }
+
+    /// Gives the setting of this path a value.
+    #[must_use]
+    pub fn with_value(mut self, path: &str, value: Value) -> Self {
+        self.0.insert(path, written(Kind::Scalar, value));
         self
     }
 

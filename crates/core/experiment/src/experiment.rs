@@ -1,5 +1,5 @@
 use crate::error::{Errors, FileErrors};
-use crate::{Configuration, FromValue, Invalid, NamedFile, Setting, SurfaceFactor, Value};
+use crate::{Configuration, FromValue, Invalid, NamedFile, Search, Setting, SurfaceFactor, Value};
 use designs::{Screening, SurfaceDesign};
 use observations::{HoldOut, UnmeasuredTable};
 use std::collections::BTreeMap;
@@ -20,6 +20,8 @@ pub struct Experiment {
     pub configurations: Vec<Configuration>,
     /// How they follow from the factors.
     pub design: Design,
+    /// The search over knobs, of a file that has some.
+    pub search: Option<Search>,
     /// Position of the baseline in `configurations`.
     pub baseline: Option<usize>,
     /// Levels that are not among those of the factors, because their engine is not installed.

@@ -22,6 +22,8 @@ pub(crate) const DESIGNS: &[&str] = &["grid", "screening", "race", "response-sur
 pub(crate) const SURFACES: &[&str] = &["central-composite", "box-behnken"];
 /// Places of the axial points of a central composite design.
 pub(crate) const AXIAL: &[&str] = &["faced", "rotatable", "orthogonal-blocks"];
+/// Scales of knobs.
+const SCALES: &[&str] = &["linear", "log"];
 /// Resolutions of screening designs.
 const RESOLUTIONS: &[&str] = &["III", "IV", "V"];
 
@@ -52,6 +54,8 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
         "The combinations of levels that are run: all of them (grid), all until they lose (race), \
          a screening design of two levels for each factor, or the points of a response surface.",
     ),
+    ("knob", "A setting that `steelbench tune` searches within a range."),
+    ("tune", "The search over the knobs: its budget, limits and constraints."),
     ("manual", "A manual step at each change of a factor's level."),
     ("hooks", "Shell commands that run around the trials and the run."),
     ("order", "The order of the trials."),
@@ -108,6 +112,22 @@ settings! {
         "design.centre_points", Kind::Count { min: 0, max: 100 }, "3", Shown "3";
     /// Factors of a response surface whose levels have equal ratios, not equal differences.
     pub LOG_SCALE: Vec<String> = "design.log_scale", Kind::TextList;
+    /// Time or trials that the search and its confirmation may take: "3 h", "60 trials".
+    pub(crate) BUDGET: String = "tune.budget", Kind::Text, "60 trials", Shown "\"3 h\"";
+    /// Relative improvement below which a search is not worth continuing, and a setting not worth
+    /// changing.
+    pub(crate) WORTH: f64 = "tune.worth", Kind::Share, "2%";
+    /// Limits on responses that a configuration must keep: "latency_p99 <= 20 ms".
+    pub(crate) SUBJECT_TO: Vec<String> =
+        "tune.subject_to", Kind::TextList, Shown "[\"latency_p99 <= 20 ms\"]";
+    /// Relations between knobs, numeric settings, `memory` and `cpus` of the machine that a
+    /// configuration must keep. Sizes are in bytes.
+    pub(crate) CONSTRAINTS: Vec<String> =
+        "tune.constraints", Kind::TextList,
+        Shown "[\"shared_buffers + connections * work_mem <= 0.7 * memory\"]";
+    /// Knobs that may take values with which a crash loses data.
+    pub(crate) ALLOW_DATA_LOSS: Vec<String> =
+        "tune.allow_data_loss", Kind::TextList, Shown "[\"synchronous_commit\"]";
 
     /// Shell command that runs before the first trial of a session.
     pub BEFORE_RUN: Option<String> =
@@ -219,6 +239,23 @@ settings! {
 }
 
 settings! {
+    /// Keys of one `[[knob]]`, in addition to `when`.
+    pub(crate) const KNOB = [];
+    /// Dotted path of the setting.
+    pub(crate) KNOB_SETTING: String = "knob.setting", Kind::Text;
+    /// Lower and upper bound of its numbers: [1, 100].
+    pub(crate) KNOB_RANGE: Option<Value> = "knob.range", Kind::ScalarList;
+    /// All its values, instead of a range.
+    pub(crate) KNOB_VALUES: Option<Value> = "knob.values", Kind::ScalarList;
+    /// Further values with a meaning of their own, such as -1 and 0.
+    pub(crate) KNOB_SPECIAL: Option<Value> = "knob.special", Kind::ScalarList;
+    /// Unit in which the range is written and the setting is given: MB, ms.
+    pub(crate) KNOB_UNIT: Option<String> = "knob.unit", Kind::Text;
+    /// Scale on which values of the range are drawn.
+    pub(crate) KNOB_SCALE: String = "knob.scale", Kind::Choice(SCALES), "linear";
+}
+
+settings! {
     /// Keys of one `[[predict]]`.
     pub(crate) const PREDICT = [];
     /// Name of the table.
@@ -249,8 +286,8 @@ pub(crate) const OBSERVE: &[Declaration] = declarations![
 #[cfg(test)]
 mod tests {
     use super::{
-        ENGINE, LEVEL, LEVEL_FACTOR, MANUAL, MANUAL_FACTOR, MANUAL_TEXT, NAME, OBSERVE, PREDICT,
-        PREDICT_NAME, PROBE, SETTINGS, VOLUME, VOLUME_NAME, VOLUME_PATH,
+        ENGINE, KNOB, KNOB_SETTING, LEVEL, LEVEL_FACTOR, MANUAL, MANUAL_FACTOR, MANUAL_TEXT, NAME,
+        OBSERVE, PREDICT, PREDICT_NAME, PROBE, SETTINGS, VOLUME, VOLUME_NAME, VOLUME_PATH,
     };
     use std::collections::HashSet;
 
@@ -267,10 +304,13 @@ mod tests {
             MANUAL_TEXT,
             LEVEL_FACTOR,
             PREDICT_NAME,
+            KNOB_SETTING,
         ];
         let required = required.map(crate::Setting::path);
         let mut paths = HashSet::new();
-        for setting in [SETTINGS, OBSERVE, VOLUME, MANUAL, LEVEL, PREDICT].into_iter().flatten() {
+        for setting in
+            [SETTINGS, OBSERVE, VOLUME, MANUAL, LEVEL, PREDICT, KNOB].into_iter().flatten()
+        {
             let holds = setting.is_consistent() || required.contains(&setting.path);
             assert!(holds, "{}: {:?}", setting.path, setting.default);
             assert!(paths.insert(setting.path), "{} twice", setting.path);

@@ -13,6 +13,7 @@
 //! - `named_file`: scripts and other files that an experiment names
 //! - `plan`: the order of the trials
 //! - `surface`: factors of a response surface
+//! - `knobs`, `relation`: a search over ranges of settings, and relations between them
 //! - `changes`: what differs between two versions of a file
 //! - `read`: reads files that people write, up to a size
 //! - `form`: files of another form, read with the same units and errors
@@ -31,11 +32,13 @@ pub mod file;
 mod form;
 mod hidden;
 mod human;
+mod knobs;
 mod named_file;
 mod nearest;
 mod parse;
 mod plan;
 mod read;
+mod relation;
 mod schema;
 mod setting;
 mod surface;
@@ -51,12 +54,14 @@ pub use experiment::{
     Volume,
 };
 pub use form::{Field, Fields, Form};
+pub use knobs::{Budget, Knob, KnobValues, Search};
 pub use named_file::NamedFile;
 pub use nearest::{nearest, unknown_name};
 pub use observations::{FromValue, Role, Value};
 pub use parse::{DesignKind, NoFileName, file_name, parse, race_first};
 pub use plan::{Plan, PlannedTrial};
 pub use read::{SOURCE_BYTES_MAX, read_bytes, read_text};
+pub use relation::{Relation, RelationError, unit_factor};
 pub use schema::schema;
 pub use setting::{Catalog, Declaration, Example, ExampleLevels, Kind, Setting};
 pub use surface::{RangeError, SurfaceFactor};

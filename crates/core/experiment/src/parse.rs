@@ -7,6 +7,7 @@
 mod design;
 mod expand;
 mod factors;
+mod knobs;
 mod run;
 mod surface;
 
@@ -89,11 +90,13 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     let configurations = reader.configurations(&base, &factors, design.as_ref());
     reader.check_candidates(design.as_ref(), &configurations);
     let baseline = reader.baseline(&factors, &configurations);
+    let search = reader.search(&core, &configurations);
     reader.check_number_of_trials(repeats.blocks.max(), configurations.len());
     let experiment = Experiment {
         name: reader.name(&core),
         configurations,
         design: design.unwrap_or(Design::Grid),
+        search,
         baseline,
         left_out: Vec::new(),
         predict,
@@ -125,7 +128,8 @@ impl<'a> Reader<'a> {
                 self.errors.add(&entry.key_span, "", Fault::unknown("section", name, &known));
                 continue;
             }
-            let several = ["level", "exclude", "volume", "manual", "predict"].contains(&name);
+            let several =
+                ["level", "exclude", "volume", "manual", "predict", "knob"].contains(&name);
             let brackets = if several { format!("[[{name}]]") } else { format!("[{name}]") };
             match (&entry.node.content, several) {
                 (Content::Table(_), false) => {}
@@ -210,7 +214,9 @@ impl<'a> Reader<'a> {
     /// The values that all other sections with one value a key give.
     fn core_settings(&mut self) -> Values {
         let mut values = Values::default();
-        for section in ["experiment", "design", "hooks", "order", "repeats", "limits", "model"] {
+        for section in
+            ["experiment", "design", "tune", "hooks", "order", "repeats", "limits", "model"]
+        {
             if let Some(node) = self.root.value(section) {
                 self.read_table(node, section, SETTINGS, &[], &mut values);
             }
@@ -368,13 +374,18 @@ fn owners<'a>(root: &'a Node, section: &str, path: &str) -> Vec<&'a Node> {
 /// Where each setting stands, for objections of engines and probes; of a section, where it begins.
 fn spans(root: &Node) -> BTreeMap<String, Range<usize>> {
     let mut spans = BTreeMap::new();
-    for section in ["target", "workload", "observe"] {
+    for section in ["target", "workload", "observe", "tune"] {
         if let Some(entry) = root.get(section) {
             spans.insert(section.into(), entry.key_span.clone());
             let leaves = entry.node.leaves(section);
             spans.extend(leaves.into_iter().map(|leaf| (leaf.path, leaf.node.span.clone())));
         }
     }
+    let knobs = root.tables("knob").iter().filter_map(|knob| {
+        let setting = knob.value("setting")?;
+        Some((setting.text()?.to_owned(), setting.span.clone()))
+    });
+    spans.extend(knobs);
     // A setting that is varied is discussed where its levels stand.
     let varied = root.leaves_of("factors", "");
     let linked = root.tables("level").iter().rev().flat_map(|level| level.leaves_of("set", ""));

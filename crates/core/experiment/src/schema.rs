@@ -1,7 +1,7 @@
 //! A JSON Schema of the experiment file, for editors.
 
 use crate::common::{ENGINE, PROBE};
-use crate::file::{LEVEL, MANUAL, OBSERVE, PREDICT, SECTIONS, SETTINGS, VOLUME};
+use crate::file::{KNOB, LEVEL, MANUAL, OBSERVE, PREDICT, SECTIONS, SETTINGS, VOLUME};
 use crate::human::{BANDWIDTH_MAX, BANDWIDTH_MIN, DURATION_S_MAX, RATE_MAX, RATE_MIN, units};
 use crate::{Catalog, Declaration, Kind};
 use serde_json::{Map, Value, json};
@@ -29,6 +29,7 @@ pub fn schema(catalog: &Catalog) -> Value {
                 &["name", "rows", "rows_per_page"],
             )),
             "manual" => list(&required(common_table("manual", MANUAL), &["factor", "text"])),
+            "knob" => list(&knob()),
             "report" => report(),
             other => common_table(other, SETTINGS),
         };
@@ -242,6 +243,20 @@ fn level() -> Value {
     let mut schema = required(common_table("level", LEVEL), &["factor", "name"]);
     schema["properties"]["set"] =
         json!({ "type": "object", "description": "The settings of the level, by dotted path." });
+    schema
+}
+
+fn knob() -> Value {
+    let mut schema = required(common_table("knob", KNOB), &["setting"]);
+    for key in ["range", "values", "special"] {
+        schema["properties"][key]["type"] = json!("array");
+        schema["properties"][key]["items"] = json!({ "type": ["boolean", "number", "string"] });
+    }
+    schema["properties"]["when"] = json!({
+        "type": "object",
+        "minProperties": 1,
+        "description": "Values of earlier knobs with which this one has an effect.",
+    });
     schema
 }
 

@@ -2,8 +2,10 @@
 
 use statrs::distribution::{Continuous, ContinuousCDF, Normal, StudentsT};
 use statrs::function::beta::beta_reg;
+use statrs::function::erf::erfc;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
 thread_local! {
     /// By tail and degrees of freedom, as bits.
@@ -16,6 +18,16 @@ const QUANTILES_MAX: usize = 1024;
 /// Probability that |t| with `df` degrees of freedom is at least this large.
 pub fn t_two_sided_p(t: f64, df: f64) -> f64 {
     if t.is_infinite() { 0.0 } else { beta_reg(df / 2.0, 0.5, df / (df + t * t)) }
+}
+
+/// Probability that a standard normal value is above `z`.
+pub fn normal_upper_p(z: f64) -> f64 {
+    0.5 * erfc(z * FRAC_1_SQRT_2)
+}
+
+/// Density of the standard normal distribution.
+pub fn normal_density(z: f64) -> f64 {
+    (-0.5 * z * z).exp() / TAU.sqrt()
 }
 
 /// The t that is exceeded with probability `upper` (under one half).

@@ -3,9 +3,11 @@
 //! is.
 //!
 //! - [`t_quantile`], [`t_two_sided_p`], [`f_upper_p`]: Student's t and F, as exact as scipy's
+//! - [`normal_upper_p`], [`normal_density`]: the normal distribution
 //! - [`correct`], [`adjusted`]: Holm's correction of a family of tests
 //! - [`change_points`]: where a series of runs changes its level
 //! - [`regimes`]: whether repeats fall into two or three groups
+//! - [`confirmation`]: the gain of the best of several candidates
 //! - [`racing`]: which of many candidates leave, block by block
 //! - [`discoveries`]: false discovery rates of a family of tests
 //! - [`step`]: the step in which values were rounded
@@ -13,6 +15,7 @@
 //! - [`median`], [`median_of_sorted`]
 
 pub mod change_points;
+pub mod confirmation;
 mod distribution;
 mod interval;
 mod least_squares;
@@ -22,7 +25,10 @@ mod regimes;
 mod series;
 mod step;
 
-pub use distribution::{adjusted, correct, discoveries, f_upper_p, t_quantile, t_two_sided_p};
+pub use distribution::{
+    adjusted, correct, discoveries, f_upper_p, normal_density, normal_upper_p, t_quantile,
+    t_two_sided_p,
+};
 pub use interval::Interval;
 pub use least_squares::{dot, independent_columns, non_negative, norm};
 pub use median::{median, median_of_sorted};

@@ -46,7 +46,7 @@ use by_url::{connect_to_observe, global_status, product, while_doing};
 pub use compression::Compression;
 pub use dialect::MariaDialect;
 use engine::{Ability, Engine, EngineError, Folders, Host, Servers, StatementLogs, WaitType};
-use engine::{Plans, Prerequisites, Recovery};
+use engine::{Plans, Prerequisites, Recovery, SettingsForm};
 use errors::{failed_at, said_by_server, what_to_do};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
 use observations::EngineVersion;
@@ -75,6 +75,10 @@ impl Engine for MariaDb {
 
     fn durability(&self) -> &'static [DurabilityRule] {
         settings::DURABILITY_RULES
+    }
+
+    fn settings_forms(&self) -> &'static [SettingsForm] {
+        settings::FORMS
     }
 
     fn abilities(&self) -> &'static [Ability] {

@@ -4,7 +4,7 @@ use super::compression;
 use super::server::{Installation, validate_setup, variables};
 use crate::client::{Config, Environment};
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
-use engine::{CacheState, EngineError};
+use engine::{CacheState, EngineError, SettingsForm};
 use experiment::durability::DURABILITY;
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid, Kind, Value};
 use experiment::{declarations, settings};
@@ -89,6 +89,15 @@ pub const DURABILITY_RULES: &[DurabilityRule] = &[
         applied: [None; 2],
     },
 ];
+
+/// A section of an option file.
+pub const FORMS: &[SettingsForm] = &[SettingsForm {
+    name: "option file",
+    write: |settings| {
+        let lines = settings.iter().map(|(name, value)| format!("{name} = {value}\n"));
+        std::iter::once("[mysqld]\n".to_owned()).chain(lines).collect()
+    },
+}];
 
 /// Settings that only a private server has.
 const PRIVATE_ONLY: &[Declaration] = declarations![VERSION, BINDIR, USER, VOLUME, LOG_VOLUME];

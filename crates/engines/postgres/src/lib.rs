@@ -50,7 +50,7 @@ use engine::{
     Ability, Engine, EngineError, Folders, Host, LiveObserver, ObserveOptions, QueryLimits,
     QueryReader, RetryCause, Server, ServerError, Servers, StatementLogs, WaitType,
 };
-use engine::{ColumnMethods, Dumps, Plans, Prerequisites, Recovery};
+use engine::{ColumnMethods, Dumps, Plans, Prerequisites, Recovery, SettingsForm};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
 use observations::{Advice, EngineVersion, Survey, SurveyedServer, Unread};
 use server::PostgresProduct;
@@ -81,6 +81,10 @@ impl Engine for Postgres {
 
     fn durability(&self) -> &'static [DurabilityRule] {
         settings::DURABILITY_RULES
+    }
+
+    fn settings_forms(&self) -> &'static [SettingsForm] {
+        settings::FORMS
     }
 
     fn abilities(&self) -> &'static [Ability] {

@@ -1,10 +1,11 @@
 //! Settings of `[target]` for PostgreSQL.
 
 use super::compression;
+use super::server::settings::line;
 use super::server::{Installation, installed_programs, validate_setup};
 use crate::client::{Config, Environment};
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
-use engine::{CacheState, EngineError};
+use engine::{CacheState, EngineError, SettingsForm};
 use experiment::durability::DURABILITY;
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid, Kind, Value};
 use experiment::{declarations, settings};
@@ -81,6 +82,24 @@ pub const DURABILITY_RULES: &[DurabilityRule] = &[
         applied: [None; 2],
     },
 ];
+
+/// A file that the server reads after postgresql.conf, and statements that write it.
+pub const FORMS: &[SettingsForm] = &[
+    SettingsForm {
+        name: "postgresql.auto.conf",
+        write: |settings| lines(settings, |name, value| line(name, value)),
+    },
+    SettingsForm {
+        name: "ALTER SYSTEM",
+        write: |settings| {
+            lines(settings, |name, value| format!("ALTER SYSTEM SET {};", line(name, value)))
+        },
+    },
+];
+
+fn lines(settings: &[(String, String)], line: impl Fn(&str, &str) -> String) -> String {
+    settings.iter().map(|(name, value)| line(name, value) + "\n").collect()
+}
 
 /// Settings that only a private server has.
 const PRIVATE_ONLY: &[Declaration] =

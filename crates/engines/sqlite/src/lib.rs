@@ -23,7 +23,7 @@ pub use database_files::SqliteFiles;
 pub use dialect::SqliteDialect;
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use engine::{Ability, CacheState, Engine, EngineError, Folders, Host};
-use engine::{DatabaseFiles, FileQueries, Prerequisites};
+use engine::{DatabaseFiles, FileQueries, Prerequisites, SettingsForm};
 use engine::{Need, Preflight, WaitType};
 use experiment::durability::DURABILITY;
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid, Kind, Value};
@@ -78,20 +78,6 @@ settings! {
     pub FINAL_CHECKPOINT: bool = "target.final_checkpoint", Kind::Bool, "true" => Durability;
 }
 
-/// With `normal`, SQLite's log is not synced at each commit.
-const DURABILITY_RULES: &[DurabilityRule] = &[
-    DurabilityRule {
-        path: "target.settings.synchronous",
-        keeps: &["full", "extra", "2", "3"],
-        applied: [Some("full"), Some("normal")],
-    },
-    DurabilityRule {
-        path: "target.settings.journal_mode",
-        keeps: &["delete", "truncate", "persist", "wal"],
-        applied: [None; 2],
-    },
-];
-
 /// The embedded engine.
 #[derive(Debug, Clone, Copy)]
 pub struct Sqlite;
@@ -106,7 +92,11 @@ impl Engine for Sqlite {
     }
 
     fn durability(&self) -> &'static [DurabilityRule] {
-        DURABILITY_RULES
+        pragma::DURABILITY_RULES
+    }
+
+    fn settings_forms(&self) -> &'static [SettingsForm] {
+        pragma::FORMS
     }
 
     fn database_files(&self) -> Option<&dyn DatabaseFiles> {

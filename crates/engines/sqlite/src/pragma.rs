@@ -3,8 +3,8 @@
 use super::failed;
 use super::session::text_of;
 use Form::{Number, Position, Switch, Word};
-use engine::EngineError;
-use experiment::{Configuration, Invalid, Value};
+use engine::{EngineError, SettingsForm};
+use experiment::{Configuration, DurabilityRule, Invalid, Value};
 use rusqlite::Connection;
 
 /// How a PRAGMA's value is written and read back.
@@ -45,6 +45,28 @@ const PRAGMAS: &[(&str, Form)] = &[
 /// Those that are kept in the file: given once, while it is empty. The others are given on every
 /// connection.
 const OF_THE_FILE: [&str; 2] = ["page_size", "auto_vacuum"];
+
+/// With `normal`, SQLite's log is not synced at each commit.
+pub const DURABILITY_RULES: &[DurabilityRule] = &[
+    DurabilityRule {
+        path: "target.settings.synchronous",
+        keeps: &["full", "extra", "2", "3"],
+        applied: [Some("full"), Some("normal")],
+    },
+    DurabilityRule {
+        path: "target.settings.journal_mode",
+        keeps: &["delete", "truncate", "persist", "wal"],
+        applied: [None; 2],
+    },
+];
+
+/// Statements for each connection; those of the file count while it is empty.
+pub const FORMS: &[SettingsForm] = &[SettingsForm {
+    name: "PRAGMA",
+    write: |settings| {
+        settings.iter().map(|(name, value)| format!("PRAGMA {name} = {value};\n")).collect()
+    },
+}];
 
 /// Where the settings stand in an experiment file.
 const PREFIX: &str = "target.settings.";

@@ -1,0 +1,152 @@
+//! `tune`: from the declaration to the confirmed settings.
+
+use crate::common::Lab;
+
+/// Elapsed time is the delay times the number of transactions; nothing else has an effect.
+const SCRIPTED: &str = r#"
+[experiment]
+name = "tuned"
+response = "elapsed"
+[target]
+engine = "null"
+delay = "4 ms"
+[workload]
+probe = "insert"
+connections = 1
+rows = 40
+rows_per_transaction = 1
+[[knob]]
+setting = "target.delay"
+range = ["0.2 ms", "9 ms"]
+scale = "log"
+[[knob]]
+setting = "target.data_files"
+range = [1, 8]
+[tune]
+budget = "40 trials"
+constraints = ["delay + data_files * 0.25 ms >= 2.2 ms"]
+[repeats]
+blocks = 3
+"#;
+
+/// The cells of the rows with this name.
+fn rows<'t>(text: &'t str, name: &str) -> Vec<Vec<&'t str>> {
+    let rows = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    rows.filter(|cells| cells.first() == Some(&name)).collect()
+}
+
+/// The delays of the candidates A and B, behind those of the present settings and the defaults.
+fn delays(page: &str) -> Vec<f64> {
+    let all = rows(page, "delay");
+    let settings = all.iter().find(|row| row.get(2) == Some(&"default")).unwrap();
+    settings[3..].iter().map(|cell| cell.parse().unwrap()).collect()
+}
+
+#[test]
+fn a_search_reports_its_confirmation_and_resumes() {
+    let lab = Lab::with(SCRIPTED);
+    let check = lab.steelbench(&["tune", "e.toml", "--check"]).expect(0).stdout;
+    assert!(check.contains("28 for the search, 12 for the confirmation"), "{check}");
+    assert!(!lab.path("results").exists());
+
+    let run = lab.steelbench(&["tune", "e.toml", "--explain"]).expect(0);
+    let page = &run.stdout;
+    assert!(page.contains("Settings A are better than the present ones in elapsed"), "{page}");
+    // Scripted delays repeat exactly: the gain is the ratio of the two delays.
+    let stated: f64 = rows(page, "A")[0][3].trim_end_matches('x').parse().unwrap();
+    let expected = 0.004 / delays(page)[0];
+    assert!((stated - expected).abs() < 0.002 * expected && stated > 4.0, "{page}");
+    assert!(page.contains("95 % of the measured gain"), "{page}");
+
+    let shown = lab.steelbench(&["show", "tuned"]).expect(0).stdout;
+    assert!(shown.contains("candidate") && shown.contains("present"), "{shown}");
+    let export = lab.steelbench(&["tune", "e.toml", "--explain"]).expect(0);
+    assert_eq!(export.stdout, run.stdout);
+    assert!(!export.stderr.contains("block 1"), "no trial is repeated: {}", export.stderr);
+
+    // Other knobs are another search.
+    lab.write("e.toml", &SCRIPTED.replace("range = [1, 8]", "range = [1, 9]"));
+    let other = lab.steelbench(&["tune", "e.toml"]).expect(2).stderr;
+    assert!(other.contains("recorded with other knobs or settings"), "{other}");
+}
+
+#[test]
+fn points_that_fail_or_break_a_limit_cannot_win() {
+    let limited = SCRIPTED.replace("[tune]", "[tune]\nsubject_to = [\"elapsed >= 90 ms\"]");
+    let lab = Lab::with(&limited);
+    let page = lab.steelbench(&["tune", "e.toml"]).expect(0).stdout;
+    // 40 rows in transactions of one row take 40 delays.
+    assert!(delays(&page).iter().all(|delay| *delay >= 90e-3 / 40.0), "{page}");
+    assert!(rows(&page, "defaults")[0].contains(&"failed"), "{page}");
+    assert!(!page.contains("; 0 failed or broke a limit"), "{page}");
+}
+
+#[test]
+fn wrong_declarations_fail_before_anything_runs() {
+    let with = |old: &str, new: &str| SCRIPTED.replace(old, new);
+    for (file, message) in [
+        (with("target.delay\"\nrange", "target.dely\"\nrange"), "did you mean `target.delay`"),
+        (with("range = [1, 8]", "range = [8, 1]"), "which is not below"),
+        (with("range = [1, 8]", "range = [0, 8]"), "expected 1 to"),
+        (with("[1, 8]", "[1, 8]\nspecial = [4]"), "special value 4 is in the range"),
+        (with("[1, 8]", "[1, 8]\nwhen = { dely = 1 }"), "unknown earlier knob `dely`"),
+        (with(">= 2.2 ms", ">= 25 ms"), "no combination of values keeps all constraints"),
+        (with("+ data_files", "+ data_fils"), "did you mean `data_files`"),
+        (with("40 trials", "20 trials"), "20 trials are too few"),
+        (with("40 trials", "some"), "neither a time"),
+        (with("[tune]", "[factors]\n\"workload.rows\" = [1]\n[tune]"), "has no factors"),
+    ] {
+        let lab = Lab::with(&file);
+        let error = lab.steelbench(&["tune", "e.toml"]).expect(2).stderr;
+        assert!(error.contains(message), "{message} is missing in\n{error}");
+        assert!(error.contains("e.toml:"), "{error}");
+        assert!(!lab.path("results").exists(), "{message}");
+    }
+    let lab = Lab::with(SCRIPTED);
+    let run = lab.steelbench(&["run", "e.toml"]).expect(2).stderr;
+    assert!(run.contains("`steelbench tune e.toml`"), "{run}");
+}
+
+#[test]
+fn knobs_that_can_lose_data_are_locked() {
+    let file = |engine: &str, setting: &str, values: &str, tune: &str| {
+        format!(
+            "[experiment]\nname = \"locked\"\n[target]\nengine = \"{engine}\"\n[workload]\nprobe = \
+             \"insert\"\nrows = 100\n[[knob]]\nsetting = \"target.settings.{setting}\"\nvalues = \
+             {values}\n[tune]\n{tune}\n"
+        )
+    };
+    let locked = [
+        ("sqlite", "synchronous", "[\"off\", \"full\"]"),
+        ("sqlite", "journal_mode", "[\"memory\", \"wal\"]"),
+        ("postgres", "fsync", "[true, false]"),
+        ("postgres", "full_page_writes", "[\"on\", \"off\"]"),
+        ("postgres", "synchronous_commit", "[\"on\", \"off\"]"),
+        ("mariadb", "innodb_flush_log_at_trx_commit", "[0, 1, 2]"),
+        ("mariadb", "innodb_doublewrite", "[\"ON\", \"OFF\"]"),
+    ];
+    for (engine, setting, values) in locked {
+        let lab = Lab::with(&file(engine, setting, values, ""));
+        let error = lab.steelbench(&["tune", "e.toml", "--check"]).expect(2).stderr;
+        assert!(error.contains("a crash can lose data with"), "{setting}: {error}");
+        assert!(error.contains(&format!("allow_data_loss = [\"{setting}\"]")), "{error}");
+    }
+    let allowed = "allow_data_loss = [\"synchronous\"]";
+    let lab = Lab::with(&file("sqlite", "synchronous", "[\"off\", \"full\"]", allowed));
+    lab.steelbench(&["tune", "e.toml", "--check"]).expect(0);
+    let safe = file("sqlite", "journal_mode", "[\"delete\", \"wal\"]", "");
+    Lab::with(&safe).steelbench(&["tune", "e.toml", "--check"]).expect(0);
+    // A server of the user needs a flag, and keeps running.
+    let live = file("postgres", "work_mem", "[\"4MB\", \"8MB\"]", "");
+    let live = live.replace("[workload]", "url = \"postgres://127.0.0.1:1/none\"\n[workload]");
+    let error = Lab::with(&live).steelbench(&["tune", "e.toml"]).expect(2).stderr;
+    assert!(error.contains("give --on-live to permit it"), "{error}");
+    let both = "allow_server_settings = true\nallow_restart = \"true\"\n[workload]";
+    let restarts = live.replace("[workload]", both);
+    let error = Lab::with(&restarts).steelbench(&["tune", "e.toml", "--on-live"]).expect(2).stderr;
+    assert!(error.contains("allow_restart"), "{error}");
+    // The engine judges the bounds of each knob.
+    let unknown = file("sqlite", "cash_size", "[1, 2]", "");
+    let error = Lab::with(&unknown).steelbench(&["tune", "e.toml", "--check"]).expect(2).stderr;
+    assert!(error.contains("did you mean `cache_size`") && error.contains("e.toml:9"), "{error}");
+}

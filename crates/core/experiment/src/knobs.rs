@@ -1,0 +1,123 @@
+//! Settings that a search varies within ranges, instead of levels that a grid runs.
+
+use crate::{Relation, Value, unit_factor};
+
+/// The search that an experiment file declares.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    /// Settings that vary, in the order of the file.
+    pub knobs: Vec<Knob>,
+    /// Relations that every configuration keeps.
+    pub constraints: Vec<Relation>,
+    /// Limits on responses.
+    pub subject_to: Vec<Relation>,
+    /// How much may be run.
+    pub budget: Budget,
+    /// Share below which an improvement does not matter.
+    pub worth: f64,
+}
+
+/// How much may be run, the confirmation included.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Budget {
+    /// A number of trials.
+    Trials(u32),
+    /// Seconds.
+    Time(f64),
+}
+
+/// A setting that varies.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Knob {
+    /// Dotted path of the setting.
+    pub setting: String,
+    /// Its values.
+    pub values: KnobValues,
+    /// Unit that numbers of the range are written with.
+    pub unit: Option<String>,
+    /// Values of earlier knobs with which it has an effect: the position of a knob, and its values.
+    pub when: Vec<(usize, Vec<Value>)>,
+}
+
+/// The values of a knob.
+#[derive(Debug, Clone, PartialEq)]
+pub enum KnobValues {
+    /// Numbers between two bounds.
+    Range {
+        /// Lower bound.
+        low: f64,
+        /// Upper bound.
+        high: f64,
+        /// True if values are drawn on a logarithmic scale.
+        is_log: bool,
+        /// True of whole numbers only.
+        is_whole: bool,
+        /// Further values with a meaning of their own.
+        special: Vec<f64>,
+    },
+    /// These.
+    Listed(Vec<Value>),
+}
+
+impl Knob {
+    /// The last part of its path.
+    pub fn name(&self) -> &str {
+        self.setting.rsplit('.').next().unwrap_or(&self.setting)
+    }
+
+    /// The value of the setting for a number of the range, or for a position in the list.
+    pub fn value(&self, number: f64) -> Value {
+        match (&self.values, &self.unit) {
+            (KnobValues::Listed(values), _) => {
+                values.get(number as usize).cloned().unwrap_or_default()
+            }
+            // A special value, such as -1, has no unit.
+            (KnobValues::Range { special, .. }, Some(unit)) if !special.contains(&number) => {
+                Value::Text(format!("{number}{unit}"))
+            }
+            (KnobValues::Range { .. }, _) if number.fract() == 0.0 => Value::Integer(number as i64),
+            (KnobValues::Range { .. }, _) => Value::Float(number),
+        }
+    }
+
+    /// The number of the range, or the position in the list, of a value of the setting.
+    pub fn number(&self, value: &Value) -> Option<f64> {
+        match &self.values {
+            KnobValues::Listed(values) => {
+                values.iter().position(|own| own == value).map(|at| at as f64)
+            }
+            KnobValues::Range { .. } => {
+                let number = value.as_f64().or_else(|| {
+                    let text = value.to_string();
+                    let digits = text.find(|c: char| c.is_alphabetic()).unwrap_or(text.len());
+                    let (digits, unit) = text.split_at(digits);
+                    let own = unit_factor(self.unit.as_deref()?)?;
+                    Some(digits.trim().parse::<f64>().ok()? * unit_factor(unit)? / own)
+                });
+                number.filter(|number| number.is_finite())
+            }
+        }
+    }
+
+    /// The bytes, seconds or plain number of a number of the range.
+    pub fn quantity(&self, number: f64) -> Option<f64> {
+        match &self.values {
+            KnobValues::Listed(values) => values.get(number as usize)?.as_f64(),
+            KnobValues::Range { .. } => {
+                let factor = self.unit.as_deref().and_then(unit_factor);
+                Some(number * factor.unwrap_or(1.0))
+            }
+        }
+    }
+
+    /// The values to test before anything runs: bounds, special and listed ones.
+    pub fn extremes(&self) -> Vec<Value> {
+        let numbers: Vec<f64> = match &self.values {
+            KnobValues::Listed(values) => (0..values.len()).map(|at| at as f64).collect(),
+            KnobValues::Range { low, high, special, .. } => {
+                [low, high].into_iter().chain(special).copied().collect()
+            }
+        };
+        numbers.into_iter().map(|number| self.value(number)).collect()
+    }
+}

@@ -1,0 +1,130 @@
+//! Which knobs the gain of the winner needs: knob after knob takes the winner's value, the most
+//! important one by the model first, and every step is measured in blocks of its own.
+
+use crate::confirmation::Outcomes;
+use crate::goal::Goal;
+use crate::space::Knobs;
+use crate::stage::{Contender, PRESENT, Purpose};
+use command_line::Failure;
+use designs::{Optimiser, Point, Rules as _, Tried};
+use observations::{Direction, Recording};
+use statistics::confirmation::{Rating, Rules, confirm};
+use statistics::{Interval, t_quantile};
+
+/// Share of the gain that the smallest set keeps.
+const KEPT: f64 = 0.95;
+/// Suffix of its experiment and results file.
+pub const SUFFIX: &str = "-knobs";
+
+/// The purpose of its experiment.
+pub const PURPOSE: Purpose<'static> = Purpose {
+    suffix: SUFFIX,
+    question: "Which of the winner's settings does its gain need?",
+    blocks: None,
+};
+
+/// One step of the path from the present settings to the winner.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// The knob that takes the winner's value.
+    pub knob: usize,
+    /// By how many times the response improves with it.
+    pub factor: f64,
+    /// 95 % interval of it, for all steps at once; `None`: a trial failed.
+    pub interval: Option<Interval>,
+    /// Gain of all steps up to this one over the present settings.
+    pub rating: Rating,
+}
+
+/// The measured path.
+#[derive(Debug, Clone)]
+pub struct Ablation {
+    /// Its steps.
+    pub steps: Vec<Step>,
+    /// Number of steps that keep nearly all of the gain; `None` if there is none to keep.
+    pub enough: Option<usize>,
+}
+
+/// The path from the present settings to the winner: the knobs in their order, and the points.
+pub struct Path {
+    /// Knobs, the most important one first.
+    pub knobs: Vec<usize>,
+    /// The present settings, then one point for each knob.
+    pub contenders: Vec<Contender>,
+}
+
+impl Path {
+    /// The path on which each step improves the predicted cost most.
+    pub fn new(knobs: &Knobs<'_>, optimiser: &Optimiser<'_>, tried: &[Tried], to: &Point) -> Self {
+        let from = knobs.present();
+        let mut at = from.clone();
+        let mut open: Vec<usize> = (0..to.len()).filter(|knob| from[*knob] != to[*knob]).collect();
+        let mut path = Self { knobs: Vec::new(), contenders: vec![Contender::new(PRESENT, from)] };
+        while !open.is_empty() {
+            let steps: Vec<Point> = open
+                .iter()
+                .map(|knob| {
+                    let mut point = at.clone();
+                    point[*knob] = to[*knob];
+                    point
+                })
+                .collect();
+            let costs = optimiser.predict(tried, &steps);
+            let allowed = |step: &usize| u8::from(!knobs.allows(&steps[*step]));
+            let best = (0..steps.len()).min_by(|left, right| {
+                allowed(left).cmp(&allowed(right)).then(costs[*left].total_cmp(&costs[*right]))
+            });
+            let Some(best) = best else { break };
+            let knob = open.remove(best);
+            at.clone_from(&steps[best]);
+            path.knobs.push(knob);
+            let name = format!("+ {}", knobs.search.knobs[knob].name());
+            path.contenders.push(Contender::new(name, at.clone()));
+        }
+        path
+    }
+
+    /// Judges a recording of its contenders.
+    pub fn measured(&self, recording: &Recording, goal: &Goal<'_>) -> Result<Ablation, Failure> {
+        let outcomes = Outcomes::read(recording, self.contenders.len(), goal)?;
+        let Some((response, baseline)) =
+            outcomes.response.as_ref().zip(outcomes.complete_baseline())
+        else {
+            return Err(Failure::failed("the present settings failed in a block of the ablation"));
+        };
+        let is_lower_better = response.direction == Direction::LowerIsBetter;
+        let rules = Rules { is_lower_better, range_max: f64::INFINITY, worth: 0.0 };
+        let ratings = confirm(&baseline, &outcomes.values[1..], rules);
+        let sign = if is_lower_better { -1.0 } else { 1.0 };
+        let steps: Vec<Step> = self
+            .knobs
+            .iter()
+            .zip(&ratings)
+            .zip(outcomes.values.windows(2))
+            .map(|((knob, rating), pair)| {
+                let both = pair[0].iter().zip(&pair[1]);
+                let logs: Vec<f64> =
+                    both.filter_map(|(was, is)| Some(sign * ((*is)? / (*was)?).ln())).collect();
+                let (factor, interval) = factor(&logs, self.knobs.len());
+                Step { knob: *knob, factor, interval, rating: *rating }
+            })
+            .collect();
+        let gain = |step: &Step| step.rating.gain.map_or(0.0, |gain| gain - 1.0);
+        let whole = steps.last().map_or(0.0, gain);
+        let is_enough = |step: &Step| whole > 0.0 && gain(step) >= KEPT * whole;
+        let enough = steps.iter().position(is_enough).map(|at| at + 1);
+        Ok(Ablation { steps, enough })
+    }
+}
+
+/// The mean factor and its interval among several.
+fn factor(logs: &[f64], family: usize) -> (f64, Option<Interval>) {
+    let n = logs.len() as f64;
+    let mean = logs.iter().sum::<f64>() / n;
+    let interval = (logs.len() >= 2).then(|| {
+        let squares: f64 = logs.iter().map(|own| (own - mean).powi(2)).sum();
+        let half = t_quantile(0.025 / family as f64, n - 1.0) * (squares / (n - 1.0) / n).sqrt();
+        Interval::around(mean, half).map(f64::exp)
+    });
+    (mean.exp(), interval)
+}

@@ -1,0 +1,309 @@
+//! The command: validation, search, confirmation, ablation.
+
+use crate::ablation::{self, Ablation, Path as AblationPath};
+use crate::confirmation::{self, CANDIDATES, Confirmation};
+use crate::document::Page;
+use crate::goal::Goal;
+use crate::search::{self, FIRST, History, Searched, Searching};
+use crate::space::Knobs;
+use crate::stage::{Contender, Purpose, Stage};
+use clap::Parser;
+use command_line::session::exit_code;
+use command_line::{Context, ExitCode, Failure, Tool, output, results};
+use designs::{Draw, Optimiser, Space};
+use engine::{Permits, SettingsForm};
+use experiment::common::ENGINE;
+use experiment::file::RESPONSE;
+use experiment::{Budget, Experiment, Invalid, Search};
+use observations::RunEnd;
+use observations::number::plural;
+use std::path::{Path, PathBuf};
+use work::Stop;
+
+/// Search settings within a budget, then confirm the gain in fresh blocks
+///
+/// Varies the knobs of an experiment file. Reports the confirmation only: the best points of the
+/// search, the defaults and the present settings in blocks of their own.
+#[derive(Debug, Parser)]
+#[command(name = "tune")]
+pub struct Tune {
+    /// The experiment file, with [[knob]] and [tune]
+    file: PathBuf,
+    /// The results file of the confirmation; that of the search lies beside it [default:
+    /// results/NAME.steelbench]
+    #[arg(short = 'o', long, value_name = "FILE")]
+    results: Option<PathBuf>,
+    /// Validate the knobs and print the plan; run nothing
+    #[arg(long)]
+    check: bool,
+    /// After the confirmation, measure which of the winner's settings its gain needs
+    #[arg(long)]
+    explain: bool,
+    /// Permit a server that `target.url` names: only settings that need no restart change, and they
+    /// are restored at the end
+    #[arg(long)]
+    on_live: bool,
+    /// Form in which the winner's settings are printed; an unknown one lists those of the engine
+    #[arg(long, value_name = "FORM")]
+    form: Option<String>,
+    /// Print events and the summary of the confirmation as JSON, one object per line
+    #[arg(long)]
+    json: bool,
+}
+
+/// Trials of a budget.
+struct Plan {
+    confirmation: usize,
+    has_defaults: bool,
+}
+
+impl Tool for Tune {
+    const EXAMPLES: [&'static str; 2] =
+        ["steelbench tune sqlite-tune.toml", "steelbench tune sqlite-tune.toml --explain"];
+
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let base = context.experiment(&self.file)?;
+        let Some(search) = base.search.as_ref() else {
+            return Err(Failure::usage(format!(
+                "{}: there is no [[knob]] to tune; docs/tune.md shows one",
+                self.file.display()
+            )));
+        };
+        let Some(present) = base.configurations.first() else {
+            return Err(Failure::usage("the experiment has no configuration"));
+        };
+        let form = self.form(context, &base)?;
+        let knobs = Knobs::new(search, present);
+        let stage =
+            Stage { context, file: &self.file, base: &base, knobs: &knobs, json: self.json };
+        let space = Space { domains: knobs.domains(), rules: &knobs };
+        let is_live = self.permit_server(&base)?;
+        if space.random(&mut Draw::new(base.repeats.seed)).is_none() {
+            return Err(self.objection(&base, "tune.constraints", CONTRADICTION));
+        }
+        let plan = self.plan(&base, search, &knobs, is_live)?;
+        let results = results::path(self.results.as_ref(), &base.name);
+        self.test_bounds(&stage, &results)?;
+        if self.check {
+            return output::print_wrapped(&planned(search, &plan));
+        }
+        let goal = Goal { response: base.get(RESPONSE), limits: &search.subject_to };
+        let searching = Searching {
+            stage: &stage,
+            optimiser: Optimiser {
+                space,
+                seed: base.repeats.seed,
+                first: FIRST,
+                worth: search.worth,
+            },
+            goal: &goal,
+            results: &Stage::beside(&results, search::SUFFIX),
+            reserved: plan.confirmation,
+        };
+        let history = match searching.run()? {
+            Searched::Done(history) => history,
+            Searched::Stopped(end) => return Ok(self.stopped(&end)),
+        };
+        self.confirm(&searching, &history, &plan, &results, form)
+    }
+}
+
+const CONTRADICTION: &str = "no combination of values keeps all constraints";
+
+impl Tune {
+    /// Confirms the best points, and prints the page.
+    fn confirm(
+        &self,
+        searching: &Searching<'_>,
+        history: &History,
+        plan: &Plan,
+        results: &Path,
+        form: Option<&SettingsForm>,
+    ) -> Result<ExitCode, Failure> {
+        let Searching { stage, goal, optimiser, .. } = searching;
+        let best = searching.best(history, CANDIDATES);
+        let defaults = plan.has_defaults.then(|| stage.knobs.defaults());
+        let contenders = confirmation::contenders(stage.knobs.present(), defaults, best);
+        if contenders.len() < 2 {
+            return Err(Failure::failed("every point of the search failed or broke a limit"));
+        }
+        if let Some(end) = conduct(stage, &confirmation::PURPOSE, &contenders, results)? {
+            return Ok(self.stopped(&end));
+        }
+        let session = stage.session(results, false);
+        let recording = session.recording(stage.context)?;
+        let worth = stage.knobs.search.worth;
+        let confirmed = Confirmation::from_recording(&recording, contenders, goal, worth)?;
+        let mut ablation: Option<Ablation> = None;
+        if let Some(winner) = confirmed.winner.filter(|_| self.explain) {
+            let to = &confirmed.contenders[winner].point;
+            let path = AblationPath::new(stage.knobs, optimiser, &history.tried, to);
+            let file = Stage::beside(results, ablation::SUFFIX);
+            if let Some(end) = conduct(stage, &ablation::PURPOSE, &path.contenders, &file)? {
+                return Ok(self.stopped(&end));
+            }
+            ablation = Some(path.measured(&stage.recording(&file, None)?, goal)?);
+        }
+        let page = Page {
+            title: &stage.base.name,
+            knobs: stage.knobs,
+            history,
+            confirmation: &confirmed,
+            ablation: ablation.as_ref(),
+            form,
+        };
+        session.show_as(stage.context, &recording, None, &|summary| page.document(summary))?;
+        Ok(ExitCode::Ok)
+    }
+
+    /// Returns whether the file names a server of the user, which a flag has to permit.
+    fn permit_server(&self, base: &Experiment) -> Result<bool, Failure> {
+        let value = |path: &str| base.configurations.first().and_then(|own| own.value(path));
+        if value("target.url").is_none() {
+            return Ok(false);
+        }
+        if !self.on_live {
+            let message = "tune would change settings of this server; give --on-live to permit \
+                           it, or remove target.url to use a private server";
+            return Err(self.objection(base, "target.url", message));
+        }
+        if value("target.allow_restart").is_some() {
+            let message = "a search on your server changes only settings that need no restart; \
+                           remove target.allow_restart";
+            return Err(self.objection(base, "target.allow_restart", message));
+        }
+        Ok(true)
+    }
+
+    fn plan(
+        &self,
+        base: &Experiment,
+        search: &Search,
+        knobs: &Knobs<'_>,
+        is_live: bool,
+    ) -> Result<Plan, Failure> {
+        // The present settings of a server are those that it has; its defaults are not known.
+        let has_defaults = !is_live && knobs.present() != knobs.defaults();
+        let contenders = 1 + usize::from(has_defaults) + CANDIDATES;
+        let confirmation = contenders * base.repeats.blocks.max() as usize;
+        if base.repeats.blocks.max() < 2 {
+            let message = "a confirmation needs two blocks at least; five give much narrower \
+                           intervals";
+            return Err(self.objection(base, "tune", message));
+        }
+        let plan = Plan { confirmation, has_defaults };
+        match search.budget {
+            Budget::Trials(all) if (all as usize) < confirmation + FIRST + 1 => {
+                let message = format!(
+                    "{all} trials are too few: the confirmation takes {confirmation} and the first \
+                     round of the search {}",
+                    FIRST + 1
+                );
+                Err(self.objection(base, "tune.budget", &message))
+            }
+            _ => Ok(plan),
+        }
+    }
+
+    /// Has the engine judge the bounds of each knob, as it judges the levels of a grid.
+    fn test_bounds(&self, stage: &Stage<'_>, results: &Path) -> Result<(), Failure> {
+        let present = stage.knobs.present();
+        let knobs = stage.knobs.search.knobs.iter().enumerate();
+        let bounds = knobs.flat_map(|(at, knob)| {
+            let present = &present;
+            knob.extremes().into_iter().filter_map(move |value| {
+                let mut point = present.clone();
+                point[at] = knob.number(&value);
+                Some(Contender::new(format!("{}={value}", knob.name()), point))
+            })
+        });
+        let mut contenders: Vec<Contender> = Vec::new();
+        for own in bounds {
+            if !contenders.iter().any(|it| it.name == own.name) {
+                contenders.push(own);
+            }
+        }
+        let purpose = Purpose { suffix: "-bounds", question: "Bounds", blocks: Some(1) };
+        let experiment = stage.experiment(&purpose, &contenders)?;
+        let found = runner::preflight(
+            stage.context.registry,
+            &experiment,
+            results,
+            &Permits::default(),
+            &Stop::when(|| false),
+        );
+        if !found.invalid.is_empty() {
+            let objections = stage.base.objections(&found.invalid);
+            return Err(Failure::usage(self.rendered(stage.base, &objections)));
+        }
+        if found.missing.is_empty() {
+            Ok(())
+        } else {
+            Err(Failure::failed(found.missing.join("\n")))
+        }
+    }
+
+    /// The form in which settings are printed.
+    fn form(
+        &self,
+        context: &Context,
+        base: &Experiment,
+    ) -> Result<Option<&'static SettingsForm>, Failure> {
+        let name = base.configurations.first().map(|own| own.get(ENGINE)).unwrap_or_default();
+        let forms = context.registry.engine(&name).map(|engine| engine.settings_forms());
+        let forms = forms.unwrap_or_default();
+        let Some(asked) = &self.form else { return Ok(forms.first()) };
+        let found = forms.iter().find(|form| form.name == asked);
+        let known: Vec<&str> = forms.iter().map(|form| form.name).collect();
+        found.map(Some).ok_or_else(|| {
+            Failure::usage(experiment::unknown_name(&format!("form of {name}"), asked, &known))
+        })
+    }
+
+    fn objection(&self, base: &Experiment, path: &str, message: &str) -> Failure {
+        let errors = base.objections(&[Invalid::new(path, message)]);
+        Failure::usage(self.rendered(base, &errors))
+    }
+
+    fn rendered(&self, base: &Experiment, errors: &experiment::FileErrors) -> String {
+        errors.render(&self.file.display().to_string(), &base.source)
+    }
+
+    /// Says how the session ended, and how to continue.
+    fn stopped(&self, end: &RunEnd) -> ExitCode {
+        let code = exit_code(end, false, None);
+        output::complain(&format!("Resume with `steelbench tune {}`.", self.file.display()));
+        code
+    }
+}
+
+/// Runs one experiment; says when the session ended before it was complete.
+fn conduct(
+    stage: &Stage<'_>,
+    purpose: &Purpose<'_>,
+    contenders: &[Contender],
+    results: &Path,
+) -> Result<Option<RunEnd>, Failure> {
+    let experiment = stage.experiment(purpose, contenders)?;
+    let end = stage.conduct(&experiment, results, false)?;
+    Ok((!matches!(end, RunEnd::Completed(_))).then_some(end))
+}
+
+/// The plan of a search, in words.
+fn planned(search: &Search, plan: &Plan) -> String {
+    let budget = match search.budget {
+        Budget::Trials(all) => format!(
+            "{}: {} for the search, {} for the confirmation",
+            plural(all as usize, "trial"),
+            all as usize - plan.confirmation,
+            plan.confirmation
+        ),
+        Budget::Time(seconds) => format!(
+            "{}, of which {} of the confirmation",
+            observations::number::seconds(seconds),
+            plural(plan.confirmation, "trial")
+        ),
+    };
+    let names: Vec<&str> = search.knobs.iter().map(experiment::Knob::name).collect();
+    format!("Knobs:   {}\nBudget:  {budget}\n", names.join(", "))
+}

@@ -1,0 +1,121 @@
+//! The confirmation: the best points, the defaults and the present settings in fresh blocks. Only
+//! its figures are reported.
+
+use crate::goal::Goal;
+use crate::stage::{Contender, DEFAULTS, PRESENT, Purpose};
+use command_line::Failure;
+use designs::Point;
+use observations::{Direction, Recording, Response};
+use statistics::confirmation::{Rating, Rules, confirm, winner};
+
+/// Points of the search that are confirmed.
+pub const CANDIDATES: usize = 2;
+/// Range over blocks, relative to the mean, above which a candidate is unstable.
+pub const RANGE_MAX: f64 = 0.3;
+
+/// The purpose of its experiment.
+pub const PURPOSE: Purpose<'static> = Purpose {
+    suffix: "",
+    question: "By how much are the best settings of the search better than the present ones?",
+    blocks: None,
+};
+
+/// Its contenders: the present settings, the defaults where they differ, and the best points.
+pub fn contenders(present: Point, defaults: Option<Point>, best: Vec<Point>) -> Vec<Contender> {
+    let mut contenders = vec![Contender::new(PRESENT, present)];
+    contenders.extend(defaults.map(|point| Contender::new(DEFAULTS, point)));
+    let names = ["A", "B", "C", "D"];
+    contenders.extend(names.into_iter().zip(best).map(|(name, point)| Contender::new(name, point)));
+    contenders
+}
+
+/// The result of a confirmation.
+#[derive(Debug, Clone)]
+pub struct Confirmation {
+    /// Contenders, the present settings first.
+    pub contenders: Vec<Contender>,
+    /// The response.
+    pub response: Response,
+    /// Mean of the present settings.
+    pub present: f64,
+    /// Their range over blocks, relative to the mean.
+    pub present_range: f64,
+    /// Ratings of the others, in their order.
+    pub ratings: Vec<Rating>,
+    /// Blocks.
+    pub blocks: usize,
+    /// Position of the winner in `contenders`.
+    pub winner: Option<usize>,
+}
+
+impl Confirmation {
+    /// Judges a recording of these contenders.
+    pub fn from_recording(
+        recording: &Recording,
+        contenders: Vec<Contender>,
+        goal: &Goal<'_>,
+        worth: f64,
+    ) -> Result<Self, Failure> {
+        let outcomes = Outcomes::read(recording, contenders.len(), goal)?;
+        let response = outcomes.response.clone();
+        let Some((response, baseline)) = response.zip(outcomes.complete_baseline()) else {
+            return Err(Failure::failed(
+                "the present settings failed or broke a limit in a block of the confirmation: \
+                 nothing can be compared with them",
+            ));
+        };
+        let rules = Rules {
+            is_lower_better: response.direction == Direction::LowerIsBetter,
+            range_max: RANGE_MAX,
+            worth,
+        };
+        let ratings = confirm(&baseline, &outcomes.values[1..], rules);
+        let (mean, range) = mean_and_range(&baseline);
+        Ok(Self {
+            winner: winner(&ratings).map(|at| at + 1),
+            contenders,
+            response,
+            present: mean,
+            present_range: range,
+            ratings,
+            blocks: baseline.len(),
+        })
+    }
+}
+
+/// The values of contenders, block by block.
+pub struct Outcomes {
+    /// By contender and block; `None`: failed or beyond a limit.
+    pub values: Vec<Vec<Option<f64>>>,
+    /// The response of a trial that succeeded.
+    pub response: Option<Response>,
+}
+
+impl Outcomes {
+    /// Reads them from a recording of this number of contenders.
+    pub fn read(recording: &Recording, number: usize, goal: &Goal<'_>) -> Result<Self, Failure> {
+        let blocks = recording.trials.iter().map(|trial| trial.block).max().unwrap_or(0) as usize;
+        let mut outcomes = Self { values: vec![vec![None; blocks]; number], response: None };
+        for trial in &recording.trials {
+            let Some(response) = goal.measure(trial).map_err(Failure::failed)? else { continue };
+            outcomes.response.get_or_insert_with(|| response.clone());
+            if let Some(values) = outcomes.values.get_mut(trial.configuration) {
+                values[trial.block as usize - 1] = Some(response.value);
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// The values of the first contender, if each block has one.
+    pub fn complete_baseline(&self) -> Option<Vec<f64>> {
+        let values: Option<Vec<f64>> = self.values.first()?.iter().copied().collect();
+        values.filter(|own| own.len() >= 2)
+    }
+}
+
+fn mean_and_range(values: &[f64]) -> (f64, f64) {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
+    (mean, (largest - smallest) / mean)
+}

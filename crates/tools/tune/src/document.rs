@@ -1,0 +1,238 @@
+//! The page of a search: the confirmed gain first, then how it was found.
+
+use crate::ablation::Ablation;
+use crate::confirmation::{Confirmation, RANGE_MAX};
+use crate::search::History;
+use crate::space::Knobs;
+use crate::stage::{Contender, FACTOR, PRESENT};
+use analysis::{FindingKind, Summary};
+use engine::SettingsForm;
+use report::model::{Columns, Document, Section, Tone};
+use report::number;
+use report::table::{Cell, NOTHING};
+use statistics::Interval;
+use statistics::confirmation::{Rating, Verdict};
+
+/// All that a page shows.
+pub struct Page<'p> {
+    /// Name of the experiment.
+    pub title: &'p str,
+    /// The knobs.
+    pub knobs: &'p Knobs<'p>,
+    /// The search.
+    pub history: &'p History,
+    /// Its confirmation.
+    pub confirmation: &'p Confirmation,
+    /// Which knobs the gain needs, if that was measured.
+    pub ablation: Option<&'p Ablation>,
+    /// How the winner's settings are written.
+    pub form: Option<&'p SettingsForm>,
+}
+
+impl Page<'_> {
+    /// The document.
+    pub fn document(&self, summary: &Summary) -> Document {
+        let sections = [
+            Some(self.result()),
+            Some(self.table()),
+            self.why(summary),
+            Some(self.settings()),
+            self.ablation.map(|own| self.needed(own)),
+            Some(self.search()),
+            self.apply(),
+        ];
+        Document { title: self.title.into(), sections: sections.into_iter().flatten().collect() }
+    }
+
+    fn result(&self) -> Section {
+        let Confirmation { contenders, response, ratings, blocks, winner, .. } = self.confirmation;
+        let mut section = Section::new("Result");
+        let Some(winner) = *winner else {
+            section.line(format!(
+                "Keep the present settings: no candidate is significantly better in {} by {} or \
+                 more.",
+                response.name,
+                number::short_percent(self.knobs.search.worth)
+            ));
+            return section;
+        };
+        let rating = &ratings[winner - 1];
+        section.line(format!(
+            "Settings {} are better than the present ones in {}: {} ({}, 95 % interval adjusted \
+             for selection among {}).",
+            contenders[winner].name,
+            response.name,
+            gain(rating.gain, rating.interval),
+            number::plural(*blocks, "block"),
+            number::plural(ratings.len(), "candidate"),
+        ));
+        section
+    }
+
+    fn table(&self) -> Section {
+        let own = self.confirmation;
+        let mut section = Section::new("Confirmation");
+        let rows: Vec<(&str, f64, f64, Option<&Rating>)> = own
+            .contenders
+            .iter()
+            .enumerate()
+            .map(|(at, contender)| match at.checked_sub(1).map(|at| &own.ratings[at]) {
+                None => (contender.name.as_str(), own.present, own.present_range, None),
+                Some(rating) => (contender.name.as_str(), rating.mean, rating.range, Some(rating)),
+            })
+            .collect();
+        let mut table = Columns::for_rows(rows);
+        table.name("settings", |row| row.0.to_owned());
+        let unit = own.response.unit.as_str();
+        table.left(own.response.name.as_str(), |row| known(row.1, |it| number::quantity(it, unit)));
+        table.left("vs present", |row| {
+            row.3.map_or_else(|| "baseline".to_owned(), |rating| gain(rating.gain, rating.interval))
+        });
+        table.left("range over blocks", |row| known(row.2, number::short_percent));
+        table.left("standing", |row| row.3.map_or(NOTHING, standing).to_owned());
+        section.table(table);
+        if own.present_range > RANGE_MAX {
+            section.warn(format!(
+                "warning: the present settings differ by {} over blocks too: repeat on an idle \
+                 machine, or with longer trials.",
+                number::short_percent(own.present_range)
+            ));
+        }
+        section.note(format!(
+            "Mean of {}; only these figures count, those of the search are the luckiest of many. \
+             [ ]: 95 % t intervals of the paired ratio, Bonferroni for all candidates. Unstable: \
+             a range of more than 30 % of the mean.",
+            number::plural(own.blocks, "fresh block")
+        ));
+        section
+    }
+
+    /// The waits that differ between the compared configurations.
+    fn why(&self, summary: &Summary) -> Option<Section> {
+        let winner = &self.confirmation.contenders[self.confirmation.winner?];
+        let mut section = Section::new("Why");
+        // The summary explains the best mean, which need not be the winner.
+        let pair = format!("From {FACTOR}={PRESENT} to {FACTOR}={},", winner.name);
+        let findings = summary.findings();
+        let waits = findings.iter().filter(|own| own.kind == FindingKind::Waits);
+        for finding in waits.filter(|own| own.text.starts_with(&pair)) {
+            section.line(finding.text.as_str());
+            section.detail(finding.evidence.as_str());
+        }
+        section.unless_empty()
+    }
+
+    fn settings(&self) -> Section {
+        let mut section = Section::new("Settings");
+        let knobs = &self.knobs.search.knobs;
+        let mut table = Columns::for_rows(0..knobs.len());
+        table.name("setting", |at| knobs[*at].name().to_owned());
+        for Contender { name, point } in &self.confirmation.contenders {
+            table.left(name.as_str(), |at| {
+                point[*at].map_or_else(
+                    || "default".to_owned(),
+                    |number| knobs[*at].value(number).to_string(),
+                )
+            });
+        }
+        section.table(table);
+        section
+    }
+
+    fn needed(&self, own: &Ablation) -> Section {
+        let knobs = &self.knobs.search.knobs;
+        let mut section = Section::new("Knobs");
+        let mut table = Columns::for_rows(own.steps.iter());
+        table.name("setting, in addition", |step| knobs[step.knob].name().to_owned());
+        table.left("its factor", |step| gain(Some(step.factor), step.interval));
+        table.left("all so far vs present", |step| gain(step.rating.gain, step.rating.interval));
+        section.table(table);
+        section.note(
+            "Each row adds one of the winner's values to those above it. [ ]: 95 % t intervals of \
+             paired ratios, Bonferroni for all rows; an interval that contains 1 shows no effect.",
+        );
+        if let Some(enough) = own.enough {
+            let names: Vec<&str> =
+                own.steps[..enough].iter().map(|step| knobs[step.knob].name()).collect();
+            section.line(format!(
+                "{} of {}: {} {} 95 % of the measured gain.",
+                enough,
+                number::plural(own.steps.len(), "changed setting"),
+                names.join(", "),
+                if enough == 1 { "keeps" } else { "keep" }
+            ));
+        }
+        section
+    }
+
+    fn search(&self) -> Section {
+        let own = self.history;
+        let mut section = Section::new("Search");
+        let trials = number::plural(own.tried.len(), "trial");
+        let rounds = number::plural(own.rounds, "round");
+        section.line(format!(
+            "{trials} in {rounds}, {}; {} failed or broke a limit.",
+            number::seconds(own.seconds),
+            own.failed()
+        ));
+        if own.is_exhausted {
+            section.line(format!(
+                "Ended early: no point was likely to improve by {}.",
+                number::short_percent(self.knobs.search.worth)
+            ));
+        }
+        let first = own.present.first().zip(own.present.last());
+        if let Some((first, last)) = first.filter(|_| own.present.len() > 1) {
+            section.line(format!(
+                "The present settings measured {} in the first round and {} in the last.",
+                number::quantity(*first, &self.confirmation.response.unit),
+                number::quantity(*last, &self.confirmation.response.unit)
+            ));
+        }
+        section
+    }
+
+    /// The winner's settings as the engine reads them.
+    fn apply(&self) -> Option<Section> {
+        let text = self.written()?;
+        let mut section = Section::new(format!("To apply ({})", self.form?.name));
+        for line in text.lines() {
+            section.indented(1, line, Tone::Plain);
+        }
+        Some(section)
+    }
+
+    /// The winner's settings in the form; `None` without a winner.
+    pub fn written(&self) -> Option<String> {
+        let winner = &self.confirmation.contenders[self.confirmation.winner?];
+        let settings = self.knobs.settings(&winner.point).into_iter();
+        let own: Vec<(String, String)> = settings
+            .filter_map(|(path, value)| {
+                Some((path.strip_prefix("target.settings.")?.to_owned(), value.to_string()))
+            })
+            .collect();
+        Some((self.form?.write)(&own))
+    }
+}
+
+fn gain(gain: Option<f64>, interval: Option<Interval>) -> String {
+    match (gain, interval) {
+        (Some(gain), Some(interval)) => {
+            format!("{gain:.3}x [{:.3}, {:.3}]", interval.low, interval.high)
+        }
+        _ => NOTHING.to_owned(),
+    }
+}
+
+fn known(value: f64, show: impl Fn(f64) -> String) -> Cell {
+    if value.is_finite() { Cell::from(value).shown(show(value)) } else { Cell::default() }
+}
+
+fn standing(rating: &Rating) -> &'static str {
+    match rating.verdict {
+        Verdict::Failed => "failed or broke a limit",
+        Verdict::Unstable => "unstable",
+        Verdict::Better => "better",
+        Verdict::NotBetter => "not shown to be better",
+    }
+}

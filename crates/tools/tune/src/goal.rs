@@ -1,0 +1,81 @@
+//! The outcome of a trial: the response that is to be improved, within its limits.
+
+use experiment::{Relation, unit_factor};
+use observations::{Direction, Observations, Response, TrialRecord, TrialStatus};
+
+/// A response to improve, and limits on others.
+pub struct Goal<'e> {
+    /// Its name; `None`: the first response of the probe.
+    pub response: Option<String>,
+    /// Limits.
+    pub limits: &'e [Relation],
+}
+
+/// An error of the goal.
+#[derive(Debug, thiserror::Error)]
+pub enum GoalError {
+    /// A limit names something that trials do not measure.
+    #[error("tune.subject_to: {0}")]
+    UnknownResponse(String),
+    /// The response has values without a logarithm.
+    #[error("{name} = {value}: a search needs a response above 0")]
+    NotPositive {
+        /// The response.
+        name: String,
+        /// Its value.
+        value: f64,
+    },
+}
+
+impl Goal<'_> {
+    /// The response of a trial; `None` of one that failed or broke a limit.
+    pub fn measure<'t>(&self, trial: &'t TrialRecord) -> Result<Option<&'t Response>, GoalError> {
+        let Some(seen) = trial
+            .observations
+            .as_ref()
+            .filter(|seen| trial.status == TrialStatus::Done && !seen.timed_out())
+        else {
+            return Ok(None);
+        };
+        for limit in self.limits {
+            match limit.holds(&|name| quantity(seen, name)) {
+                Some(true) => {}
+                Some(false) => return Ok(None),
+                None => return Err(unknown(limit, seen)),
+            }
+        }
+        let mut responses = seen.responses.iter();
+        let response = match &self.response {
+            Some(name) => responses.find(|own| own.name == *name),
+            None => responses.next(),
+        };
+        match response {
+            Some(own) if own.value <= 0.0 => {
+                Err(GoalError::NotPositive { name: own.name.clone(), value: own.value })
+            }
+            other => Ok(other),
+        }
+    }
+}
+
+/// The logarithm of a response, lower is better.
+pub fn cost(response: &Response) -> f64 {
+    match response.direction {
+        Direction::LowerIsBetter => response.value.ln(),
+        Direction::HigherIsBetter => -response.value.ln(),
+    }
+}
+
+/// A response in seconds or its own unit, or a fact.
+fn quantity(seen: &Observations, name: &str) -> Option<f64> {
+    let response = seen.responses.iter().find(|own| own.name == name);
+    let response = response.map(|own| own.value * unit_factor(&own.unit).unwrap_or(1.0));
+    let errors = (name == "errors").then_some(seen.work.errors as f64);
+    response.or(errors).or_else(|| seen.fact(name))
+}
+
+fn unknown(limit: &Relation, seen: &Observations) -> GoalError {
+    let known: Vec<&str> = seen.responses.iter().map(|own| own.name.as_str()).collect();
+    let name = limit.names().first().copied().unwrap_or_default().to_owned();
+    GoalError::UnknownResponse(experiment::unknown_name("response", &name, &known))
+}

@@ -1,0 +1,18 @@
+//! `steelbench tune`: searches settings within a budget and confirms the gain in blocks of its own.
+//!
+//! - `space`: the knobs as points; `goal`: the outcome of a trial
+//! - `stage`: an experiment of several points, run and read back
+//! - `search`: rounds of trials; `confirmation`: the best points against the present settings
+//! - `ablation`: which knobs the gain needs
+//! - `document`: the page; `command`: the arguments
+
+mod ablation;
+mod command;
+mod confirmation;
+mod document;
+mod goal;
+mod search;
+mod space;
+mod stage;
+
+pub use command::Tune;
