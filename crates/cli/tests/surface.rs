@@ -119,7 +119,7 @@ fn a_published_surface_has_its_maximum() {
         "yield is highest near time 86.86, temp 176.67.",
         "95 % confidence region: time 86.",
         "Response surface: 2 factors in 14 trials",
-        "Lack of fit: F(3, 4) = 0.531, p = 0.69",
+        "Lack of fit: F(3, 4) = 0.531, p = 0.685",
         "Stationary point: a maximum at time 86.86, temp 176.67 (x1 +0.37, x2 +0.33)",
         "Next trial: confirm the optimum",
         "Predicted mean by time and temp",
