@@ -336,8 +336,9 @@ fn a_surface_is_drawn() {
     lab.steelbench(&["report", "chemistry", "-o", "page.html"]).expect(0);
     let count = |marks: &str| {
         js(&format!(
-            "return [...document.querySelectorAll('.plot')].map((plot) => \
-             plot.querySelectorAll({marks:?}).length).reduce((a, b) => Math.max(a, b), 0)"
+            "const plots = [...document.querySelectorAll('.plot')];
+             return plots.find((plot) => plot.querySelector('[aria-label=contour]'))
+               .querySelectorAll({marks:?}).length"
         ))
     };
     let steps = [
