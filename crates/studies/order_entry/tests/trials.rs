@@ -235,8 +235,8 @@ fn foreign_keys_refuse_an_order_of_an_unknown_customer() {
 fn terminals_share_connections_and_stay_below_the_bound() {
     for own in installed().iter().filter(|own| own.name != "duckdb") {
         let given = [
-            ("workload.duration", text("2 s")),
-            ("workload.warmup", text("500 ms")),
+            ("workload.duration", Value::Float(2.0)),
+            ("workload.warmup", Value::Float(0.5)),
             ("workload.connections", Value::Integer(2)),
             ("workload.pace", Value::Float(0.01)),
         ];
