@@ -17,9 +17,10 @@ const CORE_MAX: usize = 27_000;
 
 /// Budgets other than those of their tier: engines with waits, queries and survey, and what design
 /// gives more.
-const LARGER: [(&str, usize); 7] = [
+const LARGER: [(&str, usize); 8] = [
     ("disk", 4_000),
     ("mariadb", 5_000),
+    ("order_entry", 2_700),
     ("postgres", 5_000),
     ("queries", 6_400),
     ("script", 2_500),
@@ -31,11 +32,11 @@ const LARGER: [(&str, usize); 7] = [
 /// room joins this list.
 const UNTIL_SMALLER: [(&str, usize); 10] = [
     ("core", 53_600),
-    ("engines/duckdb", 2_980),
-    ("engines/mariadb", 8_255),
-    ("engines/postgres", 11_270),
+    ("engines/duckdb", 2_990),
+    ("engines/mariadb", 8_270),
+    ("engines/postgres", 11_290),
     ("engines/servers", 2_880),
-    ("engines/sqlserver", 6_490),
+    ("engines/sqlserver", 6_510),
     ("studies/command", 2_420),
     ("studies/script", 2_945),
     ("studies/sort_order", 2_030),

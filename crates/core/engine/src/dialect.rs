@@ -97,7 +97,7 @@ pub trait Dialect {
         .collect()
     }
 
-    /// What locks rows that a statement reads: behind its table, and at its end.
+    /// Locks of the rows that a statement reads: behind its table, and at its end.
     fn row_locks(&self) -> [&'static str; 2] {
         ["", ""]
     }

@@ -48,7 +48,7 @@ impl fmt::Display for Violations {
     }
 }
 
-/// What a condition demands.
+/// The demand of a condition.
 pub fn meaning(condition: usize) -> &'static str {
     match condition {
         1 => "w_ytd is the sum of d_ytd",

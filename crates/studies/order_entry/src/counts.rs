@@ -1,4 +1,4 @@
-//! What the transactions of a load were, counted by each connection and added up when it ends.
+//! Counts of the transactions of a load: by each connection, and added up when it ends.
 
 use crate::kind::Kind;
 use engine::{RetryCause, lock};
@@ -121,7 +121,7 @@ impl Total {
         lock(&self.0).add(counts);
     }
 
-    /// What has been added.
+    /// The sum of the counts so far.
     pub fn counts(&self) -> Counts {
         lock(&self.0).clone()
     }

@@ -18,7 +18,7 @@ pub enum Kind {
     StockLevel,
 }
 
-/// What the specification says of a kind (clauses 5.2.5.3, 5.2.5.4 and 5.2.5.7).
+/// The specification of a kind (clauses 5.2.5.3, 5.2.5.4 and 5.2.5.7).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Profile {
     /// Name in reports and recordings.
@@ -39,7 +39,7 @@ impl Kind {
     pub const ALL: [Self; 5] =
         [Self::NewOrder, Self::Payment, Self::OrderStatus, Self::Delivery, Self::StockLevel];
 
-    /// What the specification says of it.
+    /// Its specification.
     pub const fn profile(self) -> Profile {
         let (name, cards, [keying_s, thinking_s, limit_s]) = match self {
             Self::NewOrder => ("new-order", 10, [18.0, 12.0, 5.0]),

@@ -33,12 +33,8 @@ pub use counts::{
 };
 pub use kind::{Kind, NEW_ORDERS_MAX};
 pub use size::Size;
+pub use statements::operations;
 pub use tables::tables;
-
-/// The statements of the transactions, as engines compile them.
-pub fn operations() -> Vec<work::Operation> {
-    statements::Query::ALL.iter().map(|query| query.operation()).collect()
-}
 
 report::sections! {
     /// Its sections of reports.

@@ -3,11 +3,12 @@
 use crate::conditions::{self, Scope, Violations};
 use crate::counts::{Counts, Total};
 use crate::input::Inputs;
-use crate::kind::Kind;
+use crate::kind::{Kind, NEW_ORDERS_MAX};
 use crate::procedures::Language;
 use crate::random::{Constants, generator, shuffle};
 use crate::rows::fills;
 use crate::size::{DISTRICTS, Size};
+use crate::statements::operations;
 use crate::tables::{LAYOUT, tables};
 use crate::terminals::{Plan, Terminals, recorded};
 use ::probe::data::{LOAD_S, fill, number as ask};
@@ -200,7 +201,7 @@ impl Probe for OrderEntry {
         seen.facts.extend(constants_of(constants));
         if pace > 0.0 {
             let each = f64::from(own.terminals) / (DISTRICTS * size.warehouses) as f64;
-            seen.facts.push(BOUND.record(crate::NEW_ORDERS_MAX * each / pace));
+            seen.facts.push(BOUND.record(NEW_ORDERS_MAX * each / pace));
         }
         seen.facts.extend(counts.facts(procedures.is_none()));
         Ok(seen)
@@ -253,7 +254,7 @@ fn load(context: &TrialContext<'_>, size: Size, seed: u64) -> Result<f64, ProbeE
     let work = Work {
         fills: fills(&tables, size, seed),
         tables,
-        operations: crate::operations(),
+        operations: operations(),
         data: Some(data),
         ..Work::default()
     };

@@ -207,7 +207,7 @@ struct Orders {
 }
 
 impl Orders {
-    /// The same for the table of orders and that of their lines.
+    /// Equal orders for the table of orders and that of their lines.
     fn new(piece: Piece, district: i64) -> Self {
         let mut random = piece.random(ORDERS, district);
         let mut customers: Vec<i64> = (1..=piece.size.customers()).collect();

@@ -5,6 +5,11 @@ use crate::kind::Kind;
 use crate::tables::STOCK_DISTRICTS;
 use work::{Operation, SqlPart};
 
+/// The statements of the transactions, as engines compile them.
+pub fn operations() -> Vec<Operation> {
+    Query::ALL.iter().map(|query| query.operation()).collect()
+}
+
 /// A statement of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Query {

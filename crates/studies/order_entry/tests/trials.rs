@@ -83,7 +83,7 @@ fn one_seed_leaves_the_same_tables_on_every_engine() {
     }
 }
 
-/// The same transactions as stored procedures leave the same sums, and concurrent ones keep every
+/// Transactions as stored procedures leave the same sums, and concurrent ones keep every
 /// condition. Other engines refuse the level before anything is loaded.
 #[test]
 fn procedures_leave_the_same_tables_as_the_client() {
