@@ -167,7 +167,9 @@ fn settings(page: &mut Roff, prefix: &str, table: &Value) {
 fn forms(page: &mut Roff, path: &str, setting: &Value) {
     let below = &setting["additionalProperties"];
     if let Some(forms_of_it) = setting["anyOf"].as_array() {
-        forms_of_it.iter().for_each(|form| forms(page, path, form));
+        for form in forms_of_it {
+            forms(page, path, form);
+        }
     } else if objects(properties(setting)).next().is_some() {
         settings(page, path, properties(setting));
     } else if below.is_object() {

@@ -124,7 +124,7 @@ impl Domain {
             }
             (_, None) => features.push(-1.0),
             (Self::Numbers { special, .. }, Some(value)) => {
-                let index = special.iter().position(|own| *own == value);
+                let index = special.iter().position(|own| own.total_cmp(&value).is_eq());
                 let outside = index.map(|index| -0.5 * (index + 1) as f64 / special.len() as f64);
                 features.push(outside.unwrap_or_else(|| self.scaled(value)));
             }
@@ -170,7 +170,7 @@ impl Space<'_> {
     pub fn neighbour(&self, point: &[Option<f64>], draw: &mut Draw) -> Option<Point> {
         let mut other = point.to_vec();
         let distance = if draw.unit() < 0.5 { 0.2 } else { 0.05 };
-        for _ in 0..1 + draw.below(2) {
+        for _ in 0..=draw.below(2) {
             let knob = draw.below(point.len());
             let domain = &self.domains[knob];
             other[knob] = Some(match point[knob] {
@@ -185,7 +185,7 @@ impl Space<'_> {
         self.settled(other)
     }
 
-    /// Points that fill the space: of several Latin hypercubes (M. McKay, R. Beckman and W.
+    /// Points that fill the space: of several Latin hypercubes (M. `McKay`, R. Beckman and W.
     /// Conover, Technometrics 21, 1979) the one whose points lie farthest apart. Points that
     /// constraints forbid are replaced by random ones. Fewer where no random point is allowed.
     pub fn filling(&self, number: usize, draw: &mut Draw) -> Vec<Point> {

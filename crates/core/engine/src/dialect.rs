@@ -164,30 +164,7 @@ pub trait Dialect {
                 });
             }
             Operation::LookupEach { sample, table, outputs } => {
-                let [sample, table] = [sample, table].map(|table| &work.tables[*table]);
-                let outputs: Vec<String> =
-                    outputs.iter().map(|output| self.output(*output)).collect();
-                let same: Vec<String> = table
-                    .key
-                    .iter()
-                    .zip(&sample.columns)
-                    .map(|(key, column)| {
-                        format!(
-                            "looked_up.{} = sample.{}",
-                            self.quote(key),
-                            self.quote(column.name)
-                        )
-                    })
-                    .collect();
-                format!(
-                    "SELECT {} FROM {} AS sample {} {} AS looked_up WHERE {}{}",
-                    outputs.join(", "),
-                    self.table(sample),
-                    self.ordered_join(),
-                    self.table(table),
-                    same.join(" AND "),
-                    self.join_hint()
-                )
+                self.look_up_each(&work.tables[*sample], &work.tables[*table], outputs)
             }
             Operation::Update { table, column, add, rows } => {
                 let table = &work.tables[*table];
@@ -205,23 +182,43 @@ pub trait Dialect {
                 self.insert_loop(&work.tables[*table]).ok_or(none)?
             }
             Operation::Text(text) => text.sql(|number| self.placeholder(number)),
-            Operation::Sql(parts) => {
-                let ([hint, lock], mut number) = (self.row_locks(), 0);
-                let parts = parts.iter().map(|part| match part {
-                    SqlPart::Text(text) => text.clone(),
-                    SqlPart::Parameter => {
-                        number += 1;
-                        self.placeholder(number)
-                    }
-                    SqlPart::LockHint => hint.to_owned(),
-                    SqlPart::Lock => lock.to_owned(),
-                    SqlPart::First => self.first_rows(1),
-                    SqlPart::Limit(rows) => self.first_rows(*rows),
-                    SqlPart::Year(column) => self.year(column),
-                });
-                parts.collect()
-            }
+            Operation::Sql(parts) => self.sql(parts),
         })
+    }
+
+    /// Looks up the row of a table for each row of a sample.
+    fn look_up_each(&self, sample: &Table, table: &Table, outputs: &[Output]) -> String {
+        let outputs: Vec<String> = outputs.iter().map(|output| self.output(*output)).collect();
+        let keys = table.key.iter().zip(&sample.columns).map(|(key, column)| {
+            format!("looked_up.{} = sample.{}", self.quote(key), self.quote(column.name))
+        });
+        format!(
+            "SELECT {} FROM {} AS sample {} {} AS looked_up WHERE {}{}",
+            outputs.join(", "),
+            self.table(sample),
+            self.ordered_join(),
+            self.table(table),
+            keys.collect::<Vec<_>>().join(" AND "),
+            self.join_hint()
+        )
+    }
+
+    /// Completes a study's statement.
+    fn sql(&self, parts: &[SqlPart]) -> String {
+        let ([hint, lock], mut number) = (self.row_locks(), 0);
+        let parts = parts.iter().map(|part| match part {
+            SqlPart::Text(text) => text.clone(),
+            SqlPart::Parameter => {
+                number += 1;
+                self.placeholder(number)
+            }
+            SqlPart::LockHint => hint.to_owned(),
+            SqlPart::Lock => lock.to_owned(),
+            SqlPart::First => self.first_rows(1),
+            SqlPart::Limit(rows) => self.first_rows(*rows),
+            SqlPart::Year(column) => self.year(column),
+        });
+        parts.collect()
     }
 
     /// Returns the select list of a query.

@@ -117,7 +117,7 @@ settings! {
     /// Relative improvement below which a search is not worth continuing, and a setting not worth
     /// changing.
     pub(crate) WORTH: f64 = "tune.worth", Kind::Share, "2%";
-    /// Limits on responses that a configuration must keep: "latency_p99 <= 20 ms".
+    /// Limits on responses that a configuration must keep: "`latency_p99` <= 20 ms".
     pub(crate) SUBJECT_TO: Vec<String> =
         "tune.subject_to", Kind::TextList, Shown "[\"latency_p99 <= 20 ms\"]";
     /// Relations between knobs, numeric settings, `memory` and `cpus` of the machine that a

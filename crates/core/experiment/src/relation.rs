@@ -108,7 +108,7 @@ impl Relation {
         Some(match self.comparison {
             Comparison::Less => left < right,
             Comparison::LessOrEqual => left <= right,
-            Comparison::Equal => left == right,
+            Comparison::Equal => left.total_cmp(&right).is_eq(),
             Comparison::GreaterOrEqual => left >= right,
             Comparison::Greater => left > right,
         })
@@ -225,13 +225,11 @@ impl<'t> Rest<'t> {
             self.0 = before;
             return Ok(Term::Number(number));
         }
-        match unit_factor(unit) {
-            Some(factor) => Ok(Term::Number(number * factor)),
-            None => {
-                self.0 = before;
-                self.expected("a unit such as MB, GB, ms or s")
-            }
+        if let Some(factor) = unit_factor(unit) {
+            return Ok(Term::Number(number * factor));
         }
+        self.0 = before;
+        self.expected("a unit such as MB, GB, ms or s")
     }
 
     fn comparison(&mut self) -> Result<Comparison, RelationError> {

@@ -117,8 +117,14 @@ mod tests {
         ];
         let ratings = confirm(&baseline, &candidates, RULES);
         let verdicts = ratings.iter().map(|own| own.verdict).collect::<Vec<_>>();
-        use Verdict::{Better, Failed, NotBetter, Unstable};
-        assert_eq!(verdicts, [Better, Unstable, Failed, NotBetter, NotBetter]);
+        let expected = [
+            Verdict::Better,
+            Verdict::Unstable,
+            Verdict::Failed,
+            Verdict::NotBetter,
+            Verdict::NotBetter,
+        ];
+        assert_eq!(verdicts, expected);
         assert_eq!(winner(&ratings), Some(0));
         let slower = confirm(&baseline, &candidates, Rules { is_lower_better: true, ..RULES });
         assert_eq!(winner(&slower), None);

@@ -85,10 +85,7 @@ pub const DURABILITY_RULES: &[DurabilityRule] = &[
 
 /// A file that the server reads after postgresql.conf, and statements that write it.
 pub const FORMS: &[SettingsForm] = &[
-    SettingsForm {
-        name: "postgresql.auto.conf",
-        write: |settings| lines(settings, |name, value| line(name, value)),
-    },
+    SettingsForm { name: "postgresql.auto.conf", write: |settings| lines(settings, line) },
     SettingsForm {
         name: "ALTER SYSTEM",
         write: |settings| {

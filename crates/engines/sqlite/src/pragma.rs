@@ -64,7 +64,8 @@ pub const DURABILITY_RULES: &[DurabilityRule] = &[
 pub const FORMS: &[SettingsForm] = &[SettingsForm {
     name: "PRAGMA",
     write: |settings| {
-        settings.iter().map(|(name, value)| format!("PRAGMA {name} = {value};\n")).collect()
+        let lines = settings.iter().map(|(name, value)| format!("PRAGMA {name} = {value};\n"));
+        lines.collect::<Vec<_>>().concat()
     },
 }];
 

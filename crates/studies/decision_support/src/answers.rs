@@ -8,6 +8,9 @@ use tpchgen::q_and_a::answers_sf1;
 /// quotients to another number of digits, and the published ones have two (2.1.3.5).
 const TOLERANCE: f64 = 0.01;
 
+/// The query of which `tpchgen` has an answer with the first column cut to four characters.
+const CUT: u32 = 11;
+
 /// An answer as far as a client that keeps the last row knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
@@ -48,7 +51,11 @@ pub fn verify(query: &Query, results: &Results) -> Result<(), WrongAnswer> {
     let found = Answer { rows: results.rows, last: cells.map(str::to_owned).collect() };
     let is_same = found.rows == expected.rows
         && found.last.len() == expected.last.len()
-        && found.last.iter().zip(&expected.last).all(|(own, known)| is_close(own, known));
+        && (0..found.last.len()).all(|column| {
+            let (own, known) = (&found.last[column], &expected.last[column]);
+            let is_cut = query.number == CUT && column == 0;
+            if is_cut { own.starts_with(known.as_str()) } else { is_close(own, known) }
+        });
     if is_same { Ok(()) } else { Err(WrongAnswer { query: query.label(), found, expected }) }
 }
 

@@ -11,7 +11,7 @@ use observations::{Observations, QueryPlan, Response, ScriptStatement};
 use probe::data::{ANALYZE, DEGREE, SCALE, create, recorded};
 use probe::load::{LoadPlan, THREADS, WARMUP, drive_counting, no_warmup_of_cold};
 use probe::{Probe, ProbeError, Target, TrialContext};
-use work::{Operation, SharedTables, Table};
+use work::{DataType, Operation, SharedTables, Table};
 
 /// The decision support probe.
 #[derive(Debug, Clone, Copy)]
@@ -95,7 +95,7 @@ impl Probe for DecisionSupport {
         work.tables = tables(&set, indexes);
         if let Some(data) = &mut work.data {
             let SharedTables { identity, .. } = data;
-            *identity = format!("{identity}, indexes {}", indexes.name());
+            *identity = format!("{identity}, texts without blanks, indexes {}", indexes.name());
         }
         work.degree = configuration.get(DEGREE);
         let first_operation = work.operations.len();
@@ -115,7 +115,8 @@ impl Probe for DecisionSupport {
             units: Some(rounds * u64::from(streams) * queries.len() as u64),
             ..LoadPlan::from_context(context, ROUNDS)
         };
-        let verified = configuration.get(VERIFY) && configuration.get(SCALE) == 1.0;
+        let verified =
+            configuration.get(VERIFY) && configuration.get(SCALE).total_cmp(&1.0).is_eq();
         let (mut seen, used) = drive_counting(context, &plan, |number| {
             let order = order(&queries, number, context.seed);
             Stream::new(&queries, order, first_operation, verified)
@@ -137,9 +138,15 @@ fn data_set(configuration: &Configuration) -> DataSet {
     DataSet::tpch(configuration.get(SCALE))
 }
 
-/// The tables with their secondary indexes.
+/// The tables with their secondary indexes. Texts of a fixed length are stored without blanks at
+/// their ends: some engines compare them with the blanks, others without.
 fn tables(set: &DataSet, indexes: Indexes) -> Vec<Table> {
     let mut tables = set.tables();
+    for column in tables.iter_mut().flat_map(|table| &mut table.columns) {
+        if let DataType::Char(length) = column.data_type {
+            column.data_type = DataType::Varchar(length);
+        }
+    }
     if indexes == Indexes::References {
         for table in &mut tables {
             table.storage.index = match table.name {

@@ -19,11 +19,11 @@ pub fn text(text: impl Into<String>) -> Value {
     Value::Text(text.into())
 }
 
-/// SQLite, and what is installed of the others.
+/// SQLite, and the last installation of each of the others.
 pub fn installed() -> Vec<Installed> {
     let mut all =
         vec![Installed { name: "sqlite".into(), engine: &sqlite::Sqlite, settings: Vec::new() }];
-    all.extend(installations().into_iter().map(|own| Installed {
+    all.extend(installations().pop().map(|own| Installed {
         name: format!("postgres {}", own.version),
         engine: &postgres::Postgres,
         settings: vec![
@@ -32,7 +32,7 @@ pub fn installed() -> Vec<Installed> {
             ("target.settings.fsync", Value::Bool(false)),
         ],
     }));
-    all.extend(mariadb_installations().into_iter().map(|own| Installed {
+    all.extend(mariadb_installations().pop().map(|own| Installed {
         name: format!("mariadb {}", own.version),
         engine: &mariadb::MariaDb,
         settings: vec![
@@ -40,7 +40,7 @@ pub fn installed() -> Vec<Installed> {
             ("target.version", text(own.version.clone())),
         ],
     }));
-    all.extend(duckdb());
+    all.extend(duckdb().pop());
     all
 }
 

@@ -62,7 +62,9 @@ impl Counts {
     pub fn repeat(&mut self, kind: Kind, cause: RetryCause) {
         let causes = &mut self.repeated[kind as usize];
         let counted = causes.iter_mut().zip(CAUSES).find(|(_, (own, _))| *own == cause);
-        counted.into_iter().for_each(|(count, _)| *count += 1);
+        if let Some((count, _)) = counted {
+            *count += 1;
+        }
     }
 
     /// New orders that were committed in the measurement.

@@ -190,7 +190,7 @@ impl Probe for OrderEntry {
         let counts = own.total.counts();
         let stored = ask(context, NEXT_ORDERS)? - before;
         let committed = counts.committed_ever;
-        if stored != committed as f64 {
+        if stored.total_cmp(&(committed as f64)).is_ne() {
             return Err(ProbeError::study(Disagreement { committed, stored }));
         }
         let checked = check(context, size)?;

@@ -118,7 +118,7 @@ fn put(out: &mut String, alphabet: &[u8], length: usize, random: &mut impl Rng) 
     let mut left = length;
     while left > 0 {
         for byte in random.random::<u64>().to_le_bytes().into_iter().take(left) {
-            out.push(char::from(alphabet[usize::from(byte) * alphabet.len() >> 8]));
+            out.push(char::from(alphabet[(usize::from(byte) * alphabet.len()) >> 8]));
             left -= 1;
         }
     }

@@ -327,6 +327,7 @@ fn text(put: impl FnOnce(&mut String)) -> String {
     text
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "callers have made it for this alone")]
 fn texts_of(texts: Vec<String>) -> Values {
     Values::Texts(Texts::from_texts(texts.iter().map(String::as_str)))
 }

@@ -54,6 +54,133 @@ const NAMED: &str = "SELECT c_id FROM (SELECT c_id, row_number() OVER (ORDER BY 
                      place, count(*) OVER () AS number FROM customer WHERE c_w_id = ? AND c_d_id = \
                      ? AND c_last = ?) named WHERE 2 * place IN (number, number + 1)";
 
+/// The texts of statements, but those of [`Query::Stock`].
+const TEXTS: [(Query, &str); 31] = [
+    (
+        Query::OrderCustomer,
+        "SELECT c_discount, c_last, c_credit, w_tax FROM customer, warehouse WHERE w_id = \
+                 ? AND c_w_id = w_id AND c_d_id = ? AND c_id = ?",
+    ),
+    (
+        Query::OrderDistrict,
+        "SELECT d_next_o_id, d_tax FROM district[lock] WHERE d_w_id = ? AND d_id = ?{lock}",
+    ),
+    (
+        Query::OrderNumber,
+        "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = ? AND d_id = ?",
+    ),
+    (
+        Query::Order,
+        "INSERT INTO orders (o_w_id, o_d_id, o_id, o_c_id, o_entry_d, o_ol_cnt, \
+                 o_all_local) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    ),
+    (Query::Outstanding, "INSERT INTO new_order (no_w_id, no_d_id, no_o_id) VALUES (?, ?, ?)"),
+    (Query::Item, "SELECT i_price, i_name, i_data FROM item WHERE i_id = ?"),
+    (
+        Query::StockTaken,
+        "UPDATE stock SET s_quantity = ?, s_ytd = s_ytd + ?, s_order_cnt = s_order_cnt + \
+                 1, s_remote_cnt = s_remote_cnt + ? WHERE s_w_id = ? AND s_i_id = ?",
+    ),
+    (
+        Query::OrderLine,
+        "INSERT INTO order_line (ol_w_id, ol_d_id, ol_o_id, ol_number, ol_i_id, \
+                 ol_supply_w_id, ol_quantity, ol_amount, ol_dist_info) VALUES (?, ?, ?, ?, ?, ?, \
+                 ?, ?, ?)",
+    ),
+    (Query::PaymentWarehouse, "UPDATE warehouse SET w_ytd = w_ytd + ? WHERE w_id = ?"),
+    (
+        Query::PaymentWarehouseName,
+        "SELECT w_name, w_street_1, w_street_2, w_city, w_state, w_zip FROM warehouse \
+                 WHERE w_id = ?",
+    ),
+    (Query::PaymentDistrict, "UPDATE district SET d_ytd = d_ytd + ? WHERE d_w_id = ? AND d_id = ?"),
+    (
+        Query::PaymentDistrictName,
+        "SELECT d_name, d_street_1, d_street_2, d_city, d_state, d_zip FROM district \
+                 WHERE d_w_id = ? AND d_id = ?",
+    ),
+    (Query::PaymentNamed, NAMED),
+    (Query::StatusNamed, NAMED),
+    (
+        Query::PaymentCustomer,
+        "SELECT c_credit, c_data, c_first, c_middle, c_last, c_street_1, c_street_2, \
+                 c_city, c_state, c_zip, c_phone, c_since, c_credit_lim, c_discount, c_balance \
+                 FROM customer[lock] WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?{lock}",
+    ),
+    (
+        Query::PaymentGood,
+        "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + \
+                 ?, c_payment_cnt = c_payment_cnt + 1 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
+    ),
+    (
+        Query::PaymentBad,
+        "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + \
+                 ?, c_payment_cnt = c_payment_cnt + 1, c_data = ? WHERE c_w_id = ? AND c_d_id = ? \
+                 AND c_id = ?",
+    ),
+    (
+        Query::Payment,
+        "INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, \
+                 h_amount, h_data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    ),
+    (
+        Query::StatusCustomer,
+        "SELECT c_balance, c_first, c_middle, c_last FROM customer WHERE c_w_id = ? AND \
+                 c_d_id = ? AND c_id = ?",
+    ),
+    (
+        Query::StatusOrder,
+        "SELECT o_id, o_entry_d, o_carrier_id FROM orders WHERE o_w_id = ? AND o_d_id = ? \
+                 AND o_c_id = ? ORDER BY o_id DESC{first}",
+    ),
+    (
+        Query::StatusLines,
+        "SELECT ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d FROM \
+                 order_line WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?",
+    ),
+    (
+        Query::DeliveryOldest,
+        "SELECT no_o_id FROM new_order[lock] WHERE no_w_id = ? AND no_d_id = ? ORDER BY \
+                 no_o_id{first}{lock}",
+    ),
+    (Query::DeliveryLeft, "SELECT count(*) FROM new_order WHERE no_w_id = ? AND no_d_id = ?"),
+    (
+        Query::DeliveryTaken,
+        "DELETE FROM new_order WHERE no_w_id = ? AND no_d_id = ? AND no_o_id = ?",
+    ),
+    (
+        Query::DeliveryOrder,
+        "SELECT o_c_id FROM orders[lock] WHERE o_w_id = ? AND o_d_id = ? AND o_id = \
+                 ?{lock}",
+    ),
+    (
+        Query::DeliveryCarrier,
+        "UPDATE orders SET o_carrier_id = ? WHERE o_w_id = ? AND o_d_id = ? AND o_id = ?",
+    ),
+    (
+        Query::DeliveryLines,
+        "UPDATE order_line SET ol_delivery_d = ? WHERE ol_w_id = ? AND ol_d_id = ? AND \
+                 ol_o_id = ?",
+    ),
+    (
+        Query::DeliveryAmount,
+        "SELECT sum(ol_amount) FROM order_line WHERE ol_w_id = ? AND ol_d_id = ? AND \
+                 ol_o_id = ?",
+    ),
+    (
+        Query::DeliveryCustomer,
+        "UPDATE customer SET c_balance = c_balance + ?, c_delivery_cnt = c_delivery_cnt + \
+                 1 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
+    ),
+    (Query::LevelDistrict, "SELECT d_next_o_id FROM district WHERE d_w_id = ? AND d_id = ?"),
+    (
+        Query::LevelCount,
+        "SELECT count(DISTINCT s_i_id) FROM order_line, stock WHERE ol_w_id = ? AND \
+                 ol_d_id = ? AND ol_o_id >= ? AND ol_o_id < ? AND s_w_id = ol_w_id AND s_i_id = \
+                 ol_i_id AND s_quantity < ?",
+    ),
+];
+
 impl Query {
     /// All of them, in the order in which they are compiled.
     pub const ALL: [Self; 41] = [
@@ -137,121 +264,15 @@ impl Query {
     /// Its text: `?` is a parameter, `[lock]` behind a table and `{lock}` at the end lock the rows
     /// that are read, `{first}` limits them to one.
     pub fn text(self) -> String {
-        let text = match self {
-            Self::OrderCustomer => {
-                "SELECT c_discount, c_last, c_credit, w_tax FROM customer, warehouse WHERE w_id = \
-                 ? AND c_w_id = w_id AND c_d_id = ? AND c_id = ?"
-            }
-            Self::OrderDistrict => {
-                "SELECT d_next_o_id, d_tax FROM district[lock] WHERE d_w_id = ? AND d_id = ?{lock}"
-            }
-            Self::OrderNumber => {
-                "UPDATE district SET d_next_o_id = d_next_o_id + 1 WHERE d_w_id = ? AND d_id = ?"
-            }
-            Self::Order => {
-                "INSERT INTO orders (o_w_id, o_d_id, o_id, o_c_id, o_entry_d, o_ol_cnt, \
-                 o_all_local) VALUES (?, ?, ?, ?, ?, ?, ?)"
-            }
-            Self::Outstanding => {
-                "INSERT INTO new_order (no_w_id, no_d_id, no_o_id) VALUES (?, ?, ?)"
-            }
-            Self::Item => "SELECT i_price, i_name, i_data FROM item WHERE i_id = ?",
-            Self::Stock(district) => {
-                return format!(
-                    "SELECT s_quantity, s_data, {} FROM stock[lock] WHERE s_w_id = ? AND s_i_id = \
-                     ?{{lock}}",
-                    STOCK_DISTRICTS[district]
-                );
-            }
-            Self::StockTaken => {
-                "UPDATE stock SET s_quantity = ?, s_ytd = s_ytd + ?, s_order_cnt = s_order_cnt + \
-                 1, s_remote_cnt = s_remote_cnt + ? WHERE s_w_id = ? AND s_i_id = ?"
-            }
-            Self::OrderLine => {
-                "INSERT INTO order_line (ol_w_id, ol_d_id, ol_o_id, ol_number, ol_i_id, \
-                 ol_supply_w_id, ol_quantity, ol_amount, ol_dist_info) VALUES (?, ?, ?, ?, ?, ?, \
-                 ?, ?, ?)"
-            }
-            Self::PaymentWarehouse => "UPDATE warehouse SET w_ytd = w_ytd + ? WHERE w_id = ?",
-            Self::PaymentWarehouseName => {
-                "SELECT w_name, w_street_1, w_street_2, w_city, w_state, w_zip FROM warehouse \
-                 WHERE w_id = ?"
-            }
-            Self::PaymentDistrict => {
-                "UPDATE district SET d_ytd = d_ytd + ? WHERE d_w_id = ? AND d_id = ?"
-            }
-            Self::PaymentDistrictName => {
-                "SELECT d_name, d_street_1, d_street_2, d_city, d_state, d_zip FROM district \
-                 WHERE d_w_id = ? AND d_id = ?"
-            }
-            Self::PaymentNamed | Self::StatusNamed => NAMED,
-            Self::PaymentCustomer => {
-                "SELECT c_credit, c_data, c_first, c_middle, c_last, c_street_1, c_street_2, \
-                 c_city, c_state, c_zip, c_phone, c_since, c_credit_lim, c_discount, c_balance \
-                 FROM customer[lock] WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?{lock}"
-            }
-            Self::PaymentGood => {
-                "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + \
-                 ?, c_payment_cnt = c_payment_cnt + 1 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?"
-            }
-            Self::PaymentBad => {
-                "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + \
-                 ?, c_payment_cnt = c_payment_cnt + 1, c_data = ? WHERE c_w_id = ? AND c_d_id = ? \
-                 AND c_id = ?"
-            }
-            Self::Payment => {
-                "INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, \
-                 h_amount, h_data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-            }
-            Self::StatusCustomer => {
-                "SELECT c_balance, c_first, c_middle, c_last FROM customer WHERE c_w_id = ? AND \
-                 c_d_id = ? AND c_id = ?"
-            }
-            Self::StatusOrder => {
-                "SELECT o_id, o_entry_d, o_carrier_id FROM orders WHERE o_w_id = ? AND o_d_id = ? \
-                 AND o_c_id = ? ORDER BY o_id DESC{first}"
-            }
-            Self::StatusLines => {
-                "SELECT ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d FROM \
-                 order_line WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?"
-            }
-            Self::DeliveryOldest => {
-                "SELECT no_o_id FROM new_order[lock] WHERE no_w_id = ? AND no_d_id = ? ORDER BY \
-                 no_o_id{first}{lock}"
-            }
-            Self::DeliveryLeft => {
-                "SELECT count(*) FROM new_order WHERE no_w_id = ? AND no_d_id = ?"
-            }
-            Self::DeliveryTaken => {
-                "DELETE FROM new_order WHERE no_w_id = ? AND no_d_id = ? AND no_o_id = ?"
-            }
-            Self::DeliveryOrder => {
-                "SELECT o_c_id FROM orders[lock] WHERE o_w_id = ? AND o_d_id = ? AND o_id = \
-                 ?{lock}"
-            }
-            Self::DeliveryCarrier => {
-                "UPDATE orders SET o_carrier_id = ? WHERE o_w_id = ? AND o_d_id = ? AND o_id = ?"
-            }
-            Self::DeliveryLines => {
-                "UPDATE order_line SET ol_delivery_d = ? WHERE ol_w_id = ? AND ol_d_id = ? AND \
-                 ol_o_id = ?"
-            }
-            Self::DeliveryAmount => {
-                "SELECT sum(ol_amount) FROM order_line WHERE ol_w_id = ? AND ol_d_id = ? AND \
-                 ol_o_id = ?"
-            }
-            Self::DeliveryCustomer => {
-                "UPDATE customer SET c_balance = c_balance + ?, c_delivery_cnt = c_delivery_cnt + \
-                 1 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?"
-            }
-            Self::LevelDistrict => "SELECT d_next_o_id FROM district WHERE d_w_id = ? AND d_id = ?",
-            Self::LevelCount => {
-                "SELECT count(DISTINCT s_i_id) FROM order_line, stock WHERE ol_w_id = ? AND \
-                 ol_d_id = ? AND ol_o_id >= ? AND ol_o_id < ? AND s_w_id = ol_w_id AND s_i_id = \
-                 ol_i_id AND s_quantity < ?"
-            }
-        };
-        text.to_owned()
+        if let Self::Stock(district) = self {
+            return format!(
+                "SELECT s_quantity, s_data, {} FROM stock[lock] WHERE s_w_id = ? AND s_i_id = \
+                 ?{{lock}}",
+                STOCK_DISTRICTS[district]
+            );
+        }
+        let found = TEXTS.iter().find(|(query, _)| *query == self);
+        found.map_or_else(String::new, |(_, text)| (*text).to_owned())
     }
 
     /// Returns whether it answers with rows.

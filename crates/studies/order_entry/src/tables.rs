@@ -41,7 +41,9 @@ pub fn tables(foreign_keys: bool) -> Vec<Table> {
         order_line(),
     ];
     if !foreign_keys {
-        tables.iter_mut().for_each(|table| table.storage.references = &[]);
+        for table in &mut tables {
+            table.storage.references = &[];
+        }
     }
     tables
 }
@@ -82,6 +84,8 @@ fn warehouse() -> Table {
 }
 
 fn district() -> Table {
+    const PARENTS: &[Reference] =
+        &[Reference { columns: &["d_w_id"], table: "warehouse", key: &["w_id"] }];
     let columns = [
         ("d_w_id", Int),
         ("d_id", Int),
@@ -95,12 +99,15 @@ fn district() -> Table {
         ("d_ytd", Decimal),
         ("d_next_o_id", Int),
     ];
-    const PARENTS: &[Reference] =
-        &[Reference { columns: &["d_w_id"], table: "warehouse", key: &["w_id"] }];
     table("district", &columns, &["d_w_id", "d_id"], children(PARENTS))
 }
 
 fn customer() -> Table {
+    const PARENTS: &[Reference] = &[Reference {
+        columns: &["c_w_id", "c_d_id"],
+        table: "district",
+        key: &["d_w_id", "d_id"],
+    }];
     let columns = [
         ("c_w_id", Int),
         ("c_d_id", Int),
@@ -124,17 +131,20 @@ fn customer() -> Table {
         ("c_delivery_cnt", Int),
         ("c_data", Varchar(500)),
     ];
-    const PARENTS: &[Reference] = &[Reference {
-        columns: &["c_w_id", "c_d_id"],
-        table: "district",
-        key: &["d_w_id", "d_id"],
-    }];
     let index = &["c_w_id", "c_d_id", "c_last", "c_first"];
     let storage = Storage { index, ..children(PARENTS) };
     table("customer", &columns, &["c_w_id", "c_d_id", "c_id"], storage)
 }
 
 fn history() -> Table {
+    const PARENTS: &[Reference] = &[
+        Reference {
+            columns: &["h_c_w_id", "h_c_d_id", "h_c_id"],
+            table: "customer",
+            key: &["c_w_id", "c_d_id", "c_id"],
+        },
+        Reference { columns: &["h_w_id", "h_d_id"], table: "district", key: &["d_w_id", "d_id"] },
+    ];
     let columns = [
         ("h_c_id", Int),
         ("h_c_d_id", Int),
@@ -145,18 +155,15 @@ fn history() -> Table {
         ("h_amount", Decimal),
         ("h_data", Varchar(24)),
     ];
-    const PARENTS: &[Reference] = &[
-        Reference {
-            columns: &["h_c_w_id", "h_c_d_id", "h_c_id"],
-            table: "customer",
-            key: &["c_w_id", "c_d_id", "c_id"],
-        },
-        Reference { columns: &["h_w_id", "h_d_id"], table: "district", key: &["d_w_id", "d_id"] },
-    ];
     table("history", &columns, &[], children(PARENTS))
 }
 
 fn orders() -> Table {
+    const PARENTS: &[Reference] = &[Reference {
+        columns: &["o_w_id", "o_d_id", "o_c_id"],
+        table: "customer",
+        key: &["c_w_id", "c_d_id", "c_id"],
+    }];
     let columns = [
         ("o_w_id", Int),
         ("o_d_id", Int),
@@ -167,23 +174,18 @@ fn orders() -> Table {
         ("o_ol_cnt", Int),
         ("o_all_local", Int),
     ];
-    const PARENTS: &[Reference] = &[Reference {
-        columns: &["o_w_id", "o_d_id", "o_c_id"],
-        table: "customer",
-        key: &["c_w_id", "c_d_id", "c_id"],
-    }];
     let index = &["o_w_id", "o_d_id", "o_c_id", "o_id"];
     let storage = Storage { index, ..children(PARENTS) };
     nullable(table("orders", &columns, &["o_w_id", "o_d_id", "o_id"], storage), "o_carrier_id")
 }
 
 fn new_order() -> Table {
-    let columns = [("no_w_id", Int), ("no_d_id", Int), ("no_o_id", Int)];
     const PARENTS: &[Reference] = &[Reference {
         columns: &["no_w_id", "no_d_id", "no_o_id"],
         table: "orders",
         key: &["o_w_id", "o_d_id", "o_id"],
     }];
+    let columns = [("no_w_id", Int), ("no_d_id", Int), ("no_o_id", Int)];
     table("new_order", &columns, &["no_w_id", "no_d_id", "no_o_id"], children(PARENTS))
 }
 
@@ -213,6 +215,10 @@ pub const STOCK_DISTRICTS: [&str; 10] = [
 ];
 
 fn stock() -> Table {
+    const PARENTS: &[Reference] = &[
+        Reference { columns: &["s_w_id"], table: "warehouse", key: &["w_id"] },
+        Reference { columns: &["s_i_id"], table: "item", key: &["i_id"] },
+    ];
     let mut columns = vec![("s_w_id", Int), ("s_i_id", Int), ("s_quantity", Int)];
     columns.extend(STOCK_DISTRICTS.map(|name| (name, Char(24))));
     columns.extend([
@@ -221,26 +227,10 @@ fn stock() -> Table {
         ("s_remote_cnt", Int),
         ("s_data", Varchar(50)),
     ]);
-    const PARENTS: &[Reference] = &[
-        Reference { columns: &["s_w_id"], table: "warehouse", key: &["w_id"] },
-        Reference { columns: &["s_i_id"], table: "item", key: &["i_id"] },
-    ];
     table("stock", &columns, &["s_w_id", "s_i_id"], children(PARENTS))
 }
 
 fn order_line() -> Table {
-    let columns = [
-        ("ol_w_id", Int),
-        ("ol_d_id", Int),
-        ("ol_o_id", Int),
-        ("ol_number", Int),
-        ("ol_i_id", Int),
-        ("ol_supply_w_id", Int),
-        ("ol_delivery_d", Timestamp),
-        ("ol_quantity", Int),
-        ("ol_amount", Decimal),
-        ("ol_dist_info", Char(24)),
-    ];
     const PARENTS: &[Reference] = &[
         Reference {
             columns: &["ol_w_id", "ol_d_id", "ol_o_id"],
@@ -252,6 +242,18 @@ fn order_line() -> Table {
             table: "stock",
             key: &["s_w_id", "s_i_id"],
         },
+    ];
+    let columns = [
+        ("ol_w_id", Int),
+        ("ol_d_id", Int),
+        ("ol_o_id", Int),
+        ("ol_number", Int),
+        ("ol_i_id", Int),
+        ("ol_supply_w_id", Int),
+        ("ol_delivery_d", Timestamp),
+        ("ol_quantity", Int),
+        ("ol_amount", Decimal),
+        ("ol_dist_info", Char(24)),
     ];
     let key = &["ol_w_id", "ol_d_id", "ol_o_id", "ol_number"];
     nullable(table("order_line", &columns, key, children(PARENTS)), "ol_delivery_d")

@@ -205,13 +205,12 @@ impl Workload for Terminals {
 
     fn start(&mut self, _: u64) -> Started {
         self.is_running = true;
-        let (place, kind) = match self.now {
-            Some(due) => (due.terminal, Kind::ALL[due.kind]),
-            None => {
-                let place = self.next;
-                self.next = (place + 1) % self.number;
-                (place, self.deck.draw(&mut self.random))
-            }
+        let (place, kind) = if let Some(due) = self.now {
+            (due.terminal, Kind::ALL[due.kind])
+        } else {
+            let place = self.next;
+            self.next = (place + 1) % self.number;
+            (place, self.deck.draw(&mut self.random))
         };
         let terminal = self.first + place as u32 * self.plan.connections;
         let inputs = self.plan.inputs;

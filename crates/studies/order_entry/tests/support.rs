@@ -1,6 +1,6 @@
 //! Trials on every engine that is installed, through the engines' own connections.
 
-use engine::{Ability, Answer, Engine, EngineError, Folders, Permits, Results};
+use engine::{Ability, Answer, ConnectionSet, Engine, EngineError, Folders, Permits, Results};
 use experiment::{Configuration, Value};
 use observations::Observations;
 use order_entry::OrderEntry;
@@ -19,12 +19,12 @@ pub fn text(text: impl Into<String>) -> Value {
     Value::Text(text.into())
 }
 
-/// SQLite, and what is installed of the others.
+/// SQLite, and the last installation of each of the others.
 pub fn installed() -> Vec<Installed> {
     let wal = ("target.settings.journal_mode", text("wal"));
     let sqlite = Installed { name: "sqlite".into(), engine: &sqlite::Sqlite, settings: vec![wal] };
     let mut all = vec![sqlite];
-    all.extend(installations().into_iter().map(|own| Installed {
+    all.extend(installations().pop().map(|own| Installed {
         name: format!("postgres {}", own.version),
         engine: &postgres::Postgres,
         settings: vec![
@@ -33,7 +33,7 @@ pub fn installed() -> Vec<Installed> {
             ("target.settings.fsync", Value::Bool(false)),
         ],
     }));
-    all.extend(mariadb_installations().into_iter().map(|own| Installed {
+    all.extend(mariadb_installations().pop().map(|own| Installed {
         name: format!("mariadb {}", own.version),
         engine: &mariadb::MariaDb,
         settings: vec![
@@ -41,7 +41,7 @@ pub fn installed() -> Vec<Installed> {
             ("target.version", text(own.version.clone())),
         ],
     }));
-    all.extend(duckdb_libraries().into_iter().map(|library| Installed {
+    all.extend(duckdb_libraries().pop().map(|library| Installed {
         name: "duckdb".into(),
         engine: &duckdb::DuckDb,
         settings: library.into_iter().map(|path| ("target.library", text(path))).collect(),
@@ -113,14 +113,26 @@ impl Installed {
     }
 }
 
-/// Runs statements on a connection of the target; the last result.
-pub fn ask(context: &TrialContext<'_>, sql: &str) -> Result<Results, EngineError> {
-    let mut answers = Vec::<Answer>::new();
-    let mut connections = context.instance.connect(1)?;
-    let statement = Statement::Text(sql);
-    connections.send(0, &Request::Execute { statement, parameters: &[], results: true })?;
-    while answers.is_empty() {
-        connections.wait(None, &mut answers)?;
+/// A connection of the target.
+pub struct Session(Box<dyn ConnectionSet>);
+
+impl Session {
+    pub fn open(context: &TrialContext<'_>) -> Result<Self, EngineError> {
+        context.instance.connect(1).map(Self)
     }
-    Ok(answers.remove(0).result?.results.pop().unwrap_or_default())
+
+    /// Runs a statement; its last result.
+    pub fn run(&mut self, statement: Statement<'_>) -> Result<Results, EngineError> {
+        let mut answers = Vec::<Answer>::new();
+        self.0.send(0, &Request::Execute { statement, parameters: &[], results: true })?;
+        while answers.is_empty() {
+            self.0.wait(None, &mut answers)?;
+        }
+        Ok(answers.remove(0).result?.results.pop().unwrap_or_default())
+    }
+}
+
+/// Runs statements on a connection of their own; the last result.
+pub fn ask(context: &TrialContext<'_>, sql: &str) -> Result<Results, EngineError> {
+    Session::open(context)?.run(Statement::Text(sql))
 }

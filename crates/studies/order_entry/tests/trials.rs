@@ -1,6 +1,6 @@
 //! Trials on all installed engines: what the specification demands of tables, mix and consistency.
 
-use crate::support::{Installed, ask, installed, text};
+use crate::support::{Session, ask, installed, text};
 use experiment::Value;
 use observations::Observations;
 use order_entry::conditions::{CONDITIONS, Scope, Violations, check, query};
@@ -8,11 +8,17 @@ use order_entry::{
     BOUND, BY_NAME, DONE, Kind, LINES, REMOTE_LINES, REMOTE_PAYMENTS, ROLLED_BACK, SKIPPED, Size,
 };
 use probe::TrialContext;
+use work::Statement;
 
 const SIZE: Size = Size { warehouses: 2, reduced_by: 100 };
 
 fn number(context: &TrialContext<'_>, sql: &str) -> f64 {
-    let results = ask(context, sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    number_of(&mut Session::open(context).unwrap(), sql)
+}
+
+fn number_of(session: &mut Session, sql: &str) -> f64 {
+    let results =
+        session.run(Statement::Text(sql)).unwrap_or_else(|error| panic!("{sql}: {error}"));
     let cell = results.last.first().and_then(Option::as_ref).unwrap_or_else(|| panic!("{sql}"));
     cell.parse().unwrap_or_else(|_| panic!("{sql}: {cell}"))
 }
@@ -59,23 +65,24 @@ fn facts(seen: &Observations) -> Vec<f64> {
     done.chain(others.map(|name| name.read(seen))).map(Option::unwrap).collect()
 }
 
-/// 2,300 transactions of one seed on one connection leave the same sums on every engine.
+/// 1,150 transactions of one seed on one connection leave the same sums on every engine.
 #[test]
 fn one_seed_leaves_the_same_tables_on_every_engine() {
-    let mut first: Option<(Vec<(String, i64)>, Vec<f64>)> = None;
+    let mut first = None;
     for own in installed() {
-        let given = [("workload.transactions", Value::Integer(2_300))];
+        let given = [("workload.transactions", Value::Integer(1_150))];
         own.measured(&given, |context, seen| {
             let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
             let now = (sums(context), facts(&seen));
             // One deck after the other: the mix is exact.
-            assert_eq!(now.1[..5], [1_000.0, 1_000.0, 100.0, 100.0, 100.0], "{}", own.name);
+            assert_eq!(now.1[..5], [500.0, 500.0, 50.0, 50.0, 50.0], "{}", own.name);
             assert!(now.1[5..10].iter().all(|count| *count > 0.0), "{:?}", now.1);
-            let orders = 2.0 * 10.0 * 30.0 + 1_000.0 - now.1[5];
-            assert_eq!(number(context, "SELECT count(*) FROM orders"), orders, "{}", own.name);
+            let orders = 2.0 * 10.0 * 30.0 + 500.0 - now.1[5];
+            let stored = number(context, "SELECT count(*) FROM orders");
+            assert!((stored - orders).abs() < 0.5, "{}: {stored} for {orders}", own.name);
             let per_minute = seen.response("new_orders").unwrap();
             let committed = per_minute * seen.elapsed_s / 60.0;
-            assert!((committed - (1_000.0 - now.1[5])).abs() < 1e-6);
+            assert!((committed - (500.0 - now.1[5])).abs() < 1e-6);
             assert_eq!(seen.work.errors, 0);
             let before = first.get_or_insert_with(|| now.clone());
             assert_eq!(*before, now, "{}", own.name);
@@ -130,7 +137,7 @@ fn concurrent_transactions_keep_every_condition() {
             let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
             assert_eq!((seen.work.amount, seen.work.errors), (1_500, 0), "{}", own.name);
             let repeated: f64 = order_entry::REPEATED.members(&seen).map(|(_, count)| count).sum();
-            assert_eq!(repeated, seen.work.retries as f64, "{}", own.name);
+            assert_eq!(repeated as u64, seen.work.retries, "{}", own.name);
         });
     }
 }
@@ -184,28 +191,32 @@ const BROKEN: [(&str, &[usize]); 12] = [
 /// warehouse does not see it.
 #[test]
 fn every_condition_finds_what_breaks_it() {
-    let all: Vec<Installed> = installed();
-    for own in &all {
-        for (place, (update, expected)) in BROKEN.iter().enumerate() {
-            assert!(expected.contains(&(place + 1)));
-            // One payment changes nothing of what the updates address.
-            own.measured(&[("workload.transactions", Value::Integer(1))], |context, seen| {
-                seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
-                violations(context, &Scope::Complete, &[], &own.name);
-                ask(context, update)
-                    .unwrap_or_else(|error| panic!("{}: {update}: {error}", own.name));
-                violations(context, &Scope::Complete, expected, &own.name);
-            });
-        }
+    for own in &installed() {
+        // One payment changes nothing of what the updates address.
+        own.measured(&[("workload.transactions", Value::Integer(1))], |context, seen| {
+            seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
+            let mut session = Session::open(context).unwrap();
+            for (place, (update, expected)) in BROKEN.iter().enumerate() {
+                assert!(expected.contains(&(place + 1)));
+                violations(&mut session, &[], &own.name);
+                for statement in [Statement::Begin, Statement::Text(update)] {
+                    let done = session.run(statement);
+                    done.unwrap_or_else(|error| panic!("{}: {update}: {error}", own.name));
+                }
+                violations(&mut session, expected, &own.name);
+                session.run(Statement::Rollback).unwrap();
+            }
+        });
     }
 }
 
-fn violations(context: &TrialContext<'_>, scope: &Scope, expected: &[usize], engine: &str) {
+fn violations(session: &mut Session, expected: &[usize], engine: &str) {
+    let scope = &Scope::Complete;
     let found: Vec<usize> = (1..=CONDITIONS)
-        .filter(|condition| number(context, &query(*condition, SIZE, scope)) > 0.0)
+        .filter(|condition| number_of(session, &query(*condition, SIZE, scope)) > 0.0)
         .collect();
     assert_eq!(found, expected, "{engine}");
-    let checked = check::<Violations>(SIZE, scope, |query| Ok(number(context, query)));
+    let checked = check::<Violations>(SIZE, scope, |query| Ok(number_of(session, query)));
     assert_eq!(checked.is_err(), !expected.is_empty());
 }
 

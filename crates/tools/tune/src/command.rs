@@ -26,6 +26,7 @@ use work::Stop;
 /// search, the defaults and the present settings in blocks of their own.
 #[derive(Debug, Parser)]
 #[command(name = "tune")]
+#[expect(clippy::struct_excessive_bools, reason = "options, each independent of the others")]
 pub struct Tune {
     /// The experiment file, with [[knob]] and [tune]
     file: PathBuf,
@@ -211,10 +212,10 @@ impl Tune {
         let knobs = stage.knobs.search.knobs.iter().enumerate();
         let bounds = knobs.flat_map(|(at, knob)| {
             let present = &present;
-            knob.extremes().into_iter().filter_map(move |value| {
+            knob.extremes().into_iter().map(move |value| {
                 let mut point = present.clone();
                 point[at] = knob.number(&value);
-                Some(Contender::new(format!("{}={value}", knob.name()), point))
+                Contender::new(format!("{}={value}", knob.name()), point)
             })
         });
         let mut contenders: Vec<Contender> = Vec::new();
@@ -250,7 +251,7 @@ impl Tune {
         base: &Experiment,
     ) -> Result<Option<&'static SettingsForm>, Failure> {
         let name = base.configurations.first().map(|own| own.get(ENGINE)).unwrap_or_default();
-        let forms = context.registry.engine(&name).map(|engine| engine.settings_forms());
+        let forms = context.registry.engine(&name).map(engine::Engine::settings_forms);
         let forms = forms.unwrap_or_default();
         let Some(asked) = &self.form else { return Ok(forms.first()) };
         let found = forms.iter().find(|form| form.name == asked);

@@ -68,7 +68,7 @@ impl<'e> Knobs<'e> {
         match (own, name) {
             (Some((_, value)), _) => value.as_f64(),
             (None, "memory") => self.environment.memory_bytes.map(|bytes| bytes as f64),
-            (None, "cpus") => Some(f64::from(self.environment.cpus as u32)),
+            (None, "cpus") => Some(f64::from(self.environment.cpus)),
             (None, _) => None,
         }
     }
