@@ -105,8 +105,8 @@ pub enum SqlPart {
     Parameter,
     /// Behind a table: rows that are read are locked until the transaction ends.
     LockHint,
-    /// Such a lock at the end of a statement; engines have one of the two, or none where readers need
-    /// no locks.
+    /// Such a lock at the end of a statement; engines have one of the two, or none where readers
+    /// need no locks.
     Lock,
     /// Behind the order: only the first row is read.
     First,

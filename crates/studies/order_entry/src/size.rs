@@ -46,9 +46,9 @@ impl Size {
         (self.warehouses * warehouse + self.items()) as u64
     }
 
-    /// Bytes of the rows of all tables, about, from the mean lengths of their texts. A stock row has
-    /// 306, a customer 655, a line 54, an item 82, an order 24, a payment 46 and an outstanding
-    /// order 8.
+    /// Bytes of the rows of all tables, about, from the mean lengths of their texts. A stock row
+    /// has 306, a customer 655, a line 54, an item 82, an order 24, a payment 46 and an
+    /// outstanding order 8.
     pub fn row_bytes(self) -> u64 {
         let outstanding = self.customers() - self.delivered();
         let district = self.customers() * (655 + 24 + 46 + 540) + outstanding * 8;
