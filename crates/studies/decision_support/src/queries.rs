@@ -277,6 +277,7 @@ pub const QUERIES: [Query; 22] = [
               substring(c_phone, 1, 2) IN ('13', '31', '23', '29', '30', '18', '17') AND \
               c_acctbal > (SELECT avg(c_acctbal) FROM customer WHERE c_acctbal > 0.00 AND \
               substring(c_phone, 1, 2) IN ('13', '31', '23', '29', '30', '18', '17')) AND NOT \
-              EXISTS (SELECT * FROM orders WHERE o_custkey = c_custkey)) custsale GROUP BY cntrycode ORDER BY cntrycode",
+              EXISTS (SELECT * FROM orders WHERE o_custkey = c_custkey)) custsale GROUP BY \
+              cntrycode ORDER BY cntrycode",
     },
 ];
