@@ -28,7 +28,7 @@ pub struct Man {
 
 impl Tool for Man {
     const EXAMPLES: [&'static str; 2] =
-        ["steelbench man ~/.local/share/man/man1", "steelbench man pages && man -l pages/*.5"];
+        ["steelbench man ~/.local/share/man/man1", "steelbench man pages"];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let origin = Origin::from_context(context);

@@ -49,7 +49,9 @@ impl Context {
         let mut chapter = None;
         for (command, line) in self.ordered().zip(lines) {
             if chapter != Some(command.chapter) {
-                help.extend([String::new(), format!("{}:", command.chapter.heading())]);
+                // The first chapter follows the usage directly: 40 lines fit a screen.
+                help.extend(chapter.map(|_| String::new()));
+                help.push(format!("{}:", command.chapter.heading()));
                 chapter = Some(command.chapter);
             }
             let about = line.get_about().map(ToString::to_string).unwrap_or_default();
