@@ -8,7 +8,7 @@ use engine::{Ability, Footprint};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid, Kind, choice, settings};
 use observations::{Observations, QueryPlan, Response, ScriptStatement};
-use probe::data::{ANALYZE, DEGREE, SCALE, create, recorded};
+use probe::data::{ANALYZE, DEGREE, create, recorded};
 use probe::load::{LoadPlan, THREADS, WARMUP, drive_counting, no_warmup_of_cold};
 use probe::{Probe, ProbeError, Target, TrialContext};
 use work::{DataType, Operation, SharedTables, Table};
@@ -28,7 +28,10 @@ choice! {
 }
 
 settings! {
-    const SETTINGS = [SCALE, DEGREE, ANALYZE, THREADS, WARMUP];
+    const SETTINGS = [DEGREE, ANALYZE, THREADS, WARMUP];
+    /// Scale factor of the tables: 1 is 6 million rows of LINEITEM, 0.01 is 60,000.
+    pub SCALE: f64 =
+        "workload.scale", Kind::Number { min: 0.001, max: 100_000.0 }, "0.01" => DataIdentity;
     /// Queries to run (or one): "Q1" to "Q22". Default: all 22.
     pub NUMBERS: Vec<String> = "workload.queries", Kind::TextList => Operation;
     /// Streams that run their queries at the same time, each on its own connection. 1 is the power
