@@ -17,6 +17,7 @@ use crate::configuration::names_volume;
 use crate::{Configuration, Design, Experiment, Level};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use statistics::shuffle;
 use std::ops::RangeInclusive;
 
 /// One trial of the plan.
@@ -232,14 +233,4 @@ fn generator(seed: u64, group: u64, block: u64) -> Xoshiro256PlusPlus {
         ^ group.wrapping_mul(0x9e37_79b9_7f4a_7c15)
         ^ block.wrapping_mul(0xd1b5_4a32_d192_ed03);
     Xoshiro256PlusPlus::seed_from_u64(mixed)
-}
-
-/// Fisher and Yates' shuffle. Written out because `rand` does not promise that its `shuffle`
-/// draws the same in every version, and a resumed run must see the order that it began with.
-fn shuffle<T>(items: &mut [T], random: &mut Xoshiro256PlusPlus) {
-    for last in (1..items.len()).rev() {
-        // Lemire's multiplication; the bias for some thousand items is below 2^-50.
-        let chosen = ((u128::from(random.next_u64()) * (last as u128 + 1)) >> 64) as usize;
-        items.swap(last, chosen);
-    }
 }

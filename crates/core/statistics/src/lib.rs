@@ -33,5 +33,5 @@ pub use interval::Interval;
 pub use least_squares::{dot, independent_columns, non_negative, norm};
 pub use median::{median, median_of_sorted};
 pub use regimes::{Regimes, VALUES_MIN as REGIMES_VALUES_MIN, regimes};
-pub use series::normal;
+pub use series::{normal, shuffle};
 pub use step::step;

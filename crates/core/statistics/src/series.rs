@@ -12,6 +12,16 @@ pub fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
     length * (TAU * uniform(random)).cos()
 }
 
+/// Fisher and Yates' shuffle. Written out because `rand` does not promise that its `shuffle`
+/// draws the same in every version, and a resumed run must see the order that it began with.
+pub fn shuffle<T>(items: &mut [T], random: &mut Xoshiro256PlusPlus) {
+    for last in (1..items.len()).rev() {
+        // Lemire's multiplication; the bias for some thousand items is below 2^-50.
+        let chosen = ((u128::from(random.next_u64()) * (last as u128 + 1)) >> 64) as usize;
+        items.swap(last, chosen);
+    }
+}
+
 /// A stationary autoregressive process of first order with normal values of mean 0 and variance 1.
 pub(crate) fn autoregressive(
     length: usize,

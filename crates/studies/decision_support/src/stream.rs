@@ -6,8 +6,8 @@ use engine::Results;
 use probe::ProbeError;
 use probe::load::{Started, Step, Workload};
 use rand::SeedableRng;
-use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use statistics::shuffle;
 use work::{Request, Statement};
 
 /// The order of the power test (appendix A of the specification, stream 00).
@@ -23,7 +23,7 @@ pub fn order(queries: &[&Query], stream: u32, seed: u64) -> Vec<usize> {
         // The generator's jumps keep the streams of one seed apart.
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         (0..stream).for_each(|_| random.jump());
-        order.shuffle(&mut random);
+        shuffle(&mut order, &mut random);
     }
     order
 }
