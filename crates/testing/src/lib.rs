@@ -28,6 +28,8 @@ pub mod relay;
 #[cfg(feature = "engines")]
 pub mod reports;
 pub mod sample;
+#[cfg(feature = "engines")]
+pub mod trials;
 
 #[cfg(feature = "engines")]
 pub use by_name::{ENGINES, engine};

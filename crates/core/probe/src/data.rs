@@ -3,7 +3,7 @@
 use crate::{ProbeError, Target, TrialContext};
 use datasets::{DataSet, Size};
 use engine::file_set::VOLUME;
-use engine::{Ability, Answer, Compressed, EngineError, EngineUse, Explained, Planned};
+use engine::{Ability, Answer, Compressed, EngineError, EngineUse, Explained, Planned, Results};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::{Event, Fact, FactFamily, FactName, Observations, QueryPlan, Response, number};
@@ -266,16 +266,31 @@ impl Facts {
 /// # Errors
 /// When the engine fails or the trial is asked to stop.
 pub fn create(context: &TrialContext<'_>, set: &DataSet, work: Work) -> Result<Loaded, ProbeError> {
-    let (taken, started, about) = (SpaceBefore::before(context), Instant::now(), set.all_rows());
+    let taken = SpaceBefore::before(context);
     let table = work.tables.first().cloned();
-    let filled = fill(context, work, &|rows| {
+    let filled = load(context, work, set.name(), set.all_rows())?;
+    Loaded::read(context, set, table.as_ref(), filled, &taken)
+}
+
+/// Creates and fills the tables of a trial, of about this number of rows, and reports progress to
+/// the user.
+///
+/// # Errors
+/// When the engine fails or the trial is asked to stop.
+pub fn load(
+    context: &TrialContext<'_>,
+    work: Work,
+    name: &str,
+    about: u64,
+) -> Result<Filled, ProbeError> {
+    let started = Instant::now();
+    fill(context, work, &|rows| {
         let share = (100.0 * rows as f64 / about.max(1) as f64).min(100.0);
         let [rows, rate] =
             [rows as f64, rows as f64 / started.elapsed().as_secs_f64()].map(number::grouped);
-        let text = format!("loading {}: {share:.0} %, {rows} rows, {rate} rows/s", set.name());
+        let text = format!("loading {name}: {share:.0} %, {rows} rows, {rate} rows/s");
         (context.progress)(Event::Step { text });
-    })?;
-    Loaded::read(context, set, table.as_ref(), filled, &taken)
+    })
 }
 
 /// Interval at which the progress of loading is reported.
@@ -380,15 +395,28 @@ fn taken(context: &TrialContext<'_>) -> Option<u64> {
 
 /// Asks the engine for the number of rows.
 fn count(context: &TrialContext<'_>) -> Result<u64, ProbeError> {
-    let count: f64 = number(context, Statement::Operation(COUNT))?;
-    Ok(count as u64)
+    Ok(answer(context, Statement::Operation(COUNT))? as u64)
 }
 
 /// Runs a statement that answers with one number, on a connection of its own.
 ///
 /// # Errors
 /// When the engine refuses, or its answer is another.
-pub fn number(context: &TrialContext<'_>, statement: Statement<'_>) -> Result<f64, ProbeError> {
+pub fn answer(context: &TrialContext<'_>, statement: Statement<'_>) -> Result<f64, ProbeError> {
+    let results = execute(context, statement)?;
+    let cell = results.first().and_then(|results| results.last.first()?.as_ref()?.parse().ok());
+    let message = format!("the engine's answer to {statement:?} has no number");
+    Ok(cell.ok_or_else(|| EngineError::failed("querying", message))?)
+}
+
+/// Runs a statement on a connection of its own.
+///
+/// # Errors
+/// When the engine refuses or the trial is asked to stop.
+pub fn execute(
+    context: &TrialContext<'_>,
+    statement: Statement<'_>,
+) -> Result<Vec<Results>, ProbeError> {
     let mut answers = Vec::<Answer>::new();
     let mut connections = context.instance.connect(1)?;
     connections.send(0, &Request::Execute { statement, parameters: &[], results: true })?;
@@ -398,9 +426,5 @@ pub fn number(context: &TrialContext<'_>, statement: Statement<'_>) -> Result<f6
         }
         connections.wait(None, &mut answers)?;
     }
-    let done = answers.remove(0).result?;
-    let cell =
-        done.results.first().and_then(|results| results.last.first()?.as_ref()?.parse().ok());
-    let message = format!("the engine's answer to {statement:?} has no number");
-    Ok(cell.ok_or_else(|| EngineError::failed("querying", message))?)
+    Ok(answers.remove(0).result?.results)
 }

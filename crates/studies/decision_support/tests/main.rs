@@ -2,4 +2,3 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod engines;
-mod support;

@@ -69,7 +69,7 @@ pub fn meaning(condition: usize) -> &'static str {
 /// Checks conditions; `count` runs a query that answers with one number.
 ///
 /// # Errors
-/// What is violated, or the error of a query.
+/// The violated conditions, or the error of a query.
 pub fn check<E: From<Violations>>(
     size: Size,
     scope: &Scope,

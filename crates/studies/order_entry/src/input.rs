@@ -169,7 +169,7 @@ mod tests {
 
     const SIZE: Size = Size { warehouses: 5, reduced_by: 1 };
 
-    /// Five deviations of a share of so many.
+    /// Returns whether a count is within five deviations of a share.
     fn is_share(count: usize, of: usize, percent: f64) -> bool {
         let share = percent / 100.0;
         let deviation = (of as f64 * share * (1.0 - share)).sqrt();

@@ -5,8 +5,8 @@
 //! - `size`, `tables`, `rows`: the database; `random`: its values and the non-uniform numbers
 //! - `kind`: the five kinds of transactions and their decks; `input`: their values
 //! - `statements`, `transaction`: their statements and steps in client logic
-//! - `procedures`: the same as stored procedures
-//! - `terminals`: the transactions of a connection; `counts`: what they were
+//! - `procedures`: the transactions as stored procedures
+//! - `terminals`: the transactions of a connection; `counts`: their counts
 //! - [`conditions`]: the consistency of the database
 //! - `probe`: settings and a trial; `analysis`, `section`: what reports have of it
 

@@ -11,17 +11,16 @@ use crate::size::{DISTRICTS, Size};
 use crate::statements::operations;
 use crate::tables::{LAYOUT, tables};
 use crate::terminals::{Plan, Terminals, recorded};
-use ::probe::data::{LOAD_S, fill, number as ask};
+use ::probe::data::{self, LOAD_S, answer, execute};
 use ::probe::load::{CONNECTIONS, DURATION, LoadPlan, THREADS, WARMUP, drive};
 use ::probe::{Probe, ProbeError, Target, TrialContext};
-use engine::{Ability, Answer, Footprint};
+use engine::{Ability, Footprint};
 use experiment::common::{ENGINE, PROBE};
 use experiment::{
     Configuration, Declaration, ExampleLevels, Invalid, Kind as Values, choice, settings,
 };
-use observations::{Event, Fact, FactName, Observations, Response, number};
-use std::time::Instant;
-use work::{Request, SharedTables, Statement, Work};
+use observations::{Event, Fact, FactName, Observations, Response};
+use work::{SharedTables, Statement, Work};
 
 /// The order entry probe.
 #[derive(Debug, Clone, Copy)]
@@ -165,9 +164,9 @@ impl Probe for OrderEntry {
         let load_s = load(context, size, seed)?;
         let procedures = language(configuration);
         for statement in procedures.iter().flat_map(|own| own.statements()) {
-            run(context, statement)?;
+            execute(context, Statement::Text(statement))?;
         }
-        let before = ask(context, NEXT_ORDERS)?;
+        let before = answer(context, NEXT_ORDERS)?;
         let pace = configuration.get(PACE);
         let constants = Constants::from_seed(seed);
         let plan = LoadPlan {
@@ -188,7 +187,7 @@ impl Probe for OrderEntry {
         };
         let mut seen = drive(context, &plan, |number| Terminals::new(own.clone(), number))?;
         let counts = own.total.counts();
-        let stored = ask(context, NEXT_ORDERS)? - before;
+        let stored = answer(context, NEXT_ORDERS)? - before;
         let committed = counts.committed_ever;
         if stored.total_cmp(&(committed as f64)).is_ne() {
             return Err(ProbeError::study(Disagreement { committed, stored }));
@@ -224,19 +223,6 @@ fn language(configuration: &Configuration) -> Option<Language> {
     Language::for_engine(&configuration.get(ENGINE)).filter(|_| is_asked)
 }
 
-/// Runs a statement on a connection of its own.
-fn run(context: &TrialContext<'_>, sql: &str) -> Result<(), ProbeError> {
-    let mut answers = Vec::<Answer>::new();
-    let mut connections = context.instance.connect(1)?;
-    let statement = Statement::Text(sql);
-    connections.send(0, &Request::Execute { statement, parameters: &[], results: false })?;
-    while answers.is_empty() {
-        connections.wait(None, &mut answers)?;
-    }
-    answers.remove(0).result?;
-    Ok(())
-}
-
 fn terminals(configuration: &Configuration) -> u32 {
     let default = configuration.get(WAREHOUSES).saturating_mul(DISTRICTS as u32);
     configuration.get(TERMINALS).unwrap_or(default)
@@ -258,15 +244,7 @@ fn load(context: &TrialContext<'_>, size: Size, seed: u64) -> Result<f64, ProbeE
         data: Some(data),
         ..Work::default()
     };
-    let (started, about) = (Instant::now(), size.rows());
-    let filled = fill(context, work, &|rows| {
-        let share = (100.0 * rows as f64 / about.max(1) as f64).min(100.0);
-        let [rows, rate] =
-            [rows as f64, rows as f64 / started.elapsed().as_secs_f64()].map(number::grouped);
-        let text = format!("loading order entry: {share:.0} %, {rows} rows, {rate} rows/s");
-        (context.progress)(Event::Step { text });
-    })?;
-    Ok(filled.elapsed_s)
+    Ok(data::load(context, work, "order entry", size.rows())?.elapsed_s)
 }
 
 /// Checks the conditions; gives the number of warehouses that were checked.
@@ -282,7 +260,7 @@ fn check(context: &TrialContext<'_>, size: Size) -> Result<usize, ProbeError> {
     };
     (context.progress)(Event::Step { text: "checking consistency".into() });
     conditions::check(size, &scope, |query| {
-        ask(context, Statement::Text(query)).map_err(Failure::Query)
+        answer(context, Statement::Text(query)).map_err(Failure::Query)
     })
     .map_err(|failure| match failure {
         Failure::Query(error) => error,

@@ -59,7 +59,7 @@ const TEXTS: [(Query, &str); 31] = [
     (
         Query::OrderCustomer,
         "SELECT c_discount, c_last, c_credit, w_tax FROM customer, warehouse WHERE w_id = \
-                 ? AND c_w_id = w_id AND c_d_id = ? AND c_id = ?",
+         ? AND c_w_id = w_id AND c_d_id = ? AND c_id = ?",
     ),
     (
         Query::OrderDistrict,
@@ -72,76 +72,76 @@ const TEXTS: [(Query, &str); 31] = [
     (
         Query::Order,
         "INSERT INTO orders (o_w_id, o_d_id, o_id, o_c_id, o_entry_d, o_ol_cnt, \
-                 o_all_local) VALUES (?, ?, ?, ?, ?, ?, ?)",
+         o_all_local) VALUES (?, ?, ?, ?, ?, ?, ?)",
     ),
     (Query::Outstanding, "INSERT INTO new_order (no_w_id, no_d_id, no_o_id) VALUES (?, ?, ?)"),
     (Query::Item, "SELECT i_price, i_name, i_data FROM item WHERE i_id = ?"),
     (
         Query::StockTaken,
         "UPDATE stock SET s_quantity = ?, s_ytd = s_ytd + ?, s_order_cnt = s_order_cnt + \
-                 1, s_remote_cnt = s_remote_cnt + ? WHERE s_w_id = ? AND s_i_id = ?",
+         1, s_remote_cnt = s_remote_cnt + ? WHERE s_w_id = ? AND s_i_id = ?",
     ),
     (
         Query::OrderLine,
         "INSERT INTO order_line (ol_w_id, ol_d_id, ol_o_id, ol_number, ol_i_id, \
-                 ol_supply_w_id, ol_quantity, ol_amount, ol_dist_info) VALUES (?, ?, ?, ?, ?, ?, \
-                 ?, ?, ?)",
+         ol_supply_w_id, ol_quantity, ol_amount, ol_dist_info) VALUES (?, ?, ?, ?, ?, ?, \
+         ?, ?, ?)",
     ),
     (Query::PaymentWarehouse, "UPDATE warehouse SET w_ytd = w_ytd + ? WHERE w_id = ?"),
     (
         Query::PaymentWarehouseName,
         "SELECT w_name, w_street_1, w_street_2, w_city, w_state, w_zip FROM warehouse \
-                 WHERE w_id = ?",
+         WHERE w_id = ?",
     ),
     (Query::PaymentDistrict, "UPDATE district SET d_ytd = d_ytd + ? WHERE d_w_id = ? AND d_id = ?"),
     (
         Query::PaymentDistrictName,
         "SELECT d_name, d_street_1, d_street_2, d_city, d_state, d_zip FROM district \
-                 WHERE d_w_id = ? AND d_id = ?",
+         WHERE d_w_id = ? AND d_id = ?",
     ),
     (Query::PaymentNamed, NAMED),
     (Query::StatusNamed, NAMED),
     (
         Query::PaymentCustomer,
         "SELECT c_credit, c_data, c_first, c_middle, c_last, c_street_1, c_street_2, \
-                 c_city, c_state, c_zip, c_phone, c_since, c_credit_lim, c_discount, c_balance \
-                 FROM customer[lock] WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?{lock}",
+         c_city, c_state, c_zip, c_phone, c_since, c_credit_lim, c_discount, c_balance \
+         FROM customer[lock] WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?{lock}",
     ),
     (
         Query::PaymentGood,
         "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + \
-                 ?, c_payment_cnt = c_payment_cnt + 1 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
+         ?, c_payment_cnt = c_payment_cnt + 1 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
     ),
     (
         Query::PaymentBad,
         "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + \
-                 ?, c_payment_cnt = c_payment_cnt + 1, c_data = ? WHERE c_w_id = ? AND c_d_id = ? \
-                 AND c_id = ?",
+         ?, c_payment_cnt = c_payment_cnt + 1, c_data = ? WHERE c_w_id = ? AND c_d_id = ? \
+         AND c_id = ?",
     ),
     (
         Query::Payment,
         "INSERT INTO history (h_c_id, h_c_d_id, h_c_w_id, h_d_id, h_w_id, h_date, \
-                 h_amount, h_data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+         h_amount, h_data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     ),
     (
         Query::StatusCustomer,
         "SELECT c_balance, c_first, c_middle, c_last FROM customer WHERE c_w_id = ? AND \
-                 c_d_id = ? AND c_id = ?",
+         c_d_id = ? AND c_id = ?",
     ),
     (
         Query::StatusOrder,
         "SELECT o_id, o_entry_d, o_carrier_id FROM orders WHERE o_w_id = ? AND o_d_id = ? \
-                 AND o_c_id = ? ORDER BY o_id DESC{first}",
+         AND o_c_id = ? ORDER BY o_id DESC{first}",
     ),
     (
         Query::StatusLines,
         "SELECT ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d FROM \
-                 order_line WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?",
+         order_line WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?",
     ),
     (
         Query::DeliveryOldest,
         "SELECT no_o_id FROM new_order[lock] WHERE no_w_id = ? AND no_d_id = ? ORDER BY \
-                 no_o_id{first}{lock}",
+         no_o_id{first}{lock}",
     ),
     (Query::DeliveryLeft, "SELECT count(*) FROM new_order WHERE no_w_id = ? AND no_d_id = ?"),
     (
@@ -151,7 +151,7 @@ const TEXTS: [(Query, &str); 31] = [
     (
         Query::DeliveryOrder,
         "SELECT o_c_id FROM orders[lock] WHERE o_w_id = ? AND o_d_id = ? AND o_id = \
-                 ?{lock}",
+         ?{lock}",
     ),
     (
         Query::DeliveryCarrier,
@@ -160,24 +160,24 @@ const TEXTS: [(Query, &str); 31] = [
     (
         Query::DeliveryLines,
         "UPDATE order_line SET ol_delivery_d = ? WHERE ol_w_id = ? AND ol_d_id = ? AND \
-                 ol_o_id = ?",
+         ol_o_id = ?",
     ),
     (
         Query::DeliveryAmount,
         "SELECT sum(ol_amount) FROM order_line WHERE ol_w_id = ? AND ol_d_id = ? AND \
-                 ol_o_id = ?",
+         ol_o_id = ?",
     ),
     (
         Query::DeliveryCustomer,
         "UPDATE customer SET c_balance = c_balance + ?, c_delivery_cnt = c_delivery_cnt + \
-                 1 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
+         1 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
     ),
     (Query::LevelDistrict, "SELECT d_next_o_id FROM district WHERE d_w_id = ? AND d_id = ?"),
     (
         Query::LevelCount,
         "SELECT count(DISTINCT s_i_id) FROM order_line, stock WHERE ol_w_id = ? AND \
-                 ol_d_id = ? AND ol_o_id >= ? AND ol_o_id < ? AND s_w_id = ol_w_id AND s_i_id = \
-                 ol_i_id AND s_quantity < ?",
+         ol_d_id = ? AND ol_o_id >= ? AND ol_o_id < ? AND s_w_id = ol_w_id AND s_i_id = \
+         ol_i_id AND s_quantity < ?",
     ),
 ];
 

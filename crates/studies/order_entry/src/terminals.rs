@@ -67,7 +67,7 @@ pub struct Plan {
     /// The language of the procedures that are the transactions; `None`: the client has their
     /// logic.
     pub procedures: Option<Language>,
-    /// Keying and thinking take so many times their specified time; 0: terminals never wait.
+    /// Keying and thinking times as a multiple of the specified ones; 0: terminals never wait.
     pub pace: f64,
     /// Seed of the trial.
     pub seed: u64,
@@ -106,7 +106,7 @@ impl Drop for Terminals {
 }
 
 impl Terminals {
-    /// Those of a connection: every so many as there are connections.
+    /// Those of a connection: with n connections, every n-th terminal.
     pub fn new(plan: Plan, connection: u32) -> Self {
         let first = connection % plan.terminals;
         let number = (plan.terminals - first).div_ceil(plan.connections) as usize;

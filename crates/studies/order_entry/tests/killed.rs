@@ -1,11 +1,12 @@
 //! A server that is killed during a run: every condition holds after its recovery.
 
-use crate::support::{Installed, text};
+use crate::support::reduced;
 use experiment::Value;
-use order_entry::Size;
 use order_entry::conditions::{Scope, Violations, check};
+use order_entry::{OrderEntry, Size};
 use std::time::Duration;
 use testing::installed::{ask, folder, installations, options, running, until};
+use testing::trials::{Installed, text};
 use work::Cancel;
 
 const SIZE: Size = Size { warehouses: 2, reduced_by: 100 };
@@ -41,7 +42,11 @@ fn all_conditions_hold_after_the_server_was_killed() {
                 // SAFETY: a system call.
                 unsafe { libc::kill(pid, libc::SIGKILL) };
             });
-            own.measured(&given, |_, seen| assert!(seen.is_err(), "the server was not killed"));
+            let removed = own.measured(&OrderEntry, &reduced(&given), |_, seen| {
+                assert!(seen.is_err(), "the server was not killed");
+            });
+            // A killed server cannot be asked.
+            drop(removed);
         });
         assert!(until(|| !server.is_running()));
         server.start(&Cancel::new()).unwrap();

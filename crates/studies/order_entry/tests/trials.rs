@@ -1,13 +1,16 @@
 //! Trials on all installed engines: what the specification demands of tables, mix and consistency.
 
-use crate::support::{Session, ask, installed, text};
+use crate::support::{installed, measured, reduced};
+use engine::Ability;
 use experiment::Value;
 use observations::Observations;
 use order_entry::conditions::{CONDITIONS, Scope, Violations, check, query};
 use order_entry::{
-    BOUND, BY_NAME, DONE, Kind, LINES, REMOTE_LINES, REMOTE_PAYMENTS, ROLLED_BACK, SKIPPED, Size,
+    BOUND, BY_NAME, DONE, Kind, LINES, OrderEntry, REMOTE_LINES, REMOTE_PAYMENTS, ROLLED_BACK,
+    SKIPPED, Size,
 };
 use probe::TrialContext;
+use testing::trials::{Session, ask, text};
 use work::Statement;
 
 const SIZE: Size = Size { warehouses: 2, reduced_by: 100 };
@@ -71,7 +74,7 @@ fn one_seed_leaves_the_same_tables_on_every_engine() {
     let mut first = None;
     for own in installed() {
         let given = [("workload.transactions", Value::Integer(1_150))];
-        own.measured(&given, |context, seen| {
+        measured(&own, &given, |context, seen| {
             let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
             let now = (sums(context), facts(&seen));
             // One deck after the other: the mix is exact.
@@ -99,13 +102,14 @@ fn procedures_leave_the_same_tables_as_the_client() {
             [("workload.transactions", Value::Integer(1_150)), ("workload.logic", text(logic))]
         };
         if !["postgres", "mariadb"].contains(&own.engine.name()) {
-            let refused = own.objections(&logic("procedures"));
+            let asked = own.configuration(&reduced(&logic("procedures")));
+            let refused = own.objections(&OrderEntry, &asked);
             assert_eq!(refused, ["workload.logic"], "{}", own.name);
             continue;
         }
         let mut all = Vec::new();
         for level in ["client", "procedures"] {
-            own.measured(&logic(level), |context, seen| {
+            measured(&own, &logic(level), |context, seen| {
                 let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
                 assert_eq!(seen.work.errors, 0);
                 let lines = [ROLLED_BACK, LINES, REMOTE_LINES].map(|name| name.read(&seen));
@@ -115,7 +119,7 @@ fn procedures_leave_the_same_tables_as_the_client() {
         assert_eq!(all[0], all[1], "{}", own.name);
         let [transactions, procedures] = logic("procedures");
         let connections = ("workload.connections", Value::Integer(8));
-        own.measured(&[transactions, procedures, connections], |_, seen| {
+        measured(&own, &[transactions, procedures, connections], |_, seen| {
             let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
             assert_eq!((seen.work.amount, seen.work.errors), (1_150, 0), "{}", own.name);
         });
@@ -133,7 +137,7 @@ fn concurrent_transactions_keep_every_condition() {
             ("workload.warehouses", Value::Integer(1)),
             ("workload.check", text("complete")),
         ];
-        own.measured(&given, |_, seen| {
+        measured(own, &given, |_, seen| {
             let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
             assert_eq!((seen.work.amount, seen.work.errors), (1_500, 0), "{}", own.name);
             let repeated: f64 = order_entry::REPEATED.members(&seen).map(|(_, count)| count).sum();
@@ -193,7 +197,7 @@ const BROKEN: [(&str, &[usize]); 12] = [
 fn every_condition_finds_what_breaks_it() {
     for own in &installed() {
         // One payment changes nothing of what the updates address.
-        own.measured(&[("workload.transactions", Value::Integer(1))], |context, seen| {
+        measured(own, &[("workload.transactions", Value::Integer(1))], |context, seen| {
             seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
             let mut session = Session::open(context).unwrap();
             for (place, (update, expected)) in BROKEN.iter().enumerate() {
@@ -226,16 +230,16 @@ fn foreign_keys_refuse_an_order_of_an_unknown_customer() {
         let sql = "INSERT INTO orders (o_w_id, o_d_id, o_id, o_c_id, o_entry_d, o_ol_cnt, \
                    o_all_local) VALUES (1, 1, 9999, 9999, '2020-01-01 00:00:00', 5, 1)";
         for keys in [false, true] {
-            if keys && !own.has_foreign_keys() {
+            if keys && !own.engine.abilities().contains(&Ability::ForeignKeys) {
                 continue;
             }
             let given = [
                 ("workload.transactions", Value::Integer(46)),
                 ("workload.foreign_keys", Value::Bool(keys)),
             ];
-            own.measured(&given, |context, seen| {
+            measured(&own, &given, |context, seen| {
                 seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
-                assert_eq!(ask(context, sql).is_err(), keys, "{}", own.name);
+                assert_eq!(ask(context, Statement::Text(sql)).is_err(), keys, "{}", own.name);
             });
         }
     }
@@ -251,7 +255,7 @@ fn terminals_share_connections_and_stay_below_the_bound() {
             ("workload.connections", Value::Integer(2)),
             ("workload.pace", Value::Float(0.01)),
         ];
-        own.measured(&given, |_, seen| {
+        measured(own, &given, |_, seen| {
             let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", own.name));
             let bound = BOUND.read(&seen).unwrap();
             assert!((bound - 12.86 / 0.01).abs() < 1e-9, "{bound}");

@@ -1,0 +1,130 @@
+//! Trials of a probe on every engine that is installed, through the engines' own connections.
+
+use crate::installed::{duckdb_libraries, folder, installations, mariadb_installations};
+use engine::{Answer, ConnectionSet, Engine, EngineError, Folders, Permits, Results};
+use experiment::{Configuration, Value};
+use observations::Observations;
+use probe::{Probe, ProbeError, Target, TrialContext};
+use work::{Cancel, Request, Statement};
+
+/// An engine and the settings that name its installation.
+pub struct Installed {
+    pub name: String,
+    pub engine: &'static dyn Engine,
+    pub settings: Vec<(&'static str, Value)>,
+}
+
+/// The value of a setting.
+pub fn text(text: impl Into<String>) -> Value {
+    Value::Text(text.into())
+}
+
+/// SQLite, and the last installation of each of the others.
+pub fn installed() -> Vec<Installed> {
+    let mut all =
+        vec![Installed { name: "sqlite".into(), engine: &sqlite::Sqlite, settings: Vec::new() }];
+    all.extend(installations().pop().map(|own| Installed {
+        name: format!("postgres {}", own.version),
+        engine: &postgres::Postgres,
+        settings: vec![
+            ("target.bindir", text(own.bindir.to_str().unwrap())),
+            ("target.version", text(own.version.to_string())),
+            ("target.settings.fsync", Value::Bool(false)),
+        ],
+    }));
+    all.extend(mariadb_installations().pop().map(|own| Installed {
+        name: format!("mariadb {}", own.version),
+        engine: &mariadb::MariaDb,
+        settings: vec![
+            ("target.bindir", text(own.server.parent().unwrap().display().to_string())),
+            ("target.version", text(own.version.clone())),
+        ],
+    }));
+    all.extend(duckdb());
+    all
+}
+
+/// The last of the DuckDB libraries that are there.
+pub fn duckdb() -> Option<Installed> {
+    duckdb_libraries().pop().map(|library| Installed {
+        name: "duckdb".into(),
+        engine: &duckdb::DuckDb,
+        settings: library.into_iter().map(|path| ("target.library", text(path))).collect(),
+    })
+}
+
+impl Installed {
+    /// These settings on the engine.
+    pub fn configuration(&self, given: &[(&'static str, Value)]) -> Configuration {
+        let engine = [("target.engine", text(self.engine.name()))];
+        let settings = engine.iter().chain(&self.settings).chain(given);
+        let settings = settings.map(|(path, value)| ((*path).to_owned(), value.clone())).collect();
+        Configuration { settings, ..Configuration::default() }
+    }
+
+    /// The settings that the probe refuses.
+    pub fn objections(&self, probe: &dyn Probe, configuration: &Configuration) -> Vec<String> {
+        let target = Target::for_engine(self.engine, configuration);
+        probe.plan(configuration, &target).into_iter().map(|own| own.path).collect()
+    }
+
+    /// Runs a trial, and hands the open target to a check before it is removed. An error: the
+    /// target could not be removed.
+    pub fn measured(
+        &self,
+        probe: &dyn Probe,
+        given: &[(&'static str, Value)],
+        check: impl FnOnce(&TrialContext<'_>, Result<Observations, ProbeError>),
+    ) -> Result<(), EngineError> {
+        let configuration = self.configuration(given);
+        let connections = probe.connections(&configuration);
+        let refused = self.engine.validate(&configuration, connections);
+        let objections = (self.objections(probe, &configuration), refused);
+        assert_eq!(objections, (Vec::new(), Vec::new()), "{}", self.name);
+        let (folder, cancel) = (folder(), Cancel::new());
+        let mut host = self.engine.host(Folders {
+            directory: folder.path().into(),
+            volumes: Vec::new(),
+            permits: Permits::default(),
+            cgroup_joins: Vec::new(),
+        });
+        let instance = host.prepare(&configuration, connections, &cancel).unwrap();
+        let context = TrialContext {
+            configuration: &configuration,
+            instance: instance.as_ref(),
+            target: Target::for_engine(self.engine, &configuration),
+            storage: &[],
+            seed: 7,
+            cancel: &cancel,
+            progress: &|_| {},
+        };
+        let seen = probe.run(&context);
+        check(&context, seen);
+        instance.remove()
+    }
+}
+
+/// A connection of a target.
+pub struct Session(Box<dyn ConnectionSet>);
+
+impl Session {
+    /// Opens one.
+    pub fn open(context: &TrialContext<'_>) -> Result<Self, EngineError> {
+        context.instance.connect(1).map(Self)
+    }
+
+    /// Runs a statement; its last result.
+    pub fn run(&mut self, statement: Statement<'_>) -> Result<Results, EngineError> {
+        let mut answers = Vec::<Answer>::new();
+        self.0.send(0, &Request::Execute { statement, parameters: &[], results: true })?;
+        while answers.is_empty() {
+            self.0.wait(None, &mut answers)?;
+        }
+        Ok(answers.remove(0).result?.results.pop().unwrap_or_default())
+    }
+}
+
+/// Runs a statement on a connection of its own; its last result.
+pub fn ask(context: &TrialContext<'_>, statement: Statement<'_>) -> Result<Results, EngineError> {
+    Session::open(context)?.run(statement)
+}
