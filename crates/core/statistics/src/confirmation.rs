@@ -60,35 +60,70 @@ pub fn winner(ratings: &[Rating]) -> Option<usize> {
     better.max_by(|left, right| gain(left.1).total_cmp(&gain(right.1))).map(|(at, _)| at)
 }
 
+/// The mean of values, and how far apart they are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// Their mean.
+    pub mean: f64,
+    /// The largest less the smallest value, relative to their mean.
+    pub range: f64,
+}
+
+impl Spread {
+    /// That of positive values; not a number without any.
+    pub fn from_values(values: &[f64]) -> Self {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
+        Self { mean, range: (largest - smallest) / mean }
+    }
+}
+
+/// A gain from logarithms of paired ratios.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairedGain {
+    /// The geometric mean of the ratios.
+    pub factor: f64,
+    /// 95 % t interval of it, for a family of comparisons at once (Bonferroni); `None` of fewer
+    /// than two ratios.
+    pub interval: Option<Interval>,
+}
+
+impl PairedGain {
+    /// That of these logarithms, one of `family` comparisons.
+    pub fn from_logs(logs: &[f64], family: usize) -> Self {
+        let n = logs.len() as f64;
+        let centre = logs.iter().sum::<f64>() / n;
+        let interval = (logs.len() >= 2).then(|| {
+            let squares: f64 = logs.iter().map(|own| (own - centre).powi(2)).sum();
+            let error = (squares / (n - 1.0) / n).sqrt();
+            let half = t_quantile(0.025 / family as f64, n - 1.0) * error;
+            Interval::around(centre, half).map(f64::exp)
+        });
+        Self { factor: centre.exp(), interval }
+    }
+}
+
 fn rate(baseline: &[f64], values: &[Option<f64>], family: usize, rules: Rules) -> Rating {
     let known: Vec<f64> = values.iter().flatten().copied().collect();
-    let mean = known.iter().sum::<f64>() / known.len() as f64;
-    let largest = known.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let smallest = known.iter().copied().fold(f64::INFINITY, f64::min);
-    let range = (largest - smallest) / mean;
+    let Spread { mean, range } = Spread::from_values(&known);
     let has_failed = known.len() < baseline.len();
     let sign = if rules.is_lower_better { -1.0 } else { 1.0 };
     let pairs = values.iter().zip(baseline);
     let logs: Vec<f64> =
         pairs.filter_map(|(own, base)| Some(sign * ((*own)? / base).ln())).collect();
-    let centre = logs.iter().sum::<f64>() / logs.len() as f64;
-    let n = logs.len() as f64;
-    let interval = (logs.len() >= 2).then(|| {
-        let squares: f64 = logs.iter().map(|own| (own - centre).powi(2)).sum();
-        let half = t_quantile(0.025 / family as f64, n - 1.0) * (squares / (n - 1.0) / n).sqrt();
-        Interval::around(centre, half).map(f64::exp)
-    });
+    let PairedGain { factor, interval } = PairedGain::from_logs(&logs, family);
     let is_proven = interval.is_some_and(|own| own.low > 1.0);
     let verdict = if has_failed {
         Verdict::Failed
     } else if range > rules.range_max {
         Verdict::Unstable
-    } else if is_proven && centre.exp() >= 1.0 + rules.worth {
+    } else if is_proven && factor >= 1.0 + rules.worth {
         Verdict::Better
     } else {
         Verdict::NotBetter
     };
-    let gain = (!logs.is_empty()).then(|| centre.exp());
+    let gain = (!logs.is_empty()).then_some(factor);
     Rating { mean, range, gain, interval, verdict }
 }
 

@@ -8,8 +8,7 @@ use crate::stage::{Contender, PRESENT, Purpose};
 use command_line::Failure;
 use designs::{Optimiser, Point, Rules as _, Tried};
 use observations::{Direction, Recording};
-use statistics::confirmation::{Rating, Rules, confirm};
-use statistics::{Interval, t_quantile};
+use statistics::confirmation::{PairedGain, Rating, Rules, confirm};
 
 /// Share of the gain that the smallest set keeps.
 const KEPT: f64 = 0.95;
@@ -28,10 +27,8 @@ pub const PURPOSE: Purpose<'static> = Purpose {
 pub struct Step {
     /// The knob that takes the winner's value.
     pub knob: usize,
-    /// By how many times the response improves with it.
-    pub factor: f64,
-    /// 95 % interval of it, for all steps at once; `None`: a trial failed.
-    pub interval: Option<Interval>,
+    /// The improvement with it, among all steps at once.
+    pub own: PairedGain,
     /// Gain of all steps up to this one over the present settings.
     pub rating: Rating,
 }
@@ -105,8 +102,8 @@ impl Path {
                 let both = pair[0].iter().zip(&pair[1]);
                 let logs: Vec<f64> =
                     both.filter_map(|(was, is)| Some(sign * ((*is)? / (*was)?).ln())).collect();
-                let (factor, interval) = factor(&logs, self.knobs.len());
-                Step { knob: *knob, factor, interval, rating: *rating }
+                let own = PairedGain::from_logs(&logs, self.knobs.len());
+                Step { knob: *knob, own, rating: *rating }
             })
             .collect();
         let gain = |step: &Step| step.rating.gain.map_or(0.0, |gain| gain - 1.0);
@@ -115,16 +112,4 @@ impl Path {
         let enough = steps.iter().position(is_enough).map(|at| at + 1);
         Ok(Ablation { steps, enough })
     }
-}
-
-/// The mean factor and its interval among several.
-fn factor(logs: &[f64], family: usize) -> (f64, Option<Interval>) {
-    let n = logs.len() as f64;
-    let mean = logs.iter().sum::<f64>() / n;
-    let interval = (logs.len() >= 2).then(|| {
-        let squares: f64 = logs.iter().map(|own| (own - mean).powi(2)).sum();
-        let half = t_quantile(0.025 / family as f64, n - 1.0) * (squares / (n - 1.0) / n).sqrt();
-        Interval::around(mean, half).map(f64::exp)
-    });
-    (mean.exp(), interval)
 }

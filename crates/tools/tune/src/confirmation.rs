@@ -6,7 +6,7 @@ use crate::stage::{Contender, DEFAULTS, PRESENT, Purpose};
 use command_line::Failure;
 use designs::Point;
 use observations::{Direction, Recording, Response};
-use statistics::confirmation::{Rating, Rules, confirm, winner};
+use statistics::confirmation::{Rating, Rules, Spread, confirm, winner};
 
 /// Points of the search that are confirmed.
 pub const CANDIDATES: usize = 2;
@@ -36,10 +36,8 @@ pub struct Confirmation {
     pub contenders: Vec<Contender>,
     /// The response.
     pub response: Response,
-    /// Mean of the present settings.
-    pub present: f64,
-    /// Their range over blocks, relative to the mean.
-    pub present_range: f64,
+    /// Mean and range of the present settings over blocks.
+    pub present: Spread,
     /// Ratings of the others, in their order.
     pub ratings: Vec<Rating>,
     /// Blocks.
@@ -70,13 +68,11 @@ impl Confirmation {
             worth,
         };
         let ratings = confirm(&baseline, &outcomes.values[1..], rules);
-        let (mean, range) = mean_and_range(&baseline);
         Ok(Self {
             winner: winner(&ratings).map(|at| at + 1),
             contenders,
             response,
-            present: mean,
-            present_range: range,
+            present: Spread::from_values(&baseline),
             ratings,
             blocks: baseline.len(),
         })
@@ -111,11 +107,4 @@ impl Outcomes {
         let values: Option<Vec<f64>> = self.values.first()?.iter().copied().collect();
         values.filter(|own| own.len() >= 2)
     }
-}
-
-fn mean_and_range(values: &[f64]) -> (f64, f64) {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
-    (mean, (largest - smallest) / mean)
 }

@@ -11,7 +11,7 @@ use report::model::{Columns, Document, Section, Tone};
 use report::number;
 use report::table::{Cell, NOTHING};
 use statistics::Interval;
-use statistics::confirmation::{Rating, Verdict};
+use statistics::confirmation::{Rating, Spread, Verdict};
 
 /// All that a page shows.
 pub struct Page<'p> {
@@ -72,30 +72,28 @@ impl Page<'_> {
     fn table(&self) -> Section {
         let own = self.confirmation;
         let mut section = Section::new("Confirmation");
-        let rows: Vec<(&str, f64, f64, Option<&Rating>)> = own
-            .contenders
-            .iter()
-            .enumerate()
-            .map(|(at, contender)| match at.checked_sub(1).map(|at| &own.ratings[at]) {
-                None => (contender.name.as_str(), own.present, own.present_range, None),
-                Some(rating) => (contender.name.as_str(), rating.mean, rating.range, Some(rating)),
-            })
-            .collect();
-        let mut table = Columns::for_rows(rows);
-        table.name("settings", |row| row.0.to_owned());
+        // The present settings come first, and have no rating.
+        let rating = |at: usize| at.checked_sub(1).map(|at| &own.ratings[at]);
+        let spread = |at: usize| {
+            rating(at).map_or(own.present, |it| Spread { mean: it.mean, range: it.range })
+        };
+        let mut table = Columns::for_rows(0..own.contenders.len());
+        table.name("settings", |at| own.contenders[*at].name.clone());
         let unit = own.response.unit.as_str();
-        table.left(own.response.name.as_str(), |row| known(row.1, |it| number::quantity(it, unit)));
-        table.left("vs present", |row| {
-            row.3.map_or_else(|| "baseline".to_owned(), |rating| gain(rating.gain, rating.interval))
+        table.left(own.response.name.as_str(), |at| {
+            known(spread(*at).mean, |it| number::quantity(it, unit))
         });
-        table.left("range over blocks", |row| known(row.2, number::short_percent));
-        table.left("standing", |row| row.3.map_or(NOTHING, standing).to_owned());
+        table.left("vs present", |at| {
+            rating(*at).map_or_else(|| "baseline".to_owned(), |it| gain(it.gain, it.interval))
+        });
+        table.left("range over blocks", |at| known(spread(*at).range, number::short_percent));
+        table.left("standing", |at| rating(*at).map_or(NOTHING, standing).to_owned());
         section.table(table);
-        if own.present_range > RANGE_MAX {
+        if own.present.range > RANGE_MAX {
             section.warn(format!(
                 "warning: the present settings differ by {} over blocks too: repeat on an idle \
                  machine, or with longer trials.",
-                number::short_percent(own.present_range)
+                number::short_percent(own.present.range)
             ));
         }
         section.note(format!(
@@ -144,7 +142,7 @@ impl Page<'_> {
         let mut section = Section::new("Knobs");
         let mut table = Columns::for_rows(own.steps.iter());
         table.name("setting, in addition", |step| knobs[step.knob].name().to_owned());
-        table.left("its factor", |step| gain(Some(step.factor), step.interval));
+        table.left("its factor", |step| gain(Some(step.own.factor), step.own.interval));
         table.left("all so far vs present", |step| gain(step.rating.gain, step.rating.interval));
         section.table(table);
         section.note(

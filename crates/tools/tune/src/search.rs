@@ -90,11 +90,8 @@ impl Searching<'_> {
                 break;
             }
             let proposal = self.optimiser.propose(&history.tried, ROUND.min(left - 1));
-            if proposal.is_exhausted && history.rounds >= ROUNDS_MIN {
-                history.is_exhausted = true;
-                break;
-            }
-            if proposal.points.is_empty() {
+            let is_exhausted = proposal.is_exhausted && history.rounds >= ROUNDS_MIN;
+            if is_exhausted || proposal.points.is_empty() {
                 history.is_exhausted = true;
                 break;
             }
