@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-/// The number of times that in a row trials of this session have failed for the same cause, retries
+/// The number of consecutive trials of this session that failed for the same cause, retries
 /// included in their trial.
 #[derive(Debug)]
 pub struct Failures {

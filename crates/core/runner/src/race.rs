@@ -22,8 +22,10 @@ impl Race {
     /// The race of an experiment of which some trials are recorded; `None` of another design.
     pub fn new(experiment: &Experiment, recorded: &Recording) -> Option<Self> {
         let Design::Race { first } = experiment.design else { return None };
-        let trials = recorded.trials.iter().map(without_details).collect();
-        let recorded = Recording { trials, ..recorded.clone() };
+        let mut recorded = recorded.clone();
+        for trial in &mut recorded.trials {
+            *trial = without_details(trial);
+        }
         Some(Self { first, recorded, left: HashMap::new(), is_over: false })
     }
 
@@ -41,8 +43,8 @@ impl Race {
     /// Decides by the blocks up to this one, which are complete. Returns a sentence on each
     /// candidate that leaves after it.
     pub fn look(&mut self, block: u32) -> Vec<String> {
-        let trials = self.recorded.trials.iter().filter(|trial| trial.block <= block);
-        let seen = Recording { trials: trials.cloned().collect(), ..self.recorded.clone() };
+        let mut seen = self.recorded.clone();
+        seen.trials.retain(|trial| trial.block <= block);
         let summary = analysis::summarize(&seen);
         let rules = Rules { first: self.first as usize, ..Rules::new(true) };
         let Some(race) = summary.race(rules) else { return Vec::new() };

@@ -84,7 +84,8 @@ impl<'a> Schedule<'a> {
             tried.forgiven = tried.attempts;
         }
         if schedule.race.is_some() {
-            schedule.pass_complete_rounds();
+            // The race decides by the complete rounds, and has reported it in an earlier session.
+            schedule.next();
             schedule.departures.clear();
         }
         schedule
@@ -153,18 +154,14 @@ impl<'a> Schedule<'a> {
         response.map(|response| response.value)
     }
 
-    /// The next trial; `None` when everything is done.
+    /// The next trial; `None` when everything is done. Removes the rounds in which nothing is left
+    /// to run, and decides by them.
     pub fn next(&mut self) -> Option<NextTrial> {
-        self.pass_complete_rounds();
-        let (group, block) = self.rounds.front().copied()?;
-        self.plan.block(group, block).into_iter().find_map(|planned| self.open(planned))
-    }
-
-    /// Removes the rounds in which nothing is left to run, and decides by them.
-    fn pass_complete_rounds(&mut self) {
         while let Some((group, block)) = self.rounds.front().copied() {
-            if self.plan.block(group, block).into_iter().any(|own| self.open(own).is_some()) {
-                return;
+            let open =
+                self.plan.block(group, block).into_iter().find_map(|planned| self.open(planned));
+            if open.is_some() {
+                return open;
             }
             self.rounds.pop_front();
             if let Some(race) = &mut self.race {
@@ -175,6 +172,7 @@ impl<'a> Schedule<'a> {
                 self.skip_rest(group);
             }
         }
+        None
     }
 
     fn open(&self, planned: PlannedTrial) -> Option<NextTrial> {
