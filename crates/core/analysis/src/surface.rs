@@ -5,7 +5,8 @@ mod sentences;
 
 use crate::Summary;
 use crate::screening::ValuesOfRun;
-use designs::{Kind, Order, Stationary, Surface};
+pub use designs::{Kind, LackOfFit};
+use designs::{Order, Stationary, Surface};
 use experiment::{DesignKind, SurfaceFactor};
 use observations::{Direction, Recording};
 use serde::Serialize;
@@ -79,7 +80,7 @@ pub struct FittedSurface {
     /// Degrees of freedom of the error.
     pub df: usize,
     /// The comparison of its misses with the error of repeats.
-    pub lack_of_fit: Option<SurfaceMisses>,
+    pub lack_of_fit: Option<LackOfFit>,
     /// The point where the surface is level in every direction.
     pub stationary: Option<StationaryPoint>,
     /// The answer that the surface gives.
@@ -104,33 +105,6 @@ pub struct Coefficient {
     pub adjusted_p: Option<f64>,
 }
 
-/// The test of lack of fit.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct SurfaceMisses {
-    /// Ratio of variances.
-    pub f: f64,
-    /// Degrees of freedom of the misses.
-    pub df_misses: usize,
-    /// Degrees of freedom of the repeats.
-    pub df_repeats: usize,
-    /// The p-value of "the model fits".
-    pub p_value: f64,
-}
-
-/// The shape of a surface around its stationary point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Shape {
-    /// It falls in every direction.
-    Maximum,
-    /// It rises in every direction.
-    Minimum,
-    /// It rises in some directions and falls in others.
-    Saddle,
-    /// In some direction it may be level.
-    Ridge,
-}
-
 /// A stationary point.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StationaryPoint {
@@ -143,7 +117,7 @@ pub struct StationaryPoint {
     /// 95 % interval of this mean.
     pub interval: Option<Interval>,
     /// The shape around it.
-    pub shape: Shape,
+    pub shape: Kind,
     /// True if it is in the tested region.
     pub is_tested: bool,
     /// True if its 95 % confidence region reaches into the tested region.
@@ -305,12 +279,7 @@ impl SurfaceReport {
             blocks: numbers.len(),
             r_squared: surface.fit.r_squared(),
             df: surface.fit.df,
-            lack_of_fit: surface.lack_of_fit().map(|own| SurfaceMisses {
-                f: own.f,
-                df_misses: own.df_misses,
-                df_repeats: own.df_repeats,
-                p_value: own.p_value,
-            }),
+            lack_of_fit: surface.lack_of_fit(),
             stationary,
             answer,
             next,
@@ -345,12 +314,7 @@ impl SurfaceReport {
             levels: self.levels(&found.point),
             value,
             interval,
-            shape: match found.kind {
-                Kind::Maximum => Shape::Maximum,
-                Kind::Minimum => Shape::Minimum,
-                Kind::Saddle => Shape::Saddle,
-                Kind::Ridge => Shape::Ridge,
-            },
+            shape: found.kind,
             is_tested,
             may_be_tested,
             region: region.map(|own| own.iter().enumerate().map(range).collect()),
@@ -376,12 +340,10 @@ impl SurfaceReport {
             // A plane: it rises to an edge.
             None => Answer::Edge,
             Some(own) => match (own.shape, self.higher_is_better) {
-                (Shape::Ridge, _) => Answer::Ridge,
-                (Shape::Maximum, true) | (Shape::Minimum, false) if own.is_tested => {
-                    Answer::Optimum
-                }
-                (Shape::Maximum, true) | (Shape::Minimum, false) => Answer::Outside,
-                (Shape::Maximum | Shape::Minimum | Shape::Saddle, _) => Answer::Edge,
+                (Kind::Ridge, _) => Answer::Ridge,
+                (Kind::Maximum, true) | (Kind::Minimum, false) if own.is_tested => Answer::Optimum,
+                (Kind::Maximum, true) | (Kind::Minimum, false) => Answer::Outside,
+                (Kind::Maximum | Kind::Minimum | Kind::Saddle, _) => Answer::Edge,
             },
         }
     }

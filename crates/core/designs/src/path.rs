@@ -39,7 +39,7 @@ impl Surface {
                 if length(middle) <= *distance { high = middle } else { low = middle }
             }
             let mut parts: Vec<f64> = parts(high).collect();
-            // Without a slope along the steepest axis it takes what the others leave.
+            // Without a slope along the steepest axis, that axis takes the rest of the distance.
             let others: f64 = parts[1..].iter().map(|own| own * own).sum();
             parts[0] = (distance * distance - others).max(0.0).sqrt().copysign(along[0]);
             let mut point = vec![0.0; self.factors];

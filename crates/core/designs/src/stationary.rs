@@ -1,13 +1,15 @@
 //! The stationary point of a second-order surface: where it is level in every direction.
 
 use crate::Surface;
+use serde::Serialize;
 use statistics::{Interval, dot, t_quantile};
 
 /// Rounds over all pairs of axes at most; a handful suffices.
 const ROUNDS_MAX: usize = 60;
 
 /// Shape of a surface around its stationary point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// It falls in every direction.
     Maximum,

@@ -2,6 +2,7 @@
 
 use crate::alias::subsets;
 use crate::{Fit, FitError};
+use serde::Serialize;
 use statistics::{Interval, dot, f_upper_p, t_quantile};
 
 /// Order of the polynomial.
@@ -28,7 +29,7 @@ pub struct Surface {
 }
 
 /// The test whether the model misses more than repeats of the same point vary.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LackOfFit {
     /// Ratio of variances.
     pub f: f64,

@@ -67,7 +67,7 @@ impl SurfaceReport {
             ),
             (Answer::Edge, Some(own)) if own.is_tested => {
                 let kind = match own.shape {
-                    super::Shape::Saddle => "a saddle".to_owned(),
+                    super::Kind::Saddle => "a saddle".to_owned(),
                     _ => format!("where {response} is worst"),
                 };
                 (
@@ -143,7 +143,7 @@ impl SurfaceReport {
 
 impl FittedSurface {
     /// The test of lack of fit, if it is significant.
-    pub fn misfit(&self) -> Option<super::SurfaceMisses> {
+    pub fn misfit(&self) -> Option<super::LackOfFit> {
         self.lack_of_fit.filter(|own| own.p_value < 0.05)
     }
 }

@@ -4,7 +4,7 @@ use crate::figure::{coordinate, string};
 use crate::model::{Cell, Columns, Figure, Medium, Section, Table, Tone};
 use crate::{number, text};
 use analysis::surface::{
-    Answer, Coefficient, FittedSurface, NextTrial, Shape, StationaryPoint, SurfaceReport,
+    Answer, Coefficient, FittedSurface, Kind, NextTrial, StationaryPoint, SurfaceReport,
 };
 use analysis::{Interval, Summary};
 use serde_json::{Value, json};
@@ -168,10 +168,10 @@ fn optimum(report: &SurfaceReport, fit: &FittedSurface) -> Section {
 
 fn stationary(section: &mut Section, report: &SurfaceReport, own: &StationaryPoint) {
     let shape = match own.shape {
-        Shape::Maximum => "a maximum",
-        Shape::Minimum => "a minimum",
-        Shape::Saddle => "a saddle",
-        Shape::Ridge => "a ridge",
+        Kind::Maximum => "a maximum",
+        Kind::Minimum => "a minimum",
+        Kind::Saddle => "a saddle",
+        Kind::Ridge => "a ridge",
     };
     let coded = own.coded.iter().enumerate();
     let coded = coded.map(|(at, code)| format!("x{} {}", at + 1, number::signed(*code, 2)));
