@@ -53,7 +53,7 @@ const PADDED: [(usize, usize); 2] = [(13, 25), (14, 10)];
 const SCAN: &str =
     "SELECT sum(l_partkey), sum(l_suppkey), sum(l_linenumber), sum(l_quantity) FROM lineitem";
 
-/// Returns the time that a table takes to load.
+/// Measures the time that a table takes to load.
 pub fn loads(bench: &Bench) -> Result<(), String> {
     Peers::run(bench, Peers::load)
 }
@@ -63,7 +63,7 @@ pub fn scans(bench: &Bench) -> Result<(), String> {
     Peers::run(bench, Peers::scan)
 }
 
-/// Returns the errors of cost models.
+/// Measures the errors of cost models.
 pub fn models(bench: &Bench) -> Result<(), String> {
     Peers::run(bench, Peers::misfit)
 }
@@ -405,7 +405,7 @@ impl<'a> Peers<'a> {
         Ok(straight)
     }
 
-    /// Returns the errors of the cost models of the ready experiment when they predict a
+    /// Measures the errors of the cost models of the ready experiment when they predict a
     /// configuration from the others, and the parts of the worst of these predictions.
     fn misfit(&self) -> Result<(), String> {
         let file = root().join("experiments/scan-cost.toml");

@@ -163,7 +163,7 @@ pub fn run(bench: &Bench) -> Result<(), String> {
     what_if(bench)
 }
 
-/// Returns the errors of latencies by script at levels that the model has not seen.
+/// Measures the errors of latencies by script at levels that the model has not seen.
 fn by_script(bench: &Bench) -> Result<(), String> {
     let Ok(printed) =
         output(&mut bench.command(&["predict", MIX, "--set", "connections=32", "--json"]))

@@ -56,7 +56,7 @@ fn counting_loads(
     row
 }
 
-/// Whatever trials do with it, in one run and in the next: a host is what a run has.
+/// A data set survives trials that change it, in one run and in the next; a run has one host.
 #[test]
 fn a_data_set_is_loaded_once_and_found_as_it_was() {
     for (engine, settings) in all_targets() {

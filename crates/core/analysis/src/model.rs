@@ -211,7 +211,7 @@ impl Summary<'_> {
         })
     }
 
-    /// Returns the levels models that are tested on: those that the experiment names, else the
+    /// Returns the levels that models are tested on: those that the experiment names, else the
     /// highest third.
     fn held_out(&self, factor: &str, levels: &[Level]) -> Vec<bool> {
         let rules: Vec<_> = self.hold_out.iter().filter(|rule| rule.factor == factor).collect();

@@ -110,7 +110,7 @@ pub enum SqlPart {
     Lock,
     /// Behind the order: only the first row is read.
     First,
-    /// Behind the order: only so many rows are read.
+    /// Behind the order: only this number of rows is read.
     Limit(u32),
     /// The year of this column of dates.
     Year(String),

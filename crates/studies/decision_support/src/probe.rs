@@ -38,7 +38,7 @@ settings! {
     /// test: the queries in the order of the specification. Each further stream has a random order
     /// of its own.
     pub STREAMS: u32 = "workload.streams", Kind::Count { min: 1, max: 4096 }, "1" => Concurrency;
-    /// Rounds in the measurement: every stream runs each of its queries so often (default 1).
+    /// Rounds in the measurement (default 1): in each, every stream runs each of its queries.
     pub ROUNDS: Option<u64> =
         "workload.rounds", Kind::Count { min: 1, max: 1_000_000 } => Measurement;
     /// Secondary indexes: none, or references (one for each table on columns that refer to another

@@ -17,11 +17,6 @@ pub struct Query {
 }
 
 impl Query {
-    /// The query with this number.
-    pub fn numbered(number: u32) -> Option<&'static Self> {
-        QUERIES.iter().find(|query| query.number == number)
-    }
-
     /// `Q1`.
     pub fn label(&self) -> String {
         format!("Q{}", self.number)

@@ -135,7 +135,7 @@ fn measured(advised: &Advised) -> Option<Section> {
     Some(section)
 }
 
-/// Returns the sources of the gain of the best order.
+/// The sources of the gain of the best order.
 fn by_column(advised: &Advised) -> Option<Section> {
     let best = advised.orders.first()?;
     let mb = |bytes: f64| Cell::from(bytes / 1e6).shown(number::fixed(bytes / 1e6, 3));

@@ -168,7 +168,7 @@ fn mitigations(all: &[Mitigation]) -> String {
     if known.is_empty() { "none known".to_owned() } else { known }
 }
 
-/// Returns the nodes, if there are several.
+/// The nodes, if there are several.
 fn nodes(nodes: &[NumaNode]) -> Option<Section> {
     if nodes.len() < 2 {
         return None;

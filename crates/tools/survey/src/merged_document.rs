@@ -62,7 +62,7 @@ fn table(machines: &[MachineRow]) -> Section {
     section
 }
 
-/// Returns the number of machines with each number of cores.
+/// The number of machines with each number of cores.
 fn cores(machines: &[MachineRow]) -> Option<Section> {
     let mut counts = std::collections::BTreeMap::new();
     for cores in machines.iter().filter_map(|machine| machine.cores) {

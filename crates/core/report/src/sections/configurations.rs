@@ -122,7 +122,7 @@ fn estimates<'s>(table: &mut Columns<'s, &'s ConfigurationRow>, summary: &'s Sum
     }
 }
 
-/// Returns the difference could that have been found.
+/// The difference that could have been found.
 pub(crate) fn power(_: &Summary, detectable: Option<&Detectable>) -> Option<Section> {
     let planned = detectable.filter(|it| it.relative <= analysis::power::RELATIVE_MAX)?;
     // No difference is printed finer than this.

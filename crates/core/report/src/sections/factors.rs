@@ -78,7 +78,7 @@ fn best(summary: &Summary, factor: &FactorEffect, level: &LevelEffect) -> Option
 /// Most columns of gains: more are not readable.
 const GAINS_MAX: u8 = 32;
 
-/// Returns the gain of each level over the reference level, for each level of the main factor.
+/// The gain of each level over the reference level, for each level of the main factor.
 fn gain_section(summary: &Summary, table: &GainTable) -> Section {
     let (main, factor) =
         (&summary.factors.effects[table.rows], &summary.factors.effects[table.factor]);
@@ -128,7 +128,7 @@ fn average(gain: &Estimate) -> Cell {
     Cell::from(value).within(interval).shown(shown)
 }
 
-/// Returns the gains that depend on another factor; `None` where nothing can be tested.
+/// The gains that depend on another factor; `None` where nothing can be tested.
 fn interaction_section(summary: &Summary) -> Option<Section> {
     let mut section = Section::new(
         "Interactions: does the gain of a factor depend on another \
