@@ -43,6 +43,20 @@ pub fn load(cases: &[Case]) -> impl Iterator<Item = String> {
         .flat_map(|(runs, sql)| (1..=*runs).map(|n| sql.replace("{n}", &n.to_string())))
 }
 
+/// The first statement of each case that misses an index, with the statement that creates it.
+pub fn missing_indexes(cases: &[Case]) -> impl Iterator<Item = (String, &'static str)> {
+    cases.iter().filter_map(|case| {
+        let wanted = case.wanted.iter().find(|wanted| wanted.kind == "missing_index")?;
+        Some((case.load.first()?.1.replace("{n}", "1"), wanted.ddl))
+    })
+}
+
+/// Asserts that a statement reads less than half of what it read without the advised index.
+#[track_caller]
+pub fn reads_less(sql: &str, without: u64, with: u64) {
+    assert!(with * 2 < without, "{without} without the index, {with} with it: {sql}");
+}
+
 /// Compares the advice that was found with the advice that is wanted.
 #[track_caller]
 pub fn check(found: &Value, cases: &[Case]) {

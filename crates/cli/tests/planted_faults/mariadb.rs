@@ -1,6 +1,6 @@
 //! Faults of MariaDB.
 
-use super::{Case, Wanted, check, load};
+use super::{Case, Wanted, check, load, missing_indexes, reads_less};
 use crate::common::Lab;
 use mariadb::client::Client;
 use testing::installed as servers;
@@ -278,5 +278,18 @@ fn each_planted_fault_is_found_with_its_remedy_and_nothing_else() {
         let line = ["queries", url, "--json", "--plans", "500", "--statements", "500"];
         let ended = Lab::new().steelbench(&line).expect(0);
         check(&serde_json::from_str(&ended.stdout).unwrap(), FAULTS);
+        for (sql, ddl) in missing_indexes(FAULTS) {
+            let without = rows_read(&mut client, &sql);
+            client.query(ddl).unwrap_or_else(|error| panic!("{error}: {ddl}"));
+            reads_less(&sql, without, rows_read(&mut client, &sql));
+        }
     });
+}
+
+/// The rows that a statement reads from tables and indexes.
+fn rows_read(client: &mut Client, sql: &str) -> u64 {
+    client.query("FLUSH STATUS").unwrap();
+    client.query(sql).unwrap();
+    let counters = client.query("SHOW SESSION STATUS LIKE 'Handler_read%'").unwrap();
+    counters.rows.iter().map(|row| row[1].as_deref().unwrap().parse::<u64>().unwrap()).sum()
 }

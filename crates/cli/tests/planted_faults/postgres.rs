@@ -1,8 +1,9 @@
 //! Faults of PostgreSQL.
 
-use super::{Case, Wanted, check, load};
+use super::{Case, Wanted, check, load, missing_indexes, reads_less};
 use crate::common::Lab;
 use crate::servers::private::{in_a_session, on_each_server};
+use postgres::client::Client;
 
 const FAULTS: &[Case] = &[
     Case {
@@ -512,5 +513,21 @@ fn each_planted_fault_is_found_with_its_remedy_and_nothing_else() {
         let line = ["queries", url, "--json", "--plans", "500", "--statements", "500"];
         let ended = Lab::new().steelbench(&line).expect(0);
         check(&serde_json::from_str(&ended.stdout).unwrap(), FAULTS);
+        in_a_session(cluster, |client| {
+            for (sql, ddl) in missing_indexes(FAULTS) {
+                let without = pages(client, &sql);
+                client.batch(ddl).unwrap();
+                reads_less(&sql, without, pages(client, &sql));
+            }
+        });
     });
+}
+
+/// The pages that a statement reads, by the server's account of it.
+fn pages(client: &mut Client, sql: &str) -> u64 {
+    let explain = format!("EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {sql}");
+    let plan = client.cell(&explain).unwrap().unwrap();
+    let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+    let pages = |kind: &str| plan[0]["Plan"][kind].as_u64().unwrap();
+    pages("Shared Hit Blocks") + pages("Shared Read Blocks")
 }

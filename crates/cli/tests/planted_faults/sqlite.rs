@@ -1,8 +1,8 @@
 //! Faults of SQLite.
 
-use super::{Case, Wanted, check, load};
+use super::{Case, Wanted, check, load, missing_indexes, reads_less};
 use crate::common::Lab;
-use rusqlite::Connection;
+use rusqlite::{Connection, StatementStatus};
 
 const ROWS: &str = "CREATE TABLE numbers (n INTEGER PRIMARY KEY);
     WITH RECURSIVE i(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < 30000)
@@ -175,4 +175,19 @@ fn each_planted_fault_is_found_with_its_remedy_and_nothing_else() {
     let line = ["queries", "shop.sqlite", "--sql", "shop.sql", "--json", "--plans", "500"];
     let ended = lab.steelbench(&line).expect(0);
     check(&serde_json::from_str(&ended.stdout).unwrap(), FAULTS);
+    let database = Connection::open(lab.path("shop.sqlite")).unwrap();
+    for (sql, ddl) in missing_indexes(FAULTS) {
+        let without = steps(&database, &sql);
+        database.execute_batch(ddl).unwrap();
+        reads_less(&sql, without, steps(&database, &sql));
+    }
+}
+
+/// The steps of SQLite's virtual machine for a statement.
+fn steps(database: &Connection, sql: &str) -> u64 {
+    let mut statement = database.prepare(sql).unwrap();
+    let mut rows = statement.raw_query();
+    while rows.next().unwrap().is_some() {}
+    drop(rows);
+    statement.get_status(StatementStatus::VmStep) as u64
 }
