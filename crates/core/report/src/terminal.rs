@@ -208,7 +208,7 @@ impl<'a> TableLayout<'a> {
             .map(|(position, column)| {
                 let cells = rows.iter().map(|row| row[position].0.width());
                 let width = cells.chain([headings[position].width()]).max().unwrap_or(0);
-                ShownColumn { position, width, of: column, cut }
+                ShownColumn { position, width, of: column, cut: cut_settings }
             })
             .collect();
         let mut layout = Self { columns, left_out: Vec::new() };
@@ -249,8 +249,8 @@ impl<'a> TableLayout<'a> {
         }
     }
 
-    /// Cuts names in their middle where cut at their end they would look the same. Whether the
-    /// rows, which the first column names, look as different as they are.
+    /// Cuts names in their middle where cut at their end they would look the same. Returns whether
+    /// the rows, which the first column names, look as different as they are.
     fn tell_apart(&mut self, rows: &[Vec<(Text, Tone)>]) -> bool {
         for (place, column) in self.columns.iter_mut().enumerate() {
             let names: BTreeSet<&str> =
@@ -259,17 +259,35 @@ impl<'a> TableLayout<'a> {
                 names.iter().map(|name| cut(name, column.width)).collect::<BTreeSet<_>>().len()
                     == names.len()
             };
-            if differ(cut) {
-                continue;
-            }
-            if differ(cut_in_middle) {
-                column.cut = cut_in_middle;
-            } else if place == 0 {
-                return false;
+            match [cut_settings, cut, cut_in_middle].into_iter().find(|cut| differ(*cut)) {
+                Some(found) => column.cut = found,
+                None if place == 0 => return false,
+                None => {}
             }
         }
         true
     }
+}
+
+/// Fewest columns of the name of a setting in a label: its first and last letters.
+const SETTING_MIN: usize = 7;
+
+/// A label (`a_long_setting=1 another=2`) in at most `width` columns: the longest names of settings
+/// lose letters from their middle, and the levels stay. A text that is still too long, or has no
+/// levels, is cut at its end.
+fn cut_settings(label: &str, width: usize) -> String {
+    let settings: Vec<(&str, &str)> =
+        label.split(' ').map(|word| word.split_at(word.find('=').unwrap_or(0))).collect();
+    let mut widths: Vec<usize> = settings.iter().map(|(name, _)| name.width()).collect();
+    for _ in width..label.width() {
+        match widths.iter_mut().max() {
+            Some(longest) if *longest > SETTING_MIN => *longest -= 1,
+            _ => return cut(label, width),
+        }
+    }
+    let settings = settings.iter().zip(widths);
+    let words = settings.map(|((name, level), width)| cut_in_middle(name, width) + level);
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The beginning and the end of a text, in at most `width` columns.
@@ -397,6 +415,17 @@ mod tests {
         assert_eq!(wrap("a incomprehensibilities b", 8), ["a", "incompre", "hensibil", "ities b"]);
         assert_eq!(wrap("F = 4.21, p < 0.001", 9), ["F = 4.21,", "p < 0.001"]);
         assert_eq!(wrap("", 8), [""]);
+    }
+
+    #[test]
+    fn labels_keep_their_levels() {
+        let label = "autovacuum_vacuum_insert_scale_factor=0.1 max_parallel_workers=12 jit=on";
+        let short = super::cut_settings(label, 50);
+        assert_eq!(short, "autovacuu…e_factor=0.1 max_paral…workers=12 jit=on");
+        assert!(short.width() <= 50);
+        assert_eq!(super::cut_settings(label, 30), "auto…tor=0.1 max_…rs=12 jit=on");
+        assert_eq!(super::cut_settings(label, 28), "autovacuum_vacuum_insert_sc…");
+        assert_eq!(super::cut_settings("without a level", 8), "without…");
     }
 
     #[test]
