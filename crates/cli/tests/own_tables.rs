@@ -464,3 +464,21 @@ fn the_progress_of_a_set_up_is_announced() {
     assert_eq!(child.wait().unwrap().code(), Some(0), "{events:?}");
     assert!(lab.path("go").exists(), "{events:?}");
 }
+
+/// SQLite reads the files of a set-up in our own process: an endless statement is announced, and
+/// the run can be stopped in it.
+#[test]
+fn the_progress_of_a_set_up_in_our_process_is_announced() {
+    let lab = lab("engine = \"sqlite\"\nsetup.sql = \"schema.sql\"", "", 0);
+    let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)\n\
+                   SELECT count(*) FROM n;\n";
+    lab.write("schema.sql", &format!("{endless}{}", "-- more to read\n".repeat(100_000)));
+    let mut run = lab.command(&["run", "e.toml", "--json"]);
+    run.env("XDG_CACHE_HOME", lab.path("cache")).stdout(Stdio::piped());
+    let mut child = run.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("preparing sqlite: schema.sql, 0 % read")));
+    signal(&child, libc::SIGINT);
+    let rest: Vec<String> = lines.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
+}

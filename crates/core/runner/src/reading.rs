@@ -1,4 +1,4 @@
-//! The progress of the programs of a set-up through its files.
+//! The progress through the files of a set-up, by our own process or a program that it started.
 
 use engine::setup::Setup;
 use experiment::Configuration;
@@ -54,7 +54,7 @@ impl<'a> Reading<'a> {
         let us = std::process::id() as i32;
         let is_ours = |pid: i32| {
             let parent = processes::parent(pid);
-            parent == Some(us) || parent.and_then(processes::parent) == Some(us)
+            pid == us || parent == Some(us) || parent.and_then(processes::parent) == Some(us)
         };
         let ours: Vec<i32> = processes::all().filter(|pid| is_ours(*pid)).collect();
         let read = self.files.iter().filter_map(|file| {
