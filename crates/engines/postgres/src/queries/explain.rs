@@ -27,7 +27,7 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
         }
         statement.sample = logged.clone().or_else(|| seen.clone());
         let client = reader.client(&statement.database).map_err(NoPlan::refused)?;
-        let generic = plan(client, &castable(&statement.text), Origin::Generic);
+        let generic = generic_plan(client, &statement.text);
         let text = logged.or_else(|| seen.filter(|_| generic.is_err()));
         let sample = text.and_then(|text| plan(client, &text, Origin::Sample).ok());
         match (generic, sample) {
@@ -37,7 +37,22 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
     });
 }
 
-/// The plan of a text for any values, or why there is none.
+/// Types of a summand whose type the text does not say, as in `date $1 + $2`.
+const SUMMAND_TYPES: [&str; 2] = ["integer", "interval"];
+
+/// The plan of a statement for any values, or why there is none.
+fn generic_plan(client: &mut Client, text: &str) -> Result<StatementPlan, NoPlan> {
+    let text = castable(text);
+    plan(client, &text, Origin::Generic).or_else(|why| {
+        let typed = SUMMAND_TYPES.iter().map(|kind| with_summands(&text, kind));
+        typed
+            .filter(|typed| *typed != text)
+            .find_map(|typed| plan(client, &typed, Origin::Generic).ok())
+            .ok_or(why)
+    })
+}
+
+/// The plan of a text, or why there is none.
 fn plan(client: &mut Client, text: &str, origin: Origin) -> Result<StatementPlan, NoPlan> {
     let said = |error: Error| {
         // "insufficient privilege"
@@ -100,7 +115,7 @@ pub(super) fn hypothetical(
     let create = format!("SELECT /* {MARK} */ indexrelid FROM {schema}.hypopg_create_index($1)");
     let ddl = advice.ddl.as_deref()?.replacen(" CONCURRENTLY", "", 1);
     client.query(&create, &[Some(&ddl)]).ok()?;
-    let with = plan(client, &castable(&statement.text), Origin::Generic);
+    let with = generic_plan(client, &statement.text);
     let _ = client.query(&format!("SELECT /* {MARK} */ {schema}.hypopg_reset()"), &[]);
     Some(Hypothetical { cost_without: replanned.plan.cost?, cost_with: with.ok()?.plan.cost? })
 }
@@ -152,9 +167,32 @@ fn castable(text: &str) -> String {
     out
 }
 
+/// The text with each parameter after a plus or a minus as a cast to this type.
+fn with_summands(text: &str, kind: &str) -> String {
+    let mut before = "";
+    let typed = tokens(text, Syntax::Postgres).map(|token| {
+        let is_summand = matches!(before, "+" | "-") && token.is_numbered_parameter();
+        if token.kind != Kind::Space {
+            before = token.text;
+        }
+        if is_summand { format!("CAST({} AS {kind})", token.text) } else { token.text.to_owned() }
+    });
+    typed.collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::castable;
+    use super::{castable, with_summands};
+
+    #[test]
+    fn summands_get_a_type() {
+        let text = "SELECT a FROM t WHERE d < CAST($1 AS date) + $2 AND e = $3 - x -  $4";
+        assert_eq!(
+            with_summands(text, "integer"),
+            "SELECT a FROM t WHERE d < CAST($1 AS date) + CAST($2 AS integer) AND e = $3 - x -  \
+             CAST($4 AS integer)"
+        );
+    }
 
     #[test]
     fn constants_with_a_type_become_casts_of_parameters() {
