@@ -17,6 +17,13 @@ const FAULTS: &[Case] = &[
         }],
     },
     Case {
+        tables: "CREATE TABLE facts (id int PRIMARY KEY, data jsonb);
+            INSERT INTO facts SELECT g, jsonb_build_object('user', g % 4000)
+            FROM generate_series(1, 30000) g",
+        load: &[(20, "SELECT id FROM facts WHERE data->>'user' = '{n}'")],
+        wanted: &[Wanted { kind: "unusable_index", about: "facts", ddl: "" }],
+    },
+    Case {
         tables: "CREATE TABLE two (id int PRIMARY KEY, shop int, day int, note text);
             INSERT INTO two SELECT g, g % 90, g % 97, 'note of ' || g
             FROM generate_series(1, 30000) g",

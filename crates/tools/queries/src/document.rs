@@ -212,10 +212,12 @@ fn advice(all: &Queries, rows: usize) -> Option<Section> {
     if all.advice.is_empty() {
         return None;
     }
-    let databases: BTreeSet<&str> = all.advice.iter().map(|one| one.database.as_str()).collect();
+    // Advice about the whole server names no database.
+    let databases = all.advice.iter().map(|one| one.database.as_str());
+    let databases: BTreeSet<&str> = databases.filter(|name| !name.is_empty()).collect();
     let mut section = Section::new("Findings");
     for (at, one) in (1..).zip(&all.advice).take(rows) {
-        let database = if databases.len() > 1 {
+        let database = if databases.len() > 1 && !one.database.is_empty() {
             format!(" in database {}", one.database)
         } else {
             String::new()

@@ -196,6 +196,11 @@ fn computed(place: Place<'_>, table: &Table, operand: &Operand) -> Option<Advice
              finds the rows.",
             column.name
         )
+    } else if is_document && place.rules.abilities.expressions {
+        format!(
+            "Index the expression, with the key of {} that the statement asks for.",
+            column.name
+        )
     } else if place.rules.abilities.expressions {
         format!(
             "Compare {} itself and compute the value instead, or index the expression.",
@@ -220,6 +225,8 @@ fn computed(place: Place<'_>, table: &Table, operand: &Operand) -> Option<Advice
                 "A change of the statement, and: {}",
                 price(place.rules.upkeep, table, &columns)
             )
+        } else if is_document {
+            price(place.rules.upkeep, table, &columns)
         } else {
             "A change of the statement.".into()
         },
