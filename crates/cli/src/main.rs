@@ -16,10 +16,11 @@ mod show;
 
 use check::Check;
 use command_line::Chapter::{Experiments, Files, Models, Servers};
-use command_line::{Command, Context, Records};
+use command_line::{Build, Command, Context, Records};
 use compare::Compare;
 use completions::Completions;
 use data::Data;
+use doctor::Doctor;
 use export::Export;
 use file::{Init, Schema};
 use history::History;
@@ -51,6 +52,11 @@ pub const CONTEXT: Context = Context {
     studies: STUDIES,
     sections: SECTIONS,
     commands: &[COMMANDS, STUDY_COMMANDS],
+    build: Build {
+        commit: env!("STEELBENCH_COMMIT"),
+        features: if cfg!(feature = "sqlserver") { &["sqlserver"] } else { &[] },
+        target: env!("STEELBENCH_TARGET"),
+    },
     records: RECORDS,
 };
 
@@ -70,6 +76,7 @@ const COMMANDS: &[Command] = &[
     Command::new::<Waits>(Servers),
     Command::new::<QueriesTool>(Servers),
     Command::new::<Plan>(Servers),
+    Command::new::<Doctor>(Servers),
     Command::new::<SurveyTool>(Servers),
     Command::new::<Capture>(Servers),
     Command::new::<ProfileTool>(Servers),

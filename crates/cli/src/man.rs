@@ -20,7 +20,8 @@ const LINE_BYTES_MAX: usize = 80;
 /// The pages are steelbench.1, steelbench-COMMAND.1 and steelbench-experiment.5. Their date is
 /// today, or that of the environment variable `SOURCE_DATE_EPOCH`.
 #[derive(Debug, Parser)]
-#[command(name = "man")]
+// The help has room for 40 lines; those who package the program find it in the docs.
+#[command(name = "man", hide = true)]
 pub struct Man {
     /// Folder for the pages; created if it does not exist
     folder: PathBuf,

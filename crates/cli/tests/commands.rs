@@ -331,6 +331,12 @@ fn a_wrong_command_line_is_code_2() {
     lab.steelbench(&["rum"]).expect(2).says("run");
     lab.steelbench(&["run"]).expect(2);
     lab.steelbench(&["--version"]).expect(0).shows("steelbench ");
+    let build = lab.steelbench(&["--version", "--json"]).expect(0).stdout;
+    let build: serde_json::Value = serde_json::from_str(&build).unwrap();
+    assert_eq!(build["version"], env!("CARGO_PKG_VERSION"));
+    assert!(build["target"].as_str().unwrap().starts_with(std::env::consts::ARCH), "{build}");
+    assert_eq!(build["features"], serde_json::json!(["sqlserver"]));
+    assert!(!build["commit"].as_str().unwrap().is_empty(), "{build}");
 }
 
 /// Names of the fields of an object, with those of what is in it, but for what a user has named.

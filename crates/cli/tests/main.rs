@@ -29,6 +29,7 @@ mod data;
 mod disk;
 mod disk_devices;
 mod disk_fio;
+mod doctor;
 mod drawn;
 mod dropped_databases;
 mod duckdb;

@@ -1,7 +1,9 @@
 use crate::passwords::hide_passwords;
 use crate::{Command, Context, ExitCode, Failure, output, signals};
 use clap::ArgMatches;
+use clap::error::ErrorKind;
 use experiment::{Draft, Experiment, FileErrors};
+use serde_json::json;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -19,6 +21,12 @@ pub fn run(context: &Context) -> ExitCode {
         Err(error) if error.use_stderr() => {
             output::complain(error.render().to_string().trim_end());
             ExitCode::Usage
+        }
+        Err(version)
+            if version.kind() == ErrorKind::DisplayVersion
+                && std::env::args_os().any(|argument| argument == "--json") =>
+        {
+            context.print_build().unwrap_or_else(|failure| output::report(&failure))
         }
         Err(help) => {
             // A reader that has gone has seen enough.
@@ -47,7 +55,7 @@ impl Context {
         let usage = format!("Usage: {} <COMMAND> | -h, --help | -V, --version", self.name);
         let mut help = vec![self.about.to_owned(), usage];
         let mut chapter = None;
-        for (command, line) in self.ordered().zip(lines) {
+        for (command, line) in self.ordered().zip(lines).filter(|(_, line)| !line.is_hide_set()) {
             if chapter != Some(command.chapter) {
                 // The first chapter follows the usage directly: 40 lines fit a screen.
                 help.extend(chapter.map(|_| String::new()));
@@ -65,6 +73,16 @@ impl Context {
         let mut all: Vec<&Command> = self.commands.iter().copied().flatten().collect();
         all.sort_by_key(|command| command.chapter);
         all.into_iter()
+    }
+
+    fn print_build(&self) -> Result<ExitCode, Failure> {
+        output::print_json(&json!({
+            "name": self.name,
+            "version": env!("CARGO_PKG_VERSION"),
+            "commit": self.build.commit,
+            "features": self.build.features,
+            "target": self.build.target,
+        }))
     }
 
     fn run(&self, matches: &ArgMatches) -> Result<ExitCode, Failure> {

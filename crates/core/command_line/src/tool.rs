@@ -70,6 +70,17 @@ fn run<T: Tool>(matches: &ArgMatches, context: &Context) -> Result<ExitCode, Fai
     T::from_arg_matches(matches).map_err(Failure::usage)?.run(context)
 }
 
+/// Origin of the binary.
+#[derive(Debug, Clone, Copy)]
+pub struct Build {
+    /// Commit of the source; `unknown` of a debug build.
+    pub commit: &'static str,
+    /// Optional features that it was built with.
+    pub features: &'static [&'static str],
+    /// Platform that it was built for: `x86_64-unknown-linux-gnu`.
+    pub target: &'static str,
+}
+
 /// The registry of the binary: its engines, probes and commands. Every command gets it.
 #[derive(Clone, Copy)]
 pub struct Context {
@@ -85,6 +96,8 @@ pub struct Context {
     pub sections: StudySections<'static>,
     /// Commands of the binary and of studies. The help orders them by chapter.
     pub commands: &'static [&'static [Command]],
+    /// Origin of the binary, for `--version --json`.
+    pub build: Build,
     /// Observations in results files, beside runs.
     pub records: &'static [&'static dyn Records],
 }

@@ -32,4 +32,5 @@ pub use load::{
     Stream, StreamOutcome, ThreadOutcome,
 };
 pub use preparation::{Preconditioned, STEADY_ROUNDS, fill, precondition, steady};
+pub use queue::rings_permitted;
 pub use run::run;

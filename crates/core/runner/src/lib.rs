@@ -40,4 +40,5 @@ pub use preflight::{Findings, preflight};
 pub use rehearsal::{RefusedStatement, Rehearsal, rehearse};
 pub use run::run;
 pub use schedule::{Outlook, outlook};
-pub use trial::Interrupt;
+pub use throttle::limits_permitted;
+pub use trial::{FREE_BYTES_MIN, Interrupt};

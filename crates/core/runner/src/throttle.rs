@@ -159,12 +159,20 @@ fn not_permitted(path: &Path, action: &'static str) -> impl FnOnce(io::Error) ->
     move |source| ThrottleError::NotPermitted { path: path.into(), action, source }
 }
 
+/// Tries whether this process may limit the I/O of programs that it starts.
+///
+/// # Errors
+/// When there is no control group for it, or it may not create one.
+pub fn limits_permitted() -> Result<(), ThrottleError> {
+    ControlGroup::empty().map(drop)
+}
+
 /// Before anything is recorded: limits can be set, also on every volume that is there already.
 pub fn check(experiment: &Experiment) -> Result<(), ThrottleError> {
     let throttled: Vec<&Volume> =
         experiment.volumes.iter().filter(|volume| volume.throttle.is_some()).collect();
     if !throttled.is_empty() {
-        ControlGroup::empty()?;
+        limits_permitted()?;
     }
     for volume in throttled.into_iter().filter(|volume| volume.prepare.is_none()) {
         ControlGroup::for_volumes(&[volume])?;

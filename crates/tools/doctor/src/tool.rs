@@ -1,0 +1,35 @@
+use crate::document::page;
+use crate::engines::engines;
+use crate::machine::machine;
+use clap::Parser;
+use command_line::output::{self, Form};
+use command_line::{Context, ExitCode, Failure, Tool, servers, signals};
+use serde_json::json;
+
+/// Check what this machine can do, and how to permit the rest
+///
+/// Lists the engines with their versions, rights, io_uring, control groups, profiles, clock,
+/// frequency and free space, each with its remedy.
+#[derive(Debug, Parser)]
+#[command(name = "doctor")]
+pub struct Doctor {
+    /// The form of the page.
+    #[command(flatten)]
+    form: Form,
+}
+
+impl Tool for Doctor {
+    const EXAMPLES: [&'static str; 2] = ["steelbench doctor", "steelbench doctor --json"];
+
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let folder = std::env::current_dir().map_err(Failure::failed)?;
+        let interrupt = signals::stop_flag()?;
+        let engines = engines(context.registry.engines, &servers::stop_by(&interrupt));
+        let machine = machine(&folder);
+        output::show(
+            self.form,
+            || Ok(json!({ "schema": "steelbench/2", "engines": engines, "machine": machine })),
+            || page(&engines, &machine),
+        )
+    }
+}
