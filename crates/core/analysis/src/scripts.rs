@@ -5,7 +5,10 @@ use crate::estimate::{Known, Moments, mean};
 use crate::grid::{Grid, Repeats};
 use crate::response::distinct;
 use crate::{ConfigurationRow, Estimate, Interval, Summary, health};
-use observations::{Direction, INITIAL_CONNECTION_TIME, Observations, ScriptStatement};
+use observations::{
+    Direction, INITIAL_CONNECTION_TIME, Observations, SCRIPT_CHECKS, SCRIPT_COUNTS, SCRIPT_SHARES,
+    ScriptStatement,
+};
 use serde::Serialize;
 
 /// The scripts that a configuration ran.
@@ -23,6 +26,23 @@ pub struct ConfigurationScripts {
     pub scripts: Vec<ScriptFigures>,
     /// In the order of the scripts.
     pub statements: Vec<StatementFigures>,
+    /// What the scripts count (`\count`, `\refused`), in their order.
+    pub counts: Vec<ScriptCount>,
+    /// Checks of the tables that held after each trial.
+    pub checks: u64,
+}
+
+/// A counter of a script, summed over the measurements of all trials.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScriptCount {
+    /// Name of the script.
+    pub script: String,
+    /// Its name.
+    pub name: String,
+    /// The sum.
+    pub sum: f64,
+    /// The sum for each transaction of the script.
+    pub per_transaction: f64,
 }
 
 /// A script; counts are of all trials together.
@@ -34,6 +54,8 @@ pub struct ScriptFigures {
     pub transactions: u64,
     /// Their share of the transactions of all scripts.
     pub share: f64,
+    /// The share that its weight says, where there are several scripts.
+    pub specified_share: Option<f64>,
     /// Transactions a second.
     pub tps: Option<Estimate>,
     /// Milliseconds of a transaction, from the intended start in an open loop.
@@ -93,6 +115,7 @@ impl ConfigurationScripts {
                 script: (*name).to_owned(),
                 transactions: committed(Some(name)),
                 share: committed(Some(name)) as f64 / committed(None).max(1) as f64,
+                specified_share: SCRIPT_SHARES.read(name, first),
                 tps: estimate(
                     &repeats,
                     "transactions/s",
@@ -114,8 +137,22 @@ impl ConfigurationScripts {
             initial_connection_time: estimate(&repeats, "ms", Direction::LowerIsBetter, connecting),
             scripts: names.iter().map(figures).collect(),
             statements,
+            counts: counts(&trials, |script| committed(Some(script))),
+            checks: SCRIPT_CHECKS.read(first).unwrap_or(0.0) as u64,
         })
     }
+}
+
+/// The counters of the trials; `transactions` is the number of transactions of a script.
+fn counts(trials: &[&Observations], transactions: impl Fn(&str) -> u64) -> Vec<ScriptCount> {
+    let members = trials.iter().take(1).flat_map(|seen| SCRIPT_COUNTS.members(seen));
+    let count = |(member, _): (&str, f64)| {
+        let (script, name) = member.rsplit_once(": ")?;
+        let sum: f64 = trials.iter().filter_map(|seen| SCRIPT_COUNTS.read(member, seen)).sum();
+        let per_transaction = sum / transactions(script).max(1) as f64;
+        Some(ScriptCount { script: script.into(), name: name.into(), sum, per_transaction })
+    };
+    members.filter_map(count).collect()
 }
 
 impl StatementFigures {

@@ -1,6 +1,6 @@
 use crate::ahead::Ahead;
 use crate::size::{Distribution, Size};
-use crate::{Part, documents, pgbench, studies, synthetic, sysbench, tpch};
+use crate::{Part, documents, pgbench, smallbank, studies, synthetic, sysbench, tatp, tpch, ycsb};
 use work::{Fill, Table};
 
 /// Names of the data sets, in the order in which they are listed.
@@ -11,6 +11,9 @@ pub const NAMES: &[&str] = &[
     "documents",
     "pgbench",
     "sysbench",
+    "ycsb",
+    "smallbank",
+    "tatp",
     "tpch",
     "lineitem",
     "orders",
@@ -80,6 +83,9 @@ impl DataSet {
             "documents" => vec![documents::part(size)],
             "pgbench" => pgbench::parts(size.scale),
             "sysbench" => sysbench::parts(size),
+            "ycsb" => vec![ycsb::part(size)],
+            "smallbank" => smallbank::parts(size),
+            "tatp" => tatp::parts(size),
             table => tpch::parts(table, size.scale),
         }
     }
@@ -93,9 +99,8 @@ impl DataSet {
     /// lines as its orders happen to have.
     pub fn rows(&self) -> Option<u64> {
         match self.name {
-            "synthetic" | "mybigtable" | "one-row-per-page" | "documents" | "sysbench" => {
-                Some(self.size.rows)
-            }
+            "synthetic" | "mybigtable" | "one-row-per-page" | "documents" | "sysbench" | "ycsb"
+            | "smallbank" | "tatp" => Some(self.size.rows),
             "pgbench" => Some(pgbench::accounts(self.size.scale) as u64),
             table => tpch::rows(table, self.size.scale),
         }
@@ -129,7 +134,10 @@ impl DataSet {
             // An order has four lines on average (4.2.3).
             ("lineitem", _) => tpch::rows("orders", self.size.scale).map(|orders| orders * 4),
             (_, 0) => self.rows(),
-            _ if self.name == "sysbench" => self.rows(),
+            _ if matches!(self.name, "sysbench" | "smallbank") => self.rows(),
+            (name, _) if self.name == "tatp" => {
+                Some((self.size.rows as f64 * tatp::rows_each(name)) as u64)
+            }
             (name, _) => tpch::rows(name, self.size.scale),
         };
         rows.unwrap_or(0)
@@ -153,6 +161,7 @@ impl DataSet {
             "lineitem" | "tpch" => [tpch::order_key(number + 1), 1],
             "orders" => [tpch::order_key(number + 1), 0],
             "nation" | "region" => [number, 0],
+            "ycsb" => [ycsb::key(number), 0],
             _ => [number + 1, 0],
         }
     }
@@ -178,7 +187,7 @@ mod tests {
         for name in NAMES.iter().filter(|name| **name != "tpch") {
             assert_eq!(batches(&small(name, 1), 0), batches(&small(name, 1), 0), "{name}");
         }
-        for name in ["synthetic", "mybigtable", "documents", "sysbench"] {
+        for name in ["synthetic", "mybigtable", "documents", "sysbench", "ycsb", "tatp"] {
             assert_ne!(batches(&small(name, 1), 0), batches(&small(name, 2), 0), "{name}");
             assert_ne!(small(name, 1).identity(), small(name, 2).identity());
         }

@@ -3,6 +3,7 @@
 //! - `studies`: the tables of the published studies of inserts
 //! - `pgbench`: the tables of pgbench's built-in scripts
 //! - [`sysbench`]: the tables of sysbench's OLTP scripts
+//! - [`ycsb`], `smallbank`, `tatp`: the tables of these small workloads
 //! - `tpch`: LINEITEM and the rest of TPC-H, by the crate `tpchgen`
 //! - `text`: the random text of TPC-H's comments
 //! - `documents`: long texts
@@ -17,12 +18,15 @@ mod data_set;
 mod documents;
 mod pgbench;
 mod size;
+mod smallbank;
 mod studies;
 mod synthetic;
 pub mod sysbench;
+mod tatp;
 mod text;
 mod tpch;
 mod write;
+pub mod ycsb;
 
 pub use ahead::Ahead;
 pub use data_set::{DataSet, NAMES};
@@ -53,6 +57,22 @@ fn numbered(
         let numbers: Vec<i64> = (first..=last).take(BATCH_ROWS).collect();
         Rows { count: numbers.len(), columns: columns(numbers) }
     }))
+}
+
+/// The characters of random texts.
+const CHARACTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// Appends this many random letters, digits, dashes and underscores, six random bits each.
+pub fn put_text(out: &mut String, length: usize, random: &mut impl rand::Rng) {
+    // Ten of them from each 64 bits.
+    let mut bits = 0;
+    for at in 0..length {
+        if at % 10 == 0 {
+            bits = random.next_u64();
+        }
+        out.push(char::from(CHARACTERS[(bits & 63) as usize]));
+        bits >>= 6;
+    }
 }
 
 /// A table of a data set and how its rows are made. Unlisted fields of its columns have defaults.

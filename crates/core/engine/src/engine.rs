@@ -508,6 +508,14 @@ pub enum EngineError {
         /// Its kind.
         cause: RetryCause,
     },
+    /// A constraint refuses a statement: a duplicate key, a missing parent.
+    #[error("{doing}: {message}")]
+    Violation {
+        /// The operation.
+        doing: String,
+        /// The engine's message.
+        message: String,
+    },
     /// The engine cannot do this.
     #[error("{engine} does not support {what}")]
     Unsupported {

@@ -41,6 +41,14 @@ impl FactName {
 /// Milliseconds until all connections of a load that runs named statements were made.
 pub const INITIAL_CONNECTION_TIME: FactName = FactName::new("initial_connection_time", "ms");
 
+/// The share of the transactions that a script's weight says: `script_share.NAME`.
+pub const SCRIPT_SHARES: FactFamily = FactFamily::new("script_share.", "");
+/// The sum of a counter of a script over the transactions of the measurement:
+/// `count.SCRIPT: NAME`.
+pub const SCRIPT_COUNTS: FactFamily = FactFamily::new("count.", "");
+/// Checks of the tables after the trial, all of which held.
+pub const SCRIPT_CHECKS: FactName = FactName::new("checks_held", "");
+
 /// Facts of which a trial has one for each column, operator or method: their names begin alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FactFamily {

@@ -32,7 +32,9 @@ mod wait;
 pub use device_use::{DeviceUse, Disagreement, device_agreement, write_copies};
 pub use digest::{fnv1a, hexadecimal, sha256};
 pub use event::{Event, RunEnd, Tally, TrialRef};
-pub use fact::{FactFamily, FactName, INITIAL_CONNECTION_TIME};
+pub use fact::{
+    FactFamily, FactName, INITIAL_CONNECTION_TIME, SCRIPT_CHECKS, SCRIPT_COUNTS, SCRIPT_SHARES,
+};
 pub use health::{LoadHealth, MachineLoad, Warning, WarningKind};
 pub use histogram::{Histogram, HistogramError};
 pub use hold_out::HoldOut;

@@ -229,6 +229,9 @@ fn failed(doing: impl Into<String>) -> impl FnOnce(DuckDbError) -> EngineError {
         {
             return EngineError::Retry { doing, message, cause: RetryCause::Conflict };
         }
+        if message.starts_with("Constraint Error") {
+            return EngineError::Violation { doing, message };
+        }
         EngineError::Engine { doing, message }
     }
 }

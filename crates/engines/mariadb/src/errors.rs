@@ -26,6 +26,11 @@ pub fn said_by_server(doing: &str, error: &ServerError) -> EngineError {
                 _ => RetryCause::Conflict,
             },
         },
+        // ER_DUP_ENTRY, ER_NO_REFERENCED_ROW_2, ER_ROW_IS_REFERENCED_2, ER_BAD_NULL_ERROR,
+        // ER_CONSTRAINT_FAILED, ER_CHECK_CONSTRAINT_VIOLATED
+        1062 | 1452 | 1451 | 1048 | 4025 | 3819 => {
+            EngineError::Violation { doing: doing.into(), message: error.to_string() }
+        }
         // ER_DISK_FULL, ER_RECORD_FILE_FULL
         1021 | 1114 => EngineError::DiskFull { doing: format!("{doing}: {}", error.message) },
         _ => EngineError::failed(doing, error.to_string()),

@@ -192,6 +192,10 @@ fn said_by_server(doing: &str, error: &crate::client::ServerError) -> EngineErro
             message: error.to_string(),
             cause: if code == "40P01" { RetryCause::Deadlock } else { RetryCause::Conflict },
         },
+        // integrity_constraint_violation
+        code if code.starts_with("23") => {
+            EngineError::Violation { doing: doing.into(), message: error.to_string() }
+        }
         // disk_full
         "53100" => EngineError::DiskFull { doing: format!("{doing}: {}", error.message) },
         _ => EngineError::failed(doing, error.to_string()),

@@ -185,8 +185,11 @@ impl Prerequisites for Sqlite {
 
 /// Turns an error of SQLite into one of the engine.
 fn failed(doing: String, error: &rusqlite::Error) -> EngineError {
-    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {
-        return EngineError::DiskFull { doing };
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DiskFull) => EngineError::DiskFull { doing },
+        Some(rusqlite::ErrorCode::ConstraintViolation) => {
+            EngineError::Violation { doing, message: error.to_string() }
+        }
+        _ => EngineError::failed(doing, error.to_string()),
     }
-    EngineError::failed(doing, error.to_string())
 }

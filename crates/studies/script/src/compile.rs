@@ -5,6 +5,7 @@ use crate::expression::{Expression, parse_expression, skip_blanks};
 use crate::mix::Protocol;
 use crate::names::{Names, Slot, is_name};
 use crate::sql::{Ending, Region, Statement, next_command, statement};
+use crate::value::Value;
 use work::UserStatement;
 
 /// A command with its place in the script.
@@ -34,6 +35,11 @@ pub(super) enum Action {
     Sleep {
         amount: Amount,
         unit_us: u64,
+    },
+    /// Adds to a counter when the transaction is committed.
+    Count {
+        counter: usize,
+        amount: Expression,
     },
     /// Jumps to this command unless the condition holds.
     Unless {
@@ -174,6 +180,28 @@ impl Compiler<'_> {
                     self.land(jump);
                 }
             }
+            "count" => {
+                let (name, offset) = words.required("a counter's name")?;
+                check_name(name, offset)?;
+                let amount = if words.is_at_end() {
+                    Expression::Constant(Value::Integer(1))
+                } else {
+                    words.expression(self.names)?
+                };
+                let counter = self.names.counter(name);
+                self.push(backslash, Action::Count { counter, amount });
+            }
+            "refused" => {
+                let (name, offset) = words.required("a counter's name")?;
+                check_name(name, offset)?;
+                words.nothing_more()?;
+                let counter = self.names.counter(name);
+                let statement = self.body.statements.last_mut().filter(|_| self.after_sql);
+                let statement = statement.ok_or_else(|| {
+                    Located::new(backslash, "\\refused must follow a SQL command")
+                })?;
+                statement.refused = Some(counter);
+            }
             "gset" => self.keep(backslash, &mut words, false)?,
             "aset" => self.keep(backslash, &mut words, true)?,
             other => return Err(Located::new(backslash, refusal(other))),
@@ -244,7 +272,8 @@ pub(super) enum Amount {
     Variable(Slot),
 }
 
-const KNOWN: &[&str] = &["set", "sleep", "if", "elif", "else", "endif", "gset", "aset"];
+const KNOWN: &[&str] = 
+    &["set", "sleep", "count", "refused", "if", "elif", "else", "endif", "gset", "aset"];
 
 /// Where the meta command at this backslash ends: at the end of its line, unless that is a
 /// backslash.
@@ -337,6 +366,10 @@ impl<'a> Words<'a> {
 
     fn required(&mut self, what: &str) -> Result<(&'a str, usize), Located> {
         self.next().ok_or_else(|| Located::new(self.end, format!("{what} is missing")))
+    }
+
+    fn is_at_end(&self) -> bool {
+        skip_blanks(self.text, self.at, self.end) == self.end
     }
 
     fn nothing_more(&mut self) -> Result<(), Located> {

@@ -205,6 +205,16 @@ pub enum Fault {
         /// Most digits in all.
         most: i64,
     },
+    /// A text of no or too many characters.
+    #[error("{function}: the length must be from 1 to {most}, not {length}")]
+    Length {
+        /// The function.
+        function: &'static str,
+        /// The wanted length.
+        length: i64,
+        /// The largest.
+        most: i64,
+    },
     /// A `\gset` after a query without exactly one row.
     #[error("\\gset needs exactly one row, but the query returned {rows} rows")]
     Rows {
@@ -222,8 +232,8 @@ pub enum Bound {
     AtLeast(f64),
     /// Above 0 and below 1.
     Share,
-    /// Between these values.
-    Between(f64, f64),
+    /// Above 0, up to this value.
+    AboveZeroTo(f64),
 }
 
 impl fmt::Display for Bound {
@@ -232,7 +242,7 @@ impl fmt::Display for Bound {
             Self::Positive => f.write_str("above 0"),
             Self::AtLeast(least) => write!(f, "at least {least}"),
             Self::Share => f.write_str("above 0 and below 1"),
-            Self::Between(least, most) => write!(f, "from {least} to {most}"),
+            Self::AboveZeroTo(most) => write!(f, "above 0 and at most {most}"),
         }
     }
 }

@@ -1,6 +1,7 @@
 use crate::compile::{Action, Amount, Command, Keep};
 use crate::error::{Fault, ScriptError};
 use crate::mix::Mix;
+use crate::shared::OwnNumbers;
 use crate::value::{Scope, Value};
 use engine::Results;
 use probe::ProbeError;
@@ -33,6 +34,12 @@ pub struct Interpreter {
     parameters: Vec<Parameter>,
     text: String,
     debug: Vec<String>,
+    /// Numbers of the shared sequence that the transaction has taken.
+    numbers: OwnNumbers,
+    /// Counters and what the transaction adds to them when it is committed.
+    counted: Vec<(usize, i64)>,
+    /// True during the measurement.
+    is_measured: bool,
 }
 
 /// Spreads the numbers of clients over all seeds (2^64 divided by the golden ratio).
@@ -61,6 +68,9 @@ impl Interpreter {
             parameters: Vec::new(),
             text: String::new(),
             debug: Vec::new(),
+            numbers: OwnNumbers::default(),
+            counted: Vec::new(),
+            is_measured: false,
         };
         interpreter.begin();
         interpreter
@@ -75,6 +85,8 @@ impl Interpreter {
 
     /// Begins a new transaction and gives the position of the script that it runs.
     pub fn begin(&mut self) -> usize {
+        self.numbers.end(&self.mix.shared.sequence);
+        self.counted.clear();
         self.script = self.mix.choose(&mut self.choice);
         if let Some((variables, random)) = &mut self.before {
             variables.clone_from(&self.variables);
@@ -91,6 +103,8 @@ impl Interpreter {
             self.variables.clone_from(variables);
             self.random.clone_from(random);
         }
+        self.numbers.repeat();
+        self.counted.clear();
         self.next = 0;
     }
 
@@ -156,6 +170,8 @@ impl Interpreter {
                 names: &self.mix.names,
                 random: &mut self.random,
                 debug: &mut self.debug,
+                sequence: &self.mix.shared.sequence,
+                numbers: &mut self.numbers,
             };
             match &command.action {
                 Action::Ask(asked) => {
@@ -169,6 +185,10 @@ impl Interpreter {
                     let value = scope.evaluate(expression)?;
                     self.variables[*slot] = Some(value);
                 }
+                Action::Count { counter, amount } => {
+                    let amount = scope.evaluate(amount)?.to_integer()?;
+                    self.counted.push((*counter, amount));
+                }
                 Action::Unless { condition, target } => {
                     if !scope.evaluate(condition)?.is_truthy() {
                         self.next = *target;
@@ -177,7 +197,17 @@ impl Interpreter {
                 Action::Jump { target } => self.next = *target,
             }
         }
+        self.commit();
         Ok(Some(Step::End))
+    }
+
+    /// The transaction was committed: its counts count, and its numbers have ended.
+    fn commit(&mut self) {
+        let shared = &self.mix.shared;
+        for (counter, amount) in self.counted.drain(..) {
+            shared.counters[counter].add(amount, self.is_measured);
+        }
+        self.numbers.end(&shared.sequence);
     }
 
     fn request(&mut self) -> Request<'_> {
@@ -224,6 +254,10 @@ impl Interpreter {
 }
 
 impl Workload for Interpreter {
+    fn begin(&mut self) {
+        self.is_measured = true;
+    }
+
     fn start(&mut self, _: u64) -> Started {
         Started { kind: self.begin(), units: 1, transactions: 1 }
     }
@@ -238,6 +272,16 @@ impl Workload for Interpreter {
 
     fn restart(&mut self) {
         self.repeat();
+    }
+
+    fn refused(&mut self) -> bool {
+        let body = &self.mix.scripts[self.script].body;
+        let Some(counter) = body.statements[self.asked].refused else { return false };
+        // Nothing of the transaction stays but this.
+        self.counted.clear();
+        self.counted.push((counter, 1));
+        self.next = body.commands.len();
+        true
     }
 
     fn statement(&self) -> usize {

@@ -16,6 +16,7 @@
 //! - `\shell`, `\setshell` and pipelines are refused.
 
 mod arguments;
+mod checks;
 mod compile;
 mod error;
 mod expression;
@@ -27,6 +28,7 @@ mod probe;
 mod quick;
 mod random;
 mod section;
+mod shared;
 mod sql;
 mod statement_section;
 mod sysbench;

@@ -3,9 +3,11 @@
 use crate::compile::{Body, compile};
 use crate::error::{Fault, MixError};
 use crate::names::{Names, Slot, is_name};
+use crate::shared::{Counter, Shared};
 use crate::sysbench::{self, Sysbench};
 use crate::value::Value;
 use experiment::choice;
+use observations::{Fact, SCRIPT_COUNTS, SCRIPT_SHARES};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use work::UserStatement;
@@ -40,6 +42,7 @@ pub struct Mix {
     pub(super) initial: Vec<Option<Value>>,
     pub(super) client_id: Option<Slot>,
     pub(super) seed: u64,
+    pub(super) shared: Shared,
     statements: Vec<UserStatement>,
 }
 
@@ -96,7 +99,9 @@ impl Mix {
             initial[slot] = Some(value);
         }
         let client_id = initial[client_id].is_none().then_some(client_id);
-        Ok(Self { scripts, names, initial, client_id, seed: presets.seed, statements })
+        let counters = names.counters().iter().map(|_| Counter::default()).collect();
+        let shared = Shared { counters, ..Shared::default() };
+        Ok(Self { scripts, names, initial, client_id, seed: presets.seed, shared, statements })
     }
 
     /// The statements to prepare on each connection; requests name them by their position.
@@ -107,6 +112,29 @@ impl Mix {
     /// Names of the scripts, in the order in which they were given.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.scripts.iter().map(|script| script.name.as_str())
+    }
+
+    /// The counters that scripts add to: their names, and their sums over the committed transactions
+    /// of the trial and of the measurement.
+    pub fn counts(&self) -> impl Iterator<Item = (&str, i64, i64)> {
+        let counters = self.names.counters().iter().zip(&self.shared.counters);
+        counters.map(|((_, name), own)| (name.as_str(), own.ever(), own.measured()))
+    }
+
+    /// The facts of a trial about the mix: the shares that the weights say, and the counters of the
+    /// measurement.
+    pub fn facts(&self) -> Vec<Fact> {
+        let total: f64 = self.scripts.iter().map(|script| f64::from(script.weight)).sum();
+        let share = |script: &Script| {
+            SCRIPT_SHARES.record(&script.name, f64::from(script.weight) / total)
+        };
+        let count = |((script, name), (.., measured)): (&(usize, String), (&str, i64, i64))| {
+            let script = &self.scripts[*script].name;
+            SCRIPT_COUNTS.record(&format!("{script}: {name}"), measured as f64)
+        };
+        let counts = self.names.counters().iter().zip(self.counts()).map(count);
+        let shares = self.scripts.iter().filter(|_| self.scripts.len() > 1).map(share);
+        shares.chain(counts).collect()
     }
 
     /// The statements of all scripts as they stand there, each with the name of its script.

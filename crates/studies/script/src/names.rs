@@ -15,6 +15,8 @@ pub(super) struct Names {
     /// Prefixes of `\gset` and `\aset`: any variable that begins so may be set by them.
     prefixes: BTreeSet<String>,
     uses: Vec<Use>,
+    /// Counters: the script that adds to one, and its name.
+    counters: Vec<(usize, String)>,
     /// Position of the script that is being parsed.
     script: usize,
 }
@@ -59,6 +61,21 @@ impl Names {
         let slot = self.slot(name);
         self.uses.push(Use { slot, script: self.script, offset, quoted });
         slot
+    }
+
+    /// The position of a counter of this script, a new one if need be.
+    pub fn counter(&mut self, name: &str) -> usize {
+        let script = self.script;
+        let is_own = |(of, known): &(usize, String)| *of == script && known == name;
+        self.counters.iter().position(is_own).unwrap_or_else(|| {
+            self.counters.push((script, name.to_owned()));
+            self.counters.len() - 1
+        })
+    }
+
+    /// The counters with their scripts, by position.
+    pub fn counters(&self) -> &[(usize, String)] {
+        &self.counters
     }
 
     pub fn note_prefix(&mut self, prefix: &str) {

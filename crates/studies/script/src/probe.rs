@@ -1,15 +1,18 @@
 //! The settings of scripts, and a trial that runs them.
 
+use crate::checks::{self, EQUALS, SQL};
 use crate::error::MixError;
 use crate::interpreter::Interpreter;
 use crate::mix::{Mix, Presets, Protocol, Source, parse_file_argument};
 use crate::names::is_name;
 use crate::sysbench::Sysbench;
-use datasets::DataSet;
+use datasets::{DataSet, Size};
 use datasets::sysbench::{Distribution, TABLES_MAX};
 use engine::{Ability, Footprint};
 use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, ExampleLevels, Invalid, Kind, Value, settings};
+use experiment::{
+    Configuration, Declaration, ExampleLevels, Invalid, Kind, Value, choice, settings,
+};
 use observations::{Observations, Response, ScriptStatement, redacted};
 use probe::load::{CONNECTIONS, DURATION, LATENCY_LIMIT, RATE, THREADS, WARMUP};
 use probe::load::{LoadPlan, drive};
@@ -22,7 +25,7 @@ use work::{Fill, Operation, Work};
 pub struct ScriptProbe;
 
 settings! {
-    const SETTINGS = [CONNECTIONS, THREADS, DURATION, WARMUP, RATE, LATENCY_LIMIT];
+    const SETTINGS = [CONNECTIONS, THREADS, DURATION, WARMUP, RATE, LATENCY_LIMIT, SQL, EQUALS];
     /// Script (or list of scripts) in pgbench's language; a weight can follow: "mine.sql@3".
     /// Relative paths start at the folder of the experiment file.
     pub SCRIPT: Vec<String> = "workload.script", Kind::TextList;
@@ -45,6 +48,15 @@ settings! {
     /// given, sysbench's. Default: if a built-in script runs. Without it, scripts use the existing
     /// tables of the database.
     pub INITIALIZE: Option<bool> = "workload.initialize", Kind::Bool;
+    /// Tables to create and fill for each trial: those of pgbench or sysbench, which also come with
+    /// their scripts, or of YCSB, SmallBank or TATP.
+    pub DATA: Option<Tables> = "workload.data", Tables::KIND => DataIdentity;
+    /// Records of YCSB, customers of SmallBank, subscribers of TATP; `:rows` in scripts.
+    pub ROWS: u64 =
+        "workload.rows", Kind::Count { min: 1, max: 2_000_000_000 }, "100k" => DataIdentity;
+    /// Seed of the values of YCSB, SmallBank and TATP.
+    pub DATA_SEED: u64 =
+        "workload.data_seed", Kind::Count { min: 0, max: i64::MAX }, "1" => DataIdentity;
     /// How statements are sent: prepared once with variables as parameters, or as text each time.
     pub PROTOCOL: Protocol = "workload.protocol", Protocol::KIND, "prepared";
     /// Variables for scripts, like pgbench's --define.
@@ -55,6 +67,22 @@ settings! {
     /// Maximum number of tries of a transaction after deadlocks or serialization failures; then it
     /// counts as failed.
     pub MAX_TRIES: u64 = "workload.max_tries", Kind::Count { min: 1, max: 1_000_000 }, "1";
+}
+
+choice! {
+    /// Tables that scripts work on.
+    pub enum Tables {
+        /// pgbench's.
+        Pgbench = "pgbench",
+        /// sysbench's.
+        Sysbench = "sysbench",
+        /// The table of YCSB.
+        Ycsb = "ycsb",
+        /// Customers and their accounts.
+        SmallBank = "smallbank",
+        /// Subscribers of a telephone company.
+        Tatp = "tatp",
+    }
 }
 
 impl Probe for ScriptProbe {
@@ -108,7 +136,7 @@ impl Probe for ScriptProbe {
             let message = "this engine cannot run user statements; scripts need a database";
             invalid.push(Invalid::new(PROBE.path(), message));
         }
-        invalid.extend(mix(configuration, 0).err());
+        invalid.extend(mix(configuration, 0).and_then(|mix| own_checks(configuration, &mix)).err());
         invalid
     }
 
@@ -124,7 +152,12 @@ impl Probe for ScriptProbe {
             );
             work.tables.extend(set.tables());
         }
+        if !context.target.abilities.contains(&Ability::ForeignKeys) {
+            work.tables.iter_mut().for_each(|table| table.storage.references = &[]);
+        }
         context.instance.create(work)?;
+        let mut checks = own_checks(configuration, &mix)?;
+        checks.iter_mut().try_for_each(|check| check.begin(context))?;
         let plan = LoadPlan {
             kinds: mix.names().map(str::to_owned).collect(),
             statements: mix.sources().map(recorded).collect(),
@@ -141,14 +174,26 @@ impl Probe for ScriptProbe {
             let each_us = cpu_s / transactions * 1e6;
             seen.responses.push(Response::lower("cpu_per_transaction", "us/transaction", each_us));
         }
+        seen.facts.extend(mix.facts());
+        checks::end(&checks, context, &mix, &mut seen)?;
         crate::plans::add(context, &mix, &mut seen);
         Ok(seen)
     }
 }
 
-/// The tables that are made: sysbench's where its scripts run or their size is given, pgbench's for
-/// all others.
+/// The tables that are made: those that are named; else sysbench's where its scripts run or their
+/// size is given, pgbench's for all other built-in scripts.
 fn data_sets(configuration: &Configuration) -> Vec<DataSet> {
+    if let Some(named) = configuration.get(DATA) {
+        let (rows, seed) = (configuration.get(ROWS), configuration.get(DATA_SEED));
+        let size = Size { rows, seed, ..Size::default() };
+        let Sysbench { tables, rows, distribution } = sysbench_of(configuration);
+        return match named {
+            Tables::Pgbench => vec![DataSet::pgbench(configuration.get(SCALE))],
+            Tables::Sysbench => vec![DataSet::sysbench(tables, rows, distribution)],
+            own => DataSet::new(own.name(), size).into_iter().collect(),
+        };
+    }
     let builtin = configuration.get(BUILTIN);
     if !configuration.get(INITIALIZE).unwrap_or(!builtin.is_empty()) {
         return Vec::new();
@@ -211,14 +256,25 @@ fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
              \"tpcb-like\"",
         ));
     }
-    let variables = configuration.below("workload.variables.");
-    let variables: Vec<_> =
-        variables.map(|(name, value)| (name.to_owned(), value.to_string())).collect();
+    let variables = variables(configuration);
     let named = variables.iter().all(|(name, _)| is_name(name));
     let path = if named { SCRIPT.path() } else { "workload.variables" };
     let presets = Presets { scale: configuration.get(SCALE), seed, variables };
     Mix::parse(&sources, configuration.get(PROTOCOL), &presets)
         .map_err(|error| Invalid::new(path, error.to_string()))
+}
+
+/// Variables from outside: `:rows` of the tables that have that size, and those of the file.
+fn variables(configuration: &Configuration) -> Vec<(String, String)> {
+    let is_sized = |own: &Tables| !matches!(own, Tables::Pgbench | Tables::Sysbench);
+    let rows = configuration.get(DATA).filter(is_sized).map(|_| configuration.get(ROWS));
+    let rows = rows.map(|rows| ("rows".to_owned(), rows.to_string()));
+    let own = configuration.below("workload.variables.");
+    rows.into_iter().chain(own.map(|(name, value)| (name.to_owned(), value.to_string()))).collect()
+}
+
+fn own_checks(configuration: &Configuration, mix: &Mix) -> Result<Vec<checks::Check>, Invalid> {
+    checks::from_settings(configuration, mix, &variables(configuration))
 }
 
 fn file(configuration: &Configuration, argument: &str) -> Result<Source, MixError> {

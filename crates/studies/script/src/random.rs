@@ -4,14 +4,14 @@
 use crate::error::{Bound, Fault};
 use datasets::sysbench;
 use rand::{Rng, RngExt, SeedableRng};
+use rand_distr::{Distribution as _, Zipf};
 use rand_xoshiro::{Xoroshiro128StarStar, Xoshiro256PlusPlus as Random};
 use std::f64::consts::TAU;
 
 /// Smallest parameter of a Gaussian: Box-Muller's draws beyond it are repeated, and below this too
 /// many were.
 const GAUSSIAN_MIN: f64 = 2.0;
-/// Limits of a Zipfian's parameter: where the rejection method works.
-const ZIPFIAN_MIN: f64 = 1.001;
+/// The largest parameter of a Zipfian. pgbench's least is 1.001; here it is anything above 0.
 const ZIPFIAN_MAX: f64 = 1_000.0;
 
 /// The integers from `least` to `most`.
@@ -100,8 +100,23 @@ pub(super) fn pareto(bounds: Bounds, parameter: f64, random: &mut Random) -> Res
     Ok(sysbench::pareto(bounds.least, bounds.most, parameter, random))
 }
 
-/// Most digits of a text.
+/// Most characters of a text.
 const DIGITS_MAX: i64 = 65_536;
+
+/// A length of a text, checked.
+pub(super) fn length(function: &'static str, length: i64) -> Result<usize, Fault> {
+    let most = DIGITS_MAX;
+    let fits = (1..=most).contains(&length);
+    if fits { Ok(length as usize) } else { Err(Fault::Length { function, length, most }) }
+}
+
+/// A text of random letters, digits, dashes and underscores: six random bits each.
+pub(super) fn text(length: i64, random: &mut Random) -> Result<String, Fault> {
+    let length = self::length("random_text", length)?;
+    let mut text = String::with_capacity(length);
+    datasets::put_text(&mut text, length, random);
+    Ok(text)
+}
 
 /// A text of groups of random digits with dashes between them, as sysbench writes.
 pub(super) fn digits(groups: i64, digits: i64, random: &mut Random) -> Result<String, Fault> {
@@ -115,26 +130,14 @@ pub(super) fn digits(groups: i64, digits: i64, random: &mut Random) -> Result<St
     Ok(text)
 }
 
-/// The k-th integer with a probability in proportion to k^-parameter: by rejection from a Pareto
-/// distribution (Devroye, Non-Uniform Random Variate Generation, 1986, p. 551), drawn again beyond
-/// the range.
+/// The k-th integer with a probability in proportion to k^-parameter.
 pub(super) fn zipfian(bounds: Bounds, parameter: f64, random: &mut Random) -> Result<i64, Fault> {
-    let is_within = (ZIPFIAN_MIN..=ZIPFIAN_MAX).contains(&parameter);
-    bounds.require(is_within, Bound::Between(ZIPFIAN_MIN, ZIPFIAN_MAX), parameter)?;
-    if bounds.count() == 1 {
-        return Ok(bounds.least);
-    }
-    let (count, power) = (bounds.count() as f64, parameter - 1.0);
-    let limit = 2f64.powf(power);
-    loop {
-        let candidate = (1.0 - random.random::<f64>()).powf(-1.0 / power).floor();
-        let ratio = (1.0 + 1.0 / candidate).powf(power);
-        let height: f64 = random.random();
-        let accepted = height * candidate * (ratio - 1.0) / (limit - 1.0) <= ratio / limit;
-        if accepted && candidate <= count {
-            return Ok(bounds.least + (candidate as i64 - 1).min(bounds.count() - 1));
-        }
-    }
+    let is_within = parameter > 0.0 && parameter <= ZIPFIAN_MAX;
+    bounds.require(is_within, Bound::AboveZeroTo(ZIPFIAN_MAX), parameter)?;
+    // The bounds are those that it needs.
+    let zipf = Zipf::new(bounds.count() as f64, parameter).ok();
+    let rank = zipf.map_or(1.0, |zipf| zipf.sample(random));
+    Ok(bounds.least + (rank as i64 - 1).clamp(0, bounds.count() - 1))
 }
 
 /// So often the transformations are repeated.

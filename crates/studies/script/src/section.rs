@@ -31,6 +31,13 @@ fn section(own: &ConfigurationScripts) -> Section {
     });
     section.line(totals(own));
     section.table(scripts(own));
+    if !own.counts.is_empty() {
+        section.table(counts(own));
+    }
+    if own.checks > 0 {
+        let checks = number::plural(own.checks as usize, "check");
+        section.line(format!("{checks} of the tables held after each trial."));
+    }
     let costly = most_costly(&own.statements);
     let others: f64 = 1.0 - costly.iter().map(|statement| statement.share).sum::<f64>();
     let left_out = own.statements.len() - costly.len();
@@ -67,6 +74,9 @@ fn scripts(own: &ConfigurationScripts) -> Table<'static> {
     table.name("script", |script| &script.script);
     table.right("transactions", |script| Cell::count(script.transactions));
     table.right("share", |script| Share(script.share)).optional(1);
+    if own.scripts.iter().any(|script| script.specified_share.is_some()) {
+        table.right("specified", |script| script.specified_share.map(Share)).optional(1);
+    }
     table.left("tps", |script| script.tps.as_ref().map(Cell::estimate_without_unit));
     table.left("latency average", |script| script.latency.as_ref());
     table.right("failed", |script| Cell::count(script.failures));
@@ -86,6 +96,17 @@ fn statements(own: &ConfigurationScripts, rows: Vec<&StatementFigures>) -> Table
     table.right("share", |own| Share(own.share));
     table.right("failed", |own| Cell::count(own.failures));
     table.right("retried", |own| Cell::count(own.retries));
+    table.into()
+}
+
+fn counts(own: &ConfigurationScripts) -> Table<'static> {
+    let mut table = Columns::for_rows(&own.counts);
+    if own.scripts.len() > 1 {
+        table.name("script", |count| &count.script);
+    }
+    table.name("counted", |count| &count.name);
+    table.right("sum", |count| number::whole(count.sum));
+    table.right("per transaction", |count| number::figure(count.per_transaction));
     table.into()
 }
 

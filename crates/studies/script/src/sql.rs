@@ -123,6 +123,8 @@ pub(super) struct Statement {
     pub texts: Vec<String>,
     pub slots: Vec<Slot>,
     pub keep: Option<Keep>,
+    /// The counter of its refusals by a constraint, which are results.
+    pub refused: Option<usize>,
 }
 
 /// The statement that a command of a script stands for; prepared ones are added to `prepared`.
@@ -140,7 +142,7 @@ pub(super) fn statement(
         // Variables are replaced everywhere, also in quotes and comments.
         (Protocol::Simple, _) => {
             let (texts, slots) = parts(text, command, |name, _, _| Some(names.slot(name)));
-            Ok(Statement { source, prepared: None, texts, slots, keep })
+            Ok(Statement { source, prepared: None, texts, slots, keep, refused: None })
         }
         (Protocol::Prepared, Some(joint)) => {
             let message = "`\\;` sends two statements at once, which needs the simple protocol";
@@ -167,7 +169,7 @@ pub(super) fn statement(
                 }
                 prepared.push(statement);
             }
-            Ok(Statement { source, prepared: Some(number), texts: Vec::new(), slots, keep })
+            Ok(Statement { source, prepared: Some(number), texts: Vec::new(), slots, keep, refused: None })
         }
     }
 }

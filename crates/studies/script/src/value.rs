@@ -4,6 +4,7 @@ use crate::error::Fault;
 use crate::expression::{Expression, Operator};
 use crate::names::Names;
 use crate::random::{self, Bounds};
+use crate::shared::{OwnNumbers, Sequence};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cmp::Ordering;
 use std::fmt;
@@ -254,6 +255,14 @@ enum Call {
     Range(fn(Bounds, &mut Xoshiro256PlusPlus) -> i64),
     /// A function of the number of groups and of digits in each.
     Digits,
+    /// A random text of this length.
+    Text,
+    /// The text of a number with zeros before it up to this length.
+    ZeroPad,
+    /// The next key of the shared sequence, which begins with this one.
+    NewKey,
+    /// The last key of that sequence before which no transaction is running.
+    LatestKey,
     /// A function of a range and a parameter.
     Draw(Draw),
     /// A function of an integer and a seed.
@@ -276,9 +285,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("hash_fnv1a", 1, 2, Call::Hash(random::fnv1a)),
     function("hash_murmur2", 1, 2, Call::Hash(random::murmur2)),
     function("int", 1, 1, Call::Int),
+    function("latest_key", 1, 1, Call::LatestKey),
     function("least", 1, usize::MAX, Call::Extreme(Ordering::Less)),
     function("ln", 1, 1, Call::Double(f64::ln)),
     function("mod", 2, 2, Call::Operator(Operator::Remainder)),
+    function("new_key", 1, 1, Call::NewKey),
     function("permute", 2, 3, Call::Permute),
     function("pi", 0, 0, Call::Pi),
     function("pow", 2, 2, Call::Power),
@@ -289,8 +300,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("random_gaussian", 3, 3, Call::Draw(random::gaussian)),
     function("random_pareto", 3, 3, Call::Draw(random::pareto)),
     function("random_special", 2, 2, Call::Range(random::special)),
+    function("random_text", 1, 1, Call::Text),
     function("random_zipfian", 3, 3, Call::Draw(random::zipfian)),
     function("sqrt", 1, 1, Call::Double(f64::sqrt)),
+    function("zero_pad", 2, 2, Call::ZeroPad),
 ];
 
 impl Function {
@@ -307,6 +320,8 @@ pub(super) struct Scope<'a> {
     pub random: &'a mut Xoshiro256PlusPlus,
     /// Output of `debug()`.
     pub debug: &'a mut Vec<String>,
+    pub sequence: &'a Sequence,
+    pub numbers: &'a mut OwnNumbers,
 }
 
 impl Scope<'_> {
@@ -405,6 +420,21 @@ impl Scope<'_> {
             (Call::Digits, [groups, digits]) => Value::Text(
                 random::digits(groups.to_integer()?, digits.to_integer()?, self.random)?.into(),
             ),
+            (Call::Text, [length]) => {
+                Value::Text(random::text(length.to_integer()?, self.random)?.into())
+            }
+            (Call::ZeroPad, [number, length]) => {
+                let length = random::length(function.name, length.to_integer()?)?;
+                Value::Text(format!("{:0length$}", number.to_integer()?).into())
+            }
+            (Call::NewKey, [first]) => {
+                let number = self.numbers.next(self.sequence) as i64;
+                Value::Integer(first.to_integer()?.wrapping_add(number))
+            }
+            (Call::LatestKey, [first]) => {
+                let ended = self.sequence.ended_below() as i64;
+                Value::Integer(first.to_integer()?.wrapping_add(ended) - 1)
+            }
             (Call::Draw(draw), [least, most, parameter]) => {
                 Value::Integer(draw(bounds(least, most)?, parameter.to_double()?, self.random)?)
             }

@@ -33,6 +33,8 @@ struct Lane<W> {
     retries: u32,
     /// It has failed: it is rolled back, then tried again or given up.
     rolling_back: bool,
+    /// A constraint refused a statement, as its script expects.
+    is_refused: bool,
 }
 
 /// State of a connection.
@@ -63,6 +65,7 @@ impl<W> Lane<W> {
             tries: 0,
             retries: 0,
             rolling_back: false,
+            is_refused: false,
         }
     }
 }
@@ -355,6 +358,16 @@ impl<'a, W: Workload> Client<'a, W> {
                 lane.workload.failed(cause);
                 Ok(self.connection_set.send(connection, &Request::ROLLBACK)?)
             }
+            Err(EngineError::Violation { .. })
+                if !lane.rolling_back && lane.workload.refused() =>
+            {
+                let took_ns = now_ns.saturating_sub(lane.sent_ns);
+                if let Some(statement) = self.report.statements.get_mut(lane.workload.statement()) {
+                    statement.succeeded(took_ns, 0);
+                }
+                (lane.rolling_back, lane.is_refused) = (true, true);
+                Ok(self.connection_set.send(connection, &Request::ROLLBACK)?)
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -363,6 +376,9 @@ impl<'a, W: Workload> Client<'a, W> {
     fn rolled_back(&mut self, connection: usize) -> Result<(), ProbeError> {
         let lane = &mut self.lanes[connection];
         lane.rolling_back = false;
+        if std::mem::take(&mut lane.is_refused) {
+            return self.step(connection);
+        }
         let again = lane.tries < self.plan.tries_max;
         if let Some(statement) = self.report.statements.get_mut(lane.workload.statement()) {
             statement.failed(again);

@@ -187,6 +187,11 @@ pub trait Workload: Send {
     }
     /// The engine asks for the transaction to be repeated for this reason.
     fn failed(&mut self, _cause: RetryCause) {}
+    /// A constraint refuses the last request. Returns whether that is a result: then the transaction
+    /// is rolled back, its next step ends it, and it counts.
+    fn refused(&mut self) -> bool {
+        false
+    }
     /// Begins the same transaction again, because the engine asked for it.
     fn restart(&mut self);
     /// Returns the index in [`LoadPlan::statements`] of the last request.

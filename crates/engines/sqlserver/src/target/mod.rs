@@ -43,6 +43,9 @@ fn retry_cause(number: u32) -> RetryCause {
     }
 }
 
+/// Duplicates of a primary key, a constraint or an index, other constraints, NULL.
+const VIOLATED: [u32; 4] = [2627, 2601, 547, 515];
+
 /// No room in a file, a filegroup or the log.
 const FULL: [u32; 4] = [1101, 1105, 9002, 5149];
 
@@ -113,6 +116,9 @@ fn failed_at(doing: &str) -> impl FnOnce(Error) -> EngineError + '_ {
             message: error.to_string(),
             cause: retry_cause(number),
         },
+        Error::Server { number, .. } if VIOLATED.contains(&number) => {
+            EngineError::Violation { doing: doing.into(), message: error.to_string() }
+        }
         Error::Server { number, message } if FULL.contains(&number) => {
             EngineError::DiskFull { doing: format!("{doing}: {message}") }
         }

@@ -1,0 +1,55 @@
+//! The table of YCSB (Cooper et al., Benchmarking Cloud Serving Systems with YCSB, 2010): records
+//! of ten fields of 100 bytes.
+//!
+//! The key of record n is YCSB's hash of n, so that neighbours in number are far apart in the
+//! table (`insertorder=hashed`). It is a number, not a text of the digits behind `user`.
+
+use crate::{Part, Size, numbered, put_text};
+use rand::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use work::{Column, DataType, Storage, Table, Texts, Values};
+
+const FIELDS: [&str; 10] = [
+    "field0", "field1", "field2", "field3", "field4", "field5", "field6", "field7", "field8",
+    "field9",
+];
+
+/// Bytes of a field.
+const FIELD_BYTES: u16 = 100;
+
+const FNV_OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
+
+/// The key of the record with this number: FNV-1a of its eight bytes, without its sign.
+pub fn key(number: i64) -> i64 {
+    let bytes = number.to_le_bytes();
+    let hash = bytes.iter().fold(FNV_OFFSET_BASIS, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME)
+    });
+    (hash as i64).wrapping_abs()
+}
+
+pub(crate) fn part(size: Size) -> Part {
+    let fields = FIELDS.map(|name| Column::new(name, DataType::Varchar(FIELD_BYTES)));
+    let columns = [Column::new("ycsb_key", DataType::BigInt)].into_iter().chain(fields).collect();
+    let table = Table { name: "usertable", columns, key: &["ycsb_key"], storage: Storage::default() };
+    Part::new(table, 1 + FIELDS.len(), move || {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(size.seed);
+        numbered(0, size.rows as i64 - 1, move |numbers| {
+            let keys = numbers.iter().map(|number| key(*number)).collect();
+            let mut columns = vec![Values::Integers(keys)];
+            for _ in FIELDS {
+                let texts: Texts = numbers
+                    .iter()
+                    .map(|_| {
+                        let mut text = String::new();
+                        put_text(&mut text, FIELD_BYTES.into(), &mut random);
+                        text
+                    })
+                    .collect();
+                columns.push(Values::Texts(texts));
+            }
+            columns
+        })
+    })
+}
