@@ -1,5 +1,6 @@
 //! `steelbench schema` and `init`: what helps to write files.
 
+use crate::workload::{READY, Ready};
 use clap::Parser;
 use command_line::{Context, ExitCode, Failure, Tool, output};
 use engine::{Engine, WaitType};
@@ -46,7 +47,10 @@ fn wait_types(engines: &[&dyn Engine]) -> Value {
     tables.collect()
 }
 
-/// Write a commented experiment file to start from
+/// Write an experiment file to start from
+///
+/// Without --workload: a commented file for an engine and a probe. With it: a ready experiment with
+/// its scripts, in the current folder.
 #[derive(Debug, Parser)]
 #[command(name = "init")]
 pub struct Init {
@@ -59,15 +63,21 @@ pub struct Init {
     /// The probe [default: the first one that the engine supports]
     #[arg(long, value_name = "NAME")]
     probe: Option<String>,
+    /// A ready experiment with its scripts: decision-support, order-entry, smallbank, tatp, ycsb
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["file", "engine", "probe"])]
+    workload: Option<String>,
 }
 
 impl Tool for Init {
     const EXAMPLES: [&'static str; 2] = [
         "steelbench init --engine sqlite --probe insert",
-        "steelbench init --engine postgres --probe script load.toml",
+        "steelbench init --workload tatp",
     ];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        if let Some(name) = &self.workload {
+            return write_ready(name);
+        }
         let text = example(context, self.engine.as_deref(), self.probe.as_deref())?;
         write_new(&self.file, &text)?;
         let path = self.file.display();
@@ -75,6 +85,27 @@ impl Tool for Init {
             "Wrote {path}. Show its plan with `steelbench check {path}`.\n"
         ))
     }
+}
+
+/// Writes the files of a ready experiment into the current folder; none if one of them exists.
+fn write_ready(name: &str) -> Result<ExitCode, Failure> {
+    let names: Vec<&str> = READY.iter().map(|ready| ready.name).collect();
+    let ready = READY.iter().find(|ready| ready.name == name);
+    let Ready { files, .. } =
+        ready.ok_or_else(|| Failure::usage(experiment::unknown_name("workload", name, &names)))?;
+    if let Some(known) = files.iter().find(|file| Path::new(file.name).exists()) {
+        let message = format!("{} exists and is kept; use another folder", known.name);
+        return Err(Failure::usage(message));
+    }
+    for file in *files {
+        write_new(Path::new(file.name), file.text)?;
+    }
+    let scripts: Vec<&str> = files[1..].iter().map(|file| file.name).collect();
+    let (first, scripts) = (files[0].name, scripts.join(", "));
+    let with = if scripts.is_empty() { String::new() } else { format!(" with {scripts}") };
+    output::print_wrapped(&format!(
+        "Wrote {first}{with}. Run it with `steelbench run {first}`.\n"
+    ))
 }
 
 /// Writes a file; never over another one.

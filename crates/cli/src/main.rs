@@ -13,6 +13,7 @@ mod registry;
 mod report_file;
 mod run;
 mod show;
+mod workload;
 
 use check::Check;
 use command_line::Chapter::{Experiments, Files, Models, Servers};
