@@ -1,13 +1,12 @@
 //! `steelbench schema` and `init`: what helps to write files.
 
-use crate::workload::{READY, Ready};
 use clap::Parser;
+use command_line::ready::write_new;
 use command_line::{Context, ExitCode, Failure, Tool, output};
 use engine::{Engine, WaitType};
 use experiment::Declaration;
 use serde_json::{Value, json};
-use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Print the JSON Schema of experiment files, for editors
 #[derive(Debug, Parser)]
@@ -69,14 +68,12 @@ pub struct Init {
 }
 
 impl Tool for Init {
-    const EXAMPLES: [&'static str; 2] = [
-        "steelbench init --engine sqlite --probe insert",
-        "steelbench init --workload tatp",
-    ];
+    const EXAMPLES: [&'static str; 2] =
+        ["steelbench init --engine sqlite --probe insert", "steelbench init --workload tatp"];
 
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         if let Some(name) = &self.workload {
-            return write_ready(name);
+            return write_ready(context, name);
         }
         let text = example(context, self.engine.as_deref(), self.probe.as_deref())?;
         write_new(&self.file, &text)?;
@@ -87,44 +84,16 @@ impl Tool for Init {
     }
 }
 
-/// Writes the files of a ready experiment into the current folder; none if one of them exists.
-fn write_ready(name: &str) -> Result<ExitCode, Failure> {
-    let names: Vec<&str> = READY.iter().map(|ready| ready.name).collect();
-    let ready = READY.iter().find(|ready| ready.name == name);
-    let Ready { files, .. } =
+/// Writes the files of a ready experiment into the current folder.
+fn write_ready(context: &Context, name: &str) -> Result<ExitCode, Failure> {
+    let names: Vec<&str> = context.ready.iter().map(|ready| ready.name).collect();
+    let ready = context.ready.iter().find(|ready| ready.name == name);
+    let ready =
         ready.ok_or_else(|| Failure::usage(experiment::unknown_name("workload", name, &names)))?;
-    if let Some(known) = files.iter().find(|file| Path::new(file.name).exists()) {
-        let message = format!("{} exists and is kept; use another folder", known.name);
-        return Err(Failure::usage(message));
-    }
-    for file in *files {
-        write_new(Path::new(file.name), file.text)?;
-    }
-    let scripts: Vec<&str> = files[1..].iter().map(|file| file.name).collect();
-    let (first, scripts) = (files[0].name, scripts.join(", "));
-    let with = if scripts.is_empty() { String::new() } else { format!(" with {scripts}") };
-    output::print_wrapped(&format!(
-        "Wrote {first}{with}. Run it with `steelbench run {first}`.\n"
-    ))
-}
-
-/// Writes a file; never over another one.
-fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
-    let path = file.display();
-    let mut created = std::fs::File::create_new(file).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => {
-            Failure::usage(format!("{path} exists and is kept; name another file"))
-        }
-        ErrorKind::NotFound | ErrorKind::NotADirectory => {
-            Failure::usage(format!("{path}: {error}"))
-        }
-        _ => Failure::failed(format!("cannot write {path}: {error}")),
-    })?;
-    created.write_all(text.as_bytes()).map_err(|error| {
-        // Remove the partial file; the error to report is that of the write.
-        let _ = std::fs::remove_file(file);
-        Failure::failed(format!("cannot write {path}: {error}"))
-    })
+    let files = ready.write(None)?;
+    let first = &files[0];
+    let with = if files.len() > 1 { " and its scripts" } else { "" };
+    output::print_wrapped(&format!("Wrote {first}{with}. Run it with `steelbench run {first}`.\n"))
 }
 
 /// The text of an experiment file for an engine and a probe that can work on it.

@@ -59,6 +59,7 @@ pub const CONTEXT: Context = Context {
         target: env!("STEELBENCH_TARGET"),
     },
     records: RECORDS,
+    ready: workload::READY,
 };
 
 /// Commands that no study has, in the order of the help.

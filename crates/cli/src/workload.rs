@@ -1,20 +1,6 @@
 //! Ready experiments with their scripts, which `init --workload` writes.
 
-/// A ready experiment.
-pub struct Ready {
-    /// The name that `--workload` takes.
-    pub name: &'static str,
-    /// The experiment file, then the files that it names.
-    pub files: &'static [ReadyFile],
-}
-
-/// A file of a ready experiment.
-pub struct ReadyFile {
-    /// Its name.
-    pub name: &'static str,
-    /// Its contents.
-    pub text: &'static str,
-}
+use command_line::ready::{Ready, ReadyFile};
 
 macro_rules! files {
     ($($name:literal),+ $(,)?) => {
@@ -27,10 +13,7 @@ macro_rules! files {
 
 /// All of them, by name.
 pub const READY: &[Ready] = &[
-    Ready {
-        name: "decision-support",
-        files: files!["decision-support.toml"],
-    },
+    Ready { name: "decision-support", files: files!["decision-support.toml"] },
     Ready { name: "order-entry", files: files!["sqlite-order-entry.toml"] },
     Ready {
         name: "smallbank",

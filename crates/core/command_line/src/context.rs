@@ -1,7 +1,7 @@
 use crate::passwords::hide_passwords;
 use crate::{Command, Context, ExitCode, Failure, output, signals};
 use clap::ArgMatches;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 use experiment::{Draft, Experiment, FileErrors};
 use serde_json::json;
 use std::path::Path;
@@ -20,6 +20,10 @@ pub fn run(context: &Context) -> ExitCode {
         Ok(matches) => context.run(&matches).unwrap_or_else(|failure| output::report(&failure)),
         Err(error) if error.use_stderr() => {
             output::complain(error.render().to_string().trim_end());
+            let other = error.get(ContextKind::InvalidArg).map(ToString::to_string);
+            let other = other.map(|name| name.trim_start_matches('-').replace('-', "_"));
+            let help = other.and_then(|name| context.registry.catalog().other_name(&name));
+            help.iter().for_each(|help| output::complain(help));
             ExitCode::Usage
         }
         Err(version)

@@ -19,6 +19,7 @@ pub mod files;
 pub mod output;
 mod passwords;
 pub mod progress;
+pub mod ready;
 mod records;
 pub mod results;
 pub mod select;

@@ -1,3 +1,4 @@
+use crate::ready::Ready;
 use crate::{ExitCode, Failure, Records};
 use analysis::Study;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
@@ -100,4 +101,6 @@ pub struct Context {
     pub build: Build,
     /// Observations in results files, beside runs.
     pub records: &'static [&'static dyn Records],
+    /// Ready experiments that the binary contains.
+    pub ready: &'static [Ready],
 }

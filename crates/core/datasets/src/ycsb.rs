@@ -23,16 +23,17 @@ const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 /// The key of the record with this number: FNV-1a of its eight bytes, without its sign.
 pub fn key(number: i64) -> i64 {
     let bytes = number.to_le_bytes();
-    let hash = bytes.iter().fold(FNV_OFFSET_BASIS, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME)
-    });
+    let hash = bytes
+        .iter()
+        .fold(FNV_OFFSET_BASIS, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME));
     (hash as i64).wrapping_abs()
 }
 
 pub(crate) fn part(size: Size) -> Part {
     let fields = FIELDS.map(|name| Column::new(name, DataType::Varchar(FIELD_BYTES)));
     let columns = [Column::new("ycsb_key", DataType::BigInt)].into_iter().chain(fields).collect();
-    let table = Table { name: "usertable", columns, key: &["ycsb_key"], storage: Storage::default() };
+    let table =
+        Table { name: "usertable", columns, key: &["ycsb_key"], storage: Storage::default() };
     Part::new(table, 1 + FIELDS.len(), move || {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(size.seed);
         numbered(0, size.rows as i64 - 1, move |numbers| {

@@ -125,7 +125,9 @@ impl<'a> Reader<'a> {
         for entry in self.root.entries() {
             let name = entry.key.as_str();
             if !known.contains(&name) {
-                self.errors.add(&entry.key_span, "", Fault::unknown("section", name, &known));
+                let fault = self.of_other_program("section", name);
+                let fault = fault.unwrap_or_else(|| Fault::unknown("section", name, &known));
+                self.errors.add(&entry.key_span, "", fault);
                 continue;
             }
             let several =
@@ -323,12 +325,19 @@ impl<'a> Reader<'a> {
                 self.errors.add(&leaf.node.span, path, "this is a table: write { name = value }");
             } else {
                 let fault = self
-                    .of_another(path)
+                    .of_other_program("setting", path)
+                    .or_else(|| self.of_another(path))
                     .unwrap_or_else(|| Fault::unknown("setting", path, &self.known.paths(path)));
                 self.errors.add(&leaf.key_span, path, fault);
             }
         }
         found
+    }
+
+    /// The error of a setting of another program.
+    fn of_other_program(&self, what: &str, path: &str) -> Option<Fault> {
+        let help = self.catalog.other_name(path)?;
+        Some(Fault::with_help(format!("unknown {what} `{path}`"), help))
     }
 
     /// The error of a setting that engines or probes other than those of this file have.

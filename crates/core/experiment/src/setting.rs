@@ -340,6 +340,29 @@ pub struct Catalog {
     pub examples: Vec<(&'static str, ExampleLevels)>,
     /// Other names of engines, as in URLs, each with the engine's own.
     pub aliases: Vec<(&'static str, &'static str)>,
+    /// Names of settings in other programs.
+    pub other_names: Vec<OtherName>,
+}
+
+/// A setting of another program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OtherName {
+    /// The program.
+    pub program: &'static str,
+    /// The setting's name there; one that begins with `_` has a word before it: `_count_ware`.
+    pub name: &'static str,
+    /// The counterpart: `use workload.warehouses`.
+    pub help: &'static str,
+}
+
+impl OtherName {
+    /// Returns whether a name is that of the setting.
+    fn is(&self, name: &str) -> bool {
+        let is_word =
+            |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        name == self.name
+            || self.name.starts_with('_') && name.strip_suffix(self.name).is_some_and(is_word)
+    }
 }
 
 impl Catalog {
@@ -352,6 +375,13 @@ impl Catalog {
             ),
             None => Fault::unknown(what, name, known),
         }
+    }
+
+    /// A sentence for the name of a setting in another program, in any section.
+    pub fn other_name(&self, name: &str) -> Option<String> {
+        let key = name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase();
+        let OtherName { program, help, .. } = self.other_names.iter().find(|own| own.is(&key))?;
+        Some(format!("{key} is a setting of {program}; {help}"))
     }
 
     /// A sentence for such a name.

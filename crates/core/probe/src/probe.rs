@@ -1,7 +1,7 @@
 use crate::data;
 use conductor::LoadError;
 use engine::{Ability, CacheState, Engine, EngineError, Footprint, Instance, NoPlan, PlanRequest};
-use experiment::{Configuration, Declaration, ExampleLevels, Invalid};
+use experiment::{Configuration, Declaration, ExampleLevels, Invalid, OtherName};
 use observations::{Event, Observations};
 use std::path::PathBuf;
 use work::{Cancel, Table};
@@ -12,6 +12,10 @@ pub trait Probe: Send + Sync {
     fn name(&self) -> &'static str;
     /// Its settings in `[workload]`.
     fn settings(&self) -> &'static [Declaration];
+    /// Names of its settings in other programs.
+    fn other_names(&self) -> &'static [OtherName] {
+        &[]
+    }
     /// Levels that the commented example file varies; `None`: those of the first setting that can
     /// be doubled twice.
     fn example_levels(&self) -> Option<ExampleLevels> {

@@ -40,6 +40,7 @@ impl Registry {
             durability: self.engines.iter().map(|one| (one.name(), one.durability())).collect(),
             engines: self.engines.iter().map(|one| (one.name(), one.settings())).collect(),
             probes: self.probes.iter().map(|one| (one.name(), one.settings())).collect(),
+            other_names: self.probes.iter().flat_map(|one| one.other_names()).copied().collect(),
         }
     }
 }

@@ -7,6 +7,7 @@
 //! - `probe`: the settings, and a trial
 
 mod answers;
+mod other_names;
 mod probe;
 mod queries;
 mod stream;

@@ -1,12 +1,15 @@
 //! The settings of decision support, and a trial: its streams run their queries one after the
 //! other.
 
+use crate::other_names::OTHER_NAMES;
 use crate::queries::{QUERIES, Query};
 use crate::stream::{Stream, order};
 use datasets::DataSet;
 use engine::{Ability, Footprint};
 use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, ExampleLevels, Invalid, Kind, choice, settings};
+use experiment::{
+    Configuration, Declaration, ExampleLevels, Invalid, Kind, OtherName, choice, settings,
+};
 use observations::{Observations, QueryPlan, Response, ScriptStatement};
 use probe::data::{ANALYZE, DEGREE, create, recorded};
 use probe::load::{LoadPlan, THREADS, WARMUP, drive_counting, no_warmup_of_cold};
@@ -52,6 +55,10 @@ settings! {
 impl Probe for DecisionSupport {
     fn name(&self) -> &'static str {
         "decision-support"
+    }
+
+    fn other_names(&self) -> &'static [OtherName] {
+        OTHER_NAMES
     }
 
     fn settings(&self) -> &'static [Declaration] {

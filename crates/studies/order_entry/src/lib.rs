@@ -15,6 +15,7 @@ pub mod conditions;
 mod counts;
 mod input;
 mod kind;
+mod other_names;
 mod probe;
 mod procedures;
 mod random;

@@ -4,6 +4,7 @@ use crate::conditions::{self, Scope, Violations};
 use crate::counts::{Counts, Total};
 use crate::input::Inputs;
 use crate::kind::{Kind, NEW_ORDERS_MAX};
+use crate::other_names::OTHER_NAMES;
 use crate::procedures::Language;
 use crate::random::{Constants, generator, shuffle};
 use crate::rows::fills;
@@ -17,7 +18,7 @@ use ::probe::{Probe, ProbeError, Target, TrialContext};
 use engine::{Ability, Footprint};
 use experiment::common::{ENGINE, PROBE};
 use experiment::{
-    Configuration, Declaration, ExampleLevels, Invalid, Kind as Values, choice, settings,
+    Configuration, Declaration, ExampleLevels, Invalid, Kind as Values, OtherName, choice, settings,
 };
 use observations::{Event, Fact, FactName, Observations, Response};
 use work::{SharedTables, Statement, Work};
@@ -109,6 +110,10 @@ struct Disagreement {
 impl Probe for OrderEntry {
     fn name(&self) -> &'static str {
         "order-entry"
+    }
+
+    fn other_names(&self) -> &'static [OtherName] {
+        OTHER_NAMES
     }
 
     fn settings(&self) -> &'static [Declaration] {

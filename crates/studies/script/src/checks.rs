@@ -137,9 +137,9 @@ impl Check {
         };
         let expected = self.expected(mix).map_err(not_comparable)?;
         let numbers = |value: &Value| value.typed().unwrap_or(Value::Null).to_double();
-        let agree = numbers(&found).map_err(not_comparable)?.total_cmp(
-            &numbers(&expected).map_err(not_comparable)?,
-        );
+        let agree = numbers(&found)
+            .map_err(not_comparable)?
+            .total_cmp(&numbers(&expected).map_err(not_comparable)?);
         if agree.is_eq() {
             return Ok(());
         }

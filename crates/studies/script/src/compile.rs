@@ -272,7 +272,7 @@ pub(super) enum Amount {
     Variable(Slot),
 }
 
-const KNOWN: &[&str] = 
+const KNOWN: &[&str] =
     &["set", "sleep", "count", "refused", "if", "elif", "else", "endif", "gset", "aset"];
 
 /// Where the meta command at this backslash ends: at the end of its line, unless that is a

@@ -125,9 +125,8 @@ impl Mix {
     /// measurement.
     pub fn facts(&self) -> Vec<Fact> {
         let total: f64 = self.scripts.iter().map(|script| f64::from(script.weight)).sum();
-        let share = |script: &Script| {
-            SCRIPT_SHARES.record(&script.name, f64::from(script.weight) / total)
-        };
+        let share =
+            |script: &Script| SCRIPT_SHARES.record(&script.name, f64::from(script.weight) / total);
         let count = |((script, name), (.., measured)): (&(usize, String), (&str, i64, i64))| {
             let script = &self.scripts[*script].name;
             SCRIPT_COUNTS.record(&format!("{script}: {name}"), measured as f64)

@@ -6,8 +6,8 @@ use crate::interpreter::Interpreter;
 use crate::mix::{Mix, Presets, Protocol, Source, parse_file_argument};
 use crate::names::is_name;
 use crate::sysbench::Sysbench;
-use datasets::{DataSet, Size};
 use datasets::sysbench::{Distribution, TABLES_MAX};
+use datasets::{DataSet, Size};
 use engine::{Ability, Footprint};
 use experiment::common::PROBE;
 use experiment::{

@@ -104,9 +104,10 @@ mod tests {
     fn numbers_end_in_any_order_and_count_when_all_below_have_ended() {
         let sequence = Sequence::default();
         let [mut first, mut second] = [OwnNumbers::default(), OwnNumbers::default()];
-        assert_eq!([first.next(&sequence), second.next(&sequence), second.next(&sequence)], [
-            0, 1, 2
-        ]);
+        assert_eq!(
+            [first.next(&sequence), second.next(&sequence), second.next(&sequence)],
+            [0, 1, 2]
+        );
         second.repeat();
         assert_eq!([second.next(&sequence), second.next(&sequence)], [1, 2]);
         second.end(&sequence);

@@ -169,7 +169,14 @@ pub(super) fn statement(
                 }
                 prepared.push(statement);
             }
-            Ok(Statement { source, prepared: Some(number), texts: Vec::new(), slots, keep, refused: None })
+            Ok(Statement {
+                source,
+                prepared: Some(number),
+                texts: Vec::new(),
+                slots,
+                keep,
+                refused: None,
+            })
         }
     }
 }

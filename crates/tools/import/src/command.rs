@@ -1,6 +1,8 @@
+use crate::benchbase::{self, Converted};
 use crate::formats::{self, Format, Options, Trial};
 use crate::recording::{Run, recording};
 use clap::Parser;
+use command_line::ready::write_all;
 use command_line::{Context, ExitCode, Failure, Tool, output, results};
 use std::path::{Path, PathBuf};
 use store::Store;
@@ -13,6 +15,7 @@ const FILE_BYTES_MAX: u64 = 1 << 30;
 /// Reads pgbench's output and transaction logs, sysbench's and HammerDB's output, fio's and
 /// hyperfine's JSON, CSV of trials, and snapshots of sys.dm_os_wait_stats or
 /// pg_wait_sampling_profile as CSV (BEFORE.csv,AFTER.csv). Runs are labelled as measured elsewhere.
+/// A configuration of BenchBase (XML) becomes an experiment file with its scripts in this folder.
 #[expect(clippy::doc_markdown, reason = "the help shows it as it is")]
 #[derive(Debug, Parser)]
 #[command(name = "import")]
@@ -50,6 +53,14 @@ impl Tool for Import {
         if self.seconds.is_some_and(|seconds| !(seconds.is_finite() && seconds > 0.0)) {
             return Err(Failure::usage("--seconds: expected a number above 0"));
         }
+        if let [source] = self.sources.as_slice() {
+            let text = text(source).unwrap_or_default();
+            if benchbase::is_xml(&text) {
+                let converted = benchbase::convert(&text)
+                    .map_err(|error| Failure::usage(format!("{source}: {error}")))?;
+                return write(context, &converted);
+            }
+        }
         let options = Options {
             factors: &self.factors,
             higher: &self.higher,
@@ -83,16 +94,34 @@ impl Tool for Import {
     }
 }
 
+/// Writes the experiment file of a configuration and its scripts into the current folder.
+fn write(context: &Context, converted: &Converted) -> Result<ExitCode, Failure> {
+    let file = format!("{}.toml", converted.name);
+    let own = (file.as_str(), converted.text.as_str());
+    let ready = context.ready.iter().find(|ready| Some(ready.name) == converted.scripts);
+    match ready {
+        Some(ready) => ready.write(Some(own))?,
+        None => write_all(&[own])?,
+    };
+    let lacking = converted.lacking.iter().map(|part| format!("Without a counterpart: {part}.\n"));
+    let with = if ready.is_some() { " and its scripts" } else { "" };
+    output::print(&format!(
+        "Wrote {file}{with}. Show its plan with `steelbench check {file}`.\n{}",
+        lacking.collect::<String>()
+    ))
+}
+
+fn text(file: &str) -> Result<String, Failure> {
+    experiment::read_text(Path::new(file), FILE_BYTES_MAX)
+        .map_err(|error| Failure::usage(format!("{file}: {error}")))
+}
+
 /// The trials in a source.
 fn read(source: &str, options: &Options<'_>) -> Result<Vec<Trial>, Failure> {
     // A file may have such a sign in its name.
     let (label, files) = match source.split_once('=') {
         Some((label, files)) if !Path::new(source).exists() => (Some(label), files),
         _ => (None, source),
-    };
-    let text = |file: &str| {
-        experiment::read_text(Path::new(file), FILE_BYTES_MAX)
-            .map_err(|error| Failure::usage(format!("{file}: {error}")))
     };
     let (format, mut trials) = match files.split_once(',') {
         Some((before, after)) if !Path::new(files).exists() => {

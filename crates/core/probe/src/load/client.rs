@@ -358,9 +358,7 @@ impl<'a, W: Workload> Client<'a, W> {
                 lane.workload.failed(cause);
                 Ok(self.connection_set.send(connection, &Request::ROLLBACK)?)
             }
-            Err(EngineError::Violation { .. })
-                if !lane.rolling_back && lane.workload.refused() =>
-            {
+            Err(EngineError::Violation { .. }) if !lane.rolling_back && lane.workload.refused() => {
                 let took_ns = now_ns.saturating_sub(lane.sent_ns);
                 if let Some(statement) = self.report.statements.get_mut(lane.workload.statement()) {
                     statement.succeeded(took_ns, 0);
