@@ -189,3 +189,144 @@ fn damaged_files_are_refused_with_their_line() {
         assert!(ended.stderr.contains(why), "{}", ended.stderr);
     }
 }
+
+/// A configuration of BenchBase.
+fn benchbase(database: [&str; 2], scale: &str, weights: &str, names: &[&str]) -> String {
+    let types: String = names
+        .iter()
+        .map(|name| format!("<transactiontype><name>{name}</name></transactiontype>"))
+        .collect();
+    format!(
+        "<?xml version=\"1.0\"?>\n<parameters>\n<type>{}</type>\n<url>{}</url>\n\
+         <username>the user</username>\n<password>Geh&amp;eim</password>\n\
+         <isolation>TRANSACTION_READ_COMMITTED</isolation>\n<scalefactor>{scale}</scalefactor>\n\
+         <sessionsetupfile>Geh</sessionsetupfile>\n<terminals>7</terminals>\n<works><work>\n\
+         <time>90</time><warmup>5</warmup><rate>250</rate><weights>{weights}</weights>\n\
+         </work></works>\n<transactiontypes>{types}</transactiontypes>\n</parameters>\n",
+        database[0], database[1]
+    )
+}
+
+/// Configurations of BenchBase become experiments that can be checked; no password gets into them.
+#[test]
+fn configurations_of_benchbase_become_experiments() {
+    const SQLITE: [&str; 2] = ["SQLITE", "jdbc:sqlite:Geh.db"];
+    const ORDERS: [&str; 5] = ["NewOrder", "Payment", "OrderStatus", "Delivery", "StockLevel"];
+    const TATP: [&str; 7] = [
+        "DeleteCallForwarding",
+        "GetAccessData",
+        "GetNewDestination",
+        "GetSubscriberData",
+        "InsertCallForwarding",
+        "UpdateLocation",
+        "UpdateSubscriberData",
+    ];
+    const YCSB: [&str; 6] = [
+        "ReadRecord",
+        "InsertRecord",
+        "ScanRecord",
+        "UpdateRecord",
+        "DeleteRecord",
+        "ReadModifyWriteRecord",
+    ];
+    const BANK: [&str; 6] = [
+        "Amalgamate",
+        "Balance",
+        "DepositChecking",
+        "SendPayment",
+        "TransactSavings",
+        "WriteCheck",
+    ];
+    let written = |scale: &str, weights: &str, names: &[&str]| {
+        let lab = Lab::new();
+        lab.write("c.xml", &benchbase(SQLITE, scale, weights, names));
+        let said = lab.steelbench(&["import", "c.xml"]).expect(0).stdout;
+        assert!(said.contains("Without a counterpart: <sessionsetupfile>"), "{said}");
+        let file = said.split_whitespace().nth(1).unwrap().to_owned();
+        lab.steelbench(&["check", &file]).expect(0);
+        let text = lab.read(&file);
+        assert!(!text.contains("Geh") && !said.contains("Geh"), "{text}");
+        (text, said)
+    };
+    for (scale, weights, names, parts) in [
+        ("2", "45,43,4,4,4", &ORDERS[..], &["warehouses = 2", "duration = \"90 s\""][..]),
+        (
+            "0.1",
+            "2, 35, 10, 35, 2, 14, 2",
+            &TATP,
+            &["rows = 10000\n", "a = 65535", "35\",", "250/s"],
+        ),
+        ("20", "50,5,15,10,10,10", &YCSB, &["rows = 20000", "ycsb-read.sql@50", ":inserted"]),
+        ("0.01", "15,15,15,25,15,15", &BANK, &["rows = 10000", "send-payment.sql@25", ":paid_in"]),
+        ("0.1", "1,0,1", &["Q1", "Q2", "Q6"], &["scale = 0.1", "[\"1\", \"6\"]", "streams = 7"]),
+    ] {
+        let (text, said) = written(scale, weights, names);
+        for part in parts {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(text.contains("warmup") || text.contains("streams"), "{text}");
+        assert_eq!(
+            said.contains("transaction DeleteRecord"),
+            names.len() == 6 && names[0] == "ReadRecord"
+        );
+    }
+}
+
+#[test]
+fn urls_of_benchbase_lose_their_passwords() {
+    for (kind, given, expected) in [
+        (
+            "POSTGRES",
+            "jdbc:postgresql://a:Geh@db.example:5433/bank?user=u&amp;password=Geheim",
+            "url = \"postgresql://the%20user@db.example:5433/bank\"",
+        ),
+        (
+            "SQLSERVER",
+            "jdbc:sqlserver://localhost:1433;encrypt=false;database=bank;password=Geheim;",
+            "url = \"sqlserver://the%20user@localhost:1433/bank\"",
+        ),
+        (
+            "MYSQL",
+            "jdbc:mysql://localhost:3306/bank?sslMode=DISABLED",
+            "settings.transaction_isolation = \"read-committed\"",
+        ),
+    ] {
+        let lab = Lab::new();
+        lab.write(
+            "c.xml",
+            &benchbase(
+                [kind, given],
+                "1",
+                "45,43,4,4,4",
+                &["NewOrder", "Payment", "OrderStatus", "Delivery", "StockLevel"],
+            ),
+        );
+        let said = lab.steelbench(&["import", "c.xml"]).expect(0).stdout;
+        let text = lab.read("benchbase-tpcc.toml");
+        assert!(text.contains(expected) && !text.contains("Geh"), "{text}");
+        assert!(!said.contains("Geh"), "{said}");
+    }
+}
+
+/// Errors name the element or the place, and repeat nothing of the file.
+#[test]
+fn wrong_configurations_of_benchbase_are_refused_without_their_text() {
+    let right = benchbase(["POSTGRES", "jdbc:postgresql://h/d"], "1", "1", &["Q1"]);
+    for (text, says) in [
+        (right.replace("&amp;eim", "&eim;"), "not valid XML"),
+        (
+            right.replace("<parameters>", "<other>").replace("</parameters>", "</other>"),
+            "<parameters>",
+        ),
+        (right.replace("POSTGRES", "ORACLE"), "<type>"),
+        (right.replace(">Q1<", ">Q23<"), "<transactiontypes>"),
+        (right.replace("<weights>1<", "<weights>1,2<"), "<weights>: there is not one for each"),
+        (right.replace("<terminals>7<", "<terminals>Geh<"), "<terminals>: expected a number"),
+        (right.replace("jdbc:postgresql://h/d", "Geheim"), "<url>: expected jdbc:"),
+    ] {
+        let lab = Lab::new();
+        lab.write("c.xml", &text);
+        let ended = lab.steelbench(&["import", "c.xml"]).expect(2).says(says);
+        assert!(!ended.stderr.contains("Geh") && !ended.stderr.contains("eim"), "{ended:?}");
+    }
+}

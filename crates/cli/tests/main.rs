@@ -89,6 +89,7 @@ mod server_health;
 mod silences;
 mod silent_servers;
 mod size;
+mod small_workloads;
 mod sort_order;
 mod sqlite;
 mod sqlite_queries;

@@ -49,6 +49,15 @@ fn each_error_names_what_was_meant() {
         ),
         (file("engine = \"postgresql\"", INSERT, ""), &["engine `postgres` covers postgresql"]),
         (file("engine = \"sqlit\"", INSERT, ""), &["did you mean `sqlite`?"]),
+        (
+            file(SQLITE, "probe = \"order-entry\"\npg_count_ware = 10", ""),
+            &["unknown setting `workload.pg_count_ware`", "HammerDB; use workload.warehouses"],
+        ),
+        (
+            format!("mssqls_rampup = 2\n{}", file(SQLITE, INSERT, "")),
+            &["mssqls_rampup is a setting of HammerDB", "use workload.warmup"],
+        ),
+        (file(SQLITE, INSERT, "maria_scale_fact = 1"), &["HammerDB; use workload.scale"]),
     ] {
         let lab = Lab::with(&text);
         let ended = lab.steelbench(&["check", "e.toml"]).expect(2);
@@ -57,6 +66,9 @@ fn each_error_names_what_was_meant() {
         }
     }
     let lab = Lab::new();
+    lab.steelbench(&["run", "--pg_num_vu", "4"])
+        .expect(2)
+        .says("leave it out: warehouses are loaded");
     lab.steelbench(&["init", "--engine", "mysql"]).expect(2).says("engine `mariadb` covers mysql");
     lab.steelbench(&["init", "--engine", "mssql"])
         .expect(2)

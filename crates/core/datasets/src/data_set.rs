@@ -258,6 +258,47 @@ mod tests {
         }
     }
 
+    /// The description's: 25 % each of 1 to 4 facilities and of 0 to 3 call forwardings of each, 85 %
+    /// active ones; each call forwarding belongs to a facility.
+    #[test]
+    fn facilities_of_subscribers_are_those_of_the_description() {
+        let set = small("tatp", 1);
+        let columns = |table: usize| -> Vec<Vec<i64>> {
+            let mut rows = Vec::new();
+            for batch in batches(&set, table) {
+                let integers: Vec<&Vec<i64>> = batch
+                    .columns
+                    .iter()
+                    .filter_map(|values| match values {
+                        Values::Integers(numbers) => Some(numbers),
+                        _ => None,
+                    })
+                    .collect();
+                let row = |at: usize| integers.iter().map(|values| values[at]).collect();
+                rows.extend((0..batch.count).map(row).collect::<Vec<Vec<i64>>>());
+            }
+            rows
+        };
+        let (facilities, forwarded) = (columns(2), columns(3));
+        let mut by_subscriber = [0_usize; 5];
+        for chunk in facilities.chunk_by(|a, b| a[0] == b[0]) {
+            by_subscriber[chunk.len()] += 1;
+        }
+        // Five standard deviations of a binomial distribution.
+        let is_near = |count: usize, of: usize, share: f64| {
+            let deviation = (of as f64 * share * (1.0 - share)).sqrt();
+            (count as f64 - of as f64 * share).abs() < 5.0 * deviation
+        };
+        assert!(by_subscriber[1..].iter().all(|count| is_near(*count, 10_000, 0.25)));
+        let active = facilities.iter().filter(|row| row[2] == 1).count();
+        assert!(is_near(active, facilities.len(), 0.85), "{active}");
+        let keys: HashSet<[i64; 2]> = facilities.iter().map(|row| [row[0], row[1]]).collect();
+        assert!(forwarded.iter().all(|row| keys.contains(&[row[0], row[1]])));
+        // Each of the three starts exists with probability 1/2.
+        assert!(is_near(forwarded.len(), facilities.len() * 3, 0.5), "{}", forwarded.len());
+        assert!(forwarded.iter().all(|row| (1..=8).contains(&(row[3] - row[2]))));
+    }
+
     /// S3b: 3 to 18 NOT NULL columns of fixed length. S3e: two columns with the same values, in one
     /// of which equal values are adjacent.
     #[test]

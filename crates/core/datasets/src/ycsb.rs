@@ -54,3 +54,14 @@ pub(crate) fn part(size: Size) -> Part {
         })
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::key;
+
+    /// The first keys of a table that YCSB loads begin with `user` and these digits.
+    #[test]
+    fn keys_are_those_of_ycsb() {
+        assert_eq!([0, 1].map(key), [6_284_781_860_667_377_211, 8_517_097_267_634_966_620]);
+    }
+}

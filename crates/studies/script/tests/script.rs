@@ -1,6 +1,7 @@
 //! Scripts without a server: the requests that they send, and the errors of wrong ones.
 
 use engine::Results;
+use probe::load::Workload;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use script::{Interpreter, Mix, Presets, Protocol, Source, Step};
@@ -332,9 +333,112 @@ fn random_functions_have_the_documented_distributions() {
         let probabilities = normalized((0..14).map(|i| normal(at(i), at(i + 1))));
         follows(&format!("random_gaussian(-7, 6, {parameter})"), -7, &probabilities);
     }
-    for parameter in [1.05, 2.0, 4.0] {
+    for parameter in [0.5, 0.99, 1.0, 1.05, 2.0, 4.0] {
         let probabilities = normalized((1..=10).map(|k| f64::from(k).powf(-parameter)));
         follows(&format!("random_zipfian(100, 109, {parameter})"), 100, &probabilities);
+    }
+}
+
+/// YCSB's `ScrambledZipfianGenerator` draws a rank among ten billion with the exponent 0.99 and
+/// hashes it. The sum of the weights is the constant of its source (ZETAN), and the hashes are those
+/// of its first keys: user6284781860667377211, user8517097267634966620.
+#[test]
+fn numbers_of_records_are_scrambled_as_by_ycsb() {
+    const ZETAN: f64 = 26.469_028_201_783_02;
+    const HASHES: [u64; 3] =
+        [6_284_781_860_667_377_211, 8_517_097_267_634_966_620, 1_820_151_046_732_198_393];
+    const ROWS: u64 = 100_000;
+    const DRAWS: u32 = 100_000;
+    let number = "abs(hash_fnv1a(random_zipfian(0, 10000000000, 0.99), 0)) % 100000";
+    let text = format!("\\set n {number}\n\\set key abs(hash_fnv1a(1, 0))\nselect :n, :key;");
+    let mut interpreter = Interpreter::new(mix(&text, Protocol::Prepared), 0);
+    let mut counts = vec![0_u32; ROWS as usize];
+    for _ in 0..DRAWS {
+        interpreter.begin();
+        let [Parameter::Integer(number), Parameter::Integer(key)] =
+            parameters(&mut interpreter)[..]
+        else {
+            panic!("no integers")
+        };
+        counts[number as usize] += 1;
+        assert_eq!(key as u64, HASHES[1]);
+    }
+    for (rank, hash) in HASHES.iter().enumerate() {
+        let share = (rank as f64 + 1.0).powf(-0.99) / ZETAN;
+        let (mean, count) = (f64::from(DRAWS) * share, counts[(hash % ROWS) as usize]);
+        // Less frequent ranks with the same remainder add at most a ten-thousandth of all.
+        let above = f64::from(count) - mean;
+        let deviations = 5.0 * mean.sqrt();
+        assert!(above > -deviations && above < deviations + 10.0, "{rank}: {count}, not {mean}");
+    }
+    let drawn = counts.iter().filter(|count| **count > 0).count();
+    assert!(drawn > 20_000, "the tail is all over the table: {drawn}");
+}
+
+/// What a transaction counts is added when it ends; a repeated one counts once, a refused one only
+/// its refusal, a given up one nothing.
+#[test]
+fn counters_add_what_was_committed() {
+    let text = "\\count tried 2\nselect 1;\n\\refused refused\n\\count done";
+    let mix = mix(text, Protocol::Prepared);
+    let mut interpreter = Interpreter::new(mix.clone(), 0);
+    let counts =
+        || -> Vec<_> { mix.counts().map(|(_, ever, measured)| [ever, measured]).collect() };
+    let ask = |interpreter: &mut Interpreter| {
+        assert!(matches!(interpreter.advance().unwrap(), Step::Request(_)));
+    };
+    // Repeated once, then committed.
+    interpreter.begin();
+    ask(&mut interpreter);
+    interpreter.repeat();
+    ask(&mut interpreter);
+    assert_eq!(counts(), [[0, 0]; 3]);
+    assert!(matches!(interpreter.advance().unwrap(), Step::End));
+    assert_eq!(counts(), [[2, 0], [0, 0], [1, 0]]);
+    // Given up, then refused; the measurement has begun.
+    Workload::begin(&mut interpreter);
+    Workload::start(&mut interpreter, 1);
+    ask(&mut interpreter);
+    Workload::start(&mut interpreter, 1);
+    ask(&mut interpreter);
+    assert!(interpreter.refused());
+    assert!(matches!(interpreter.advance().unwrap(), Step::End));
+    assert_eq!(counts(), [[2, 0], [1, 1], [1, 0]]);
+}
+
+#[test]
+fn connections_share_new_keys_and_read_those_whose_transactions_have_ended() {
+    let text = "\\set new new_key(100)\n\\set latest latest_key(100)\nselect :new, :latest;";
+    let mix = mix(text, Protocol::Prepared);
+    let [mut first, mut second] = [0, 1].map(|id| Interpreter::new(mix.clone(), id));
+    let keys = |new, latest| [new, latest].map(Parameter::Integer);
+    assert_eq!(parameters(&mut first), keys(100, 99));
+    assert_eq!(parameters(&mut second), keys(101, 99));
+    second.repeat();
+    assert_eq!(parameters(&mut second), keys(101, 99));
+    assert!(matches!(second.advance().unwrap(), Step::End));
+    assert!(matches!(first.advance().unwrap(), Step::End));
+    first.begin();
+    assert_eq!(parameters(&mut first), keys(102, 101));
+}
+
+#[test]
+fn texts_and_padded_numbers_are_as_long_as_asked() {
+    let text = "\\set t random_text(37)\n\\set p zero_pad(42, 7)\nselect :t, :p;";
+    let mut interpreter = Interpreter::new(mix(text, Protocol::Prepared), 0);
+    let [Parameter::Text(text), Parameter::Text(padded)] = &parameters(&mut interpreter)[..] else {
+        panic!("no texts")
+    };
+    assert!(
+        text.len() == 37
+            && text.bytes().all(|own| own.is_ascii_alphanumeric() || b"-_".contains(&own))
+    );
+    assert_eq!(&**padded, "0000042");
+    for wrong in ["random_text(0)", "random_text(65537)", "zero_pad(1, 0)"] {
+        let script = format!("\\set t {wrong}\nselect :t;");
+        let mut interpreter = Interpreter::new(self::mix(&script, Protocol::Prepared), 0);
+        let error = interpreter.advance().unwrap_err().to_string();
+        assert!(error.contains("the length must be from 1 to 65536"), "{error}");
     }
 }
 

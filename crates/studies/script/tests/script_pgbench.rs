@@ -127,7 +127,7 @@ case when false then 1/0 else 7 end; case 1 when 1 then 2 end;
 CASE WHEN 1 > 2 THEN 1 ELSE CASE WHEN TRUE THEN 5 END END; random(4, 4); random(5, 4); 
 random(0, :big);
 random(1); random_gaussian(1, 1, 2); random_gaussian(1, 5, 1.9); random_exponential(1, 5, 0);
-random_zipfian(5, 5, 1.5); random_zipfian(1, 5, 1); random_zipfian(1, 5, 1000);
+random_zipfian(5, 5, 1.5); random_zipfian(1, 5, 0); random_zipfian(1, 5, 1000);
 random_zipfian(1, 5, 1001); hash(10, 5432); hash(null); hash(true); hash(1.7, 3); hash(:seven);
 hash_murmur2(:seven); hash_fnv1a(:seven); hash(1, 2, 3); permute(3, 0); permute(3, 1); 
 permute(-7, 10);

@@ -1,0 +1,174 @@
+//! YCSB, SmallBank and TATP from `init --workload` to the checks of their tables, on each engine.
+
+use crate::common::{Lab, skipped};
+use crate::servers::installed::{duckdb_libraries, installations, mariadb_installations};
+use crate::servers::lab;
+use std::collections::BTreeMap;
+
+/// Transactions of a trial.
+const TRANSACTIONS: u32 = 2000;
+
+/// Engines that are installed, as lines of `[target]`.
+fn engines() -> Vec<String> {
+    let mut engines = vec!["engine = \"sqlite\"\nsettings.journal_mode = \"wal\"".to_owned()];
+    match installations().last() {
+        Some(_) => engines.push("engine = \"postgres\"\nsettings.fsync = false".to_owned()),
+        None => skipped("PostgreSQL is not installed"),
+    }
+    match mariadb_installations().last() {
+        Some(_) => engines.push("engine = \"mariadb\"".to_owned()),
+        None => skipped("MariaDB is not installed"),
+    }
+    match duckdb_libraries().into_iter().flatten().next() {
+        Some(library) => {
+            engines.push(format!("engine = \"duckdb\"\nlibrary = \"{library}\""));
+        }
+        None => skipped("libduckdb is not installed"),
+    }
+    engines
+}
+
+/// A lab with a ready experiment on an engine: one block of so many transactions.
+fn ready(name: &str, target: &str) -> Lab {
+    let lab = lab("");
+    lab.steelbench(&["init", "--workload", name]).expect(0).shows(&format!("{name}.toml"));
+    let file = lab.read(&format!("{name}.toml"));
+    let mut text = String::new();
+    let mut section = "";
+    for line in file.lines() {
+        let key = line.split('=').next().unwrap_or_default().trim();
+        if line.starts_with('[') {
+            section = line;
+        }
+        match (section, key) {
+            ("[target]", "engine") => text.push_str(target),
+            ("[target]", "settings") | (_, "warmup" | "baseline") => continue,
+            ("[factors]", key) if key.contains("settings") => continue,
+            ("[factors]", "\"workload.connections\"") => {
+                text.push_str("\"workload.connections\" = [4]");
+            }
+            ("[workload]", "duration") => {
+                text.push_str(&format!("transactions = {TRANSACTIONS}"));
+            }
+            ("[workload]", "rows") => text.push_str("rows = 2000"),
+            ("[repeats]", "blocks") => text.push_str("blocks = 1"),
+            _ => text.push_str(line),
+        }
+        text.push('\n');
+    }
+    lab.write("e.toml", &text);
+    lab
+}
+
+/// True if the count is within five standard deviations of a binomial distribution.
+fn is_near(count: f64, of: f64, share: f64) -> bool {
+    (count - of * share).abs() <= 5.0 * (of * share * (1.0 - share)).sqrt() + 1e-9
+}
+
+/// Transactions of the trials by script, and the sums of counters.
+fn counted(lab: &Lab, name: &str) -> (BTreeMap<String, f64>, BTreeMap<String, f64>) {
+    let json = lab.json(&["show", name, "--json"]);
+    let mut scripts = BTreeMap::new();
+    let mut counts = BTreeMap::new();
+    for own in json.iter().flat_map(|own| own["scripts"].as_array().cloned().unwrap_or_default()) {
+        for script in own["scripts"].as_array().unwrap() {
+            let transactions = script["transactions"].as_f64().unwrap();
+            let share = script["specified_share"].as_f64().unwrap();
+            assert!(is_near(transactions, f64::from(TRANSACTIONS), share), "{script}");
+            *scripts.entry(script["script"].as_str().unwrap().to_owned()).or_insert(0.0) +=
+                transactions;
+        }
+        for count in own["counts"].as_array().unwrap() {
+            let (script, name) =
+                (count["script"].as_str().unwrap(), count["name"].as_str().unwrap());
+            *counts.entry(format!("{script} {name}")).or_insert(0.0) +=
+                count["sum"].as_f64().unwrap();
+        }
+        assert!(own["checks"].as_u64().unwrap() > 0, "{own}");
+    }
+    assert!(!scripts.is_empty(), "{json:?}");
+    (scripts, counts)
+}
+
+#[test]
+fn mixes_are_within_binomial_limits_and_the_checks_hold_on_each_engine() {
+    for target in engines() {
+        for name in ["smallbank", "ycsb"] {
+            let lab = ready(name, &target);
+            lab.run(0).shows("of the tables held after each trial");
+            let (_, counts) = counted(&lab, name);
+            assert!(counts.values().any(|sum| *sum > 0.0), "{target} {name}: {counts:?}");
+            assert_eq!(lab.rows(name, "SELECT DISTINCT errors FROM trials"), ["0"], "{target}");
+        }
+    }
+}
+
+/// TATP's expected failures are results: their shares follow from its description. DuckDB has no
+/// foreign keys here, so that a missing facility does not refuse an insert.
+#[test]
+fn missing_rows_and_duplicates_of_tatp_are_results() {
+    for target in engines() {
+        let lab = ready("tatp", &target);
+        lab.run(0).shows("2 checks of the tables held after each trial");
+        assert_eq!(lab.rows("tatp", "SELECT DISTINCT errors FROM trials"), ["0"], "{target}");
+        let (scripts, counts) = counted(&lab, "tatp");
+        let inserted = if target.contains("duckdb") { 0.6875 } else { 0.3125 };
+        for (script, counter, share) in [
+            ("tatp-get-access-data.sql", "found", 0.625),
+            ("tatp-get-new-destination.sql", "found", 0.147_877),
+            ("tatp-insert-call-forwarding.sql", "inserted", inserted),
+            ("tatp-insert-call-forwarding.sql", "refused", 1.0 - inserted),
+            ("tatp-delete-call-forwarding.sql", "deleted", 0.3125),
+        ] {
+            let (count, of) = (counts[&format!("{script} {counter}")], scripts[script]);
+            assert!(is_near(count, of, share), "{target} {script} {counter}: {count} of {of}");
+        }
+    }
+}
+
+/// A transfer that loses money fails the trial, on each engine.
+#[test]
+fn a_check_that_does_not_hold_fails_the_trial() {
+    for target in engines() {
+        let lab = ready("smallbank", &target);
+        let script = lab.read("smallbank-amalgamate.sql");
+        lab.write("smallbank-amalgamate.sql", &script.replace("bal + :savings + :checking", "bal"));
+        lab.run(1).says("check `money`").says(":before + :paid_in - :paid_out");
+    }
+}
+
+#[test]
+fn a_check_is_read_before_anything_runs() {
+    let lab = ready("smallbank", "engine = \"sqlite\"");
+    let text = lab.read("e.toml");
+    for (wrong, says) in [
+        (text.replace(":paid_out", ":paid_off"), "variable `paid_off`"),
+        (text.replace("\nsql = ", "\n# "), "missing: sql"),
+        (text.replace(":before +", ":before + +)"), "expected in the expression"),
+    ] {
+        lab.write("e.toml", &wrong);
+        lab.steelbench(&["check", "e.toml"]).expect(2).says(says);
+    }
+}
+
+#[test]
+fn a_violation_without_a_word_of_the_script_fails_the_trial() {
+    let lab = ready("tatp", "engine = \"sqlite\"");
+    let script = lab.read("tatp-insert-call-forwarding.sql");
+    lab.write("tatp-insert-call-forwarding.sql", &script.replace("\\refused refused\n", ""));
+    lab.run(1).says("constraint");
+}
+
+#[test]
+fn ready_files_are_never_written_over() {
+    let lab = Lab::new();
+    lab.write("tatp-get-access-data.sql", "SELECT 1;");
+    lab.steelbench(&["init", "--workload", "tatp"])
+        .expect(2)
+        .says("tatp-get-access-data.sql exists");
+    assert!(!lab.path("tatp.toml").exists());
+    lab.steelbench(&["init", "--workload", "tap"]).expect(2).says("did you mean `tatp`?");
+    for name in ["order-entry", "decision-support"] {
+        lab.steelbench(&["init", "--workload", name]).expect(0).shows("steelbench run");
+    }
+}
