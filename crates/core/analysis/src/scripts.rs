@@ -26,7 +26,7 @@ pub struct ConfigurationScripts {
     pub scripts: Vec<ScriptFigures>,
     /// In the order of the scripts.
     pub statements: Vec<StatementFigures>,
-    /// What the scripts count (`\count`, `\refused`), in their order.
+    /// The counters of the scripts (`\count`, `\refused`), in their order.
     pub counts: Vec<ScriptCount>,
     /// Checks of the tables that held after each trial.
     pub checks: u64,

@@ -258,8 +258,8 @@ mod tests {
         }
     }
 
-    /// The description's: 25 % each of 1 to 4 facilities and of 0 to 3 call forwardings of each, 85 %
-    /// active ones; each call forwarding belongs to a facility.
+    /// The description's: 25 % each of 1 to 4 facilities and of 0 to 3 call forwardings of each,
+    /// 85 % active ones; each call forwarding belongs to a facility.
     #[test]
     fn facilities_of_subscribers_are_those_of_the_description() {
         let set = small("tatp", 1);

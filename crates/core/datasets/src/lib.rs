@@ -59,22 +59,6 @@ fn numbered(
     }))
 }
 
-/// The characters of random texts.
-const CHARACTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-/// Appends this many random letters, digits, dashes and underscores, six random bits each.
-pub fn put_text(out: &mut String, length: usize, random: &mut impl rand::Rng) {
-    // Ten of them from each 64 bits.
-    let mut bits = 0;
-    for at in 0..length {
-        if at % 10 == 0 {
-            bits = random.next_u64();
-        }
-        out.push(char::from(CHARACTERS[(bits & 63) as usize]));
-        bits >>= 6;
-    }
-}
-
 /// A table of a data set and how its rows are made. Unlisted fields of its columns have defaults.
 struct Part {
     table: work::Table,

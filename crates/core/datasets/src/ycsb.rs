@@ -4,8 +4,8 @@
 //! The key of record n is YCSB's hash of n, so that neighbours in number are far apart in the
 //! table (`insertorder=hashed`). It is a number, not a text of the digits behind `user`.
 
-use crate::{Part, Size, numbered, put_text};
-use rand::SeedableRng as _;
+use crate::{Part, Size, numbered};
+use rand::{Rng, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use work::{Column, DataType, Storage, Table, Texts, Values};
 
@@ -27,6 +27,22 @@ pub fn key(number: i64) -> i64 {
         .iter()
         .fold(FNV_OFFSET_BASIS, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME));
     (hash as i64).wrapping_abs()
+}
+
+/// The characters of random texts.
+const CHARACTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// Appends this many random letters, digits, dashes and underscores, six random bits each.
+pub fn put_text(out: &mut String, length: usize, random: &mut impl Rng) {
+    // Ten of them from each 64 bits.
+    let mut bits = 0;
+    for at in 0..length {
+        if at % 10 == 0 {
+            bits = random.next_u64();
+        }
+        out.push(char::from(CHARACTERS[(bits & 63) as usize]));
+        bits >>= 6;
+    }
 }
 
 pub(crate) fn part(size: Size) -> Part {

@@ -114,8 +114,8 @@ impl Mix {
         self.scripts.iter().map(|script| script.name.as_str())
     }
 
-    /// The counters that scripts add to: their names, and their sums over the committed transactions
-    /// of the trial and of the measurement.
+    /// The counters that scripts add to: their names, and their sums over the committed
+    /// transactions of the trial and of the measurement.
     pub fn counts(&self) -> impl Iterator<Item = (&str, i64, i64)> {
         let counters = self.names.counters().iter().zip(&self.shared.counters);
         counters.map(|((_, name), own)| (name.as_str(), own.ever(), own.measured()))

@@ -114,7 +114,7 @@ pub(super) fn length(function: &'static str, length: i64) -> Result<usize, Fault
 pub(super) fn text(length: i64, random: &mut Random) -> Result<String, Fault> {
     let length = self::length("random_text", length)?;
     let mut text = String::with_capacity(length);
-    datasets::put_text(&mut text, length, random);
+    datasets::ycsb::put_text(&mut text, length, random);
     Ok(text)
 }
 

@@ -340,8 +340,8 @@ fn random_functions_have_the_documented_distributions() {
 }
 
 /// YCSB's `ScrambledZipfianGenerator` draws a rank among ten billion with the exponent 0.99 and
-/// hashes it. The sum of the weights is the constant of its source (ZETAN), and the hashes are those
-/// of its first keys: user6284781860667377211, user8517097267634966620.
+/// hashes it. The sum of the weights is the constant of its source (ZETAN), and the hashes are
+/// those of its first keys: user6284781860667377211, user8517097267634966620.
 #[test]
 fn numbers_of_records_are_scrambled_as_by_ycsb() {
     const ZETAN: f64 = 26.469_028_201_783_02;
@@ -375,7 +375,7 @@ fn numbers_of_records_are_scrambled_as_by_ycsb() {
     assert!(drawn > 20_000, "the tail is all over the table: {drawn}");
 }
 
-/// What a transaction counts is added when it ends; a repeated one counts once, a refused one only
+/// Counts of a transaction are added when it ends; a repeated one counts once, a refused one only
 /// its refusal, a given up one nothing.
 #[test]
 fn counters_add_what_was_committed() {

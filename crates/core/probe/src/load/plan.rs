@@ -187,8 +187,8 @@ pub trait Workload: Send {
     }
     /// The engine asks for the transaction to be repeated for this reason.
     fn failed(&mut self, _cause: RetryCause) {}
-    /// A constraint refuses the last request. Returns whether that is a result: then the transaction
-    /// is rolled back, its next step ends it, and it counts.
+    /// A constraint refuses the last request. Returns whether that is a result: then the
+    /// transaction is rolled back, its next step ends it, and it counts.
     fn refused(&mut self) -> bool {
         false
     }

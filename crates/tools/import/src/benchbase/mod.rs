@@ -1,9 +1,11 @@
 //! Configurations of BenchBase as experiment files. User names become part of a URL; passwords and
 //! the values of elements without a counterpart are not even read.
 
+mod element;
 mod target;
 mod workload;
 
+use element::BenchBaseError;
 use roxmltree::{Document, Node};
 use std::fmt::Write as _;
 use target::Target;
@@ -19,39 +21,6 @@ pub struct Converted {
     pub text: String,
     /// Parts of the configuration without a counterpart.
     pub lacking: Vec<String>,
-}
-
-/// Why a configuration cannot be converted. The text of the file is not repeated.
-#[derive(Debug, thiserror::Error)]
-pub enum BenchBaseError {
-    /// Not XML.
-    #[error("line {line}, column {column}: not valid XML")]
-    Xml {
-        /// Line, from 1.
-        line: u32,
-        /// Column, from 1.
-        column: u32,
-    },
-    /// Another kind of file.
-    #[error("no configuration of BenchBase: the outermost element is not <parameters>")]
-    OtherFile,
-    /// The transactions of no known workload.
-    #[error(
-        "<transactiontypes> are those of no workload with a counterpart: tpcc, tpch, ycsb, \
-         smallbank, tatp"
-    )]
-    OtherWorkload,
-    /// A database without an engine.
-    #[error("<type> is not one with an engine: POSTGRES, MYSQL, MARIADB, SQLSERVER, SQLITE")]
-    OtherDatabase,
-    /// An element that is missing, or has a value that it cannot have.
-    #[error("<{element}>: {message}")]
-    Element {
-        /// Its name.
-        element: &'static str,
-        /// The cause.
-        message: &'static str,
-    },
 }
 
 /// Returns whether a text is such a configuration, or at least XML.
@@ -112,10 +81,4 @@ pub fn convert(text: &str) -> Result<Converted, BenchBaseError> {
 
 fn name_of<'a>(node: &Node<'a, '_>) -> &'a str {
     node.tag_name().name()
-}
-
-/// The trimmed text of the first child with this name that is not of another workload.
-fn text_of<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
-    let child = node.children().find(|own| own.has_tag_name(name))?;
-    child.text().map(str::trim).filter(|text| !text.is_empty())
 }

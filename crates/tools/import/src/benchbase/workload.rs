@@ -1,4 +1,4 @@
-use super::{BenchBaseError, text_of};
+use super::element::{BenchBaseError, text_of};
 use roxmltree::Node;
 use std::fmt;
 

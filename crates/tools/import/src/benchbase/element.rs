@@ -1,0 +1,42 @@
+//! Elements of a configuration, and why it cannot be converted.
+
+use roxmltree::Node;
+
+/// Why a configuration cannot be converted. The text of the file is not repeated.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchBaseError {
+    /// Not XML.
+    #[error("line {line}, column {column}: not valid XML")]
+    Xml {
+        /// Line, from 1.
+        line: u32,
+        /// Column, from 1.
+        column: u32,
+    },
+    /// Another kind of file.
+    #[error("no configuration of BenchBase: the outermost element is not <parameters>")]
+    OtherFile,
+    /// The transactions of no known workload.
+    #[error(
+        "<transactiontypes> are those of no workload with a counterpart: tpcc, tpch, ycsb, \
+         smallbank, tatp"
+    )]
+    OtherWorkload,
+    /// A database without an engine.
+    #[error("<type> is not one with an engine: POSTGRES, MYSQL, MARIADB, SQLSERVER, SQLITE")]
+    OtherDatabase,
+    /// An element that is missing, or has a value that it cannot have.
+    #[error("<{element}>: {message}")]
+    Element {
+        /// Its name.
+        element: &'static str,
+        /// The cause.
+        message: &'static str,
+    },
+}
+
+/// The trimmed text of the first child with this name that is not of another workload.
+pub fn text_of<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
+    let child = node.children().find(|own| own.has_tag_name(name))?;
+    child.text().map(str::trim).filter(|text| !text.is_empty())
+}
