@@ -67,7 +67,7 @@ fn is_near(count: f64, of: f64, share: f64) -> bool {
 
 /// Transactions of the trials by script, and the sums of counters.
 fn counted(lab: &Lab, name: &str) -> (BTreeMap<String, f64>, BTreeMap<String, f64>) {
-    let json = lab.json(&["show", name, "--json"]);
+    let json = lab.json(&["show", name]);
     let mut scripts = BTreeMap::new();
     let mut counts = BTreeMap::new();
     for own in json.iter().flat_map(|own| own["scripts"].as_array().cloned().unwrap_or_default()) {

@@ -1,4 +1,4 @@
-use super::element::{BenchBaseError, text_of};
+use crate::benchbase::element::{BenchBaseError, text_of};
 use roxmltree::Node;
 use std::fmt;
 
