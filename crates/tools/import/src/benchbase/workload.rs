@@ -15,6 +15,8 @@ pub enum Kind {
 /// A transaction of BenchBase and the script that is its counterpart.
 type Pair = (&'static str, Option<&'static str>);
 
+const ORDER_ENTRY: [&str; 5] = ["NewOrder", "Payment", "OrderStatus", "Delivery", "StockLevel"];
+
 const YCSB: &[Pair] = &[
     ("ReadRecord", Some("ycsb-read.sql")),
     ("InsertRecord", Some("ycsb-insert.sql")),
@@ -52,8 +54,6 @@ impl Kind {
         let of = |pairs: &'static [Pair]| {
             move |name: &str| pairs.iter().any(|(known, _)| *known == name)
         };
-        const ORDER_ENTRY: [&str; 5] =
-            ["NewOrder", "Payment", "OrderStatus", "Delivery", "StockLevel"];
         let is_query = |name: &str| {
             let number = name.strip_prefix('Q').and_then(|number| number.parse::<u8>().ok());
             number.is_some_and(|number| (1..=22).contains(&number))
