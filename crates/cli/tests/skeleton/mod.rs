@@ -204,5 +204,6 @@ fn aggregate(outputs: &[Output], found: &[(&i64, &i64)]) -> Results {
         Output::Max(_) => found.iter().map(|(key, _)| **key).max().map(|key| key.to_string()),
         Output::Avg(_) => Some((sum as f64 / found.len() as f64).to_string()),
     });
-    Results { columns: vec![String::new(); outputs.len()], rows: 1, last: last.collect() }
+    let columns = vec![String::new(); outputs.len()];
+    Results { columns, rows: 1, last: last.collect(), ..Results::default() }
 }

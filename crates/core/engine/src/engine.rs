@@ -156,6 +156,9 @@ pub enum Ability {
     ForeignKeys,
     /// Joins by nested loops, with an index lookup for each row: [`work::Operation::LookupEach`].
     NestedLoops,
+    /// Statements are cancelled after [`work::Work::statement_limit`], with
+    /// [`EngineError::TimeLimit`].
+    TimeLimits,
 }
 
 /// Where a host may put its files.
@@ -358,6 +361,8 @@ pub struct EngineUse {
     /// file system compresses and decompresses in them. Counted by the conductor of the
     /// measurement.
     pub kernel_cpu_s: Option<f64>,
+    /// Checkpoints of the server that began in the measurement.
+    pub checkpoints: Option<u64>,
 }
 
 /// Pages that were used.
@@ -407,6 +412,19 @@ pub struct Results {
     pub rows: u64,
     /// The last row as text.
     pub last: Vec<Option<String>>,
+    /// The rows before it, where [`work::Work::keeps_rows`] wants them.
+    pub before: Vec<Vec<Option<String>>>,
+}
+
+impl Results {
+    /// Adds a row; the one before it is kept or not.
+    pub fn add(&mut self, row: Vec<Option<String>>, keeps: bool) {
+        let before = std::mem::replace(&mut self.last, row);
+        if keeps && self.rows > 0 {
+            self.before.push(before);
+        }
+        self.rows += 1;
+    }
 }
 
 choice! {
@@ -511,6 +529,14 @@ pub enum EngineError {
     /// A constraint refuses a statement: a duplicate key, a missing parent.
     #[error("{doing}: {message}")]
     Violation {
+        /// The operation.
+        doing: String,
+        /// The engine's message.
+        message: String,
+    },
+    /// A statement was cancelled because it exceeded its time limit.
+    #[error("{doing}: {message}")]
+    TimeLimit {
         /// The operation.
         doing: String,
         /// The engine's message.

@@ -3,7 +3,8 @@
 //!
 //! - `engine`: [`Engine`], [`Host`], [`Instance`], [`ConnectionSet`], [`WaitCollector`]
 //! - `facets`: parts that only some of them have
-//! - `session`: engines that work in the calling thread; `file_set`: targets of plain files
+//! - `session`: engines that work in the calling thread; `time_limit` of their statements
+//! - `file_set`: targets of plain files
 //! - [`server`]: servers by URL, observed and surveyed
 //! - [`query_reader`]: their statements and plans; [`plan_files`]: plans in files
 //! - [`dialect`]: tables and operations as SQL; [`planned`]: plans of the user's statements
@@ -29,6 +30,7 @@ pub mod server;
 mod session;
 pub mod setup;
 mod statement_logs;
+mod time_limit;
 mod wait_type;
 
 pub use column_store::{ColumnStore, Compressed, Stored};
@@ -51,6 +53,7 @@ pub use server::{Dumps, LiveObserver, ObserveOptions, Server, ServerError, Serve
 pub use session::{Session, SetOfOne};
 pub use setup::{SETUP_DUMP, SETUP_SQL};
 pub use statement_logs::{LoggedRun, StatementLogs};
+pub use time_limit::TimeLimit;
 pub use wait_type::{BenignGroup, WaitType};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

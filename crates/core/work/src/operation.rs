@@ -1,4 +1,5 @@
 use crate::{Fill, Table};
+use std::time::Duration;
 
 /// A probe's needs of an engine before connections are opened.
 #[derive(Default)]
@@ -15,6 +16,12 @@ pub struct Work {
     /// Processors that one statement may use at most, where the engine has
     /// `Ability::Parallel`; `None`: as it is set.
     pub degree: Option<u32>,
+    /// The time after which the engine cancels a statement of the load, where it has
+    /// `Ability::TimeLimits`; `None`: no limit.
+    pub statement_limit: Option<Duration>,
+    /// True if results that a request wants have all rows, not only the last one. Engines without
+    /// `Ability::TimeLimits` keep the last one.
+    pub keeps_rows: bool,
     /// True if making the tables is the measurement: the server session that makes them belongs to
     /// the load, which ends when all data is on disk.
     pub measured: bool,

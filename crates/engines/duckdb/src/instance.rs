@@ -30,6 +30,7 @@ use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 use work::{Cancel, DataType, Fill, Filter, Operation, Table, TableFormat, Work};
 
 /// The database of one trial.
@@ -37,6 +38,8 @@ pub struct DuckDbInstance {
     target: Arc<Target>,
     /// The load's operations, once its tables exist.
     operations: OnceLock<Arc<[Compiled]>>,
+    /// The time after which a statement of the load is cancelled.
+    limit: OnceLock<Duration>,
     /// The database began with tables of one's own.
     is_set_up: bool,
 }
@@ -50,7 +53,7 @@ pub struct Target {
     files: Files,
     settings: Settings,
     workers: Workers,
-    interrupter: Interrupter,
+    pub interrupter: Interrupter,
     cache: CacheState,
     sample_hz: f64,
     pub slots: Slots,
@@ -95,7 +98,8 @@ impl DuckDbInstance {
         }
         target.open()?;
         let is_set_up = setup.is_some();
-        Ok(Self { target: Arc::new(target), operations: OnceLock::new(), is_set_up })
+        let (operations, limit) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { target: Arc::new(target), operations, limit, is_set_up })
     }
 
     /// Copies a data set from our cache in place of the database, which is empty; says how many of
@@ -270,7 +274,8 @@ impl Target {
 impl Instance for DuckDbInstance {
     fn connect(&self, _: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
         let operations = self.operations()?;
-        Ok(Box::new(SetOfOne::new(DuckDbSession::new(self.target.clone(), operations.clone())?)))
+        let (target, limit) = (self.target.clone(), self.limit.get().copied());
+        Ok(Box::new(SetOfOne::new(DuckDbSession::new(target, operations.clone(), limit)?)))
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
@@ -353,6 +358,9 @@ impl Tables for DuckDbInstance {
         // Work that is created twice in one trial would be a defect of the probe: the first one
         // stays.
         self.operations.get_or_init(|| operations);
+        if let Some(limit) = work.statement_limit {
+            self.limit.get_or_init(|| limit);
+        }
         Ok(())
     }
 
@@ -449,7 +457,8 @@ fn compile(operation: &Operation, work: &Work) -> Result<Compiled, EngineError> 
             _ => ChunkType::BigInt,
         },
     });
-    Ok(Compiled { sql: DuckDbDialect.statement(operation, work)?, key })
+    let keeps_rows = work.keeps_rows;
+    Ok(Compiled { sql: DuckDbDialect.statement(operation, work)?, keeps_rows, key })
 }
 
 /// The files of a database, which are removed with this.

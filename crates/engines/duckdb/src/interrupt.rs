@@ -1,7 +1,7 @@
 //! Stopping statements: DuckDB can be interrupted only from another thread.
 
 use super::library::{Connected, Connection};
-use engine::{EngineError, lock};
+use engine::{EngineError, TimeLimit, lock};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread::{Builder, JoinHandle};
@@ -21,7 +21,14 @@ pub struct Interrupter {
 #[derive(Default)]
 struct Watched {
     connections: Mutex<Vec<Weak<Connected>>>,
+    limited: Mutex<Vec<Limited>>,
     is_over: AtomicBool,
+}
+
+/// A connection whose statements have a time limit.
+struct Limited {
+    connection: Weak<Connected>,
+    limit: TimeLimit,
 }
 
 impl Interrupter {
@@ -41,6 +48,11 @@ impl Interrupter {
                         .filter_map(Weak::upgrade)
                         .for_each(|connection| connection.interrupt());
                 }
+                for Limited { connection, limit } in lock(&inside.limited).iter() {
+                    if let Some(connection) = connection.upgrade() {
+                        limit.interrupt(|| connection.interrupt());
+                    }
+                }
                 std::thread::park_timeout(LOOK_EVERY);
             }
         });
@@ -52,6 +64,13 @@ impl Interrupter {
         let mut connections = lock(&self.watched.connections);
         connections.retain(|known| known.strong_count() > 0);
         connections.push(Arc::downgrade(connection.shared()));
+    }
+
+    /// Also interrupts the statements of this connection that exceed the limit.
+    pub fn limit(&self, connection: &Connection, limit: TimeLimit) {
+        let mut limited = lock(&self.watched.limited);
+        limited.retain(|known| known.connection.strong_count() > 0);
+        limited.push(Limited { connection: Arc::downgrade(connection.shared()), limit });
     }
 }
 

@@ -110,6 +110,7 @@ impl Engine for DuckDb {
             Ability::BulkLoad,
             Ability::Parallel,
             Ability::Columns,
+            Ability::TimeLimits,
         ]
     }
 

@@ -6,14 +6,17 @@ use super::instance::Target;
 use super::library::{Answered, Chunk, ChunkType, Connection, Prepared};
 use super::waits::Slot;
 use engine::Session;
-use engine::{Done, EngineError, Results};
+use engine::{Done, EngineError, Results, TimeLimit};
 use std::sync::Arc;
+use std::time::Duration;
 use work::{Key, Parameter, Request, Statement};
 
 /// An operation, ready to run.
 #[derive(Debug)]
 pub struct Compiled {
     pub sql: String,
+    /// True if its results keep all rows.
+    pub keeps_rows: bool,
     /// The key that it is about, where its table has one of one column.
     pub key: Option<KeyOf>,
 }
@@ -34,6 +37,7 @@ pub struct DuckDbSession {
     target: Arc<Target>,
     operations: Arc<[Compiled]>,
     slot: Slot,
+    limit: Option<TimeLimit>,
 }
 
 /// A connection and what was prepared on it.
@@ -48,8 +52,15 @@ struct Open {
 }
 
 impl Open {
-    fn new(target: &Target, operations: usize) -> Result<Self, EngineError> {
+    fn new(
+        target: &Target,
+        operations: usize,
+        limit: Option<&TimeLimit>,
+    ) -> Result<Self, EngineError> {
         let connection = target.connect()?;
+        if let Some(limit) = limit {
+            target.interrupter.limit(&connection, limit.clone());
+        }
         let own = |sql| connection.prepare(sql).map_err(failed("connecting"));
         Ok(Self {
             begin: own("BEGIN")?,
@@ -63,16 +74,22 @@ impl Open {
 
 impl DuckDbSession {
     /// Connects, or will do so when measuring begins.
-    pub fn new(target: Arc<Target>, operations: Arc<[Compiled]>) -> Result<Self, EngineError> {
-        let open =
-            if target.connects_late() { None } else { Some(Open::new(&target, operations.len())?) };
+    pub fn new(
+        target: Arc<Target>,
+        operations: Arc<[Compiled]>,
+        limit: Option<Duration>,
+    ) -> Result<Self, EngineError> {
+        let limit = limit.map(TimeLimit::new);
+        let connect = || Open::new(&target, operations.len(), limit.as_ref());
+        let open = (!target.connects_late()).then(connect).transpose()?;
         let slot = target.slots.take();
-        Ok(Self { open, target, operations, slot })
+        Ok(Self { open, target, operations, slot, limit })
     }
 
     fn open(&mut self) -> Result<&mut Open, EngineError> {
         if self.open.is_none() {
-            self.open = Some(Open::new(&self.target, self.operations.len())?);
+            let operations = self.operations.len();
+            self.open = Some(Open::new(&self.target, operations, self.limit.as_ref())?);
         }
         self.open.as_mut().ok_or_else(|| EngineError::failed("connecting", "no connection is open"))
     }
@@ -144,13 +161,15 @@ impl DuckDbSession {
         let results = &mut done.results;
         match statement {
             Statement::Operation(operation) => {
-                let sql = &operations[operation].sql;
+                let Compiled { sql, keeps_rows, .. } = &operations[operation];
                 let statement = prepared(&open.connection, &mut open.prepared[operation], sql)?;
-                run(statement, parameters, wanted, results).map_err(failed("statement"))?;
+                let kept = Kept { wanted, rows: *keeps_rows };
+                run(statement, parameters, kept, results).map_err(failed("statement"))?;
             }
             Statement::Text(text) => {
+                let kept = Kept { wanted, rows: false };
                 open.connection
-                    .each(text, |mut statement| run(&mut statement, parameters, wanted, results))
+                    .each(text, |mut statement| run(&mut statement, parameters, kept, results))
                     .map_err(failed("statement"))?;
             }
             Statement::Begin => open.begin.execute().map(drop).map_err(failed("begin"))?,
@@ -178,23 +197,32 @@ fn prepared<'a>(
     place.as_mut().ok_or_else(|| EngineError::failed("preparing", "no statement was prepared"))
 }
 
+/// What is kept of results: anything, and all rows.
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    wanted: bool,
+    rows: bool,
+}
+
 /// Runs a statement to its end and keeps its results, if it has any and they are wanted.
 fn run(
     statement: &mut Prepared,
     parameters: &[Parameter],
-    wanted: bool,
+    kept: Kept,
     results: &mut Vec<Results>,
 ) -> Answered<()> {
     for (number, parameter) in (1..).zip(parameters) {
         statement.bind(number, parameter)?;
     }
     let mut answer = statement.execute()?;
-    if wanted {
+    if kept.wanted {
         let (columns, rows) = (answer.columns(), answer.rows());
-        let last = rows
-            .checked_sub(1)
-            .map(|row| (0..columns.len() as u64).map(|column| answer.cell(column, row)).collect());
-        results.push(Results { columns, rows, last: last.unwrap_or_default() });
+        let count = columns.len() as u64;
+        let mut cells = |row| (0..count).map(|column| answer.cell(column, row)).collect();
+        let before = if kept.rows { 0..rows.saturating_sub(1) } else { 0..0 };
+        let before = before.map(&mut cells).collect();
+        let last = rows.checked_sub(1).map(cells).unwrap_or_default();
+        results.push(Results { columns, rows, last, before });
     }
     Ok(())
 }
@@ -212,15 +240,19 @@ impl Session for DuckDbSession {
             Request::Batch { operation, keys, .. } => self.batch(operation, keys),
             Request::Bulk { operation, keys, .. } => self.bulk(operation, keys),
             Request::Execute { statement, parameters, results } => {
+                if let Some(limit) = &self.limit {
+                    limit.begin();
+                }
                 self.execute(statement, parameters, results)
             }
         };
+        let exceeded = self.limit.as_ref().filter(|limit| limit.end());
         self.slot.leave();
         // An interrupted statement may report any error.
-        if self.target.cancel.is_cancelled() {
-            done.map_err(|_| EngineError::Cancelled)
-        } else {
-            done
+        match exceeded {
+            _ if self.target.cancel.is_cancelled() => done.map_err(|_| EngineError::Cancelled),
+            Some(limit) => done.map_err(|_| limit.exceeded()),
+            None => done,
         }
     }
 

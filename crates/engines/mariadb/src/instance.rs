@@ -26,8 +26,8 @@ use servers::load::{Checkpoint, Ending, LoadConnections};
 use servers::private::Settings;
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use work::{Cancel, Operation, Table, Work};
 
 /// `ER_SPECIFIC_ACCESS_DENIED_ERROR`: tables of the server are shown to those who have PROCESS.
@@ -45,6 +45,8 @@ pub struct MariaSchema {
     own_database: Option<String>,
     works_there: AtomicBool,
     sessions: Sessions,
+    /// The limit of the load's statements, as a session sets it.
+    limit: OnceLock<(String, String)>,
     /// Tables were not loaded on this server, but copied with its data directory.
     is_copy: AtomicBool,
     compression: Option<Compression>,
@@ -76,6 +78,7 @@ impl MariaSchema {
             own_database,
             works_there: AtomicBool::new(false),
             sessions: Sessions::default(),
+            limit: OnceLock::new(),
             is_copy: AtomicBool::new(false),
             compression: Compression::from_configuration(configuration),
             final_checkpoint: configuration.get(FINAL_CHECKPOINT),
@@ -89,14 +92,13 @@ impl MariaSchema {
 
     /// How the load connects to the database that it works in.
     fn load(&self) -> LoadConfig {
+        let mut load = self.load.clone();
+        load.session.extend(self.limit.get().cloned());
         let own = self.own_database.as_ref().filter(|_| self.works_there.load(Ordering::Relaxed));
-        own.map_or_else(
-            || self.load.clone(),
-            |name| LoadConfig {
-                config: self.load.config.clone().with_database(name),
-                session: self.load.session.clone(),
-            },
-        )
+        if let Some(name) = own {
+            load.config = load.config.with_database(name);
+        }
+        load
     }
 
     fn dialect(&self) -> Result<MariaDialect, EngineError> {
@@ -213,7 +215,7 @@ fn compile(
     };
     let integer_key = operation.table(work).is_some_and(Table::has_integer_key);
     let sql = spelled(&dialect.statement(operation, work)?).to_owned();
-    Ok(StatementText { sql, insert_head, integer_key })
+    Ok(StatementText { sql, insert_head, integer_key, keeps_rows: work.keeps_rows })
 }
 
 impl Schema for MariaSchema {
@@ -326,6 +328,10 @@ impl Tables for MariaSchema {
             .map(|operation| compile(&dialect, operation, &work))
             .collect::<Result<Arc<[_]>, _>>()?;
         self.common.keep_statements(operations);
+        if let Some(limit) = work.statement_limit {
+            let set = self.admin.ask(|client| Ok(statement_limit(client, limit.as_secs_f64())))?;
+            self.limit.get_or_init(|| set);
+        }
         Ok(())
     }
 

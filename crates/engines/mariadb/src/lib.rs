@@ -91,6 +91,7 @@ impl Engine for MariaDb {
             Ability::Procedures,
             Ability::Clients,
             Ability::NestedLoops,
+            Ability::TimeLimits,
         ]
     }
 

@@ -23,6 +23,8 @@ pub struct StatementText {
     pub insert_head: String,
     /// Keys are integers, not UUIDs.
     pub integer_key: bool,
+    /// True if its results keep all rows.
+    pub keeps_rows: bool,
 }
 
 /// Features of the server for a connection.
@@ -287,6 +289,9 @@ impl MariaWire {
             (Event::Result { described, .. }, _) => self.begin_result(of, described),
             (Event::Column(packet), _) => self.take_column(of, packet)?,
             (Event::Row(row), _) if self.keeps_results => {
+                if self.keeps_rows(of) {
+                    self.keep_row(of);
+                }
                 if let Some(results) = self.results.last_mut() {
                     results.rows += 1;
                 }
@@ -358,8 +363,14 @@ impl MariaWire {
         self.results.push(Results { columns, ..Results::default() });
     }
 
-    /// The last row of the result that has ended becomes text.
+    /// Returns whether all rows of these results are kept.
+    fn keeps_rows(&self, of: Of) -> bool {
+        of != Of::Text && self.statements.get(self.statement).is_some_and(|own| own.keeps_rows)
+    }
+
+    /// The last row of the result that comes or has ended becomes text.
     fn keep_row(&mut self, of: Of) {
+        let keeps_rows = self.keeps_rows(of);
         let Some(results) = self.results.last_mut().filter(|_| !self.row.is_empty()) else {
             return;
         };
@@ -367,7 +378,10 @@ impl MariaWire {
             Of::Text => text_row(&self.row, self.columns.len()),
             _ => binary_row(&self.row, &self.columns),
         };
-        results.last = cells.unwrap_or_default();
+        let before = std::mem::replace(&mut results.last, cells.unwrap_or_default());
+        if keeps_rows && !before.is_empty() {
+            results.before.push(before);
+        }
         self.row.clear();
     }
 

@@ -19,6 +19,9 @@ pub fn session_options(work: &Work) -> String {
         // Writing to a string cannot fail.
         let _ = write!(options, " -c max_parallel_workers_per_gather={}", degree.saturating_sub(1));
     }
+    if let Some(limit) = work.statement_limit {
+        let _ = write!(options, " -c statement_timeout={}", limit.as_millis().max(1));
+    }
     if work.operations.iter().any(|own| matches!(own, Operation::LookupEach { .. })) {
         options.push_str(" -c enable_hashjoin=off -c enable_mergejoin=off");
         options.push_str(" -c max_parallel_workers_per_gather=0");

@@ -112,7 +112,8 @@ impl PostgresSchema {
             _ => String::new(),
         };
         let integer_key = operation.table(work).is_some_and(Table::has_integer_key);
-        Ok(StatementText { sql: dialect.statement(operation, work)?, copy, integer_key })
+        let (sql, keeps_rows) = (dialect.statement(operation, work)?, work.keeps_rows);
+        Ok(StatementText { sql, copy, integer_key, keeps_rows })
     }
 
     /// The files of all tables and indexes but those of the system, on a private server.

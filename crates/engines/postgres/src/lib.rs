@@ -98,6 +98,7 @@ impl Engine for Postgres {
             Ability::Clients,
             Ability::Parallel,
             Ability::NestedLoops,
+            Ability::TimeLimits,
         ]
     }
 
@@ -195,6 +196,10 @@ fn said_by_server(doing: &str, error: &crate::client::ServerError) -> EngineErro
         // integrity_constraint_violation
         code if code.starts_with("23") => {
             EngineError::Violation { doing: doing.into(), message: error.to_string() }
+        }
+        // query_canceled, also by a user
+        "57014" if error.message.contains("timeout") => {
+            EngineError::TimeLimit { doing: doing.into(), message: error.to_string() }
         }
         // disk_full
         "53100" => EngineError::DiskFull { doing: format!("{doing}: {}", error.message) },

@@ -19,6 +19,8 @@ pub struct StatementText {
     pub copy: String,
     /// Keys are integers, not UUIDs.
     pub integer_key: bool,
+    /// True if its results keep all rows.
+    pub keeps_rows: bool,
 }
 
 /// Most results of one request that are kept: a server must not fill our memory with them.
@@ -55,6 +57,7 @@ pub struct PostgresWire {
     /// one.
     next: Option<usize>,
     keeps_results: bool,
+    keeps_rows: bool,
     results: Vec<Results>,
     /// The first error of the request, or what the server said before it closed the connection.
     error: Option<ServerError>,
@@ -71,6 +74,7 @@ impl PostgresWire {
             statement: 0,
             next: None,
             keeps_results: false,
+            keeps_rows: false,
             results: Vec::new(),
             error: None,
         }
@@ -173,6 +177,7 @@ impl Wire for PostgresWire {
         self.results.clear();
         (self.next, self.keeps_results) =
             (None, matches!(request, Request::Execute { results: true, .. }));
+        self.keeps_rows = false;
         match *request {
             Request::Batch { operation, keys, pipelined, .. } => {
                 self.begin_batch(OWN.len() + operation, keys, pipelined, out);
@@ -184,6 +189,7 @@ impl Wire for PostgresWire {
                 results,
             } => {
                 let statement = OWN.len() + operation;
+                self.keeps_rows = self.statements[statement].keeps_rows;
                 self.prepare(statement, out);
                 bind(out, statement, (Format::Text, parameters.len()), |out| {
                     for parameter in parameters {
@@ -227,8 +233,7 @@ impl Wire for PostgresWire {
                 }
                 b'D' if self.keeps_results => {
                     if let Some(results) = self.results.last_mut() {
-                        results.rows += 1;
-                        results.last = cells(body);
+                        results.add(cells(body), self.keeps_rows);
                     }
                 }
                 b'Z' => {

@@ -24,7 +24,7 @@ const BACK_OFF_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
 const OWN_STATEMENTS: usize = 8;
 
 /// Virtual machine steps between two looks whether the trial is asked to stop: some milliseconds.
-const STEPS_BETWEEN_LOOKS: i32 = 100_000;
+pub const STEPS_BETWEEN_LOOKS: i32 = 100_000;
 
 /// A file, its file system and its number there.
 pub type Identity = (PathBuf, u64, u64);

@@ -20,6 +20,7 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 use work::{Cancel, Column, Fill, Operation, Rows, Table, Values, Work};
 
 /// Trials share nothing but the folders.
@@ -41,6 +42,8 @@ pub struct SqliteInstance {
     files: Arc<DataFiles>,
     /// The load's operations, once its tables exist.
     operations: OnceLock<Arc<[Compiled]>>,
+    /// The time after which a statement of the load is cancelled.
+    limit: OnceLock<Duration>,
     /// True if the file has user tables.
     is_set_up: bool,
     total: Arc<Mutex<Totals>>,
@@ -77,6 +80,7 @@ impl SqliteInstance {
         Ok(Self {
             files: Arc::new(files),
             operations: OnceLock::new(),
+            limit: OnceLock::new(),
             is_set_up,
             total: Arc::default(),
         })
@@ -214,7 +218,8 @@ impl SqliteInstance {
         }
         let sql = (0..self.files.paths.len()).map(|file| dialect(file).statement(&operation, work));
         let integer_key = table.is_some_and(Table::has_integer_key);
-        Ok(Compiled { sql: sql.collect::<Result<_, _>>()?, integer_key, filler })
+        let (sql, keeps_rows) = (sql.collect::<Result<_, _>>()?, work.keeps_rows);
+        Ok(Compiled { sql, keeps_rows, integer_key, filler })
     }
 }
 
@@ -269,7 +274,11 @@ impl Instance for SqliteInstance {
         let operations = self.operations()?;
         let session =
             SqliteSession::open(self.files.clone(), operations.clone(), self.total.clone())?;
-        Ok(Box::new(SetOfOne::new(session)))
+        let limited = match self.limit.get() {
+            Some(limit) => session.with_limit(*limit)?,
+            None => session,
+        };
+        Ok(Box::new(SetOfOne::new(limited)))
     }
 
     fn settle(&self, cache: CacheState) -> Result<CacheReport, EngineError> {
@@ -331,6 +340,9 @@ impl Tables for SqliteInstance {
         // Work that is created twice in one trial would be a defect of the probe: the first one
         // stays.
         self.operations.get_or_init(|| operations);
+        if let Some(limit) = work.statement_limit {
+            self.limit.get_or_init(|| limit);
+        }
         Ok(())
     }
 

@@ -109,6 +109,7 @@ impl Engine for Sqlite {
             Ability::Tables,
             Ability::Statements,
             Ability::NestedLoops,
+            Ability::TimeLimits,
             Ability::ForeignKeys,
         ]
     }

@@ -1,9 +1,9 @@
 //! A session: the connections of one load thread to the data files.
 
-use super::connection::{self, DataFiles};
+use super::connection::{self, DataFiles, STEPS_BETWEEN_LOOKS};
 use super::{Open, failed, recorder};
 use engine::Session;
-use engine::{Done, EngineError, PageUse, Results, RetryCause, lock};
+use engine::{Done, EngineError, PageUse, Results, RetryCause, TimeLimit, lock};
 use recorder::Tallies;
 use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::types::{Null, ValueRef};
@@ -26,6 +26,8 @@ const RETRIES_MAX: u32 = 100;
 pub struct Compiled {
     /// Its statement for each data file; SQLite's statement cache does the rest.
     pub sql: Vec<String>,
+    /// True if its results keep all rows.
+    pub keeps_rows: bool,
     /// Keys are integers, not 16 bytes.
     pub integer_key: bool,
     /// Filler bound after the key in a table with one row per page.
@@ -47,6 +49,7 @@ pub struct SqliteSession {
     operations: Arc<[Compiled]>,
     total: Arc<Mutex<Totals>>,
     left_engine: Instant,
+    limit: Option<TimeLimit>,
 }
 
 impl SqliteSession {
@@ -57,7 +60,21 @@ impl SqliteSession {
         total: Arc<Mutex<Totals>>,
     ) -> Result<Self, EngineError> {
         let connections = files.connect(operations.len())?;
-        Ok(Self { connections, files, operations, total, left_engine: Instant::now() })
+        let left_engine = Instant::now();
+        Ok(Self { connections, files, operations, total, left_engine, limit: None })
+    }
+
+    /// Cancels statements that take longer than this.
+    pub fn with_limit(mut self, limit: Duration) -> Result<Self, EngineError> {
+        let limit = TimeLimit::new(limit);
+        for connection in &mut self.connections {
+            let (limit, cancel) = (limit.clone(), self.files.cancel.clone());
+            let looks = move || cancel.is_cancelled() || limit.is_over();
+            connection
+                .progress_handler(STEPS_BETWEEN_LOOKS, Some(looks))
+                .map_err(|error| failed("limiting the time of statements".into(), &error))?;
+        }
+        Ok(Self { limit: Some(limit), ..self })
     }
 
     /// Runs an operation for each key in one transaction, again where its snapshot has become too
@@ -104,7 +121,7 @@ impl SqliteSession {
         file: usize,
         keys: &[Key],
     ) -> rusqlite::Result<()> {
-        let Compiled { sql, integer_key, filler } = &self.operations[operation];
+        let Compiled { sql, integer_key, filler, .. } = &self.operations[operation];
         let mut statement = connection.prepare_cached(&sql[file])?;
         if let Some(filler) = filler {
             statement.raw_bind_parameter(2, filler.as_slice())?;
@@ -136,10 +153,17 @@ impl SqliteSession {
     ) -> Result<Done, EngineError> {
         let connection = self.connection(0);
         let mut done = Done::default();
+        let keeps_rows = match statement {
+            Statement::Operation(operation) => self.operations[operation].keeps_rows,
+            _ => false,
+        };
         let mut run_to_end = |statement: &mut rusqlite::Statement<'_>| {
-            done.results.extend(results_of(statement, parameters, wanted)?);
+            done.results.extend(results_of(statement, parameters, wanted, keeps_rows)?);
             Ok(())
         };
+        if let Some(limit) = &self.limit {
+            limit.begin();
+        }
         let outcome = match statement {
             Statement::Operation(operation) => connection
                 .prepare_cached(&self.operations[operation].sql[0])
@@ -151,8 +175,15 @@ impl SqliteSession {
             Statement::Rollback if connection.is_autocommit() => Ok(()),
             Statement::Rollback => run(connection, "ROLLBACK"),
         };
+        let exceeded = self.limit.as_ref().filter(|limit| limit.end());
         match outcome {
             Ok(()) => Ok(done),
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+                Err(match exceeded.filter(|_| !self.files.cancel.is_cancelled()) {
+                    Some(limit) => limit.exceeded(),
+                    None => self.give_up("statement".into(), &error),
+                })
+            }
             // Two transactions that read and then want to write exclude each other: SQLite refuses
             // one of them at once. It waits as for any lock, for the first step, before
             // it is repeated.
@@ -230,6 +261,7 @@ fn results_of(
     statement: &mut rusqlite::Statement<'_>,
     parameters: &[Parameter],
     wanted: bool,
+    keeps_rows: bool,
 ) -> rusqlite::Result<Option<Results>> {
     for (number, parameter) in (1..).zip(parameters) {
         match parameter {
@@ -246,11 +278,11 @@ fn results_of(
     }
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next()? {
-        results.rows += 1;
         if wanted {
-            results.last = (0..results.columns.len())
+            let cells = (0..results.columns.len())
                 .map(|at| Ok(text_of(row.get_ref(at)?)))
                 .collect::<rusqlite::Result<_>>()?;
+            results.add(cells, keeps_rows);
         }
     }
     Ok((!results.columns.is_empty()).then_some(results))

@@ -55,6 +55,7 @@ fn row(columns: &[&str], values: &[Option<&str>]) -> Results {
         columns: columns.iter().map(|name| (*name).into()).collect(),
         rows: 1,
         last: values.iter().map(|value| value.map(Into::into)).collect(),
+        before: Vec::new(),
     }
 }
 

@@ -319,7 +319,8 @@ const SCRIPTS: &[(&str, bool)] = &[
 /// Runs a script whose queries return one row with one column `x`, 1.
 fn we_understand(text: &str) -> Result<(), String> {
     let mut interpreter = Interpreter::new(mix(text, Protocol::Simple, &[])?, 0);
-    let row = Results { columns: vec!["x".into()], rows: 1, last: vec![Some("1".into())] };
+    let mut row = Results { columns: vec!["x".into()], ..Results::default() };
+    row.add(vec![Some("1".into())], false);
     loop {
         let wanted = match interpreter.advance().map_err(|error| error.to_string())? {
             Step::Request(_) => true,

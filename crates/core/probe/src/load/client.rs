@@ -35,6 +35,8 @@ struct Lane<W> {
     rolling_back: bool,
     /// A constraint refused a statement, as its script expects.
     is_refused: bool,
+    /// A statement was cancelled at its time limit, which ends the transaction.
+    cancelled: bool,
 }
 
 /// State of a connection.
@@ -66,6 +68,7 @@ impl<W> Lane<W> {
             retries: 0,
             rolling_back: false,
             is_refused: false,
+            cancelled: false,
         }
     }
 }
@@ -270,7 +273,7 @@ impl<'a, W: Workload> Client<'a, W> {
         }
         lane.started = lane.workload.start(lane.left);
         lane.left -= lane.started.units;
-        (lane.tries, lane.retries, lane.rolling_back) = (1, 0, false);
+        (lane.tries, lane.retries, lane.rolling_back, lane.cancelled) = (1, 0, false, false);
         let start_ns = self.clock.now_ns() - self.go_ns;
         let record = &mut self.report;
         record.generator_ns += start_ns.saturating_sub(lane.free_ns);
@@ -359,15 +362,29 @@ impl<'a, W: Workload> Client<'a, W> {
                 Ok(self.connection_set.send(connection, &Request::ROLLBACK)?)
             }
             Err(EngineError::Violation { .. }) if !lane.rolling_back && lane.workload.refused() => {
-                let took_ns = now_ns.saturating_sub(lane.sent_ns);
-                if let Some(statement) = self.report.statements.get_mut(lane.workload.statement()) {
-                    statement.succeeded(took_ns, 0);
-                }
-                (lane.rolling_back, lane.is_refused) = (true, true);
-                Ok(self.connection_set.send(connection, &Request::ROLLBACK)?)
+                lane.is_refused = true;
+                self.roll_back_result(connection, now_ns)
+            }
+            Err(EngineError::TimeLimit { .. })
+                if !lane.rolling_back && lane.workload.cancelled() =>
+            {
+                lane.cancelled = true;
+                self.roll_back_result(connection, now_ns)
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Rolls a transaction back whose last statement the engine refused or cancelled, where that is
+    /// a result: the statement counts with the time that it took.
+    fn roll_back_result(&mut self, connection: usize, now_ns: u64) -> Result<(), ProbeError> {
+        let lane = &mut self.lanes[connection];
+        lane.rolling_back = true;
+        let took_ns = now_ns.saturating_sub(lane.sent_ns);
+        if let Some(statement) = self.report.statements.get_mut(lane.workload.statement()) {
+            statement.succeeded(took_ns, 0);
+        }
+        Ok(self.connection_set.send(connection, &Request::ROLLBACK)?)
     }
 
     /// A failed transaction is tried again, or given up.
@@ -376,6 +393,9 @@ impl<'a, W: Workload> Client<'a, W> {
         lane.rolling_back = false;
         if std::mem::take(&mut lane.is_refused) {
             return self.step(connection);
+        }
+        if lane.cancelled {
+            return if self.end(connection, true) { self.step(connection) } else { Ok(()) };
         }
         let again = lane.tries < self.plan.tries_max;
         if let Some(statement) = self.report.statements.get_mut(lane.workload.statement()) {

@@ -49,6 +49,8 @@ pub struct LoadPlan {
     pub limit_ns: Option<u64>,
     /// Units of work in all; `None`: until the time is over.
     pub units: Option<u64>,
+    /// Units of each connection, where they are not divided evenly.
+    pub shares: Vec<u64>,
     /// Units of one transaction; the last one may have fewer.
     pub units_each: u64,
     /// Seconds of the measurement, when the time is fixed.
@@ -91,6 +93,7 @@ impl LoadPlan {
             intends: configuration.get(RATE).is_some(),
             limit_ns: configuration.get(LATENCY_LIMIT).map(|seconds| (seconds * 1e9) as u64),
             units: configuration.get(units),
+            shares: Vec::new(),
             units_each: 1,
             duration_s: configuration.get(DURATION),
             warmup_s: configuration.get(WARMUP),
@@ -133,6 +136,9 @@ impl LoadPlan {
     /// Units of work that a connection does at most: divided evenly, the first ones take the
     /// remainder; in an open loop each takes what is left. No end without a fixed amount.
     pub fn share(&self, connection: u32) -> u64 {
+        if let Some(share) = self.shares.get(connection as usize) {
+            return *share;
+        }
         let (connection, connections) = (u64::from(connection), u64::from(self.connections));
         self.units.map_or(u64::MAX, |units| {
             if self.rate.is_some() {
@@ -190,6 +196,11 @@ pub trait Workload: Send {
     /// A constraint refuses the last request. Returns whether that is a result: then the
     /// transaction is rolled back, its next step ends it, and it counts.
     fn refused(&mut self) -> bool {
+        false
+    }
+    /// The engine cancelled the last request at the time limit; returns whether the transaction
+    /// ends and counts with the time that it took. Otherwise the load fails.
+    fn cancelled(&mut self) -> bool {
         false
     }
     /// Begins the same transaction again, because the engine asked for it.

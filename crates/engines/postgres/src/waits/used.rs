@@ -10,6 +10,9 @@ use observe::processes::parent;
 /// be missing.
 const REPORTS_SINCE: u32 = 150_000;
 
+/// First version with a view of the checkpointer.
+const CHECKPOINTER_SINCE: u32 = 170_000;
+
 /// Counters that only grow.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Used(EngineUse);
@@ -28,6 +31,7 @@ impl Used {
                 sessions.iter().copied().chain([first]).map(observe::storage_read_bytes).sum()
             }),
             kernel_cpu_s: None,
+            checkpoints: checkpoints(client),
         })
     }
 
@@ -35,6 +39,7 @@ impl Used {
     pub(super) fn since(self, earlier: &Self) -> EngineUse {
         let both = self.0.pages.zip(earlier.0.pages);
         let bytes = self.0.disk_read_bytes.zip(earlier.0.disk_read_bytes);
+        let checkpoints = self.0.checkpoints.zip(earlier.0.checkpoints);
         EngineUse {
             worker_cpu_s: self
                 .0
@@ -49,8 +54,19 @@ impl Used {
             }),
             disk_read_bytes: bytes.and_then(|(now, then)| now.checked_sub(then)),
             kernel_cpu_s: None,
+            checkpoints: checkpoints.and_then(|(now, then)| now.checked_sub(then)),
         }
     }
+}
+
+/// Checkpoints since the server's statistics began.
+fn checkpoints(client: &mut Client) -> Option<u64> {
+    let sql = if client.server_version() >= CHECKPOINTER_SINCE {
+        "SELECT num_timed + num_requested FROM pg_stat_checkpointer"
+    } else {
+        "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter"
+    };
+    client.query(sql, &[]).ok()?.first()?.parse(0)
 }
 
 fn pages(client: &mut Client) -> Option<PageUse> {
