@@ -47,7 +47,10 @@ studies! {
         sections: order_entry::SECTIONS,
     }
     { probe: scan::Scan, analysis: scan::STUDY, sections: scan::SECTIONS, }
-    { probe: decision_support::DecisionSupport, }
+    {
+        probe: decision_support::DecisionSupport, analysis: decision_support::STUDY,
+        sections: decision_support::SECTIONS,
+    }
     { probe: lookup::Lookup, analysis: lookup::STUDY, }
     { probe: update::Update, analysis: update::STUDY, }
     {

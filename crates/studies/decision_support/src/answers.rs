@@ -11,52 +11,74 @@ const TOLERANCE: f64 = 0.01;
 /// The query of which `tpchgen` has an answer with the first column cut to four characters.
 const CUT: u32 = 11;
 
-/// An answer as far as a client that keeps the last row knows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// Its number of rows.
-    pub rows: u64,
-    /// The cells of its last row without blanks around them.
-    pub last: Vec<String>,
-}
+/// The cells of a row without blanks around them.
+pub type Row = Vec<String>;
 
 /// A query has another answer than the published one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{query} has another answer than the published one: {found:?} in place of {expected:?}")]
-pub struct WrongAnswer {
-    /// The query.
-    pub query: String,
-    /// The answer of the engine.
-    pub found: Answer,
-    /// The published answer.
-    pub expected: Answer,
+pub enum WrongAnswer {
+    /// It has another number of rows.
+    #[error("{query} has {found} rows; the published answer has {expected}")]
+    Rows {
+        /// The query.
+        query: String,
+        /// Rows of the answer.
+        found: u64,
+        /// Rows of the published answer.
+        expected: u64,
+    },
+    /// It has other values.
+    #[error("row {row} of {query} is {found:?}; in the published answer it is {expected:?}")]
+    Values {
+        /// The query.
+        query: String,
+        /// Number of the row, from 1.
+        row: u64,
+        /// The row of the engine.
+        found: Row,
+        /// The published row.
+        expected: Row,
+    },
 }
 
-/// The published answer of a query at scale 1.
-pub fn published(query: &Query) -> Option<Answer> {
+/// The rows of the published answer of a query at scale 1.
+pub fn published(query: &Query) -> Option<Vec<Row>> {
     let text = answers_sf1::answer(query.number as i32)?;
     // The first line has the names of the columns.
-    let rows: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).skip(1).collect();
-    let last = rows.last()?.split('|').map(|cell| cell.trim().to_owned()).collect();
-    Some(Answer { rows: rows.len() as u64, last })
+    let rows = text.lines().filter(|line| !line.trim().is_empty()).skip(1);
+    Some(rows.map(|row| row.split('|').map(|cell| cell.trim().to_owned()).collect()).collect())
 }
 
-/// Compares the answer of an engine with the published one.
+/// Compares the answer of an engine with the published one: all rows that the results have.
 ///
 /// # Errors
 /// When they differ.
 pub fn verify(query: &Query, results: &Results) -> Result<(), WrongAnswer> {
-    let Some(expected) = published(query) else { return Ok(()) };
-    let cells = results.last.iter().map(|cell| cell.as_deref().unwrap_or_default().trim());
-    let found = Answer { rows: results.rows, last: cells.map(str::to_owned).collect() };
-    let is_same = found.rows == expected.rows
-        && found.last.len() == expected.last.len()
-        && (0..found.last.len()).all(|column| {
-            let (own, known) = (&found.last[column], &expected.last[column]);
+    let Some(published) = published(query) else { return Ok(()) };
+    let (found, expected) = (results.rows, published.len() as u64);
+    if found != expected {
+        return Err(WrongAnswer::Rows { query: query.label(), found, expected });
+    }
+    let own = results.before.iter().chain([&results.last]);
+    // Without the rows before it, the last one is compared with the last.
+    let skipped = published.len() - results.before.len().min(published.len() - 1) - 1;
+    for (row, (own, expected)) in own.zip(&published[skipped..]).enumerate() {
+        let text = |cell: &Option<String>| cell.as_deref().unwrap_or_default().trim().to_owned();
+        let found: Row = own.iter().map(text).collect();
+        if !is_same_row(query, &found, expected) {
+            let (row, expected) = ((skipped + row + 1) as u64, expected.clone());
+            return Err(WrongAnswer::Values { query: query.label(), row, found, expected });
+        }
+    }
+    Ok(())
+}
+
+fn is_same_row(query: &Query, found: &Row, expected: &Row) -> bool {
+    found.len() == expected.len()
+        && found.iter().zip(expected).enumerate().all(|(column, (own, known))| {
             let is_cut = query.number == CUT && column == 0;
             if is_cut { own.starts_with(known.as_str()) } else { is_close(own, known) }
-        });
-    if is_same { Ok(()) } else { Err(WrongAnswer { query: query.label(), found, expected }) }
+        })
 }
 
 /// Returns whether two cells are the same text, or numbers that differ by rounding.
@@ -70,7 +92,7 @@ fn is_close(own: &str, known: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{published, verify};
+    use super::{WrongAnswer, published, verify};
     use crate::queries::QUERIES;
     use engine::Results;
 
@@ -80,7 +102,7 @@ mod tests {
         let rows =
             [4, 100, 10, 5, 5, 1, 4, 2, 175, 20, 1048, 2, 42, 1, 1, 18314, 1, 57, 1, 186, 100, 7];
         for (query, rows) in QUERIES.iter().zip(rows) {
-            assert_eq!(published(query).unwrap().rows, rows, "{}", query.label());
+            assert_eq!(published(query).unwrap().len(), rows, "{}", query.label());
         }
     }
 
@@ -96,6 +118,14 @@ mod tests {
         assert!(verify(q4, &answer(4, ["5-LOW", "10487"])).is_err());
         assert!(verify(q4, &answer(5, ["5-LOW", "10700"])).is_err());
         assert!(verify(q4, &answer(5, ["4-NOT SPECIFIED", "10487"])).is_err());
+        let cells = |row: &Vec<String>| row.iter().cloned().map(Some).collect::<Vec<_>>();
+        let mut whole = Results { rows: 5, ..Results::default() };
+        let published = published(q4).unwrap();
+        whole.before = published[..4].iter().map(cells).collect();
+        whole.last = cells(&published[4]);
+        assert_eq!(verify(q4, &whole), Ok(()));
+        whole.before[2][1] = Some("1".into());
+        assert!(matches!(verify(q4, &whole), Err(WrongAnswer::Values { row: 3, .. })));
         let q6 = |number: &str| Results {
             rows: 1,
             last: vec![Some(number.to_owned())],

@@ -2,16 +2,31 @@
 //! (power) or in several streams at the same time (throughput).
 //!
 //! - `queries`: the queries in SQL that all engines read but for some parts
+//! - `parameters`: the values of their parameters, which can be drawn
+//! - `refresh`: the refresh functions and their rows
 //! - `stream`: the order of a stream, and its requests
 //! - `answers`: the published answers at scale 1
 //! - `probe`: the settings, and a trial
+//! - `analysis`, `section`: the figures of reports
 
+mod analysis;
 mod answers;
 mod other_names;
+mod parameters;
 mod probe;
 mod queries;
+mod refresh;
+mod section;
 mod stream;
 
-pub use answers::{Answer, WrongAnswer, published};
-pub use probe::{DecisionSupport, Indexes};
+pub use crate::analysis::{Cancelled, DecisionSupportFigures, STUDY};
+pub use answers::{Row, WrongAnswer, published, verify};
+pub use probe::{CANCELLED, DecisionSupport, Indexes};
 pub use queries::{QUERIES, Query};
+
+report::sections! {
+    /// Its sections of reports.
+    pub const SECTIONS = |summary| {
+        Statements decision_support: &crate::analysis::figures(summary) => section::section;
+    }
+}

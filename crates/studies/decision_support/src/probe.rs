@@ -1,19 +1,24 @@
-//! The settings of decision support, and a trial: its streams run their queries one after the
-//! other.
+//! The settings of decision support, and a trial: its streams run their queries and refresh
+//! functions one after the other.
 
 use crate::other_names::OTHER_NAMES;
+use crate::parameters::{Source, values};
 use crate::queries::{QUERIES, Query};
-use crate::stream::{Stream, order};
+use crate::refresh::{FUNCTIONS, Function, Refresh, SETS_MAX};
+use crate::stream::{Shared, Stream, Task, order};
 use datasets::DataSet;
 use engine::{Ability, Footprint};
 use experiment::common::PROBE;
 use experiment::{
     Configuration, Declaration, ExampleLevels, Invalid, Kind, OtherName, choice, settings,
 };
-use observations::{Observations, QueryPlan, Response, ScriptStatement};
+use observations::{FactFamily, Observations, QueryPlan, Response, ScriptStatement};
 use probe::data::{ANALYZE, DEGREE, create, recorded};
 use probe::load::{LoadPlan, THREADS, WARMUP, drive_counting, no_warmup_of_cold};
 use probe::{Probe, ProbeError, Target, TrialContext};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use work::{DataType, Operation, SharedTables, Table};
 
 /// The decision support probe.
@@ -30,6 +35,20 @@ choice! {
     }
 }
 
+choice! {
+    /// Where the queries' parameters come from.
+    pub enum Parameters {
+        /// Those of the specification's validation.
+        Validation = "validation",
+        /// Drawn for each stream by the rules of the specification.
+        Drawn = "drawn",
+    }
+}
+
+/// Queries and refresh functions of a kind that were cancelled at `workload.query_limit`:
+/// `cancelled.Q17`.
+pub const CANCELLED: FactFamily = FactFamily::new("cancelled.", "queries");
+
 settings! {
     const SETTINGS = [DEGREE, ANALYZE, THREADS, WARMUP];
     /// Scale factor of the tables: 1 is 6 million rows of LINEITEM, 0.01 is 60,000.
@@ -37,6 +56,17 @@ settings! {
         "workload.scale", Kind::Number { min: 0.001, max: 100_000.0 }, "0.01" => DataIdentity;
     /// Queries to run (or one): "Q1" to "Q22". Default: all 22.
     pub NUMBERS: Vec<String> = "workload.queries", Kind::TextList => Operation;
+    /// Parameters of the queries: those of the specification's validation, or drawn for each stream
+    /// (drawn). The seed of the block determines them, so that all its configurations have the same.
+    pub PARAMETERS: Parameters = "workload.parameters", Parameters::KIND, "validation" => Operation;
+    /// Run the refresh functions too: RF1 inserts 0.1 % new orders with their lines, RF2 deletes as
+    /// many. One stream has RF1 before its queries and RF2 behind them; beside several streams, a
+    /// connection of its own runs one pair for each of them.
+    pub REFRESH: bool = "workload.refresh", Kind::Bool, "false" => Operation;
+    /// Longest time of a query. One that takes longer is cancelled, and counts with the time that
+    /// it took until then: means are lower bounds.
+    pub QUERY_LIMIT: Option<f64> =
+        "workload.query_limit", Kind::PositiveDuration => Measurement;
     /// Streams that run their queries at the same time, each on its own connection. 1 is the power
     /// test: the queries in the order of the specification. Each further stream has a random order
     /// of its own.
@@ -47,8 +77,8 @@ settings! {
     /// Secondary indexes: none, or references (one for each table on columns that refer to another
     /// table).
     pub INDEXES: Indexes = "workload.indexes", Indexes::KIND, "none" => DataIdentity;
-    /// Compare the answers of a trial at scale 1 with the published ones (number of rows and last
-    /// row); a difference fails the trial.
+    /// Compare the answers of a trial at scale 1 with the published ones, where the parameters are
+    /// those of the validation and nothing is refreshed; a difference fails the trial.
     pub VERIFY: bool = "workload.verify", Kind::Bool, "true";
 }
 
@@ -70,7 +100,8 @@ impl Probe for DecisionSupport {
     }
 
     fn connections(&self, configuration: &Configuration) -> u32 {
-        configuration.get(STREAMS)
+        let streams = configuration.get(STREAMS);
+        streams + u32::from(configuration.get(REFRESH) && streams > 1)
     }
 
     fn footprint(&self, configuration: &Configuration) -> Footprint {
@@ -94,45 +125,64 @@ impl Probe for DecisionSupport {
         }
         invalid.extend(no_warmup_of_cold(configuration, target, WARMUP));
         invalid.extend(queries(configuration).err());
+        if configuration.get(QUERY_LIMIT).is_some() && !has(Ability::TimeLimits) {
+            let message = "this engine does not cancel statements at a time limit; remove it";
+            invalid.push(Invalid::new(QUERY_LIMIT.path(), message));
+        }
+        let sets = u64::from(configuration.get(STREAMS)) * rounds(configuration);
+        if configuration.get(REFRESH) && sets > SETS_MAX {
+            let message = format!(
+                "{sets} streams and rounds with refresh functions; the orders are enough for \
+                 {SETS_MAX}"
+            );
+            invalid.push(Invalid::new(REFRESH.path(), message));
+        }
         invalid
     }
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         let configuration = context.configuration;
         let (set, queries) = (data_set(configuration), queries(configuration)?);
+        let trial = Trial::new(context, &queries);
         let mut work = probe::data::work(&set);
         let indexes = configuration.get(INDEXES);
         work.tables = tables(&set, indexes);
         if let Some(data) = &mut work.data {
-            let SharedTables { identity, .. } = data;
+            let SharedTables { identity, changed, .. } = data;
             *identity = format!("{identity}, texts without blanks, indexes {}", indexes.name());
+            *changed = configuration.get(REFRESH);
         }
         work.degree = configuration.get(DEGREE);
+        work.statement_limit = configuration.get(QUERY_LIMIT).map(Duration::from_secs_f64);
+        work.keeps_rows = trial.is_verified(configuration);
         let first_operation = work.operations.len();
-        work.operations.extend(queries.iter().map(|query| Operation::Sql(query.parts())));
+        work.operations.extend(trial.operations());
+        let refresh = configuration.get(REFRESH).then(|| {
+            let first_operation = work.operations.len();
+            work.operations.extend(Refresh::operations(&work.tables));
+            Arc::new(Refresh::make(configuration.get(SCALE), trial.sets(), first_operation))
+        });
         let fact_table = work.tables[0].clone();
         let loaded = create(context, &set, work)?;
         let plans = plans(context, &queries, first_operation, &fact_table)?;
-        let streams = configuration.get(STREAMS);
-        let rounds = configuration.get(ROUNDS).unwrap_or(1);
-        let plan = LoadPlan {
-            connections: streams,
-            unit: "query",
-            rate_unit: "queries/s",
-            timed: "query",
-            kinds: queries.iter().map(|query| query.label()).collect(),
-            statements: queries.iter().map(|query| statement(query)).collect(),
-            units: Some(rounds * u64::from(streams) * queries.len() as u64),
-            ..LoadPlan::from_context(context, ROUNDS)
+        let shared = Shared {
+            queries: &queries,
+            refresh,
+            verified: trial.is_verified(configuration),
+            limited: configuration.get(QUERY_LIMIT).is_some(),
+            cancelled: (0..queries.len() + FUNCTIONS.len()).map(|_| AtomicU64::new(0)).collect(),
         };
-        let verified =
-            configuration.get(VERIFY) && configuration.get(SCALE).total_cmp(&1.0).is_eq();
+        let plan = trial.load_plan(context);
         let (mut seen, used) = drive_counting(context, &plan, |number| {
-            let order = order(&queries, number, context.seed);
-            Stream::new(&queries, order, first_operation, verified)
+            let first_operation = first_operation + trial.first_query(number);
+            Stream::new(shared.clone(), trial.tasks(number), first_operation)
         })?;
-        if let Some(mean_s) = geometric_mean(&seen.statements) {
+        if let Some(mean_s) = geometric_mean(&seen, &trial.kinds()) {
             seen.responses.push(Response::lower("geometric_mean", "s", mean_s));
+        }
+        for (kind, count) in trial.kinds().iter().zip(shared.cancelled.iter()) {
+            let count = count.load(Ordering::Relaxed);
+            seen.facts.extend((count > 0).then(|| CANCELLED.record(kind, count as f64)));
         }
         let units = seen.work.amount as f64;
         if units > 0.0 {
@@ -141,6 +191,137 @@ impl Probe for DecisionSupport {
         seen.plans.extend(plans);
         Ok(seen)
     }
+}
+
+/// The streams of a trial.
+struct Trial<'a> {
+    queries: &'a [&'static Query],
+    streams: u32,
+    rounds: u64,
+    seed: u64,
+    is_drawn: bool,
+    has_refresh: bool,
+}
+
+impl<'a> Trial<'a> {
+    fn new(context: &TrialContext<'_>, queries: &'a [&'static Query]) -> Self {
+        let configuration = context.configuration;
+        Self {
+            queries,
+            streams: configuration.get(STREAMS),
+            rounds: rounds(configuration),
+            seed: context.seed,
+            is_drawn: configuration.get(PARAMETERS) == Parameters::Drawn,
+            has_refresh: configuration.get(REFRESH),
+        }
+    }
+
+    /// Returns whether answers are compared with the published ones.
+    fn is_verified(&self, configuration: &Configuration) -> bool {
+        configuration.get(VERIFY)
+            && configuration.get(SCALE).total_cmp(&1.0).is_eq()
+            && !self.is_drawn
+            && !self.has_refresh
+    }
+
+    /// Pairs of refresh functions.
+    fn sets(&self) -> u64 {
+        u64::from(self.streams) * self.rounds
+    }
+
+    /// Returns whether the refresh functions have a connection of their own.
+    fn is_apart(&self) -> bool {
+        self.has_refresh && self.streams > 1
+    }
+
+    /// The queries with their parameters: one set of them, or one for each stream.
+    fn operations(&self) -> impl Iterator<Item = Operation> {
+        let of_source = |mut source: Source| {
+            let parts = |query: &&Query| query.parts(&values(query.number, &mut source));
+            self.queries.iter().map(parts).map(Operation::Sql).collect::<Vec<_>>()
+        };
+        let streams = if self.is_drawn { self.streams } else { 1 };
+        (0..streams).flat_map(move |stream| {
+            let drawn = self.is_drawn.then(|| Source::drawn(self.seed, stream));
+            of_source(drawn.unwrap_or_else(Source::validation))
+        })
+    }
+
+    /// The position of a stream's first query among these operations.
+    fn first_query(&self, stream: u32) -> usize {
+        if self.is_drawn { stream as usize * self.queries.len() } else { 0 }
+    }
+
+    /// Names of the kinds of tasks.
+    fn kinds(&self) -> Vec<String> {
+        let functions = FUNCTIONS.iter().filter(|_| self.has_refresh);
+        let functions = functions.map(|(name, _)| (*name).to_owned());
+        self.queries.iter().map(|query| query.label()).chain(functions).collect()
+    }
+
+    /// The tasks of a connection.
+    fn tasks(&self, number: u32) -> Vec<Task> {
+        let pair = |set: u64| {
+            [Function::Insert, Function::Delete]
+                .map(|function| Task::Refresh(function, set as usize))
+        };
+        if self.is_apart() && number == self.streams {
+            return (0..self.sets()).flat_map(pair).collect();
+        }
+        let order = order(self.queries, number, self.seed);
+        let queries: Vec<Task> = order.into_iter().map(Task::Query).collect();
+        if !self.has_refresh || self.is_apart() {
+            return queries;
+        }
+        let of_round = |round| {
+            let [insert, delete] = pair(round);
+            [vec![insert], queries.clone(), vec![delete]].concat()
+        };
+        (0..self.rounds).flat_map(of_round).collect()
+    }
+
+    /// The load: each connection runs its queries in all rounds.
+    fn load_plan(&self, context: &TrialContext<'_>) -> LoadPlan {
+        let rounds = if self.has_refresh && !self.is_apart() { 1 } else { self.rounds };
+        let mut shares: Vec<u64> =
+            (0..self.streams).map(|stream| rounds * self.tasks(stream).len() as u64).collect();
+        shares.extend(self.is_apart().then(|| 2 * self.sets()));
+        let record =
+            |script: String, text| ScriptStatement { script, text, ..ScriptStatement::default() };
+        let functions = FUNCTIONS.iter().filter(|_| self.has_refresh);
+        let functions =
+            functions.map(|(name, what)| record((*name).into(), format!("{name} {what}")));
+        let [unit, rate_unit] = if self.has_refresh {
+            ["query or refresh", "queries and refreshes/s"]
+        } else {
+            ["query", "queries/s"]
+        };
+        LoadPlan {
+            connections: shares.len() as u32,
+            unit,
+            rate_unit,
+            timed: "query",
+            kinds: self.kinds(),
+            statements: self
+                .queries
+                .iter()
+                .map(|query| record(query.label(), query.title()))
+                .chain(functions)
+                .collect(),
+            units: Some(shares.iter().sum()),
+            shares,
+            // Refresh functions can conflict with each other's readers.
+            tries_max: TRIES_MAX,
+            ..LoadPlan::from_context(context, ROUNDS)
+        }
+    }
+}
+
+/// Tries of a refresh function after conflicts.
+const TRIES_MAX: u64 = 100;
+
+fn rounds(configuration: &Configuration) -> u64 {
+    configuration.get(ROUNDS).unwrap_or(1)
 }
 
 /// The tables of the specification, LINEITEM first.
@@ -193,11 +374,6 @@ fn queries(configuration: &Configuration) -> Result<Vec<&'static Query>, Invalid
     Ok(found)
 }
 
-/// Returns the record of a query's statement.
-fn statement(query: &Query) -> ScriptStatement {
-    ScriptStatement { script: query.label(), text: query.title(), ..ScriptStatement::default() }
-}
-
 /// The plans of the queries, as far as the engine reports them. Nothing is run, unless
 /// `workload.analyze` asks for it.
 fn plans(
@@ -216,14 +392,16 @@ fn plans(
     Ok(plans)
 }
 
-/// The geometric mean of the mean times of queries, in seconds, as the power test of the
-/// specification weighs them (5.4.1); `None` if one of them has no time.
-fn geometric_mean(statements: &[ScriptStatement]) -> Option<f64> {
-    let logarithms = statements.iter().map(|one| {
-        let mean_s = one.wall_s / one.count as f64;
-        (one.count > 0 && mean_s > 0.0).then(|| mean_s.ln())
-    });
-    let logarithms: Vec<f64> = logarithms.collect::<Option<_>>()?;
+/// The geometric mean of the mean times of queries and refresh functions, in seconds, as the power
+/// test of the specification weighs them (5.4.1); `None` if one of them has no time.
+fn geometric_mean(seen: &Observations, kinds: &[String]) -> Option<f64> {
+    let mean_s = |kind: &String| {
+        let name = if kinds.len() > 1 { format!("query: {kind}") } else { "query".to_owned() };
+        let latency = seen.latencies.iter().find(|own| own.name == name)?;
+        let mean_s = latency.histogram.min_mean_max_ns().1 / 1e9;
+        (!latency.histogram.is_empty() && mean_s > 0.0).then(|| mean_s.ln())
+    };
+    let logarithms: Vec<f64> = kinds.iter().map(mean_s).collect::<Option<_>>()?;
     let mean = logarithms.iter().sum::<f64>() / logarithms.len() as f64;
-    (!logarithms.is_empty()).then(|| mean.exp())
+    Some(mean.exp())
 }

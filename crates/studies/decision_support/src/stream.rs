@@ -1,13 +1,16 @@
-//! The order of a stream's queries, and its requests.
+//! The order of a stream's queries and refresh functions, and its requests.
 
 use crate::answers::verify;
 use crate::queries::Query;
+use crate::refresh::{Function, Refresh};
 use engine::Results;
 use probe::ProbeError;
 use probe::load::{Started, Step, Workload};
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statistics::shuffle;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use work::{Request, Statement};
 
 /// The order of the power test (appendix A of the specification, stream 00).
@@ -28,66 +31,122 @@ pub fn order(queries: &[&Query], stream: u32, seed: u64) -> Vec<usize> {
     order
 }
 
-/// A stream of queries of one connection.
-pub struct Stream<'a> {
-    queries: &'a [&'static Query],
-    order: Vec<usize>,
-    /// Queries that have begun.
-    begun: usize,
-    /// Position of the first operation of the queries.
-    first_operation: usize,
+/// A part of a stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Task {
+    /// The query at a position.
+    Query(usize),
+    /// A refresh function with one of its sets.
+    Refresh(Function, usize),
+}
+
+/// What all streams of a trial share.
+#[derive(Clone)]
+pub struct Shared<'a> {
+    /// Its queries.
+    pub queries: &'a [&'static Query],
+    /// The rows of its refresh functions, if it has these.
+    pub refresh: Option<Arc<Refresh>>,
     /// True if answers are compared with the published ones.
-    verified: bool,
-    asked: bool,
+    pub verified: bool,
+    /// True if queries have a time limit.
+    pub limited: bool,
+    /// The number of queries and refresh functions that exceeded it, by kind.
+    pub cancelled: Arc<[AtomicU64]>,
+}
+
+/// The tasks of one connection, one after the other and from the beginning again.
+pub struct Stream<'a> {
+    shared: Shared<'a>,
+    tasks: Vec<Task>,
+    /// Position of the first of the operations of its queries.
+    first_operation: usize,
+    /// Tasks that have begun.
+    begun: usize,
+    /// Requests of the task at hand that were made.
+    place: usize,
+    is_measured: bool,
 }
 
 impl<'a> Stream<'a> {
-    /// A stream of these queries in this order, whose operations begin at a position.
-    pub fn new(
-        queries: &'a [&'static Query],
-        order: Vec<usize>,
-        first_operation: usize,
-        verified: bool,
-    ) -> Self {
-        Self { queries, order, begun: 0, first_operation, verified, asked: false }
+    /// A stream of these tasks, whose queries are operations from a position on.
+    pub fn new(shared: Shared<'a>, tasks: Vec<Task>, first_operation: usize) -> Self {
+        Self { shared, tasks, first_operation, begun: 0, place: 0, is_measured: false }
     }
 
-    /// The position of the query at hand.
-    fn current(&self) -> usize {
-        self.order[self.begun.saturating_sub(1) % self.order.len()]
+    /// The task at hand.
+    fn task(&self) -> Task {
+        self.tasks[self.begun.saturating_sub(1) % self.tasks.len()]
+    }
+
+    /// The position of the task's kind: queries, then the two functions.
+    fn kind(&self) -> usize {
+        match self.task() {
+            Task::Query(position) => position,
+            Task::Refresh(function, _) => self.shared.queries.len() + function as usize,
+        }
     }
 }
 
 impl Workload for Stream<'_> {
     fn begin(&mut self) {
-        self.begun = 0;
+        (self.begun, self.is_measured) = (0, true);
+    }
+
+    fn due_ns(&mut self, _: u64) -> Option<u64> {
+        // A warm-up has no refresh functions: each set can be used once.
+        let has_queries = self.tasks.iter().any(|task| matches!(task, Task::Query(_)));
+        (!self.is_measured && !has_queries).then_some(u64::MAX)
     }
 
     fn start(&mut self, _: u64) -> Started {
         self.begun += 1;
-        self.asked = false;
-        Started { kind: self.current(), units: 1, transactions: 1 }
+        while !self.is_measured && matches!(self.task(), Task::Refresh(..)) {
+            self.begun += 1;
+        }
+        self.place = 0;
+        Started { kind: self.kind(), units: 1, transactions: 1 }
     }
 
     fn step(&mut self) -> Result<Step<'_>, ProbeError> {
-        if std::mem::replace(&mut self.asked, true) {
-            return Ok(Step::End);
-        }
-        let statement = Statement::Operation(self.first_operation + self.current());
-        Ok(Step::Request(Request::Execute { statement, parameters: &[], results: self.verified }))
+        let place = self.place;
+        self.place += 1;
+        let request = match self.task() {
+            Task::Query(position) => (place == 0).then_some(Request::Execute {
+                statement: Statement::Operation(self.first_operation + position),
+                parameters: &[],
+                results: self.shared.verified,
+            }),
+            Task::Refresh(function, set) => {
+                let refresh = self.shared.refresh.as_ref();
+                refresh.and_then(|refresh| refresh.request(function, set, place))
+            }
+        };
+        Ok(request.map_or(Step::End, Step::Request))
     }
 
     fn results(&mut self, results: &[Results]) -> Result<(), ProbeError> {
-        let query = self.queries[self.current()];
-        results.last().map_or(Ok(()), |results| verify(query, results)).map_err(ProbeError::study)
+        match (self.task(), results.last()) {
+            (Task::Query(position), Some(results)) => {
+                verify(self.shared.queries[position], results).map_err(ProbeError::study)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn cancelled(&mut self) -> bool {
+        if self.is_measured {
+            self.shared.cancelled[self.kind()].fetch_add(1, Ordering::Relaxed);
+        }
+        self.shared.limited
     }
 
     fn restart(&mut self) {
-        self.asked = false;
+        self.place = 0;
     }
 
     fn statement(&self) -> usize {
-        self.current()
+        self.kind()
     }
 }
 

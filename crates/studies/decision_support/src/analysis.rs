@@ -1,0 +1,84 @@
+//! The figures of reports: the geometric mean, and the queries that were cancelled at their time
+//! limit.
+
+use crate::probe::{CANCELLED, DecisionSupport};
+use ::probe::Probe as _;
+use analysis::{Estimate, Finding, FindingKind, Study, Summary, wording};
+use observations::Direction;
+use serde::Serialize;
+
+/// The study's part in the analysis of its runs.
+pub const STUDY: Study = Study { findings: Some(findings), ..Study::new("decision-support") };
+
+/// A configuration.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DecisionSupportFigures {
+    /// Its label.
+    pub configuration: String,
+    /// Queries and refresh functions of all trials.
+    pub queries: u64,
+    /// Geometric mean of the mean times in seconds; `None` where one of them has no time.
+    pub geometric_mean: Option<Estimate>,
+    /// Queries that were cancelled.
+    pub cancelled: Vec<Cancelled>,
+}
+
+/// A query that was cancelled at its time limit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cancelled {
+    /// Its name: `Q17`.
+    pub query: String,
+    /// How often, in all trials.
+    pub times: f64,
+}
+
+/// Figures of the configurations that ran decision support.
+pub fn figures(summary: &Summary) -> Vec<DecisionSupportFigures> {
+    (0..summary.configurations.len()).filter_map(|own| configuration(summary, own)).collect()
+}
+
+fn configuration(summary: &Summary, position: usize) -> Option<DecisionSupportFigures> {
+    summary.study(position).filter(|study| study.probe == DecisionSupport.name())?;
+    let trials = summary.grid.trials(position);
+    let means: Vec<f64> =
+        trials.iter().filter_map(|seen| seen.response("geometric_mean")).collect();
+    let mut cancelled = Vec::<Cancelled>::new();
+    for (query, times) in trials.iter().flat_map(|seen| CANCELLED.members(seen)) {
+        match cancelled.iter_mut().find(|own| own.query == query) {
+            Some(own) => own.times += times,
+            None => cancelled.push(Cancelled { query: query.to_owned(), times }),
+        }
+    }
+    Some(DecisionSupportFigures {
+        configuration: summary.recording.configurations[position].label.clone(),
+        queries: trials.iter().map(|seen| seen.work.amount).sum(),
+        geometric_mean: Estimate::from_values(&means, "s", Direction::LowerIsBetter),
+        cancelled,
+    })
+}
+
+/// One finding for each configuration with cancelled queries: its figures are lower bounds.
+fn findings(summary: &Summary) -> Vec<Finding> {
+    let all = figures(summary);
+    let bounded = all.iter().filter(|own| !own.cancelled.is_empty());
+    bounded
+        .map(|own| {
+            let with = match own.configuration.as_str() {
+                "" => String::new(),
+                label => format!(" ({label})"),
+            };
+            let times: f64 = own.cancelled.iter().map(|own| own.times).sum();
+            let were =
+                if times > 1.0 { format!("{times} queries were") } else { "1 query was".into() };
+            let names: Vec<String> = own.cancelled.iter().map(|own| own.query.clone()).collect();
+            Finding::new(
+                FindingKind::Responses,
+                format!(
+                    "Times{with} are lower bounds: {were} cancelled at workload.query_limit ({}).",
+                    wording::list(&names)
+                ),
+                "cancelled queries count with the time until then".to_owned(),
+            )
+        })
+        .collect()
+}

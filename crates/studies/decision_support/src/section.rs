@@ -1,0 +1,43 @@
+//! The section of reports.
+
+use crate::analysis::DecisionSupportFigures;
+use analysis::Summary;
+use report::text::label;
+use report::{Cell, Columns, Section, number};
+
+/// The section; `None` when decision support was not run.
+pub fn section(_: &Summary, all: &[DecisionSupportFigures]) -> Option<Section> {
+    if all.is_empty() {
+        return None;
+    }
+    let is_bounded = all.iter().any(|own| !own.cancelled.is_empty());
+    let mut section = Section::new("Decision support");
+    let mut table = Columns::for_rows(all);
+    table.name("configuration", |own| label(&own.configuration));
+    table.left("geometric mean s", |own| {
+        own.geometric_mean.as_ref().map(Cell::estimate_without_unit)
+    });
+    table.right("queries", |own| number::count(own.queries));
+    if is_bounded {
+        table.right("cancelled", |own| {
+            number::count(own.cancelled.iter().map(|own| own.times as u64).sum())
+        });
+        table.left("which", |own| {
+            let names = own.cancelled.iter().map(|own| format!("{} x{}", own.query, own.times));
+            names.collect::<Vec<_>>().join(", ")
+        });
+    }
+    section.table(table);
+    section.note(
+        "Geometric mean of the mean times of all queries, and of refresh functions where they \
+         ran: a query that takes half as long counts the same whether it is short or long. \
+         Results are not those of the council: nothing is audited.",
+    );
+    if is_bounded {
+        section.note(
+            "Queries were cancelled at workload.query_limit. They count with the time until then, \
+             so that the geometric mean and the means of these queries are lower bounds.",
+        );
+    }
+    Some(section)
+}
