@@ -45,6 +45,9 @@ fn file(url: &str, workload: &str, more: &str) -> String {
 
 const INSERTS: &str = "probe = \"insert\"\nconnections = 2\nrows = 500\nrows_per_transaction = 50";
 
+/// Order entry, whose tables would be beside those of the user.
+const ORDERS: &str = "probe = \"order-entry\"\nconnections = 1\ntransactions = 1";
+
 /// An insert load that runs until it is stopped.
 const ENDLESS: &str =
     "probe = \"insert\"\nconnections = 2\nduration = \"600 s\"\nrows_per_transaction = 10";
@@ -139,6 +142,10 @@ fn a_schema_that_is_not_ours_is_refused_and_one_of_a_killed_run_is_taken_over() 
         let before = contents(&server);
         let lab = lab(&file(&socket(&server), INSERTS, ""));
         lab.run(1).says("that Steelbench did not create");
+        assert_eq!(contents(&server), before);
+        lab.write("e.toml", &file(&socket(&server), ORDERS, ""));
+        let orders = lab.steelbench(&["run", "e.toml", "--fresh"]).expect(1);
+        orders.says("that Steelbench did not create");
         assert_eq!(contents(&server), before);
         client.batch("DROP SCHEMA steelbench CASCADE").unwrap();
         let before = contents(&server);

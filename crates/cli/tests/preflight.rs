@@ -45,6 +45,20 @@ fn rows_that_do_not_fit_are_refused_by_an_estimate() {
         .shows("/results: a trial needs 931 GiB or more (estimate");
 }
 
+/// 68.6 MB of rows for each warehouse, and procedures that SQLite does not have.
+#[test]
+fn order_entry_is_refused_before_anything_is_loaded() {
+    let work = |more| format!("probe = \"order-entry\"\nconnections = 1\ntransactions = 1\n{more}");
+    let many = work("warehouses = 100000");
+    let why = "a trial needs 6.24 TiB or more (estimate from its rows alone), ";
+    is_not_ready(&file("sqlite", "", &many, ""), why);
+    let lab = Lab::with(&file("sqlite", "", &work("logic = \"procedures\""), ""));
+    let why = "workload.logic: the procedures are written for postgres and mariadb only";
+    lab.steelbench(&["check", "e.toml"]).expect(2).says(why);
+    lab.run(2).says(why);
+    assert_eq!((lab.trials("t"), lab.work_folders().len()), (0, 0));
+}
+
 #[test]
 fn programs_that_are_not_there_are_refused() {
     let hook = |hook: &str| scripted(4, "", &format!("[hooks]\n{hook}\n"));

@@ -5,10 +5,10 @@ use crate::counts::{
     BY_NAME, DONE, LINES, REMOTE_LINES, REMOTE_PAYMENTS, REPEATED, ROLLED_BACK, SKIPPED,
 };
 use crate::kind::{CARDS, Kind};
-use crate::probe::{BOUND, OrderEntry, WAREHOUSES_LOADED};
+use crate::probe::{BOUND, CHECKPOINTS, OrderEntry, WAREHOUSES_LOADED};
 use crate::size::DISTRICTS;
 use ::probe::Probe as _;
-use analysis::{Estimate, Finding, FindingKind, Study, Summary, wording};
+use analysis::{Estimate, Finding, FindingKind, Study, Summary, TooFew, wording};
 use observations::{Direction, Observations};
 use serde::Serialize;
 
@@ -26,6 +26,8 @@ pub struct OrderEntryFigures {
     pub new_orders_each: Estimate,
     /// The most that terminals with these keying and thinking times can make; `None` without.
     pub bound: Option<f64>,
+    /// Checkpoints of the server in all trials; `None` where it does not count them.
+    pub checkpoints: Option<f64>,
     /// The five kinds of transactions.
     pub kinds: Vec<KindFigures>,
     /// Shares that the specification gives.
@@ -45,7 +47,7 @@ pub struct KindFigures {
     pub share: f64,
     /// Its share of the cards.
     pub cards: f64,
-    /// 90th percentile of the latency in ms; `None` when no trial had one.
+    /// 90th percentile of the latency in ms; `None` when a trial has too few transactions for it.
     pub p90: Option<Estimate>,
     /// Its limit in ms.
     pub limit_ms: f64,
@@ -120,6 +122,7 @@ fn configuration(summary: &Summary, position: usize) -> Option<OrderEntryFigures
         transactions,
         new_orders_each,
         bound: trials.iter().find_map(|seen| BOUND.read(seen)),
+        checkpoints: trials.iter().map(|seen| CHECKPOINTS.read(seen)).sum(),
         kinds,
         shares: shares.into_iter().filter(|share| share.of > 0.0).collect(),
         repeats: repeats(&trials),
@@ -130,7 +133,8 @@ fn kind_figures(trials: &[&Observations], kind: Kind, done: f64, all: f64) -> Ki
     let profile = kind.profile();
     let name = kind.percentile_name();
     let values: Vec<f64> = trials.iter().filter_map(|seen| seen.response(&name)).collect();
-    let p90 = Estimate::from_values(&values, "ms", Direction::LowerIsBetter);
+    let is_known = TooFew::find(&name, trials).is_none();
+    let p90 = Estimate::from_values(&values, "ms", Direction::LowerIsBetter).filter(|_| is_known);
     let limit_ms = profile.limit_s * 1e3;
     let least = |own: &Estimate| own.interval.map_or(own.mean, |interval| interval.low);
     KindFigures {

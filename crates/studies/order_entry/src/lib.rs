@@ -8,6 +8,7 @@
 //! - `procedures`: the transactions as stored procedures
 //! - `terminals`: the transactions of a connection; `counts`: their counts
 //! - [`conditions`]: the consistency of the database
+//! - `steady`: whether the throughput changed within a trial
 //! - `probe`: settings and a trial; `analysis`, `section`: what reports have of it
 
 mod analysis;
@@ -23,6 +24,7 @@ mod rows;
 mod section;
 mod size;
 mod statements;
+mod steady;
 mod tables;
 mod terminals;
 mod transaction;

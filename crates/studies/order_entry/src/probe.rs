@@ -10,10 +10,11 @@ use crate::random::{Constants, generator, shuffle};
 use crate::rows::fills;
 use crate::size::{DISTRICTS, Size};
 use crate::statements::operations;
+use crate::steady;
 use crate::tables::{LAYOUT, tables};
 use crate::terminals::{Plan, Terminals, recorded};
 use ::probe::data::{self, LOAD_S, answer, execute};
-use ::probe::load::{CONNECTIONS, DURATION, LoadPlan, THREADS, WARMUP, drive};
+use ::probe::load::{CONNECTIONS, DURATION, LoadPlan, THREADS, WARMUP, drive_counting};
 use ::probe::{Probe, ProbeError, Target, TrialContext};
 use engine::{Ability, Footprint};
 use experiment::common::{ENGINE, PROBE};
@@ -85,6 +86,8 @@ settings! {
 pub const BOUND: FactName = FactName::new("new_orders_bound", "new orders/min");
 /// Constants of the non-uniform distributions: `constant.last_name_load`.
 pub const CONSTANT: observations::FactFamily = observations::FactFamily::new("constant.", "");
+/// Checkpoints of the server that began in the measurement, where it counts them.
+pub const CHECKPOINTS: FactName = FactName::new("checkpoints", "");
 /// Warehouses that were checked after the trial.
 pub const CHECKED: FactName = FactName::new("warehouses_checked", "");
 /// Warehouses of the tables.
@@ -190,7 +193,8 @@ impl Probe for OrderEntry {
             seed: context.seed,
             total: Total::default(),
         };
-        let mut seen = drive(context, &plan, |number| Terminals::new(own.clone(), number))?;
+        let (mut seen, used) =
+            drive_counting(context, &plan, |number| Terminals::new(own.clone(), number))?;
         let counts = own.total.counts();
         let stored = answer(context, NEXT_ORDERS)? - before;
         let committed = counts.committed_ever;
@@ -199,6 +203,8 @@ impl Probe for OrderEntry {
         }
         let checked = check(context, size)?;
         add_responses(&mut seen, &counts, pace);
+        seen.warnings.extend(steady::warning(&seen));
+        seen.facts.extend(used.checkpoints.map(|count| CHECKPOINTS.record(count as f64)));
         seen.facts.push(LOAD_S.record(load_s));
         seen.facts.push(CHECKED.record(checked as f64));
         seen.facts.push(WAREHOUSES_LOADED.record(size.warehouses as f64));

@@ -30,21 +30,32 @@ pub fn section(_: &Summary, all: &[OrderEntryFigures]) -> Option<Section> {
     let mut section = Section::new("Order entry");
     let mut rates = Columns::for_rows(all);
     rates.name("configuration", |own| label(&own.configuration));
-    rates.left("new orders/min and warehouse", |own| {
-        Cell::estimate_without_unit(&own.new_orders_each)
-    });
-    rates.right("bound", |own| own.bound.map(|bound| Cell::from(bound).shown(figure(bound))));
-    rates.right("transactions", |own| number::grouped(own.transactions));
+    rates
+        .left("new orders/min, warehouse", |own| Cell::estimate_without_unit(&own.new_orders_each));
+    if all.iter().any(|own| own.bound.is_some()) {
+        rates.right("bound", |own| own.bound.map(|bound| Cell::from(bound).shown(figure(bound))));
+    }
+    rates.right("transactions", |own| count(own.transactions));
+    if all.iter().any(|own| own.checkpoints.is_some()) {
+        rates.right("checkpoints", |own| own.checkpoints.map(count));
+    }
     section.table(rates);
     let kinds = rows(all, |own| &own.kinds);
-    section.table(kinds_table(&kinds));
-    let shares = rows(all, |own| &own.shares);
+    section.table(percentiles_table(&kinds));
+    let mix = mix(all);
+    section.table(mix_table(&mix));
+    let shares = shares(all);
     section.table(shares_table(&shares));
     let repeats = rows(all, |own| &own.repeats);
     if repeats.is_empty() {
         section.line("The engine asked for no transaction to be repeated.");
     } else {
         section.table(repeats_table(&repeats));
+    }
+    if kinds.iter().any(|row| row.own.p90.is_none()) {
+        section.note(
+            "A 90th percentile needs 100 transactions of its kind in each trial: measure longer.",
+        );
     }
     section.note(
         "The load follows a public specification for order entry, but results are not audited and \
@@ -70,15 +81,45 @@ fn figure(value: f64) -> String {
     number::fixed(value, 2)
 }
 
-fn kinds_table<'a>(rows: &'a [Row<'a, KindFigures>]) -> Columns<'a, &'a Row<'a, KindFigures>> {
+/// A whole number of things.
+fn count(value: f64) -> Cell {
+    Cell::from(value).shown(number::count(value as u64))
+}
+
+/// The kinds of transactions of all configurations together: the mix belongs to the load.
+fn mix(all: &[OrderEntryFigures]) -> Vec<KindFigures> {
+    let transactions: f64 = all.iter().map(|own| own.transactions).sum();
+    let mut mix = all.first().map(|own| own.kinds.clone()).unwrap_or_default();
+    for (at, kind) in mix.iter_mut().enumerate() {
+        kind.done = all.iter().filter_map(|own| own.kinds.get(at)).map(|own| own.done).sum();
+        kind.share = if transactions > 0.0 { kind.done / transactions } else { 0.0 };
+    }
+    mix
+}
+
+/// The shares of all configurations together, those of the same specification.
+fn shares(all: &[OrderEntryFigures]) -> Vec<Share> {
+    let mut sums = Vec::<Share>::new();
+    for share in all.iter().flat_map(|own| &own.shares) {
+        let is_same = |sum: &&mut Share| {
+            sum.name == share.name && sum.specified.total_cmp(&share.specified).is_eq()
+        };
+        match sums.iter_mut().find(is_same) {
+            Some(sum) => (sum.count, sum.of) = (sum.count + share.count, sum.of + share.of),
+            None => sums.push(share.clone()),
+        }
+    }
+    sums
+}
+
+fn percentiles_table<'a>(
+    rows: &'a [Row<'a, KindFigures>],
+) -> Columns<'a, &'a Row<'a, KindFigures>> {
     let mut table = Columns::for_rows(rows);
     table.name("configuration", |row| label(row.configuration));
     table.left("kind", |row| row.own.name);
-    table.right("done", |row| number::grouped(row.own.done));
-    table.right("share", |row| Cell::percent(row.own.share, 2));
-    table.right("of a deck", |row| Cell::percent(row.own.cards, 2));
     table.left("90 % within ms", |row| row.own.p90.as_ref().map(Cell::estimate_without_unit));
-    table.right("limit ms", |row| number::grouped(row.own.limit_ms));
+    table.right("limit ms", |row| count(row.own.limit_ms));
     table.left("limit", |row| {
         row.own.p90.as_ref().map(|p90| match p90.interval {
             _ if row.own.is_over => Cell::new("exceeded".to_owned(), Tone::Bad),
@@ -90,14 +131,22 @@ fn kinds_table<'a>(rows: &'a [Row<'a, KindFigures>]) -> Columns<'a, &'a Row<'a, 
     table
 }
 
-fn shares_table<'a>(rows: &'a [Row<'a, Share>]) -> Columns<'a, &'a Row<'a, Share>> {
+fn mix_table(rows: &[KindFigures]) -> Columns<'_, &KindFigures> {
     let mut table = Columns::for_rows(rows);
-    table.name("configuration", |row| label(row.configuration));
-    table.left("share", |row| row.own.name);
-    table.right("number", |row| number::grouped(row.own.count));
-    table.right("of", |row| number::grouped(row.own.of));
-    table.right("measured", |row| Cell::percent(row.own.count / row.own.of, 2));
-    table.right("specified", |row| Cell::percent(row.own.specified, 2));
+    table.name("kind", |kind| kind.name);
+    table.right("done", |kind| count(kind.done));
+    table.right("share", |kind| Cell::percent(kind.share, 2));
+    table.right("of a deck", |kind| Cell::percent(kind.cards, 2));
+    table
+}
+
+fn shares_table(rows: &[Share]) -> Columns<'_, &Share> {
+    let mut table = Columns::for_rows(rows);
+    table.name("share", |share| share.name);
+    table.right("number", |share| count(share.count));
+    table.right("of", |share| count(share.of));
+    table.right("measured", |share| Cell::percent(share.count / share.of, 2));
+    table.right("specified", |share| Cell::percent(share.specified, 2));
     table
 }
 
@@ -106,6 +155,6 @@ fn repeats_table<'a>(rows: &'a [Row<'a, Repeats>]) -> Columns<'a, &'a Row<'a, Re
     table.name("configuration", |row| label(row.configuration));
     table.left("repeated", |row| row.own.kind);
     table.left("cause", |row| row.own.cause.as_str());
-    table.right("times", |row| number::grouped(row.own.times));
+    table.right("times", |row| count(row.own.times));
     table
 }

@@ -4,4 +4,5 @@
 mod killed;
 mod statements;
 mod support;
+mod terminals;
 mod trials;
