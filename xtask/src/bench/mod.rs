@@ -8,6 +8,7 @@ mod figures;
 mod load;
 mod mariadb;
 mod models;
+mod order_entry;
 mod peer_server;
 mod postgres;
 mod program;
@@ -22,7 +23,7 @@ const QUICK_SCALE: f64 = 0.1;
 
 type Measurement = fn(&Bench) -> Result<(), String>;
 
-const ALL: [(&str, Measurement); 28] = [
+const ALL: [(&str, Measurement); 30] = [
     ("insert", load::against_straight_loop),
     ("instruments", load::instruments_on_and_off),
     ("overhead", program::overhead),
@@ -44,6 +45,8 @@ const ALL: [(&str, Measurement); 28] = [
     ("postgres-load", postgres::same_load),
     ("postgres-observer", postgres::observer),
     ("postgres-population", postgres::population),
+    ("order-entry-cpu", order_entry::client_cpu),
+    ("order-entry-load", order_entry::load),
     ("mariadb-cpu", mariadb::client_cpu),
     ("mariadb-performance-schema", mariadb::performance_schema),
     ("mariadb-population", mariadb::population),
