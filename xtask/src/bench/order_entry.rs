@@ -38,15 +38,15 @@ const SCRIPTS: [(&str, u32, &str); 5] = [
     (
         "payment",
         10,
-        "\\set district random(1, 10)\n\\set customer ((random(0, 1023) | random(1, 3000)) + 259) % \
-         3000 + 1\n\\set paid random(100, 500000)\nCALL order_entry_payment(:home, :district, \
+        "\\set district random(1, 10)\n\\set customer ((random(0, 1023) | random(1, 3000)) + 259) \
+         % 3000 + 1\n\\set paid random(100, 500000)\nCALL order_entry_payment(:home, :district, \
          :home, :district, :customer::int, '', :paid / 100.0, now()::timestamp)\n",
     ),
     (
         "order-status",
         1,
-        "\\set district random(1, 10)\n\\set customer ((random(0, 1023) | random(1, 3000)) + 259) % \
-         3000 + 1\nCALL order_entry_order_status(:home, :district, :customer::int, '')\n",
+        "\\set district random(1, 10)\n\\set customer ((random(0, 1023) | random(1, 3000)) + 259) \
+         % 3000 + 1\nCALL order_entry_order_status(:home, :district, :customer::int, '')\n",
     ),
     (
         "delivery",
@@ -146,13 +146,13 @@ const EXPERIMENT: &str = "bench-order-entry";
 fn experiment(server: &PeerServer, warehouses: u32, load: &str) -> String {
     format!(
         "[target]\nengine = \"postgres\"\nurl = \"{}\"\n[workload]\nprobe = \
-         \"order-entry\"\nlogic = \"procedures\"\nwarehouses = {warehouses}\n{load}[observe]\nwaits \
-         = false\n[repeats]\nblocks = 1\n",
+         \"order-entry\"\nlogic = \"procedures\"\nwarehouses = \
+         {warehouses}\n{load}[observe]\nwaits = false\n[repeats]\nblocks = 1\n",
         server.url()
     )
 }
 
-/// Copies the tables of our load into a schema of the peer's, while a run of ours has them.
+/// Copies our tables into a schema of the peer's, while our run has them.
 fn fill_peer(bench: &Bench, server: &PeerServer, warehouses: u32) -> Result<(), String> {
     let file = bench.folder.join("bench-order-entry-tables.toml");
     let load = experiment(server, warehouses, "connections = 1\nduration = \"1 h\"\n");

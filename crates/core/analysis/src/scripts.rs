@@ -6,8 +6,8 @@ use crate::grid::{Grid, Repeats};
 use crate::response::distinct;
 use crate::{ConfigurationRow, Estimate, Interval, Summary, health};
 use observations::{
-    Direction, INITIAL_CONNECTION_TIME, Observations, SCRIPT_CHECKS, SCRIPT_COUNTS, SCRIPT_SHARES,
-    ScriptStatement,
+    Direction, INITIAL_CONNECTION_TIME, Latency, Observations, SCRIPT_CHECKS, SCRIPT_COUNTS,
+    SCRIPT_SHARES, ScriptStatement,
 };
 use serde::Serialize;
 
@@ -192,23 +192,28 @@ impl StatementFigures {
     }
 }
 
-/// The name under which the latencies of one of several scripts are recorded.
-fn latency_name(script: &str) -> String {
-    format!("transaction: {script}")
+/// Returns whether these are the latencies of one of several scripts, or of the only one. Their
+/// names are what the study times, and the script: `transaction: payment`, `query: Q1`.
+fn is_of(own: &Latency, script: Option<&str>) -> bool {
+    match own.name.split_once(": ") {
+        Some((_, name)) => script == Some(name),
+        None => script.is_none() && own.name != "service",
+    }
 }
 
 /// Transactions that a trial committed, of one of several scripts or of all.
 fn transactions(seen: &Observations, script: Option<&str>) -> u64 {
-    let Some(name) = script.map(latency_name) else { return seen.work.transactions };
-    seen.latencies.iter().filter(|own| own.name == name).map(|own| own.histogram.len()).sum()
+    if script.is_none() {
+        return seen.work.transactions;
+    }
+    seen.latencies.iter().filter(|own| is_of(own, script)).map(|own| own.histogram.len()).sum()
 }
 
 /// The mean latency of a trial's transactions; one in which an open loop was overloaded only
 /// measures how long it was.
 fn latency_ms(seen: &Observations, script: Option<&str>) -> Option<f64> {
-    let name = script.map_or_else(|| "transaction".to_owned(), latency_name);
     let recorded =
-        seen.latencies.iter().filter(|own| own.name == name && !own.histogram.is_empty());
+        seen.latencies.iter().filter(|own| is_of(own, script) && !own.histogram.is_empty());
     let (mut sum_ns, mut count) = (0.0, 0);
     for own in recorded.filter(|_| !health::is_overloaded(seen)) {
         sum_ns += own.histogram.min_mean_max_ns().1 * own.histogram.len() as f64;

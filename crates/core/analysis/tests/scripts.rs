@@ -5,8 +5,8 @@ use observations::{Fact, Histogram, Latency, Observations, ScriptStatement};
 use testing::recordings::{data_files, observed};
 
 /// A trial of 2 s in which a script ran 1,000 times and another 3,000 times; the first one's
-/// statement took `first_ms` each time.
-fn trial(first_ms: f64) -> Observations {
+/// statement took `first_ms` each time. `timed` is what the study times.
+fn trial(timed: &str, first_ms: f64) -> Observations {
     let statement = |script: &str, text: &str, count: u64, each_ms: f64| ScriptStatement {
         script: script.into(),
         text: text.into(),
@@ -19,7 +19,7 @@ fn trial(first_ms: f64) -> Observations {
     let latency = |script: &str, count: u64, each_ms: f64| {
         let mut histogram = Histogram::default();
         histogram.add((each_ms * 1e6) as u64, count);
-        Latency { name: format!("transaction: {script}"), histogram }
+        Latency { name: format!("{timed}: {script}"), histogram }
     };
     let mut seen = observed(2.0);
     seen.work.transactions = 4000;
@@ -36,9 +36,13 @@ fn trial(first_ms: f64) -> Observations {
 
 #[test]
 fn statements_have_means_with_intervals_over_trials() {
+    ["transaction", "query"].iter().for_each(|timed| have_means_with_intervals(timed));
+}
+
+fn have_means_with_intervals(timed: &str) {
     let mut run = data_files(&["1"], &[&[2.0, 2.0, 2.0]]);
     for (trial_record, first_ms) in run.trials.iter_mut().zip([1.0, 2.0, 3.0]) {
-        trial_record.observations = Some(trial(first_ms));
+        trial_record.observations = Some(trial(timed, first_ms));
     }
     let summary = summarize(&run);
     let all = summary.scripts();

@@ -1,6 +1,6 @@
 use crate::{
     ColumnMethods, ColumnStore, DatabaseFiles, Explainer, FileQueries, FileTarget, Planned, Plans,
-    Prerequisites, Recovery, ServerProcess, Servers, StatementLogs, Tables, WaitType,
+    Prerequisites, Recovery, Results, ServerProcess, Servers, StatementLogs, Tables, WaitType,
 };
 use experiment::{Configuration, Declaration, DurabilityRule, ExampleLevels, Invalid, choice};
 use observations::{EngineVersion, Fact, Operation, TimeUse, Wait, WaitedResource};
@@ -403,30 +403,6 @@ pub struct Done {
     pub results: Vec<Results>,
 }
 
-/// Rows of one statement.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Results {
-    /// Names of the columns.
-    pub columns: Vec<String>,
-    /// Number of rows.
-    pub rows: u64,
-    /// The last row as text.
-    pub last: Vec<Option<String>>,
-    /// The rows before it, where [`work::Work::keeps_rows`] wants them.
-    pub before: Vec<Vec<Option<String>>>,
-}
-
-impl Results {
-    /// Adds a row; the one before it is kept or not.
-    pub fn add(&mut self, row: Vec<Option<String>>, keeps: bool) {
-        let before = std::mem::replace(&mut self.last, row);
-        if keeps && self.rows > 0 {
-            self.before.push(before);
-        }
-        self.rows += 1;
-    }
-}
-
 choice! {
     /// State of the operating system's page cache for the target's files when measuring begins.
     pub enum CacheState {
@@ -597,6 +573,11 @@ impl EngineError {
     /// An error with the failed action and a message.
     pub fn failed(doing: impl Into<String>, message: impl fmt::Display) -> Self {
         Self::Engine { doing: doing.into(), message: message.to_string() }
+    }
+
+    /// A statement that was cancelled at its time limit.
+    pub fn time_limit(doing: &str, message: impl fmt::Display) -> Self {
+        Self::TimeLimit { doing: doing.into(), message: message.to_string() }
     }
 
     /// An error for a thread that could not be started.

@@ -25,6 +25,7 @@ pub mod planned;
 mod plans;
 mod preflight;
 pub mod query_reader;
+mod results;
 pub mod sample;
 pub mod server;
 mod session;
@@ -37,8 +38,8 @@ pub use column_store::{ColumnStore, Compressed, Stored};
 pub use dialect::Dialect;
 pub use engine::{
     Ability, Answer, CacheReport, CacheState, Collected, ConnectionSet, Done, Engine, EngineError,
-    EngineUse, Explained, Folders, Host, Instance, PageUse, Permits, Results, RetryCause,
-    SettingsForm, WaitCollector,
+    EngineUse, Explained, Folders, Host, Instance, PageUse, Permits, RetryCause, SettingsForm,
+    WaitCollector,
 };
 pub use facets::{
     ColumnMethods, DatabaseFiles, Explainer, FileQueries, FileTarget, Prerequisites, Recovery,
@@ -49,6 +50,7 @@ pub use planned::{NoPlan, PlanRequest, Planned};
 pub use plans::Plans;
 pub use preflight::{Footprint, Need, Preflight, Space};
 pub use query_reader::{QueryLimits, QueryReader};
+pub use results::Results;
 pub use server::{Dumps, LiveObserver, ObserveOptions, Server, ServerError, Servers};
 pub use session::{Session, SetOfOne};
 pub use setup::{SETUP_DUMP, SETUP_SQL};

@@ -33,8 +33,8 @@ impl TimeLimit {
         lock(&self.began).is_some_and(|began| began.elapsed() >= self.limit)
     }
 
-    /// Interrupts the statement that has exceeded the limit, if one has. It cannot end meanwhile,
-    /// so that the next one is not interrupted in its place.
+    /// Interrupts the statement that has exceeded the limit, if one has. It cannot end before the
+    /// interrupt, which would otherwise hit the next one.
     pub fn interrupt(&self, interrupt: impl FnOnce()) {
         let began = lock(&self.began);
         if began.is_some_and(|began| began.elapsed() >= self.limit) {
@@ -45,7 +45,7 @@ impl TimeLimit {
     /// The error of a statement that was cancelled.
     pub fn exceeded(&self) -> EngineError {
         let message = format!("cancelled after {} s", self.limit.as_secs_f64());
-        EngineError::TimeLimit { doing: "statement".into(), message }
+        EngineError::time_limit("statement", message)
     }
 }
 

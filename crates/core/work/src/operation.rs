@@ -19,8 +19,7 @@ pub struct Work {
     /// The time after which the engine cancels a statement of the load, where it has
     /// `Ability::TimeLimits`; `None`: no limit.
     pub statement_limit: Option<Duration>,
-    /// True if results that a request wants have all rows, not only the last one. Engines without
-    /// `Ability::TimeLimits` keep the last one.
+    /// True if results that a request wants have all rows; an engine may have only the last one.
     pub keeps_rows: bool,
     /// True if making the tables is the measurement: the server session that makes them belongs to
     /// the load, which ends when all data is on disk.

@@ -213,8 +213,7 @@ impl Host for DuckDbHost {
 /// Converts a DuckDB error. Its message starts with the kind of the error.
 fn failed(doing: impl Into<String>) -> impl FnOnce(DuckDbError) -> EngineError {
     move |error| {
-        let message = error.to_string();
-        let doing = doing.into();
+        let (message, doing) = (error.to_string(), doing.into());
         if ["No space left on device", "Disk quota exceeded"]
             .iter()
             .any(|full| message.contains(full))

@@ -197,7 +197,7 @@ fn prepared<'a>(
     place.as_mut().ok_or_else(|| EngineError::failed("preparing", "no statement was prepared"))
 }
 
-/// What is kept of results: anything, and all rows.
+/// The parts of results that are kept: anything at all, and all rows.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
     wanted: bool,

@@ -32,7 +32,7 @@ pub fn said_by_server(doing: &str, error: &ServerError) -> EngineError {
             EngineError::Violation { doing: doing.into(), message: error.to_string() }
         }
         // ER_STATEMENT_TIMEOUT of MariaDB, ER_QUERY_TIMEOUT of MySQL
-        1969 | 3024 => EngineError::TimeLimit { doing: doing.into(), message: error.to_string() },
+        1969 | 3024 => EngineError::time_limit(doing, error),
         // ER_DISK_FULL, ER_RECORD_FILE_FULL
         1021 | 1114 => EngineError::DiskFull { doing: format!("{doing}: {}", error.message) },
         _ => EngineError::failed(doing, error.to_string()),

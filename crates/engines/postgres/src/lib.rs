@@ -198,9 +198,7 @@ fn said_by_server(doing: &str, error: &crate::client::ServerError) -> EngineErro
             EngineError::Violation { doing: doing.into(), message: error.to_string() }
         }
         // query_canceled, also by a user
-        "57014" if error.message.contains("timeout") => {
-            EngineError::TimeLimit { doing: doing.into(), message: error.to_string() }
-        }
+        "57014" if error.message.contains("timeout") => EngineError::time_limit(doing, error),
         // disk_full
         "53100" => EngineError::DiskFull { doing: format!("{doing}: {}", error.message) },
         _ => EngineError::failed(doing, error.to_string()),

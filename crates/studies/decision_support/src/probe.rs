@@ -57,7 +57,7 @@ settings! {
     /// Queries to run (or one): "Q1" to "Q22". Default: all 22.
     pub NUMBERS: Vec<String> = "workload.queries", Kind::TextList => Operation;
     /// Parameters of the queries: those of the specification's validation, or drawn for each stream
-    /// (drawn). The seed of the block determines them, so that all its configurations have the same.
+    /// (drawn). The seed of the block determines them: its configurations have the same ones.
     pub PARAMETERS: Parameters = "workload.parameters", Parameters::KIND, "validation" => Operation;
     /// Run the refresh functions too: RF1 inserts 0.1 % new orders with their lines, RF2 deletes as
     /// many. One stream has RF1 before its queries and RF2 behind them; beside several streams, a

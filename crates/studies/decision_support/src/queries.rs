@@ -174,7 +174,8 @@ pub const QUERIES: [Query; 22] = [
         sql: "SELECT l_shipmode, sum(CASE WHEN o_orderpriority = '1-URGENT' OR o_orderpriority = \
               '2-HIGH' THEN 1 ELSE 0 END) AS high_line_count, sum(CASE WHEN o_orderpriority <> \
               '1-URGENT' AND o_orderpriority <> '2-HIGH' THEN 1 ELSE 0 END) AS low_line_count \
-              FROM orders, lineitem WHERE o_orderkey = l_orderkey AND l_shipmode IN ('{0}', '{1}') AND l_commitdate < l_receiptdate AND l_shipdate < l_commitdate AND \
+              FROM orders, lineitem WHERE o_orderkey = l_orderkey AND l_shipmode IN ('{0}', \
+              '{1}') AND l_commitdate < l_receiptdate AND l_shipdate < l_commitdate AND \
               l_receiptdate >= '{2}' AND l_receiptdate < '{3}' GROUP BY l_shipmode \
               ORDER BY l_shipmode",
     },
@@ -238,8 +239,8 @@ pub const QUERIES: [Query; 22] = [
         name: "discounted revenue",
         sql: "SELECT sum(l_extendedprice * (1 - l_discount)) AS revenue FROM lineitem, part \
               WHERE (p_partkey = l_partkey AND p_brand = '{0}' AND p_container IN ('SM \
-              CASE', 'SM BOX', 'SM PACK', 'SM PKG') AND l_quantity >= {1} AND l_quantity <= {2} AND \
-              p_size BETWEEN 1 AND 5 AND l_shipmode IN ('AIR', 'AIR REG') AND l_shipinstruct = \
+              CASE', 'SM BOX', 'SM PACK', 'SM PKG') AND l_quantity >= {1} AND l_quantity <= {2} \
+              AND p_size BETWEEN 1 AND 5 AND l_shipmode IN ('AIR', 'AIR REG') AND l_shipinstruct = \
               'DELIVER IN PERSON') OR (p_partkey = l_partkey AND p_brand = '{3}' AND \
               p_container IN ('MED BAG', 'MED BOX', 'MED PKG', 'MED PACK') AND l_quantity >= {4} \
               AND l_quantity <= {5} AND p_size BETWEEN 1 AND 10 AND l_shipmode IN ('AIR', 'AIR \

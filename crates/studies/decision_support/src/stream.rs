@@ -40,7 +40,7 @@ pub enum Task {
     Refresh(Function, usize),
 }
 
-/// What all streams of a trial share.
+/// The parts of a trial that its streams share.
 #[derive(Clone)]
 pub struct Shared<'a> {
     /// Its queries.

@@ -78,7 +78,7 @@ fn the_published_answers_are_found_at_scale_1() {
     published_answers(&engine);
 }
 
-/// The same on the other engines.
+/// Every engine finds them, not only DuckDB.
 #[test]
 #[ignore = "takes many minutes; run it after a change of the queries"]
 fn all_engines_find_the_published_answers_at_scale_1() {
