@@ -7,7 +7,7 @@ use command_line::{Context, ExitCode, Failure, Tool, output, results, signals};
 use engine::Permits;
 use experiment::common::PROBE;
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, QUESTION, TRIAL_TIME_S};
-use experiment::{Blocks, Design, Experiment, Plan, Volume};
+use experiment::{Blocks, Design, Experiment, Plan, Stage, Volume};
 use observations::number::plural;
 use report::{ScreeningPlan, SurfacePlan, Text};
 use runner::{Findings, RefusedStatement};
@@ -188,8 +188,10 @@ fn as_text(
     lines.extend(screening(experiment).iter().flat_map(ScreeningPlan::lines));
     lines.extend(race(experiment));
     lines.extend(surface(experiment).iter().flat_map(SurfacePlan::lines));
-    let (configurations, trials) = (plural(number, "configuration"), plural(plan.len(), "trial"));
-    lines.push(format!("{configurations} x {repeats}{setups} = {trials}, seed {seed}"));
+    let own = plural(experiment.own_configurations(), "configuration");
+    let trials = plural(plan.len(), "trial");
+    let extensions: String = experiment.stages.iter().map(extension).collect();
+    lines.push(format!("{own} x {repeats}{setups}{extensions} = {trials}, seed {seed}"));
     let trial_max = minutes(experiment.get(TRIAL_TIME_S));
     lines.push(format!("time: {}; at most {trial_max} per trial", estimate.text(plan.len())));
     lines.extend(experiment.left_out.iter().map(ToString::to_string));
@@ -228,11 +230,19 @@ fn as_text(
     lines.iter().map(line).collect()
 }
 
+/// The trials of an extension: ` + fold: 8 x 2 blocks`.
+fn extension(stage: &Stage) -> String {
+    let blocks = plural(stage.blocks.clone().count(), "block");
+    let (kind, runs) = (stage.extension.step.kind(), stage.configurations.len());
+    format!(" + {kind}: {runs} x {blocks}")
+}
+
 /// The screening design of an experiment; `None` of a grid.
 fn screening(experiment: &Experiment) -> Option<ScreeningPlan<'_>> {
-    let Design::Screening(design) = &experiment.design else { return None };
+    let Design::Screening(runs) = &experiment.design else { return None };
     let factors = experiment.factors.iter().map(|factor| factor.name.as_str()).collect();
-    Some(ScreeningPlan { design, factors, blocks: repeats(experiment) })
+    let (design, centre_points) = (&runs.design, runs.centre_points);
+    Some(ScreeningPlan { design, factors, centre_points, blocks: repeats(experiment) })
 }
 
 /// The least number of repeats.

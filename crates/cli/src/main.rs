@@ -13,6 +13,7 @@ mod registry;
 mod report_file;
 mod run;
 mod show;
+mod steps;
 mod workload;
 
 use check::Check;

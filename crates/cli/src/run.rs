@@ -1,5 +1,6 @@
 //! `steelbench run`
 
+use crate::steps::NextStep;
 use clap::Parser;
 use command_line::session::{Session, exit_code};
 use command_line::{Context, ExitCode, Failure, Tool, results};
@@ -18,8 +19,10 @@ pub struct Run {
     #[arg(short = 'o', long, value_name = "FILE")]
     pub results: Option<PathBuf>,
     /// Start a new run in the results file; earlier runs are kept
-    #[arg(long)]
+    #[arg(long, conflicts_with = "NextStep")]
     pub fresh: bool,
+    #[command(flatten)]
+    pub step: NextStep,
     /// Rerun trials that failed as often as `repeats.retries` permits
     #[arg(long, conflicts_with = "fresh")]
     pub retry_failed: bool,
@@ -61,8 +64,14 @@ impl Tool for Run {
     fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
         let experiment = context.experiment(&self.file)?;
         refuse_knobs(&experiment, &self.file)?;
+        let results = results::path(self.results.as_ref(), &experiment.name);
+        let experiment = if self.fresh {
+            experiment
+        } else {
+            self.step.apply(context, &self.file, experiment, &results)?
+        };
         let session = Session {
-            results: results::path(self.results.as_ref(), &experiment.name),
+            results,
             fresh: self.fresh,
             retry_failed: self.retry_failed,
             manual_done: self.manual_done,

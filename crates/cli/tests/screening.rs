@@ -134,3 +134,85 @@ fn a_run_without_a_value_leaves_effects_out() {
     let text = lab.steelbench(&["show", "screened"]).expect(0).stdout;
     assert!(!text.contains("raises") && !text.contains("lowers"), "{text}");
 }
+
+/// Three effects in a design of resolution III: C may be AB. The fold-over separates them, the
+/// confirmation agrees, and everything is in one run of the results file.
+#[test]
+fn a_fold_a_confirmation_and_a_surface_extend_the_recording() {
+    let lab = Lab::with(&NUMERIC);
+    lab.run(0);
+    assert_eq!(lab.trials("numeric"), 16);
+    let first = lab.steelbench(&["show", "numeric"]).expect(0).stdout;
+    let words = first.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "Next steps",
+        "steelbench run numeric.toml --fold",
+        "steelbench run numeric.toml --confirm",
+    ] {
+        assert!(words.contains(part), "{part} is missing in\n{first}");
+    }
+    let fold = lab.steelbench(&["run", "e.toml", "--fold"]).expect(0);
+    assert!(fold.stdout.contains("Folded of all factors"), "{}", fold.stdout);
+    assert_eq!(lab.trials("numeric"), 32);
+    let shown = &lab.json(&["show", "numeric"])[0]["screening"];
+    assert_eq!(shown["resolution"], 4);
+    assert_eq!(shown["runs"], 16);
+    let effect = |name: &str| {
+        let all = shown["effects"].as_array().unwrap().iter();
+        let mut own = all.filter(|own| own["chain"][0] == name);
+        (own.next().unwrap()["value"].as_f64().unwrap() * 1e3, own.count())
+    };
+    // 1 or 3 ms, 4 or 2 transactions.
+    for (name, ms) in [("A", 6.0), ("C", -4.0), ("AC", -2.0), ("B", 0.0), ("D", 0.0)] {
+        let (value, others) = effect(name);
+        assert!((value - ms).abs() < 1e-6 && others == 0, "{name}: {value} in {shown}");
+    }
+    lab.steelbench(&["run", "e.toml", "--fold"]).expect(2).says("the recording has this fold");
+
+    let confirm = lab.steelbench(&["run", "e.toml", "--confirm"]).expect(0);
+    assert!(confirm.stdout.contains("Confirmed: in fresh blocks"), "{}", confirm.stdout);
+    let shown = &lab.json(&["show", "numeric"])[0]["screening"]["confirmations"][0];
+    let difference = &shown["differences"][0];
+    assert_eq!(difference["verdict"], "confirmed", "{shown}");
+    // The baseline takes 4 transactions of 1 ms, the best run 2 of them.
+    let close = |key: &str| (difference[key].as_f64().unwrap() + 2e-3).abs() < 1e-9;
+    assert!(close("measured") && close("predicted"), "{shown}");
+
+    let surface = lab.steelbench(&["run", "e.toml", "--surface"]).expect(0);
+    assert!(surface.stdout.contains("Response surface: 2 factors"), "{}", surface.stdout);
+    // Two axial points for each of two factors and three of the centre.
+    let recorded = lab.steelbench(&["export", "numeric", "--format", "csv"]).expect(0).stdout;
+    for (stage, runs) in [("stage=fold", 16), ("stage=confirm", 15), ("stage=surface", 14)] {
+        assert_eq!(recorded.lines().filter(|line| line.contains(stage)).count(), runs, "{stage}");
+    }
+    // The file of the user has no extensions; the recording keeps them.
+    assert!(!lab.read("e.toml").contains("[[extension]]"));
+    lab.run(0);
+    assert_eq!(lab.trials("numeric"), 16 + 16 + 15 + 14);
+    lab.steelbench(&["report", "numeric", "--output", "r.html"]).expect(0);
+    assert!(lab.read("r.html").contains("Confirmation of"));
+}
+
+/// A run is a time by two numeric factors; the others have no effect.
+const NUMERIC: &str = r#"
+[experiment]
+name = "numeric"
+response = "elapsed"
+[target]
+engine = "null"
+[workload]
+probe = "insert"
+connections = 1
+rows = 40
+[design]
+kind = "screening"
+resolution = "III"
+[factors]
+"target.delay" = ["1 ms", "3 ms"]
+"target.data_files" = [1, 3]
+"workload.rows_per_transaction" = [10, 20]
+"workload.initial_rows" = [0, 10]
+"target.waits" = ["LOG_WRITE log 0.4 0.1", "LOG_WRITE log 0.2 0.1"]
+[repeats]
+blocks = 2
+"#;

@@ -1,14 +1,21 @@
 //! The effects of a screening design, each with its alias chain: the terms that the design cannot
 //! tell apart.
 
+mod confirmation;
+mod layout;
 mod sentences;
+mod steps;
 
-use designs::{Chain, Contrasts, Design, Lenth, Stratum, Term};
-use observations::{FactorRecord, Recording};
+pub use confirmation::{ConfirmedDifference, ScreeningConfirmation};
+pub use designs::Verdict;
+pub use steps::{NextStep, StepError};
+
+use designs::{Chain, Contrasts, Curvature, Design, Lenth, Stratum, Term};
+use layout::{Layout, Values, centred_blocks, means};
+use observations::{Direction, FactorRecord, Recording};
 use serde::Serialize;
 use statistics::Interval;
 use statrs::distribution::{ContinuousCDF, Normal};
-use std::collections::BTreeMap;
 
 /// Sizes of models of Plackett-Burman designs.
 const MODEL_TERMS_MAX: usize = 4;
@@ -18,7 +25,7 @@ const MODELS_OF_SIZE: usize = 2;
 /// A screening design with its effects.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Screening {
-    /// Configurations that are run.
+    /// Configurations that effects are estimated from: those of the design and its fold-over.
     pub runs: usize,
     /// Factors with their letters, in the order of the file.
     pub factors: Vec<ScreenedFactor>,
@@ -38,6 +45,44 @@ pub struct Screening {
     pub missing: Vec<usize>,
     /// Models of a Plackett-Burman design with interactions, by their number of terms.
     pub models: Vec<ScreeningModel>,
+    /// The fold-over, if one was run.
+    pub fold: Option<FoldOver>,
+    /// The test of curvature, of a design with centre points.
+    pub curvature: Option<CentreTest>,
+    /// Confirmations in their order.
+    pub confirmations: Vec<ScreeningConfirmation>,
+    /// The steps that make sense now.
+    pub next: Vec<NextStep>,
+    #[serde(skip)]
+    layout: Layout,
+    #[serde(skip)]
+    higher_is_better: bool,
+}
+
+/// The runs of a fold-over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FoldOver {
+    /// The factor that it reverses, by its position; `None`: all.
+    pub factor: Option<usize>,
+    /// Runs.
+    pub runs: usize,
+    /// True if a block of it is complete, so that it counts.
+    pub complete: bool,
+}
+
+/// The test of curvature.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct CentreTest {
+    /// Mean of the centre points less that of the runs.
+    pub value: f64,
+    /// 95 % interval.
+    pub interval: Interval,
+    /// The p-value of "no curvature".
+    pub p_value: f64,
+    /// Degrees of freedom.
+    pub df: f64,
+    /// Centre points in each block.
+    pub centre_points: usize,
 }
 
 /// A factor with its letter in alias chains.
@@ -74,6 +119,19 @@ pub struct ScreenedEffect {
     pub between_setups: bool,
     /// True if it is significant at 95 % over all effects; `None` if it was not tested.
     pub significant: Option<bool>,
+    /// The terms of its chain.
+    #[serde(skip)]
+    terms: Vec<Term>,
+    /// Its error; `None` if it was not tested.
+    #[serde(skip)]
+    error: Option<EffectError>,
+}
+
+/// The error of an effect.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct EffectError {
+    standard_error: f64,
+    df: f64,
 }
 
 /// How effects were tested.
@@ -153,73 +211,34 @@ fn screened((position, factor): (usize, &FactorRecord)) -> ScreenedFactor {
     }
 }
 
-/// The coded levels of the recorded configurations; `None` where a factor has not two levels.
-fn recorded_design(recording: &Recording) -> Option<Design> {
-    let coded = |factor: &FactorRecord, label: &str| match &factor.levels[..] {
-        [low, _] if low == label => Some(-1),
-        [_, high] if high == label => Some(1),
+/// The factor that distinguishes the runs of a fold-over from those of the design; `None`: all do.
+fn folded_factor(layout: &Layout) -> Option<usize> {
+    let (own, fold) = (layout.design.corners.first()?, layout.fold.as_ref()?.corners.first()?);
+    let levels = layout.coded[*own].iter().zip(&layout.coded[*fold]);
+    let reversed: Vec<usize> =
+        levels.enumerate().filter(|(_, (own, fold))| own != fold).map(|(at, _)| at).collect();
+    match reversed[..] {
+        [only] => Some(only),
         _ => None,
-    };
-    let run = |own: &observations::ConfigurationRecord| {
-        let factors = recording.factors.iter();
-        factors.map(|factor| coded(factor, own.level(&factor.name)?)).collect::<Option<Vec<i8>>>()
-    };
-    Some(Design::new(recording.configurations.iter().map(run).collect::<Option<_>>()?))
-}
-
-fn resolution(contrasts: &Contrasts) -> usize {
-    let mut chains = contrasts.chains.iter().filter(|chain| chain.terms.len() > 1);
-    if !contrasts.partial.is_empty() || chains.clone().any(|own| own.terms[0].factors.len() == 1) {
-        return 3;
-    }
-    if chains.next().is_some() { 4 } else { 5 }
-}
-
-/// Values of all runs in each block or set-up that has all of them.
-struct Values {
-    repeats: Vec<Vec<f64>>,
-    setups: bool,
-    /// Repeats of the first stage of adaptive blocks.
-    first: usize,
-}
-
-impl Values {
-    fn complete(recording: &Recording, values: ValuesOfRun<'_>, has_setups: bool) -> Self {
-        let runs = recording.configurations.len();
-        let mut blocks: BTreeMap<u32, Vec<Option<f64>>> = BTreeMap::new();
-        for run in 0..runs {
-            for (block, value) in values(run) {
-                blocks.entry(block).or_insert_with(|| vec![None; runs])[run] = Some(value);
-            }
-        }
-        let complete: Vec<(u32, Vec<f64>)> = blocks
-            .into_iter()
-            .filter_map(|(block, own)| Some((block, own.into_iter().collect::<Option<Vec<_>>>()?)))
-            .collect();
-        let setup_of: BTreeMap<u32, u32> =
-            recording.trials.iter().map(|trial| (trial.block, trial.setup)).collect();
-        let setup = |block: &u32| setup_of.get(block).copied().unwrap_or(1);
-        let mut by_setup: BTreeMap<u32, Vec<&Vec<f64>>> = BTreeMap::new();
-        for (block, values) in &complete {
-            by_setup.entry(setup(block)).or_default().push(values);
-        }
-        if has_setups && by_setup.len() > 1 {
-            let repeats = by_setup.into_values().map(|all| means(&all)).collect();
-            return Self { repeats, setups: true, first: usize::MAX };
-        }
-        let first = recording.run.adaptive.map_or(usize::MAX, |adaptive| {
-            complete.iter().filter(|(block, _)| *block <= adaptive.min).count()
-        });
-        let repeats = complete.into_iter().map(|(_, values)| values).collect();
-        Self { repeats, setups: false, first }
     }
 }
 
-/// The mean of each run.
-fn means(repeats: &[&Vec<f64>]) -> Vec<f64> {
-    let n = repeats.len() as f64;
-    let runs = repeats.first().map_or(0, |values| values.len());
-    (0..runs).map(|run| repeats.iter().map(|values| values[run]).sum::<f64>() / n).collect()
+/// The values without the means of both halves of a folded design.
+fn without_halves(design: &Design, means: &[f64]) -> Vec<f64> {
+    let mean_of = |block: usize| {
+        let own = means.iter().zip(design.blocks()).filter(|(_, own)| **own == block);
+        let own: Vec<f64> = own.map(|(value, _)| *value).collect();
+        own.iter().sum::<f64>() / own.len() as f64
+    };
+    let halves = [mean_of(0), mean_of(1)];
+    means.iter().zip(design.blocks()).map(|(value, block)| value - halves[*block]).collect()
+}
+
+fn curvature(layout: &Layout, values: ValuesOfRun<'_>) -> Option<CentreTest> {
+    let parts = layout.parts().map(|part| centred_blocks(part, values));
+    let Curvature { value, interval, p_value, df } = Curvature::new(&parts.collect::<Vec<_>>())?;
+    let centre_points = layout.design.centre.len();
+    Some(CentreTest { value, interval, p_value, df, centre_points })
 }
 
 fn models(design: &Design, means: &[f64]) -> Vec<ScreeningModel> {
@@ -237,44 +256,85 @@ fn models(design: &Design, means: &[f64]) -> Vec<ScreeningModel> {
 }
 
 impl Screening {
-    /// The effects of a run with a screening design on a response; `None` where a factor has not
-    /// two levels.
-    pub fn estimate(recording: &Recording, unit: &str, values: ValuesOfRun<'_>) -> Option<Self> {
-        let design = recorded_design(recording)?;
+    /// The effects of a run with a screening design on a response with this unit and direction;
+    /// `None` where a factor has other levels than those of a screening.
+    pub fn estimate(
+        recording: &Recording,
+        (unit, direction): (&str, Direction),
+        values: ValuesOfRun<'_>,
+    ) -> Option<Self> {
+        let layout = Layout::new(recording)?;
+        let response = (unit, direction);
+        let mut screening = Self::of_layout(layout, recording, response, values);
+        screening.add_confirmations(recording, response, values);
+        screening.next = screening.next_steps(recording);
+        Some(screening)
+    }
+
+    fn of_layout(
+        mut layout: Layout,
+        recording: &Recording,
+        (unit, direction): (&str, Direction),
+        values_of: ValuesOfRun<'_>,
+    ) -> Self {
+        let hard: Vec<usize> =
+            (0..recording.factors.len()).filter(|i| recording.factors[*i].hard_to_change).collect();
+        let complete =
+            |layout: &Layout| Values::complete(layout, recording, values_of, !hard.is_empty());
+        let mut values = complete(&layout);
+        let mut fold = layout.fold.as_ref().map(|part| FoldOver {
+            factor: folded_factor(&layout),
+            runs: part.corners.len(),
+            complete: true,
+        });
+        if let Some(fold) = &mut fold
+            && values.repeats.is_empty()
+        {
+            fold.complete = false;
+            layout.fold = None;
+            values = complete(&layout);
+        }
+        let design = layout.corners();
         let contrasts = Contrasts::with_unassigned(&design);
+        let resolution = design.separation();
         let mut screening = Self {
             runs: design.runs().len(),
             factors: recording.factors.iter().enumerate().map(screened).collect(),
-            resolution: resolution(&contrasts),
-            partial_aliases: !contrasts.partial.is_empty(),
+            resolution,
+            partial_aliases: !contrasts.partial.is_empty() && resolution == 3,
             mean: None,
             unit: unit.to_owned(),
             effects: Vec::new(),
             test: None,
             missing: Vec::new(),
             models: Vec::new(),
+            fold,
+            curvature: curvature(&layout, values_of),
+            confirmations: Vec::new(),
+            next: Vec::new(),
+            layout,
+            higher_is_better: direction == Direction::HigherIsBetter,
         };
-        screening.add_effects(recording, values, &design, &contrasts);
-        Some(screening)
+        if values.repeats.is_empty() {
+            let runs = screening.layout.design.corners.iter().enumerate();
+            let missing = runs.filter(|(_, run)| values_of(**run).is_empty());
+            screening.missing = missing.map(|(position, _)| position).collect();
+            return screening;
+        }
+        screening.add_effects(&hard, &values, &design, &contrasts);
+        screening
     }
 
     fn add_effects(
         &mut self,
-        recording: &Recording,
-        values_of: ValuesOfRun<'_>,
+        hard: &[usize],
+        values: &Values,
         design: &Design,
         contrasts: &Contrasts,
     ) {
-        let hard: Vec<usize> =
-            (0..recording.factors.len()).filter(|i| recording.factors[*i].hard_to_change).collect();
-        let values = Values::complete(recording, values_of, !hard.is_empty());
-        if values.repeats.is_empty() {
-            self.missing = (0..self.runs).filter(|run| values_of(*run).is_empty()).collect();
-            return;
-        }
         let means = means(&values.repeats.iter().collect::<Vec<_>>());
         self.mean = Some(means.iter().sum::<f64>() / means.len() as f64);
-        let plots = design.whole_plots(&hard);
+        let plots = design.whole_plots(hard);
         let is_between = |chain: &Chain| !hard.is_empty() && plots.has(&chain.coefficients);
         self.effects = contrasts
             .chains
@@ -282,7 +342,7 @@ impl Screening {
             .map(|chain| ScreenedEffect {
                 chain: chain_names(&chain.terms),
                 factor: match &chain.terms[..] {
-                    [only] if only.factors.len() == 1 && contrasts.partial.is_empty() => {
+                    [only] if only.factors.len() == 1 && !self.partial_aliases => {
                         only.factors.first().copied()
                     }
                     _ => None,
@@ -293,15 +353,17 @@ impl Screening {
                 adjusted_p: None,
                 between_setups: is_between(chain),
                 significant: None,
+                terms: chain.terms.clone(),
+                error: None,
             })
             .collect();
         if values.repeats.len() > 1 {
-            self.test_repeats(contrasts, &values);
+            self.test_repeats(contrasts, values);
         } else {
             self.test_once(&means);
         }
-        if self.partial_aliases {
-            self.models = models(design, &means);
+        if !contrasts.partial.is_empty() {
+            self.models = models(design, &without_halves(design, &means));
         }
         self.effects.sort_by(|one, other| other.value.abs().total_cmp(&one.value.abs()));
         let all = self.effects.len() as f64;
@@ -329,6 +391,8 @@ impl Screening {
             df = df.or(Some(stratum.df));
             for (position, effect) in own.into_iter().zip(&stratum.effects) {
                 self.effects[position].interval = Some(effect.interval);
+                let (standard_error, df) = (stratum.standard_error, stratum.df);
+                self.effects[position].error = Some(EffectError { standard_error, df });
                 p_values[position] = Some(effect.p_value);
             }
         }
@@ -355,6 +419,9 @@ impl Screening {
         let rounding = 1e-12 * means.iter().map(|value| value.abs()).fold(0.0, f64::max);
         for effect in self.effects.iter_mut().filter(|effect| !effect.between_setups) {
             effect.significant = Some(effect.value.abs() > limits.simultaneous.max(rounding));
+            // The degrees of freedom that Lenth gives the pseudo standard error.
+            let df = sizes.len() as f64 / 3.0;
+            effect.error = Some(EffectError { standard_error: lenth.pse, df });
         }
         self.test = Some(EffectTest::Lenth {
             pse: lenth.pse,

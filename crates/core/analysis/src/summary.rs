@@ -148,7 +148,9 @@ impl Summary<'_> {
         let values =
             |run: usize| self.figures.iter().flat_map(|figures| figures.values(run)).collect();
         let estimated = self.screening.get_or_init(|| {
-            let estimate = || Screening::estimate(self.recording, self.unit(), &values);
+            let response = self.response.as_ref()?;
+            let response = (response.unit.as_str(), response.direction);
+            let estimate = || Screening::estimate(self.recording, response, &values);
             (self.design == DesignKind::Screening).then(estimate).flatten()
         });
         estimated.as_ref()

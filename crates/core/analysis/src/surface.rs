@@ -7,7 +7,7 @@ use crate::Summary;
 use crate::screening::ValuesOfRun;
 pub use designs::{Kind, LackOfFit};
 use designs::{Order, Stationary, Surface};
-use experiment::{DesignKind, SurfaceFactor};
+use experiment::{DesignKind, Extension, Step, SurfaceFactor};
 use observations::{Direction, Recording};
 use serde::Serialize;
 use statistics::Interval;
@@ -219,22 +219,36 @@ impl SurfaceReport {
         values: ValuesOfRun<'_>,
     ) -> Option<Self> {
         let factors = SurfaceFactor::from_source(&recording.run.source);
+        let runs: Vec<usize> = (0..recording.configurations.len()).collect();
+        Self::of_runs(recording, factors, &runs, (unit, direction), values)
+    }
+
+    /// The surface over some factors through some runs.
+    fn of_runs(
+        recording: &Recording,
+        factors: Vec<SurfaceFactor>,
+        runs: &[usize],
+        (unit, direction): (&str, Direction),
+        values: ValuesOfRun<'_>,
+    ) -> Option<Self> {
         if factors.is_empty() {
             return None;
         }
         let mut points = Vec::new();
-        for (position, configuration) in recording.configurations.iter().enumerate() {
+        for position in runs {
+            let configuration = &recording.configurations[*position];
             let code = |own: &SurfaceFactor| own.code(configuration.level(&own.name)?);
             let coded: Vec<f64> = factors.iter().map(code).collect::<Option<_>>()?;
-            let own = values(position).into_iter();
+            let own = values(*position).into_iter();
             points.extend(own.map(|(block, value)| SurfacePoint {
                 coded: coded.clone(),
                 block,
                 value,
             }));
         }
+        let own = recording.trials.iter().filter(|own| runs.contains(&own.configuration));
         let mut attempted: Vec<(usize, u32)> =
-            recording.trials.iter().map(|own| (own.configuration, own.block)).collect();
+            own.map(|own| (own.configuration, own.block)).collect();
         attempted.sort_unstable();
         attempted.dedup();
         let axes = factors.into_iter().map(|factor| SurfaceAxis {
@@ -411,14 +425,41 @@ fn term_name(term: &[usize]) -> String {
 }
 
 impl Summary<'_> {
-    /// The surface of a run with such a design; `None` of another design, and without a response.
+    /// The surface of a run with such a design or of a screening that continues as one; `None` of
+    /// another design, and without a response.
     pub fn surface(&self) -> Option<SurfaceReport> {
-        if self.design != DesignKind::ResponseSurface {
-            return None;
-        }
         let response = self.response.as_ref()?;
+        let response = (self.unit(), response.direction);
         let values =
             |run: usize| self.figures.iter().flat_map(|figures| figures.values(run)).collect();
-        SurfaceReport::estimate(self.recording, (self.unit(), response.direction), &values)
+        match self.design {
+            DesignKind::ResponseSurface => {
+                SurfaceReport::estimate(self.recording, response, &values)
+            }
+            DesignKind::Screening => {
+                let (factors, runs) = self.screened_surface()?;
+                SurfaceReport::of_runs(self.recording, factors, &runs, response, &values)
+            }
+            DesignKind::Grid | DesignKind::Race => None,
+        }
+    }
+
+    /// The factors and the runs of the surface that a screening continues as.
+    fn screened_surface(&self) -> Option<(Vec<SurfaceFactor>, Vec<usize>)> {
+        let extensions = Extension::from_source(&self.recording.run.source);
+        let centre = extensions.into_iter().find_map(|own| match own.step {
+            Step::Surface { centre } => Some(centre),
+            _ => None,
+        })?;
+        let screening = self.screening()?;
+        let numeric = SurfaceFactor::numeric_from_source(&self.recording.run.source);
+        let own = screening.factors.iter().zip(&centre).filter(|(_, level)| **level == 0);
+        let factor = |name: &str| {
+            let found = numeric.iter().find(|(own, _)| own == name)?;
+            found.1.clone().ok()
+        };
+        let factors = own.map(|(own, _)| factor(&own.name)).collect::<Option<_>>()?;
+        let added = screening.stage("surface")?;
+        Some((factors, [&screening.around(&centre)[..], added].concat()))
     }
 }

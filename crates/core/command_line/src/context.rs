@@ -112,11 +112,18 @@ impl Context {
         let name = path.display().to_string();
         let source = experiment::read_text(path, experiment::SOURCE_BYTES_MAX)
             .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
-        let mut read = experiment::parse(&source, &self.registry.catalog());
-        if let Ok(experiment) = &mut read {
-            experiment.folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        }
-        self.validated(read, &name, &source)
+        self.experiment_of(path, &source)
+            .map_err(|errors| Failure::usage(errors.render(&name, &source)))
+    }
+
+    /// Validates this text in the place of an experiment file.
+    ///
+    /// # Errors
+    /// All that is wrong with it, each with its line.
+    pub fn experiment_of(&self, path: &Path, source: &str) -> Result<Experiment, FileErrors> {
+        let mut experiment = experiment::parse(source, &self.registry.catalog())?;
+        experiment.folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        runner::load(self.registry, experiment)
     }
 
     /// Validates the experiment of a quick command. Errors call its file `name`.

@@ -37,46 +37,70 @@ pub struct Contrasts {
 }
 
 impl Contrasts {
-    /// The contrasts of a design without centre points.
+    /// The contrasts of a design without centre points. Of a design in two blocks the contrast
+    /// between these is left out, and what is aliased with it.
     pub fn new(design: &Design) -> Self {
         let runs = design.runs();
         let mut contrasts = Self { chains: Vec::new(), partial: Vec::new() };
+        let is_folded = design.is_folded();
+        if is_folded {
+            let between = design.blocks().iter().map(|block| if *block > 0 { 1 } else { -1 });
+            let coefficients = between.collect();
+            contrasts.chains.push(Chain { terms: Vec::new(), coefficients });
+        }
+        contrasts.add_terms(design);
+        if is_folded {
+            contrasts.chains.remove(0);
+        }
+        // Interactions of a Plackett-Burman design are spread over several contrasts.
+        if !contrasts.partial.is_empty() {
+            let is_main = |chain: &Chain| chain.terms[0].factors.len() == 1;
+            contrasts.chains.retain(is_main);
+            contrasts.partial = subsets(design.factors(), 2).collect();
+        }
+        debug_assert!(contrasts.chains.len() < runs.len());
+        contrasts
+    }
+
+    fn add_terms(&mut self, design: &Design) {
+        let runs = design.runs();
         let factors = design.factors();
         let mut looked_at = 0;
         for size in 1..=factors {
-            if size > 2 && contrasts.chains.len() + 1 >= runs.len() {
-                break;
-            }
-            // Interactions of a Plackett-Burman design are spread over several contrasts.
-            if size > 2 && !contrasts.partial.is_empty() {
-                contrasts.chains.retain(|chain| chain.terms[0].factors.len() == 1);
-                contrasts.partial = subsets(factors, 2).collect();
-                break;
+            if size > 2 && (self.chains.len() + 1 >= runs.len() || !self.partial.is_empty()) {
+                return;
             }
             for term in subsets(factors, size) {
                 looked_at += 1;
                 if size > 2 && looked_at > TERMS_MAX {
-                    return contrasts;
+                    return;
                 }
-                let column: Vec<i8> = runs
-                    .iter()
-                    .map(|run| term.iter().map(|factor| run[*factor]).product())
-                    .collect();
-                contrasts.add(term, column);
+                let column = design.column(&term);
+                self.add(term, column);
             }
         }
-        contrasts
     }
 
     /// The contrasts of a design, and for a Plackett-Burman design those of the columns that have
-    /// no factor: contrasts of nothing but noise and parts of interactions.
+    /// no factor: contrasts of nothing but noise and parts of interactions. Folded, each column
+    /// stands for two contrasts: its sum and its difference in the two blocks.
     pub fn with_unassigned(design: &Design) -> Self {
         let mut contrasts = Self::new(design);
-        let Some(all) = plackett_burman(design.runs().len()) else { return contrasts };
+        let is_folded = design.is_folded();
+        let runs = design.runs().len() / if is_folded { 2 } else { 1 };
+        let Some(all) = plackett_burman(runs) else { return contrasts };
         for column in 0..all.factors() {
-            let coefficients: Vec<i8> = all.runs().iter().map(|run| run[column]).collect();
-            if contrasts.chains.iter().all(|chain| chain.coefficients != coefficients) {
-                contrasts.chains.push(Chain { terms: Vec::new(), coefficients });
+            let own: Vec<i8> = all.runs().iter().map(|run| run[column]).collect();
+            let both = [own.clone(), own.iter().map(|sign| -sign).collect()];
+            let columns = both
+                .into_iter()
+                .take(if is_folded { 2 } else { 1 })
+                .map(|second| if is_folded { [own.clone(), second].concat() } else { second });
+            for coefficients in columns {
+                let is_other = |chain: &Chain| product(&chain.coefficients, &coefficients) == 0;
+                if contrasts.chains.iter().all(is_other) {
+                    contrasts.chains.push(Chain { terms: Vec::new(), coefficients });
+                }
             }
         }
         contrasts
@@ -88,7 +112,7 @@ impl Contrasts {
         for chain in &mut self.chains {
             let product = product(&chain.coefficients, &column);
             if product.abs() == runs {
-                if factors.len() <= 2 {
+                if factors.len() <= 2 && !chain.terms.is_empty() {
                     chain.terms.push(Term { factors, negative: product < 0 });
                 }
                 return;

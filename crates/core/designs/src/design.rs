@@ -1,5 +1,7 @@
 //! The runs of a two-level design, coded -1 and +1.
 
+use crate::alias::subsets;
+
 /// Runs with a coded level of each factor: -1, +1, and 0 at a centre point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Design {
@@ -40,6 +42,31 @@ impl Design {
         self.runs.first().map_or(0, Vec::len)
     }
 
+    /// The product of the levels of some factors in each run.
+    pub fn column(&self, factors: &[usize]) -> Vec<i8> {
+        self.runs.iter().map(|run| factors.iter().map(|factor| run[*factor]).product()).collect()
+    }
+
+    /// What the runs keep apart: 3 if a main effect is correlated with an interaction of two
+    /// factors, 4 if such interactions are with each other, 5 if neither is.
+    pub fn separation(&self) -> usize {
+        let of = |size| -> Vec<Vec<i8>> {
+            subsets(self.factors(), size).map(|term| self.column(&term)).collect()
+        };
+        let (mains, pairs) = (of(1), of(2));
+        let is_correlated = |one: &Vec<i8>, other: &Vec<i8>| {
+            one.iter().zip(other).map(|(one, other)| i32::from(one * other)).sum::<i32>() != 0
+        };
+        if mains.iter().any(|main| pairs.iter().any(|pair| is_correlated(main, pair))) {
+            return 3;
+        }
+        let mut others = pairs.iter().enumerate();
+        if others.any(|(at, one)| pairs[at + 1..].iter().any(|other| is_correlated(one, other))) {
+            return 4;
+        }
+        5
+    }
+
     /// The first `factors` columns.
     #[must_use]
     pub fn first_factors(&self, factors: usize) -> Self {
@@ -64,6 +91,11 @@ impl Design {
         folded.runs.splice(0..0, self.runs.iter().cloned());
         folded.blocks.extend(self.blocks.iter().map(|block| block + blocks));
         folded
+    }
+
+    /// Returns whether it has two blocks, as a folded design has.
+    pub fn is_folded(&self) -> bool {
+        self.blocks.iter().max() == Some(&1)
     }
 
     /// The design with this number of centre points in each block.

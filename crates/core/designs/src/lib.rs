@@ -7,6 +7,7 @@
 //! - [`Design`]: the runs of any two-level design, with fold-over, centre points and whole plots
 //! - [`Contrasts`]: the effects that a design can estimate, each with its alias chain
 //! - [`Lenth`]: effects without repeats; [`Stratum`]: effects with repeats
+//! - [`Curvature`]: centre points; [`Confirmation`]: predictions against fresh repeats
 //! - [`Fit`]: least squares; [`models`]: models with interactions under heredity
 //! - [`central_composite`], [`box_behnken`], [`Coding`]: designs of response surfaces
 //! - [`Optimiser`]: a search by the improvement that a [`Forest`] expects in a [`Space`]
@@ -15,6 +16,8 @@
 
 mod alias;
 mod coding;
+mod confirmation;
+mod curvature;
 mod design;
 mod draw;
 mod effects;
@@ -36,6 +39,8 @@ mod surface_design;
 
 pub use alias::{Chain, Contrasts, Term};
 pub use coding::{Coding, Scale};
+pub use confirmation::{Confirmation, PredictedDifference, Verdict};
+pub use curvature::{CentredBlocks, Curvature};
 pub use design::{Design, WholePlots};
 pub use draw::Draw;
 pub use effects::{Effect, Stratum, detectable};

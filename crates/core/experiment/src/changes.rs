@@ -91,9 +91,28 @@ pub fn describe(
     Ok(incompatible)
 }
 
-/// Compares two versions of an experiment. Comments and layout do not count.
+/// Compares two versions of an experiment. Comments and layout do not count, and extensions may
+/// follow those that there were.
 pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
     let (mut harmless, mut incompatible) = (Vec::new(), Vec::new());
+    if !new.stages.starts_with(&old.stages) {
+        let kinds = |own: &Experiment| {
+            let kinds = own.stages.iter().map(|stage| stage.extension.step.kind());
+            kinds.collect::<Vec<_>>().join(", ")
+        };
+        let shown = |own: &Experiment| {
+            let blocks = own.repeats.blocks.max();
+            if own.stages.is_empty() {
+                "none".to_owned()
+            } else {
+                format!("{} after {blocks} blocks", kinds(own))
+            }
+        };
+        incompatible.push(format!("extensions: {} -> {}", shown(old), shown(new)));
+        return Changes { harmless, incompatible, unknown: Vec::new() };
+    }
+    let before_added = without_added(old, new);
+    let new = before_added.as_ref().unwrap_or(new);
     for setting in SETTINGS.iter().filter(|setting| !NOT_COMPARED.contains(&setting.path)) {
         let surrounds_trials =
             ["hooks.", "design."].iter().any(|section| setting.path.starts_with(section))
@@ -121,6 +140,24 @@ pub fn changes(old: &Experiment, new: &Experiment) -> Changes {
         compare_configurations(old, new, &mut incompatible);
     }
     Changes { harmless, incompatible, unknown: Vec::new() }
+}
+
+/// The new version without the extensions that the old one lacks; `None` where it has no others.
+fn without_added(old: &Experiment, new: &Experiment) -> Option<Experiment> {
+    if new.stages.len() == old.stages.len() {
+        return None;
+    }
+    let mut without = new.clone();
+    without.configurations.truncate(new.stages[old.stages.len()].configurations.start);
+    // They add levels behind those of the file.
+    for (was, is) in old.factors.iter().zip(&mut without.factors) {
+        let is_added = is.levels.len() > was.levels.len() && was.levels.len() >= 2;
+        if is_added && was.name == is.name {
+            is.levels.truncate(was.levels.len());
+        }
+    }
+    without.stages.truncate(old.stages.len());
+    Some(without)
 }
 
 type Shown = fn(&Volume) -> String;

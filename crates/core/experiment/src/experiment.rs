@@ -1,5 +1,7 @@
 use crate::error::{Errors, FileErrors};
-use crate::{Configuration, FromValue, Invalid, NamedFile, Search, Setting, SurfaceFactor, Value};
+use crate::{
+    Configuration, FromValue, Invalid, NamedFile, Search, Setting, Stage, SurfaceFactor, Value,
+};
 use designs::{Screening, SurfaceDesign};
 use observations::{HoldOut, UnmeasuredTable};
 use std::collections::BTreeMap;
@@ -20,6 +22,8 @@ pub struct Experiment {
     pub configurations: Vec<Configuration>,
     /// How they follow from the factors.
     pub design: Design,
+    /// The extensions of a screening, which follow its own configurations and blocks.
+    pub stages: Vec<Stage>,
     /// The search over knobs, of a file that has some.
     pub search: Option<Search>,
     /// Position of the baseline in `configurations`.
@@ -63,9 +67,18 @@ pub enum Design {
         first: u32,
     },
     /// Those of a two-level design with few runs.
-    Screening(Screening),
+    Screening(ScreeningRuns),
     /// Points of a response surface.
     Surface(SurfaceRuns),
+}
+
+/// The runs of a screening.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScreeningRuns {
+    /// The two-level design.
+    pub design: Screening,
+    /// Runs of the centre, after those of the design.
+    pub centre_points: usize,
 }
 
 /// The runs of a response surface.
@@ -308,6 +321,11 @@ impl Experiment {
         self.baseline = baseline
             .and_then(|label| self.configurations.iter().position(|own| own.label() == label))
             .or_else(|| (self.configurations.len() > 1).then_some(0));
+    }
+
+    /// Number of configurations before those of extensions.
+    pub fn own_configurations(&self) -> usize {
+        self.stages.first().map_or(self.configurations.len(), |own| own.configurations.start)
     }
 
     /// A setting that no engine or probe owns: one of [`crate::file`].

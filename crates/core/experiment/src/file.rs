@@ -22,6 +22,8 @@ pub(crate) const DESIGNS: &[&str] = &["grid", "screening", "race", "response-sur
 pub(crate) const SURFACES: &[&str] = &["central-composite", "box-behnken"];
 /// Places of the axial points of a central composite design.
 pub(crate) const AXIAL: &[&str] = &["faced", "rotatable", "orthogonal-blocks"];
+/// Kinds of extensions.
+const EXTENSIONS: &[&str] = &["fold", "confirm", "surface"];
 /// Scales of knobs.
 const SCALES: &[&str] = &["linear", "log"];
 /// Resolutions of screening designs.
@@ -53,6 +55,12 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
         "design",
         "The combinations of levels that are run: all of them (grid), all until they lose (race), \
          a screening design of two levels for each factor, or the points of a response surface.",
+    ),
+    (
+        "extension",
+        "Further runs of a screening, after those of the design: a fold-over, a confirmation or a \
+         response surface. `steelbench run --fold`, `--confirm` and `--surface` add it to the \
+         recorded file.",
     ),
     ("knob", "A setting that `steelbench tune` searches within a range."),
     ("tune", "The search over the knobs: its budget, limits and constraints."),
@@ -107,10 +115,11 @@ settings! {
     /// distance from the centre alone. orthogonal-blocks: corners and axes in alternate blocks.
     pub AXIAL_POINTS: String =
         "design.axial", Kind::Choice(AXIAL), "faced", Shown "\"rotatable\"";
-    /// Runs of the centre of a response surface in each block.
+    /// Runs of the centre in each block. A response surface has 3 by default; a screening of numeric
+    /// factors has as many as are given here, to test for curvature.
     pub CENTRE_POINTS: u32 =
         "design.centre_points", Kind::Count { min: 0, max: 100 }, "3", Shown "3";
-    /// Factors of a response surface whose levels have equal ratios, not equal differences.
+    /// Factors whose levels have equal ratios, not equal differences, which decides their centre.
     pub LOG_SCALE: Vec<String> = "design.log_scale", Kind::TextList;
     /// Time or trials that the search and its confirmation may take: "3 h", "60 trials".
     pub(crate) BUDGET: String = "tune.budget", Kind::Text, "60 trials", Shown "\"3 h\"";
@@ -239,6 +248,26 @@ settings! {
 }
 
 settings! {
+    /// Keys of one `[[extension]]`.
+    pub(crate) const EXTENSION = [];
+    /// fold: the runs of the design with reversed levels, which separates aliased effects. confirm:
+    /// runs that are compared with their prediction. surface: axial and centre points of a response
+    /// surface around the runs of the design.
+    pub(crate) EXTENSION_KIND: String = "extension.kind", Kind::Choice(EXTENSIONS), "fold";
+    /// The factor whose levels a fold reverses; default: all factors.
+    pub(crate) EXTENSION_FACTOR: Option<String> = "extension.factor", Kind::Text;
+    /// The runs of a confirmation, the predicted best first: for each factor, in the order of the
+    /// file, - for its first level or + for its second.
+    pub(crate) EXTENSION_RUNS: Vec<String> = "extension.runs", Kind::TextList;
+    /// The effects that predict the runs of a confirmation, by the letters of their factors.
+    pub(crate) EXTENSION_EFFECTS: Vec<String> = "extension.effects", Kind::TextList;
+    /// The centre of a surface: 0 for its factors, - or + for the fixed level of the others.
+    pub(crate) EXTENSION_CENTRE: Option<String> = "extension.centre", Kind::Text;
+    /// Number of blocks; default: as many as `repeats.blocks`.
+    pub(crate) EXTENSION_BLOCKS: Option<u32> = "extension.blocks", COUNT;
+}
+
+settings! {
     /// Keys of one `[[knob]]`, in addition to `when`.
     pub(crate) const KNOB = [];
     /// Dotted path of the setting.
@@ -285,6 +314,7 @@ pub(crate) const OBSERVE: &[Declaration] = declarations![
 
 #[cfg(test)]
 mod tests {
+    use super::EXTENSION;
     use super::{
         ENGINE, KNOB, KNOB_SETTING, LEVEL, LEVEL_FACTOR, MANUAL, MANUAL_FACTOR, MANUAL_TEXT, NAME,
         OBSERVE, PREDICT, PREDICT_NAME, PROBE, SETTINGS, VOLUME, VOLUME_NAME, VOLUME_PATH,
@@ -308,8 +338,9 @@ mod tests {
         ];
         let required = required.map(crate::Setting::path);
         let mut paths = HashSet::new();
-        for setting in
-            [SETTINGS, OBSERVE, VOLUME, MANUAL, LEVEL, PREDICT, KNOB].into_iter().flatten()
+        for setting in [SETTINGS, OBSERVE, VOLUME, MANUAL, LEVEL, PREDICT, EXTENSION, KNOB]
+            .into_iter()
+            .flatten()
         {
             let holds = setting.is_consistent() || required.contains(&setting.path);
             assert!(holds, "{}: {:?}", setting.path, setting.default);

@@ -13,6 +13,7 @@
 //! - `named_file`: scripts and other files that an experiment names
 //! - `plan`: the order of the trials
 //! - `surface`: factors of a response surface
+//! - `extension`: further runs of a screening
 //! - `knobs`, `relation`: a search over ranges of settings, and relations between them
 //! - `changes`: what differs between two versions of a file
 //! - `read`: reads files that people write, up to a size
@@ -28,6 +29,7 @@ pub mod durability;
 mod error;
 mod example;
 mod experiment;
+mod extension;
 pub mod file;
 mod form;
 mod hidden;
@@ -50,9 +52,10 @@ pub use durability::{Durability, DurabilityRule};
 pub use error::{FileError, FileErrors};
 pub use example::example;
 pub use experiment::{
-    Blocks, Design, Experiment, Factor, FactorLevel, LeftOut, Repeats, SurfaceRuns, Throttle,
-    Volume,
+    Blocks, Design, Experiment, Factor, FactorLevel, LeftOut, Repeats, ScreeningRuns, SurfaceRuns,
+    Throttle, Volume,
 };
+pub use extension::{Extension, ExtensionError, STAGE, Stage, Step};
 pub use form::{Field, Fields, Form};
 pub use knobs::{Budget, Knob, KnobValues, Search};
 pub use named_file::NamedFile;

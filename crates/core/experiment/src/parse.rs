@@ -6,6 +6,7 @@
 
 mod design;
 mod expand;
+mod extension;
 mod factors;
 mod knobs;
 mod run;
@@ -50,7 +51,7 @@ pub fn file_name(name: &str) -> Result<String, NoFileName> {
 }
 
 /// Values by path.
-type Values = BTreeMap<String, Value>;
+pub(crate) type Values = BTreeMap<String, Value>;
 
 /// A file that is being read.
 struct Reader<'a> {
@@ -87,15 +88,20 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     let hold_out = reader.hold_out(&core, &factors);
     reader.check_setups(&repeats, &hard_to_change);
     let design = reader.design(&core, &mut factors, &hard_to_change, &repeats);
-    let configurations = reader.configurations(&base, &factors, design.as_ref());
+    let extensions = reader.extensions(design.as_ref(), &mut factors, &hard_to_change, &repeats);
+    let configurations = reader.configurations(&base, &factors, design.as_ref(), &extensions);
+    let added: usize = extensions.iter().map(|own| own.runs.len()).sum();
+    let own = configurations.len().saturating_sub(added);
     reader.check_candidates(design.as_ref(), &configurations);
-    let baseline = reader.baseline(&factors, &configurations);
+    let baseline = reader.baseline(&factors, &configurations[..own]);
     let search = reader.search(&core, &configurations);
     reader.check_number_of_trials(repeats.blocks.max(), configurations.len());
+    let stages = extension::stages(extensions, own, &repeats, &hard_to_change);
     let experiment = Experiment {
         name: reader.name(&core),
         configurations,
         design: design.unwrap_or(Design::Grid),
+        stages,
         search,
         baseline,
         left_out: Vec::new(),
@@ -130,8 +136,8 @@ impl<'a> Reader<'a> {
                 self.errors.add(&entry.key_span, "", fault);
                 continue;
             }
-            let several =
-                ["level", "exclude", "volume", "manual", "predict", "knob"].contains(&name);
+            let several = ["level", "exclude", "volume", "manual", "predict", "knob", "extension"]
+                .contains(&name);
             let brackets = if several { format!("[[{name}]]") } else { format!("[{name}]") };
             match (&entry.node.content, several) {
                 (Content::Table(_), false) => {}

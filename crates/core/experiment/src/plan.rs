@@ -6,6 +6,9 @@
 //! group; the groups come one after the other in random order, each with all its blocks, so that
 //! such a factor changes as seldom as it can.
 //!
+//! Extensions of a screening have blocks and set-ups of their own after those of the design, so that
+//! the order of what was run stays.
+//!
 //! Designs with incomplete blocks run a part of the configurations in each block, one part after
 //! the other.
 //!
@@ -14,7 +17,7 @@
 //! the hard-to-change factors is set up again, in a random order of its own.
 
 use crate::configuration::names_volume;
-use crate::{Configuration, Design, Experiment, Level};
+use crate::{Blocks, Configuration, Design, Experiment, Level, Repeats};
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statistics::shuffle;
@@ -74,25 +77,53 @@ impl Incomplete {
     }
 }
 
+/// Configurations with blocks of their own: those of the design, then those of each extension.
+struct Part {
+    configurations: Vec<usize>,
+    blocks_before: u32,
+    repeats: Repeats,
+}
+
+impl Part {
+    fn all(experiment: &Experiment) -> Vec<Self> {
+        let repeats = experiment.repeats;
+        let configurations = (0..experiment.own_configurations()).collect();
+        let stages = experiment.stages.iter().map(|own| Self {
+            configurations: own.configurations.clone().collect(),
+            blocks_before: own.blocks.start() - 1,
+            repeats: Repeats {
+                blocks: Blocks::Fixed(own.blocks.clone().count() as u32),
+                setups: own.setups,
+                ..repeats
+            },
+        });
+        let own = Self { configurations, blocks_before: 0, repeats };
+        std::iter::once(own).chain(stages).collect()
+    }
+}
+
 impl Plan {
     /// The plan of an experiment.
     pub fn new(experiment: &Experiment) -> Self {
         let repeats = &experiment.repeats;
-        let all: Vec<usize> = (0..experiment.configurations.len()).collect();
         let mut groups: Vec<Group> = Vec::new();
         let incomplete = Incomplete::new(&experiment.design);
         let parts = incomplete.as_ref().map_or(1, |own| own.number as u32);
-        let mut before = 0;
-        for setup in 1..=repeats.setups {
-            let mut random = generator(repeats.seed, 0, u64::from(setup) - 1);
-            let blocks = repeats.blocks_of(setup);
-            // Incomplete blocks have one set-up, of which each part takes a block.
-            let blocks = *blocks.start()..=*blocks.end() * parts;
-            for configurations in grouped(experiment, &all, &experiment.hard_to_change, &mut random)
-            {
-                let trials = configurations.len() * blocks.clone().count() / parts as usize;
-                groups.push(Group { configurations, setup, blocks: blocks.clone(), before });
-                before += trials;
+        let (mut before, mut setup) = (0, 0);
+        for part in Part::all(experiment) {
+            for own in 1..=part.repeats.setups {
+                let mut random = generator(repeats.seed, 0, u64::from(setup));
+                setup += 1;
+                let blocks = part.repeats.blocks_of(own);
+                // Incomplete blocks have one set-up, of which each part takes a block.
+                let blocks =
+                    blocks.start() + part.blocks_before..=blocks.end() * parts + part.blocks_before;
+                let hard = &experiment.hard_to_change;
+                for configurations in grouped(experiment, &part.configurations, hard, &mut random) {
+                    let trials = configurations.len() * blocks.clone().count() / parts as usize;
+                    groups.push(Group { configurations, setup, blocks: blocks.clone(), before });
+                    before += trials;
+                }
             }
         }
         Self {

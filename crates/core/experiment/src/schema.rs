@@ -1,7 +1,7 @@
 //! A JSON Schema of the experiment file, for editors.
 
 use crate::common::{ENGINE, PROBE};
-use crate::file::{KNOB, LEVEL, MANUAL, OBSERVE, PREDICT, SECTIONS, SETTINGS, VOLUME};
+use crate::file::{EXTENSION, KNOB, LEVEL, MANUAL, OBSERVE, PREDICT, SECTIONS, SETTINGS, VOLUME};
 use crate::human::{BANDWIDTH_MAX, BANDWIDTH_MIN, DURATION_S_MAX, RATE_MAX, RATE_MIN, units};
 use crate::{Catalog, Declaration, Kind};
 use serde_json::{Map, Value, json};
@@ -30,6 +30,7 @@ pub fn schema(catalog: &Catalog) -> Value {
             )),
             "manual" => list(&required(common_table("manual", MANUAL), &["factor", "text"])),
             "knob" => list(&knob()),
+            "extension" => list(&required(common_table("extension", EXTENSION), &["kind"])),
             "report" => report(),
             other => common_table(other, SETTINGS),
         };

@@ -93,14 +93,21 @@ impl SurfaceFactor {
 
     /// The factors of a recorded file; empty where it cannot be read.
     pub fn from_source(source: &str) -> Vec<Self> {
+        let all = Self::numeric_from_source(source).into_iter();
+        all.map(|(_, factor)| factor).collect::<Result<_, _>>().unwrap_or_default()
+    }
+
+    /// Each plain factor of a recorded file as one of a surface, where it can be one.
+    pub fn numeric_from_source(source: &str) -> Vec<(String, Result<Self, RangeError>)> {
         let Ok(root) = Node::parse(source) else { return Vec::new() };
         let logs = root.at(LOG_SCALE.path()).map(Node::elements).unwrap_or_default();
         let factors = root.leaves_of("factors", "").into_iter().map(|leaf| {
             let labels: Vec<String> = leaf.node.elements().iter().map(human::label).collect();
             let is_log = logs.iter().any(|own| own.text() == Some(&leaf.path));
-            Self::new(&leaf.path, &labels, is_log)
+            let factor = Self::new(&leaf.path, &labels, is_log);
+            (leaf.path, factor)
         });
-        factors.collect::<Result<_, _>>().unwrap_or_default()
+        factors.collect()
     }
 
     /// The coded number of a level.

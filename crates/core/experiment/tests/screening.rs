@@ -1,7 +1,7 @@
 //! Screening designs in the file.
 
 use crate::common::{experiment, parse};
-use experiment::{Design, DesignKind, Plan};
+use experiment::{Design, DesignKind, Extension, Plan, Step, changes};
 
 const SCREENING: &str = r#"
 [experiment]
@@ -30,7 +30,7 @@ blocks = 2
 fn runs_a_fraction_of_the_combinations_in_blocks() {
     let own = experiment(SCREENING);
     let Design::Screening(design) = &own.design else { panic!("{:?}", own.design) };
-    assert_eq!((design.runs(), design.resolution()), (16, Some(4)));
+    assert_eq!((design.design.runs(), design.design.resolution()), (16, Some(4)));
     assert_eq!(own.configurations.len(), 16);
     assert_eq!(Plan::new(&own).len(), 32);
     for (position, factor) in own.factors.iter().enumerate() {
@@ -126,4 +126,170 @@ fn impossible_designs_name_place_cause_and_remedy() {
     let rendered = parse(&source).expect_err("wrong").render("test.toml", &source);
     assert!(rendered.contains("no fraction of 9 factors in up to 64 runs has resolution V"));
     assert!(rendered.contains("resolution IV takes 32 runs"), "{rendered}");
+}
+
+/// Seven numeric factors, of which five are enough for a fold-over to matter.
+const NUMERIC: &str = r#"
+[experiment]
+name = "numeric"
+[target]
+engine = "sqlite"
+[workload]
+probe = "insert"
+rows = 1000
+[design]
+kind = "screening"
+resolution = "III"
+[factors]
+"target.data_files" = [1, 5]
+"workload.connections" = [1, 16]
+"workload.rows_per_transaction" = [10, 1000]
+"target.settings.a" = [1, 3]
+"target.settings.b" = [0.5, 1.5]
+[repeats]
+blocks = 2
+"#;
+
+fn extended(source: &str, step: Step, blocks: u32) -> String {
+    Extension { step, blocks: Some(blocks) }.append_to(source)
+}
+
+#[test]
+fn centre_points_follow_the_runs() {
+    let source = NUMERIC.replace(
+        "resolution = \"III\"",
+        "resolution = \"III\"\ncentre_points = 3\nlog_scale = [\"workload.connections\"]",
+    );
+    let own = experiment(&source);
+    assert_eq!(own.configurations.len(), 8 + 3);
+    assert_eq!(
+        own.configurations[8].label(),
+        "data_files=3 connections=4 rows_per_transaction=505 a=2 b=1"
+    );
+    assert!(own.configurations[10].label().ends_with(" run=3"));
+    assert_eq!(own.factors[1].levels[2].label, "4");
+    for (old, new, part) in [
+        ("[1, 5]", "[1, 2]", "two levels of the design are rounded to 2"),
+        ("[1, 5]", "[5, 1]", "give the low level first"),
+        (
+            "\"target.settings.a\" = [1, 3]",
+            "\"workload.key\" = [\"random\", \"sequential\"]",
+            "is not a number",
+        ),
+        (
+            "[repeats]",
+            "[order]\nhard_to_change = [\"target.data_files\"]\n[repeats]",
+            "centre points set this factor to a third level",
+        ),
+    ] {
+        let wrong = source.replacen(old, new, 1);
+        let errors = parse(&wrong).expect_err(part).render("test.toml", &wrong);
+        assert!(errors.contains(part), "{part} is missing in\n{errors}");
+    }
+}
+
+/// What was planned stays in its place; each extension has blocks of its own after it.
+#[test]
+fn extensions_follow_the_plan() {
+    let base = experiment(NUMERIC);
+    let folded = extended(NUMERIC, Step::Fold(None), 2);
+    let runs = vec![vec![1, 1, 1, 1, 1], vec![-1, -1, -1, -1, -1]];
+    let confirm = Step::Confirm { runs, effects: vec!["A".into()] };
+    let source = extended(&folded, confirm, 5);
+    let source = extended(&source, Step::Surface { centre: vec![0, 0, -1, 1, -1] }, 2);
+    let own = experiment(&source);
+    assert_eq!(own.configurations.len(), 8 + 8 + 2 + 4 + 3);
+    let blocks: Vec<_> = own.stages.iter().map(|stage| stage.blocks.clone()).collect();
+    assert_eq!(blocks, [3..=4, 5..=9, 10..=11]);
+    let before: Vec<_> = Plan::new(&base).trials().collect();
+    let after: Vec<_> = Plan::new(&own).trials().collect();
+    assert_eq!(after[..16], before);
+    assert_eq!(after.len(), 16 + 16 + 10 + 14);
+    let sequence: Vec<u32> = after.iter().map(|trial| trial.sequence).collect();
+    assert_eq!(sequence, (1..=56).collect::<Vec<u32>>());
+    for stage in &own.stages {
+        for block in stage.blocks.clone() {
+            let mut runs: Vec<usize> = after
+                .iter()
+                .filter(|trial| trial.block == block)
+                .map(|trial| trial.configuration)
+                .collect();
+            runs.sort_unstable();
+            assert_eq!(runs, stage.configurations.clone().collect::<Vec<_>>());
+        }
+    }
+    // The reverse of the first run.
+    let level = |run: usize, factor: usize| own.configurations[run].levels[factor].label.as_str();
+    assert!((0..5).all(|factor| level(0, factor) != level(8, factor)));
+    assert!(own.configurations[8].label().ends_with(" stage=fold"));
+    assert!(own.configurations[22].label().ends_with(" stage=surface"));
+    assert!(own.configurations[23].label().ends_with(" stage=surface run=2"));
+    assert_eq!((level(18, 0), level(19, 0), level(20, 0), level(18, 2)), ("1", "5", "3", "10"));
+
+    // A run can continue with more extensions, not with fewer or others.
+    assert!(changes(&base, &own).resumable());
+    assert!(changes(&experiment(&folded), &own).resumable());
+    let shorter = changes(&own, &experiment(&folded));
+    assert_eq!(
+        shorter.incompatible,
+        ["extensions: fold, confirm, surface after 2 blocks -> fold after 2 blocks"]
+    );
+    let more = experiment(&folded.replace("[repeats]\nblocks = 2", "[repeats]\nblocks = 3"));
+    assert!(!changes(&experiment(&folded), &more).resumable());
+    // Other differences prevent it as before.
+    let other = experiment(&source.replace("rows = 1000", "rows = 2000"));
+    assert!(!changes(&base, &other).resumable());
+}
+
+#[test]
+fn set_ups_continue_in_extensions() {
+    let hard = NUMERIC.replace(
+        "[repeats]\nblocks = 2",
+        "[order]\nhard_to_change = [\"target.data_files\"]\n[repeats]\nblocks = 4\nsetups = 2",
+    );
+    let source = extended(&hard, Step::Fold(None), 4);
+    let runs = vec![vec![1, 1, 1, 1, 1], vec![-1, -1, -1, -1, -1]];
+    let confirm = Step::Confirm { runs, effects: vec!["A".into()] };
+    let own = experiment(&extended(&source, confirm, 3));
+    let mut setups: Vec<u32> = Plan::new(&own).trials().map(|trial| trial.setup).collect();
+    setups.dedup();
+    // Each level of the factor once in each set-up; a block of the confirmation is one.
+    assert_eq!(setups, [1, 2, 3, 4, 5, 6, 7]);
+}
+
+#[test]
+fn impossible_extensions_name_cause_and_remedy() {
+    let wrong = |source: &str, step: Step, parts: &[&str]| {
+        let source = extended(source, step, 2);
+        let rendered = parse(&source).expect_err("wrong").render("test.toml", &source);
+        for part in parts {
+            assert!(rendered.contains(part), "{part} is missing in\n{rendered}");
+        }
+    };
+    let fold = |name: &str| Step::Fold(Some(name.to_owned()));
+    let full = NUMERIC.replace("resolution = \"III\"", "runs = 32");
+    wrong(&full, Step::Fold(None), &["all combinations", "no effects are aliased"]);
+    let four = NUMERIC.replace("resolution = \"III\"", "runs = 16");
+    // Of resolution V: ABCDE.
+    assert!(parse(&extended(&four, Step::Fold(None), 2)).is_ok());
+    let even = SCREENING;
+    wrong(even, Step::Fold(None), &["repeats the same runs", "fold on one factor: "]);
+    wrong(NUMERIC, fold("target.data_file"), &["unknown factor", "target.data_files"]);
+    let grid = NUMERIC.replace("kind = \"screening\"\nresolution = \"III\"", "kind = \"grid\"");
+    wrong(&grid, Step::Fold(None), &["only a screening design has extensions"]);
+    let adaptive = NUMERIC.replace("blocks = 2", "blocks = { min = 2, max = 9, until = \"1%\" }");
+    wrong(&adaptive, Step::Fold(None), &["give repeats.blocks as the number that was run"]);
+    wrong(&extended(NUMERIC, Step::Fold(None), 2), fold("target.settings.a"), &["second one"]);
+    wrong(NUMERIC, Step::Surface { centre: vec![0, -1, -1, -1, -1] }, &["two or more are 0"]);
+    // Four factors in eight runs: AB = CD and the like.
+    wrong(
+        NUMERIC,
+        Step::Surface { centre: vec![0, 0, 0, 0, -1] },
+        &["do not determine a surface", "fold the screening first"],
+    );
+    let word = extended(NUMERIC, Step::Fold(None), 2).replace("\"fold\"", "\"mirror\"");
+    let rendered = parse(&word).expect_err("wrong").render("test.toml", &word);
+    assert!(rendered.contains("fold, confirm, surface"), "{rendered}");
+    let none = Step::Confirm { runs: vec![vec![1; 4]], effects: vec!["A".into()] };
+    wrong(NUMERIC, none, &["a run has 4 levels, but the file has 5 factors"]);
 }

@@ -16,6 +16,8 @@ pub struct ScreeningPlan<'a> {
     pub design: &'a Screening,
     /// Names of the factors, in the order of the file.
     pub factors: Vec<&'a str>,
+    /// Runs of the centre in each block.
+    pub centre_points: usize,
     /// Blocks in which each run is repeated.
     pub blocks: usize,
 }
@@ -31,7 +33,12 @@ impl ScreeningPlan<'_> {
         };
         let grid = number::whole(2_f64.powi(self.factors.len() as i32));
         let runs = plural(design.runs(), "run");
-        let mut lines = vec![format!("design: screening, {runs} instead of {grid}, {kind}")];
+        let centre = match self.centre_points {
+            0 => String::new(),
+            number => format!(", and {} for curvature", plural(number, "centre point")),
+        };
+        let mut lines =
+            vec![format!("design: screening, {runs} instead of {grid}, {kind}{centre}")];
         let letters = self.factors.iter().enumerate();
         let letters = letters.map(|(i, name)| format!("{} = {name}", term_name(&[i])));
         lines.push(format!("  factors: {}", letters.collect::<Vec<_>>().join(", ")));
@@ -50,6 +57,7 @@ impl ScreeningPlan<'_> {
         json!({
             "kind": "screening",
             "runs": self.design.runs(),
+            "centre_points": self.centre_points,
             "grid": 2_f64.powi(self.factors.len() as i32),
             "plackett_burman": self.design.is_plackett_burman(),
             "resolution": self.design.resolution(),

@@ -57,25 +57,30 @@ pub fn begin(
         }
         None => false,
     };
-    let recorded = experiment.recorded();
     let run = if let Some(latest) = latest.filter(|_| is_resumed) {
         latest.id
     } else {
-        store.begin_run(&Recording {
-            run: RunRecord { git, ..run_record(experiment, options) },
-            environments: vec![environment],
-            factors: recorded.factors.iter().map(factor_record).collect(),
-            configurations: recorded.configurations.iter().map(configuration_record).collect(),
-            roles: options
-                .registry
-                .catalog()
-                .roles(experiment.configurations.iter().map(|own| &own.settings)),
-            files: file_records(experiment),
-            trials: Vec::new(),
-        })?
+        let mut plan = plan_record(experiment, options);
+        (plan.run.git, plan.environments) = (git, vec![environment]);
+        store.begin_run(&plan)?
     };
     let recorded = store.read_figures(run)?;
     Ok(Session { store, run, recorded, _lock: lock })
+}
+
+/// The plan of a run as it is recorded.
+fn plan_record(experiment: &Experiment, options: &Options) -> Recording {
+    let recorded = experiment.recorded();
+    let settings = experiment.configurations.iter().map(|own| &own.settings);
+    Recording {
+        run: run_record(experiment, options),
+        environments: Vec::new(),
+        factors: recorded.factors.iter().map(factor_record).collect(),
+        configurations: recorded.configurations.iter().map(configuration_record).collect(),
+        roles: options.registry.catalog().roles(settings),
+        files: file_records(experiment),
+        trials: Vec::new(),
+    }
 }
 
 /// The results file, claimed for this run, and what there is to know of the machine.
@@ -146,14 +151,15 @@ fn resume(
     if (has_conditions || !experiment.left_out.is_empty()) && !all_same {
         return Err(RunError::OtherEngines);
     }
-    let record = run_record(experiment, options);
+    let plan = plan_record(experiment, options);
+    let record = &plan.run;
     let relabelled = record.label.is_some() && latest.label != record.label;
     // A run of a version before may not say how its number of blocks comes about.
     let changed = latest.source != record.source
         || recorded.files != files
         || latest.adaptive != record.adaptive;
     if changed || relabelled {
-        store.update_run(latest.id, &record, &files)?;
+        store.update_run(latest.id, &plan)?;
     }
     if let (Some(begun), Some(now)) = (&latest.git, git)
         && begun.commit != now.commit

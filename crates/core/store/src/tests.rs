@@ -571,8 +571,9 @@ fn no_text_is_written_or_read_with_a_password() {
     let run = store.begin_run(&plan).unwrap();
     store.record_trial(run, &trial).unwrap();
     store.record_activity(&activity).unwrap();
-    let renamed = observations::RunRecord { name: text(), ..plan.run.clone() };
-    store.update_run(run, &renamed, &plan.files).unwrap();
+    let mut renamed = plan.clone();
+    renamed.run.name = text();
+    store.update_run(run, &renamed).unwrap();
     store.add_environment(run, &plan.environments[0]).unwrap();
     let recording = format!("{:?} {:?}", store.read(run).unwrap(), store.activity(1).unwrap());
     assert!(!recording.contains(secret) && recording.contains("u:******@h"), "{recording}");

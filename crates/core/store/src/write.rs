@@ -2,8 +2,8 @@
 
 use crate::rows::{Field, Level, RoleOfSetting, Setting, Values, insert, insert_all, unrecordable};
 use crate::{Fault, Result, Store};
-use observations::{Environment, FileRecord, Recording, Roles, RunRecord, TrialRecord};
-use rusqlite::{OptionalExtension, Transaction, params};
+use observations::{Environment, FactorRecord, Recording, Roles, TrialRecord};
+use rusqlite::{OptionalExtension, Row, Transaction, params};
 use std::slice::from_ref;
 
 /// A trial that took fewer seconds may be lost to a power failure just after it: to sync it in full
@@ -33,10 +33,12 @@ impl Store {
 
     /// Records that a run resumes with another version of its file, in which nothing changed that
     /// recorded trials depend on. From now on name, question, source, response, baseline, margin,
-    /// adaptive repeats and label (if there is one) are those of `run`, and its files are `files`.
+    /// adaptive repeats and label (if there is one) are those of the plan, and its files are the
+    /// plan's. Configurations and levels of the plan after those recorded are added: an extension.
     /// Fails with `NoRun`; `Full`, `ReadOnly`, `Busy`.
-    pub fn update_run(&mut self, id: i64, run: &RunRecord, files: &[FileRecord]) -> Result<()> {
+    pub fn update_run(&mut self, id: i64, plan: &Recording) -> Result<()> {
         self.require_run(id)?;
+        let run = &plan.run;
         self.write(|transaction| {
             let mut values = Values::default();
             run.name.write(&mut values)?;
@@ -53,7 +55,9 @@ impl Store {
                        equivalence_margin = ?9, label = coalesce(?10, label) WHERE id = ?11";
             values.execute(&mut transaction.prepare(sql)?)?;
             transaction.execute("DELETE FROM files WHERE run = ?1", [id])?;
-            insert_all(transaction, ("run", id), files)
+            insert_all(transaction, ("run", id), &plan.files)?;
+            add_levels(transaction, id, plan)?;
+            insert_configurations(transaction, id, plan)
         })
     }
 
@@ -120,12 +124,37 @@ fn insert_factors(transaction: &Transaction, run: i64, plan: &Recording) -> rusq
             return Err(unrecordable(detail));
         }
         let id = insert(transaction, &[("run", &run), ("position", &position)], factor)?;
-        let levels = factor.levels.iter().enumerate();
-        let levels = levels.map(|(position, label)| Level {
-            label: label.clone(),
-            number: numeric.map_or(f64::NAN, |numbers| numbers[position]),
-        });
-        insert_all(transaction, ("factor", id), &levels.collect::<Vec<_>>())?;
+        for position in 0..factor.levels.len() {
+            insert_level(transaction, id, factor, position)?;
+        }
+    }
+    Ok(())
+}
+
+fn insert_level(
+    transaction: &Transaction,
+    id: i64,
+    factor: &FactorRecord,
+    position: usize,
+) -> rusqlite::Result<()> {
+    let level = Level {
+        label: factor.levels[position].clone(),
+        number: factor.numeric.as_ref().map_or(f64::NAN, |numbers| numbers[position]),
+    };
+    insert(transaction, &[("factor", &id), ("position", &position)], &level)?;
+    Ok(())
+}
+
+/// Adds the levels of the plan that follow those recorded.
+fn add_levels(transaction: &Transaction, run: i64, plan: &Recording) -> rusqlite::Result<()> {
+    for (position, factor) in plan.factors.iter().enumerate() {
+        let sql = "SELECT id, (SELECT count(*) FROM levels WHERE factor = factors.id) FROM factors \
+                   WHERE run = ?1 AND position = ?2";
+        let known = |row: &Row| Ok((row.get::<_, i64>(0)?, row.get::<_, usize>(1)?));
+        let (id, known) = transaction.query_row(sql, params![run, position], known)?;
+        for position in known..factor.levels.len() {
+            insert_level(transaction, id, factor, position)?;
+        }
     }
     Ok(())
 }
@@ -135,12 +164,15 @@ fn insert_roles(transaction: &Transaction, run: i64, roles: &Roles) -> rusqlite:
     insert_all(transaction, ("run", run), &all.collect::<Vec<_>>())
 }
 
+/// Inserts the configurations of the plan that follow those recorded.
 fn insert_configurations(
     transaction: &Transaction,
     run: i64,
     plan: &Recording,
 ) -> rusqlite::Result<()> {
-    for (position, configuration) in plan.configurations.iter().enumerate() {
+    let sql = "SELECT count(*) FROM configurations WHERE run = ?1";
+    let known: usize = transaction.query_row(sql, [run], |row| row.get(0))?;
+    for (position, configuration) in plan.configurations.iter().enumerate().skip(known) {
         let id = insert(transaction, &[("run", &run), ("position", &position)], configuration)?;
         insert_all(transaction, ("configuration", id), &configuration.levels)?;
         let settings = configuration.settings.iter();

@@ -63,12 +63,12 @@ pub fn of_design(summary: &Summary) -> Vec<Finding> {
     let screening = summary.screening().map(|screening| screening.sentences(response));
     let race = || summary.race_report().map(|own| own.sentences());
     let surface = || summary.surface().map(|own| own.sentences(response));
-    let sentences = screening.or_else(race).or_else(surface);
+    let sentences = screening.or_else(race).into_iter().chain(surface());
     let finding = |own: Sentence| {
         let kind = if own.claims { FindingKind::Verdict } else { FindingKind::NoDifference };
         Finding::new(kind, own.text, own.evidence)
     };
-    sentences.into_iter().flatten().map(finding).collect()
+    sentences.flatten().map(finding).collect()
 }
 
 /// Findings on each factor without a significant effect: that it could not be tested, or the

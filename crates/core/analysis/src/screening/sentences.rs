@@ -1,8 +1,10 @@
 //! Findings of a screening design. No sentence names one member of an alias chain as the cause.
 
-use super::{EffectTest, ScreenedEffect, Screening};
-use crate::wording::Sentence;
+use super::{CentreTest, EffectTest, ScreenedEffect, Screening, ScreeningConfirmation};
+use crate::wording::{SUPPORTED, Sentence};
+use designs::Verdict;
 use observations::number;
+use statistics::Interval;
 
 /// Effects with a sentence each; the section has all.
 const SENTENCES_MAX: usize = 6;
@@ -14,11 +16,95 @@ impl Screening {
             return Vec::new();
         }
         let significant: Vec<&ScreenedEffect> = self.significant().collect();
-        if significant.is_empty() {
-            return vec![none(self)];
-        }
         let shown = significant.iter().take(SENTENCES_MAX);
-        shown.map(|effect| significant_effect(response, self, effect)).collect()
+        let mut sentences: Vec<Sentence> =
+            shown.map(|effect| significant_effect(response, self, effect)).collect();
+        if sentences.is_empty() {
+            sentences.push(none(self));
+        }
+        let of_curvature = self.curvature.filter(|own| own.p_value < SUPPORTED);
+        sentences.extend(of_curvature.map(|own| curvature(response, &own, &self.unit)));
+        sentences.extend(self.confirmations.iter().filter_map(|own| self.confirmed(response, own)));
+        sentences
+    }
+
+    /// The answer of a confirmation: that of its first difference, from the baseline unless the
+    /// baseline is the best run.
+    fn confirmed(&self, response: &str, own: &ScreeningConfirmation) -> Option<Sentence> {
+        let first = own.differences.first()?;
+        let other = if first.baseline { "the baseline" } else { "the predicted worst run" };
+        let quantity = |value: f64| number::quantity(value, &self.unit);
+        let measured = quantity(first.measured.abs());
+        let verb = if first.measured > 0.0 { "higher" } else { "lower" };
+        let (claims, text) = match first.verdict {
+            Verdict::Confirmed => (
+                true,
+                format!(
+                    "Confirmed: in fresh blocks {response} of the predicted best run is {measured} \
+                     {verb} than of {other}, as predicted."
+                ),
+            ),
+            Verdict::OtherSize => (
+                true,
+                format!(
+                    "Confirmed in direction only: in fresh blocks {response} of the predicted \
+                     best run is {measured} {verb} than of {other}, not the predicted {}.",
+                    quantity(first.predicted.abs())
+                ),
+            ),
+            Verdict::Undecided => (
+                false,
+                format!(
+                    "Not confirmed yet: the difference between the predicted best run and {other} \
+                     agrees with the prediction and with none; too few repeats."
+                ),
+            ),
+            Verdict::NotConfirmed => (
+                false,
+                format!(
+                    "Not confirmed: the predicted best run and {other} do not differ \
+                     significantly in fresh blocks; {} was predicted.",
+                    quantity(first.predicted.abs())
+                ),
+            ),
+            Verdict::Reversed => (
+                true,
+                format!(
+                    "Not confirmed: in fresh blocks {response} of the predicted best run is \
+                     {measured} {verb} than of {other}, the opposite of the prediction."
+                ),
+            ),
+        };
+        let ends = |own: Interval| format!("[{}, {}]", quantity(own.low), quantity(own.high));
+        let evidence = format!(
+            "predicted {}, expected in fresh blocks {}; measured {} {}, {}",
+            quantity(first.predicted),
+            ends(first.expected),
+            quantity(first.measured),
+            ends(first.interval),
+            number::plural(own.blocks, "block"),
+        );
+        Some(Sentence { claims, text, evidence })
+    }
+}
+
+fn curvature(response: &str, own: &CentreTest, unit: &str) -> Sentence {
+    let verb = if own.value > 0.0 { "above" } else { "below" };
+    let ends = [own.interval.low, own.interval.high].map(|end| number::quantity(end, unit));
+    Sentence {
+        claims: true,
+        text: format!(
+            "{response} at the centre is {} {verb} the mean of the runs: at least one factor does \
+             not act along a straight line.",
+            number::quantity(own.value.abs(), unit)
+        ),
+        evidence: format!(
+            "95 % CI [{}, {}], {}, {:.0} degrees of freedom; tested alone",
+            ends[0],
+            ends[1],
+            number::p_value(own.p_value),
+            own.df
+        ),
     }
 }
 

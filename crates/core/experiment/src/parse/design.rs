@@ -4,7 +4,7 @@ use super::{Reader, Values};
 use crate::Configuration;
 use crate::document::Node;
 use crate::error::Fault;
-use crate::experiment::{Blocks, Design, Factor, Repeats};
+use crate::experiment::{Blocks, Design, Factor, Repeats, ScreeningRuns};
 use crate::file::{
     AXIAL_POINTS, BLOCKS, CENTRE_POINTS, DESIGN_KIND, DESIGNS, LEVEL_IF_INSTALLED, LOG_SCALE,
     RACE_FIRST, RESOLUTION, RUNS, SURFACE,
@@ -65,8 +65,8 @@ const OF_KINDS: [(&str, &[DesignKind]); 7] = [
     (RACE_FIRST.path(), &[DesignKind::Race]),
     (SURFACE.path(), &[DesignKind::ResponseSurface]),
     (AXIAL_POINTS.path(), &[DesignKind::ResponseSurface]),
-    (CENTRE_POINTS.path(), &[DesignKind::ResponseSurface]),
-    (LOG_SCALE.path(), &[DesignKind::ResponseSurface]),
+    (CENTRE_POINTS.path(), &[DesignKind::ResponseSurface, DesignKind::Screening]),
+    (LOG_SCALE.path(), &[DesignKind::ResponseSurface, DesignKind::Screening]),
 ];
 
 impl Reader<'_> {
@@ -102,13 +102,22 @@ impl Reader<'_> {
         self.errors.add(&self.root.key_span("design"), DESIGN_KIND.path(), message);
     }
 
-    fn screening(&mut self, core: &Values, factors: &[Factor], hard: &[usize]) -> Option<Design> {
+    fn screening(
+        &mut self,
+        core: &Values,
+        factors: &mut [Factor],
+        hard: &[usize],
+    ) -> Option<Design> {
         let size = self.screening_size(core);
         let all_have_two = self.check_levels(factors);
         self.refuse_exclusions("a screening design");
+        self.check_log_scale(core, factors);
         let size = size.filter(|_| all_have_two)?;
         match Screening::new(factors.len(), size, hard) {
-            Ok(screening) => Some(Design::Screening(screening)),
+            Ok(design) => {
+                let centre_points = self.screening_centre(core, factors, hard)?;
+                Some(Design::Screening(ScreeningRuns { design, centre_points }))
+            }
             Err(error) => {
                 let path = match size {
                     Size::Runs(_) => RUNS.path(),
@@ -118,6 +127,29 @@ impl Reader<'_> {
                 None
             }
         }
+    }
+
+    /// Gives each factor its centre where the file asks for centre points; returns their number.
+    fn screening_centre(
+        &mut self,
+        core: &Values,
+        factors: &mut [Factor],
+        hard: &[usize],
+    ) -> Option<usize> {
+        let given = self.root.at(CENTRE_POINTS.path()).is_some();
+        let number = if given { CENTRE_POINTS.value_in(core) as usize } else { 0 };
+        if number == 0 {
+            return Some(0);
+        }
+        if let Some(factor) = hard.first() {
+            let message = "centre points set this factor to a third level in each block; remove \
+                           it from order.hard_to_change or [[manual]], or design.centre_points";
+            let name = &factors[*factor].name;
+            self.errors.add(&self.factor_span(name), name, message);
+            return None;
+        }
+        let added: Vec<Option<()>> = factors.iter_mut().map(|own| self.add_centre(own)).collect();
+        added.into_iter().collect::<Option<Vec<()>>>().map(|_| number)
     }
 
     pub(super) fn refuse_exclusions(&mut self, design: &str) {

@@ -1,5 +1,6 @@
 //! From factors to configurations: the product of the levels, less what is excluded.
 
+use super::extension::ExtensionRuns;
 use super::factors::Condition;
 use super::{Reader, Values, spans};
 use crate::common::{ENGINE, PROBE};
@@ -9,7 +10,7 @@ use crate::error::Fault;
 use crate::experiment::{Design, Factor};
 use crate::file::OBSERVE;
 use crate::setting::{Catalog, Declaration, Kind, Known};
-use crate::{Configuration, Level, Value, human};
+use crate::{Configuration, Level, STAGE, Value, human};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
@@ -23,18 +24,27 @@ impl Reader<'_> {
         base: &Values,
         factors: &[Factor],
         design: Option<&Design>,
+        extensions: &[ExtensionRuns],
     ) -> Vec<Configuration> {
         let rules = self.root.tables("exclude").iter().filter(|rule| rule.is_table());
         let mut rules: Vec<(&Node, Option<Condition>, bool)> =
             rules.map(|rule| (rule, self.exclusion(rule, factors), false)).collect();
         let Some(combinations) = self.combinations(factors, design) else { return Vec::new() };
+        let names = stage_names(extensions);
+        let added = extensions.iter().zip(&names).flat_map(|(own, name)| {
+            own.runs
+                .iter()
+                .map(move |run| (run.iter().copied().map(position).collect(), Some(name)))
+        });
+        let own_runs = combinations.into_iter().map(|levels| (levels, None));
         let mut own = OwnSettings {
             catalog: self.catalog,
             by_owners: HashMap::new(),
             misfits: BTreeMap::new(),
         };
         let mut kept = Vec::new();
-        for levels in combinations {
+        for (levels, stage) in own_runs.chain(added) {
+            let levels: Vec<usize> = levels;
             let mut keep = true;
             for (_, condition, used) in &mut rules {
                 if condition.as_ref().is_some_and(|condition| matches(condition, &levels)) {
@@ -43,9 +53,14 @@ impl Reader<'_> {
             }
             if keep {
                 let mut configuration = configuration(base, factors, &levels, &mut own);
+                if let Some(label) = stage {
+                    let (factor, label) = (STAGE.to_owned(), label.clone());
+                    configuration.levels.push(Level { factor, label });
+                }
                 let same = || kept.iter().filter(|own| starts_with(own, &configuration)).count();
-                // No other design runs the same levels twice in a block.
-                let same = if matches!(design, Some(Design::Surface(_))) { same() } else { 0 };
+                // Only centre points run the same levels twice in a block.
+                let has_centre = matches!(design, Some(Design::Surface(_))) || levels.contains(&2);
+                let same = if has_centre { same() } else { 0 };
                 if same > 0 {
                     let label = (same + 1).to_string();
                     configuration.levels.push(Level { factor: REPEAT.to_owned(), label });
@@ -78,9 +93,11 @@ impl Reader<'_> {
                 Some((0..number).map(|number| levels_of(number, factors)).collect())
             }
             Design::Screening(screening) => {
-                let design = screening.design();
-                let levels = |run: &Vec<i8>| run.iter().map(|at| usize::from(*at > 0)).collect();
-                Some(design.runs().iter().map(levels).collect())
+                let design = screening.design.design();
+                let levels = |run: &Vec<i8>| run.iter().copied().map(position).collect();
+                let corners = design.runs().iter().map(levels);
+                let centre = vec![position(0); factors.len()];
+                Some(corners.chain(vec![centre; screening.centre_points]).collect())
             }
             Design::Surface(surface) => Some(surface.levels.clone()),
         }
@@ -195,6 +212,21 @@ fn levels_of(mut number: usize, factors: &[Factor]) -> Vec<usize> {
         number /= factor.levels.len();
     }
     levels
+}
+
+/// The position of a coded level among those of a factor, of which the centre is the last.
+fn position(coded: i8) -> usize {
+    [0, 2, 1][(coded + 1) as usize]
+}
+
+/// Names of the extensions: those after the first of a kind have a number.
+fn stage_names(extensions: &[ExtensionRuns]) -> Vec<String> {
+    let kinds: Vec<&str> = extensions.iter().map(|own| own.extension.step.kind()).collect();
+    let name = |(at, kind): (usize, &&str)| {
+        let earlier = kinds[..at].iter().filter(|own| *own == kind).count();
+        if earlier == 0 { (*kind).to_owned() } else { format!("{kind}-{}", earlier + 1) }
+    };
+    kinds.iter().enumerate().map(name).collect()
 }
 
 /// Names the further runs of the same levels in a design: centre points.

@@ -54,7 +54,7 @@ impl Reader<'_> {
         Some(Design::Surface(surface))
     }
 
-    fn check_log_scale(&mut self, core: &Values, factors: &[Factor]) {
+    pub(super) fn check_log_scale(&mut self, core: &Values, factors: &[Factor]) {
         let known: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
         for name in LOG_SCALE.value_in(core).iter().filter(|name| !known.contains(&name.as_str())) {
             let fault = Fault::unknown("factor", name, &known);
@@ -65,29 +65,75 @@ impl Reader<'_> {
     /// The range of each factor; `None` after an error.
     fn ranges(&mut self, core: &Values, factors: &[Factor]) -> Option<Vec<SurfaceFactor>> {
         let logs = LOG_SCALE.value_in(core);
-        let mut ranges = Vec::new();
-        for factor in factors {
-            let labels: Vec<String> =
-                factor.levels.iter().map(|level| level.label.clone()).collect();
-            let is_plain =
-                self.root.leaves_of("factors", "").iter().any(|it| it.path == factor.name);
-            let range = if is_plain {
-                let range = SurfaceFactor::new(&factor.name, &labels, logs.contains(&factor.name));
-                range.map_err(|error| error.to_string())
-            } else {
-                Err("linked levels have no order; a response surface takes factors of [factors]"
-                    .to_owned())
-            };
-            match range {
-                Ok(range) => ranges.push(range),
-                // A factor without levels is an error of its own.
-                Err(_) if labels.is_empty() => {}
-                Err(message) => {
-                    self.errors.add(&self.factor_span(&factor.name), &factor.name, message);
-                }
+        let ranges: Vec<Option<SurfaceFactor>> =
+            factors.iter().map(|own| self.range(own, logs.contains(&own.name))).collect();
+        ranges.into_iter().collect()
+    }
+
+    fn range(&mut self, factor: &Factor, is_log: bool) -> Option<SurfaceFactor> {
+        let labels: Vec<String> = factor.levels.iter().map(|level| level.label.clone()).collect();
+        let is_plain = self.root.leaves_of("factors", "").iter().any(|it| it.path == factor.name);
+        let range = if is_plain {
+            let range = SurfaceFactor::new(&factor.name, &labels, is_log);
+            range.map_err(|error| error.to_string())
+        } else {
+            Err("linked levels have no order; a response surface takes factors of [factors]"
+                .to_owned())
+        };
+        match range {
+            Ok(range) => return Some(range),
+            // A factor without levels is an error of its own.
+            Err(_) if labels.is_empty() => {}
+            Err(message) => {
+                self.errors.add(&self.factor_span(&factor.name), &factor.name, message);
             }
         }
-        (ranges.len() == factors.len()).then_some(ranges)
+        None
+    }
+
+    /// Adds the centre to the two levels of a factor that has none yet; `None` after an error.
+    pub(super) fn add_centre(&mut self, factor: &mut Factor) -> Option<()> {
+        if factor.levels.len() > 2 {
+            return Some(());
+        }
+        let logs = self.root.at(LOG_SCALE.path()).map(Node::elements).unwrap_or_default();
+        let is_log = logs.iter().any(|own| own.text() == Some(&factor.name));
+        let label = self.range(factor, is_log)?.label(0.0);
+        if factor.levels.iter().any(|own| own.label == label) {
+            self.refuse_close(factor, &label);
+            return None;
+        }
+        let level = self.level(&factor.name, label)?;
+        factor.levels.push(level);
+        Some(())
+    }
+
+    fn refuse_close(&mut self, factor: &Factor, label: &str) {
+        let message = format!(
+            "the levels are too close: two levels of the design are rounded to {label}; widen the \
+             range, or write it in a smaller unit"
+        );
+        self.errors.add(&self.factor_span(&factor.name), &factor.name, message);
+    }
+
+    /// A level of a design that the file does not give; `None` after an error.
+    fn level(&mut self, factor: &str, label: String) -> Option<FactorLevel> {
+        let settings = self.known.find(factor);
+        let written = self.root.leaves_of("factors", "");
+        let written = written.iter().find(|leaf| leaf.path == factor)?.node.elements().first()?;
+        let span = self.factor_span(factor);
+        let node = Node { span: span.clone(), content: content(&label, written) };
+        match read_as(&settings, &node) {
+            Ok(value) => {
+                let set = vec![(factor.to_owned(), value)];
+                Some(FactorLevel { label, set, if_installed: false })
+            }
+            Err(Fault { message, help }) => {
+                let message = format!("the design needs the level {label}: {message}");
+                self.errors.add(&span, factor, Fault { message, help });
+                None
+            }
+        }
     }
 
     fn points(&mut self, core: &Values, factors: usize) -> Option<SurfaceDesign> {
@@ -135,36 +181,13 @@ impl Reader<'_> {
         sorted.sort_by(f64::total_cmp);
         sorted.dedup_by(|one, other| (*one - *other).abs() < 1e-9);
         let labels: Vec<String> = sorted.iter().map(|at| range.label(*at)).collect();
-        let span = self.factor_span(&factor.name);
         let mut pairs = labels.iter().zip(labels.iter().skip(1));
         if let Some((same, _)) = pairs.find(|(low, high)| low == high) {
-            let message = format!(
-                "the levels are too close: two levels of the design are rounded to {same}; widen \
-                 the range, or write it in a smaller unit"
-            );
-            self.errors.add(&span, &factor.name, message);
+            self.refuse_close(factor, same);
             return None;
         }
-        let settings = self.known.find(&factor.name);
-        let written = self.root.leaves_of("factors", "");
-        let written =
-            written.iter().find(|leaf| leaf.path == factor.name)?.node.elements().first()?;
-        let mut levels = Vec::new();
-        for label in labels {
-            let node = Node { span: span.clone(), content: content(&label, written) };
-            match read_as(&settings, &node) {
-                Ok(value) => {
-                    let set = vec![(factor.name.clone(), value)];
-                    levels.push(FactorLevel { label, set, if_installed: false });
-                }
-                Err(Fault { message, help }) => {
-                    let message = format!("the design needs the level {label}: {message}");
-                    self.errors.add(&span, &factor.name, Fault { message, help });
-                    return None;
-                }
-            }
-        }
-        factor.levels = levels;
+        let levels = labels.into_iter().map(|label| self.level(&factor.name, label));
+        factor.levels = levels.collect::<Option<_>>()?;
         let position = |own: &f64| sorted.iter().position(|at| (at - own).abs() < 1e-9);
         coded.iter().map(position).collect()
     }

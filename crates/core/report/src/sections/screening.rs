@@ -5,7 +5,9 @@ use crate::figure::{coordinate, string};
 use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Figure, Section, Tone};
 use crate::{number, text};
 use analysis::Summary;
-use analysis::screening::{EffectTest, ScreenedEffect, Screening};
+use analysis::screening::{
+    CentreTest, EffectTest, FoldOver, ScreenedEffect, Screening, ScreeningConfirmation, Verdict,
+};
 use serde_json::{Value, json};
 
 /// Bars of the Pareto chart.
@@ -20,6 +22,72 @@ pub(crate) fn sections(summary: &Summary, screening: Option<&Screening>) -> Vec<
     }
     sections.extend(models(screening));
     sections
+        .extend(screening.confirmations.iter().map(|own| confirmation(summary, screening, own)));
+    sections.extend(next_steps(summary, screening));
+    sections
+}
+
+fn confirmation(summary: &Summary, screening: &Screening, own: &ScreeningConfirmation) -> Section {
+    let mut section = Section::new(format!(
+        "Confirmation of {} in {}",
+        own.effects.join(", "),
+        number::plural(own.blocks, "block")
+    ));
+    if own.differences.is_empty() {
+        section.warn("Nothing can be compared until two blocks are complete.");
+        return section;
+    }
+    let unit = &screening.unit;
+    let ends = |own: analysis::Interval| {
+        format!("[{}, {}]", signed(own.low, unit), signed(own.high, unit))
+    };
+    let mut table = Columns::for_rows(&own.differences);
+    table.name("best run against", |own| {
+        if own.baseline { "the baseline" } else { "the predicted worst" }
+    });
+    table.right("predicted", |own| signed(own.predicted, unit));
+    table.left("expected in fresh blocks", |own| ends(own.expected));
+    table.right("measured", |own| signed(own.measured, unit));
+    table.left("95 % CI", |own| ends(own.interval)).optional(1);
+    table.left("verdict", |own| {
+        let said = match own.verdict {
+            Verdict::Confirmed => "confirmed",
+            Verdict::OtherSize => "confirmed in direction only",
+            Verdict::Undecided => "undecided: too few repeats",
+            Verdict::NotConfirmed => "not confirmed",
+            Verdict::Reversed => "not confirmed: reversed",
+        };
+        format!("{said}, {}", number::p_value(own.p_value))
+    });
+    section.table(table);
+    let label = |run: usize| summary.configurations.get(run).map_or("", |own| own.label.as_str());
+    if let Some(first) = own.differences.first() {
+        section.note(format!("Predicted best: {}.", label(first.best)));
+    }
+    if let Some(worst) = own.differences.iter().find(|own| !own.baseline) {
+        section.note(format!("Predicted worst: {}.", label(worst.other)));
+    }
+    section.note(
+        "Differences of the same block, so that blocks cancel. 95 % CI: t over blocks, Bonferroni \
+         for the differences; the expected interval adds the error of the effects, adjusted for \
+         their selection. Confirmed: the CI excludes 0 and the measured mean is as expected.",
+    );
+    section
+}
+
+/// The commands that continue the screening.
+fn next_steps(summary: &Summary, screening: &Screening) -> Option<Section> {
+    let mut section = Section::new("Next steps");
+    let name = &summary.recording.run.name;
+    let mut table = Columns::for_rows(&screening.next);
+    table.name("command", |step| format!("steelbench run {name}.toml {}", step.option));
+    table.left("why", |step| step.why.as_str());
+    section.table(table);
+    section.note(
+        "They add runs to this recording. Give the experiment file with its path, and `-o` if the \
+         results file has another name.",
+    );
+    (!screening.next.is_empty()).then_some(section)
 }
 
 fn effects(summary: &Summary, screening: &Screening) -> Section {
@@ -122,6 +190,8 @@ fn notes(screening: &Screening) -> Vec<String> {
         _ => "Effects of one and two factors are not aliased with each other.",
     }
     .to_owned());
+    notes.extend(screening.fold.as_ref().map(|fold| fold_note(screening, fold)));
+    notes.extend(screening.curvature.map(|own| curvature_note(screening, &own)));
     match screening.test {
         Some(EffectTest::Repeats { repeats, setups, df, family }) => notes.push(format!(
             "95 % CI: t over {} with {df:.0} degrees of freedom, of each effect alone; p: \
@@ -140,6 +210,35 @@ fn notes(screening: &Screening) -> Vec<String> {
         None => {}
     }
     notes
+}
+
+fn fold_note(screening: &Screening, fold: &FoldOver) -> String {
+    let of = match fold.factor {
+        Some(factor) => format!("on {}", screening.factors[factor].letter),
+        None => "of all factors".to_owned(),
+    };
+    let runs = number::plural(fold.runs, "run");
+    if fold.complete {
+        format!(
+            "Folded {of}: {runs} more in further blocks, analysed with those of the design. The \
+             shift between both halves is taken out."
+        )
+    } else {
+        format!("The fold-over {of} ({runs}) does not count until a block of it is complete.")
+    }
+}
+
+fn curvature_note(screening: &Screening, own: &CentreTest) -> String {
+    let [value, low, high] =
+        [own.value, own.interval.low, own.interval.high].map(|end| signed(end, &screening.unit));
+    format!(
+        "Curvature: the mean of {} in each block less that of the runs is {value} [{low}, {high}], \
+         {} ({}; tested alone, {:.0} degrees of freedom).",
+        number::plural(own.centre_points, "centre point"),
+        number::p_value(own.p_value),
+        if own.p_value < 0.05 { "significant" } else { "not significant" },
+        own.df
+    )
 }
 
 fn pareto(screening: &Screening) -> Section {

@@ -1,0 +1,214 @@
+//! The next steps of a screening: further runs in its recording, by options of `run`.
+
+use analysis::screening::Screening;
+use clap::Args;
+use command_line::{Context, Failure, results};
+use experiment::{Design, Experiment, Extension, Stage, Step, unknown_name};
+use observations::Recording;
+use std::path::Path;
+use store::Store;
+
+/// Options that continue a screening.
+#[derive(Debug, Clone, Args)]
+#[group(multiple = false)]
+pub struct NextStep {
+    /// Fold a screening: its runs with reversed levels of all factors, or of FACTOR
+    #[arg(long, value_name = "FACTOR", num_args = 0..=1, default_missing_value = "")]
+    pub fold: Option<String>,
+    /// Repeat the best run that a screening predicts, the baseline and the worst
+    #[arg(long)]
+    pub confirm: bool,
+    /// Continue a screening as a response surface over its active numeric factors
+    #[arg(long)]
+    pub surface: bool,
+}
+
+/// A recording that a step could continue.
+struct Recorded<'a> {
+    context: &'a Context,
+    file: &'a Path,
+    results: &'a Path,
+    recording: Recording,
+}
+
+impl NextStep {
+    /// Returns the option that is given; `None` without any.
+    fn option(&self) -> Option<&'static str> {
+        match self {
+            Self { fold: Some(_), .. } => Some("--fold"),
+            Self { confirm: true, .. } => Some("--confirm"),
+            Self { surface: true, .. } => Some("--surface"),
+            _ => None,
+        }
+    }
+
+    /// The experiment of a file with the extensions that its recording has, and the one that this
+    /// step adds. A step that was begun and not completed continues.
+    pub fn apply(
+        &self,
+        context: &Context,
+        file: &Path,
+        experiment: Experiment,
+        results: &Path,
+    ) -> Result<Experiment, Failure> {
+        if !matches!(experiment.design, Design::Screening(_)) {
+            let Some(option) = self.option() else { return Ok(experiment) };
+            return Err(Failure::usage(format!(
+                "{}: {option} continues a screening, and this experiment has another design; set \
+                 design.kind = \"screening\", or run it without {option}",
+                file.display()
+            )));
+        }
+        let recorded = if results.exists() {
+            let store = results::open_file(context, results)?;
+            store.latest_run()?.map(|run| Store::read(&store, run.id)).transpose()?
+        } else {
+            None
+        };
+        let Some(recording) = recorded else {
+            let Some(option) = self.option() else { return Ok(experiment) };
+            return Err(Failure::usage(format!(
+                "{}: no recorded run, which {option} would continue; run `steelbench run {}` first",
+                results.display(),
+                file.display()
+            )));
+        };
+        let recorded = Recorded { context, file, results, recording };
+        let experiment = recorded.with_extensions(experiment)?;
+        if self.option().is_none() {
+            return Ok(experiment);
+        }
+        self.extended(&recorded, experiment)
+    }
+
+    fn extended(
+        &self,
+        recorded: &Recorded<'_>,
+        experiment: Experiment,
+    ) -> Result<Experiment, Failure> {
+        let outlook = runner::outlook(&experiment, &recorded.recording);
+        let last = experiment.stages.last();
+        if let Some(last) = last.filter(|last| self.is_begun(last, &experiment)) {
+            if !outlook.complete {
+                return Ok(experiment);
+            }
+            if !self.confirm {
+                let kind = last.extension.step.kind();
+                return Err(
+                    recorded.refusal(self, &format!("the recording has this {kind} already"))
+                );
+            }
+        }
+        if !outlook.complete {
+            let file = recorded.file.display();
+            return Err(recorded.refusal(
+                self,
+                &format!(
+                    "{} of {} trials are done; complete them with `steelbench run {file}`",
+                    outlook.tally.done, outlook.tally.planned
+                ),
+            ));
+        }
+        let summary = results::summary_alone(recorded.context, &recorded.recording);
+        let screening = summary.screening().filter(|own| !own.effects.is_empty());
+        let Some(screening) = screening else {
+            let cause = "no block of the recorded screening has a value of every run; fix the cause \
+                         and run again with --retry-failed";
+            return Err(recorded.refusal(self, cause));
+        };
+        let extension = self.extension(recorded, &experiment, screening)?;
+        let source = extension.append_to(&experiment.source);
+        recorded.read(&source).map_err(|cause| recorded.refusal(self, &cause))
+    }
+
+    /// Returns whether the last extension of a recording is this step.
+    fn is_begun(&self, last: &Stage, experiment: &Experiment) -> bool {
+        match (&last.extension.step, &self.fold) {
+            (Step::Fold(own), Some(asked)) => {
+                let asked = factor(experiment, asked).ok().flatten();
+                *own == asked
+            }
+            (Step::Confirm { .. }, None) => self.confirm,
+            (Step::Surface { .. }, None) => self.surface,
+            _ => false,
+        }
+    }
+
+    fn extension(
+        &self,
+        recorded: &Recorded<'_>,
+        experiment: &Experiment,
+        screening: &Screening,
+    ) -> Result<Extension, Failure> {
+        let blocks = experiment.repeats.blocks.max();
+        let extension = match &self.fold {
+            Some(asked) => {
+                let factor =
+                    factor(experiment, asked).map_err(|cause| recorded.refusal(self, &cause))?;
+                return Ok(Extension { step: Step::Fold(factor), blocks: Some(blocks) });
+            }
+            None if self.confirm => {
+                screening.confirmation(experiment.baseline.unwrap_or(0), blocks)
+            }
+            None => screening.surface_around(&recorded.recording, blocks),
+        };
+        extension.map_err(|error| recorded.refusal(self, &error.to_string()))
+    }
+}
+
+/// The factor that a name, its last part or its letter means; `None` of an empty name: all.
+fn factor(experiment: &Experiment, asked: &str) -> Result<Option<String>, String> {
+    if asked.is_empty() {
+        return Ok(None);
+    }
+    let names: Vec<&str> = experiment.factors.iter().map(|own| own.name.as_str()).collect();
+    let is_short = |name: &&&str| name.rsplit('.').next() == Some(asked);
+    let by_letter = |at: usize| analysis::screening::term_name(&[at]) == asked;
+    let exact = names.iter().find(|own| **own == asked);
+    let short = || names.iter().find(is_short);
+    let lettered = || (0..names.len()).find(|at| by_letter(*at)).map(|at| &names[at]);
+    match exact.or_else(short).or_else(lettered) {
+        Some(name) => Ok(Some((*name).to_owned())),
+        None => Err(unknown_name("factor", asked, &names)),
+    }
+}
+
+impl Recorded<'_> {
+    /// The experiment with the extensions of the recording that its file lacks.
+    fn with_extensions(&self, experiment: Experiment) -> Result<Experiment, Failure> {
+        let known = Extension::from_source(&self.recording.run.source);
+        let own: Vec<&Extension> = experiment.stages.iter().map(|own| &own.extension).collect();
+        let is_longer = known.len() > own.len() && known.iter().zip(&own).all(|(a, b)| a == *b);
+        if !is_longer {
+            return Ok(experiment);
+        }
+        let missing = known[own.len()..].iter();
+        let source = missing.fold(experiment.source.clone(), |text, own| own.append_to(&text));
+        self.read(&source).map_err(|cause| {
+            Failure::usage(format!(
+                "{}: the file does not fit the extensions of {}: {cause}",
+                self.file.display(),
+                self.results.display()
+            ))
+        })
+    }
+
+    fn read(&self, source: &str) -> Result<Experiment, String> {
+        let messages = |errors: experiment::FileErrors| {
+            let message = |own: &experiment::FileError| {
+                let help = own.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
+                format!("{}{help}", own.message)
+            };
+            errors.errors.iter().map(message).collect::<Vec<_>>().join("; ")
+        };
+        self.context.experiment_of(self.file, source).map_err(messages)
+    }
+
+    fn refusal(&self, step: &NextStep, cause: &str) -> Failure {
+        let option = step.option().unwrap_or_default();
+        Failure::usage(format!(
+            "{}: cannot continue with {option}: {cause}",
+            self.results.display()
+        ))
+    }
+}

@@ -1,0 +1,107 @@
+//! The test of curvature: centre points against the runs of a two-level design, whose mean they share
+//! if every factor acts along a straight line.
+
+use statistics::{Interval, t_quantile, t_two_sided_p};
+
+/// Sums of values are exact to about this share of them.
+const ROUNDING: f64 = 1e-12;
+
+/// Values of the runs of a design and of its centre points in each of its blocks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CentredBlocks {
+    /// Values of the runs in each block.
+    pub runs: Vec<Vec<f64>>,
+    /// Values of the centre points in each block.
+    pub centre: Vec<Vec<f64>>,
+}
+
+/// The difference between the centre and the mean of the runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Curvature {
+    /// Mean of the centre points less that of the runs.
+    pub value: f64,
+    /// 95 % interval.
+    pub interval: Interval,
+    /// The p-value of "no curvature".
+    pub p_value: f64,
+    /// Degrees of freedom.
+    pub df: f64,
+}
+
+/// A variance of a mean with its degrees of freedom.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    variance: f64,
+    df: f64,
+}
+
+impl Curvature {
+    /// Compares the centre points with the runs of all parts (a design, its fold-over). `None`
+    /// without two centre points in a block or two blocks.
+    ///
+    /// With several centre points in a block their spread within blocks is their error, and the
+    /// spread of the runs over blocks is that of the runs, or without repeats that of the centre
+    /// points (Welch). With one, the differences of the blocks are the sample.
+    pub fn new(parts: &[CentredBlocks]) -> Option<Self> {
+        let all = || parts.iter().flat_map(|part| part.runs.iter().zip(&part.centre));
+        let differences: Vec<f64> = all().map(|(runs, centre)| mean(centre) - mean(runs)).collect();
+        let blocks = differences.len() as f64;
+        let (runs, centre) = all().next()?;
+        let (runs, centre) = (runs.len() as f64, centre.len() as f64);
+        let largest = all().flat_map(|(runs, _)| runs).map(|own| own.abs()).fold(0.0, f64::max);
+        // Without any noise (a scripted engine) what is rounding is no curvature.
+        let value = Some(mean(&differences)).filter(|own| own.abs() > ROUNDING * largest);
+        let value = value.unwrap_or(0.0);
+        if centre < 2.0 {
+            let df = blocks - 1.0;
+            let squares = squares_around_mean(&differences);
+            return (df >= 1.0).then(|| Self::tested(value, squares / df / blocks, df));
+        }
+        let within: f64 = all().map(|(_, centre)| squares_around_mean(centre)).sum();
+        let df = blocks * (centre - 1.0);
+        let of_centre = Part { variance: within / df / (blocks * centre), df };
+        let repeated = || parts.iter().filter(|part| part.runs.len() > 1);
+        let df = repeated().map(|part| (part.runs.len() as f64 - 1.0) * (runs - 1.0)).sum::<f64>();
+        if df < 1.0 {
+            let variance = of_centre.variance * (1.0 + centre / runs);
+            return Some(Self::tested(value, variance, of_centre.df));
+        }
+        let squares: f64 = repeated().map(|part| interaction_squares(&part.runs)).sum();
+        let of_runs = Part { variance: squares / df / (blocks * runs), df };
+        let both = [of_centre, of_runs];
+        let variance: f64 = both.iter().map(|own| own.variance).sum();
+        let shares: f64 = both.iter().map(|own| own.variance.powi(2) / own.df).sum();
+        // Without any noise (a scripted engine) there is nothing to weigh.
+        let df = if shares > 0.0 { variance.powi(2) / shares } else { of_centre.df + df };
+        Some(Self::tested(value, variance, df))
+    }
+
+    fn tested(value: f64, variance: f64, df: f64) -> Self {
+        let error = variance.sqrt();
+        let half = t_quantile(0.025, df) * error;
+        let p_value = if value == 0.0 { 1.0 } else { t_two_sided_p(value / error, df) };
+        Self { value, interval: Interval::around(value, half), p_value, df }
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn squares_around_mean(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    values.iter().map(|value| (value - mean).powi(2)).sum()
+}
+
+/// Squares of what neither the run nor the block explains.
+fn interaction_squares(blocks: &[Vec<f64>]) -> f64 {
+    let own: Vec<Vec<f64>> = blocks
+        .iter()
+        .map(|block| {
+            let mean = mean(block);
+            block.iter().map(|value| value - mean).collect()
+        })
+        .collect();
+    let of_run = |run: usize| own.iter().map(|block| block[run]).collect::<Vec<f64>>();
+    (0..blocks[0].len()).map(|run| squares_around_mean(&of_run(run))).sum()
+}

@@ -1,0 +1,243 @@
+//! The runs that `[[extension]]` adds to a screening.
+
+use super::Reader;
+use crate::document::Node;
+use crate::error::Fault;
+use crate::experiment::{Blocks, Design, Factor, Repeats, ScreeningRuns};
+use crate::extension::{Extension, Stage, Step};
+use crate::file::{EXTENSION, EXTENSION_CENTRE, EXTENSION_FACTOR, EXTENSION_RUNS};
+use designs::{Order, Surface};
+
+/// Runs of the centre in each block of a surface that extends a screening without any.
+const CENTRE_RUNS: usize = 3;
+const PATH: &str = "extension";
+
+/// An extension with the coded levels of its runs.
+pub struct ExtensionRuns {
+    pub extension: Extension,
+    pub runs: Vec<Vec<i8>>,
+}
+
+impl Reader<'_> {
+    /// The extensions of a screening, in the order of the file.
+    pub fn extensions(
+        &mut self,
+        design: Option<&Design>,
+        factors: &mut [Factor],
+        hard: &[usize],
+        repeats: &Repeats,
+    ) -> Vec<ExtensionRuns> {
+        let nodes = self.root.tables(PATH);
+        let Some(first) = nodes.first() else { return Vec::new() };
+        let Some(Design::Screening(screening)) = design else {
+            // A design with errors is not judged.
+            if design.is_some() {
+                let message = "only a screening design has extensions; remove this table";
+                self.errors.add(&first.span, PATH, message);
+            }
+            return Vec::new();
+        };
+        if matches!(repeats.blocks, Blocks::Adaptive { .. }) {
+            let message = "extensions follow a fixed number of blocks; give repeats.blocks as the \
+                           number that was run";
+            self.errors.add(&first.span, PATH, message);
+        }
+        let mut all: Vec<ExtensionRuns> = Vec::new();
+        for node in nodes {
+            let values = self.read_item(node, PATH, EXTENSION, &["kind"], &[]);
+            let extension = match Extension::read(&values) {
+                Ok(extension) => extension,
+                Err(error) => {
+                    self.errors.add(&node.span, PATH, error.to_string());
+                    continue;
+                }
+            };
+            let is_again = |own: &ExtensionRuns| {
+                own.extension.step.kind() == extension.step.kind()
+                    && !matches!(own.extension.step, Step::Confirm { .. })
+            };
+            if all.iter().any(is_again) {
+                let kind = extension.step.kind();
+                let message = format!("a screening has one {kind}; this is the second one");
+                self.errors.add(&node.span, PATH, message);
+                continue;
+            }
+            if let Some(runs) = self.extension_runs(node, &extension, screening, (factors, hard)) {
+                all.push(ExtensionRuns { extension, runs });
+            }
+        }
+        all
+    }
+
+    fn extension_runs(
+        &mut self,
+        node: &Node,
+        extension: &Extension,
+        screening: &ScreeningRuns,
+        (factors, hard): (&mut [Factor], &[usize]),
+    ) -> Option<Vec<Vec<i8>>> {
+        match &extension.step {
+            Step::Fold(factor) => self.folded(node, screening, factor.as_deref(), factors),
+            Step::Confirm { runs, .. } => {
+                let other = runs.iter().find(|run| run.len() != factors.len());
+                if let Some(run) = other {
+                    let message = format!(
+                        "a run has {} levels, but the file has {} factors",
+                        run.len(),
+                        factors.len()
+                    );
+                    self.errors.add(&node.span, EXTENSION_RUNS.path(), message);
+                    return None;
+                }
+                Some(runs.clone())
+            }
+            Step::Surface { centre } => self.around(node, screening, centre, (factors, hard)),
+        }
+    }
+
+    fn folded(
+        &mut self,
+        node: &Node,
+        screening: &ScreeningRuns,
+        name: Option<&str>,
+        factors: &[Factor],
+    ) -> Option<Vec<Vec<i8>>> {
+        let names: Vec<&str> = factors.iter().map(|own| own.name.as_str()).collect();
+        let position = name.map(|name| names.iter().position(|own| *own == name));
+        if position == Some(None) {
+            let fault = Fault::unknown("factor", name.unwrap_or_default(), &names);
+            self.errors.add(&node.span, EXTENSION_FACTOR.path(), fault);
+            return None;
+        }
+        let design = screening.design.design();
+        let mut runs = design.folded(position.flatten()).runs()[design.runs().len()..].to_vec();
+        let sorted = |runs: &[Vec<i8>]| {
+            let mut sorted = runs.to_vec();
+            sorted.sort_unstable();
+            sorted
+        };
+        if sorted(&runs) == sorted(design.runs()) {
+            let fault = self.nothing_to_fold(screening, name, &names);
+            self.errors.add(&node.span, PATH, fault);
+            return None;
+        }
+        runs.extend(vec![vec![0; factors.len()]; screening.centre_points]);
+        Some(runs)
+    }
+
+    fn nothing_to_fold(
+        &self,
+        screening: &ScreeningRuns,
+        name: Option<&str>,
+        names: &[&str],
+    ) -> Fault {
+        let generators = screening.design.generators();
+        let Some(generator) = generators.first() else {
+            return "the design has all combinations: no effects are aliased, and a fold-over \
+                    repeats its runs"
+                .into();
+        };
+        let message = match name {
+            None => "reversing all factors repeats the same runs, as each word of the defining \
+                     relation has an even number of factors"
+                .to_owned(),
+            Some(name) => format!(
+                "reversing {name} repeats the same runs: the factor is not aliased with others"
+            ),
+        };
+        let help = format!("fold on one factor: {}", names[generator.factor]);
+        Fault::with_help(message, help)
+    }
+
+    /// The axial and centre points of a surface whose corners are runs of the screening.
+    fn around(
+        &mut self,
+        node: &Node,
+        screening: &ScreeningRuns,
+        centre: &[i8],
+        (factors, hard): (&mut [Factor], &[usize]),
+    ) -> Option<Vec<Vec<i8>>> {
+        let place = EXTENSION_CENTRE.path();
+        let own: Vec<usize> = (0..centre.len()).filter(|at| centre[*at] == 0).collect();
+        if centre.len() != factors.len() || own.len() < 2 {
+            let message = format!(
+                "a surface takes a sign for each of {} factors, of which two or more are 0",
+                factors.len()
+            );
+            self.errors.add(&node.span, place, message);
+            return None;
+        }
+        if let Some(factor) = hard.first() {
+            let message = format!(
+                "a surface changes each factor from run to run, but {} is hard to change",
+                factors[*factor].name
+            );
+            self.errors.add(&node.span, place, message);
+            return None;
+        }
+        for factor in &own {
+            self.add_centre(&mut factors[*factor])?;
+        }
+        let mut runs = Vec::new();
+        for factor in &own {
+            for level in [-1, 1] {
+                let mut run = centre.to_vec();
+                run[*factor] = level;
+                runs.push(run);
+            }
+        }
+        let centres = screening.centre_points.max(CENTRE_RUNS);
+        runs.extend(vec![centre.to_vec(); centres]);
+        if !is_determined(screening, &runs, &own) {
+            let names: Vec<&str> = own.iter().map(|at| factors[*at].name.as_str()).collect();
+            let message = format!(
+                "the runs of the screening do not determine a surface over {}: interactions are \
+                 aliased",
+                names.join(", ")
+            );
+            let help = "fold the screening first, or start a response surface of its own with \
+                        these factors";
+            self.errors.add(&node.span, place, Fault::with_help(message, help));
+            return None;
+        }
+        Some(runs)
+    }
+}
+
+/// Returns whether corners and added points, in a block each, determine a surface.
+fn is_determined(screening: &ScreeningRuns, added: &[Vec<i8>], own: &[usize]) -> bool {
+    let corners = screening.design.design();
+    let all = corners.runs().iter().chain(added);
+    let points: Vec<Vec<f64>> =
+        all.map(|run| own.iter().map(|at| f64::from(run[*at])).collect()).collect();
+    let blocks: Vec<usize> =
+        (0..points.len()).map(|run| usize::from(run >= corners.runs().len())).collect();
+    Surface::fit(&points, &blocks, &vec![1.0; points.len()], Order::Second).is_ok()
+}
+
+/// The place of each extension in the plan, after `runs` configurations of the design.
+pub fn stages(
+    extensions: Vec<ExtensionRuns>,
+    runs: usize,
+    repeats: &Repeats,
+    hard: &[usize],
+) -> Vec<Stage> {
+    let (mut first, mut block) = (runs, repeats.blocks.max() + 1);
+    let stage = |own: ExtensionRuns| {
+        let blocks = own.extension.blocks.unwrap_or(repeats.blocks.max());
+        // A comparison of set-ups needs as many of them as can be.
+        let setups = match own.extension.step {
+            Step::Confirm { .. } if !hard.is_empty() => blocks,
+            _ => repeats.setups.min(blocks),
+        };
+        let stage = Stage {
+            configurations: first..first + own.runs.len(),
+            blocks: block..=block + blocks - 1,
+            setups,
+            extension: own.extension,
+        };
+        (first, block) = (stage.configurations.end, block + blocks);
+        stage
+    };
+    extensions.into_iter().map(stage).collect()
+}
