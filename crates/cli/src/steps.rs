@@ -3,7 +3,7 @@
 use analysis::screening::Screening;
 use clap::Args;
 use command_line::{Context, Failure, results};
-use experiment::{Design, Experiment, Extension, Stage, Step, unknown_name};
+use experiment::{Design, DesignKind, Experiment, Extension, Stage, Step, unknown_name};
 use observations::Recording;
 use std::path::Path;
 use store::Store;
@@ -73,6 +73,14 @@ impl NextStep {
                 file.display()
             )));
         };
+        if DesignKind::from_source(&recording.run.source) != DesignKind::Screening {
+            let Some(option) = self.option() else { return Ok(experiment) };
+            return Err(Failure::usage(format!(
+                "{}: the recorded run is not a screening, which {option} would continue; run the \
+                 screening with --fresh or -o first",
+                results.display()
+            )));
+        }
         let recorded = Recorded { context, file, results, recording };
         let experiment = recorded.with_extensions(experiment)?;
         if self.option().is_none() {
@@ -112,8 +120,8 @@ impl NextStep {
         let summary = results::summary_alone(recorded.context, &recorded.recording);
         let screening = summary.screening().filter(|own| !own.effects.is_empty());
         let Some(screening) = screening else {
-            let cause = "no block of the recorded screening has a value of every run; fix the cause \
-                         and run again with --retry-failed";
+            let cause = "no block of the recorded screening has a value of every run; fix the \
+                         cause and run again with --retry-failed";
             return Err(recorded.refusal(self, cause));
         };
         let extension = self.extension(recorded, &experiment, screening)?;

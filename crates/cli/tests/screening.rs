@@ -1,6 +1,6 @@
 //! Screening designs from `check` to the report.
 
-use crate::common::Lab;
+use crate::common::{Lab, end, signal, wait_until};
 
 /// Elapsed time is the delay times the number of transactions: two main effects and their
 /// interaction. The other factors have no effect.
@@ -139,7 +139,7 @@ fn a_run_without_a_value_leaves_effects_out() {
 /// confirmation agrees, and everything is in one run of the results file.
 #[test]
 fn a_fold_a_confirmation_and_a_surface_extend_the_recording() {
-    let lab = Lab::with(&NUMERIC);
+    let lab = Lab::with(NUMERIC);
     lab.run(0);
     assert_eq!(lab.trials("numeric"), 16);
     let first = lab.steelbench(&["show", "numeric"]).expect(0).stdout;
@@ -216,3 +216,141 @@ resolution = "III"
 [repeats]
 blocks = 2
 "#;
+
+/// Stopped in the middle of a fold-over, the file alone continues it: the recording has the
+/// extension.
+#[test]
+fn a_killed_step_resumes() {
+    let file = NUMERIC.replace("\"null\"", "\"null\"\nreal_delay = \"5 ms\"");
+    let whole = Lab::with(&file);
+    let lab = Lab::with(&file);
+    for lab in [&whole, &lab] {
+        lab.run(0);
+    }
+    whole.run_with(&["--fold"], 0);
+    let child = lab.start_with(&["run", "e.toml", "--fold"]);
+    wait_until("trials of the fold are recorded", || lab.trials("numeric") >= 19);
+    signal(&child, libc::SIGKILL);
+    end(child);
+    assert!(lab.trials("numeric") < 32, "the fold was over before it was killed");
+    lab.run_with(&["--confirm"], 2).says("complete them with `steelbench run e.toml`");
+    lab.run(0).says("32 trials, ");
+    assert_eq!(lab.trials("numeric"), 32);
+    let order = "SELECT configuration, block, sequence, attempt, status FROM trials ORDER BY id";
+    assert_eq!(lab.rows("numeric", order), whole.rows("numeric", order));
+    let shown = |lab: &Lab| lab.json(&["show", "numeric"])[0]["screening"]["effects"].clone();
+    assert_eq!(shown(&lab).as_array().unwrap().len(), shown(&whole).as_array().unwrap().len());
+    // The file with an extension by hand is the same experiment.
+    let by_hand = format!("{file}\n[[extension]]\nkind = \"fold\"\nblocks = 2\n");
+    lab.write("e.toml", &by_hand);
+    lab.run(0).says("the run is complete");
+    let check = lab.steelbench(&["check", "e.toml"]).expect(0);
+    check.shows("8 configurations x 2 blocks + fold: 8 x 2 blocks = 32 trials");
+    lab.write("e.toml", &file.replace("blocks = 2", "blocks = 3"));
+    lab.run(2).says("extensions: fold after 2 blocks -> fold after 3 blocks");
+}
+
+#[test]
+fn steps_that_make_no_sense_fail_before_anything_runs() {
+    let lab = Lab::with(NUMERIC);
+    lab.run_with(&["--fold"], 2).says("no recorded run").says("steelbench run e.toml` first");
+    lab.run(0);
+    lab.run_with(&["--fold", "target.dely"], 2).says("unknown factor").says("target.delay");
+    lab.run_with(&["--fold", "--confirm"], 2).says("cannot be used with");
+    lab.run_with(&["--fold", "--fresh"], 2).says("cannot be used with");
+    // E = AC, of which the screening cannot say which acts: with one level of E, A is C.
+    lab.run_with(&["--surface"], 2)
+        .says("do not determine a surface over target.delay, workload.rows_per_transaction")
+        .says("fold the screening first");
+    assert_eq!(lab.trials("numeric"), 16);
+
+    let full = Lab::with(&NUMERIC.replace("resolution = \"III\"", "runs = 32"));
+    full.run(0);
+    full.run_with(&["--fold"], 2).says("cannot continue with --fold").says("all combinations");
+    full.run_with(&["--fold", "A"], 2).says("all combinations");
+
+    let grid = NUMERIC.replace("kind = \"screening\"\nresolution = \"III\"", "kind = \"grid\"");
+    let grid = Lab::with(&grid);
+    grid.run(0);
+    grid.run_with(&["--fold"], 2).says("another design");
+    grid.write("e.toml", NUMERIC);
+    grid.run_with(&["--fold"], 2).says("the recorded run is not a screening");
+
+    // One numeric factor acts, and a factor without numbers.
+    let silent = Lab::with(
+        &NUMERIC
+            .replace("\"target.delay\" = [\"1 ms\", \"3 ms\"]\n", "")
+            .replace("resolution = \"III\"", "resolution = \"IV\""),
+    );
+    silent.run(0);
+    silent.run_with(&["--surface"], 2).says("two or more active numeric factors");
+    assert_eq!(silent.trials("numeric"), 16);
+}
+
+/// Elapsed time is the delay times the number of transactions, which bends with the rows of a
+/// transaction: 40, 4 and 2 of them with 1, 11 and 21 rows.
+#[test]
+fn centre_points_show_curvature() {
+    let file = NUMERIC
+        .replace("resolution = \"III\"", "resolution = \"IV\"\ncentre_points = 2")
+        .replace("[10, 20]", "[1, 21]")
+        .replace("\"target.waits\" = [\"LOG_WRITE log 0.4 0.1\", \"LOG_WRITE log 0.2 0.1\"]\n", "");
+    let lab = Lab::with(&file);
+    let check = lab.steelbench(&["check", "e.toml"]).expect(0);
+    check.shows("resolution IV, and 2 centre points for curvature");
+    let run = lab.run(0);
+    assert_eq!(lab.trials("numeric"), 2 * (8 + 2));
+    let curvature = &lab.json(&["show", "numeric"])[0]["screening"]["curvature"];
+    // The centre: 2 ms, 4 transactions. The corners: 40 and 2 transactions of 1 and 3 ms.
+    let value = curvature["value"].as_f64().unwrap() * 1e3;
+    assert!((value - (8.0 - 42.0)).abs() < 1e-6, "{curvature}");
+    let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("elapsed at the centre is 34.0 ms below the mean of the runs"),
+        "{words}"
+    );
+    assert!(words.contains("--surface"), "{words}");
+    let close = file.replace("[1, 3]", "[1, 2]");
+    lab.write("e.toml", &close);
+    lab.steelbench(&["check", "e.toml"])
+        .expect(2)
+        .says("two levels of the design are rounded to 2");
+}
+
+/// The steps on a real engine, with figures that vary.
+#[test]
+fn sqlite_continues_a_screening() {
+    let lab = Lab::with(
+        r#"
+[experiment]
+name = "numeric"
+[target]
+engine = "sqlite"
+[workload]
+probe = "insert"
+rows = 2_000
+[design]
+kind = "screening"
+resolution = "III"
+[factors]
+"workload.rows_per_transaction" = [1, 100]
+"target.settings.synchronous" = ["full", "normal"]
+"target.settings.page_size" = [4096, 16384]
+[repeats]
+blocks = 3
+"#,
+    );
+    lab.run(0);
+    lab.run_with(&["--fold"], 0);
+    assert_eq!(lab.trials("numeric"), 3 * 8);
+    let screening = &lab.json(&["show", "numeric"])[0]["screening"];
+    assert_eq!(screening["runs"], 8);
+    // A hundredth of the transactions: by far the largest effect anywhere.
+    assert_eq!(screening["effects"][0]["chain"], serde_json::json!(["A"]), "{screening}");
+    assert_eq!(screening["effects"][0]["significant"], true, "{screening}");
+    lab.run_with(&["--confirm"], 0);
+    let screening = &lab.json(&["show", "numeric"])[0]["screening"];
+    let confirmed = &screening["confirmations"][0];
+    assert_eq!(confirmed["blocks"], 5);
+    assert!(confirmed["differences"][0]["verdict"].is_string(), "{confirmed}");
+}

@@ -31,7 +31,7 @@ const LARGER: [(&str, usize); 8] = [
 /// Rooms that are over their budget, with the lines that they may have until they are divided. No
 /// room joins this list.
 const UNTIL_SMALLER: [(&str, usize); 10] = [
-    ("core", 54_150),
+    ("core", 55_600),
     ("engines/duckdb", 3_080),
     ("engines/mariadb", 8_310),
     ("engines/postgres", 11_330),

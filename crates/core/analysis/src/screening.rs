@@ -8,6 +8,7 @@ mod steps;
 
 pub use confirmation::{ConfirmedDifference, ScreeningConfirmation};
 pub use designs::Verdict;
+pub use layout::ValuesOfRun;
 pub use steps::{NextStep, StepError};
 
 use designs::{Chain, Contrasts, Curvature, Design, Lenth, Stratum, Term};
@@ -198,9 +199,6 @@ pub fn chain_names(terms: &[Term]) -> Vec<String> {
     terms.iter().map(|term| format!("{}{}", sign(term), term_name(&term.factors))).collect()
 }
 
-/// The values of a response in the blocks of a run, by its position.
-pub type ValuesOfRun<'a> = &'a dyn Fn(usize) -> Vec<(u32, f64)>;
-
 fn screened((position, factor): (usize, &FactorRecord)) -> ScreenedFactor {
     let level = |at: usize| factor.levels.get(at).cloned().unwrap_or_default();
     ScreenedFactor {
@@ -372,18 +370,16 @@ impl Screening {
         }
     }
 
-    /// Tests effects by their spread over blocks or set-ups; those between set-ups apart, and only
-    /// where set-ups were repeated.
+    /// Tests effects by their spread over blocks or set-ups: those within set-ups with one error,
+    /// each between set-ups with its own, and only where set-ups were repeated. A factor that
+    /// changes within a set-up of another varies less than that one.
     fn test_repeats(&mut self, contrasts: &Contrasts, values: &Values) {
         let mut p_values: Vec<Option<f64>> = vec![None; self.effects.len()];
+        let (between, within): (Vec<usize>, Vec<usize>) =
+            (0..self.effects.len()).partition(|at| self.effects[*at].between_setups);
+        let alone = between.into_iter().filter(|_| values.setups).map(|at| vec![at]);
         let mut df = None;
-        for between in [false, true] {
-            if between && !values.setups {
-                continue;
-            }
-            let own: Vec<usize> = (0..self.effects.len())
-                .filter(|i| self.effects[*i].between_setups == between)
-                .collect();
+        for own in std::iter::once(within).chain(alone) {
             let chains: Vec<&Chain> = own.iter().map(|i| &contrasts.chains[*i]).collect();
             let Some(stratum) = Stratum::new(&chains, &values.repeats, values.first) else {
                 continue;

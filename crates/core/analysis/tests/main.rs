@@ -33,6 +33,7 @@ mod simulated_gate;
 mod simulated_noise;
 mod simulated_percentiles;
 mod simulated_runs;
+mod simulated_screening;
 mod simulated_steps;
 mod stability;
 mod timeouts;

@@ -1,5 +1,6 @@
 //! The effects that a design can estimate, each with the effects that it is aliased with.
 
+use crate::subsets::subsets;
 use crate::{Design, plackett_burman};
 
 /// Terms of more factors than two are looked at until this number, for degrees of freedom that are
@@ -139,18 +140,4 @@ impl Chain {
         2.0 * signed.map(|(sign, value)| f64::from(*sign) * value).sum::<f64>()
             / values.len() as f64
     }
-}
-
-/// All sets of `size` of the first `all` numbers, in lexicographic order.
-pub fn subsets(all: usize, size: usize) -> impl Iterator<Item = Vec<usize>> {
-    let mut next = (size <= all).then(|| (0..size).collect::<Vec<usize>>());
-    std::iter::from_fn(move || {
-        let found = next.clone()?;
-        let last = (0..size).rev().find(|place| found[*place] < all - size + place);
-        next = last.map(|place| {
-            let kept = found[..place].iter().copied();
-            kept.chain((0..size - place).map(|i| found[place] + 1 + i)).collect()
-        });
-        Some(found)
-    })
 }

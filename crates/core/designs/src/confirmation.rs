@@ -21,7 +21,7 @@ pub struct PredictedDifference {
     pub selected: f64,
 }
 
-/// What fresh repeats say of a prediction.
+/// The answer of fresh repeats to a prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {

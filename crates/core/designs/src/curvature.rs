@@ -1,5 +1,5 @@
-//! The test of curvature: centre points against the runs of a two-level design, whose mean they share
-//! if every factor acts along a straight line.
+//! The test of curvature: centre points against the runs of a two-level design, whose mean they
+//! share if every factor acts along a straight line.
 
 use statistics::{Interval, t_quantile, t_two_sided_p};
 
@@ -49,7 +49,7 @@ impl Curvature {
         let (runs, centre) = all().next()?;
         let (runs, centre) = (runs.len() as f64, centre.len() as f64);
         let largest = all().flat_map(|(runs, _)| runs).map(|own| own.abs()).fold(0.0, f64::max);
-        // Without any noise (a scripted engine) what is rounding is no curvature.
+        // Without any noise (a scripted engine) there is rounding.
         let value = Some(mean(&differences)).filter(|own| own.abs() > ROUNDING * largest);
         let value = value.unwrap_or(0.0);
         if centre < 2.0 {

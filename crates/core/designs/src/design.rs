@@ -1,6 +1,6 @@
 //! The runs of a two-level design, coded -1 and +1.
 
-use crate::alias::subsets;
+use crate::subsets::subsets;
 
 /// Runs with a coded level of each factor: -1, +1, and 0 at a centre point.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,8 +47,8 @@ impl Design {
         self.runs.iter().map(|run| factors.iter().map(|factor| run[*factor]).product()).collect()
     }
 
-    /// What the runs keep apart: 3 if a main effect is correlated with an interaction of two
-    /// factors, 4 if such interactions are with each other, 5 if neither is.
+    /// The effects that the runs keep apart: 3 if a main effect is correlated with an interaction of
+    /// two factors, 4 if such interactions are with each other, 5 if neither is.
     pub fn separation(&self) -> usize {
         let of = |size| -> Vec<Vec<i8>> {
             subsets(self.factors(), size).map(|term| self.column(&term)).collect()

@@ -1,7 +1,7 @@
 //! Models of a Plackett-Burman design with interactions. Source: M. Hamada and C. F. J. Wu, Journal
 //! of Quality Technology 24 (1992).
 
-use crate::alias::subsets;
+use crate::subsets::subsets;
 use crate::{Design, Fit};
 
 /// Models of one size that are fitted; larger ones are left out.

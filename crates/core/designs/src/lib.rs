@@ -34,6 +34,7 @@ mod screening;
 mod search;
 mod space;
 mod stationary;
+mod subsets;
 mod surface;
 mod surface_design;
 

@@ -1,6 +1,6 @@
 //! The model of a response surface: a polynomial of coded levels, and the shift of each block.
 
-use crate::alias::subsets;
+use crate::subsets::subsets;
 use crate::{Fit, FitError};
 use serde::Serialize;
 use statistics::{Interval, dot, f_upper_p, t_quantile};

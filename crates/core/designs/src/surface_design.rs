@@ -112,7 +112,7 @@ const SEVEN: [[usize; 3]; 7] =
 /// and D. W. Behnken, Technometrics 2 (1960).
 pub fn box_behnken(factors: usize, centre_points: usize) -> Option<SurfaceDesign> {
     let groups: Vec<Vec<usize>> = match factors {
-        3..=5 => crate::alias::subsets(factors, 2).collect(),
+        3..=5 => crate::subsets::subsets(factors, 2).collect(),
         6 => SIX.map(Vec::from).to_vec(),
         7 => SEVEN.map(Vec::from).to_vec(),
         _ => return None,

@@ -7,7 +7,7 @@
 
 mod noise;
 
-use designs::{Chain, Contrasts, Fraction, Lenth, Stratum};
+use designs::{Chain, Contrasts, Fraction, Lenth, Stratum, detectable};
 use noise::{ALL, Noise, Random};
 use statistics::t_quantile;
 
@@ -111,4 +111,40 @@ fn pooled_error_is_that_of_two_way_analysis() {
     assert!((4.0..=14.0).contains(&stratum.df), "{}", stratum.df);
     let (own, half) = (stratum.effects[0], t_quantile(0.025, stratum.df) * expected);
     assert!((own.interval.high - own.value - half).abs() < 1e-12);
+}
+
+/// The effect that `check` calls detectable is found in 80 % of experiments.
+#[test]
+fn detectable_effects_are_found() {
+    let mut random = Random::new(5);
+    for (runs, factors) in [(8, 7), (16, 8), (32, 6)] {
+        let design = Fraction::minimum_aberration(runs, factors).unwrap().design();
+        let chains = Contrasts::new(&design).chains;
+        let all: Vec<&Chain> = chains.iter().collect();
+        let unit = Lenth::new(&vec![1.0; chains.len()]).unwrap();
+        let limit = unit.simulated().simultaneous / unit.pse;
+        for blocks in [1, 2, 5] {
+            let size = detectable(runs, chains.len(), blocks).unwrap();
+            let mut found = 0;
+            for _ in 0..SETS {
+                let block = |block| {
+                    let noise = random.block(runs, block, Noise::Normal).into_iter();
+                    let signs = noise.zip(&chains[0].coefficients);
+                    signs.map(|(own, sign)| own + size * f64::from(*sign) / 2.0).collect()
+                };
+                let values: Vec<Vec<f64>> = (0..blocks).map(block).collect();
+                found += usize::from(if blocks == 1 {
+                    let effects: Vec<f64> =
+                        chains.iter().map(|chain| chain.effect(&values[0])).collect();
+                    effects[0].abs() > limit * Lenth::new(&effects).unwrap().pse
+                } else {
+                    let stratum = Stratum::new(&all, &values, usize::MAX).unwrap();
+                    stratum.adjusted()[0].unwrap() < 0.05
+                });
+            }
+            let power = found as f64 / SETS as f64;
+            println!("{runs} runs, {blocks} blocks: {size:.2} found in {power:.3}");
+            assert!((0.74..=0.86).contains(&power), "{runs} runs, {blocks} blocks: {power}");
+        }
+    }
 }

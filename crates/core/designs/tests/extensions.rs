@@ -206,8 +206,7 @@ fn error_rate_of_folded_designs() {
 }
 
 /// A screening with three effects is tested, the significant ones predict the best run against the
-/// worst, and fresh blocks confirm it: the expected interval holds the measured difference in 95 %,
-/// and a claim without any effect is confirmed in at most 5 %.
+/// worst, and fresh blocks confirm it. The expected interval holds the measured difference in 95 %.
 #[test]
 fn expected_intervals_of_confirmations() {
     let design = Fraction::minimum_aberration(16, 8).unwrap().design();

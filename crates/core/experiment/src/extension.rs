@@ -5,8 +5,8 @@ use crate::file::{
     EXTENSION, EXTENSION_BLOCKS, EXTENSION_CENTRE, EXTENSION_EFFECTS, EXTENSION_FACTOR,
     EXTENSION_KIND, EXTENSION_RUNS,
 };
-use crate::human;
-use crate::parse::Values;
+use crate::{Value, human};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::{Range, RangeInclusive};
 
@@ -78,6 +78,42 @@ pub struct Stage {
     pub setups: u32,
 }
 
+/// An extension with the coded levels of its runs.
+pub(crate) struct ExtensionRuns {
+    pub extension: Extension,
+    pub runs: Vec<Vec<i8>>,
+}
+
+impl Stage {
+    /// The place of each extension in the plan, after `first` configurations with this number of
+    /// blocks, and of set-ups where levels are hard to change.
+    pub(crate) fn in_plan(
+        extensions: Vec<ExtensionRuns>,
+        mut first: usize,
+        [own_blocks, own_setups]: [u32; 2],
+        has_setups: bool,
+    ) -> Vec<Self> {
+        let mut block = own_blocks + 1;
+        let stage = |own: ExtensionRuns| {
+            let blocks = own.extension.blocks.unwrap_or(own_blocks);
+            // A comparison of set-ups needs as many of them as can be.
+            let setups = match own.extension.step {
+                Step::Confirm { .. } if has_setups => blocks,
+                _ => own_setups.min(blocks),
+            };
+            let stage = Self {
+                configurations: first..first + own.runs.len(),
+                blocks: block..=block + blocks - 1,
+                setups,
+                extension: own.extension,
+            };
+            (first, block) = (stage.configurations.end, block + blocks);
+            stage
+        };
+        extensions.into_iter().map(stage).collect()
+    }
+}
+
 impl Step {
     /// Its kind in the file.
     pub fn kind(&self) -> &'static str {
@@ -91,7 +127,7 @@ impl Step {
 
 impl Extension {
     /// Reads the values of one.
-    pub(crate) fn read(values: &Values) -> Result<Self, ExtensionError> {
+    pub(crate) fn read(values: &BTreeMap<String, Value>) -> Result<Self, ExtensionError> {
         let kind = EXTENSION_KIND.value_in(values);
         let of_kinds = [
             (EXTENSION_FACTOR.path(), "fold"),

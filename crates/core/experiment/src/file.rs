@@ -115,8 +115,8 @@ settings! {
     /// distance from the centre alone. orthogonal-blocks: corners and axes in alternate blocks.
     pub AXIAL_POINTS: String =
         "design.axial", Kind::Choice(AXIAL), "faced", Shown "\"rotatable\"";
-    /// Runs of the centre in each block. A response surface has 3 by default; a screening of numeric
-    /// factors has as many as are given here, to test for curvature.
+    /// Runs of the centre in each block. A response surface has 3 by default; a screening of
+    /// numeric factors has as many as are given here, to test for curvature.
     pub CENTRE_POINTS: u32 =
         "design.centre_points", Kind::Count { min: 0, max: 100 }, "3", Shown "3";
     /// Factors whose levels have equal ratios, not equal differences, which decides their centre.
@@ -250,9 +250,9 @@ settings! {
 settings! {
     /// Keys of one `[[extension]]`.
     pub(crate) const EXTENSION = [];
-    /// fold: the runs of the design with reversed levels, which separates aliased effects. confirm:
-    /// runs that are compared with their prediction. surface: axial and centre points of a response
-    /// surface around the runs of the design.
+    /// fold: the runs of the design with reversed levels, which separates aliased effects.
+    /// confirm: runs that are compared with their prediction. surface: axial and centre points of a
+    /// response surface around the runs of the design.
     pub(crate) EXTENSION_KIND: String = "extension.kind", Kind::Choice(EXTENSIONS), "fold";
     /// The factor whose levels a fold reverses; default: all factors.
     pub(crate) EXTENSION_FACTOR: Option<String> = "extension.factor", Kind::Text;

@@ -17,6 +17,7 @@ pub use design::{DesignKind, race_first};
 use crate::document::{Content, Leaf, Node};
 use crate::error::{Errors, Fault, FileErrors};
 use crate::experiment::{Design, Experiment};
+use crate::extension::Stage;
 use crate::file::{EQUIVALENCE_MARGIN, NAME, OBSERVE, SECTIONS, SETTINGS};
 use crate::setting::{Catalog, Known};
 use crate::{Declaration, Value, human};
@@ -51,7 +52,7 @@ pub fn file_name(name: &str) -> Result<String, NoFileName> {
 }
 
 /// Values by path.
-pub(crate) type Values = BTreeMap<String, Value>;
+type Values = BTreeMap<String, Value>;
 
 /// A file that is being read.
 struct Reader<'a> {
@@ -96,7 +97,8 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     let baseline = reader.baseline(&factors, &configurations[..own]);
     let search = reader.search(&core, &configurations);
     reader.check_number_of_trials(repeats.blocks.max(), configurations.len());
-    let stages = extension::stages(extensions, own, &repeats, &hard_to_change);
+    let counts = [repeats.blocks.max(), repeats.setups];
+    let stages = Stage::in_plan(extensions, own, counts, !hard_to_change.is_empty());
     let experiment = Experiment {
         name: reader.name(&core),
         configurations,

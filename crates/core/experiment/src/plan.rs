@@ -6,8 +6,8 @@
 //! group; the groups come one after the other in random order, each with all its blocks, so that
 //! such a factor changes as seldom as it can.
 //!
-//! Extensions of a screening have blocks and set-ups of their own after those of the design, so that
-//! the order of what was run stays.
+//! Extensions of a screening have blocks and set-ups of their own after those of the design, so
+//! that the order of what was run stays.
 //!
 //! Designs with incomplete blocks run a part of the configurations in each block, one part after
 //! the other.

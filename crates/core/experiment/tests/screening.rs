@@ -188,7 +188,7 @@ fn centre_points_follow_the_runs() {
     }
 }
 
-/// What was planned stays in its place; each extension has blocks of its own after it.
+/// Planned runs stay in their place; each extension has blocks of its own after it.
 #[test]
 fn extensions_follow_the_plan() {
     let base = experiment(NUMERIC);

@@ -1,10 +1,12 @@
-//! The recorded runs of a screening by their part: design, fold-over, centre points, and extensions.
+//! The recorded runs of a screening by their part: design, fold-over, centre points, extensions.
 
-use super::ValuesOfRun;
 use designs::{CentredBlocks, Design};
 use experiment::STAGE;
 use observations::{ConfigurationRecord, FactorRecord, Recording};
 use std::collections::BTreeMap;
+
+/// The values of a response in the blocks of a run, by its position.
+pub type ValuesOfRun<'a> = &'a dyn Fn(usize) -> Vec<(u32, f64)>;
 
 /// Runs of the design or of its fold-over.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,6 +1,5 @@
 //! From factors to configurations: the product of the levels, less what is excluded.
 
-use super::extension::ExtensionRuns;
 use super::factors::Condition;
 use super::{Reader, Values, spans};
 use crate::common::{ENGINE, PROBE};
@@ -8,6 +7,7 @@ use crate::document::Node;
 use crate::durability::DURABILITY;
 use crate::error::Fault;
 use crate::experiment::{Design, Factor};
+use crate::extension::ExtensionRuns;
 use crate::file::OBSERVE;
 use crate::setting::{Catalog, Declaration, Kind, Known};
 use crate::{Configuration, Level, STAGE, Value, human};

@@ -4,19 +4,13 @@ use super::Reader;
 use crate::document::Node;
 use crate::error::Fault;
 use crate::experiment::{Blocks, Design, Factor, Repeats, ScreeningRuns};
-use crate::extension::{Extension, Stage, Step};
+use crate::extension::{Extension, ExtensionRuns, Step};
 use crate::file::{EXTENSION, EXTENSION_CENTRE, EXTENSION_FACTOR, EXTENSION_RUNS};
 use designs::{Order, Surface};
 
 /// Runs of the centre in each block of a surface that extends a screening without any.
 const CENTRE_RUNS: usize = 3;
 const PATH: &str = "extension";
-
-/// An extension with the coded levels of its runs.
-pub struct ExtensionRuns {
-    pub extension: Extension,
-    pub runs: Vec<Vec<i8>>,
-}
 
 impl Reader<'_> {
     /// The extensions of a screening, in the order of the file.
@@ -213,31 +207,4 @@ fn is_determined(screening: &ScreeningRuns, added: &[Vec<i8>], own: &[usize]) ->
     let blocks: Vec<usize> =
         (0..points.len()).map(|run| usize::from(run >= corners.runs().len())).collect();
     Surface::fit(&points, &blocks, &vec![1.0; points.len()], Order::Second).is_ok()
-}
-
-/// The place of each extension in the plan, after `runs` configurations of the design.
-pub fn stages(
-    extensions: Vec<ExtensionRuns>,
-    runs: usize,
-    repeats: &Repeats,
-    hard: &[usize],
-) -> Vec<Stage> {
-    let (mut first, mut block) = (runs, repeats.blocks.max() + 1);
-    let stage = |own: ExtensionRuns| {
-        let blocks = own.extension.blocks.unwrap_or(repeats.blocks.max());
-        // A comparison of set-ups needs as many of them as can be.
-        let setups = match own.extension.step {
-            Step::Confirm { .. } if !hard.is_empty() => blocks,
-            _ => repeats.setups.min(blocks),
-        };
-        let stage = Stage {
-            configurations: first..first + own.runs.len(),
-            blocks: block..=block + blocks - 1,
-            setups,
-            extension: own.extension,
-        };
-        (first, block) = (stage.configurations.end, block + blocks);
-        stage
-    };
-    extensions.into_iter().map(stage).collect()
 }
