@@ -46,7 +46,7 @@ impl Curvature {
         let all = || parts.iter().flat_map(|part| part.runs.iter().zip(&part.centre));
         let differences: Vec<f64> = all().map(|(runs, centre)| mean(centre) - mean(runs)).collect();
         let blocks = differences.len() as f64;
-        let (runs, centre) = all().next()?;
+        let (runs, centre) = all().next().filter(|(_, centre)| !centre.is_empty())?;
         let (runs, centre) = (runs.len() as f64, centre.len() as f64);
         let largest = all().flat_map(|(runs, _)| runs).map(|own| own.abs()).fold(0.0, f64::max);
         // Without any noise (a scripted engine) there is rounding.

@@ -123,7 +123,7 @@ fn curvature_needs_repeats_of_the_centre() {
         centre,
     };
     assert_eq!(Curvature::new(&[part(vec![vec![2.0]])]), None);
-    assert_eq!(Curvature::new(&[part(vec![Vec::new()])]), None);
+    assert_eq!(Curvature::new(&[part(vec![Vec::new(); 3])]), None);
     let exact = Curvature::new(&[part(vec![vec![2.5]; 3])]).unwrap();
     assert!((exact.p_value - 1.0).abs() < 1e-12);
 }
