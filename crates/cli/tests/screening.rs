@@ -328,7 +328,7 @@ engine = "sqlite"
 [workload]
 probe = "insert"
 connections = 1
-rows = 400
+rows = 40
 [design]
 kind = "screening"
 resolution = "III"

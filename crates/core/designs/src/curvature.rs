@@ -28,26 +28,26 @@ pub struct Curvature {
     pub df: f64,
 }
 
-/// A variance of a mean with its degrees of freedom.
-#[derive(Debug, Clone, Copy)]
-struct Part {
-    variance: f64,
-    df: f64,
-}
-
 impl Curvature {
     /// Compares the centre points with the runs of all parts (a design, its fold-over). `None`
-    /// without two centre points in a block or two blocks.
+    /// without repeats of the runs: the spread of a few centre points alone errs too often where
+    /// noise is skewed.
     ///
-    /// With several centre points in a block their spread within blocks is their error, and the
-    /// spread of the runs over blocks is that of the runs, or without repeats that of the centre
-    /// points (Welch). With one, the differences of the blocks are the sample.
+    /// With one centre point in a block the differences of the blocks are the sample. With several,
+    /// the spread of the centre within blocks and that of the runs over blocks are the error: each
+    /// of its own mean (Welch), or one for both; the wider interval counts.
     pub fn new(parts: &[CentredBlocks]) -> Option<Self> {
         let all = || parts.iter().flat_map(|part| part.runs.iter().zip(&part.centre));
         let differences: Vec<f64> = all().map(|(runs, centre)| mean(centre) - mean(runs)).collect();
         let blocks = differences.len() as f64;
         let (runs, centre) = all().next().filter(|(_, centre)| !centre.is_empty())?;
         let (runs, centre) = (runs.len() as f64, centre.len() as f64);
+        let repeated = || parts.iter().filter(|part| part.runs.len() > 1);
+        let df_runs: f64 =
+            repeated().map(|part| (part.runs.len() as f64 - 1.0) * (runs - 1.0)).sum();
+        if df_runs < 1.0 {
+            return None;
+        }
         let largest = all().flat_map(|(runs, _)| runs).map(|own| own.abs()).fold(0.0, f64::max);
         // Without any noise (a scripted engine) there is rounding.
         let value = Some(mean(&differences)).filter(|own| own.abs() > ROUNDING * largest);
@@ -55,25 +55,20 @@ impl Curvature {
         if centre < 2.0 {
             let df = blocks - 1.0;
             let squares = squares_around_mean(&differences);
-            return (df >= 1.0).then(|| Self::tested(value, squares / df / blocks, df));
+            return Some(Self::tested(value, squares / df / blocks, df));
         }
-        let within: f64 = all().map(|(_, centre)| squares_around_mean(centre)).sum();
-        let df = blocks * (centre - 1.0);
-        let of_centre = Part { variance: within / df / (blocks * centre), df };
-        let repeated = || parts.iter().filter(|part| part.runs.len() > 1);
-        let df = repeated().map(|part| (part.runs.len() as f64 - 1.0) * (runs - 1.0)).sum::<f64>();
-        if df < 1.0 {
-            let variance = of_centre.variance * (1.0 + centre / runs);
-            return Some(Self::tested(value, variance, of_centre.df));
-        }
-        let squares: f64 = repeated().map(|part| interaction_squares(&part.runs)).sum();
-        let of_runs = Part { variance: squares / df / (blocks * runs), df };
-        let both = [of_centre, of_runs];
-        let variance: f64 = both.iter().map(|own| own.variance).sum();
-        let shares: f64 = both.iter().map(|own| own.variance.powi(2) / own.df).sum();
-        // Without any noise (a scripted engine) there is nothing to weigh.
-        let df = if shares > 0.0 { variance.powi(2) / shares } else { of_centre.df + df };
-        Some(Self::tested(value, variance, df))
+        let of_centre: f64 = all().map(|(_, centre)| squares_around_mean(centre)).sum();
+        let of_runs: f64 = repeated().map(|part| interaction_squares(&part.runs)).sum();
+        let df_centre = blocks * (centre - 1.0);
+        let [own, other] = [of_centre / df_centre / centre, of_runs / df_runs / runs];
+        let shares = own.powi(2) / df_centre + other.powi(2) / df_runs;
+        let both = df_centre + df_runs;
+        let df = if shares > 0.0 { (own + other).powi(2) / shares } else { both };
+        let apart = Self::tested(value, (own + other) / blocks, df);
+        let pooled = (of_centre + of_runs) / both * (1.0 / centre + 1.0 / runs);
+        let together = Self::tested(value, pooled / blocks, both);
+        let is_wider = together.interval.high > apart.interval.high;
+        Some(if is_wider { together } else { apart })
     }
 
     fn tested(value: f64, variance: f64, df: f64) -> Self {

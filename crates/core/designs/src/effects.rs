@@ -108,13 +108,12 @@ fn evenness(chains: &[&Chain], residuals: &[Vec<f64>]) -> f64 {
 pub fn detectable(runs: usize, contrasts: usize, repeats: usize) -> Option<f64> {
     let standard_error = 2.0 / ((runs * repeats) as f64).sqrt();
     if repeats < 2 {
-        let limit = Lenth::known(1.0, contrasts)?.simulated().simultaneous;
-        return Some((limit + POWER_Z) * standard_error);
+        return Some(Lenth::known(1.0, contrasts)?.found_with(POWER) * standard_error);
     }
     let df = (contrasts * (repeats - 1)) as f64;
-    let limit = t_quantile(0.025 / contrasts as f64, df) + t_quantile(0.2, df);
+    let limit = t_quantile(0.025 / contrasts as f64, df) + t_quantile(1.0 - POWER, df);
     Some(limit * standard_error)
 }
 
-/// The normal quantile of 80 %.
-const POWER_Z: f64 = 0.841_621_233_572_914_3;
+/// The probability with which an effect is to be found.
+const POWER: f64 = 0.8;

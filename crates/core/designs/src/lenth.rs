@@ -80,6 +80,26 @@ impl Lenth {
     }
 }
 
+impl Lenth {
+    /// The size of an effect that is beyond the simultaneous limit with this probability, among
+    /// effects that are only noise.
+    pub(crate) fn found_with(&self, probability: f64) -> f64 {
+        let limit = self.simulated().simultaneous / self.pse;
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
+        let mut sizes = vec![0.0; self.effects];
+        let needed = (0..SETS).map(|_| {
+            sizes.fill_with(|| normal(&mut random).abs());
+            // The effect itself does not count as noise.
+            sizes[0] = f64::INFINITY;
+            let (_, pse) = estimates(&mut sizes);
+            limit * pse - normal(&mut random)
+        });
+        let mut needed: Vec<f64> = needed.collect();
+        let place = (SETS as f64 * probability) as usize;
+        *needed.select_nth_unstable_by(place, f64::total_cmp).1 * self.pse
+    }
+}
+
 /// Sorts the sizes.
 fn estimates(sizes: &mut [f64]) -> (f64, f64) {
     sizes.sort_unstable_by(f64::total_cmp);

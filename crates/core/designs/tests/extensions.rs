@@ -103,17 +103,17 @@ fn folded_contrasts_are_least_squares_with_a_shift_between_halves() {
     }
 }
 
-/// Montgomery, section 6.8: a 2^2 design of a yield with five centre points; F = 0.06.
+/// With equal spread the interval is that of two means of one variance; scipy.stats.t.ppf(0.975, 3)
+/// gives its quantile.
 #[test]
-fn curvature_of_a_published_design() {
-    let runs = vec![vec![39.3, 40.9, 40.0, 41.5]];
-    let centre = vec![vec![40.3, 40.5, 40.7, 40.2, 40.6]];
+fn curvature_of_two_blocks() {
+    let runs = vec![vec![39.0, 41.0], vec![40.0, 40.0]];
+    let centre = vec![vec![42.0, 43.0], vec![44.0, 43.0]];
     let found = Curvature::new(&[CentredBlocks { runs, centre }]).unwrap();
-    assert!((found.value - 0.035).abs() < 1e-12 && (found.df - 4.0).abs() < 1e-12);
-    // F = t^2 = 0.0027222 / 0.043, with 1 and 4 degrees of freedom; scipy.stats.f.sf gives p.
-    assert!((found.p_value - 0.814_016).abs() < 1e-5, "{}", found.p_value);
-    let half = 2.776_445_105 * (0.043_f64 * 0.45).sqrt();
-    assert!((found.interval.high - found.value - half).abs() < 1e-8);
+    assert!((found.value - 3.0).abs() < 1e-12 && (found.df - 3.0).abs() < 1e-12);
+    // Squares: 0.5 and 0.5 within the centre, 1 of runs and blocks; 2 and 1 degrees of freedom.
+    let half = 3.182_446_305 * (2.0_f64 / 3.0 * (0.5 + 0.5) / 2.0).sqrt();
+    assert!((found.interval.high - 3.0 - half).abs() < 1e-8, "{found:?}");
 }
 
 #[test]
@@ -124,6 +124,7 @@ fn curvature_needs_repeats_of_the_centre() {
     };
     assert_eq!(Curvature::new(&[part(vec![vec![2.0]])]), None);
     assert_eq!(Curvature::new(&[part(vec![Vec::new(); 3])]), None);
+    assert_eq!(Curvature::new(&[part(vec![vec![2.0, 2.1, 2.2]])]), None);
     let exact = Curvature::new(&[part(vec![vec![2.5]; 3])]).unwrap();
     assert!((exact.p_value - 1.0).abs() < 1e-12);
 }
@@ -133,7 +134,7 @@ fn curvature_needs_repeats_of_the_centre() {
 fn error_rate_of_the_test_of_curvature() {
     let mut random = Random::new(12);
     for noise in ALL {
-        for (blocks, centre) in [(1, 3), (2, 1), (2, 2), (3, 3), (5, 2), (60, 2)] {
+        for (blocks, centre) in [(2, 1), (2, 2), (3, 3), (5, 2), (60, 2)] {
             let sets = if blocks > 5 { SETS / 5 } else { SETS };
             let (mut wrong, mut tested) = (0, 0);
             for _ in 0..sets {
@@ -153,6 +154,7 @@ fn error_rate_of_the_test_of_curvature() {
             let rate = f64::from(u32::try_from(wrong).unwrap()) / f64::from(tested);
             println!("{noise:?}, {blocks} blocks, {centre} centre: {rate:.3}");
             let error = 3.0 * (0.05 * 0.95 / f64::from(tested)).sqrt();
+            // One of the centre points varies more than the other, which no analysis can know.
             let allowed = if noise == Noise::Uneven { 0.08 } else { 0.05 };
             assert!(rate <= allowed + error, "{noise:?}, {blocks}, {centre}: {rate}");
         }

@@ -281,10 +281,10 @@ fn impossible_extensions_name_cause_and_remedy() {
     wrong(&adaptive, Step::Fold(None), &["give repeats.blocks as the number that was run"]);
     wrong(&extended(NUMERIC, Step::Fold(None), 2), fold("target.settings.a"), &["second one"]);
     wrong(NUMERIC, Step::Surface { centre: vec![0, -1, -1, -1, -1] }, &["two or more are 0"]);
-    // Four factors in eight runs: AB = CD and the like.
+    // Five factors in eight runs: BC = DE. With axial points A = BD can be told apart.
     wrong(
         NUMERIC,
-        Step::Surface { centre: vec![0, 0, 0, 0, -1] },
+        Step::Surface { centre: vec![0; 5] },
         &["do not determine a surface", "fold the screening first"],
     );
     let word = extended(NUMERIC, Step::Fold(None), 2).replace("\"fold\"", "\"mirror\"");
