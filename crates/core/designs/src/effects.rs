@@ -110,7 +110,9 @@ pub fn detectable(runs: usize, contrasts: usize, repeats: usize) -> Option<f64> 
     if repeats < 2 {
         return Some(Lenth::known(1.0, contrasts)?.found_with(POWER) * standard_error);
     }
-    let df = (contrasts * (repeats - 1)) as f64;
+    // The share that [`evenness`] leaves on average where all runs vary alike.
+    let evenness = repeats as f64 / (repeats as f64 + 1.0);
+    let df = (contrasts * (repeats - 1)) as f64 * evenness;
     let limit = t_quantile(0.025 / contrasts as f64, df) + t_quantile(1.0 - POWER, df);
     Some(limit * standard_error)
 }
