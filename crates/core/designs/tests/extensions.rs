@@ -217,7 +217,7 @@ fn expected_intervals_of_confirmations() {
             // In units of noise and of its error: from hardly found to plain.
             let size = 6.0 / f64::sqrt(blocks as f64);
             let sets = if blocks > 5 { SETS / 10 } else { SETS };
-            let (mut agrees, mut judged) = (0, 0);
+            let (mut agrees, mut judged) = (0, 0_usize);
             for _ in 0..sets {
                 let screened: Vec<Vec<f64>> = (0..blocks)
                     .map(|at| {
