@@ -258,7 +258,7 @@ fn configurations_of_benchbase_become_experiments() {
         ),
         ("20", "50,5,15,10,10,10", &YCSB, &["rows = 20000", "ycsb-read.sql@50", ":inserted"]),
         ("0.01", "15,15,15,25,15,15", &BANK, &["rows = 10000", "send-payment.sql@25", ":paid_in"]),
-        ("0.1", "1,0,1", &["Q1", "Q2", "Q6"], &["scale = 0.1", "[\"1\", \"6\"]", "streams = 7"]),
+        ("0.1", "1,0,1", &["Q1", "Q2", "Q6"], &["scale = 0.1", "[\"Q1\", \"Q6\"]", "streams = 7"]),
     ] {
         let (text, said) = written(scale, weights, names);
         for part in parts {

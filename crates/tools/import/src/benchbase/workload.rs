@@ -250,7 +250,7 @@ fn parts(kind: Kind, names: &[&str], weights: &[f64], lacking: &mut Vec<String>)
             if used.iter().any(|(_, weight)| weight.total_cmp(&used[0].1).is_ne()) {
                 lacking.push("different <weights>: each query runs once a round".to_owned());
             }
-            used.iter().map(|(name, _)| name[1..].to_owned()).collect()
+            used.iter().map(|(name, _)| (**name).to_owned()).collect()
         }
         _ => {
             // Weights may have decimal places, those of scripts have none.
