@@ -1,6 +1,7 @@
 use crate::{
-    ColumnMethods, ColumnStore, DatabaseFiles, Explainer, FileQueries, FileTarget, Planned, Plans,
-    Prerequisites, Recovery, Results, ServerProcess, Servers, StatementLogs, Tables, WaitType,
+    Altering, ColumnMethods, ColumnStore, DatabaseFiles, Explainer, FileQueries, FileTarget,
+    Planned, Plans, Prerequisites, Recovery, Results, ServerProcess, Servers, StatementLogs,
+    Tables, WaitType,
 };
 use experiment::{Configuration, Declaration, DurabilityRule, ExampleLevels, Invalid, choice};
 use observations::{EngineVersion, Fact, Operation, TimeUse, Wait, WaitedResource};
@@ -68,6 +69,10 @@ pub trait Engine: Send + Sync {
     }
     /// The recovery from runs that were killed.
     fn recovery(&self) -> Option<&dyn Recovery> {
+        None
+    }
+    /// Changes of settings that stay, of engines whose servers take them while they run.
+    fn altering(&self) -> Option<&dyn Altering> {
         None
     }
     /// The formats of its execution plans, where it writes any that are read from files.

@@ -82,6 +82,24 @@ pub trait Recovery {
     fn reclaim(&self, directory: &Path) -> Result<(), EngineError>;
 }
 
+/// Changes of your servers' settings that stay until they are undone.
+pub trait Altering {
+    /// Gives your server that this configuration names all its settings, after recording their
+    /// former values. Returns a sentence for the user.
+    ///
+    /// # Errors
+    /// When the configuration does not permit it, or the server refuses: then its former values are
+    /// restored.
+    fn apply(&self, configuration: &Configuration) -> Result<String, EngineError>;
+    /// Restores the former values on your servers that these configurations name: those that
+    /// [`Altering::apply`] and runs that were killed have recorded. Returns a sentence for each
+    /// record.
+    ///
+    /// # Errors
+    /// When a server is not as it was: with what to do. The record stays.
+    fn undo(&self, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError>;
+}
+
 /// The examination of statements on database files, without a server.
 pub trait FileQueries {
     /// Opens a file to examine what these statements do on it. Those that only read are run once;

@@ -42,8 +42,8 @@ pub use engine::{
     WaitCollector,
 };
 pub use facets::{
-    ColumnMethods, DatabaseFiles, Explainer, FileQueries, FileTarget, Prerequisites, Recovery,
-    ServerProcess, Tables,
+    Altering, ColumnMethods, DatabaseFiles, Explainer, FileQueries, FileTarget, Prerequisites,
+    Recovery, ServerProcess, Tables,
 };
 pub use file_set::{FileSet, Role};
 pub use planned::{NoPlan, PlanRequest, Planned};

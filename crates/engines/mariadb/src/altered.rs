@@ -12,7 +12,7 @@ use engine::EngineError;
 use experiment::Configuration;
 use observations::fnv1a;
 use serde::{Deserialize, Serialize};
-use servers::altered::{self, ALLOW_RESTART, Alter, NEEDS_RESTART, restart};
+use servers::altered::{self, ALLOW_RESTART, Alter, Change, NEEDS_RESTART, Scope, restart};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -55,6 +55,40 @@ impl Alter for MariaDb {
         Client::connect(config).ok().and_then(|mut client| place(&mut client).ok())
     }
 
+    fn alter(config: &Config, change: &Change<'_>) -> Result<Settings, EngineError> {
+        let altered = Altered::new(config, change.configuration, change.cancel);
+        let mut client = altered.connect()?;
+        let known = Variable::read(&mut client)?;
+        let (of_server, of_sessions): (Settings, Settings) =
+            server_settings(change.configuration).into_iter().partition(|(name, _)| {
+                let everyone = change.scope == Scope::Everyone;
+                known.get(name).is_some_and(|own| everyone || own.is_global())
+            });
+        let place = place(&mut client)?;
+        let mut record = Record::open(&place, config, change.run)?;
+        if of_server.is_empty() && record.before.is_empty() {
+            return Ok(of_sessions);
+        }
+        let (of_file, while_it_runs): (Settings, Settings) =
+            of_server.clone().into_iter().partition(|(name, _)| !known[name].is_dynamic());
+        if let Some(name) = of_file.keys().next().filter(|_| !altered.may_restart()) {
+            return Err(EngineError::failed(path(name), NEEDS_RESTART));
+        }
+        altered.note(&mut record, &of_server, &known, &mut client)?;
+        record.save(&place)?;
+        if altered.change_file(&record, &of_file, client)? {
+            // What was set while it ran is gone, and its record is that of the server as it runs now.
+            record.own.started_s = started(&mut altered.connect()?)?;
+            record.save(&place)?;
+        }
+        let mut client = altered.connect()?;
+        let mut wanted = values_before(&record);
+        wanted.extend(while_it_runs);
+        set_all(&wanted, &mut client)?;
+        read_back(&of_server, &Variable::read(&mut client)?)?;
+        Ok(of_sessions)
+    }
+
     fn by_hand(record: &Record) -> String {
         let file = record.own.option_file.iter().map(|file| match &file.text {
             Some(_) => format!("restore the text of {} from that file", file.path.display()),
@@ -82,50 +116,6 @@ struct Altered {
     restart: Option<String>,
     option_file: Option<PathBuf>,
     cancel: Cancel,
-}
-
-/// Brings a server by URL to those settings of a configuration that no session may set, and all
-/// others that we have changed to what they were; records first what was there before, and `run`,
-/// the folder of the run. Returns the settings that are left to sessions.
-///
-/// # Errors
-/// When the server refuses, a restart is needed and not permitted or fails, or a value is not in
-/// force afterwards.
-pub fn apply(
-    run: &Path,
-    config: &Config,
-    configuration: &Configuration,
-    cancel: &Cancel,
-) -> Result<Settings, EngineError> {
-    let altered = Altered::new(config, configuration, cancel);
-    let mut client = altered.connect()?;
-    let known = Variable::read(&mut client)?;
-    let (of_server, of_sessions): (Settings, Settings) = server_settings(configuration)
-        .into_iter()
-        .partition(|(name, _)| known.get(name).is_some_and(Variable::is_global));
-    let place = place(&mut client)?;
-    let mut record = Record::open(&place, config, run)?;
-    if of_server.is_empty() && record.before.is_empty() {
-        return Ok(of_sessions);
-    }
-    let (of_file, while_it_runs): (Settings, Settings) =
-        of_server.clone().into_iter().partition(|(name, _)| !known[name].is_dynamic());
-    if let Some(name) = of_file.keys().next().filter(|_| !altered.may_restart()) {
-        return Err(EngineError::failed(path(name), NEEDS_RESTART));
-    }
-    altered.note(&mut record, &of_server, &known, &mut client)?;
-    record.save(&place)?;
-    if altered.change_file(&record, &of_file, client)? {
-        // What was set while it ran is gone, and its record is that of the server as it runs now.
-        record.own.started_s = started(&mut altered.connect()?)?;
-        record.save(&place)?;
-    }
-    let mut client = altered.connect()?;
-    let mut wanted = values_before(&record);
-    wanted.extend(while_it_runs);
-    set_all(&wanted, &mut client)?;
-    read_back(&of_server, &Variable::read(&mut client)?)?;
-    Ok(of_sessions)
 }
 
 /// The path of a server's record, the same for every user and host name.

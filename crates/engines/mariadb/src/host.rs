@@ -3,12 +3,13 @@
 use super::instance::MariaSchema;
 use super::server::{MariaProduct, PrivateServer};
 use super::settings::{self, LOG_VOLUME, RESET, URL, USER, VOLUME};
-use super::{CONNECTING, MariaDb, altered};
+use super::{CONNECTING, MariaDb};
 use crate::client::Config;
 use engine::setup::Setup;
 use engine::{EngineError, Instance};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
+use servers::altered::{Alter, Change, Scope};
 use servers::files::absolute;
 use servers::host::{HostSettings, Hosted, Target, Trial};
 use servers::private::Settings;
@@ -70,7 +71,13 @@ impl Hosted for MariaDb {
     }
 
     fn alter(config: &Config, trial: &Trial<'_>, run: &Path) -> Result<Settings, EngineError> {
-        altered::apply(run, config, trial.configuration, trial.cancel)
+        let change = Change {
+            configuration: trial.configuration,
+            scope: Scope::Server,
+            run,
+            cancel: trial.cancel,
+        };
+        <Self as Alter>::alter(config, &change)
     }
 
     fn instance(

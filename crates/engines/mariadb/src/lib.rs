@@ -45,7 +45,9 @@ use crate::client::{Client, Config};
 use by_url::{connect_to_observe, global_status, product, while_doing};
 pub use compression::Compression;
 pub use dialect::MariaDialect;
-use engine::{Ability, Engine, EngineError, Folders, Host, Servers, StatementLogs, WaitType};
+use engine::{
+    Ability, Altering, Engine, EngineError, Folders, Host, Servers, StatementLogs, WaitType,
+};
 use engine::{Plans, Prerequisites, Recovery, SettingsForm};
 use errors::{failed_at, said_by_server, what_to_do};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
@@ -129,6 +131,10 @@ impl Engine for MariaDb {
         Some(self)
     }
 
+    fn altering(&self) -> Option<&dyn Altering> {
+        Some(self)
+    }
+
     fn plans(&self) -> Option<&dyn Plans> {
         Some(&plan_reader::JsonPlans)
     }
@@ -139,6 +145,16 @@ impl Engine for MariaDb {
 
     fn statement_rules(&self) -> Option<&'static Rules> {
         Some(&statement_rules::RULES)
+    }
+}
+
+impl Altering for MariaDb {
+    fn apply(&self, configuration: &Configuration) -> Result<String, EngineError> {
+        servers::applied::apply::<Self>(configuration)
+    }
+
+    fn undo(&self, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
+        servers::applied::undo::<Self>(configurations)
     }
 }
 

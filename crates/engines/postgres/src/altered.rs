@@ -11,7 +11,7 @@ use crate::client::{Client, Config, quote_identifier, quote_literal};
 use engine::EngineError;
 use experiment::Configuration;
 use serde::{Deserialize, Serialize};
-use servers::altered::{self, ALLOW_RESTART, Alter, NEEDS_RESTART, restart};
+use servers::altered::{self, ALLOW_RESTART, Alter, Change, NEEDS_RESTART, Scope, restart};
 use servers::wait_for;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -62,6 +62,41 @@ impl Alter for Postgres {
         Client::connect(config).ok().and_then(|mut client| place(&mut client).ok())
     }
 
+    fn alter(
+        config: &Config,
+        change: &Change<'_>,
+    ) -> Result<BTreeMap<String, String>, EngineError> {
+        let mut client = connect(config, change.cancel)?;
+        let path = place(&mut client)?;
+        let record = Record::open(&path, config, change.run)?;
+        let mut altered = Altered::new(config, change.configuration, record, change.cancel);
+        let known = Known::read(&mut client, AUTO_CONF)?;
+        let wanted = server_settings(change.configuration).into_iter();
+        let wanted: BTreeMap<String, String> =
+            wanted.map(|(name, value)| (name.to_lowercase(), value)).collect();
+        let (of_server, of_sessions): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            wanted.into_iter().partition(|(name, _)| {
+                known
+                    .get(name)
+                    .is_some_and(|known| change.scope == Scope::Everyone || known.is_of_server())
+            });
+        check(&of_server, &known, client.server_version() / 10_000)?;
+        altered.verify_permitted(&of_server, &known)?;
+        let target = |record: &Record| -> BTreeMap<String, Option<String>> {
+            let before = record.before.clone().into_iter();
+            before
+                .chain(of_server.clone().into_iter().map(|(name, value)| (name, Some(value))))
+                .collect()
+        };
+        if of_server.is_empty() && altered.record.before.is_empty() {
+            return Ok(of_sessions);
+        }
+        altered.note(&path, of_server.keys(), &mut client)?;
+        altered.change_to(&target(&altered.record), client)?;
+        read_back(&of_server, &Known::read(&mut altered.connect()?, AUTO_CONF)?)?;
+        Ok(of_sessions)
+    }
+
     fn by_hand(record: &Record) -> String {
         let statements = record.before.iter().map(|(name, value)| alter(name, value.as_deref()));
         statements.collect::<Vec<_>>().join(";\n")
@@ -82,50 +117,6 @@ struct Altered {
     restart: Option<String>,
     record: Record,
     cancel: Cancel,
-}
-
-/// Brings a server by URL to those settings of a configuration that no session may set, and all
-/// others that we have changed to what they were; records first what was there before, and `run`,
-/// the folder of the run. Returns the settings that are left to sessions.
-///
-/// # Errors
-/// When the server refuses, a restart is needed and not permitted or fails, or a value is not in
-/// force afterwards.
-pub fn apply(
-    run: &Path,
-    config: &Config,
-    configuration: &Configuration,
-    cancel: &Cancel,
-) -> Result<BTreeMap<String, String>, EngineError> {
-    let mut client = connect(config, cancel)?;
-    let path = place(&mut client)?;
-    let record = Record::open(&path, config, run)?;
-    let mut altered = Altered::new(config, configuration, record, cancel);
-    let known = Known::read(&mut client, AUTO_CONF)?;
-    let wanted = server_settings(configuration).into_iter();
-    let wanted: BTreeMap<String, String> =
-        wanted.map(|(name, value)| (name.to_lowercase(), value)).collect();
-    let (of_server, of_sessions): (BTreeMap<_, _>, BTreeMap<_, _>) =
-        wanted.into_iter().partition(|(name, _)| {
-            known
-                .get(name)
-                .is_some_and(|known| ["postmaster", "sighup"].contains(&known.context.as_str()))
-        });
-    check(&of_server, &known, client.server_version() / 10_000)?;
-    altered.verify_permitted(&of_server, &known)?;
-    let target = |record: &Record| -> BTreeMap<String, Option<String>> {
-        let before = record.before.clone().into_iter();
-        before
-            .chain(of_server.clone().into_iter().map(|(name, value)| (name, Some(value))))
-            .collect()
-    };
-    if of_server.is_empty() && altered.record.before.is_empty() {
-        return Ok(of_sessions);
-    }
-    altered.note(&path, of_server.keys(), &mut client)?;
-    altered.change_to(&target(&altered.record), client)?;
-    read_back(&of_server, &Known::read(&mut altered.connect()?, AUTO_CONF)?)?;
-    Ok(of_sessions)
 }
 
 /// The path of a server's record, the same for every user and host name: its cluster has a number

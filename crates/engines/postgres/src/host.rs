@@ -1,16 +1,17 @@
 //! The parts of a host that are PostgreSQL's own ([`servers::host`]).
 
+use super::Postgres;
 use super::instance::PostgresSchema;
 use super::own_database;
 use super::server::{DataOptions, PostgresProduct, PrivateServer, checkpoint, drop_os_cache};
 use super::settings::{
     self, DATA_CHECKSUMS, LOG_VOLUME, RESET, URL, USER, VOLUME, WAL_SEGMENT_SIZE,
 };
-use super::{Postgres, altered};
 use crate::client::Config;
 use engine::setup::Setup;
 use engine::{EngineError, Instance};
 use experiment::Configuration;
+use servers::altered::{Alter, Change, Scope};
 use servers::host::{HostSettings, Hosted, Target, Trial};
 use servers::private::{Settings, Stop};
 use std::path::Path;
@@ -84,7 +85,13 @@ impl Hosted for Postgres {
     }
 
     fn alter(config: &Config, trial: &Trial<'_>, run: &Path) -> Result<Settings, EngineError> {
-        altered::apply(run, config, trial.configuration, trial.cancel)
+        let change = Change {
+            configuration: trial.configuration,
+            scope: Scope::Server,
+            run,
+            cancel: trial.cancel,
+        };
+        <Self as Alter>::alter(config, &change)
     }
 
     fn database(config: Config, trial: &Trial<'_>, run: &Path) -> Result<Config, EngineError> {

@@ -47,8 +47,8 @@ use crate::client::{Client, Config};
 use connecting::{is_local, leave_no_statistics, while_doing};
 pub use dialect::PostgresDialect;
 use engine::{
-    Ability, Engine, EngineError, Folders, Host, LiveObserver, ObserveOptions, QueryLimits,
-    QueryReader, RetryCause, Server, ServerError, Servers, StatementLogs, WaitType,
+    Ability, Altering, Engine, EngineError, Folders, Host, LiveObserver, ObserveOptions,
+    QueryLimits, QueryReader, RetryCause, Server, ServerError, Servers, StatementLogs, WaitType,
 };
 use engine::{ColumnMethods, Dumps, Plans, Prerequisites, Recovery, SettingsForm};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
@@ -140,6 +140,10 @@ impl Engine for Postgres {
         Some(self)
     }
 
+    fn altering(&self) -> Option<&dyn Altering> {
+        Some(self)
+    }
+
     fn plans(&self) -> Option<&dyn Plans> {
         Some(&plan_reader::ExplainPlans)
     }
@@ -156,6 +160,16 @@ impl Engine for Postgres {
 impl ColumnMethods for Postgres {
     fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
         compression::validate(configuration, tables)
+    }
+}
+
+impl Altering for Postgres {
+    fn apply(&self, configuration: &Configuration) -> Result<String, EngineError> {
+        servers::applied::apply::<Self>(configuration)
+    }
+
+    fn undo(&self, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
+        servers::applied::undo::<Self>(configurations)
     }
 }
 

@@ -65,7 +65,7 @@ pub fn validate(
 }
 
 /// The extension of records.
-const RECORD: &str = ".json";
+pub(crate) const RECORD: &str = ".json";
 
 /// The time that a server may take to end and start.
 const RESTART: Duration = Duration::from_secs(300);
@@ -93,6 +93,27 @@ struct Process {
     started_ticks: u64,
 }
 
+/// The settings that a change gives to a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Those that no session may set: a trial sets the others in its sessions.
+    Server,
+    /// All, for the sessions of others too.
+    Everyone,
+}
+
+/// A change of a server's settings.
+pub struct Change<'a> {
+    /// The settings.
+    pub configuration: &'a Configuration,
+    /// Which of them.
+    pub scope: Scope,
+    /// The folder of the run.
+    pub run: &'a Path,
+    /// Its stop request.
+    pub cancel: &'a Cancel,
+}
+
 /// How an engine's servers are changed and put back.
 pub trait Alter {
     /// The address of a server and the login; shown without its password.
@@ -107,6 +128,17 @@ pub trait Alter {
     /// Where the record of a server is, by whatever name it was reached; `None`: it does not
     /// answer.
     fn place(config: &Self::Config) -> Option<PathBuf>;
+    /// Brings a server by URL to the settings of a change, and all others that we have changed to
+    /// what they were; records first what was there before. Returns the settings that are left to
+    /// sessions.
+    ///
+    /// # Errors
+    /// When the server refuses, a restart is needed and not permitted or fails, or a value is not in
+    /// force afterwards.
+    fn alter(
+        config: &Self::Config,
+        change: &Change<'_>,
+    ) -> Result<BTreeMap<String, String>, EngineError>;
     /// Returns the manual steps that restore a record.
     fn by_hand(record: &Record<Self::Own>) -> String;
     /// Brings a server back to its record, also when the run was asked to stop: each step has an
@@ -135,7 +167,7 @@ impl<T: Serialize + DeserializeOwned + Default> Record<T> {
         Ok(record)
     }
 
-    fn read(path: &Path) -> Result<Self, EngineError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, EngineError> {
         let text = std::fs::read_to_string(path).map_err(EngineError::at(path))?;
         serde_json::from_str(&text).map_err(|error| {
             EngineError::failed(
@@ -194,7 +226,7 @@ pub fn put_back<E: Alter>(
     configurations: &[&Configuration],
 ) -> Result<Vec<String>, EngineError> {
     let mut done = Vec::new();
-    for path in records(E::RECORDS) {
+    for path in records(E::RECORDS, RECORD) {
         let record = Record::<E::Own>::read(&path)?;
         let failed = |error: &dyn Display| {
             let message = format!(
@@ -229,7 +261,7 @@ pub fn put_back<E: Alter>(
 
 /// The configurations that name the server of a record, with how to reach it: by the same words, or
 /// by others that lead to it.
-fn naming<'c, E: Alter>(
+pub(crate) fn naming<'c, E: Alter>(
     record: &Record<E::Own>,
     path: &Path,
     configurations: &[&'c Configuration],
@@ -264,13 +296,14 @@ fn servers() -> PathBuf {
     cache::state().join("servers")
 }
 
-fn records(prefix: &str) -> Vec<PathBuf> {
+/// The records of an engine with this extension.
+pub(crate) fn records(prefix: &str, extension: &str) -> Vec<PathBuf> {
     let entries =
         std::fs::read_dir(servers()).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut records: Vec<PathBuf> = entries
         .filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with(prefix) && name.ends_with(RECORD)
+            name.starts_with(prefix) && name.ends_with(extension)
         })
         .collect();
     records.sort();

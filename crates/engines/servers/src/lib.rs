@@ -7,13 +7,15 @@
 //!   and ending it; [`command`]: programs that prepare it
 //! - `files`: its directory, and the folder of its sockets; `template`: the copy that it is cloned
 //!   from; `data_sets`: data sets that it keeps between trials
-//! - [`altered`]: settings of servers by URL that a run changes and puts back
+//! - [`altered`]: settings of servers by URL that a run changes and puts back; [`applied`]: those
+//!   that stay until they are undone
 //! - [`activity`]: sampling the sessions of a server
 //! - [`survey_rules`]: advice about a server and its machine
 
 pub mod account;
 pub mod activity;
 pub mod altered;
+pub mod applied;
 pub mod command;
 pub mod data_sets;
 pub mod files;

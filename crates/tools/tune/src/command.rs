@@ -11,10 +11,10 @@ use clap::Parser;
 use command_line::session::exit_code;
 use command_line::{Context, ExitCode, Failure, Tool, output, results};
 use designs::{Draw, Optimiser, Space};
-use engine::{Permits, SettingsForm};
+use engine::{Altering, Permits, SettingsForm};
 use experiment::common::ENGINE;
 use experiment::file::RESPONSE;
-use experiment::{Budget, Experiment, Invalid, Search};
+use experiment::{Budget, Configuration, Experiment, Invalid, Search};
 use observations::RunEnd;
 use observations::number::plural;
 use std::path::{Path, PathBuf};
@@ -44,6 +44,14 @@ pub struct Tune {
     /// are restored at the end
     #[arg(long)]
     on_live: bool,
+    /// Give the winner's settings to the server that `target.url` names, for all sessions; --undo
+    /// restores the former ones
+    #[arg(long, requires = "on_live")]
+    apply: bool,
+    /// Restore the settings that the server of `target.url` had before --apply or before a search
+    /// that was killed; run nothing else
+    #[arg(long, conflicts_with_all = ["check", "explain", "on_live", "form", "json"])]
+    undo: bool,
     /// Form in which the winner's settings are printed; an unknown one lists those of the engine
     #[arg(long, value_name = "FORM")]
     form: Option<String>,
@@ -73,12 +81,18 @@ impl Tool for Tune {
         let Some(present) = base.configurations.first() else {
             return Err(Failure::usage("the experiment has no configuration"));
         };
+        if self.undo {
+            return self.restore(context, &base);
+        }
         let form = self.form(context, &base)?;
         let knobs = Knobs::new(search, present);
         let stage =
             Stage { context, file: &self.file, base: &base, knobs: &knobs, json: self.json };
         let space = Space { domains: knobs.domains(), rules: &knobs };
         let is_live = self.permit_server(&base)?;
+        if self.apply {
+            self.altering(context, &base)?;
+        }
         if space.random(&mut Draw::new(base.repeats.seed)).is_none() {
             return Err(self.objection(&base, "tune.constraints", CONTRADICTION));
         }
@@ -154,7 +168,53 @@ impl Tune {
             form,
         };
         session.show_as(stage.context, &recording, None, &|summary| page.document(summary))?;
+        if let Some(winner) = confirmed.winner.filter(|_| self.apply) {
+            self.apply(stage, &confirmed.contenders[winner])?;
+        }
         Ok(ExitCode::Ok)
+    }
+
+    /// Gives the winner's settings to the server.
+    fn apply(&self, stage: &Stage<'_>, winner: &Contender) -> Result<(), Failure> {
+        let alone = stage.experiment(&confirmation::PURPOSE, std::slice::from_ref(winner))?;
+        for configuration in alone.configurations.iter().take(1) {
+            let engine = self.altering(stage.context, stage.base)?;
+            let done = engine.apply(configuration).map_err(Failure::failed)?;
+            output::complain(&format!(
+                "{done}\nRestore the former values with `steelbench tune {} --undo`.",
+                self.file.display()
+            ));
+        }
+        Ok(())
+    }
+
+    /// Restores what --apply or a killed search has changed.
+    fn restore(&self, context: &Context, base: &Experiment) -> Result<ExitCode, Failure> {
+        let engine = self.altering(context, base)?;
+        let configurations: Vec<&Configuration> = base.configurations.iter().collect();
+        let done = engine.undo(&configurations).map_err(Failure::failed)?;
+        let nothing = || "Nothing to undo: there is no record for this server.".to_owned();
+        output::print(&if done.is_empty() { nothing() } else { done.join("\n") })
+    }
+
+    /// The engine of your server, where it takes settings while it runs.
+    fn altering<'c>(
+        &self,
+        context: &'c Context,
+        base: &Experiment,
+    ) -> Result<&'c dyn Altering, Failure> {
+        let present = base.configurations.first();
+        if present.and_then(|own| own.value("target.url")).is_none() {
+            let message = "--apply and --undo concern the server of target.url, which is not set; \
+                           private servers keep nothing";
+            return Err(self.objection(base, "target", message));
+        }
+        let name = present.map(|own| own.get(ENGINE)).unwrap_or_default();
+        let engine = context.registry.engine(&name).and_then(engine::Engine::altering);
+        engine.ok_or_else(|| {
+            let message = format!("the settings of {name} cannot be changed while it runs");
+            self.objection(base, "target.engine", &message)
+        })
     }
 
     /// Returns whether the file names a server of the user, which a flag has to permit.

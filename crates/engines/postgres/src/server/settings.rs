@@ -242,6 +242,11 @@ pub(crate) struct Known {
 }
 
 impl Known {
+    /// Returns whether no session can set it.
+    pub fn is_of_server(&self) -> bool {
+        ["postmaster", "sighup"].contains(&self.context.as_str())
+    }
+
     /// All settings, by name in lower case; `file`: the name of the one that we write.
     pub(crate) fn read(
         client: &mut Client,

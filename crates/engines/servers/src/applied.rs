@@ -1,0 +1,72 @@
+//! Settings of servers by URL that stay changed until they are undone.
+//!
+//! The record of the former values is first that of a run: after a kill in the middle the next run
+//! restores it. Once the change is complete it has another name, which runs leave alone.
+
+use crate::altered::{Alter, Change, RECORD, Record, Scope, naming, put_back, records};
+use engine::EngineError;
+use experiment::Configuration;
+use std::path::{Path, PathBuf};
+use work::Cancel;
+
+/// The extension of records of changes that stay.
+const APPLIED: &str = ".applied";
+
+/// Gives the server of a configuration all its settings. What an earlier call has recorded stays the
+/// value to restore.
+///
+/// # Errors
+/// When the server does not answer or refuses; then the recorded values are restored.
+pub fn apply<E: Alter>(configuration: &Configuration) -> Result<String, EngineError> {
+    let failed = |message: &str| EngineError::failed("applying settings", message);
+    let config = E::config(configuration).ok_or_else(|| failed("there is no target.url"))?;
+    if !crate::altered::is_permitted(configuration) {
+        return Err(failed("needs target.allow_server_settings = true"));
+    }
+    let place = E::place(&config).ok_or_else(|| failed("the server does not answer"))?;
+    put_back::<E>(Path::new(""), &[configuration])?;
+    let applied = renamed(&place, APPLIED);
+    if applied.exists() {
+        rename(&applied, &place)?;
+    }
+    let change =
+        Change { configuration, scope: Scope::Everyone, run: &applied, cancel: &Cancel::new() };
+    if let Err(error) = E::alter(&config, &change) {
+        put_back::<E>(Path::new(""), &[configuration])?;
+        return Err(error);
+    }
+    if !place.exists() {
+        return Err(failed("these settings change nothing on a server"));
+    }
+    let record = Record::<E::Own>::read(&place)?;
+    rename(&place, &applied)?;
+    let names: Vec<&str> = record.before.keys().map(String::as_str).collect();
+    Ok(format!("applied to {}: {}", record.server, names.join(", ")))
+}
+
+/// Restores what the servers of these configurations had before [`apply`], and what runs that were
+/// killed have left.
+///
+/// # Errors
+/// When a server is not as it was; its record stays.
+pub fn undo<E: Alter>(configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
+    // A killed run may have changed what was applied before it.
+    let mut done = put_back::<E>(Path::new(""), configurations)?;
+    for applied in records(E::RECORDS, APPLIED) {
+        let place = renamed(&applied, RECORD);
+        let record = Record::<E::Own>::read(&applied)?;
+        if !naming::<E>(&record, &place, configurations).is_empty() {
+            rename(&applied, &place)?;
+        }
+    }
+    done.extend(put_back::<E>(Path::new(""), configurations)?);
+    Ok(done)
+}
+
+fn renamed(path: &Path, extension: &str) -> PathBuf {
+    path.with_extension(extension.trim_start_matches('.'))
+}
+
+fn rename(from: &Path, to: &Path) -> Result<(), EngineError> {
+    std::fs::rename(from, to).map_err(EngineError::at(from))
+}
