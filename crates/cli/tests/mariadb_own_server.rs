@@ -327,3 +327,41 @@ fn an_interrupt_and_a_failure_put_back_too() {
     assert_eq!(own.all(), before);
     assert_eq!((servers::records(&lab), own.option_file().exists()), (Vec::new(), false));
 }
+
+#[test]
+fn tuned_variables_stay_until_they_are_undone() {
+    let Some(own) = Own::start() else { return };
+    let before = own.all();
+    let sort = own.shown("sort_buffer_size");
+    let target = "allow_server_settings = true\nsettings = { innodb_io_capacity = 1500, \
+                  sort_buffer_size = \"1M\" }";
+    // Each transaction takes as long as the variable is large.
+    let knobs = "[[knob]]\nsetting = \"target.settings.innodb_io_capacity\"\nrange = [300, \
+                 1500]\n[[knob]]\nsetting = \"target.settings.sort_buffer_size\"\nrange = [1, \
+                 8]\nunit = \"M\"\n[tune]\nbudget = \"20 trials\"\n";
+    let file = own.experiment(target, ONCE, knobs).replace("blocks = 1", "blocks = 3");
+    let lab = lab(&file.replace("name = \"t\"", "name = \"t\"\nresponse = \"elapsed\""));
+    lab.write("r.sql", "SELECT sleep(@@GLOBAL.innodb_io_capacity / 5000);\n");
+    let apply = || lab.steelbench(&["tune", "e.toml", "--on-live", "--apply"]).expect(0);
+    apply().says("applied to").says("innodb_io_capacity, sort_buffer_size");
+    assert_ne!(own.all(), before);
+    assert_ne!(own.shown("sort_buffer_size"), sort);
+    let tuned = own.shown("innodb_io_capacity");
+    apply();
+    assert_eq!(own.shown("innodb_io_capacity"), tuned);
+
+    let once = own.experiment(
+        "allow_server_settings = true\nsettings.innodb_io_capacity = 345",
+        ENDLESS,
+        "",
+    );
+    lab.write("once.toml", &once.replace("name = \"t\"", "name = \"once\""));
+    let child = lab.start_with(&["run", "once.toml"]);
+    own.await_load();
+    assert_eq!(own.shown("innodb_io_capacity"), "345");
+    signal(&child, libc::SIGKILL);
+    end(child);
+    let undone = lab.steelbench(&["tune", "e.toml", "--undo"]).expect(0).stdout;
+    assert_eq!(undone.matches("restored the settings of").count(), 2, "{undone}");
+    assert_eq!((own.all(), own.shown("sort_buffer_size")), (before, sort));
+}

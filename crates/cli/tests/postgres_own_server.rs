@@ -279,3 +279,59 @@ fn an_interrupt_and_a_failure_put_back_too() {
         assert_eq!(servers::records(&lab), Vec::<PathBuf>::new());
     }
 }
+
+/// Each transaction takes a thousandth of the checkpoint interval.
+const TUNED: &str = "[[knob]]\nsetting = \"target.settings.checkpoint_timeout\"\nrange = [30, \
+                     300]\nunit = \"s\"\n[[knob]]\nsetting = \
+                     \"target.settings.work_mem\"\nrange = [5, 64]\nunit = \"MB\"\n[tune]\nbudget \
+                     = \"20 trials\"\n";
+const SLEEP: &str = "SELECT pg_sleep(setting::float / 1000) FROM pg_settings WHERE name = \
+                     'checkpoint_timeout';\n";
+
+#[test]
+fn tuned_settings_stay_until_they_are_undone() {
+    for bin in bindirs() {
+        let own = Own::start(&bin);
+        let before = own.file();
+        let target = "allow_server_settings = true\nsettings = { checkpoint_timeout = \"300s\", \
+                      work_mem = \"5MB\" }";
+        let file = own.experiment(target, ONCE, TUNED).replace("blocks = 1", "blocks = 3");
+        let file = file.replace("name = \"t\"", "name = \"t\"\nresponse = \"elapsed\"");
+        let lab = servers::lab(&file);
+        lab.write("r.sql", SLEEP);
+        lab.steelbench(&["tune", "e.toml", "--apply"]).expect(2).says("--on-live");
+        let undo = || lab.steelbench(&["tune", "e.toml", "--undo"]).expect(0).stdout;
+        assert!(undo().contains("Nothing to undo"));
+
+        let apply = || lab.steelbench(&["tune", "e.toml", "--on-live", "--apply"]).expect(0);
+        apply().says("applied to").says("checkpoint_timeout, work_mem").says("--undo");
+        let tuned = own.file();
+        assert_ne!(tuned, before);
+        // Sessions of others have it too, also what a session may set.
+        assert_ne!(own.shown("checkpoint_timeout"), "5min");
+        assert!(tuned.iter().any(|line| line.starts_with("work_mem")), "{tuned:?}");
+        assert_ne!(own.shown("work_mem"), "4MB");
+        apply();
+        assert_eq!(own.file(), tuned);
+
+        // A run leaves the applied settings, and one that was killed is undone with them.
+        let once = own.experiment(
+            "allow_server_settings = true\nsettings.checkpoint_timeout = \"7min\"",
+            ENDLESS,
+            "",
+        );
+        lab.write("once.toml", &once.replace("name = \"t\"", "name = \"once\""));
+        let child = lab.start_with(&["run", "once.toml"]);
+        own.await_load();
+        assert_eq!(own.shown("checkpoint_timeout"), "7min");
+        let refused = lab.steelbench(&["tune", "e.toml", "--undo"]).expect(1);
+        refused.says("another run has changed them and is still running");
+        signal(&child, libc::SIGKILL);
+        end(child);
+        let undone = undo();
+        assert_eq!(undone.matches("restored the settings of").count(), 2, "{undone}");
+        assert_eq!(own.file(), before);
+        assert_eq!(own.shown("checkpoint_timeout"), "5min");
+        assert!(undo().contains("Nothing to undo"));
+    }
+}
