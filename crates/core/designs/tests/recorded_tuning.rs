@@ -9,14 +9,16 @@
 use designs::{Domain, Draw, Independent, Optimiser, Point, Scale, Space, Tried};
 use flate2::read::GzDecoder;
 use serde_json::Value;
-use statistics::confirmation::{Rules, confirm};
+use statistics::confirmation::{Coverage, Rules, confirm, winner};
 use std::fs::File;
 use std::path::Path;
 
 /// Trials of each.
 const TRIALS: usize = 50;
-const BLOCKS: usize = 5;
-const CANDIDATES: usize = 2;
+/// Blocks of the confirmation. With as many for a second candidate it would take more than a third
+/// of the trials.
+const BLOCKS: usize = 8;
+const CANDIDATES: usize = 1;
 const ROUND: usize = 8;
 const NOISE: f64 = 0.05;
 
@@ -152,7 +154,12 @@ fn search(recorded: &Recorded, seed: u64, noise: &mut Draw) -> Search {
     let blocks = best.iter().map(|point| {
         (0..BLOCKS).map(|_| Some(recorded.measured(point, noise))).collect::<Vec<_>>()
     });
-    let rules = Rules { is_lower_better: recorded.is_lower_better, range_max: 0.3, worth: 0.02 };
+    let rules = Rules {
+        is_lower_better: recorded.is_lower_better,
+        range_max: 0.3,
+        worth: 0.02,
+        coverage: Coverage::Chosen,
+    };
     let ratings = confirm(&baseline, &blocks.collect::<Vec<_>>(), rules);
     let chosen = (0..best.len())
         .max_by(|left, right| {
@@ -161,8 +168,8 @@ fn search(recorded: &Recorded, seed: u64, noise: &mut Draw) -> Search {
         .unwrap();
     let value = recorded.value(&best[chosen]);
     let gain = recorded.cost(recorded.value(&recorded.default)) - recorded.cost(value);
-    let kept =
-        if ratings[chosen].gain.unwrap() > 1.0 { value } else { recorded.value(&recorded.default) };
+    // Without a significant gain the present settings stay.
+    let kept = recorded.value(winner(&ratings).map_or(&recorded.default, |winner| &best[winner]));
     let distance =
         if recorded.is_lower_better { kept / recorded.best } else { recorded.best / kept };
     Search { regret: distance - 1.0, holds: ratings[chosen].interval.unwrap().contains(gain.exp()) }
@@ -184,7 +191,7 @@ fn throughput_of_sysbench() {
     let Some(recorded) = Recorded::read("surrogate-SYSBENCH_5knob.json.gz", &log) else { return };
     let (regret, holds) = simulated(&recorded, 200);
     // A Gaussian process with expected improvement: 8.8 %.
-    assert!(regret < 0.07, "{regret}");
+    assert!(regret < 0.088, "{regret}");
     assert!(holds >= 0.94, "{holds}");
 }
 

@@ -1,8 +1,8 @@
 //! The confirmation of candidates against a baseline in blocks of their own: by how much the best
 //! one is better, whichever of them that turns out to be.
 //!
-//! The winner is chosen by the blocks that also measure its gain, which flatters it. So the
-//! intervals hold for all candidates at once (Bonferroni): that of the chosen one does too.
+//! The winner is chosen by the blocks that also measure its gain, which flatters it. So intervals
+//! are adjusted: for the candidate that is chosen, or for all at once where all are reported.
 
 use crate::{Interval, t_quantile};
 use serde::Serialize;
@@ -16,6 +16,39 @@ pub struct Rules {
     pub range_max: f64,
     /// Share that a gain has to reach.
     pub worth: f64,
+    /// The candidates for which intervals hold.
+    pub coverage: Coverage,
+}
+
+/// The candidates whose intervals hold the truth in 95 % of confirmations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coverage {
+    /// The one with the largest gain.
+    Chosen,
+    /// All at once (Bonferroni).
+    All,
+}
+
+impl Coverage {
+    /// The probability beyond each end of an interval, of this number of candidates. The largest
+    /// of `k` equal gains lies above the interval unless all lie below its end, and below it only
+    /// if all do: `(1 - p)^k - p^k` is 0.95. Two candidates need no adjustment; gains that share a
+    /// baseline, or differ, are chosen wrongly less often.
+    fn tail(self, number: usize) -> f64 {
+        let number = number.max(1) as i32;
+        match self {
+            Self::All => 0.025 / f64::from(number),
+            Self::Chosen => {
+                let (mut low, mut high) = (0.0_f64, 0.025_f64);
+                for _ in 0..60 {
+                    let p = 0.5 * (low + high);
+                    let holds = (1.0 - p).powi(number) - p.powi(number);
+                    if holds >= 0.95 { low = p } else { high = p }
+                }
+                low
+            }
+        }
+    }
 }
 
 /// The standing of a candidate.
@@ -41,7 +74,7 @@ pub struct Rating {
     pub range: f64,
     /// How many times better than the baseline it is; `None` without values to compare.
     pub gain: Option<f64>,
-    /// 95 % interval of the gain, for all candidates at once.
+    /// 95 % interval of the gain.
     pub interval: Option<Interval>,
     /// Its standing.
     pub verdict: Verdict,
@@ -84,20 +117,19 @@ impl Spread {
 pub struct PairedGain {
     /// The geometric mean of the ratios.
     pub factor: f64,
-    /// 95 % t interval of it, for a family of comparisons at once (Bonferroni); `None` of fewer
-    /// than two ratios.
+    /// 95 % t interval of it; `None` of fewer than two ratios.
     pub interval: Option<Interval>,
 }
 
 impl PairedGain {
     /// That of these logarithms, one of `family` comparisons.
-    pub fn from_logs(logs: &[f64], family: usize) -> Self {
+    pub fn from_logs(logs: &[f64], family: usize, coverage: Coverage) -> Self {
         let n = logs.len() as f64;
         let centre = logs.iter().sum::<f64>() / n;
         let interval = (logs.len() >= 2).then(|| {
             let squares: f64 = logs.iter().map(|own| (own - centre).powi(2)).sum();
             let error = (squares / (n - 1.0) / n).sqrt();
-            let half = t_quantile(0.025 / family as f64, n - 1.0) * error;
+            let half = t_quantile(coverage.tail(family), n - 1.0) * error;
             Interval::around(centre, half).map(f64::exp)
         });
         Self { factor: centre.exp(), interval }
@@ -112,7 +144,7 @@ fn rate(baseline: &[f64], values: &[Option<f64>], family: usize, rules: Rules) -
     let pairs = values.iter().zip(baseline);
     let logs: Vec<f64> =
         pairs.filter_map(|(own, base)| Some(sign * ((*own)? / base).ln())).collect();
-    let PairedGain { factor, interval } = PairedGain::from_logs(&logs, family);
+    let PairedGain { factor, interval } = PairedGain::from_logs(&logs, family, rules.coverage);
     let is_proven = interval.is_some_and(|own| own.low > 1.0);
     let verdict = if has_failed {
         Verdict::Failed
@@ -129,12 +161,13 @@ fn rate(baseline: &[f64], values: &[Option<f64>], family: usize, rules: Rules) -
 
 #[cfg(test)]
 mod tests {
-    use super::{Rules, Verdict, confirm, winner};
+    use super::{Coverage, Rules, Verdict, confirm, winner};
     use crate::normal;
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::SeedableRng;
 
-    const RULES: Rules = Rules { is_lower_better: false, range_max: 0.3, worth: 0.02 };
+    const RULES: Rules =
+        Rules { is_lower_better: false, range_max: 0.3, worth: 0.02, coverage: Coverage::Chosen };
 
     fn some(values: &[f64]) -> Vec<Option<f64>> {
         values.iter().map(|value| Some(*value)).collect()
@@ -169,7 +202,11 @@ mod tests {
 
     /// Shares of confirmations in which the interval of the chosen candidate misses the truth, and
     /// in which one is better though all are equal.
-    fn errors(noise: &dyn Fn(&mut Xoshiro256PlusPlus) -> f64, blocks: usize) -> (f64, f64) {
+    fn errors(
+        noise: &dyn Fn(&mut Xoshiro256PlusPlus) -> f64,
+        blocks: usize,
+        number: usize,
+    ) -> (f64, f64) {
         const RUNS: usize = 2_000;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(36);
         let (mut missed, mut wrong) = (0, 0);
@@ -179,7 +216,8 @@ mod tests {
                 (0..blocks).map(|at| (block(at) + noise(&mut random)).exp()).collect()
             };
             let baseline = series(0.1);
-            let candidates: Vec<Vec<Option<f64>>> = (0..3).map(|_| some(&series(0.1))).collect();
+            let candidates: Vec<Vec<Option<f64>>> =
+                (0..number).map(|_| some(&series(0.1))).collect();
             let rules = Rules { worth: 0.0, range_max: f64::INFINITY, ..RULES };
             let ratings = confirm(&baseline, &candidates, rules);
             let chosen = ratings
@@ -192,6 +230,15 @@ mod tests {
     }
 
     #[test]
+    fn two_candidates_need_no_adjustment_and_more_need_some() {
+        let tails = [1, 2, 3, 4].map(|number| Coverage::Chosen.tail(number));
+        for (tail, expected) in tails.into_iter().zip([0.025, 0.025, 0.016_952, 0.012_741]) {
+            assert!((tail - expected).abs() < 1e-5, "{tails:?}");
+        }
+        assert!((Coverage::All.tail(4) - 0.00625).abs() < 1e-12);
+    }
+
+    #[test]
     fn the_interval_of_the_chosen_candidate_holds_the_truth() {
         let normal_noise = |random: &mut Xoshiro256PlusPlus| 0.05 * normal(random);
         let skewed = |random: &mut Xoshiro256PlusPlus| 0.1 * (0.5 * normal(random)).exp();
@@ -201,17 +248,20 @@ mod tests {
         let spikes = |random: &mut Xoshiro256PlusPlus| {
             (if normal(random) > 1.6 { -0.3 } else { 0.0 }) + 0.02 * normal(random)
         };
-        for blocks in [3, 5, 10, 60] {
+        for (blocks, number) in [(3, 2), (5, 2), (5, 3), (8, 1), (10, 4), (60, 2)] {
             for (name, noise) in [
                 ("normal", &normal_noise as &dyn Fn(&mut Xoshiro256PlusPlus) -> f64),
                 ("skewed", &skewed),
                 ("regimes", &regimes),
                 ("spikes", &spikes),
             ] {
-                let (missed, wrong) = errors(noise, blocks);
-                println!("{name} {blocks}: missed {missed:.4}, wrong winner {wrong:.4}");
+                let (missed, wrong) = errors(noise, blocks, number);
+                println!("{name} {blocks} {number}: missed {missed:.4}, wrong winner {wrong:.4}");
                 // Standard error of 5 % in 2,000: 0.5 %.
-                assert!(missed <= 0.06 && wrong <= 0.06, "{name} {blocks}: {missed} {wrong}");
+                assert!(
+                    missed <= 0.06 && wrong <= 0.06,
+                    "{name} {blocks} {number}: {missed} {wrong}"
+                );
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::stage::{Contender, PRESENT, Purpose};
 use command_line::Failure;
 use designs::{Optimiser, Point, Rules as _, Tried};
 use observations::{Direction, Recording};
-use statistics::confirmation::{PairedGain, Rating, Rules, confirm};
+use statistics::confirmation::{Coverage, PairedGain, Rating, Rules, confirm};
 
 /// Share of the gain that the smallest set keeps.
 const KEPT: f64 = 0.95;
@@ -90,7 +90,8 @@ impl Path {
             return Err(Failure::failed("the present settings failed in a block of the ablation"));
         };
         let is_lower_better = response.direction == Direction::LowerIsBetter;
-        let rules = Rules { is_lower_better, range_max: f64::INFINITY, worth: 0.0 };
+        let coverage = Coverage::All;
+        let rules = Rules { is_lower_better, range_max: f64::INFINITY, worth: 0.0, coverage };
         let ratings = confirm(&baseline, &outcomes.values[1..], rules);
         let sign = if is_lower_better { -1.0 } else { 1.0 };
         let steps: Vec<Step> = self
@@ -102,7 +103,7 @@ impl Path {
                 let both = pair[0].iter().zip(&pair[1]);
                 let logs: Vec<f64> =
                     both.filter_map(|(was, is)| Some(sign * ((*is)? / (*was)?).ln())).collect();
-                let own = PairedGain::from_logs(&logs, self.knobs.len());
+                let own = PairedGain::from_logs(&logs, self.knobs.len(), coverage);
                 Step { knob: *knob, own, rating: *rating }
             })
             .collect();

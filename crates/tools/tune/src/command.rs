@@ -1,7 +1,7 @@
 //! The command: validation, search, confirmation, ablation.
 
 use crate::ablation::{self, Ablation, Path as AblationPath};
-use crate::confirmation::{self, CANDIDATES, Confirmation};
+use crate::confirmation::{self, CANDIDATES, Confirmation, SHARE_MAX};
 use crate::document::Page;
 use crate::goal::Goal;
 use crate::search::{self, FIRST, History, Searched, Searching};
@@ -63,6 +63,7 @@ pub struct Tune {
 /// Trials of a budget.
 struct Plan {
     confirmation: usize,
+    candidates: usize,
     has_defaults: bool,
 }
 
@@ -136,7 +137,7 @@ impl Tune {
         form: Option<&SettingsForm>,
     ) -> Result<ExitCode, Failure> {
         let Searching { stage, goal, optimiser, .. } = searching;
-        let best = searching.best(history, CANDIDATES);
+        let best = searching.best(history, plan.candidates);
         let defaults = plan.has_defaults.then(|| stage.knobs.defaults());
         let contenders = confirmation::contenders(stage.knobs.present(), defaults, best);
         if contenders.len() < 2 {
@@ -245,14 +246,20 @@ impl Tune {
     ) -> Result<Plan, Failure> {
         // The present settings of a server are those that it has; its defaults are not known.
         let has_defaults = !is_live && knobs.present() != knobs.defaults();
-        let contenders = 1 + usize::from(has_defaults) + CANDIDATES;
-        let confirmation = contenders * base.repeats.blocks.max() as usize;
+        let trials = |candidates: usize| {
+            (1 + usize::from(has_defaults) + candidates) * base.repeats.blocks.max() as usize
+        };
+        let candidates = match search.budget {
+            Budget::Trials(all) if trials(CANDIDATES) as f64 > SHARE_MAX * f64::from(all) => 1,
+            _ => CANDIDATES,
+        };
+        let confirmation = trials(candidates);
         if base.repeats.blocks.max() < 2 {
             let message = "a confirmation needs two blocks at least; five give much narrower \
                            intervals";
             return Err(self.objection(base, "tune", message));
         }
-        let plan = Plan { confirmation, has_defaults };
+        let plan = Plan { confirmation, candidates, has_defaults };
         match search.budget {
             Budget::Trials(all) if (all as usize) < confirmation + FIRST + 1 => {
                 let message = format!(

@@ -6,10 +6,13 @@ use crate::stage::{Contender, DEFAULTS, PRESENT, Purpose};
 use command_line::Failure;
 use designs::Point;
 use observations::{Direction, Recording, Response};
-use statistics::confirmation::{Rating, Rules, Spread, confirm, winner};
+use statistics::confirmation::{Coverage, Rating, Rules, Spread, confirm, winner};
 
-/// Points of the search that are confirmed.
+/// Points of the search that are confirmed, unless all contenders take too much of the budget.
 pub const CANDIDATES: usize = 2;
+/// The share of a budget of trials that the confirmation of more than one point may take: more
+/// blocks for one point prove smaller gains.
+pub const SHARE_MAX: f64 = 1.0 / 3.0;
 /// Range over blocks, relative to the mean, above which a candidate is unstable.
 pub const RANGE_MAX: f64 = 0.3;
 
@@ -66,6 +69,7 @@ impl Confirmation {
             is_lower_better: response.direction == Direction::LowerIsBetter,
             range_max: RANGE_MAX,
             worth,
+            coverage: Coverage::Chosen,
         };
         let ratings = confirm(&baseline, &outcomes.values[1..], rules);
         Ok(Self {
