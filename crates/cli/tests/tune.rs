@@ -92,7 +92,7 @@ fn wrong_declarations_fail_before_anything_runs() {
         (with("[1, 8]", "[1, 8]\nwhen = { dely = 1 }"), "unknown earlier knob `dely`"),
         (with(">= 2.2 ms", ">= 25 ms"), "no combination of values keeps all constraints"),
         (with("+ data_files", "+ data_fils"), "did you mean `data_files`"),
-        (with("40 trials", "20 trials"), "20 trials are too few"),
+        (with("40 trials", "16 trials"), "16 trials are too few"),
         (with("40 trials", "some"), "neither a time"),
         (with("[tune]", "[factors]\n\"workload.rows\" = [1]\n[tune]"), "has no factors"),
     ] {
