@@ -226,8 +226,7 @@ fn as_text(
             lines.push(format!("  {of_group}block {block}: {}", trials.join(" ")));
         }
     }
-    let line = |line: &String| format!("{}\n", Text::from(line.as_str()));
-    lines.iter().map(line).collect()
+    lines.iter().map(|line| format!("{}\n", Text::from(line.as_str()))).collect()
 }
 
 /// The trials of an extension: ` + fold: 8 x 2 blocks`.

@@ -170,10 +170,9 @@ fn factor(experiment: &Experiment, asked: &str) -> Result<Option<String>, String
         return Ok(None);
     }
     let names: Vec<&str> = experiment.factors.iter().map(|own| own.name.as_str()).collect();
-    let is_short = |name: &&&str| name.rsplit('.').next() == Some(asked);
     let by_letter = |at: usize| analysis::screening::term_name(&[at]) == asked;
     let exact = names.iter().find(|own| **own == asked);
-    let short = || names.iter().find(is_short);
+    let short = || names.iter().find(|name| name.rsplit('.').next() == Some(asked));
     let lettered = || (0..names.len()).find(|at| by_letter(*at)).map(|at| &names[at]);
     match exact.or_else(short).or_else(lettered) {
         Some(name) => Ok(Some((*name).to_owned())),

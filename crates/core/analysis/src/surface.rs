@@ -203,10 +203,10 @@ impl Tested {
 
     fn contains(&self, point: &[f64]) -> bool {
         let ends = self.low.iter().zip(&self.high);
-        let is_between = |(at, (low, high)): (&f64, (&f64, &f64))| {
-            low - ROUNDING <= *at && *at <= high + ROUNDING
-        };
-        point.iter().zip(ends).all(is_between)
+        point
+            .iter()
+            .zip(ends)
+            .all(|(at, (low, high))| low - ROUNDING <= *at && *at <= high + ROUNDING)
             && statistics::norm(point) <= self.distance * (1.0 + ROUNDING)
     }
 }
@@ -346,8 +346,7 @@ impl SurfaceReport {
     }
 
     fn answer(&self, coefficients: &[Coefficient], stationary: Option<&StationaryPoint>) -> Answer {
-        let is_significant = |own: &Coefficient| own.adjusted_p.is_some_and(|p| p < 0.05);
-        if !coefficients.iter().any(is_significant) {
+        if !coefficients.iter().any(|own| own.adjusted_p.is_some_and(|p| p < 0.05)) {
             return Answer::Level;
         }
         match stationary {

@@ -121,10 +121,9 @@ pub fn summary_alone<'r>(context: &Context, recording: &'r Recording) -> Summary
 fn storage_runs(context: &Context, recording: &Recording, results: &Path) -> Vec<Recording> {
     let measures = context.studies.iter().filter(|study| study.storage.is_some());
     let probes: Vec<&str> = measures.map(|study| study.probe).collect();
-    let of_storage = |own: &ConfigurationRecord| {
+    if recording.configurations.iter().any(|own| {
         own.get::<String>(PROBE.path()).is_some_and(|probe| probes.contains(&probe.as_str()))
-    };
-    if recording.configurations.iter().any(of_storage) {
+    }) {
         return Vec::new();
     }
     store::runs_beside(results, PROBE.path(), &probes, &declared_roles(context))

@@ -55,8 +55,7 @@ impl Contrasts {
         }
         // Interactions of a Plackett-Burman design are spread over several contrasts.
         if !contrasts.partial.is_empty() {
-            let is_main = |chain: &Chain| chain.terms[0].factors.len() == 1;
-            contrasts.chains.retain(is_main);
+            contrasts.chains.retain(|chain| chain.terms[0].factors.len() == 1);
             contrasts.partial = subsets(design.factors(), 2).collect();
         }
         debug_assert!(contrasts.chains.len() < runs.len());

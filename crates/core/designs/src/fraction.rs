@@ -181,8 +181,7 @@ impl Fraction {
 
     fn interactions_in(&self, group: &[u32]) -> Lost {
         let pairs = |word: u32| {
-            let has = |one: &&u32| self.columns.contains(&(*one ^ word));
-            self.columns.iter().filter(has).count() / 2
+            self.columns.iter().filter(|one| self.columns.contains(&(*one ^ word))).count() / 2
         };
         let lost = group.iter().map(|word| pairs(*word));
         Lost { alone: lost.clone().filter(|pairs| *pairs == 1).count(), all: lost.sum() }

@@ -123,8 +123,7 @@ impl Optimiser<'_> {
             return vec![0.0; points.len()];
         }
         let models = self.models(tried, &mut Draw::new(self.seed));
-        let cost = |point: &Point| models.cost.predict(&self.space.features(point)).mean;
-        points.iter().map(cost).collect()
+        points.iter().map(|point| models.cost.predict(&self.space.features(point)).mean).collect()
     }
 
     fn models(&self, tried: &[Tried], draw: &mut Draw) -> Models {

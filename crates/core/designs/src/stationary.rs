@@ -86,8 +86,7 @@ impl Stationary {
 }
 
 fn kind(curvatures: &[Curvature]) -> Kind {
-    let may_be_level = |own: &Curvature| own.interval.is_none_or(|interval| interval.contains(0.0));
-    if curvatures.iter().any(may_be_level) {
+    if curvatures.iter().any(|own| own.interval.is_none_or(|interval| interval.contains(0.0))) {
         return Kind::Ridge;
     }
     let rising = curvatures.iter().filter(|own| own.value > 0.0).count();

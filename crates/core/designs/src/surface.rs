@@ -143,8 +143,8 @@ fn lack_of_fit(
 ) -> Option<LackOfFit> {
     let distinct = distinct(points);
     let of_block = |block: usize| indicator(blocks.iter().map(|own| *own == block));
-    let of_point = |point: &Vec<f64>| indicator(points.iter().map(|own| own == point));
-    let mut columns: Vec<Vec<f64>> = distinct.iter().map(of_point).collect();
+    let mut columns: Vec<Vec<f64>> =
+        distinct.iter().map(|point| indicator(points.iter().map(|own| own == point))).collect();
     columns.extend((1..=blocks.iter().copied().max().unwrap_or(0)).map(of_block));
     // Blocks without a common point are determined together with their points.
     let columns = independent(&columns);

@@ -124,10 +124,10 @@ impl Reader {
             return inner.or((!is_relabelled).then_some(Obstacle::Conversion));
         }
         let signs = ["+", "-", "*", "/", "%", "|", "&"];
-        let is_operator = |token: &Token, at: usize| {
-            at > 0 && token.kind == Kind::Sign && signs.contains(&token.text)
-        };
-        if split(all, is_operator).len() > 1 {
+        if split(all, |token, at| at > 0 && token.kind == Kind::Sign && signs.contains(&token.text))
+            .len()
+            > 1
+        {
             return Some(Obstacle::Arithmetic);
         }
         let [name, open, ..] = all else { return None };

@@ -91,8 +91,7 @@ impl Operator {
     /// Time with all inputs, ms. An operator that was not timed has that of its inputs: SQL Server
     /// does not time the computation of columns.
     pub fn time(&self) -> Option<f64> {
-        let inputs = || self.inputs.iter().filter_map(as_input).reduce(|a, b| a + b);
-        self.elapsed_ms.or_else(inputs)
+        self.elapsed_ms.or_else(|| self.inputs.iter().filter_map(as_input).reduce(|a, b| a + b))
     }
 }
 

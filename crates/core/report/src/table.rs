@@ -367,11 +367,10 @@ impl<'a, T: 'a> Columns<'a, T> {
     /// The table under a name, its rows made when they are asked for.
     pub fn named(self, name: &'static str) -> Table<'a> {
         let (items, cells) = (self.items, Rc::<[_]>::from(self.cells));
-        let rows = move || -> Rows<'a> {
+        Table::on_demand(name, self.columns, move || -> Rows<'a> {
             let cells = Rc::clone(&cells);
             Box::new(items().map(move |item| cells.iter().map(|cell| cell(&item)).collect()))
-        };
-        Table::on_demand(name, self.columns, rows)
+        })
     }
 }
 

@@ -83,10 +83,10 @@ impl Workdir {
         // A link could lead to anybody's folder.
         made.and_then(|()| open_folder(&default))
             .map_err(folder_error(&default, "create a folder there"))?;
-        let owner = |run: &RunRecord| {
-            format!("{}\nrun {} begun {}\n", real.display(), run.id, run.started_ms)
-        };
-        let owners = runs.iter().map(owner).collect();
+        let owners = runs
+            .iter()
+            .map(|run| format!("{}\nrun {} begun {}\n", real.display(), run.id, run.started_ms))
+            .collect();
         let places = Places::find(registry, experiment, &default);
         Ok(Self { registry, owners, default, places })
     }

@@ -36,10 +36,9 @@ pub fn template(setup: &Setup, target: &Target) -> Result<PathBuf, EngineError> 
 
 fn make(setup: &Setup, target: &Target, path: &Path) -> Result<(), EngineError> {
     let dump = setup.dump.as_deref();
-    let is_database = |dump: &&NamedFile| {
+    let database = dump.filter(|dump| {
         first_bytes(&dump.place()).get(MAGIC_AT..).is_some_and(|rest| rest.starts_with(MAGIC))
-    };
-    let database = dump.filter(is_database);
+    });
     if let Some(dump) = database {
         let copied = File::open(dump.place())
             .and_then(|mut from| std::io::copy(&mut from, &mut File::create(path)?));

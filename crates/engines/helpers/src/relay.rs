@@ -123,11 +123,10 @@ fn accept(listener: &UnixListener, door: impl Door, sessions: &Arc<Sessions>) {
         };
         let (Ok(own), door) = (program.try_clone(), Arc::clone(&door)) else { continue };
         let own_sessions = Arc::clone(sessions);
-        let serve = move || {
+        if let Ok(thread) = Builder::new().name("relay session".into()).spawn(move || {
             // The program reports what it misses.
             let _ = serve(program, &*door, &own_sessions.is_over);
-        };
-        if let Ok(thread) = Builder::new().name("relay session".into()).spawn(serve) {
+        }) {
             lock(&sessions.all).push((own, thread));
         }
     }

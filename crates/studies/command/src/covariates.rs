@@ -72,8 +72,8 @@ impl Line {
         let products: f64 = x.iter().zip(y).map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
         let (squares_x, squares_y) = (squares(x, mean_x), squares(y, mean_y));
         let slope = products / squares_x;
-        let off = |(x, y): (&f64, &f64)| (y - mean_y - slope * (x - mean_x)).powi(2);
-        let rest: f64 = x.iter().zip(y).map(off).sum();
+        let rest: f64 =
+            x.iter().zip(y).map(|(x, y)| (y - mean_y - slope * (x - mean_x)).powi(2)).sum();
         let df = x.len() as f64 - 2.0;
         let r_squared = if squares_y > 0.0 { 1.0 - rest / squares_y } else { 0.0 };
         Self { slope, error: (rest / df / squares_x).sqrt(), df, r_squared }

@@ -63,8 +63,8 @@ pub fn verify(query: &Query, results: &Results) -> Result<(), WrongAnswer> {
     // Without the rows before it, the last one is compared with the last.
     let skipped = published.len() - results.before.len().min(published.len() - 1) - 1;
     for (row, (own, expected)) in own.zip(&published[skipped..]).enumerate() {
-        let text = |cell: &Option<String>| cell.as_deref().unwrap_or_default().trim().to_owned();
-        let found: Row = own.iter().map(text).collect();
+        let found: Row =
+            own.iter().map(|cell| cell.as_deref().unwrap_or_default().trim().to_owned()).collect();
         if !is_same_row(query, &found, expected) {
             let (row, expected) = ((skipped + row + 1) as u64, expected.clone());
             return Err(WrongAnswer::Values { query: query.label(), row, found, expected });

@@ -74,12 +74,11 @@ pub fn streams(configuration: &Configuration) -> Result<Vec<StreamPlan>, Invalid
         }
         streams.push(stream);
     }
-    let no_effect = |path: &&str| {
+    let factors = configuration.levels.iter().map(|level| level.factor.as_str());
+    if let Some(path) = factors.into_iter().find(|path| {
         of_streams().any(|setting| setting.path == *path)
             && streams.iter().all(|stream| stream.own.contains(path))
-    };
-    let factors = configuration.levels.iter().map(|level| level.factor.as_str());
-    if let Some(path) = factors.into_iter().find(no_effect) {
+    }) {
         let message = "varying this has no effect: every stream has its own value";
         return Err(Invalid::new(path, message));
     }

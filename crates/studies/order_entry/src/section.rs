@@ -101,10 +101,10 @@ fn mix(all: &[OrderEntryFigures]) -> Vec<KindFigures> {
 fn shares(all: &[OrderEntryFigures]) -> Vec<Share> {
     let mut sums = Vec::<Share>::new();
     for share in all.iter().flat_map(|own| &own.shares) {
-        let is_same = |sum: &&mut Share| {
-            sum.name == share.name && sum.specified.total_cmp(&share.specified).is_eq()
-        };
-        match sums.iter_mut().find(is_same) {
+        match sums
+            .iter_mut()
+            .find(|sum| sum.name == share.name && sum.specified.total_cmp(&share.specified).is_eq())
+        {
             Some(sum) => (sum.count, sum.of) = (sum.count + share.count, sum.of + share.of),
             None => sums.push(share.clone()),
         }

@@ -36,8 +36,7 @@ pub fn recorded(procedures: Option<Language>) -> Vec<ScriptStatement> {
         ..ScriptStatement::default()
     };
     if procedures.is_some() {
-        let call = |kind| record(kind, format!("CALL {}", procedure(kind)));
-        return Kind::ALL.map(call).into();
+        return Kind::ALL.map(|kind| record(kind, format!("CALL {}", procedure(kind)))).into();
     }
     let queries = Query::ALL.iter().map(|query| record(query.kind(), query.plain_text()));
     let ends = Kind::ALL

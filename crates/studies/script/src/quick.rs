@@ -89,10 +89,9 @@ fn draft(
     for (name, value) in &scripts.define {
         draft.set_text(&format!("workload.variables.{name}"), value);
     }
-    let is_of_sysbench = |argument: &String| {
+    let default = if scripts.builtin.iter().any(|argument| {
         Source::builtin(argument, Sysbench::default()).is_ok_and(|source| source.is_of_sysbench())
-    };
-    let default = if scripts.builtin.iter().any(is_of_sysbench) {
+    }) {
         Protocol::Prepared
     } else {
         Protocol::Simple

@@ -85,8 +85,8 @@ pub fn explained(
     }
     // An index of which its optimizer expects nothing is advised on counts only.
     found.advice.retain(|one| {
-        let gains = |cost: Hypothetical| cost.cost_with <= GAIN_MIN * cost.cost_without;
-        one.certainty == Certainty::Counted || one.hypothetical.is_none_or(gains)
+        one.certainty == Certainty::Counted
+            || one.hypothetical.is_none_or(|cost| cost.cost_with <= GAIN_MIN * cost.cost_without)
     });
     found
 }

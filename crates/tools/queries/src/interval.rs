@@ -102,8 +102,8 @@ pub fn between(first: &Snapshot, mut last: Snapshot) -> Snapshot {
 
 impl<'a> Pair<'a> {
     fn new(first: &'a Snapshot, all: &'a [Statement], was_reset: bool) -> Self {
-        let has_rows = |one: &Statement| one.is_stored || !one.rows.is_empty();
-        let names_only = !first.statements.iter().chain(all).all(has_rows);
+        let names_only =
+            !first.statements.iter().chain(all).all(|one| one.is_stored || !one.rows.is_empty());
         let mut pair = Self {
             rows: HashMap::new(),
             by_row: HashMap::new(),

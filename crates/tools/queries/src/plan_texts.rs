@@ -27,8 +27,8 @@ fn in_line(line: &str, clean: &dyn Fn(&str) -> String) -> String {
 /// Returns true for a value without a constant: one word that is not a number, which names an
 /// operator, a table or an option.
 fn is_word(value: &str) -> bool {
-    let is_sign = |c: char| c.is_alphanumeric() || "_.-:[]#@$\\/+".contains(c);
-    value.chars().all(is_sign) && value.parse::<f64>().is_err()
+    value.chars().all(|c| c.is_alphanumeric() || "_.-:[]#@$\\/+".contains(c))
+        && value.parse::<f64>().is_err()
 }
 
 /// Each string of a document that is not the name of a member. Costs of MySQL are numbers in

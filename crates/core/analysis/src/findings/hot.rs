@@ -15,10 +15,9 @@ pub fn find(summary: &Summary) -> Vec<Finding> {
         for hot in &own.hot {
             let row = own.waits.rows.iter().find(|row| row.wait_type == hot.wait_type);
             let percent = row.map_or(0.0, |row| row.percentage);
-            let is_same = |(_, _, other): &&mut (f64, &ConfigurationRow, &HotResources)| {
+            match found.iter_mut().find(|(_, _, other)| {
                 (&other.wait_type, &other.kind) == (&hot.wait_type, &hot.kind)
-            };
-            match found.iter_mut().find(is_same) {
+            }) {
                 Some(other) if percent > other.0 => *other = (percent, own, hot),
                 None if percent >= PERCENT_MIN => found.push((percent, own, hot)),
                 _ => {}

@@ -140,8 +140,8 @@ impl Screening {
     /// the other active factors.
     pub(crate) fn around(&self, centre: &[i8]) -> Vec<usize> {
         let active = self.active_factors();
-        let is_fixed = |factor: &&usize| centre[**factor] != 0;
-        let fixed: Vec<usize> = active.iter().filter(is_fixed).copied().collect();
+        let fixed: Vec<usize> =
+            active.iter().filter(|factor| centre[**factor] != 0).copied().collect();
         let all = self.layout.parts().flat_map(|part| part.corners.iter().chain(&part.centre));
         let lies_on = |run: &&usize| {
             fixed.iter().all(|factor| self.layout.coded[**run][*factor] == centre[*factor])
@@ -258,9 +258,8 @@ impl Screening {
             let folded = design.folded(factor);
             folded.runs()[design.runs().len()..].iter().any(|run| !design.runs().contains(run))
         };
-        let is_main = |own: &&&ScreenedEffect| own.terms[0].factors.len() == 1;
         if self.resolution == 3 {
-            let main = active.iter().find(is_main)?;
+            let main = active.iter().find(|own| own.terms[0].factors.len() == 1)?;
             let why = format!(
                 "separates main effects, as that of {}, from interactions of two factors",
                 main.chain[0]

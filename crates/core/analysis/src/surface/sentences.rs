@@ -94,10 +94,10 @@ impl SurfaceReport {
 
     /// The factors that change along axes on which the surface may be level.
     fn level_directions(&self, point: &StationaryPoint) -> String {
-        let is_level = |own: &&super::AxisCurvature| {
-            own.interval.is_none_or(|interval| interval.contains(0.0))
-        };
-        let axes = point.curvatures.iter().filter(is_level);
+        let axes = point
+            .curvatures
+            .iter()
+            .filter(|own| own.interval.is_none_or(|interval| interval.contains(0.0)));
         let named = axes.map(|axis| {
             let parts = self.factors.iter().zip(&axis.direction);
             let parts = parts.filter(|(_, part)| part.abs() >= PART_MIN);

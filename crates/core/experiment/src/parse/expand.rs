@@ -94,8 +94,8 @@ impl Reader<'_> {
             }
             Design::Screening(screening) => {
                 let design = screening.design.design();
-                let levels = |run: &Vec<i8>| run.iter().copied().map(position).collect();
-                let corners = design.runs().iter().map(levels);
+                let corners =
+                    design.runs().iter().map(|run| run.iter().copied().map(position).collect());
                 let centre = vec![position(0); factors.len()];
                 Some(corners.chain(vec![centre; screening.centre_points]).collect())
             }

@@ -46,11 +46,10 @@ impl Reader<'_> {
                     continue;
                 }
             };
-            let is_again = |own: &ExtensionRuns| {
+            if all.iter().any(|own| {
                 own.extension.step.kind() == extension.step.kind()
                     && !matches!(own.extension.step, Step::Confirm { .. })
-            };
-            if all.iter().any(is_again) {
+            }) {
                 let kind = extension.step.kind();
                 let message = format!("a screening has one {kind}; this is the second one");
                 self.errors.add(&node.span, PATH, message);

@@ -188,8 +188,7 @@ impl Reader<'_> {
         }
         let levels = labels.into_iter().map(|label| self.level(&factor.name, label));
         factor.levels = levels.collect::<Option<_>>()?;
-        let position = |own: &f64| sorted.iter().position(|at| (at - own).abs() < 1e-9);
-        coded.iter().map(position).collect()
+        coded.iter().map(|own| sorted.iter().position(|at| (at - own).abs() < 1e-9)).collect()
     }
 
     /// The runs have to tell all coefficients of the surface apart, also after rounding.

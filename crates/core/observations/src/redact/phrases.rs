@@ -261,8 +261,7 @@ fn header(chars: &[char], end: usize) -> Option<Range<usize>> {
     chars.get(sign).filter(|c| ":=".contains(**c))?;
     let start = after_blanks(chars, sign + 1);
     let value = quoted(chars, start).unwrap_or_else(|| {
-        let ends = |c: &&char| !"'\"`\n\\".contains(**c);
-        start..start + chars[start..].iter().take_while(ends).count()
+        start..start + chars[start..].iter().take_while(|c| !"'\"`\n\\".contains(**c)).count()
     });
     let first = chars[value.clone()].iter().take_while(|c| !c.is_whitespace()).count();
     let scheme = chars[value.start..value.start + first].iter().collect::<String>();

@@ -363,10 +363,9 @@ impl Program {
         if !self.with.is_empty() && !self.with.iter().any(has) {
             return;
         }
-        let is_secret = |word: &&Word| {
+        if let Some(word) = words.last().filter(|word| {
             self.last && word.text[0] != '-' && !self.with.iter().any(|wanted| is(word, wanted))
-        };
-        if let Some(word) = words.last().filter(is_secret) {
+        }) {
             mask(word, 0, All, hidden);
         }
         let is_leading = |words: &&[Word]| words.iter().all(|word| word.text[0] != '-');

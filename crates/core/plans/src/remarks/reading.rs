@@ -68,8 +68,8 @@ fn dropped(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark
 fn lookups(nodes: &Weights<'_>, at: usize, operator: &Operator) -> Option<Remark> {
     // One with inputs fetches all rows that these have found, in the order of the table.
     let is_single = operator.kind == Kind::Lookup && operator.inputs.is_empty();
-    let estimated = || outer_rows(nodes, at);
-    let count = operator.executions.or_else(estimated).filter(|count| *count >= LOOKUPS)?;
+    let count =
+        operator.executions.or_else(|| outer_rows(nodes, at)).filter(|count| *count >= LOOKUPS)?;
     let text = format!(
         "{} rows fetched one at a time from the table, because the index lacks columns of the \
          statement.",

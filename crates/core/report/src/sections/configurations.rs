@@ -41,11 +41,10 @@ pub(crate) fn section(summary: &Summary, rows: &[ConfigurationRow]) -> [Section;
     } else {
         section.table(table(summary, rows));
         section.note(if is_compared(summary) { LEGEND } else { RACE_LEGEND });
-        let has_no_bound = |row: &ConfigurationRow| {
+        if rows.iter().any(|row| {
             let possible = row.against_best.as_ref().and_then(|own| own.possible(summary.unit()));
             row.standing == Standing::NotDistinguished && possible.is_none()
-        };
-        if rows.iter().any(has_no_bound) {
+        }) {
             section.note(UNBOUNDED);
         }
     }

@@ -268,9 +268,6 @@ fn figure(name: &str, model: &ModelSummary) -> Figure {
         })
         .collect();
     let law = model.scalability.as_ref();
-    let curve = |law: &Scalability| -> Vec<Value> {
-        law.curve.iter().map(|(n, x, _)| json!([coordinate(*n), coordinate(*x)])).collect()
-    };
     let peak = law.and_then(|law| law.peak_interval.and(law.peak));
     let held: Vec<Value> = model
         .levels
@@ -280,16 +277,18 @@ fn figure(name: &str, model: &ModelSummary) -> Figure {
         .collect();
     Figure {
         spec: json!({
-            "kind": "model",
-            "x": string(name),
-            "y": string(&model.unit),
-            "measured": measured,
-            "model": string(best.map_or("", |best| best.model.name())),
-            "predicted": predicted,
-            "law": law.map_or_else(Vec::new, curve),
-            "peak": peak.map_or(Value::Null, coordinate),
-            "heldOut": held,
+                "kind": "model",
+                "x": string(name),
+                "y": string(&model.unit),
+                "measured": measured,
+                "model": string(best.map_or("", |best| best.model.name())),
+                "predicted": predicted,
+                "law": law.map_or_else(Vec::new, |law: &Scalability| -> Vec<Value> {
+            law.curve.iter().map(|(n, x, _)| json!([coordinate(*n), coordinate(*x)])).collect()
         }),
+                "peak": peak.map_or(Value::Null, coordinate),
+                "heldOut": held,
+            }),
         caption: "Dots: measured means with 95 % CIs; hollow: held out from the model. Line with \
                   band: the model with its 95 % intervals. Dashed: the Universal Scalability Law \
                   over all levels; a vertical line marks its peak."

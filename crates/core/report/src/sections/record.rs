@@ -79,10 +79,10 @@ fn experiment(summary: &Summary) -> Section {
 fn hooks(summary: &Summary) -> Option<Section> {
     let mut commands: Vec<Vec<&HookOutput>> = Vec::new();
     for output in summary.recording.trials.iter().flat_map(|trial| &trial.hooks) {
-        let same = |all: &&mut Vec<&HookOutput>| {
-            (&all[0].hook, &all[0].command) == (&output.hook, &output.command)
-        };
-        match commands.iter_mut().find(same) {
+        match commands
+            .iter_mut()
+            .find(|all| (&all[0].hook, &all[0].command) == (&output.hook, &output.command))
+        {
             Some(all) => all.push(output),
             None => commands.push(vec![output]),
         }

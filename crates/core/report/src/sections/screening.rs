@@ -112,11 +112,10 @@ fn effects(summary: &Summary, screening: &Screening) -> Section {
     });
     table
         .left("95 % CI", |own| {
-            let ends = |it: analysis::Interval| {
+            own.interval.map(|it| {
                 let ends = [it.low, it.high].map(|end| signed(end, &screening.unit));
                 format!("[{}, {}]", ends[0], ends[1])
-            };
-            own.interval.map(ends)
+            })
         })
         .optional(1);
     table.left("verdict", |own| verdict(screening, own));
@@ -312,10 +311,10 @@ fn models(screening: &Screening) -> Option<Section> {
     table.right("terms", |model| model.terms.len());
     table.left("model", |model| {
         let terms = model.terms.iter();
-        let term = |own: &analysis::screening::ModelTerm| {
-            format!("{} {}", own.term, signed(own.effect, &screening.unit))
-        };
-        terms.map(term).collect::<Vec<_>>().join(", ")
+        terms
+            .map(|own| format!("{} {}", own.term, signed(own.effect, &screening.unit)))
+            .collect::<Vec<_>>()
+            .join(", ")
     });
     table.right("R2", |model| number::fixed(model.r_squared, 3));
     section.table(table);

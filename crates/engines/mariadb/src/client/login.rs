@@ -111,8 +111,8 @@ pub fn login(channel: &mut Channel, config: &Config) -> Result<Greeting, Error> 
     }
     let is_encrypted =
         wants_tls(config, greeting.capabilities & capability::SSL != 0).map_err(refused)?;
-    let of_program = |login: Login| login.capabilities | capability::LOGIN;
-    greeting.capabilities &= config.program.map_or(capability::WANTED, of_program);
+    greeting.capabilities &=
+        config.program.map_or(capability::WANTED, |login| login.capabilities | capability::LOGIN);
     let head = head(config, &greeting, is_encrypted);
     if is_encrypted {
         encrypt(channel, config, &head)?;

@@ -182,8 +182,8 @@ impl Reader {
             );
             let Ok(found) = self.client.query(&sql) else { continue };
             let Some(row) = found.rows.into_iter().next() else { continue };
-            let number = |cell: Option<String>| cell.and_then(|text| text.parse::<f64>().ok());
-            let mut cells = row.into_iter().map(number);
+            let mut cells =
+                row.into_iter().map(|cell| cell.and_then(|text| text.parse::<f64>().ok()));
             let Some(read) = cells.next().flatten().filter(|read| *read > 0.0) else { continue };
             for (column, distinct) in columns.into_iter().zip(cells) {
                 column.distinct = distinct.map_or(0.0, |distinct| different(distinct, read));

@@ -116,9 +116,8 @@ const RULES: [Rule; 13] = [
         |place| {
             let of = |name| place.server.bytes(name);
             let (table, heap) = (of("tmp_table_size")?, of("max_heap_table_size")?);
-            let fact = || format!("has tmp_table_size = {}, but max_heap_table_size = {}",
-                bytes(table), bytes(heap));
-            (table != heap).then(fact)
+            (table != heap).then(|| format!("has tmp_table_size = {}, but max_heap_table_size = {}",
+                bytes(table), bytes(heap)))
         }),
 ];
 

@@ -60,10 +60,9 @@ impl<'a> Costed<'a> {
 /// stops.
 pub fn parts(node: &Value, limit: Option<f64>, prices: &Prices) -> Vec<CostPart> {
     let inputs = node["Plans"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let is_part = |input: &Value| input.get("Subplan Name").is_some();
     // A part of the statement is in the cost of its node in ways that the plan does not show.
     let Some(own) = Costed::new(node).filter(|own| own.total < PENALTY) else { return Vec::new() };
-    if inputs.iter().any(is_part) {
+    if inputs.iter().any(|input| input.get("Subplan Name").is_some()) {
         return Vec::new();
     }
     let inputs: Vec<Costed> = inputs.iter().filter_map(Costed::new).collect();

@@ -213,10 +213,10 @@ impl Profile {
             *now.entry(sample).or_insert(0) += row.parse(4).unwrap_or(0);
         }
         let before = std::mem::replace(&mut self.before, now);
-        let is_less = |(sample, count): (&Sample, &u64)| {
-            self.before.get(sample).is_none_or(|now| now < count)
-        };
-        if before.iter().any(is_less) {
+        if before
+            .iter()
+            .any(|(sample, count)| self.before.get(sample).is_none_or(|now| now < count))
+        {
             return Err(counters::reset("pg_wait_sampling_profile"));
         }
         let more = |(sample, now): (&Sample, &u64)| {

@@ -266,8 +266,8 @@ impl Watcher {
     /// Samples of processes that were idle and have just been woken up.
     fn woken(&self, states: &States, samples: &[Sample]) -> Vec<Sample> {
         let sampled: HashSet<i32> = samples.iter().map(|sample| sample.pid).collect();
-        let is_woken = |(pid, runnable): &(&i32, &bool)| **runnable && !sampled.contains(pid);
-        let idle = states.runnable.iter().filter(is_woken);
+        let idle =
+            states.runnable.iter().filter(|(pid, runnable)| **runnable && !sampled.contains(pid));
         idle.filter_map(|(pid, _)| {
             let process = self.source.roster().present.get(pid);
             let (state, wait) = self.source.idle().describe(process)?;

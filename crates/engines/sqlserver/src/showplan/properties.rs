@@ -68,12 +68,11 @@ fn cache(node: Node, own: &[Node]) -> Option<Property> {
         threads.filter_map(|thread| number(*thread, name)).reduce(|a, b| a + b)
     };
     let counted = sum("ActualRebinds").zip(sum("ActualRewinds"));
-    let expected = || {
+    // Without either it was read once.
+    let (misses, hits) = counted.filter(|(a, b)| a + b > 0.0).or_else(|| {
         let rebinds = number(node, "EstimateRebinds")? + 1.0;
         Some((rebinds, number(node, "EstimateRewinds")?))
-    };
-    // Without either it was read once.
-    let (misses, hits) = counted.filter(|(a, b)| a + b > 0.0).or_else(expected)?;
+    })?;
     Some(Property::Cache { misses, hits })
 }
 

@@ -58,10 +58,9 @@ pub fn bulk_copy<'a>(
     types: &'a ColumnTypes,
 ) -> BulkCopy<'a> {
     let copy = BulkCopy::with_retriever(client, table, Box::new(types)).timeout(Duration::ZERO);
-    let mapped = |copy: BulkCopy<'a>, (at, name): (usize, &&str)| {
+    columns.iter().enumerate().fold(copy, |copy, (at, name)| {
         copy.add_column_mapping(ColumnMapping::by_ordinal(at, *name))
-    };
-    columns.iter().enumerate().fold(copy, mapped)
+    })
 }
 
 /// A row of which only the key is given.

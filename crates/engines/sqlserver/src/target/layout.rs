@@ -284,16 +284,13 @@ pub fn options(configuration: &Configuration) -> Vec<DatabaseOption> {
     };
     let versions = "READ_COMMITTED_SNAPSHOT # WITH ROLLBACK IMMEDIATE";
     let versions = switch(READ_COMMITTED_SNAPSHOT, versions, "is_read_committed_snapshot_on");
-    let number = |own: DatabaseOption| DatabaseOption {
-        wanted: u8::from(own.wanted == "ON").to_string(),
-        ..own
-    };
     let all = [
         word(RECOVERY, "RECOVERY #", "recovery_model_desc"),
         word(PAGE_VERIFY, "PAGE_VERIFY #", "page_verify_option_desc"),
         word(DELAYED_DURABILITY, "DELAYED_DURABILITY = #", "delayed_durability_desc"),
         switch(SNAPSHOT_ISOLATION, "ALLOW_SNAPSHOT_ISOLATION #", "snapshot_isolation_state_desc"),
-        versions.map(number),
+        versions
+            .map(|own| DatabaseOption { wanted: u8::from(own.wanted == "ON").to_string(), ..own }),
     ];
     all.into_iter().flatten().collect()
 }

@@ -225,16 +225,15 @@ fn operations(before: &Rows, now: &Rows) -> Option<Vec<Operation>> {
     for row in now.iter() {
         let kind = row.text("kind");
         let then = before.iter().find(|old| old.get("kind") == Some(&kind));
-        let of = |column: &str| {
-            let known = then.and_then(|then| then.parse::<u64>(column)).unwrap_or(0);
-            row.parse::<u64>(column).map_or(Some(0), |now| now.checked_sub(known))
-        };
         let prefix = if kind == "LOG" { "LOG" } else { "DATA" };
         for (what, columns) in [
             ("READ", ["reads", "read_bytes", "read_ms"]),
             ("WRITE", ["writes", "written_bytes", "write_ms"]),
         ] {
-            let [count, bytes, ms] = columns.map(of);
+            let [count, bytes, ms] = columns.map(|column| {
+                let known = then.and_then(|then| then.parse::<u64>(column)).unwrap_or(0);
+                row.parse::<u64>(column).map_or(Some(0), |now| now.checked_sub(known))
+            });
             let (count, bytes, ms) = (count?, bytes?, ms?);
             let wall_s = ms as f64 / 1e3;
             operations.push(Operation { name: format!("{prefix}_{what}"), count, bytes, wall_s });

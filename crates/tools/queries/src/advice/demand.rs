@@ -172,10 +172,9 @@ impl Parts {
                 _ if is_of => parts.value(place, table, condition),
                 // A column that is not known may be of this table.
                 _ => {
-                    let is_known = |column| place.source(column).is_some();
                     let columns = &condition.operand.columns;
-                    parts.is_whole &=
-                        columns.iter().all(is_known) && !place.touches(&condition.operand, source);
+                    parts.is_whole &= columns.iter().all(|column| place.source(column).is_some())
+                        && !place.touches(&condition.operand, source);
                 }
             }
         }

@@ -325,8 +325,7 @@ fn add_uses(known: &mut Candidate, uses: Vec<Use>) {
 }
 
 fn covers(long: &Demand, short: &Demand) -> bool {
-    let in_equal = |key: &Key| long.equal.iter().any(|known| known.base == key.base);
-    let all_equal = short.keys().all(in_equal);
+    let all_equal = short.keys().all(|key| long.equal.iter().any(|known| known.base == key.base));
     let begins = short
         .keys()
         .map(|key| &key.text)

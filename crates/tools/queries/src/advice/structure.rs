@@ -94,10 +94,9 @@ fn foreign_key(snapshot: &Snapshot, rules: &Rules, table: &Table, key: &ForeignK
 }
 
 fn no_key(table: &Table, rules: &Rules) -> Advice {
-    let is_key = |column: &&Column| {
+    let known = table.columns.iter().find(|column| {
         column.distinct <= -1.0 && column.nulls <= 0.0 && column.name.ends_with("id")
-    };
-    let known = table.columns.iter().find(is_key);
+    });
     let unique = table.indexes.iter().find(|index| index.is_unique && index.predicate.is_none());
     let columns =
         unique.map(statements::Index::columns).or(known.map(|column| column.name.clone()));

@@ -257,8 +257,7 @@ fn value(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
 
 /// A value as [`pairs`] reads it.
 pub fn quoted(value: &str) -> String {
-    let special = |c: char| c.is_ascii_whitespace() || c == '\'' || c == '\\';
-    if value.is_empty() || value.contains(special) {
+    if value.is_empty() || value.contains(|c| c.is_ascii_whitespace() || c == '\'' || c == '\\') {
         format!("'{}'", value.replace('\\', r"\\").replace('\'', r"\'"))
     } else {
         value.to_owned()
