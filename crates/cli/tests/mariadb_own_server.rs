@@ -335,7 +335,7 @@ fn tuned_variables_stay_until_they_are_undone() {
     let sort = own.shown("sort_buffer_size");
     let target = "allow_server_settings = true\nsettings = { innodb_io_capacity = 1500, \
                   sort_buffer_size = \"3M\" }";
-    // Each transaction takes as long as the first variable is large; the server has 2M of the second.
+    // A transaction takes as long as the first variable is large. The second is 2M by default.
     let knobs = "[[knob]]\nsetting = \"target.settings.innodb_io_capacity\"\nrange = [300, \
                  1500]\n[[knob]]\nsetting = \"target.settings.sort_buffer_size\"\nrange = [3, \
                  8]\nunit = \"M\"\n[tune]\nbudget = \"20 trials\"\n";

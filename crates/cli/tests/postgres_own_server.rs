@@ -307,7 +307,7 @@ fn tuned_settings_stay_until_they_are_undone() {
         apply().says("applied to").says("checkpoint_timeout, work_mem").says("--undo");
         let tuned = own.file();
         assert_ne!(tuned, before);
-        // Sessions of others have it too, also what a session may set.
+        // All sessions have it, also what a session may set.
         assert_ne!(own.shown("checkpoint_timeout"), "5min");
         assert!(tuned.iter().any(|line| line.starts_with("work_mem")), "{tuned:?}");
         assert_ne!(own.shown("work_mem"), "4MB");

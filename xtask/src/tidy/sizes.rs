@@ -35,7 +35,7 @@ const UNTIL_SMALLER: [(&str, usize); 10] = [
     ("engines/duckdb", 3_080),
     ("engines/mariadb", 8_310),
     ("engines/postgres", 11_330),
-    ("engines/servers", 2_880),
+    ("engines/servers", 2_950),
     ("engines/sqlserver", 6_510),
     ("studies/command", 2_420),
     ("studies/script", 3_400),

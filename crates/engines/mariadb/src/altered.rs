@@ -77,7 +77,7 @@ impl Alter for MariaDb {
         altered.note(&mut record, &of_server, &known, &mut client)?;
         record.save(&place)?;
         if altered.change_file(&record, &of_file, client)? {
-            // What was set while it ran is gone, and its record is that of the server as it runs now.
+            // What was set while it ran is gone: its record is of the server as it runs now.
             record.own.started_s = started(&mut altered.connect()?)?;
             record.save(&place)?;
         }

@@ -98,7 +98,7 @@ struct Process {
 pub enum Scope {
     /// Those that no session may set: a trial sets the others in its sessions.
     Server,
-    /// All, for the sessions of others too.
+    /// All, for every session.
     Everyone,
 }
 
@@ -133,8 +133,8 @@ pub trait Alter {
     /// sessions.
     ///
     /// # Errors
-    /// When the server refuses, a restart is needed and not permitted or fails, or a value is not in
-    /// force afterwards.
+    /// When the server refuses, a restart is needed and not permitted or fails, or a value is not
+    /// in force afterwards.
     fn alter(
         config: &Self::Config,
         change: &Change<'_>,

@@ -12,8 +12,8 @@ use work::Cancel;
 /// The extension of records of changes that stay.
 const APPLIED: &str = ".applied";
 
-/// Gives the server of a configuration all its settings. What an earlier call has recorded stays the
-/// value to restore.
+/// Gives the server of a configuration all its settings. What an earlier call has recorded stays
+/// the value to restore.
 ///
 /// # Errors
 /// When the server does not answer or refuses; then the recorded values are restored.

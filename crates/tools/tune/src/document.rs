@@ -98,8 +98,8 @@ impl Page<'_> {
         }
         section.note(format!(
             "Mean of {}; only these figures count, those of the search are the luckiest of many. \
-             [ ]: 95 % t intervals of the paired ratio, adjusted for the choice of the best one. Unstable: \
-             a range of more than 30 % of the mean.",
+             [ ]: 95 % t intervals of the paired ratio, adjusted for the choice of the best \
+             one. Unstable: a range of more than 30 % of the mean.",
             number::plural(own.blocks, "fresh block")
         ));
         section
