@@ -226,7 +226,8 @@ fn as_text(
             lines.push(format!("  {of_group}block {block}: {}", trials.join(" ")));
         }
     }
-    lines.iter().map(|line| format!("{}\n", Text::from(line.as_str()))).collect()
+    let line = |line: &String| format!("{}\n", Text::from(line.as_str()));
+    lines.iter().map(line).collect()
 }
 
 /// The trials of an extension: ` + fold: 8 x 2 blocks`.

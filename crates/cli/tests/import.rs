@@ -192,10 +192,11 @@ fn damaged_files_are_refused_with_their_line() {
 
 /// A configuration of BenchBase.
 fn benchbase(database: [&str; 2], scale: &str, weights: &str, names: &[&str]) -> String {
-    let types: String = names
+    let types = names
         .iter()
         .map(|name| format!("<transactiontype><name>{name}</name></transactiontype>"))
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     format!(
         "<?xml version=\"1.0\"?>\n<parameters>\n<type>{}</type>\n<url>{}</url>\n\
          <username>the user</username>\n<password>Geh&amp;eim</password>\n\

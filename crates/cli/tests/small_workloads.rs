@@ -48,7 +48,7 @@ fn ready(name: &str, target: &str) -> Lab {
                 text.push_str("\"workload.connections\" = [4]");
             }
             ("[workload]", "duration") => {
-                text.push_str(&format!("transactions = {TRANSACTIONS}"));
+                text = format!("{text}transactions = {TRANSACTIONS}");
             }
             ("[workload]", "rows") => text.push_str("rows = 2000"),
             ("[repeats]", "blocks") => text.push_str("blocks = 1"),

@@ -5,6 +5,7 @@ use super::figures::{pairs, print, print_ratios, ratios};
 use super::peer_server::PeerServer;
 use super::run::{Bench, Used};
 use crate::process::{output, root};
+use std::fmt::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -219,9 +220,11 @@ fn new_order() -> String {
                       3000)) + 259) % 3000 + 1\n"
         .to_owned();
     for line in lines.clone() {
-        script += &format!(
+        // Writing to memory cannot fail.
+        let _ = writeln!(
+            script,
             "\\set item{line} ((random(0, 8191) | random(1, 100000)) + 7911) % 100000 + 1\n\\set \
-             quantity{line} random(1, 10)\n"
+             quantity{line} random(1, 10)"
         );
     }
     let list = |name: &str| {
@@ -232,7 +235,7 @@ fn new_order() -> String {
             "CALL order_entry_new_order(:home, :district, :customer::int, now()::timestamp, 1, \
              ARRAY[{}]::int[], ARRAY[{}]::int[], ARRAY[{}]::int[])\n",
             list("item"),
-            vec![":home"; 10].join(", "),
+            [":home"; 10].join(", "),
             list("quantity")
         )
 }

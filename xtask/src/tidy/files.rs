@@ -15,7 +15,7 @@ const UNTIL_SHORTER: [(&str, usize); 8] = [
     ("crates/engines/files/src/lib.rs", 165),
     ("crates/engines/mariadb/src/lib.rs", 195),
     ("crates/engines/null/src/lib.rs", 257),
-    ("crates/engines/postgres/src/lib.rs", 295),
+    ("crates/engines/postgres/src/lib.rs", 300),
     ("crates/engines/sqlite/src/lib.rs", 196),
     ("crates/engines/sqlserver/src/lib.rs", 150),
 ];

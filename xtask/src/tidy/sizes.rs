@@ -17,7 +17,8 @@ const CORE_MAX: usize = 27_000;
 
 /// Budgets other than those of their tier: engines with waits, queries and survey, and what design
 /// gives more.
-const LARGER: [(&str, usize); 8] = [
+const LARGER: [(&str, usize); 9] = [
+    ("decision_support", 1_300),
     ("disk", 4_000),
     ("mariadb", 5_000),
     ("order_entry", 2_700),
@@ -34,7 +35,7 @@ const UNTIL_SMALLER: [(&str, usize); 10] = [
     ("core", 55_600),
     ("engines/duckdb", 3_080),
     ("engines/mariadb", 8_310),
-    ("engines/postgres", 11_330),
+    ("engines/postgres", 11_360),
     ("engines/servers", 2_950),
     ("engines/sqlserver", 6_510),
     ("studies/command", 2_420),

@@ -36,7 +36,9 @@ fn trial(timed: &str, first_ms: f64) -> Observations {
 
 #[test]
 fn statements_have_means_with_intervals_over_trials() {
-    ["transaction", "query"].iter().for_each(|timed| have_means_with_intervals(timed));
+    for timed in ["transaction", "query"] {
+        have_means_with_intervals(timed);
+    }
 }
 
 fn have_means_with_intervals(timed: &str) {

@@ -24,7 +24,7 @@ impl SplitPlot {
         let two: &[&str] = &["1", "2"];
         let names = ["target.a", "target.b", "target.c", "target.d"];
         let mut recording = recording(&names.map(|name| (name, two)));
-        let is_own = |run: usize| run.count_ones() % 2 == 0;
+        let is_own = |run: usize| run.count_ones().is_multiple_of(2);
         let mut position = 0..;
         recording.configurations.retain(|_| position.next().is_some_and(is_own));
         for factor in &mut recording.factors[..self.hard] {

@@ -23,7 +23,9 @@ pub fn run(context: &Context) -> ExitCode {
             let other = error.get(ContextKind::InvalidArg).map(ToString::to_string);
             let other = other.map(|name| name.trim_start_matches('-').replace('-', "_"));
             let help = other.and_then(|name| context.registry.catalog().other_name(&name));
-            help.iter().for_each(|help| output::complain(help));
+            if let Some(help) = help {
+                output::complain(&help);
+            }
             ExitCode::Usage
         }
         Err(version)

@@ -5,7 +5,7 @@ use crate::files::{Replace, write_html};
 use crate::{Context, Failure};
 use analysis::{Summary, summarize_with};
 use experiment::common::PROBE;
-use observations::{ConfigurationRecord, Recording};
+use observations::Recording;
 use std::path::{Path, PathBuf};
 use store::{DeclaredRoles, Store, StoreError};
 

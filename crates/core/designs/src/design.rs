@@ -47,8 +47,8 @@ impl Design {
         self.runs.iter().map(|run| factors.iter().map(|factor| run[*factor]).product()).collect()
     }
 
-    /// The effects that the runs keep apart: 3 if a main effect is correlated with an interaction of
-    /// two factors, 4 if such interactions are with each other, 5 if neither is.
+    /// The effects that the runs keep apart: 3 if a main effect is correlated with an interaction
+    /// of two factors, 4 if such interactions are with each other, 5 if neither is.
     pub fn separation(&self) -> usize {
         let of = |size| -> Vec<Vec<i8>> {
             subsets(self.factors(), size).map(|term| self.column(&term)).collect()

@@ -16,6 +16,7 @@ mod column_store;
 pub mod compression;
 pub mod dialect;
 mod engine;
+mod error;
 mod facets;
 pub mod file_set;
 pub mod open_files;
@@ -37,10 +38,10 @@ mod wait_type;
 pub use column_store::{ColumnStore, Compressed, Stored};
 pub use dialect::Dialect;
 pub use engine::{
-    Ability, Answer, CacheReport, CacheState, Collected, ConnectionSet, Done, Engine, EngineError,
-    EngineUse, Explained, Folders, Host, Instance, PageUse, Permits, RetryCause, SettingsForm,
-    WaitCollector,
+    Ability, Answer, CacheReport, CacheState, Collected, ConnectionSet, Done, Engine, EngineUse,
+    Explained, Folders, Host, Instance, PageUse, Permits, SettingsForm, WaitCollector,
 };
+pub use error::{EngineError, RetryCause};
 pub use facets::{
     Altering, ColumnMethods, DatabaseFiles, Explainer, FileQueries, FileTarget, Prerequisites,
     Recovery, ServerProcess, Tables,

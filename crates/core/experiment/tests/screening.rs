@@ -281,7 +281,7 @@ fn impossible_extensions_name_cause_and_remedy() {
     wrong(&adaptive, Step::Fold(None), &["give repeats.blocks as the number that was run"]);
     wrong(&extended(NUMERIC, Step::Fold(None), 2), fold("target.settings.a"), &["second one"]);
     wrong(NUMERIC, Step::Surface { centre: vec![0, -1, -1, -1, -1] }, &["two or more are 0"]);
-    // Five factors in eight runs: BC = DE. With axial points A = BD can be told apart.
+    // Five factors in eight runs: BC = DE. With axial points A and BD differ.
     wrong(
         NUMERIC,
         Step::Surface { centre: vec![0; 5] },

@@ -125,7 +125,6 @@ const fn month(year: i32, month: i32) -> i32 {
 
 /// The values of a query's parameters, as its SQL numbers them.
 pub fn values(query: u32, source: &mut Source) -> Vec<String> {
-    let texts = |all: &[&str]| all.iter().map(|text| (*text).to_owned()).collect();
     match query {
         1 => vec![days_before("1998-12-01", source.number(60..=120, 90))],
         2 => vec![
@@ -161,6 +160,13 @@ pub fn values(query: u32, source: &mut Source) -> Vec<String> {
         9 => texts(&[source.color("green")]),
         10 => source.months(month(1993, 2)..=month(1995, 1), month(1993, 10), 3).into(),
         11 => texts(&[source.nation(7)]),
+        _ => values_from_12(query, source),
+    }
+}
+
+/// The values of the parameters of the queries from 12 on.
+fn values_from_12(query: u32, source: &mut Source) -> Vec<String> {
+    match query {
         12 => {
             let modes = source.different(0..=6, &[5, 3]);
             let modes: Vec<String> =
@@ -201,6 +207,10 @@ pub fn values(query: u32, source: &mut Source) -> Vec<String> {
         }
         _ => Vec::new(),
     }
+}
+
+fn texts(all: &[&str]) -> Vec<String> {
+    all.iter().map(|text| (*text).to_owned()).collect()
 }
 
 fn list(values: impl Iterator<Item = String>) -> String {

@@ -138,10 +138,10 @@ fn refresh_functions_replace_orders() {
                     [2 * streams, 2 * streams, pairs, pairs]
                 );
                 assert_eq!(seen.work.amount as i64, tasks.iter().sum::<u64>() as i64);
-                let replaced = (15 * pairs) as f64;
+                let replaced = 15 * pairs;
                 assert_eq!(
-                    orders(context),
-                    [15_000.0 - replaced, replaced, 0.0],
+                    orders(context).map(|count| count as i64),
+                    [15_000 - replaced, replaced, 0],
                     "{}",
                     engine.name
                 );

@@ -155,11 +155,11 @@ impl Check {
             variables[*slot] = Some(value.clone());
         }
         // The same name in several scripts is one sum. Counters are assigned behind `before`.
-        for slot in 1..self.names.len() {
+        for (slot, variable) in variables.iter_mut().enumerate().skip(1) {
             let name = self.names.name(slot);
             let mut own = mix.counts().filter(|(counter, ..)| *counter == name).peekable();
             if own.peek().is_some() {
-                variables[slot] = Some(Value::Integer(own.map(|(_, ever, _)| ever).sum()));
+                *variable = Some(Value::Integer(own.map(|(_, ever, _)| ever).sum()));
             }
         }
         Scope {

@@ -21,13 +21,8 @@ fn is_measured(engine: &dyn Engine) -> bool {
 
 fn check(engine: &dyn Engine, stop: &Stop) -> Check {
     let configuration = Configuration::default();
-    match engine.missing(&configuration) {
-        Some(reason) => {
-            Check { name: engine.name().into(), state: State::Missing, found: reason, remedy: None }
-        }
-        None => {
-            let version = engine.version(&[&configuration], stop);
-            Check::ready(engine.name(), version.version)
-        }
+    if let Some(found) = engine.missing(&configuration) {
+        return Check { name: engine.name().into(), state: State::Missing, found, remedy: None };
     }
+    Check::ready(engine.name(), engine.version(&[&configuration], stop).version)
 }

@@ -8,8 +8,8 @@ use serde_json::json;
 
 /// Check what this machine can do, and how to permit the rest
 ///
-/// Lists the engines with their versions, rights, io_uring, control groups, profiles, clock,
-/// frequency and free space, each with its remedy.
+/// Lists the engines with their versions, rights, asynchronous I/O, control groups, profiles,
+/// clock, frequency and free space, each with its remedy.
 #[derive(Debug, Parser)]
 #[command(name = "doctor")]
 pub struct Doctor {

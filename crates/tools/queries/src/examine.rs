@@ -6,9 +6,7 @@ use crate::logged::attach_logged;
 use engine::QueryReader;
 use observations::number::short_percent;
 use serde::Serialize;
-use statements::{
-    Advice, AdviceKind, Certainty, Counter, Hypothetical, Rules, Snapshot, Statement,
-};
+use statements::{Advice, AdviceKind, Certainty, Counter, Rules, Snapshot, Statement};
 
 /// The cost with an index, as a share of that without it, above which the index is not worth its
 /// upkeep.

@@ -32,7 +32,10 @@ fn load(kind: &str, before: &str, after: &str) -> String {
     static STAMP: LazyLock<String> =
         LazyLock::new(|| observations::sha256(ASSETS.map(|(.., content)| content)));
     let assets = ASSETS.iter().filter(|(_, of_kind, _)| *of_kind == kind);
-    assets.map(|(name, ..)| format!("{before}\"/assets/{name}?{:.16}\"{after}\n", *STAMP)).collect()
+    let element = |(name, ..): &(&str, &str, &str)| {
+        format!("{before}\"/assets/{name}?{:.16}\"{after}\n", *STAMP)
+    };
+    assets.map(element).collect()
 }
 
 /// A page before it is put into its frame.
@@ -78,8 +81,8 @@ impl Refusal {
             StatusCode::SERVICE_UNAVAILABLE => "Busy",
             _ => "Bad request",
         };
-        let lines: String =
-            self.message.lines().map(|line| format!("<p>{}</p>\n", text(line))).collect();
+        let line = |line| format!("<p>{}</p>\n", text(line));
+        let lines: String = self.message.lines().map(line).collect();
         let body = without_figures(title, &format!("{lines}<p><a href=\"/\">All runs</a></p>\n"));
         Page { body, tools: String::new(), said: String::new(), live: None }.html()
     }

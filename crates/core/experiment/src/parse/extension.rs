@@ -110,36 +110,12 @@ impl Reader<'_> {
             sorted
         };
         if sorted(&runs) == sorted(design.runs()) {
-            let fault = self.nothing_to_fold(screening, name, &names);
+            let fault = nothing_to_fold(screening, name, &names);
             self.errors.add(&node.span, PATH, fault);
             return None;
         }
         runs.extend(vec![vec![0; factors.len()]; screening.centre_points]);
         Some(runs)
-    }
-
-    fn nothing_to_fold(
-        &self,
-        screening: &ScreeningRuns,
-        name: Option<&str>,
-        names: &[&str],
-    ) -> Fault {
-        let generators = screening.design.generators();
-        let Some(generator) = generators.first() else {
-            return "the design has all combinations: no effects are aliased, and a fold-over \
-                    repeats its runs"
-                .into();
-        };
-        let message = match name {
-            None => "reversing all factors repeats the same runs, as each word of the defining \
-                     relation has an even number of factors"
-                .to_owned(),
-            Some(name) => format!(
-                "reversing {name} repeats the same runs: the factor is not aliased with others"
-            ),
-        };
-        let help = format!("fold on one factor: {}", names[generator.factor]);
-        Fault::with_help(message, help)
     }
 
     /// The axial and centre points of a surface whose corners are runs of the screening.
@@ -206,4 +182,24 @@ fn is_determined(screening: &ScreeningRuns, added: &[Vec<i8>], own: &[usize]) ->
     let blocks: Vec<usize> =
         (0..points.len()).map(|run| usize::from(run >= corners.runs().len())).collect();
     Surface::fit(&points, &blocks, &vec![1.0; points.len()], Order::Second).is_ok()
+}
+
+/// The reason for which a fold-over of all factors, or of one, adds no runs.
+fn nothing_to_fold(screening: &ScreeningRuns, name: Option<&str>, names: &[&str]) -> Fault {
+    let generators = screening.design.generators();
+    let Some(generator) = generators.first() else {
+        return "the design has all combinations: no effects are aliased, and a fold-over \
+                repeats its runs"
+            .into();
+    };
+    let message = match name {
+        None => "reversing all factors repeats the same runs, as each word of the defining \
+                 relation has an even number of factors"
+            .to_owned(),
+        Some(name) => {
+            format!("reversing {name} repeats the same runs: the factor is not aliased with others")
+        }
+    };
+    let help = format!("fold on one factor: {}", names[generator.factor]);
+    Fault::with_help(message, help)
 }

@@ -9,7 +9,6 @@ use crate::client::packet::put_text;
 use crate::client::proof::Plugin;
 use crate::client::server_key::PublicKey;
 use crate::client::tls::TlsMode;
-use helpers::mysql::Login;
 use std::io;
 
 /// Capabilities of a connection, as bits of the handshake

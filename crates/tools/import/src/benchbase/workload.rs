@@ -190,7 +190,7 @@ fn missing(element: &'static str) -> BenchBaseError {
 /// Elements of a phase that no setting stands for.
 fn others_of(phase: Node<'_, '_>, lacking: &mut Vec<String>) {
     const KNOWN: [&str; 6] = ["time", "warmup", "rate", "weights", "arrival", "serial"];
-    let others = phase.children().filter(|own| own.is_element());
+    let others = phase.children().filter(roxmltree::Node::is_element);
     let names = others.map(|own| own.tag_name().name()).filter(|name| !KNOWN.contains(name));
     lacking.extend(names.map(|name| format!("<{name}> of the <work>")));
 }
@@ -247,7 +247,7 @@ fn parts(kind: Kind, names: &[&str], weights: &[f64], lacking: &mut Vec<String>)
         }
         Kind::DecisionSupport => {
             let used: Vec<(&&str, &f64)> = used.collect();
-            if used.iter().any(|(_, weight)| weight.total_cmp(&used[0].1).is_ne()) {
+            if used.iter().any(|(_, weight)| weight.total_cmp(used[0].1).is_ne()) {
                 lacking.push("different <weights>: each query runs once a round".to_owned());
             }
             used.iter().map(|(name, _)| (**name).to_owned()).collect()

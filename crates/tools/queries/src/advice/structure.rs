@@ -3,9 +3,7 @@
 use super::place::squeezed;
 use super::price::price;
 use observations::number::count;
-use statements::{
-    Advice, AdviceKind, Certainty, Column, ForeignKey, NewIndex, Rules, Snapshot, Table,
-};
+use statements::{Advice, AdviceKind, Certainty, ForeignKey, NewIndex, Rules, Snapshot, Table};
 
 /// Smaller tables are read whole in no time.
 const ROWS_MIN: f64 = 1_000.0;

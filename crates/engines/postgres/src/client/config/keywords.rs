@@ -257,7 +257,9 @@ fn value(rest: &mut Peekable<Chars<'_>>) -> Option<String> {
 
 /// A value as [`pairs`] reads it.
 pub fn quoted(value: &str) -> String {
-    if value.is_empty() || value.contains(|c| c.is_ascii_whitespace() || c == '\'' || c == '\\') {
+    if value.is_empty()
+        || value.contains(|c: char| c.is_ascii_whitespace() || c == '\'' || c == '\\')
+    {
         format!("'{}'", value.replace('\\', r"\\").replace('\'', r"\'"))
     } else {
         value.to_owned()

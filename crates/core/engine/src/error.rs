@@ -1,0 +1,132 @@
+//! Failures in an engine.
+
+use std::fmt;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Why an engine asks for a transaction to be repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RetryCause {
+    /// Transactions wait for each other.
+    Deadlock,
+    /// Its snapshot is too old for what it wants to write, or the order is not serializable.
+    Conflict,
+    /// A lock was not free in time.
+    LockTimeout,
+}
+
+/// A failure in an engine.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The engine's own words, and what was being done.
+    #[error("{doing}: {message}")]
+    Engine {
+        /// The operation: `commit in data file 3`.
+        doing: String,
+        /// The engine's message.
+        message: String,
+    },
+    /// The engine asks for the transaction to be repeated (deadlock, serialization failure).
+    #[error("{doing}: {message}")]
+    Retry {
+        /// The operation.
+        doing: String,
+        /// The engine's message.
+        message: String,
+        /// Its kind.
+        cause: RetryCause,
+    },
+    /// A constraint refuses a statement: a duplicate key, a missing parent.
+    #[error("{doing}: {message}")]
+    Violation {
+        /// The operation.
+        doing: String,
+        /// The engine's message.
+        message: String,
+    },
+    /// A statement was cancelled because it exceeded its time limit.
+    #[error("{doing}: {message}")]
+    TimeLimit {
+        /// The operation.
+        doing: String,
+        /// The engine's message.
+        message: String,
+    },
+    /// The engine cannot do this.
+    #[error("{engine} does not support {what}")]
+    Unsupported {
+        /// Name of the engine.
+        engine: &'static str,
+        /// The requested feature.
+        what: &'static str,
+    },
+    /// A setting did not take.
+    #[error("setting {setting} = {wanted} had no effect: the engine reports {got}")]
+    SettingIgnored {
+        /// Dotted path.
+        setting: String,
+        /// Value in the file.
+        wanted: String,
+        /// The engine's answer.
+        got: String,
+    },
+    /// A file operation of Steelbench failed.
+    #[error("{path}: {source}")]
+    File {
+        /// The file or directory.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// A disk is full.
+    #[error("{doing}: the disk is full")]
+    DiskFull {
+        /// The operation.
+        doing: String,
+    },
+    /// The server cannot be reached: no trial can.
+    #[error("connecting: {message}")]
+    Unreachable {
+        /// The server, the cause and the remedy.
+        message: String,
+    },
+    /// The target of a trial that was asked to stop could not be removed.
+    #[error("{what} could not be removed: {why}; the next run there removes it")]
+    Remains {
+        /// The object, and where it is.
+        what: String,
+        /// The cause.
+        why: String,
+    },
+    /// The trial was asked to stop.
+    #[error("stopped on request")]
+    Cancelled,
+}
+
+impl EngineError {
+    /// An error with the failed action and a message.
+    pub fn failed(doing: impl Into<String>, message: impl fmt::Display) -> Self {
+        Self::Engine { doing: doing.into(), message: message.to_string() }
+    }
+
+    /// A statement that was cancelled at its time limit.
+    pub fn time_limit(doing: &str, message: impl fmt::Display) -> Self {
+        Self::TimeLimit { doing: doing.into(), message: message.to_string() }
+    }
+
+    /// An error for a thread that could not be started.
+    pub fn no_thread(error: &std::io::Error) -> Self {
+        let message = format!("{error}; free memory, or raise the process limit (ulimit -u)");
+        Self::failed("starting a thread", message)
+    }
+
+    /// The error of an operation on a file.
+    pub fn at(path: &Path) -> impl FnOnce(std::io::Error) -> Self + '_ {
+        move |source| match source.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                Self::DiskFull { doing: format!("writing {}", path.display()) }
+            }
+            _ => Self::File { path: path.into(), source },
+        }
+    }
+}
