@@ -1,11 +1,10 @@
 //! Gain of each statement between two configurations: of an index, its benefit to reads and its
 //! cost to writes.
 
-use crate::compare::Values;
+use crate::compare::{Values, corrected};
 use crate::{Comparison, ConfigurationScripts, Estimate, StatementFigures, Summary};
 use observations::{Direction, Observations};
 use serde::Serialize;
-use statistics::correct;
 
 /// A statement in a configuration, against the same in the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,7 +25,8 @@ pub struct StatementGain {
     pub latency: Option<Estimate>,
     /// Its share of the time in statements in the baseline.
     pub share: f64,
-    /// Its speed here as a multiple, by paired blocks; corrected (Holm) over all of them.
+    /// Its speed here as a multiple, by paired blocks; p-value and interval are adjusted (Holm) for
+    /// all of them.
     pub gain: Comparison,
 }
 
@@ -43,7 +43,10 @@ impl Summary<'_> {
         let others = scripts.iter().filter(|own| own.index != base && named.contains(&own.index));
         let mut gains: Vec<StatementGain> =
             others.flat_map(|own| self.gains_of(reference, own)).collect();
-        correct(gains.iter_mut().map(|own| (own.gain.p_value, &mut own.gain.adjusted_p)).collect());
+        let family = corrected(gains.iter().map(|own| Some(own.gain.clone())).collect());
+        for (own, gain) in gains.iter_mut().zip(family) {
+            own.gain = gain.unwrap_or_else(|| own.gain.clone());
+        }
         gains
     }
 

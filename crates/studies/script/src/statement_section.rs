@@ -1,4 +1,4 @@
-//! The gain of each statement over the baseline.
+//! The speed of each statement against the baseline.
 
 use analysis::Summary;
 use analysis::statement_gains::StatementGain;
@@ -19,8 +19,9 @@ pub fn sections(_: &Summary, gains: &[StatementGain]) -> Vec<Section> {
     if let Some(last) = sections.last_mut() {
         let family = number::plural(gains.len(), "comparison");
         last.note(format!(
-            "Gain: speed-up of the statement (below 1x: slower), 95 % CI, paired by block; \
-             verdict Holm-adjusted for {family}."
+            "Ratio: speed of the statement against {} (below 1x: slower), paired by block; 95 % CI \
+             and verdict Holm-adjusted for {family}.",
+            gains[0].reference
         ));
     }
     sections
@@ -41,7 +42,7 @@ fn section(gains: &[StatementGain]) -> Section {
     table.right("share before", |gain| Share(gain.share)).optional(2);
     table.left("latency before", |gain| gain.reference_latency.as_ref());
     table.left("latency", |gain| gain.latency.as_ref());
-    table.left("gain", |gain| Cell::comparison(&gain.gain, "ms"));
+    table.left("ratio", |gain| Cell::comparison(&gain.gain, "ms"));
     table.left("at 95 %", |gain| match gain.gain.supported() {
         false => "not significant",
         true if gain.gain.is_better() => "faster",
