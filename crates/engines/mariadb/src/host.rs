@@ -9,7 +9,7 @@ use engine::setup::Setup;
 use engine::{EngineError, Instance};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
-use servers::altered::{Alter, Change, Scope};
+use servers::altered::Alter;
 use servers::files::absolute;
 use servers::host::{HostSettings, Hosted, Target, Trial};
 use servers::private::Settings;
@@ -71,13 +71,7 @@ impl Hosted for MariaDb {
     }
 
     fn alter(config: &Config, trial: &Trial<'_>, run: &Path) -> Result<Settings, EngineError> {
-        let change = Change {
-            configuration: trial.configuration,
-            scope: Scope::Server,
-            run,
-            cancel: trial.cancel,
-        };
-        <Self as Alter>::alter(config, &change)
+        <Self as Alter>::alter(config, &trial.change(run))
     }
 
     fn instance(

@@ -11,7 +11,7 @@ use crate::client::Config;
 use engine::setup::Setup;
 use engine::{EngineError, Instance};
 use experiment::Configuration;
-use servers::altered::{Alter, Change, Scope};
+use servers::altered::Alter;
 use servers::host::{HostSettings, Hosted, Target, Trial};
 use servers::private::{Settings, Stop};
 use std::path::Path;
@@ -85,13 +85,7 @@ impl Hosted for Postgres {
     }
 
     fn alter(config: &Config, trial: &Trial<'_>, run: &Path) -> Result<Settings, EngineError> {
-        let change = Change {
-            configuration: trial.configuration,
-            scope: Scope::Server,
-            run,
-            cancel: trial.cancel,
-        };
-        <Self as Alter>::alter(config, &change)
+        <Self as Alter>::alter(config, &trial.change(run))
     }
 
     fn database(config: Config, trial: &Trial<'_>, run: &Path) -> Result<Config, EngineError> {

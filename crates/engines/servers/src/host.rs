@@ -2,7 +2,7 @@
 //! server, which is kept, or yours by URL.
 
 use crate::account::Account;
-use crate::altered::is_permitted;
+use crate::altered::{Change, Scope, is_permitted};
 use crate::files::last_lines;
 use crate::private::{Options, Product, Server, ServerSetup, Settings, Stop};
 use crate::wait_for;
@@ -91,6 +91,14 @@ pub struct Trial<'a> {
     pub connections: u32,
     /// Its stop request.
     pub cancel: &'a Cancel,
+}
+
+impl<'a> Trial<'a> {
+    /// The change of your server that it needs; the notes on it go into the folder of its run.
+    pub fn change(&self, run: &'a Path) -> Change<'a> {
+        let Self { configuration, cancel, .. } = *self;
+        Change { configuration, scope: Scope::Server, run, cancel }
+    }
 }
 
 /// The server that a trial works on.
