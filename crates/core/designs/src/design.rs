@@ -93,6 +93,12 @@ impl Design {
         folded
     }
 
+    /// The runs that a fold-over adds; `None` if it repeats those of the design.
+    pub fn added_by_fold(&self, factor: Option<usize>) -> Option<Vec<Vec<i8>>> {
+        let added = self.folded(factor).runs.split_off(self.runs.len());
+        added.iter().any(|run| !self.runs.contains(run)).then_some(added)
+    }
+
     /// Returns whether it has two blocks, as a folded design has.
     pub fn is_folded(&self) -> bool {
         self.blocks.iter().max() == Some(&1)

@@ -72,6 +72,11 @@ impl Surface {
         Ok(Self { fit, terms, factors, before, lack_of_fit })
     }
 
+    /// Returns whether points, each in a block from 0, determine a surface of second order.
+    pub fn is_determined(points: &[Vec<f64>], blocks: &[usize]) -> bool {
+        Self::fit(points, blocks, &vec![1.0; points.len()], Order::Second).is_ok()
+    }
+
     /// The test of its fit; `None` without repeats of a point in a block, or without points beyond
     /// the number of coefficients.
     pub fn lack_of_fit(&self) -> Option<LackOfFit> {

@@ -2,7 +2,7 @@
 
 use super::confirmation::sign;
 use super::{ScreenedEffect, Screening, term_name};
-use designs::{Order, Surface};
+use designs::Surface;
 use experiment::{Extension, Step, SurfaceFactor};
 use observations::Recording;
 use serde::Serialize;
@@ -133,7 +133,7 @@ impl Screening {
             points.push(point);
         }
         blocks.resize(points.len(), 1);
-        Surface::fit(&points, &blocks, &vec![1.0; points.len()], Order::Second).is_ok()
+        Surface::is_determined(&points, &blocks)
     }
 
     /// The runs of the screening that lie on a surface around this centre: those with its levels of
@@ -254,10 +254,7 @@ impl Screening {
     /// The fold-over that separates the largest effect with an alias.
     fn fold_step(&self, active: &[&ScreenedEffect]) -> Option<NextStep> {
         let design = self.layout.corners();
-        let adds = |factor: Option<usize>| {
-            let folded = design.folded(factor);
-            folded.runs()[design.runs().len()..].iter().any(|run| !design.runs().contains(run))
-        };
+        let adds = |factor: Option<usize>| design.added_by_fold(factor).is_some();
         if self.resolution == 3 {
             let main = active.iter().find(|own| own.terms[0].factors.len() == 1)?;
             let why = format!(

@@ -6,7 +6,7 @@ use crate::error::Fault;
 use crate::experiment::{Blocks, Design, Factor, Repeats, ScreeningRuns};
 use crate::extension::{Extension, ExtensionRuns, Step};
 use crate::file::{EXTENSION, EXTENSION_CENTRE, EXTENSION_FACTOR, EXTENSION_RUNS};
-use designs::{Order, Surface};
+use designs::Surface;
 
 /// Runs of the centre in each block of a surface that extends a screening without any.
 const CENTRE_RUNS: usize = 3;
@@ -102,18 +102,12 @@ impl Reader<'_> {
             self.errors.add(&node.span, EXTENSION_FACTOR.path(), fault);
             return None;
         }
-        let design = screening.design.design();
-        let mut runs = design.folded(position.flatten()).runs()[design.runs().len()..].to_vec();
-        let sorted = |runs: &[Vec<i8>]| {
-            let mut sorted = runs.to_vec();
-            sorted.sort_unstable();
-            sorted
-        };
-        if sorted(&runs) == sorted(design.runs()) {
+        let added = screening.design.design().added_by_fold(position.flatten());
+        let Some(mut runs) = added else {
             let fault = nothing_to_fold(screening, name, &names);
             self.errors.add(&node.span, PATH, fault);
             return None;
-        }
+        };
         runs.extend(vec![vec![0; factors.len()]; screening.centre_points]);
         Some(runs)
     }
@@ -181,7 +175,7 @@ fn is_determined(screening: &ScreeningRuns, added: &[Vec<i8>], own: &[usize]) ->
         all.map(|run| own.iter().map(|at| f64::from(run[*at])).collect()).collect();
     let blocks: Vec<usize> =
         (0..points.len()).map(|run| usize::from(run >= corners.runs().len())).collect();
-    Surface::fit(&points, &blocks, &vec![1.0; points.len()], Order::Second).is_ok()
+    Surface::is_determined(&points, &blocks)
 }
 
 /// The reason for which a fold-over of all factors, or of one, adds no runs.

@@ -7,7 +7,7 @@ use crate::document::{Content, Node};
 use crate::error::Fault;
 use crate::experiment::{Blocks, Design, Factor, FactorLevel, Repeats, SurfaceRuns};
 use crate::file::{AXIAL_POINTS, BLOCKS, CENTRE_POINTS, LOG_SCALE, SURFACE};
-use designs::{Alpha, Order, Surface, SurfaceDesign, box_behnken, central_composite};
+use designs::{Alpha, Surface, SurfaceDesign, box_behnken, central_composite};
 
 impl Reader<'_> {
     pub fn surface(
@@ -193,9 +193,7 @@ impl Reader<'_> {
 
     /// The runs have to tell all coefficients of the surface apart, also after rounding.
     fn check_determined(&mut self, surface: &SurfaceRuns, factors: &[Factor]) {
-        let points = surface.coded(factors);
-        let values = vec![1.0; points.len()];
-        if Surface::fit(&points, &surface.design.blocks, &values, Order::Second).is_err() {
+        if !Surface::is_determined(&surface.coded(factors), &surface.design.blocks) {
             let message =
                 format!("these runs do not determine the surface; raise {}", CENTRE_POINTS.path());
             self.errors.add(&self.span_of(CENTRE_POINTS.path()), CENTRE_POINTS.path(), message);
