@@ -4,7 +4,7 @@ use analysis::screening::Screening;
 use clap::Args;
 use command_line::{Context, Failure, results};
 use experiment::{Design, DesignKind, Experiment, Extension, Stage, Step, unknown_name};
-use observations::Recording;
+use observations::{Recording, RunRecord};
 use std::path::Path;
 use store::Store;
 
@@ -23,12 +23,11 @@ pub struct NextStep {
     pub surface: bool,
 }
 
-/// A recording that a step could continue.
+/// The place of a recording that a step could continue.
 struct Recorded<'a> {
     context: &'a Context,
     file: &'a Path,
     results: &'a Path,
-    recording: Recording,
 }
 
 impl NextStep {
@@ -52,49 +51,62 @@ impl NextStep {
         results: &Path,
     ) -> Result<Experiment, Failure> {
         if !matches!(experiment.design, Design::Screening(_)) {
-            let Some(option) = self.option() else { return Ok(experiment) };
-            return Err(Failure::usage(format!(
-                "{}: {option} continues a screening, and this experiment has another design; set \
-                 design.kind = \"screening\", or run it without {option}",
-                file.display()
-            )));
+            return self.nothing_to_continue(experiment, |option| {
+                format!(
+                    "{}: {option} continues a screening, and this experiment has another design; \
+                     set design.kind = \"screening\", or run it without {option}",
+                    file.display()
+                )
+            });
         }
-        let recorded = if results.exists() {
-            let store = results::open_file(context, results)?;
-            store.latest_run()?.map(|run| Store::read(&store, run.id)).transpose()?
-        } else {
-            None
+        let store = results.exists().then(|| results::open_file(context, results)).transpose()?;
+        let latest = store.as_ref().map(Store::latest_run).transpose()?.flatten();
+        let Some((store, run)) = store.zip(latest) else {
+            return self.nothing_to_continue(experiment, |option| {
+                format!(
+                    "{}: no recorded run, which {option} would continue; run `steelbench run {}` \
+                     first",
+                    results.display(),
+                    file.display()
+                )
+            });
         };
-        let Some(recording) = recorded else {
-            let Some(option) = self.option() else { return Ok(experiment) };
-            return Err(Failure::usage(format!(
-                "{}: no recorded run, which {option} would continue; run `steelbench run {}` first",
-                results.display(),
-                file.display()
-            )));
-        };
-        if DesignKind::from_source(&recording.run.source) != DesignKind::Screening {
-            let Some(option) = self.option() else { return Ok(experiment) };
-            return Err(Failure::usage(format!(
-                "{}: the recorded run is not a screening, which {option} would continue; run the \
-                 screening with --fresh or -o first",
-                results.display()
-            )));
+        if DesignKind::from_source(&run.source) != DesignKind::Screening {
+            return self.nothing_to_continue(experiment, |option| {
+                format!(
+                    "{}: the recorded run is not a screening, which {option} would continue; run \
+                     the screening with --fresh or -o first",
+                    results.display()
+                )
+            });
         }
-        let recorded = Recorded { context, file, results, recording };
-        let experiment = recorded.with_extensions(experiment)?;
+        let recorded = Recorded { context, file, results };
+        let experiment = recorded.with_extensions(experiment, &run)?;
         if self.option().is_none() {
             return Ok(experiment);
         }
-        self.extended(&recorded, experiment)
+        self.extended(&recorded, &store.read(run.id)?, experiment)
+    }
+
+    /// The experiment as it is, unless an option asks for a step: that is refused for a reason.
+    fn nothing_to_continue(
+        &self,
+        experiment: Experiment,
+        reason: impl FnOnce(&str) -> String,
+    ) -> Result<Experiment, Failure> {
+        match self.option() {
+            None => Ok(experiment),
+            Some(option) => Err(Failure::usage(reason(option))),
+        }
     }
 
     fn extended(
         &self,
         recorded: &Recorded<'_>,
+        recording: &Recording,
         experiment: Experiment,
     ) -> Result<Experiment, Failure> {
-        let outlook = runner::outlook(&experiment, &recorded.recording);
+        let outlook = runner::outlook(&experiment, recording);
         let last = experiment.stages.last();
         if let Some(last) = last.filter(|last| self.is_begun(last, &experiment)) {
             if !outlook.complete {
@@ -117,14 +129,14 @@ impl NextStep {
                 ),
             ));
         }
-        let summary = results::summary_alone(recorded.context, &recorded.recording);
+        let summary = results::summary_alone(recorded.context, recording);
         let screening = summary.screening().filter(|own| !own.effects.is_empty());
         let Some(screening) = screening else {
             let cause = "no block of the recorded screening has a value of every run; fix the \
                          cause and run again with --retry-failed";
             return Err(recorded.refusal(self, cause));
         };
-        let extension = self.extension(recorded, &experiment, screening)?;
+        let extension = self.extension(recorded, recording, &experiment, screening)?;
         let source = extension.append_to(&experiment.source);
         recorded.read(&source).map_err(|cause| recorded.refusal(self, &cause))
     }
@@ -145,6 +157,7 @@ impl NextStep {
     fn extension(
         &self,
         recorded: &Recorded<'_>,
+        recording: &Recording,
         experiment: &Experiment,
         screening: &Screening,
     ) -> Result<Extension, Failure> {
@@ -158,7 +171,7 @@ impl NextStep {
             None if self.confirm => {
                 screening.confirmation(experiment.baseline.unwrap_or(0), blocks)
             }
-            None => screening.surface_around(&recorded.recording, blocks),
+            None => screening.surface_around(recording, blocks),
         };
         extension.map_err(|error| recorded.refusal(self, &error.to_string()))
     }
@@ -182,8 +195,12 @@ fn factor(experiment: &Experiment, asked: &str) -> Result<Option<String>, String
 
 impl Recorded<'_> {
     /// The experiment with the extensions of the recording that its file lacks.
-    fn with_extensions(&self, experiment: Experiment) -> Result<Experiment, Failure> {
-        let known = Extension::from_source(&self.recording.run.source);
+    fn with_extensions(
+        &self,
+        experiment: Experiment,
+        run: &RunRecord,
+    ) -> Result<Experiment, Failure> {
+        let known = Extension::from_source(&run.source);
         let own: Vec<&Extension> = experiment.stages.iter().map(|own| &own.extension).collect();
         let is_longer = known.len() > own.len() && known.iter().zip(&own).all(|(a, b)| a == *b);
         if !is_longer {
