@@ -75,22 +75,25 @@ impl Screening {
                 ),
             ),
         };
-        let ends = |own: Interval| format!("[{}, {}]", quantity(own.low), quantity(own.high));
         let evidence = format!(
             "predicted {}, expected in fresh blocks {}; measured {} {}, {}",
             quantity(first.predicted),
-            ends(first.expected),
+            ends(first.expected, &self.unit),
             quantity(first.measured),
-            ends(first.interval),
+            ends(first.interval, &self.unit),
             number::plural(own.blocks, "block"),
         );
         Some(Sentence { claims, text, evidence })
     }
 }
 
+/// `[1.2 s, 3.4 s]`
+fn ends(own: Interval, unit: &str) -> String {
+    format!("[{}, {}]", number::quantity(own.low, unit), number::quantity(own.high, unit))
+}
+
 fn curvature(response: &str, own: &CentreTest, unit: &str) -> Sentence {
     let verb = if own.value > 0.0 { "above" } else { "below" };
-    let ends = [own.interval.low, own.interval.high].map(|end| number::quantity(end, unit));
     Sentence {
         claims: true,
         text: format!(
@@ -99,9 +102,8 @@ fn curvature(response: &str, own: &CentreTest, unit: &str) -> Sentence {
             number::quantity(own.value.abs(), unit)
         ),
         evidence: format!(
-            "95 % CI [{}, {}], {}, {:.0} degrees of freedom; tested alone",
-            ends[0],
-            ends[1],
+            "95 % CI {}, {}, {:.0} degrees of freedom; tested alone",
+            ends(own.interval, unit),
             number::p_value(own.p_value),
             own.df
         ),
@@ -149,9 +151,7 @@ fn evidence(screening: &Screening, effect: &ScreenedEffect) -> String {
     let test = match screening.test {
         Some(EffectTest::Repeats { repeats, setups, df, family }) => {
             let ends = effect.interval.map_or_else(String::new, |interval| {
-                let ends = [interval.low, interval.high];
-                let ends = ends.map(|end| number::quantity(end, &screening.unit));
-                format!("95 % CI [{}, {}], ", ends[0], ends[1])
+                format!("95 % CI {}, ", ends(interval, &screening.unit))
             });
             let unit = if setups { "set-up" } else { "block" };
             format!(

@@ -4,10 +4,10 @@
 use crate::figure::{coordinate, string};
 use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Figure, Section, Tone};
 use crate::{number, text};
-use analysis::Summary;
 use analysis::screening::{
     CentreTest, EffectTest, FoldOver, ScreenedEffect, Screening, ScreeningConfirmation, Verdict,
 };
+use analysis::{Interval, Summary};
 use serde_json::{Value, json};
 
 /// Bars of the Pareto chart.
@@ -38,17 +38,14 @@ fn confirmation(summary: &Summary, screening: &Screening, own: &ScreeningConfirm
         return section;
     }
     let unit = &screening.unit;
-    let ends = |own: analysis::Interval| {
-        format!("[{}, {}]", signed(own.low, unit), signed(own.high, unit))
-    };
     let mut table = Columns::for_rows(&own.differences);
     table.name("best run against", |own| {
         if own.baseline { "the baseline" } else { "the predicted worst" }
     });
     table.right("predicted", |own| signed(own.predicted, unit));
-    table.left("expected in fresh blocks", |own| ends(own.expected));
+    table.left("expected in fresh blocks", |own| ends(own.expected, unit));
     table.right("measured", |own| signed(own.measured, unit));
-    table.left("95 % CI", |own| ends(own.interval)).optional(1);
+    table.left("95 % CI", |own| ends(own.interval, unit)).optional(1);
     table.left("verdict", |own| {
         let said = match own.verdict {
             Verdict::Confirmed => "confirmed",
@@ -111,12 +108,7 @@ fn effects(summary: &Summary, screening: &Screening) -> Section {
         share.map(|share| format!("{} %", number::signed(100.0 * share, 1)))
     });
     table
-        .left("95 % CI", |own| {
-            own.interval.map(|it| {
-                let ends = [it.low, it.high].map(|end| signed(end, &screening.unit));
-                format!("[{}, {}]", ends[0], ends[1])
-            })
-        })
+        .left("95 % CI", |own| own.interval.map(|interval| ends(interval, &screening.unit)))
         .optional(1);
     table.left("verdict", |own| verdict(screening, own));
     if !screening.effects.is_empty() {
@@ -150,6 +142,11 @@ fn chain(effect: &ScreenedEffect) -> String {
 fn signed(value: f64, unit: &str) -> String {
     let sign = if value > 0.0 { "+" } else { "" };
     format!("{sign}{}", number::quantity(value, unit))
+}
+
+/// `[-1.2 s, +3.4 s]`
+fn ends(own: Interval, unit: &str) -> String {
+    format!("[{}, {}]", signed(own.low, unit), signed(own.high, unit))
 }
 
 fn verdict(screening: &Screening, effect: &ScreenedEffect) -> Cell {
@@ -228,12 +225,12 @@ fn fold_note(screening: &Screening, fold: &FoldOver) -> String {
 }
 
 fn curvature_note(screening: &Screening, own: &CentreTest) -> String {
-    let [value, low, high] =
-        [own.value, own.interval.low, own.interval.high].map(|end| signed(end, &screening.unit));
     format!(
-        "Curvature: the mean of {} in each block less that of the runs is {value} [{low}, {high}], \
-         {} ({}; tested alone, {:.0} degrees of freedom).",
+        "Curvature: the mean of {} in each block less that of the runs is {} {}, {} ({}; tested \
+         alone, {:.0} degrees of freedom).",
         number::plural(own.centre_points, "centre point"),
+        signed(own.value, &screening.unit),
+        ends(own.interval, &screening.unit),
         number::p_value(own.p_value),
         if own.p_value < 0.05 { "significant" } else { "not significant" },
         own.df
