@@ -5,6 +5,7 @@
 //! table (`insertorder=hashed`). It is a number, not a text of the digits behind `user`.
 
 use crate::{Part, Size, numbered};
+use observations::fnv1a_64;
 use rand::{Rng, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use work::{Column, DataType, Storage, Table, Texts, Values};
@@ -17,16 +18,9 @@ const FIELDS: [&str; 10] = [
 /// Bytes of a field.
 const FIELD_BYTES: u16 = 100;
 
-const FNV_OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
-
 /// The key of the record with this number: FNV-1a of its eight bytes, without its sign.
 pub fn key(number: i64) -> i64 {
-    let bytes = number.to_le_bytes();
-    let hash = bytes
-        .iter()
-        .fold(FNV_OFFSET_BASIS, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME));
-    (hash as i64).wrapping_abs()
+    (fnv1a_64(number.to_le_bytes(), 0) as i64).wrapping_abs()
 }
 
 /// The characters of random texts.

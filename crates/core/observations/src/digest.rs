@@ -4,10 +4,18 @@ use sha2::{Digest, Sha256};
 
 /// The FNV-1a hash of 64 bits of a text (RFC 9923), in hexadecimal.
 pub fn fnv1a(text: &str) -> String {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    format!("{hash:016x}")
+    format!("{:016x}", fnv1a_64(text.bytes(), 0))
+}
+
+const FNV_OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
+
+/// FNV-1a of 64 bits (Fowler, Noll, Vo), the seed mixed into the offset basis; 0: none.
+pub fn fnv1a_64(bytes: impl IntoIterator<Item = u8>, seed: u64) -> u64 {
+    let bytes = bytes.into_iter();
+    bytes.fold(FNV_OFFSET_BASIS ^ seed, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME)
+    })
 }
 
 /// SHA-256 of these parts, one after the other, in hexadecimal.

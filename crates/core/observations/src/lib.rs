@@ -30,7 +30,7 @@ mod volume_facts;
 mod wait;
 
 pub use device_use::{DeviceUse, Disagreement, device_agreement, write_copies};
-pub use digest::{fnv1a, hexadecimal, sha256};
+pub use digest::{fnv1a, fnv1a_64, hexadecimal, sha256};
 pub use event::{Event, RunEnd, Tally, TrialRef};
 pub use fact::{
     FactFamily, FactName, INITIAL_CONNECTION_TIME, SCRIPT_CHECKS, SCRIPT_COUNTS, SCRIPT_SHARES,

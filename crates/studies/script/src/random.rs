@@ -3,6 +3,7 @@
 
 use crate::error::{Bound, Fault};
 use datasets::sysbench;
+use observations::fnv1a_64;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::{Distribution as _, Zipf};
 use rand_xoshiro::{Xoroshiro128StarStar, Xoshiro256PlusPlus as Random};
@@ -197,17 +198,9 @@ fn below(limit: u64, random: &mut Xoroshiro128StarStar) -> u64 {
     }
 }
 
-const FNV_OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
-
 /// FNV-1a of 64 bits (Fowler, Noll, Vo), the seed mixed into the offset basis.
 pub(super) fn fnv1a(value: i64, seed: i64) -> i64 {
-    let begin = FNV_OFFSET_BASIS ^ seed as u64;
-    let hash = value
-        .to_le_bytes()
-        .iter()
-        .fold(begin, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME));
-    hash as i64
+    fnv1a_64(value.to_le_bytes(), seed as u64) as i64
 }
 
 const MURMUR_MULTIPLIER: u64 = 0xc6a4_a793_5bd1_e995;
