@@ -3,7 +3,7 @@
 use crate::answers::verify;
 use crate::queries::Query;
 use crate::refresh::{Function, Refresh};
-use engine::Results;
+use engine::{EngineError, Results};
 use probe::ProbeError;
 use probe::load::{Started, Step, Workload};
 use rand::SeedableRng;
@@ -65,13 +65,23 @@ pub struct Stream<'a> {
     begun: usize,
     /// Requests of the task at hand that were made.
     place: usize,
+    /// The task at hand was cancelled at its time limit.
+    is_cancelled: bool,
     is_measured: bool,
 }
 
 impl<'a> Stream<'a> {
     /// A stream of these tasks, whose queries are operations from a position on.
     pub fn new(shared: Shared<'a>, tasks: Vec<Task>, first_operation: usize) -> Self {
-        Self { shared, tasks, first_operation, begun: 0, place: 0, is_measured: false }
+        Self {
+            shared,
+            tasks,
+            first_operation,
+            begun: 0,
+            place: 0,
+            is_cancelled: false,
+            is_measured: false,
+        }
     }
 
     /// The task at hand.
@@ -104,11 +114,14 @@ impl Workload for Stream<'_> {
         while !self.is_measured && matches!(self.task(), Task::Refresh(..)) {
             self.begun += 1;
         }
-        self.place = 0;
+        (self.place, self.is_cancelled) = (0, false);
         Started { kind: self.kind(), units: 1, transactions: 1 }
     }
 
     fn step(&mut self) -> Result<Step<'_>, ProbeError> {
+        if self.is_cancelled {
+            return Ok(Step::End);
+        }
         let place = self.place;
         self.place += 1;
         let request = match self.task() {
@@ -134,11 +147,12 @@ impl Workload for Stream<'_> {
         }
     }
 
-    fn cancelled(&mut self) -> bool {
-        if self.is_measured {
+    fn is_result(&mut self, error: &EngineError) -> bool {
+        self.is_cancelled = self.shared.limited && matches!(error, EngineError::TimeLimit { .. });
+        if self.is_cancelled && self.is_measured {
             self.shared.cancelled[self.kind()].fetch_add(1, Ordering::Relaxed);
         }
-        self.shared.limited
+        self.is_cancelled
     }
 
     fn restart(&mut self) {

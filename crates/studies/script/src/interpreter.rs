@@ -3,7 +3,7 @@ use crate::error::{Fault, ScriptError};
 use crate::mix::Mix;
 use crate::shared::OwnNumbers;
 use crate::value::{Scope, Value};
-use engine::Results;
+use engine::{EngineError, Results};
 use probe::ProbeError;
 use probe::load::{Started, Step, Workload};
 use rand::SeedableRng;
@@ -274,7 +274,10 @@ impl Workload for Interpreter {
         self.repeat();
     }
 
-    fn refused(&mut self) -> bool {
+    fn is_result(&mut self, error: &EngineError) -> bool {
+        if !matches!(error, EngineError::Violation { .. }) {
+            return false;
+        }
         let body = &self.mix.scripts[self.script].body;
         let Some(counter) = body.statements[self.asked].refused else { return false };
         // Nothing of the transaction stays but this.

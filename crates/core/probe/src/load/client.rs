@@ -33,10 +33,8 @@ struct Lane<W> {
     retries: u32,
     /// It has failed: it is rolled back, then tried again or given up.
     rolling_back: bool,
-    /// A constraint refused a statement, as its script expects.
-    is_refused: bool,
-    /// A statement was cancelled at its time limit, which ends the transaction.
-    cancelled: bool,
+    /// The error of its last request is a result: once it is rolled back, its next step ends it.
+    has_result: bool,
 }
 
 /// State of a connection.
@@ -67,8 +65,7 @@ impl<W> Lane<W> {
             tries: 0,
             retries: 0,
             rolling_back: false,
-            is_refused: false,
-            cancelled: false,
+            has_result: false,
         }
     }
 }
@@ -273,7 +270,7 @@ impl<'a, W: Workload> Client<'a, W> {
         }
         lane.started = lane.workload.start(lane.left);
         lane.left -= lane.started.units;
-        (lane.tries, lane.retries, lane.rolling_back, lane.cancelled) = (1, 0, false, false);
+        (lane.tries, lane.retries, lane.rolling_back) = (1, 0, false);
         let start_ns = self.clock.now_ns() - self.go_ns;
         let record = &mut self.report;
         record.generator_ns += start_ns.saturating_sub(lane.free_ns);
@@ -361,25 +358,18 @@ impl<'a, W: Workload> Client<'a, W> {
                 lane.workload.failed(cause);
                 Ok(self.connection_set.send(connection, &Request::ROLLBACK)?)
             }
-            Err(EngineError::Violation { .. }) if !lane.rolling_back && lane.workload.refused() => {
-                lane.is_refused = true;
-                self.roll_back_result(connection, now_ns)
-            }
-            Err(EngineError::TimeLimit { .. })
-                if !lane.rolling_back && lane.workload.cancelled() =>
-            {
-                lane.cancelled = true;
+            Err(error) if !lane.rolling_back && lane.workload.is_result(&error) => {
                 self.roll_back_result(connection, now_ns)
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Rolls a transaction back whose last statement the engine refused or cancelled, where that is
-    /// a result: the statement counts with the time that it took.
+    /// Rolls a transaction back whose last request ended with an error that is a result: its
+    /// statement counts with the time that it took.
     fn roll_back_result(&mut self, connection: usize, now_ns: u64) -> Result<(), ProbeError> {
         let lane = &mut self.lanes[connection];
-        lane.rolling_back = true;
+        (lane.rolling_back, lane.has_result) = (true, true);
         let took_ns = now_ns.saturating_sub(lane.sent_ns);
         if let Some(statement) = self.report.statements.get_mut(lane.workload.statement()) {
             statement.succeeded(took_ns, 0);
@@ -391,11 +381,8 @@ impl<'a, W: Workload> Client<'a, W> {
     fn rolled_back(&mut self, connection: usize) -> Result<(), ProbeError> {
         let lane = &mut self.lanes[connection];
         lane.rolling_back = false;
-        if std::mem::take(&mut lane.is_refused) {
+        if std::mem::take(&mut lane.has_result) {
             return self.step(connection);
-        }
-        if lane.cancelled {
-            return if self.end(connection, true) { self.step(connection) } else { Ok(()) };
         }
         let again = lane.tries < self.plan.tries_max;
         if let Some(statement) = self.report.statements.get_mut(lane.workload.statement()) {

@@ -1,7 +1,7 @@
 //! A load: its size, its rate and the transactions of each connection.
 
 use crate::{ProbeError, Target, TrialContext};
-use engine::{CacheState, Results, RetryCause};
+use engine::{CacheState, EngineError, Results, RetryCause};
 use experiment::common::{OBSERVE_INTERVAL, OBSERVE_LATENCIES};
 use experiment::{Configuration, Invalid, Kind, Setting, settings};
 use observations::ScriptStatement;
@@ -193,14 +193,10 @@ pub trait Workload: Send {
     }
     /// The engine asks for the transaction to be repeated for this reason.
     fn failed(&mut self, _cause: RetryCause) {}
-    /// A constraint refuses the last request. Returns whether that is a result: then the
-    /// transaction is rolled back, its next step ends it, and it counts.
-    fn refused(&mut self) -> bool {
-        false
-    }
-    /// The engine cancelled the last request at the time limit; returns whether the transaction
-    /// ends and counts with the time that it took. Otherwise the load fails.
-    fn cancelled(&mut self) -> bool {
+    /// Returns whether an error of the last request is a result, as a refusal by a constraint or
+    /// the end of its time can be: then the transaction is rolled back, its next step ends it, and
+    /// it counts. Any other error ends the load.
+    fn is_result(&mut self, _error: &EngineError) -> bool {
         false
     }
     /// Begins the same transaction again, because the engine asked for it.
