@@ -3,9 +3,9 @@
 use crate::{Bound, Interval};
 use observations::Direction;
 use serde::Serialize;
+pub use statistics::mean;
 pub use statistics::median;
 use statistics::{median_of_sorted, t_quantile, t_two_sided_p};
-use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
 /// A figure over blocks: never a value without its unit, its interval and its n.
@@ -220,16 +220,6 @@ pub fn t_test(value: f64, standard_error: f64, df: f64) -> (Interval, f64) {
 /// The interval alone.
 fn t_interval(value: f64, standard_error: f64, df: f64) -> Interval {
     Interval::around(value, t_quantile(0.025, df) * standard_error)
-}
-
-/// Arithmetic mean; not a number of none.
-pub fn mean(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
-    let values = values.into_iter();
-    let (sum, n) = values.fold((-0.0, 0_usize), |(sum, n), value| {
-        let value: &f64 = value.borrow();
-        (sum + value, n + 1)
-    });
-    sum / n as f64
 }
 
 /// Number of blocks that makes the half width of every configuration's 95 % interval at most this

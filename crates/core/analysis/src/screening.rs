@@ -15,7 +15,7 @@ use designs::{Chain, Contrasts, Curvature, Design, Lenth, Stratum, Term};
 use layout::{Layout, Values, centred_blocks, means};
 use observations::{Direction, FactorRecord, Recording};
 use serde::Serialize;
-use statistics::Interval;
+use statistics::{Interval, mean};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Sizes of models of Plackett-Burman designs.
@@ -225,8 +225,7 @@ fn folded_factor(layout: &Layout) -> Option<usize> {
 fn without_halves(design: &Design, means: &[f64]) -> Vec<f64> {
     let mean_of = |block: usize| {
         let own = means.iter().zip(design.blocks()).filter(|(_, own)| **own == block);
-        let own: Vec<f64> = own.map(|(value, _)| *value).collect();
-        own.iter().sum::<f64>() / own.len() as f64
+        mean(own.map(|(value, _)| value))
     };
     let halves = [mean_of(0), mean_of(1)];
     means.iter().zip(design.blocks()).map(|(value, block)| value - halves[*block]).collect()
@@ -331,7 +330,7 @@ impl Screening {
         contrasts: &Contrasts,
     ) {
         let means = means(&values.repeats.iter().collect::<Vec<_>>());
-        self.mean = Some(means.iter().sum::<f64>() / means.len() as f64);
+        self.mean = Some(mean(&means));
         let plots = design.whole_plots(hard);
         let is_between = |chain: &Chain| !hard.is_empty() && plots.has(&chain.coefficients);
         self.effects = contrasts

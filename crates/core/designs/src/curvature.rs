@@ -1,7 +1,7 @@
 //! The test of curvature: centre points against the runs of a two-level design, whose mean they
 //! share if every factor acts along a straight line.
 
-use statistics::{Interval, t_quantile, t_two_sided_p};
+use statistics::{Interval, mean, t_quantile, t_two_sided_p};
 
 /// Sums of values are exact to about this share of them.
 const ROUNDING: f64 = 1e-12;
@@ -77,10 +77,6 @@ impl Curvature {
         let p_value = if value == 0.0 { 1.0 } else { t_two_sided_p(value / error, df) };
         Self { value, interval: Interval::around(value, half), p_value, df }
     }
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 fn squares_around_mean(values: &[f64]) -> f64 {

@@ -2,6 +2,7 @@
 
 use crate::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Table, Tone};
 use crate::{Text, number};
+use statistics::mean;
 use unicode_width::UnicodeWidthStr;
 
 /// Bars are no longer than this, so that they end near their figures on wide terminals.
@@ -351,11 +352,6 @@ fn level(value: f64, most: f64) -> char {
         return ' ';
     }
     LEVELS[((8.0 * value / most).ceil() as usize).clamp(1, 8) - 1]
-}
-
-/// Mean of values that are not none.
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// Fill of totals, of decreases and of increases, which differ without colour.

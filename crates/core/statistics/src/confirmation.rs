@@ -4,7 +4,7 @@
 //! The winner is chosen by the blocks that also measure its gain, which flatters it. So intervals
 //! are adjusted: for the candidate that is chosen, or for all at once where all are reported.
 
-use crate::{Interval, t_quantile};
+use crate::{Interval, mean, t_quantile};
 use serde::Serialize;
 
 /// Rules of a confirmation.
@@ -105,7 +105,7 @@ pub struct Spread {
 impl Spread {
     /// That of positive values; not a number without any.
     pub fn from_values(values: &[f64]) -> Self {
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let mean = mean(values);
         let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
         Self { mean, range: (largest - smallest) / mean }
@@ -125,7 +125,7 @@ impl PairedGain {
     /// That of these logarithms, one of `family` comparisons.
     pub fn from_logs(logs: &[f64], family: usize, coverage: Coverage) -> Self {
         let n = logs.len() as f64;
-        let centre = logs.iter().sum::<f64>() / n;
+        let centre = mean(logs);
         let interval = (logs.len() >= 2).then(|| {
             let squares: f64 = logs.iter().map(|own| (own - centre).powi(2)).sum();
             let error = (squares / (n - 1.0) / n).sqrt();

@@ -12,13 +12,14 @@
 //! - [`discoveries`]: false discovery rates of a family of tests
 //! - [`step`]: the step in which values were rounded
 //! - [`independent_columns`], [`non_negative`]: fits of costs to their sums; [`dot`], [`norm`]
-//! - [`median`], [`median_of_sorted`]
+//! - [`mean`], [`median`], [`median_of_sorted`]
 
 pub mod change_points;
 pub mod confirmation;
 mod distribution;
 mod interval;
 mod least_squares;
+mod mean;
 mod median;
 pub mod racing;
 mod regimes;
@@ -31,6 +32,7 @@ pub use distribution::{
 };
 pub use interval::Interval;
 pub use least_squares::{dot, independent_columns, non_negative, norm};
+pub use mean::mean;
 pub use median::{median, median_of_sorted};
 pub use regimes::{Regimes, VALUES_MIN as REGIMES_VALUES_MIN, regimes};
 pub use series::{normal, shuffle};

@@ -16,6 +16,7 @@ use observations::{FactFamily, Observations, QueryPlan, Response, ScriptStatemen
 use probe::data::{ANALYZE, DEGREE, create, recorded};
 use probe::load::{LoadPlan, THREADS, WARMUP, drive_counting, no_warmup_of_cold};
 use probe::{Probe, ProbeError, Target, TrialContext};
+use statistics::mean;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -395,13 +396,12 @@ fn plans(
 /// The geometric mean of the mean times of queries and refresh functions, in seconds, as the power
 /// test of the specification weighs them (5.4.1); `None` if one of them has no time.
 fn geometric_mean(seen: &Observations, kinds: &[String]) -> Option<f64> {
-    let mean_s = |kind: &String| {
+    let logarithm = |kind: &String| {
         let name = if kinds.len() > 1 { format!("query: {kind}") } else { "query".to_owned() };
         let latency = seen.latencies.iter().find(|own| own.name == name)?;
         let mean_s = latency.histogram.min_mean_max_ns().1 / 1e9;
         (!latency.histogram.is_empty() && mean_s > 0.0).then(|| mean_s.ln())
     };
-    let logarithms: Vec<f64> = kinds.iter().map(mean_s).collect::<Option<_>>()?;
-    let mean = logarithms.iter().sum::<f64>() / logarithms.len() as f64;
-    Some(mean.exp())
+    let logarithms: Vec<f64> = kinds.iter().map(logarithm).collect::<Option<_>>()?;
+    Some(mean(&logarithms).exp())
 }

@@ -2,6 +2,7 @@
 
 use observations::{Observations, Warning, WarningKind, number};
 use statistics::change_points::change_points;
+use statistics::mean;
 
 /// A warning for each trial whose throughput by interval has a change point (E-divisive, 5 %): its
 /// figures are means of two states, and depend on the length of the measurement.
@@ -15,7 +16,6 @@ pub fn warning(seen: &Observations) -> Option<Warning> {
     let whole = (seen.elapsed_s / series.interval_s) as usize;
     let measured: Vec<f64> = series.values.iter().copied().skip(warmup).take(whole).collect();
     let first = change_points(&measured).iter().map(|change| change.at).min()?;
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let detail = format!(
         "throughput changed after {} of {} s, from {} to {} {}",
         number::figure(first as f64 * series.interval_s),

@@ -3,6 +3,7 @@
 use designs::{CentredBlocks, Design};
 use experiment::STAGE;
 use observations::{ConfigurationRecord, FactorRecord, Recording};
+use statistics::mean;
 use std::collections::BTreeMap;
 
 /// The values of a response in the blocks of a run, by its position.
@@ -172,7 +173,6 @@ pub(super) fn centred_blocks(part: &Part, values: ValuesOfRun<'_>) -> CentredBlo
 
 /// The mean of each run.
 pub(super) fn means(repeats: &[&Vec<f64>]) -> Vec<f64> {
-    let n = repeats.len() as f64;
     let runs = repeats.first().map_or(0, |values| values.len());
-    (0..runs).map(|run| repeats.iter().map(|values| values[run]).sum::<f64>() / n).collect()
+    (0..runs).map(|run| mean(repeats.iter().map(|values| values[run]))).collect()
 }
