@@ -40,3 +40,9 @@ pub fn text_of<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
     let child = node.children().find(|own| own.has_tag_name(name))?;
     child.text().map(str::trim).filter(|text| !text.is_empty())
 }
+
+/// Names of the elements in a node, without the known ones.
+pub fn others<'a>(node: Node<'a, '_>, known: &[&str]) -> impl Iterator<Item = &'a str> {
+    let names = node.children().filter(Node::is_element).map(|own| own.tag_name().name());
+    names.filter(|name| !known.contains(name))
+}

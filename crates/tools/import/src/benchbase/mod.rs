@@ -5,8 +5,8 @@ mod element;
 mod target;
 mod workload;
 
-use element::BenchBaseError;
-use roxmltree::{Document, Node};
+use element::{BenchBaseError, others};
+use roxmltree::Document;
 use std::fmt::Write as _;
 use target::Target;
 use workload::Workload;
@@ -62,8 +62,7 @@ pub fn convert(text: &str) -> Result<Converted, BenchBaseError> {
         return Err(BenchBaseError::OtherFile);
     }
     let mut lacking = Vec::new();
-    let others = root.children().filter(|own| own.is_element() && !KNOWN.contains(&name_of(own)));
-    lacking.extend(others.map(|own| format!("<{}>", name_of(&own))));
+    lacking.extend(others(root, KNOWN).map(|name| format!("<{name}>")));
     let target = Target::read(root, &mut lacking)?;
     let workload = Workload::read(root, &mut lacking)?;
     let name = format!("benchbase-{}", workload.kind.theirs());
@@ -77,8 +76,4 @@ pub fn convert(text: &str) -> Result<Converted, BenchBaseError> {
          it take?\"\n\n{target}\n{workload}\n[repeats]\nblocks = 3\n"
     );
     Ok(Converted { scripts: workload.kind.scripts(), name, text, lacking })
-}
-
-fn name_of<'a>(node: &Node<'a, '_>) -> &'a str {
-    node.tag_name().name()
 }

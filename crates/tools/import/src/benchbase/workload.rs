@@ -1,4 +1,4 @@
-use crate::benchbase::element::{BenchBaseError, text_of};
+use crate::benchbase::element::{BenchBaseError, others, text_of};
 use roxmltree::Node;
 use std::fmt;
 
@@ -190,9 +190,7 @@ fn missing(element: &'static str) -> BenchBaseError {
 /// Elements of a phase that no setting stands for.
 fn others_of(phase: Node<'_, '_>, lacking: &mut Vec<String>) {
     const KNOWN: [&str; 6] = ["time", "warmup", "rate", "weights", "arrival", "serial"];
-    let others = phase.children().filter(roxmltree::Node::is_element);
-    let names = others.map(|own| own.tag_name().name()).filter(|name| !KNOWN.contains(name));
-    lacking.extend(names.map(|name| format!("<{name}> of the <work>")));
+    lacking.extend(others(phase, &KNOWN).map(|name| format!("<{name}> of the <work>")));
 }
 
 fn number(node: Node<'_, '_>, element: &'static str) -> Result<Option<f64>, BenchBaseError> {
