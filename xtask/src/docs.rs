@@ -37,7 +37,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     let result = match arguments[..] {
         [] => write(),
         ["--check"] => return check(),
-        ["--picture"] => write().and_then(|()| picture::take(&Program::build()?)),
+        ["--picture"] => write().and_then(|()| picture::take(&Program::build_optimised()?)),
         _ => return Err("usage: cargo xtask docs [--check | --picture]".into()),
     };
     result.map_err(|failure| failure.to_string())

@@ -25,6 +25,13 @@ impl Program {
         Ok(Self { path: target().join("debug/steelbench") })
     }
 
+    /// Builds the program as users do: its measurements may be published.
+    pub fn build_optimised() -> Result<Self, Failure> {
+        succeed(&mut cargo(&["build", "--quiet", "--release", "--package", "steelbench"]))
+            .map_err(Failure::Process)?;
+        Ok(Self { path: target().join("release/steelbench") })
+    }
+
     pub fn command(&self) -> Command {
         Command::new(&self.path)
     }
