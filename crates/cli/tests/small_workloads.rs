@@ -28,7 +28,7 @@ fn engines() -> Vec<String> {
     engines
 }
 
-/// A lab with a ready experiment on an engine: one block of so many transactions.
+/// A lab with a ready experiment on an engine: one block of [`TRANSACTIONS`].
 fn ready(name: &str, target: &str) -> Lab {
     let lab = lab("");
     lab.steelbench(&["init", "--workload", name]).expect(0).shows(&format!("{name}.toml"));

@@ -74,17 +74,14 @@ pub(crate) fn from_settings(
         .collect();
     names.dedup();
     let check = |name: &str| {
-        let text = |key: &str| {
-            let wanted = format!("{name}.{key}");
-            let found = configuration.below(SECTION).find(|(path, _)| *path == wanted);
-            found.map(|(_, value)| value.to_string())
-        };
         let path = format!("{SECTION}{name}");
+        let [sql, equals] = ["sql", "equals"]
+            .map(|key| configuration.value(&format!("{path}.{key}")).map(ToString::to_string));
         if !is_name(name) {
             return Err(Invalid::new(path, "use letters, digits and underscores in its name"));
         }
-        let sql = text("sql").ok_or_else(|| Invalid::new(path, "missing: sql, its query"))?;
-        let equals = text("equals").unwrap_or_else(|| ":before".to_owned());
+        let sql = sql.ok_or_else(|| Invalid::new(path, "missing: sql, its query"))?;
+        let equals = equals.unwrap_or_else(|| ":before".to_owned());
         Check::parse(name, sql, equals, mix, variables)
     };
     names.into_iter().map(check).collect()

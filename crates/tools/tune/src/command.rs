@@ -178,7 +178,7 @@ impl Tune {
     /// Gives the winner's settings to the server.
     fn apply(&self, stage: &Stage<'_>, winner: &Contender) -> Result<(), Failure> {
         let alone = stage.experiment(&confirmation::PURPOSE, std::slice::from_ref(winner))?;
-        for configuration in alone.configurations.iter().take(1) {
+        if let Some(configuration) = alone.configurations.first() {
             let engine = self.altering(stage.context, stage.base)?;
             let done = engine.apply(configuration).map_err(Failure::failed)?;
             output::complain(&format!(
