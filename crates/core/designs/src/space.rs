@@ -53,6 +53,9 @@ impl Rules for Independent {
 const DRAWS_MAX: usize = 2_000;
 /// The share of draws that are one of a knob's special values.
 const SPECIAL_SHARE: f64 = 0.2;
+/// Distances of neighbours on the scale of a knob: how narrow an optimum is, is not known.
+const NEAR_MIN: f64 = 0.005;
+const NEAR_MAX: f64 = 0.3;
 
 /// Knobs and the relations between them.
 #[derive(Clone, Copy)]
@@ -169,7 +172,7 @@ impl Space<'_> {
     /// A point that differs from another one in one knob or two.
     pub fn neighbour(&self, point: &[Option<f64>], draw: &mut Draw) -> Option<Point> {
         let mut other = point.to_vec();
-        let distance = if draw.unit() < 0.5 { 0.2 } else { 0.05 };
+        let distance = NEAR_MIN * (NEAR_MAX / NEAR_MIN).powf(draw.unit());
         for _ in 0..=draw.below(2) {
             let knob = draw.below(point.len());
             let domain = &self.domains[knob];
