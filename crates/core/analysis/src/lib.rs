@@ -74,7 +74,7 @@ pub use scaling::ScalingClass;
 pub use scripts::{ConfigurationScripts, ScriptFigures, StatementFigures};
 pub use settings::ConfigurationGroup;
 pub use statistics::{Interval, change_points};
-pub use study::{Access, CostKind, StorageTest, StorageUse, Study, TableUse, WorkCost};
+pub use study::{Access, CostKind, PartNames, StorageTest, StorageUse, Study, TableUse, WorkCost};
 pub use summary::{Environments, Overview, Summary, summarize, summarize_with};
 pub use timeouts::Bound;
 pub use waits::{ConfigurationWaits, WaitOptions, WaitRow, WaitTable};

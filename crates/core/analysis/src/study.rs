@@ -16,6 +16,8 @@ pub struct Study {
     pub storage: Option<StorageUse>,
     /// How a unit of its work uses a table, where its trials work on one.
     pub table: Option<TableUse>,
+    /// Names of the parts of its load, where these are recorded one by one.
+    pub parts: PartNames,
     /// True if its sections draw the response in place of the default chart.
     pub draws_response: bool,
     /// True if the plans of its trials are statement plans.
@@ -30,10 +32,30 @@ impl Study {
             findings: None,
             storage: None,
             table: None,
+            parts: PartNames::SCRIPTS,
             draws_response: false,
             explains_statements: true,
         }
     }
+}
+
+/// Names of the parts of a load in reports: of scripts, kinds of transactions, queries.
+#[derive(Debug, Clone, Copy)]
+pub struct PartNames {
+    /// Heading of their section.
+    pub heading: &'static str,
+    /// One of them: `script`.
+    pub part: &'static str,
+    /// Its work, which it does many times: `transactions`.
+    pub work: &'static str,
+    /// Unit of the rate of that: `tps`.
+    pub rate: &'static str,
+}
+
+impl PartNames {
+    /// Those of scripts.
+    pub const SCRIPTS: Self =
+        Self { heading: "Scripts", part: "script", work: "transactions", rate: "tps" };
 }
 
 /// How the trials of a study use storage.
@@ -118,6 +140,11 @@ impl Summary<'_> {
     /// How the trials of a configuration use storage, where they do so themselves.
     pub fn storage_use(&self, configuration: usize) -> Option<&'static StorageUse> {
         self.study(configuration)?.storage.as_ref()
+    }
+
+    /// Names of the parts of the load of a configuration.
+    pub fn part_names(&self, configuration: usize) -> PartNames {
+        self.study(configuration).map_or(PartNames::SCRIPTS, |study| study.parts)
     }
 
     /// Returns whether a study's sections draw the response of completed trials.

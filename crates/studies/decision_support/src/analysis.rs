@@ -3,12 +3,21 @@
 
 use crate::probe::{CANCELLED, DecisionSupport};
 use ::probe::Probe as _;
-use analysis::{Estimate, Finding, FindingKind, Study, Summary, wording};
+use analysis::{Estimate, Finding, FindingKind, PartNames, Study, Summary, wording};
 use observations::Direction;
 use serde::Serialize;
 
 /// The study's part in the analysis of its runs.
-pub const STUDY: Study = Study { findings: Some(findings), ..Study::new("decision-support") };
+pub const STUDY: Study = Study {
+    findings: Some(findings),
+    parts: PartNames {
+        heading: "Decision support queries",
+        part: "query",
+        work: "runs",
+        rate: "runs/s",
+    },
+    ..Study::new("decision-support")
+};
 
 /// A configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,6 +1,6 @@
-//! Scripts and their statements, by configuration.
+//! Scripts and their statements, or the parts of other loads, by configuration.
 
-use analysis::{ConfigurationScripts, StatementFigures, Summary};
+use analysis::{ConfigurationScripts, PartNames, StatementFigures, Summary};
 use report::model::{Block, Cell, Columns, Section, Table};
 use report::number;
 use report::table::Share;
@@ -13,7 +13,8 @@ const STATEMENTS_MAX: usize = 16;
 pub fn sections(summary: &Summary, configurations: &[ConfigurationScripts]) -> Vec<Section> {
     let named = summary.named_configurations();
     let shown = configurations.iter().filter(|own| named.contains(&own.index));
-    let mut sections: Vec<Section> = shown.map(section).collect();
+    let mut sections: Vec<Section> =
+        shown.map(|own| section(own, summary.part_names(own.index))).collect();
     let others = configurations.len() - sections.len();
     if let Some(last) = sections.last_mut().filter(|_| others > 0) {
         let others = number::plural(others, "other configuration");
@@ -22,15 +23,15 @@ pub fn sections(summary: &Summary, configurations: &[ConfigurationScripts]) -> V
     sections
 }
 
-fn section(own: &ConfigurationScripts) -> Section {
-    let label = own.configuration.as_str();
+fn section(own: &ConfigurationScripts, names: PartNames) -> Section {
+    let (label, heading) = (own.configuration.as_str(), names.heading);
     let mut section = Section::new(if label.is_empty() {
-        "Scripts".to_owned()
+        heading.to_owned()
     } else {
-        format!("Scripts: {label}")
+        format!("{heading}: {label}")
     });
-    section.line(totals(own));
-    section.table(scripts(own));
+    section.line(totals(own, names));
+    section.table(scripts(own, names));
     if !own.counts.is_empty() {
         section.table(counts(own));
     }
@@ -41,14 +42,14 @@ fn section(own: &ConfigurationScripts) -> Section {
     let costly = most_costly(&own.statements);
     let others: f64 = 1.0 - costly.iter().map(|statement| statement.share).sum::<f64>();
     let left_out = own.statements.len() - costly.len();
-    section.table(statements(own, costly));
+    section.table(statements(own, costly, names));
     if left_out > 0 {
         let others = number::percent(others.max(0.0), 1);
         let left_out = number::plural(left_out, "statement");
         section.note(format!(
             "{left_out} more took {others} of the time; see `export` or JSON for all."
         ));
-        let all = Block::Table(statements(own, own.statements.iter().collect()));
+        let all = Block::Table(statements(own, own.statements.iter().collect(), names));
         section.blocks.push(Block::Fold("All statements".into(), vec![all]));
     }
     section.note(
@@ -60,35 +61,39 @@ fn section(own: &ConfigurationScripts) -> Section {
 }
 
 /// `Number of transactions 12,345 (5 trials); initial connection time 4.10 ± 0.20 ms.`
-fn totals(own: &ConfigurationScripts) -> String {
+fn totals(own: &ConfigurationScripts, names: PartNames) -> String {
     let transactions: u64 = own.scripts.iter().map(|script| script.transactions).sum();
     let (transactions, trials) = (number::count(transactions), number::plural(own.trials, "trial"));
     let connecting = own.initial_connection_time.as_ref().map_or_else(String::new, |time| {
         format!("; initial connection time {}", number::estimate(time))
     });
-    format!("Number of transactions {transactions} ({trials}){connecting}.")
+    format!("Number of {} {transactions} ({trials}){connecting}.", names.work)
 }
 
-fn scripts(own: &ConfigurationScripts) -> Table<'static> {
+fn scripts(own: &ConfigurationScripts, names: PartNames) -> Table<'static> {
     let mut table = Columns::for_rows(&own.scripts);
-    table.name("script", |script| &script.script);
-    table.right("transactions", |script| Cell::count(script.transactions));
+    table.name(names.part, |script| &script.script);
+    table.right(names.work, |script| Cell::count(script.transactions));
     table.right("share", |script| Share(script.share)).optional(1);
     if own.scripts.iter().any(|script| script.specified_share.is_some()) {
         table.right("specified", |script| script.specified_share.map(Share)).optional(1);
     }
-    table.left("tps", |script| script.tps.as_ref().map(Cell::estimate_without_unit));
+    table.left(names.rate, |script| script.tps.as_ref().map(Cell::estimate_without_unit));
     table.left("latency average", |script| script.latency.as_ref());
     table.right("failed", |script| Cell::count(script.failures));
     table.right("retried", |script| Cell::count(script.retries));
     table.into()
 }
 
-fn statements(own: &ConfigurationScripts, rows: Vec<&StatementFigures>) -> Table<'static> {
+fn statements(
+    own: &ConfigurationScripts,
+    rows: Vec<&StatementFigures>,
+    names: PartNames,
+) -> Table<'static> {
     let mut table = Columns::for_rows(rows);
     table.name("statement", |own| shortened(&own.text));
     if own.scripts.len() > 1 {
-        table.name("script", |own| &own.script);
+        table.name(names.part, |own| &own.script);
     }
     table.right("count", |own| Cell::count(own.count)).optional(1);
     table.left("latency average", |own| own.latency.as_ref());

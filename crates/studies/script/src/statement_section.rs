@@ -13,9 +13,12 @@ const CONFIGURATIONS_MAX: usize = 4;
 const STATEMENTS_MAX: usize = 16;
 
 /// A table for each configuration that the verdict names.
-pub fn sections(_: &Summary, gains: &[StatementGain]) -> Vec<Section> {
+pub fn sections(summary: &Summary, gains: &[StatementGain]) -> Vec<Section> {
     let configurations = gains.chunk_by(|a, b| a.index == b.index);
-    let mut sections: Vec<Section> = configurations.take(CONFIGURATIONS_MAX).map(section).collect();
+    let mut sections: Vec<Section> = configurations
+        .take(CONFIGURATIONS_MAX)
+        .map(|own| section(own, summary.part_names(own[0].index).part))
+        .collect();
     if let Some(last) = sections.last_mut() {
         let family = number::plural(gains.len(), "comparison");
         last.note(format!(
@@ -27,7 +30,7 @@ pub fn sections(_: &Summary, gains: &[StatementGain]) -> Vec<Section> {
     sections
 }
 
-fn section(gains: &[StatementGain]) -> Section {
+fn section(gains: &[StatementGain], part: &'static str) -> Section {
     let (own, mut shown) = (&gains[0], gains.iter().collect::<Vec<_>>());
     shown.sort_by(|a, b| b.share.total_cmp(&a.share));
     shown.truncate(STATEMENTS_MAX);
@@ -37,7 +40,7 @@ fn section(gains: &[StatementGain]) -> Section {
     let mut table = Columns::for_rows(shown);
     table.name("statement", |gain| shortened(&gain.text));
     if several {
-        table.name("script", |gain| &gain.script).optional(1);
+        table.name(part, |gain| &gain.script).optional(1);
     }
     table.right("share before", |gain| Share(gain.share)).optional(2);
     table.left("latency before", |gain| gain.reference_latency.as_ref());
