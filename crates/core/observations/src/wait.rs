@@ -166,6 +166,7 @@ impl Wait {
 pub fn shown(wait_type: &str) -> &str {
     match wait_type {
         "ARRIVAL" => "idle: next start not due",
+        "RETRY_PAUSE" => "pause before another try",
         "CONNECTION_DONE" => "idle: finished early",
         "BETWEEN_RUNS" => "idle: between runs",
         other => other,

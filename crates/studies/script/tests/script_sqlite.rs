@@ -2,7 +2,7 @@
 
 use engine::{Engine as _, Folders, Permits};
 use experiment::{Configuration, NamedFile, Value};
-use observations::Observations;
+use observations::{Observations, WaitClass};
 use probe::{Probe as _, Target, TrialContext};
 use rusqlite::Connection;
 use script::ScriptProbe;
@@ -111,6 +111,35 @@ fn a_script_of_the_users_takes_results_into_variables_and_repeats_what_its_snaps
         assert_eq!((seen.work.transactions, seen.work.errors), (400, 0));
         // No update is lost: each read and wrote in one transaction.
         assert_eq!(number(connection, "SELECT sum(abalance) FROM pgbench_accounts"), 400);
+    });
+}
+
+/// A session that may not write is refused immediately, hundreds of times while another one holds
+/// the lock. Pauses between the tries outlast it, and are a wait.
+#[test]
+fn tries_are_not_used_up_while_another_session_holds_the_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("slow.sql");
+    std::fs::write(
+        &script,
+        "BEGIN;\nSELECT abalance FROM pgbench_accounts WHERE aid = 1;\nUPDATE pgbench_accounts SET \
+         abalance = abalance + 1 WHERE aid = 1;\n\\sleep 400 ms\nCOMMIT;\n",
+    )
+    .unwrap();
+    let given = [
+        ("workload.script", text(script.to_str().unwrap())),
+        ("workload.initialize", Value::Bool(true)),
+        ("workload.connections", Value::Integer(2)),
+        ("workload.transactions", Value::Integer(2)),
+        ("workload.max_tries", Value::Integer(200)),
+        ("target.settings.journal_mode", text("wal")),
+    ];
+    measured(&given, |connection, seen| {
+        assert_eq!((seen.work.transactions, seen.work.errors), (2, 0));
+        assert_eq!(number(connection, "SELECT sum(abalance) FROM pgbench_accounts"), 2);
+        let pause = seen.waits.iter().find(|wait| wait.wait_type == "RETRY_PAUSE").unwrap();
+        assert!(pause.class == WaitClass::Lock && pause.wait_s() > 0.01, "{pause:?}");
+        assert!((1..200).contains(&seen.work.retries), "{}", seen.work.retries);
     });
 }
 

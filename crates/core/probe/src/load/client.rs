@@ -6,11 +6,20 @@ use crate::{ProbeError, TrialContext};
 use conductor::Stage;
 use engine::{Ability, Answer, ConnectionSet, EngineError};
 use observe::{Clock, ThreadClock, ThreadTimes, ThreadUse};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use work::Request;
+
+/// Tries of a transaction that follow each other immediately.
+const TRIES_AT_ONCE: u64 = 4;
+
+/// Most nanoseconds of the first pause before another try, and of any.
+const PAUSE_NS: u64 = 100_000;
+const PAUSE_NS_MAX: u64 = 20_000_000;
 
 /// State of one connection of a thread. Times are in nanoseconds after "go".
 struct Lane<W> {
@@ -44,6 +53,8 @@ enum State {
     Due,
     /// Thinking within a transaction.
     Thinking,
+    /// Waiting before a failed transaction is tried again.
+    Pausing,
     /// Waiting for an answer.
     Asking,
     /// All work is done.
@@ -94,6 +105,8 @@ pub struct Client<'a, W> {
     clock: Clock,
     thread: ThreadClock,
     report: ClientReport,
+    /// Of the pauses before repeated tries.
+    random: Xoshiro256PlusPlus,
 }
 
 impl<'a, W: Workload> Client<'a, W> {
@@ -128,6 +141,7 @@ impl<'a, W: Workload> Client<'a, W> {
             clock,
             thread: ThreadClock::of_this_thread(),
             report: ClientReport::default(),
+            random: Xoshiro256PlusPlus::seed_from_u64(plan.seed ^ stage.lane as u64),
         };
         stage.together()?; // connected
         client.warm_up(turns)?;
@@ -234,7 +248,10 @@ impl<'a, W: Workload> Client<'a, W> {
         let (before, start_ns) = (self.thread.read(), self.clock.now_ns());
         self.connection_set.wait(most_ns, answers)?;
         let waited_ns = self.clock.now_ns() - start_ns;
-        self.report.arrival.add(waited_ns, self.thread.read().since(before));
+        let is_pausing = self.lanes.iter().any(|lane| lane.state == State::Pausing);
+        let report = &mut self.report;
+        let wait = if is_pausing { &mut report.pauses } else { &mut report.arrival };
+        wait.add(waited_ns, self.thread.read().since(before));
         Ok(())
     }
 
@@ -391,6 +408,13 @@ impl<'a, W: Workload> Client<'a, W> {
         if again {
             (lane.tries, lane.retries) = (lane.tries + 1, lane.retries + 1);
             lane.workload.restart();
+            let pause_ns = pause_ns(lane.tries, &mut self.random);
+            if pause_ns > 0 {
+                lane.state = State::Pausing;
+                let until_ns = self.clock.now_ns() - self.go_ns + pause_ns;
+                self.timers.push(Reverse((until_ns, connection)));
+                return Ok(());
+            }
         } else if !self.end(connection, false) {
             return Ok(());
         }
@@ -438,8 +462,37 @@ impl<'a, W: Workload> Client<'a, W> {
     }
 }
 
+/// The pause before a try of a transaction, counted from 1: none before the first ones, then one of
+/// random length, up to twice as long each time. Without it, sessions that ask again immediately
+/// can take the CPU from the one that holds the lock, until all their tries are used up.
+fn pause_ns(tries: u64, random: &mut Xoshiro256PlusPlus) -> u64 {
+    let Some(doublings) = tries.checked_sub(TRIES_AT_ONCE + 1) else { return 0 };
+    let most_ns = (PAUSE_NS << doublings.min(16)).min(PAUSE_NS_MAX);
+    random.random_range(most_ns / 2..=most_ns)
+}
+
 /// The connections of thread `index`, divided evenly; the first threads take the remainder.
 fn share(connections: u32, index: u32, threads: u32) -> Range<u32> {
     let start = |index: u32| index * (connections / threads) + index.min(connections % threads);
     start(index)..start(index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PAUSE_NS, PAUSE_NS_MAX, TRIES_AT_ONCE, pause_ns};
+    use rand::SeedableRng;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    #[test]
+    fn pauses_begin_after_some_tries_and_grow_up_to_a_limit() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut pause = |tries| pause_ns(tries, &mut random);
+        assert!((1..=TRIES_AT_ONCE).all(|tries| pause(tries) == 0));
+        let mut most_ns = PAUSE_NS;
+        for tries in TRIES_AT_ONCE + 1..2_000 {
+            let pause_ns = pause(tries);
+            assert!((most_ns / 2..=most_ns).contains(&pause_ns), "{tries}: {pause_ns}");
+            most_ns = (2 * most_ns).min(PAUSE_NS_MAX);
+        }
+    }
 }

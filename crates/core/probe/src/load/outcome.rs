@@ -30,6 +30,8 @@ pub struct ClientReport {
     pub used: ThreadUse,
     /// Waiting for the next intended start.
     pub arrival: ClientWait,
+    /// Waiting before failed transactions are tried again.
+    pub pauses: ClientWait,
     /// Waiting for the other connections to finish.
     pub others: ClientWait,
     /// Units done in each interval of the warm-up.
@@ -363,7 +365,8 @@ fn latencies(
     latencies
 }
 
-/// Waits on the client's side: for the next arrival, and for connections that are not done yet.
+/// Waits on the client's side: for the next arrival, before another try of a failed transaction,
+/// and for connections that are not done yet.
 fn client_waits(reports: &[&ClientReport], end_ns: u64) -> Vec<Wait> {
     let sum = |part: fn(&ClientReport) -> ClientWait| {
         reports.iter().map(|report| part(report)).fold(ClientWait::default(), |sum, wait| {
@@ -375,15 +378,20 @@ fn client_waits(reports: &[&ClientReport], end_ns: u64) -> Vec<Wait> {
         })
     };
     let arrival = sum(|report| report.arrival);
+    let pauses = sum(|report| report.pauses);
     let mut others = sum(|report| report.others);
     others.resource_ns += reports.iter().map(|report| end_ns - report.end_ns).sum::<u64>();
-    [("ARRIVAL", arrival), ("CONNECTION_DONE", others)]
-        .into_iter()
-        .filter_map(|(name, wait)| {
-            let (resource_s, signal_s) = (seconds(wait.resource_ns), seconds(wait.signal_ns));
-            Wait::counted(name, WaitClass::Client, wait.count.max(1), resource_s, signal_s)
-        })
-        .collect()
+    [
+        ("ARRIVAL", WaitClass::Client, arrival),
+        ("RETRY_PAUSE", WaitClass::Lock, pauses),
+        ("CONNECTION_DONE", WaitClass::Client, others),
+    ]
+    .into_iter()
+    .filter_map(|(name, class, wait)| {
+        let (resource_s, signal_s) = (seconds(wait.resource_ns), seconds(wait.signal_ns));
+        Wait::counted(name, class, wait.count.max(1), resource_s, signal_s)
+    })
+    .collect()
 }
 
 /// Units a second in each interval: warm-up before second 0, then the measurement.
