@@ -159,7 +159,12 @@ fn a_mariadb_database_that_was_just_created_is_dropped_whatever_ends_the_run() {
     let last = Ended::from(run(&lab).output().unwrap()).expect(0);
     last.says("database steelbench of an earlier run is still there; the first trial drops it");
     assert!(!there());
-    // Empty ones of the user, and one with tables.
+    // Empty ones of the user, and one with tables; also before order entry is loaded.
+    let orders = servers::lab(&format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nurl = \
+         \"{url}\"\n[workload]\nprobe = \"order-entry\"\nconnections = 1\ntransactions = \
+         1\n[repeats]\nblocks = 1\n"
+    ));
     let like_ours = "COLLATE utf8mb4_esperanto_ci COMMENT 'made by steelbench'";
     for (options, table) in [
         ("", ""),
@@ -171,6 +176,13 @@ fn a_mariadb_database_that_was_just_created_is_dropped_whatever_ends_the_run() {
         assert_ne!(refused.code, Some(0), "{options}: {refused:#?}");
         refused.says("Steelbench did not create it");
         assert!(there());
+        let refused = Ended::from(run(&orders).output().unwrap());
+        assert_ne!(refused.code, Some(0), "{options}: {refused:#?}");
+        refused.says("Steelbench did not create it");
+        assert_eq!((there(), orders.trials("t")), (true, 0));
+        if !table.is_empty() {
+            server.connect().run("SELECT a FROM steelbench.mine").unwrap();
+        }
         server.connect().run("DROP DATABASE steelbench").unwrap();
     }
 }
