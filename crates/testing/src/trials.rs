@@ -1,7 +1,7 @@
 //! Trials of a probe on every engine that is installed, through the engines' own connections.
 
 use crate::installed::{duckdb_libraries, folder, installations, mariadb_installations};
-use engine::{Answer, ConnectionSet, Engine, EngineError, Folders, Permits, Results};
+use engine::{Answer, ConnectionSet, Engine, EngineError, Folders, Host, Permits, Results};
 use experiment::{Configuration, Value};
 use observations::Observations;
 use probe::{Probe, ProbeError, Target, TrialContext};
@@ -76,23 +76,61 @@ impl Installed {
         given: &[(&'static str, Value)],
         check: impl FnOnce(&TrialContext<'_>, Result<Observations, ProbeError>),
     ) -> Result<(), EngineError> {
-        let configuration = self.configuration(given);
-        let connections = probe.connections(&configuration);
-        let refused = self.engine.validate(&configuration, connections);
-        let objections = (self.objections(probe, &configuration), refused);
-        assert_eq!(objections, (Vec::new(), Vec::new()), "{}", self.name);
-        let (folder, cancel) = (folder(), Cancel::new());
-        let mut host = self.engine.host(Folders {
+        self.bench().measured(probe, given, check)
+    }
+
+    /// The engine ready for several trials.
+    pub fn bench(&self) -> Bench<'_> {
+        let folder = folder();
+        let host = self.engine.host(Folders {
             directory: folder.path().into(),
             volumes: Vec::new(),
             permits: Permits::default(),
             cgroup_joins: Vec::new(),
         });
-        let instance = host.prepare(&configuration, connections, &cancel).unwrap();
+        Bench { own: self, host, _folder: folder }
+    }
+}
+
+/// An engine that runs several trials one after the other: its server and the data sets that it has
+/// loaded stay, as in a run.
+pub struct Bench<'a> {
+    own: &'a Installed,
+    host: Box<dyn Host>,
+    // Removed after the host has ended.
+    _folder: tempfile::TempDir,
+}
+
+impl Bench<'_> {
+    /// Name of the engine with its version.
+    pub fn name(&self) -> &str {
+        &self.own.name
+    }
+
+    /// The engine.
+    pub fn installed(&self) -> &Installed {
+        self.own
+    }
+
+    /// Runs a trial, as [`Installed::measured`].
+    pub fn measured(
+        &mut self,
+        probe: &dyn Probe,
+        given: &[(&'static str, Value)],
+        check: impl FnOnce(&TrialContext<'_>, Result<Observations, ProbeError>),
+    ) -> Result<(), EngineError> {
+        let own = self.own;
+        let configuration = own.configuration(given);
+        let connections = probe.connections(&configuration);
+        let refused = own.engine.validate(&configuration, connections);
+        let objections = (own.objections(probe, &configuration), refused);
+        assert_eq!(objections, (Vec::new(), Vec::new()), "{}", own.name);
+        let cancel = Cancel::new();
+        let instance = self.host.prepare(&configuration, connections, &cancel).unwrap();
         let context = TrialContext {
             configuration: &configuration,
             instance: instance.as_ref(),
-            target: Target::for_engine(self.engine, &configuration),
+            target: Target::for_engine(own.engine, &configuration),
             storage: &[],
             seed: 7,
             cancel: &cancel,

@@ -25,10 +25,11 @@ fn are_equal(one: &Results, other: &Results) -> bool {
         && one.last.iter().zip(&other.last).all(is_close)
 }
 
-/// Each of two streams has run each query once; the response is the mean of their times.
-fn are_recorded(seen: &Observations, name: &str) {
-    assert_eq!(seen.work.amount, 2 * 22, "{name}");
-    assert!(seen.statements.iter().all(|one| one.count == 2 && one.wall_s > 0.0), "{name}");
+/// Each stream has run each query once; the response is the mean of their times.
+fn are_recorded(seen: &Observations, streams: u64, name: &str) {
+    assert_eq!(seen.work.amount, streams * 22, "{name}");
+    let mut statements = seen.statements.iter();
+    assert!(statements.all(|one| one.count == streams && one.wall_s > 0.0), "{name}");
     let means = QUERIES.iter().map(|query| {
         let name = format!("query: {}", query.label());
         seen.latency(&name).unwrap().min_mean_max_ns().1 / 1e9
@@ -37,20 +38,17 @@ fn are_recorded(seen: &Observations, name: &str) {
     let response = seen.response("geometric_mean").unwrap();
     assert!((response / mean_s - 1.0).abs() < 1e-9, "{name}: {response} for {mean_s}");
     let q1 = seen.latencies.iter().find(|own| own.name == "query: Q1");
-    assert_eq!(q1.map(|own| own.histogram.len()), Some(2), "{name}");
+    assert_eq!(q1.map(|own| own.histogram.len()), Some(streams), "{name}");
 }
 
 #[test]
 fn all_engines_have_the_same_answers() {
     let mut known = Vec::<Results>::new();
     for engine in installed() {
-        let given = [
-            ("workload.scale", Value::Float(0.01)),
-            ("workload.streams", Value::Integer(2)),
-            ("workload.indexes", text("references")),
-        ];
+        let given =
+            [("workload.scale", Value::Float(0.01)), ("workload.indexes", text("references"))];
         let removed = engine.measured(&DecisionSupport, &given, |context, seen| {
-            are_recorded(&seen.unwrap(), &engine.name);
+            are_recorded(&seen.unwrap(), 1, &engine.name);
             let answers: Vec<Results> = (FIRST..=QUERIES.len())
                 .map(|operation| ask(context, Statement::Operation(operation)).unwrap())
                 .collect();
@@ -119,9 +117,10 @@ fn orders(context: &TrialContext<'_>) -> [f64; 3] {
 /// run, and on a connection of their own beside two streams.
 #[test]
 fn refresh_functions_replace_orders() {
-    for (streams, pairs) in [(1, 2), (2, 4)] {
+    // The functions within a stream are the same requests: one engine is enough for them.
+    for (streams, pairs, engines) in [(1, 2, 1), (2, 4, usize::MAX)] {
         let mut known = None;
-        for engine in installed() {
+        for engine in installed().into_iter().take(engines) {
             let given = [
                 ("workload.queries", Value::List(vec![text("Q6"), text("Q14")])),
                 ("workload.streams", Value::Integer(streams)),
@@ -162,8 +161,9 @@ fn refresh_functions_replace_orders() {
 fn engines_cancel_a_statement_at_its_time_limit() {
     for engine in installed() {
         let given = [
+            ("workload.scale", Value::Float(0.001)),
             ("workload.queries", Value::List(vec![text("Q6")])),
-            ("workload.query_limit", Value::Float(1.0)),
+            ("workload.query_limit", Value::Float(0.5)),
         ];
         let removed = engine.measured(&DecisionSupport, &given, |context, seen| {
             seen.unwrap_or_else(|error| panic!("{}: {error}", engine.name));
@@ -212,7 +212,7 @@ fn drawn_parameters_have_the_same_answers_everywhere() {
             ("workload.indexes", text("references")),
         ];
         let removed = engine.measured(&DecisionSupport, &given, |context, seen| {
-            are_recorded(&seen.unwrap(), &engine.name);
+            are_recorded(&seen.unwrap(), 2, &engine.name);
             let operations = FIRST..FIRST + 2 * QUERIES.len();
             let answers = operations.map(|at| ask(context, Statement::Operation(at)).unwrap());
             let answers: Vec<Results> = answers.collect();

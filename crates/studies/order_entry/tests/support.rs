@@ -4,7 +4,7 @@ use experiment::Value;
 use observations::Observations;
 use order_entry::OrderEntry;
 use probe::{ProbeError, TrialContext};
-use testing::trials::{Installed, text};
+use testing::trials::{Bench, Installed, text};
 
 /// SQLite in WAL mode, and the last installation of each of the others.
 pub fn installed() -> Vec<Installed> {
@@ -32,4 +32,20 @@ pub fn measured(
     check: impl FnOnce(&TrialContext<'_>, Result<Observations, ProbeError>),
 ) {
     own.measured(&OrderEntry, &reduced(given), check).unwrap();
+}
+
+/// Runs a check on a bench of each engine, which keeps its server for all trials of the check.
+pub fn each_engine(mut check: impl FnMut(&mut Bench<'_>)) {
+    for own in installed() {
+        check(&mut own.bench());
+    }
+}
+
+/// Runs a trial on a bench, as [`measured`].
+pub fn measured_on(
+    bench: &mut Bench<'_>,
+    given: &[(&'static str, Value)],
+    check: impl FnOnce(&TrialContext<'_>, Result<Observations, ProbeError>),
+) {
+    bench.measured(&OrderEntry, &reduced(given), check).unwrap();
 }
