@@ -62,7 +62,8 @@ pub struct Init {
     /// The probe [default: the first one that the engine supports]
     #[arg(long, value_name = "NAME")]
     probe: Option<String>,
-    /// A ready experiment with its scripts: decision-support, order-entry, smallbank, tatp, ycsb
+    /// A ready experiment with its scripts: decision-support, mixed-load, order-entry, smallbank,
+    /// tatp, ycsb
     #[arg(long, value_name = "NAME", conflicts_with_all = ["file", "engine", "probe"])]
     workload: Option<String>,
 }

@@ -14,6 +14,7 @@ macro_rules! files {
 /// All of them, by name.
 pub const READY: &[Ready] = &[
     Ready { name: "decision-support", files: files!["decision-support.toml"] },
+    Ready { name: "mixed-load", files: files!["mixed-load.toml"] },
     Ready { name: "order-entry", files: files!["sqlite-order-entry.toml"] },
     Ready {
         name: "smallbank",

@@ -5,8 +5,11 @@ use crate::servers::installed::{duckdb_libraries, installations, mariadb_install
 use crate::servers::lab;
 use std::collections::BTreeMap;
 
-/// Transactions of a trial.
-const TRANSACTIONS: u32 = 2000;
+/// Transactions of a trial whose shares are compared.
+const TRANSACTIONS: u32 = 800;
+
+/// Transactions of a trial that fails.
+const SOME: u32 = 100;
 
 /// Engines that are installed, as lines of `[target]`.
 fn engines() -> Vec<String> {
@@ -28,8 +31,8 @@ fn engines() -> Vec<String> {
     engines
 }
 
-/// A lab with a ready experiment on an engine: one block of [`TRANSACTIONS`].
-fn ready(name: &str, target: &str) -> Lab {
+/// A lab with a ready experiment on an engine: one block of this many transactions.
+fn ready(name: &str, target: &str, transactions: u32) -> Lab {
     let lab = lab("");
     lab.steelbench(&["init", "--workload", name]).expect(0).shows(&format!("{name}.toml"));
     let file = lab.read(&format!("{name}.toml"));
@@ -48,7 +51,7 @@ fn ready(name: &str, target: &str) -> Lab {
                 text.push_str("\"workload.connections\" = [4]");
             }
             ("[workload]", "duration") => {
-                text = format!("{text}transactions = {TRANSACTIONS}");
+                text = format!("{text}transactions = {transactions}");
             }
             ("[workload]", "rows") => text.push_str("rows = 2000"),
             ("[repeats]", "blocks") => text.push_str("blocks = 1"),
@@ -94,7 +97,7 @@ fn counted(lab: &Lab, name: &str) -> (BTreeMap<String, f64>, BTreeMap<String, f6
 fn mixes_are_within_binomial_limits_and_the_checks_hold_on_each_engine() {
     for target in engines() {
         for name in ["smallbank", "ycsb"] {
-            let lab = ready(name, &target);
+            let lab = ready(name, &target, TRANSACTIONS);
             lab.run(0).shows("of the tables held after each trial");
             let (_, counts) = counted(&lab, name);
             assert!(counts.values().any(|sum| *sum > 0.0), "{target} {name}: {counts:?}");
@@ -107,7 +110,7 @@ fn mixes_are_within_binomial_limits_and_the_checks_hold_on_each_engine() {
 #[test]
 fn missing_rows_and_duplicates_of_tatp_are_results() {
     for target in engines() {
-        let lab = ready("tatp", &target);
+        let lab = ready("tatp", &target, TRANSACTIONS);
         lab.run(0).shows("2 checks of the tables held after each trial");
         assert_eq!(lab.rows("tatp", "SELECT DISTINCT errors FROM trials"), ["0"], "{target}");
         let (scripts, counts) = counted(&lab, "tatp");
@@ -125,11 +128,60 @@ fn missing_rows_and_duplicates_of_tatp_are_results() {
     }
 }
 
+/// Three levels on reduced tables: the report compares both loads with each alone by block, and has
+/// headings of its own.
+#[test]
+fn the_report_has_the_mutual_slowdown_of_order_entry_and_analytics() {
+    let lab = lab("");
+    lab.steelbench(&["init", "--workload", "mixed-load"]).expect(0).shows("mixed-load.toml");
+    let file = lab.read("mixed-load.toml");
+    let mut text = file.clone();
+    for (old, new) in [
+        ("warehouses = 1", "warehouses = 1\nreduced_by = 100"),
+        ("duration = \"6 s\"", "duration = \"300 ms\""),
+        ("warmup = \"1 s\"", "warmup = 0"),
+    ] {
+        assert!(text.contains(old), "{file}");
+        text = text.replace(old, new);
+    }
+    lab.write("e.toml", &text);
+    lab.run(0)
+        .shows("Order entry and analytics at the same time")
+        .shows("keeps ")
+        .shows(" as long")
+        .shows("Order entry transactions: load=");
+    let json = lab.json(&["show", "mixed-load"]);
+    let slowdown = json.iter().find_map(|own| own["slowdown"].as_array()).unwrap();
+    let [own] = &slowdown[..] else { panic!("{slowdown:?}") };
+    for (side, response) in [("order_entry", "new_orders"), ("analytics", "analytics_time")] {
+        let sql = format!(
+            "SELECT t.block || ' ' || l.level || ' ' || r.value FROM responses r JOIN trials t ON \
+             t.id = r.trial JOIN configuration_levels l ON l.configuration = t.configuration WHERE \
+             r.name = '{response}' ORDER BY 1"
+        );
+        let values = lab.rows("mixed-load", &sql);
+        let of_level = |level: &str| -> Vec<f64> {
+            let own = values.iter().filter(|own| own.contains(level));
+            own.map(|own| own.rsplit_once(' ').unwrap().1.parse().unwrap()).collect()
+        };
+        let alone = of_level(if side == "analytics" { " analytics " } else { " order entry " });
+        let both = of_level(" both ");
+        assert_eq!((alone.len(), both.len()), (3, 3), "{values:?}");
+        let logs = both.iter().zip(&alone).map(|(both, alone)| (both / alone).ln());
+        let expected = (logs.sum::<f64>() / 3.0).exp();
+        let ratio = own[side]["ratio"]["value"].as_f64().unwrap();
+        assert!((ratio / expected - 1.0).abs() < 1e-6, "{side}: {ratio} for {expected}");
+        assert_eq!(own[side]["ratio"]["blocks"], 3);
+    }
+    assert_eq!(own["queries"].as_array().map(Vec::len), Some(8));
+    assert_eq!(own["sessions"].as_array().map(Vec::len), Some(3));
+}
+
 /// A transfer that loses money fails the trial, on each engine.
 #[test]
 fn a_check_that_does_not_hold_fails_the_trial() {
     for target in engines() {
-        let lab = ready("smallbank", &target);
+        let lab = ready("smallbank", &target, SOME);
         let script = lab.read("smallbank-amalgamate.sql");
         lab.write("smallbank-amalgamate.sql", &script.replace("bal + :savings + :checking", "bal"));
         lab.run(1).says("check `money`").says(":before + :paid_in - :paid_out");
@@ -138,7 +190,7 @@ fn a_check_that_does_not_hold_fails_the_trial() {
 
 #[test]
 fn a_check_is_read_before_anything_runs() {
-    let lab = ready("smallbank", "engine = \"sqlite\"");
+    let lab = ready("smallbank", "engine = \"sqlite\"", SOME);
     let text = lab.read("e.toml");
     for (wrong, says) in [
         (text.replace(":paid_out", ":paid_off"), "variable `paid_off`"),
@@ -152,7 +204,7 @@ fn a_check_is_read_before_anything_runs() {
 
 #[test]
 fn a_violation_without_a_word_of_the_script_fails_the_trial() {
-    let lab = ready("tatp", "engine = \"sqlite\"");
+    let lab = ready("tatp", "engine = \"sqlite\"", SOME);
     let script = lab.read("tatp-insert-call-forwarding.sql");
     lab.write("tatp-insert-call-forwarding.sql", &script.replace("\\refused refused\n", ""));
     lab.run(1).says("constraint");

@@ -7,13 +7,23 @@ use crate::counts::{
 use crate::kind::{CARDS, Kind};
 use crate::probe::{BOUND, CHECKPOINTS, OrderEntry, WAREHOUSES_LOADED};
 use crate::size::DISTRICTS;
+use crate::slowdown;
 use ::probe::Probe as _;
-use analysis::{Estimate, Finding, FindingKind, Study, Summary, TooFew, wording};
+use analysis::{Estimate, Finding, FindingKind, PartNames, Study, Summary, TooFew, wording};
 use observations::{Direction, Observations};
 use serde::Serialize;
 
 /// The study's part in the analysis of its runs.
-pub const STUDY: Study = Study { findings: Some(findings), ..Study::new("order-entry") };
+pub const STUDY: Study = Study {
+    findings: Some(findings),
+    parts: PartNames {
+        heading: "Order entry transactions",
+        part: "kind",
+        work: "transactions",
+        rate: "tps",
+    },
+    ..Study::new("order-entry")
+};
 
 /// A configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -166,7 +176,12 @@ fn repeats(trials: &[&Observations]) -> Vec<Repeats> {
 }
 
 /// The kinds of transactions that miss their limits: the specification wants 90 of 100 within it.
+/// Then the mutual slowdown of order entry and analytics.
 pub fn findings(summary: &Summary) -> Vec<Finding> {
+    percentile_findings(summary).into_iter().chain(slowdown::findings(summary)).collect()
+}
+
+fn percentile_findings(summary: &Summary) -> Vec<Finding> {
     let all = figures(summary);
     let late = all.iter().flat_map(|own| own.kinds.iter().map(move |kind| (own, kind)));
     late.filter(|(_, kind)| kind.is_over)

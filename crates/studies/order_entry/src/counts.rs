@@ -1,6 +1,7 @@
 //! Counts of the transactions of a load: by each connection, and added up when it ends.
 
 use crate::kind::Kind;
+use crate::span::Span;
 use engine::{RetryCause, lock};
 use observations::{Fact, FactFamily, FactName};
 use std::sync::{Arc, Mutex};
@@ -50,6 +51,12 @@ pub struct Counts {
     pub skipped: u64,
     /// New orders that were committed, also before the measurement.
     pub committed_ever: u64,
+    /// Analytical queries that were answered.
+    pub queries: u64,
+    /// The time of connections with terminals.
+    pub terminals: Span,
+    /// The time of streams of queries.
+    pub streams: Span,
 }
 
 impl Counts {
@@ -85,6 +92,9 @@ impl Counts {
         add(&mut self.by_name, other.by_name);
         add(&mut self.skipped, other.skipped);
         add(&mut self.committed_ever, other.committed_ever);
+        add(&mut self.queries, other.queries);
+        self.terminals.add(other.terminals);
+        self.streams.add(other.streams);
     }
 
     /// The facts of a trial. Causes that did not occur are left out, and skipped deliveries where

@@ -6,13 +6,17 @@
 //! - `kind`: the five kinds of transactions and their decks; `input`: their values
 //! - `statements`, `transaction`: their statements and steps in client logic
 //! - `procedures`: the transactions as stored procedures
-//! - `terminals`: the transactions of a connection; `counts`: their counts
+//! - `terminals`: the transactions of a connection; `counts`: their counts, `span`: their time
+//! - `analytics`: queries on the same tables at the same time; `connection`: terminals or queries
 //! - [`conditions`]: the consistency of the database
 //! - `steady`: whether the throughput changed within a trial
 //! - `probe`: settings and a trial; `analysis`, `section`: what reports have of it
+//! - `slowdown`, `slowdown_section`: order entry and analytics together against each alone
 
 mod analysis;
+mod analytics;
 pub mod conditions;
+mod connection;
 mod counts;
 mod input;
 mod kind;
@@ -23,6 +27,9 @@ mod random;
 mod rows;
 mod section;
 mod size;
+mod slowdown;
+mod slowdown_section;
+mod span;
 mod statements;
 mod steady;
 mod tables;
@@ -31,11 +38,13 @@ mod transaction;
 
 pub use crate::analysis::{OrderEntryFigures, STUDY};
 pub use crate::probe::*;
+pub use analytics::{ANALYSES, Analysis, analyses};
 pub use counts::{
     BY_NAME, DONE, LINES, REMOTE_LINES, REMOTE_PAYMENTS, REPEATED, ROLLED_BACK, SKIPPED,
 };
 pub use kind::{Kind, NEW_ORDERS_MAX};
 pub use size::Size;
+pub use slowdown::{QuerySlowdown, Sessions, Side, Slowdown};
 pub use statements::operations;
 pub use tables::tables;
 
@@ -43,5 +52,6 @@ report::sections! {
     /// Its sections of reports.
     pub const SECTIONS = |summary| {
         Statements order_entry: &crate::analysis::figures(summary) => section::section;
+        Statements slowdown: &crate::slowdown::slowdowns(summary) => slowdown_section::section;
     }
 }

@@ -1,6 +1,8 @@
 //! The settings of order entry, and a trial.
 
+use crate::analytics::{ANALYSES, Analysis, Places, Stream, analyses};
 use crate::conditions::{self, Scope, Violations};
+use crate::connection::Connection;
 use crate::counts::{Counts, Total};
 use crate::input::Inputs;
 use crate::kind::{Kind, NEW_ORDERS_MAX};
@@ -22,6 +24,7 @@ use experiment::{
     Configuration, Declaration, ExampleLevels, Invalid, Kind as Values, OtherName, choice, settings,
 };
 use observations::{Event, Fact, FactName, Observations, Response};
+use statistics::mean;
 use work::{SharedTables, Statement, Work};
 
 /// The order entry probe.
@@ -68,8 +71,12 @@ settings! {
     /// Keying and thinking times as a multiple of the specified ones. 1: the specification; 0: a
     /// closed loop, in which each connection starts its next transaction immediately.
     pub PACE: f64 = "workload.pace", Values::Number { min: 0.0, max: 100.0 }, "0";
-    /// Terminals, which connections share. Default: 10 for each warehouse.
-    pub TERMINALS: Option<u32> = "workload.terminals", Values::Count { min: 1, max: 1_000_000 };
+    /// Terminals, which connections share; 0: analytics alone. Default: 10 for each warehouse.
+    pub TERMINALS: Option<u32> = "workload.terminals", Values::Count { min: 0, max: 1_000_000 };
+    /// Streams of analytical queries on the same tables at the same time, each on a connection of
+    /// its own; 0: order entry alone.
+    pub ANALYTICS: u32 =
+        "workload.analytics", Values::Count { min: 0, max: 1_000 }, "0" => Concurrency;
     /// Transactions in the measurement by all connections. Give this or workload.duration.
     pub TRANSACTIONS: Option<u64> =
         "workload.transactions", Values::Count { min: 1, max: 1_000_000_000_000 } => Measurement;
@@ -90,6 +97,14 @@ pub const CONSTANT: observations::FactFamily = observations::FactFamily::new("co
 pub const CHECKPOINTS: FactName = FactName::new("checkpoints", "");
 /// Warehouses that were checked after the trial.
 pub const CHECKED: FactName = FactName::new("warehouses_checked", "");
+/// Seconds in which analytical queries were finished after the terminals had ended.
+pub const TAIL: FactName = FactName::new("analytics_tail", "s");
+/// Analytical queries that were answered.
+pub const QUERIES: FactName = FactName::new("analytics_queries", "queries");
+/// Name of the response with the geometric mean of the mean times of the queries.
+pub const ANALYTICS_TIME: &str = "analytics_time";
+/// Name of the response that order entry is compared on.
+pub const NEW_ORDERS: &str = "new_orders";
 /// Warehouses of the tables.
 pub const WAREHOUSES_LOADED: FactName = FactName::new("warehouses", "");
 
@@ -128,7 +143,8 @@ impl Probe for OrderEntry {
     }
 
     fn connections(&self, configuration: &Configuration) -> u32 {
-        configuration.get(CONNECTIONS)
+        let Shares { terminals, streams } = Shares::from_configuration(configuration);
+        terminals + streams
     }
 
     fn footprint(&self, configuration: &Configuration) -> Footprint {
@@ -155,7 +171,16 @@ impl Probe for OrderEntry {
                 "the procedures are written for postgres and mariadb only; set it to client";
             invalid.push(Invalid::new(LOGIC.path(), message));
         }
-        let (terminals, connections) = (terminals(configuration), configuration.get(CONNECTIONS));
+        let Shares { terminals: connections, streams } = Shares::from_configuration(configuration);
+        if connections + streams == 0 {
+            let message = "0 terminals and no streams of analytics do nothing; give one of them";
+            invalid.push(Invalid::new(TERMINALS.path(), message));
+        }
+        if streams > 0 && configuration.get(TRANSACTIONS).is_some() {
+            let message = "streams of analytics have no number of transactions; give duration";
+            invalid.push(Invalid::new(TRANSACTIONS.path(), message));
+        }
+        let terminals = terminals(configuration);
         if configuration.get(PACE) > 0.0 && connections > terminals {
             let message = format!(
                 "{connections} connections for {terminals} terminals; with workload.pace, \
@@ -175,26 +200,27 @@ impl Probe for OrderEntry {
             execute(context, Statement::Text(statement))?;
         }
         let before = answer(context, NEXT_ORDERS)?;
-        let pace = configuration.get(PACE);
+        let shares = Shares::from_configuration(configuration);
         let constants = Constants::from_seed(seed);
-        let plan = LoadPlan {
-            kinds: Kind::ALL.iter().map(|kind| kind.profile().name.to_owned()).collect(),
-            statements: recorded(procedures),
-            tries_max: configuration.get(MAX_TRIES),
-            intends: pace > 0.0,
-            ..LoadPlan::from_context(context, TRANSACTIONS)
-        };
+        let plan = load_plan(context, shares, procedures);
         let own = Plan {
             inputs: Inputs { size, constants },
             terminals: terminals(configuration),
-            connections: plan.connections,
+            connections: shares.terminals,
             procedures,
-            pace,
+            pace: configuration.get(PACE),
             seed: context.seed,
             total: Total::default(),
         };
+        let places = shares.places(&plan);
         let (mut seen, used) =
-            drive_counting(context, &plan, |number| Terminals::new(own.clone(), number))?;
+            drive_counting(context, &plan, |number| match number.checked_sub(shares.terminals) {
+                None => Connection::Terminals(Box::new(Terminals::new(own.clone(), number))),
+                Some(stream) => {
+                    let stream = Stream::new(places, context.seed, stream, own.total.clone());
+                    Connection::Stream(Box::new(stream))
+                }
+            })?;
         let counts = own.total.counts();
         let stored = answer(context, NEXT_ORDERS)? - before;
         let committed = counts.committed_ever;
@@ -202,19 +228,84 @@ impl Probe for OrderEntry {
             return Err(ProbeError::study(Disagreement { committed, stored }));
         }
         let checked = check(context, size)?;
-        add_responses(&mut seen, &counts, pace);
-        seen.warnings.extend(steady::warning(&seen));
+        if shares.streams > 0 {
+            add_analytics(&mut seen, &counts);
+        }
+        if shares.terminals > 0 {
+            let worked_s = shares.worked_s(&seen, &counts);
+            add_responses(&mut seen, &counts, worked_s);
+            seen.warnings.extend(steady::warning(&seen, worked_s));
+            seen.facts.extend(counts.facts(procedures.is_none()));
+        }
+        if shares.streams == 0 && own.pace == 0.0 {
+            add_cpu(&mut seen);
+        }
         seen.facts.extend(used.checkpoints.map(|count| CHECKPOINTS.record(count as f64)));
         seen.facts.push(LOAD_S.record(load_s));
         seen.facts.push(CHECKED.record(checked as f64));
         seen.facts.push(WAREHOUSES_LOADED.record(size.warehouses as f64));
         seen.facts.extend(constants_of(constants));
-        if pace > 0.0 {
+        if own.pace > 0.0 && shares.terminals > 0 {
             let each = f64::from(own.terminals) / (DISTRICTS * size.warehouses) as f64;
-            seen.facts.push(BOUND.record(NEW_ORDERS_MAX * each / pace));
+            seen.facts.push(BOUND.record(NEW_ORDERS_MAX * each / own.pace));
         }
-        seen.facts.extend(counts.facts(procedures.is_none()));
         Ok(seen)
+    }
+}
+
+/// The connections of a trial: first those with terminals, then the streams of queries.
+#[derive(Debug, Clone, Copy)]
+struct Shares {
+    terminals: u32,
+    streams: u32,
+}
+
+impl Shares {
+    fn from_configuration(configuration: &Configuration) -> Self {
+        let has_terminals = configuration.get(TERMINALS) != Some(0);
+        let terminals = if has_terminals { configuration.get(CONNECTIONS) } else { 0 };
+        Self { terminals, streams: configuration.get(ANALYTICS) }
+    }
+
+    /// Where the queries are, which are the last ones of each list.
+    fn places(self, plan: &LoadPlan) -> Places {
+        let queries = if self.streams > 0 { ANALYSES.len() } else { 0 };
+        Places {
+            kind: plan.kinds.len() - queries,
+            statement: plan.statements.len() - queries,
+            operation: operations().len(),
+        }
+    }
+
+    /// Seconds in which terminals worked, with the flush at the end: streams finish their last
+    /// queries later.
+    fn worked_s(self, seen: &Observations, counts: &Counts) -> f64 {
+        if self.streams == 0 {
+            return seen.elapsed_s;
+        }
+        counts.terminals.seconds() + seen.response("flush").unwrap_or(0.0)
+    }
+}
+
+/// The load of both kinds of connections, as far as there are such.
+fn load_plan(context: &TrialContext<'_>, shares: Shares, procedures: Option<Language>) -> LoadPlan {
+    let configuration = context.configuration;
+    let (mut kinds, mut statements) = (Vec::new(), Vec::new());
+    if shares.terminals > 0 {
+        kinds.extend(Kind::ALL.iter().map(|kind| kind.profile().name.to_owned()));
+        statements = recorded(procedures);
+    }
+    if shares.streams > 0 {
+        kinds.extend(ANALYSES.iter().map(|own| own.label.to_owned()));
+        statements.extend(ANALYSES.iter().map(Analysis::recorded));
+    }
+    LoadPlan {
+        connections: shares.terminals + shares.streams,
+        kinds,
+        statements,
+        tries_max: configuration.get(MAX_TRIES),
+        intends: configuration.get(PACE) > 0.0 && shares.terminals > 0,
+        ..LoadPlan::from_context(context, TRANSACTIONS)
     }
 }
 
@@ -248,10 +339,14 @@ fn load(context: &TrialContext<'_>, size: Size, seed: u64) -> Result<f64, ProbeE
     );
     let data =
         SharedTables { identity, tables: tables.len(), bytes: size.row_bytes(), changed: true };
+    let mut operations = operations();
+    if context.configuration.get(ANALYTICS) > 0 {
+        operations.extend(analyses());
+    }
     let work = Work {
         fills: fills(&tables, size, seed),
         tables,
-        operations: operations(),
+        operations,
         data: Some(data),
         ..Work::default()
     };
@@ -294,11 +389,11 @@ impl From<Violations> for Failure {
 
 /// Adds new orders a minute, in front: what configurations are compared on. Then the percentile of
 /// each kind that the specification limits.
-fn add_responses(seen: &mut Observations, counts: &Counts, pace: f64) {
-    if seen.elapsed_s > 0.0 {
-        let minute = 60.0 / seen.elapsed_s;
+fn add_responses(seen: &mut Observations, counts: &Counts, worked_s: f64) {
+    if worked_s > 0.0 {
+        let minute = 60.0 / worked_s;
         let rate =
-            Response::higher("new_orders", "new orders/min", counts.committed() as f64 * minute);
+            Response::higher(NEW_ORDERS, "new orders/min", counts.committed() as f64 * minute);
         seen.responses.insert(0, rate.in_steps_of(minute));
     }
     for kind in Kind::ALL {
@@ -309,9 +404,35 @@ fn add_responses(seen: &mut Observations, counts: &Counts, pace: f64) {
             seen.responses.push(response);
         }
     }
+}
+
+/// Adds the time of the analytical queries, in front, where each was answered at least once, and
+/// their rate.
+fn add_analytics(seen: &mut Observations, counts: &Counts) {
+    let logarithm = |own: &Analysis| {
+        let histogram = seen.latency(&format!("transaction: {}", own.label))?;
+        let mean_s = histogram.min_mean_max_ns().1 / 1e9;
+        (!histogram.is_empty() && mean_s > 0.0).then(|| mean_s.ln())
+    };
+    let logarithms: Option<Vec<f64>> = ANALYSES.iter().map(logarithm).collect();
+    if let Some(logarithms) = logarithms {
+        let mean_s = mean(&logarithms).exp();
+        seen.responses.insert(0, Response::lower(ANALYTICS_TIME, "s", mean_s));
+    }
+    let streams_s = counts.streams.seconds();
+    if streams_s > 0.0 {
+        let rate = counts.queries as f64 * 60.0 / streams_s;
+        seen.responses.push(Response::higher("analytics_rate", "queries/min", rate));
+    }
+    seen.facts.push(QUERIES.record(counts.queries as f64));
+    seen.facts.extend(counts.streams.ends_after(counts.terminals).map(|own| TAIL.record(own)));
+}
+
+/// Adds the CPU time of the engine for a transaction. Of a server by URL on another machine it is
+/// unknown.
+fn add_cpu(seen: &mut Observations) {
     let transactions = seen.work.amount as f64;
-    // Of a server by URL on another machine the CPU time is unknown.
-    if transactions > 0.0 && seen.time.cpu_s > 0.0 && pace == 0.0 {
+    if transactions > 0.0 && seen.time.cpu_s > 0.0 {
         let each_us = seen.time.cpu_s / transactions * 1e6;
         seen.responses.push(Response::lower("cpu_per_transaction", "us/transaction", each_us));
     }

@@ -5,21 +5,22 @@ use statistics::change_points::change_points;
 use statistics::mean;
 
 /// A warning for each trial whose throughput by interval has a change point (E-divisive, 5 %): its
-/// figures are means of two states, and depend on the length of the measurement.
-pub fn warning(seen: &Observations) -> Option<Warning> {
+/// figures are means of two states, and depend on the length of the measurement. Terminals worked
+/// for `worked_s` of it.
+pub fn warning(seen: &Observations, worked_s: f64) -> Option<Warning> {
     let series = seen.series.iter().find(|own| own.name == "throughput")?;
     if series.interval_s <= 0.0 {
         return None;
     }
     let warmup = (-series.start_s / series.interval_s).round() as usize;
     // The last interval is cut short and has fewer transactions to average.
-    let whole = (seen.elapsed_s / series.interval_s) as usize;
+    let whole = (worked_s / series.interval_s) as usize;
     let measured: Vec<f64> = series.values.iter().copied().skip(warmup).take(whole).collect();
     let first = change_points(&measured).iter().map(|change| change.at).min()?;
     let detail = format!(
         "throughput changed after {} of {} s, from {} to {} {}",
         number::figure(first as f64 * series.interval_s),
-        number::figure(seen.elapsed_s),
+        number::figure(worked_s),
         number::figure(mean(&measured[..first])),
         number::figure(mean(&measured[first..])),
         series.unit
@@ -29,8 +30,11 @@ pub fn warning(seen: &Observations) -> Option<Warning> {
 
 #[cfg(test)]
 mod tests {
-    use super::warning;
-    use observations::{Observations, Series};
+    use observations::{Observations, Series, Warning};
+
+    fn warning(seen: &Observations) -> Option<Warning> {
+        super::warning(seen, seen.elapsed_s)
+    }
 
     /// Five intervals of ramp-up, then these; the last one is cut short.
     fn seen(values: impl Iterator<Item = f64>) -> Observations {

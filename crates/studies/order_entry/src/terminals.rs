@@ -178,6 +178,7 @@ impl Workload for Terminals {
     }
 
     fn due_ns(&mut self, now_ns: u64) -> Option<u64> {
+        self.counts.terminals.note(now_ns);
         if self.plan.pace == 0.0 {
             return None;
         }

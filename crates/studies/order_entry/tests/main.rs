@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod killed;
+mod mixed;
 mod statements;
 mod support;
 mod terminals;

@@ -29,11 +29,12 @@ fn engines_write_the_statements_of_the_reference() {
         ("sqlserver", &MssqlDialect::default()),
     ];
     let mut written = String::new();
-    for (place, operation) in order_entry::operations().iter().enumerate() {
+    let operations = order_entry::operations().into_iter().chain(order_entry::analyses());
+    for (place, operation) in operations.enumerate() {
         writeln!(written, "{}", place + 1).unwrap();
         let mut lines: Vec<(String, String)> = Vec::new();
         for (engine, dialect) in dialects {
-            let sql = dialect.statement(operation, &Work::default()).unwrap();
+            let sql = dialect.statement(&operation, &Work::default()).unwrap();
             match lines.iter_mut().find(|(_, own)| *own == sql) {
                 Some((engines, _)) => write!(engines, ", {engine}").unwrap(),
                 None => lines.push((engine.to_owned(), sql)),
