@@ -1,7 +1,7 @@
 use crate::{
     Altering, ColumnMethods, ColumnStore, DatabaseFiles, EngineError, Explainer, FileQueries,
-    FileTarget, Planned, Plans, Prerequisites, Recovery, Results, ServerProcess, Servers,
-    StatementLogs, Tables, WaitType,
+    FileTarget, Optimizer, Planned, Plans, Prerequisites, Recovery, Results, ServerProcess,
+    Servers, StatementLogs, Tables, WaitType,
 };
 use experiment::{Configuration, Declaration, DurabilityRule, ExampleLevels, Invalid, choice};
 use observations::{EngineVersion, Fact, Operation, TimeUse, Wait, WaitedResource};
@@ -76,6 +76,10 @@ pub trait Engine: Send + Sync {
     }
     /// The formats of its execution plans, where it writes any that are read from files.
     fn plans(&self) -> Option<&dyn Plans> {
+        None
+    }
+    /// Its query optimizer, where its plans can be explained with estimates in a session.
+    fn optimizer(&self) -> Option<&'static Optimizer> {
         None
     }
     /// The rules by which texts of its statements are compared and indexes advised; of engines

@@ -8,6 +8,7 @@
 //! - [`server`]: servers by URL, observed and surveyed
 //! - [`query_reader`]: their statements and plans; [`plan_files`]: plans in files
 //! - [`dialect`]: tables and operations as SQL; [`planned`]: plans of the user's statements
+//! - [`optimizer`]: alternatives of plans that can be forced, and statistics
 //! - [`setup`]: tables that a user's SQL or dump makes; [`compression`] of columns
 //! - [`cache`]: files kept between runs; `parquet` and `sample`: Parquet files of tables
 
@@ -20,6 +21,7 @@ mod error;
 mod facets;
 pub mod file_set;
 pub mod open_files;
+pub mod optimizer;
 pub mod parquet;
 pub mod plan_files;
 pub mod planned;
@@ -47,6 +49,7 @@ pub use facets::{
     Recovery, ServerProcess, Tables,
 };
 pub use file_set::{FileSet, Role};
+pub use optimizer::Optimizer;
 pub use planned::{NoPlan, PlanRequest, Planned};
 pub use plans::Plans;
 pub use preflight::{Footprint, Need, Preflight, Space};

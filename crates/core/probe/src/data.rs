@@ -3,7 +3,9 @@
 use crate::{ProbeError, Target, TrialContext};
 use datasets::{DataSet, Size};
 use engine::file_set::VOLUME;
-use engine::{Ability, Answer, Compressed, EngineError, EngineUse, Explained, Planned, Results};
+use engine::{
+    Ability, Answer, Compressed, ConnectionSet, EngineError, EngineUse, Explained, Planned, Results,
+};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::{Event, Fact, FactFamily, FactName, Observations, QueryPlan, Response, number};
@@ -417,9 +419,21 @@ pub fn execute(
     context: &TrialContext<'_>,
     statement: Statement<'_>,
 ) -> Result<Vec<Results>, ProbeError> {
+    run(context, context.instance.connect(1)?.as_mut(), 0, statement)
+}
+
+/// Runs a statement on one of these connections, from 0, and waits for its results.
+///
+/// # Errors
+/// When the engine refuses or the trial is asked to stop.
+pub fn run(
+    context: &TrialContext<'_>,
+    connections: &mut dyn ConnectionSet,
+    index: usize,
+    statement: Statement<'_>,
+) -> Result<Vec<Results>, ProbeError> {
     let mut answers = Vec::<Answer>::new();
-    let mut connections = context.instance.connect(1)?;
-    connections.send(0, &Request::Execute { statement, parameters: &[], results: true })?;
+    connections.send(index, &Request::Execute { statement, parameters: &[], results: true })?;
     while answers.is_empty() {
         if context.cancel.is_cancelled() {
             return Err(EngineError::Cancelled.into());

@@ -1,6 +1,8 @@
 use crate::data;
 use conductor::LoadError;
-use engine::{Ability, CacheState, Engine, EngineError, Footprint, Instance, NoPlan, PlanRequest};
+use engine::{
+    Ability, CacheState, Engine, EngineError, Footprint, Instance, NoPlan, Optimizer, PlanRequest,
+};
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid, OtherName};
 use observations::{Event, Observations};
 use std::path::PathBuf;
@@ -99,18 +101,24 @@ pub trait SetUp: Send {
 }
 
 /// The target that a probe plans for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Target {
     /// Abilities of the engine.
     pub abilities: &'static [Ability],
     /// The state that caches are brought into when measuring begins.
     pub cache: CacheState,
+    /// The engine's query optimizer, where its plans can be forced.
+    pub optimizer: Option<&'static Optimizer>,
 }
 
 impl Target {
     /// Describes an engine with these settings.
     pub fn for_engine(engine: &dyn Engine, configuration: &Configuration) -> Self {
-        Self { abilities: engine.abilities(), cache: CacheState::from_configuration(configuration) }
+        Self {
+            abilities: engine.abilities(),
+            cache: CacheState::from_configuration(configuration),
+            optimizer: engine.optimizer(),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::server::variables::{self, Variable, is_in_force, option_line, path, r
 use super::settings::{OPTION_FILE, URL, server_settings};
 use super::{CONNECTING, MariaDb, failed_at, global_status};
 use crate::client::{Client, Config};
-use engine::EngineError;
+use engine::{Altering, EngineError};
 use experiment::Configuration;
 use observations::fnv1a;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,16 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use work::Cancel;
+
+impl Altering for MariaDb {
+    fn apply(&self, configuration: &Configuration) -> Result<String, EngineError> {
+        servers::applied::apply::<Self>(configuration)
+    }
+
+    fn undo(&self, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
+        servers::applied::undo::<Self>(configurations)
+    }
+}
 
 /// The group of an option file that MariaDB's and MySQL's servers read.
 const GROUP: &str = "[mysqld]";

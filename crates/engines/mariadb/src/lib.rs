@@ -30,6 +30,7 @@ mod host;
 mod instance;
 mod kept;
 mod load;
+mod optimizer;
 mod plan_reader;
 mod preflight;
 mod queries;
@@ -143,18 +144,12 @@ impl Engine for MariaDb {
         Some(&statement_log::Logs)
     }
 
+    fn optimizer(&self) -> Option<&'static engine::Optimizer> {
+        Some(&optimizer::OPTIMIZER)
+    }
+
     fn statement_rules(&self) -> Option<&'static Rules> {
         Some(&statement_rules::RULES)
-    }
-}
-
-impl Altering for MariaDb {
-    fn apply(&self, configuration: &Configuration) -> Result<String, EngineError> {
-        servers::applied::apply::<Self>(configuration)
-    }
-
-    fn undo(&self, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
-        servers::applied::undo::<Self>(configurations)
     }
 }
 

@@ -8,7 +8,7 @@ use super::server::settings::{Known, check, load_time, read_back};
 use super::settings::{URL, server_settings};
 use super::{Postgres, failed_at, is_local};
 use crate::client::{Client, Config, quote_identifier, quote_literal};
-use engine::EngineError;
+use engine::{Altering, EngineError};
 use experiment::Configuration;
 use serde::{Deserialize, Serialize};
 use servers::altered::{self, ALLOW_RESTART, Alter, Change, NEEDS_RESTART, Scope, restart};
@@ -17,6 +17,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use work::Cancel;
+
+impl Altering for Postgres {
+    fn apply(&self, configuration: &Configuration) -> Result<String, EngineError> {
+        servers::applied::apply::<Self>(configuration)
+    }
+
+    fn undo(&self, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
+        servers::applied::undo::<Self>(configurations)
+    }
+}
 
 /// Where `ALTER SYSTEM` writes to.
 const AUTO_CONF: &str = "postgresql.auto.conf";

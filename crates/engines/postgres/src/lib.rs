@@ -30,6 +30,7 @@ mod host;
 mod instance;
 mod kept;
 mod load;
+mod optimizer;
 mod own_database;
 mod plan_reader;
 mod preflight;
@@ -152,6 +153,10 @@ impl Engine for Postgres {
         Some(&statement_log::Logs)
     }
 
+    fn optimizer(&self) -> Option<&'static engine::Optimizer> {
+        Some(&optimizer::OPTIMIZER)
+    }
+
     fn statement_rules(&self) -> Option<&'static Rules> {
         Some(&statement_rules::RULES)
     }
@@ -160,16 +165,6 @@ impl Engine for Postgres {
 impl ColumnMethods for Postgres {
     fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
         compression::validate(configuration, tables)
-    }
-}
-
-impl Altering for Postgres {
-    fn apply(&self, configuration: &Configuration) -> Result<String, EngineError> {
-        servers::applied::apply::<Self>(configuration)
-    }
-
-    fn undo(&self, configurations: &[&Configuration]) -> Result<Vec<String>, EngineError> {
-        servers::applied::undo::<Self>(configurations)
     }
 }
 

@@ -8,6 +8,7 @@ mod database_files;
 mod dialect;
 mod explain;
 mod instance;
+mod optimizer;
 mod plan_steps;
 mod pragma;
 mod queries;
@@ -21,17 +22,16 @@ mod wait_type;
 
 pub use database_files::SqliteFiles;
 pub use dialect::SqliteDialect;
+use engine::WaitType;
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use engine::{Ability, CacheState, Engine, EngineError, Folders, Host};
 use engine::{DatabaseFiles, FileQueries, Prerequisites, SettingsForm};
-use engine::{Need, Preflight, WaitType};
 use experiment::durability::DURABILITY;
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid, Kind, Value};
 use experiment::{choice, settings};
 use instance::SqliteHost;
 use observations::EngineVersion;
 use statements::Rules;
-use std::collections::HashSet;
 use work::Stop;
 
 /// Attached files that SQLite can hold at most, however it was built; `main` comes on top.
@@ -157,30 +157,16 @@ impl Engine for Sqlite {
         Some(self)
     }
 
+    fn optimizer(&self) -> Option<&'static engine::Optimizer> {
+        Some(&optimizer::OPTIMIZER)
+    }
+
     fn statement_rules(&self) -> Option<&'static Rules> {
         Some(&statement_rules::RULES)
     }
 
     fn file_queries(&self) -> Option<&dyn FileQueries> {
         Some(&SqliteFiles)
-    }
-}
-
-impl Prerequisites for Sqlite {
-    fn missing(&self, _: &Configuration) -> Option<String> {
-        None
-    }
-
-    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, _: &Stop) -> Preflight {
-        let (mut found, mut tried) = (Preflight::default(), HashSet::new());
-        for need in needs {
-            found.needs(need.of_rows(&need.configuration.get(VOLUME), folders));
-            let pragmas = pragma::from_settings(need.configuration);
-            if tried.insert(format!("{pragmas:?}")) {
-                found.invalid.extend(pragma::refused(&pragmas));
-            }
-        }
-        found
     }
 }
 

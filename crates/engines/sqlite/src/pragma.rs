@@ -1,11 +1,31 @@
 //! PRAGMAs as settings: checked before anything runs, applied, and read back.
 
-use super::failed;
 use super::session::text_of;
+use super::{Sqlite, VOLUME, failed};
 use Form::{Number, Position, Switch, Word};
-use engine::{EngineError, SettingsForm};
+use engine::{EngineError, Folders, Need, Preflight, Prerequisites, SettingsForm};
 use experiment::{Configuration, DurabilityRule, Invalid, Value};
 use rusqlite::Connection;
+use std::collections::HashSet;
+use work::Stop;
+
+impl Prerequisites for Sqlite {
+    fn missing(&self, _: &Configuration) -> Option<String> {
+        None
+    }
+
+    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, _: &Stop) -> Preflight {
+        let (mut found, mut tried) = (Preflight::default(), HashSet::new());
+        for need in needs {
+            found.needs(need.of_rows(&need.configuration.get(VOLUME), folders));
+            let pragmas = from_settings(need.configuration);
+            if tried.insert(format!("{pragmas:?}")) {
+                found.invalid.extend(refused(&pragmas));
+            }
+        }
+        found
+    }
+}
 
 /// How a PRAGMA's value is written and read back.
 #[derive(Debug, Clone, Copy)]

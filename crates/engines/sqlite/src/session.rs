@@ -155,6 +155,8 @@ impl SqliteSession {
         let mut done = Done::default();
         let keeps_rows = match statement {
             Statement::Operation(operation) => self.operations[operation].keeps_rows,
+            // A plan has a row for each step.
+            Statement::Text(text) => text.starts_with("EXPLAIN "),
             _ => false,
         };
         let mut run_to_end = |statement: &mut rusqlite::Statement<'_>| {

@@ -2,7 +2,7 @@
 
 use super::outcome::{ClientReport, Finished};
 use super::plan::{Arrivals, LoadPlan, Started, Step, Turns, Workload};
-use crate::{ProbeError, TrialContext};
+use crate::{ProbeError, TrialContext, data};
 use conductor::Stage;
 use engine::{Ability, Answer, ConnectionSet, EngineError};
 use observe::{Clock, ThreadClock, ThreadTimes, ThreadUse};
@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
-use work::Request;
+use work::{Request, Statement};
 
 /// Tries of a transaction that follow each other immediately.
 const TRIES_AT_ONCE: u64 = 4;
@@ -120,7 +120,12 @@ impl<'a, W: Workload> Client<'a, W> {
     ) -> Result<Finished, ProbeError> {
         let connections = share(plan.connections, stage.lane as u32, threads);
         let before_ns = clock.now_ns();
-        let connection_set = context.instance.connect(connections.len() as u32)?;
+        let mut connection_set = context.instance.connect(connections.len() as u32)?;
+        for index in 0..connections.len() {
+            for sql in &plan.session {
+                data::run(context, connection_set.as_mut(), index, Statement::Text(sql))?;
+            }
+        }
         let connect_ns = clock.now_ns() - before_ns;
         // Scripted sessions have a clock each; real ones share one, so that their times compare.
         let own = connection_set.clock();

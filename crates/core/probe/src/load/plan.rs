@@ -76,6 +76,8 @@ pub struct LoadPlan {
     pub tries_max: u64,
     /// Seed of the arrivals.
     pub seed: u64,
+    /// Statements that each connection runs once, before the warm-up.
+    pub session: Vec<String>,
 }
 
 /// The unit of work of a load that counts its transactions.
@@ -106,6 +108,7 @@ impl LoadPlan {
             statements: Vec::new(),
             tries_max: 1,
             seed: context.seed,
+            session: Vec::new(),
         }
     }
 

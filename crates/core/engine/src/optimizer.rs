@@ -1,0 +1,101 @@
+//! An engine's query optimizer as plain data: how its plans are asked for with their estimates, the
+//! alternatives that a session can be made to use, and the cost formulas of its documentation.
+
+use crate::Results;
+use plans::{Plan, PlanError};
+
+/// An engine's query optimizer. In texts, `{table}`, `{column}`, `{index}` and `{sample}` stand for
+/// the names and figures that [`filled`] puts there.
+pub struct Optimizer {
+    /// The words before a statement that explain it with estimates, in one row.
+    pub explain: &'static str,
+    /// The words before a statement that run it and count the rows of each operator; `None`: the
+    /// engine does not count them.
+    pub analyze: Option<&'static str>,
+    /// Reads the plan of an answer to either.
+    pub read: fn(&Results) -> Result<Plan, PlanError>,
+    /// The ways to read a table that a session or a statement can be made to use.
+    pub alternatives: &'static [Alternative],
+    /// The ways that its plans have and that cannot be forced, a sentence each.
+    pub unforced: &'static [&'static str],
+    /// Statements after which a session cannot change tables; empty where the engine has none.
+    pub read_only: &'static [&'static str],
+    /// A query for the name of an index that begins with a column; one row or none.
+    pub index: &'static str,
+    /// How statistics are gathered.
+    pub statistics: Statistics,
+    /// The documented cost formulas, where they say when a plan changes.
+    pub formulas: Option<&'static dyn CostFormulas>,
+}
+
+/// A way to read a table that can be forced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Alternative {
+    /// Its name in experiment files: `scan`, `index`.
+    pub name: &'static str,
+    /// True if it reads all of the table.
+    pub is_scan: bool,
+    /// Settings of the session.
+    pub session: &'static [&'static str],
+    /// The hint behind the name of the table; empty where a session is enough.
+    pub hint: &'static str,
+    /// The engine's name of the operator that a plan then has, or the beginning of its name and
+    /// detail.
+    pub operator: &'static str,
+}
+
+/// How an engine gathers statistics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Statistics {
+    /// Statements that gather those of a table.
+    pub gather: &'static [&'static str],
+    /// Statements that set the size of the sample; empty where it is fixed.
+    pub sample: &'static [&'static str],
+    /// Statements that declare statistics of several columns (`{columns}`); empty where the engine
+    /// has none.
+    pub extended: &'static [&'static str],
+}
+
+/// The documented formulas of an engine's costs for one table, one predicate on an indexed column
+/// and no parallelism.
+pub trait CostFormulas: Sync {
+    /// Name of the cost constant that moves the crossover: `random_page_cost`.
+    fn constant(&self) -> &'static str;
+    /// The query for the figures that the formulas need; one row.
+    fn figures(&self) -> &'static str;
+    /// The constant's value among these figures.
+    fn value(&self, figures: &[Option<String>]) -> Option<f64>;
+    /// Another value, on which a prediction is tested: the one for the other kind of storage.
+    fn other_value(&self, value: f64) -> f64;
+    /// The statement that gives the constant another value in a session.
+    fn set(&self, value: f64) -> String;
+    /// Rows of the predicate from which on a scan of the table is the cheapest plan, with this
+    /// value of the constant; `None` where figures are missing, or a scan is never cheapest.
+    fn crossover_rows(&self, figures: &[Option<String>], value: f64) -> Option<f64>;
+}
+
+/// Puts names into a text of an [`Optimizer`].
+pub fn filled(text: &str, names: &[(&str, &str)]) -> String {
+    names
+        .iter()
+        .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+}
+
+impl Optimizer {
+    /// The alternative with this name.
+    pub fn alternative(&self, name: &str) -> Option<&'static Alternative> {
+        self.alternatives.iter().find(|own| own.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::filled;
+
+    #[test]
+    fn names_are_put_into_texts() {
+        let names = [("table", "t"), ("column", "a")];
+        assert_eq!(filled("ANALYZE {table} ({column})", &names), "ANALYZE t (a)");
+        assert_eq!(filled("SELECT '{}'", &names), "SELECT '{}'");
+    }
+}

@@ -1,0 +1,47 @@
+//! The optimizer of MariaDB and MySQL as plain data
+//! (<https://mariadb.com/kb/en/index-hints-how-to-force-query-plans/>).
+
+use crate::plan_reader::JsonPlans;
+use engine::optimizer::{Alternative, Optimizer, Statistics};
+use engine::{Plans as _, Results};
+use plans::{Plan, PlanError};
+
+/// The optimizer.
+pub static OPTIMIZER: Optimizer = Optimizer {
+    explain: "EXPLAIN FORMAT=JSON ",
+    analyze: Some("ANALYZE FORMAT=JSON "),
+    read,
+    alternatives: &[
+        Alternative {
+            name: "scan",
+            is_scan: true,
+            session: &[],
+            hint: " USE INDEX ()",
+            operator: "Table: ALL",
+        },
+        Alternative {
+            name: "index",
+            is_scan: false,
+            session: &[],
+            hint: " FORCE INDEX ({index})",
+            operator: "Table: r",
+        },
+    ],
+    unforced: &["MariaDB and MySQL cannot be made to sort row addresses before they fetch rows \
+         (multi-range read): optimizer_switch permits it, and the optimizer decides by cost."],
+    read_only: &["SET SESSION TRANSACTION READ ONLY"],
+    index: "SELECT concat('`', index_name, '`') FROM information_schema.statistics WHERE \
+            table_schema = database() AND table_name = '{table}' AND column_name = '{column}' AND \
+            seq_in_index = 1 LIMIT 1",
+    statistics: Statistics {
+        gather: &["ANALYZE TABLE {table}"],
+        sample: &["ALTER TABLE {table} STATS_SAMPLE_PAGES = {sample}"],
+        extended: &[],
+    },
+    formulas: None,
+};
+
+fn read(results: &Results) -> Result<Plan, PlanError> {
+    let text = results.last.first().and_then(Option::as_deref).unwrap_or_default();
+    JsonPlans.read_one(text)
+}

@@ -1,0 +1,52 @@
+//! SQLite's query planner as plain data (<https://www.sqlite.org/queryplanner.html>).
+
+use crate::plan_steps::{Step, plan_of_steps};
+use engine::Results;
+use engine::optimizer::{Alternative, Optimizer, Statistics};
+use plans::{Plan, PlanError};
+
+/// The planner.
+pub static OPTIMIZER: Optimizer = Optimizer {
+    explain: "EXPLAIN QUERY PLAN ",
+    analyze: None,
+    read,
+    alternatives: &[
+        Alternative {
+            name: "scan",
+            is_scan: true,
+            session: &[],
+            hint: " NOT INDEXED",
+            operator: "SCAN",
+        },
+        Alternative {
+            name: "index",
+            is_scan: false,
+            session: &[],
+            hint: " INDEXED BY {index}",
+            operator: "SEARCH",
+        },
+    ],
+    unforced: &["SQLite's plans have no estimates, so that estimated rows are unknown."],
+    read_only: &["PRAGMA query_only = ON"],
+    index: "SELECT '\"' || l.name || '\"' FROM pragma_index_list('{table}') AS l JOIN \
+            pragma_index_info(l.name) AS i WHERE i.seqno = 0 AND i.name = '{column}' LIMIT 1",
+    statistics: Statistics {
+        gather: &["ANALYZE {table}"],
+        sample: &["PRAGMA analysis_limit = {sample}"],
+        extended: &[],
+    },
+    formulas: None,
+};
+
+fn read(results: &Results) -> Result<Plan, PlanError> {
+    let cell = |row: &[Option<String>], at: usize| row.get(at).cloned().flatten();
+    let number = |row: &[Option<String>], at| cell(row, at).and_then(|own| own.parse().ok());
+    let rows = results.before.iter().chain([&results.last]);
+    let steps: Vec<Step> = rows
+        .filter_map(|row| {
+            let (id, parent) = (number(row, 0)?, number(row, 1)?);
+            Some(Step { id, parent, detail: cell(row, 3)? })
+        })
+        .collect();
+    plan_of_steps(&steps, str::to_owned)
+}
