@@ -51,6 +51,10 @@ studies! {
         probe: decision_support::DecisionSupport, analysis: decision_support::STUDY,
         sections: decision_support::SECTIONS,
     }
+    {
+        probe: optimizer::OptimizerProbe, analysis: optimizer::STUDY,
+        sections: optimizer::SECTIONS,
+    }
     { probe: lookup::Lookup, analysis: lookup::STUDY, }
     { probe: update::Update, analysis: update::STUDY, }
     {

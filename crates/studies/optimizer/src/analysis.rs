@@ -1,0 +1,381 @@
+//! The crossover by time: from which selectivity on a scan takes less time than the alternatives,
+//! and the cost of the optimizer's choice in between.
+//!
+//! Each block gives one crossover: times of a scan and of the best other alternative are compared
+//! at each selectivity, and between two of them the logarithm of their ratio is interpolated over
+//! the logarithm of the selectivity. The interval is over the blocks.
+
+use crate::facts::{
+    BY_FORMULAS, BY_PLANS, CANCELLED, CHANGES_ESTIMATED, FIRST_PLAN, FORCED, PLAN_CHANGES,
+    PLAN_CROSSOVER, UNFORCED,
+};
+use crate::probe::{OptimizerProbe, VARIED};
+use crate::settings::{ALTERNATIVE, CHOSEN, SELECTIVITY};
+use ::probe::Probe as _;
+use analysis::{Estimate, Interval, Summary};
+use observations::{Direction, Observations};
+use serde::Serialize;
+use statistics::mean;
+use std::collections::BTreeMap;
+
+/// The alternative that reads all of the table.
+const SCAN: &str = "scan";
+
+/// The crossover of configurations that differ in selectivity and alternative only.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Crossover {
+    /// Label of what they share.
+    pub group: String,
+    /// Plans by rising selectivity.
+    pub by_plan: Option<ByPlan>,
+    /// Selectivities that were measured, rising.
+    pub levels: Vec<Level>,
+    /// The crossover by time.
+    pub by_time: ByTime,
+    /// The selectivity at which the choice costs most.
+    pub worst: Option<Regret>,
+}
+
+/// The plans that the optimizer chooses.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ByPlan {
+    /// At the smallest selectivity.
+    pub first: String,
+    /// Changes, rising.
+    pub changes: Vec<Change>,
+    /// Share of rows from which on a scan is chosen; `None`: at no selectivity.
+    pub to_scan: Option<f64>,
+    /// The crossover by the documented cost formulas, and of the plans, by value of a constant.
+    pub formulas: Vec<Formula>,
+    /// Ways of its plans that cannot be forced, a sentence each.
+    pub unforced: Vec<String>,
+}
+
+/// A change of the plan.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Change {
+    /// `FROM -> TO`.
+    pub plans: String,
+    /// Share of rows that are selected.
+    pub share: f64,
+    /// Share of rows that the optimizer expected.
+    pub estimated: Option<f64>,
+}
+
+/// The crossover with a value of a cost constant.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Formula {
+    /// `random_page_cost = 4`.
+    pub constant: String,
+    /// Share of rows by the documented formulas.
+    pub predicted: Option<f64>,
+    /// Share of rows by the plans that the engine then chose.
+    pub by_plans: Option<f64>,
+}
+
+/// A selectivity.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Level {
+    /// Share of rows.
+    pub selectivity: f64,
+    /// Times of the alternatives, and of the choice.
+    pub times: Vec<Time>,
+}
+
+/// The time of an alternative.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Time {
+    /// Its name; `chosen`: the optimizer's choice.
+    pub alternative: String,
+    /// Mean time of an execution, ms.
+    pub ms: Estimate,
+    /// True if executions were cancelled: the time is a lower bound.
+    pub is_bound: bool,
+    /// False if the engine used another plan.
+    pub is_forced: bool,
+}
+
+/// Where the crossover by time is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ByTime {
+    /// Between two selectivities that were measured.
+    At {
+        /// Share of rows: the geometric mean of the blocks.
+        share: f64,
+        /// 95 % interval; `None` with one block.
+        interval: Option<Interval>,
+        /// Blocks.
+        blocks: usize,
+    },
+    /// A scan is faster at the smallest selectivity already in some blocks, or in all.
+    Below {
+        /// The smallest selectivity.
+        share: f64,
+    },
+    /// A scan is slower at the largest selectivity still in some blocks, or in all.
+    Above {
+        /// The largest selectivity.
+        share: f64,
+    },
+    /// Some alternatives were not measured.
+    Unknown,
+}
+
+/// The cost of the optimizer's choice at a selectivity.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Regret {
+    /// Share of rows.
+    pub selectivity: f64,
+    /// The best alternative there.
+    pub best: String,
+    /// Time of the choice relative to it.
+    pub ratio: f64,
+    /// 95 % interval of the ratio, by blocks; not adjusted for naming the largest.
+    pub interval: Option<Interval>,
+    /// Selectivities among which it is the largest.
+    pub levels: usize,
+}
+
+/// One configuration with its times by block.
+struct Measured<'a> {
+    selectivity: f64,
+    alternative: String,
+    trials: Vec<&'a Observations>,
+    times: BTreeMap<u32, f64>,
+}
+
+/// Crossovers of the configurations of this study, in the order of the file.
+pub fn crossovers(summary: &Summary) -> Vec<Crossover> {
+    let mut groups: Vec<(String, String, Vec<Measured<'_>>)> = Vec::new();
+    for own in 0..summary.configurations.len() {
+        let Some((key, label, measured)) = measured(summary, own) else { continue };
+        match groups.iter_mut().find(|group| group.0 == key) {
+            Some(group) => group.2.push(measured),
+            None => groups.push((key, label, vec![measured])),
+        }
+    }
+    groups.into_iter().map(|(_, label, all)| crossover(label, &all)).collect()
+}
+
+fn measured<'a>(summary: &Summary<'a>, own: usize) -> Option<(String, String, Measured<'a>)> {
+    summary.study(own).filter(|study| study.probe == OptimizerProbe.name())?;
+    let record = &summary.recording.configurations[own];
+    let shared = record.settings.iter().filter(|(path, _)| !VARIED.contains(&path.as_str()));
+    let key: Vec<String> = shared.map(|(path, value)| format!("{path}={value}")).collect();
+    let label: Vec<String> = record
+        .levels
+        .iter()
+        .filter(|level| !VARIED.contains(&level.factor.as_str()))
+        .map(|level| format!("{}={}", level.factor, level.level))
+        .collect();
+    let blocks: Vec<u32> = summary.recording.trials.iter().map(|trial| trial.block).collect();
+    let times = blocks.into_iter().filter_map(|block| {
+        let seen = summary.grid.cell(own, block).filter(|seen| !seen.timed_out())?;
+        Some((block, seen.response("query_time")?))
+    });
+    let measured = Measured {
+        selectivity: record.get(SELECTIVITY.path()).unwrap_or(SELECTIVITY_DEFAULT),
+        alternative: record.get(ALTERNATIVE.path()).unwrap_or_else(|| CHOSEN.to_owned()),
+        trials: summary.grid.trials(own),
+        times: times.collect(),
+    };
+    (!measured.times.is_empty()).then(|| (key.join("\n"), label.join(", "), measured))
+}
+
+/// Where a file does not give it.
+const SELECTIVITY_DEFAULT: f64 = 0.01;
+
+fn crossover(group: String, all: &[Measured<'_>]) -> Crossover {
+    let mut shares: Vec<f64> = all.iter().map(|own| own.selectivity).collect();
+    shares.sort_by(f64::total_cmp);
+    shares.dedup();
+    let at = |share: f64| all.iter().filter(move |own| own.selectivity.total_cmp(&share).is_eq());
+    let levels = shares
+        .iter()
+        .map(|share| Level { selectivity: *share, times: at(*share).filter_map(time).collect() });
+    let regrets: Vec<Regret> =
+        shares.iter().filter_map(|share| regret(*share, &at(*share).collect::<Vec<_>>())).collect();
+    let count = regrets.len();
+    let worst = regrets.into_iter().max_by(|one, other| one.ratio.total_cmp(&other.ratio));
+    let ratios: Vec<(f64, BTreeMap<u32, f64>)> = shares
+        .iter()
+        .filter_map(|share| Some((*share, ratios(&at(*share).collect::<Vec<_>>())?)))
+        .collect();
+    Crossover {
+        group,
+        by_plan: all.iter().find_map(by_plan),
+        levels: levels.collect(),
+        by_time: by_time(&ratios),
+        worst: worst.map(|own| Regret { levels: count, ..own }),
+    }
+}
+
+fn by_plan(own: &Measured<'_>) -> Option<ByPlan> {
+    let seen = own.trials.iter().find(|seen| FIRST_PLAN.members(seen).next().is_some())?;
+    let (first, _) = FIRST_PLAN.members(seen).next()?;
+    let changes = PLAN_CHANGES.members(seen).map(|(member, share)| Change {
+        plans: member.split_once(": ").map_or(member, |(_, plans)| plans).to_owned(),
+        share,
+        estimated: CHANGES_ESTIMATED.read(member, seen),
+    });
+    let constants = BY_FORMULAS.members(seen).chain(BY_PLANS.members(seen));
+    let mut names: Vec<&str> = constants.map(|(member, _)| member).collect();
+    names.dedup();
+    let mut formulas = Vec::<Formula>::new();
+    for name in names {
+        if formulas.iter().all(|own| own.constant != name) {
+            formulas.push(Formula {
+                constant: name.to_owned(),
+                predicted: BY_FORMULAS.read(name, seen),
+                by_plans: BY_PLANS.read(name, seen),
+            });
+        }
+    }
+    Some(ByPlan {
+        first: first.to_owned(),
+        changes: changes.collect(),
+        to_scan: PLAN_CROSSOVER.read(seen),
+        formulas,
+        unforced: UNFORCED.members(seen).map(|(own, _)| own.to_owned()).collect(),
+    })
+}
+
+fn time(own: &Measured<'_>) -> Option<Time> {
+    let values: Vec<f64> = own.times.values().copied().collect();
+    Some(Time {
+        alternative: own.alternative.clone(),
+        ms: Estimate::from_values(&values, "ms", Direction::LowerIsBetter)?.of_amounts(),
+        is_bound: own.trials.iter().any(|seen| CANCELLED.read(seen).unwrap_or(0.0) > 0.0),
+        is_forced: own.trials.iter().all(|seen| FORCED.read(seen).is_none_or(|own| own > 0.0)),
+    })
+}
+
+/// Mean of the logarithms of an alternative's times.
+fn mean_log(own: &Measured<'_>) -> f64 {
+    mean(own.times.values().map(|ms| ms.ln()))
+}
+
+/// The fastest of these over all blocks.
+fn best<'m, 'a>(
+    all: &[&'m Measured<'a>],
+    is_wanted: impl Fn(&str) -> bool,
+) -> Option<&'m Measured<'a>> {
+    let wanted = all.iter().filter(|own| own.alternative != CHOSEN && is_wanted(&own.alternative));
+    wanted.min_by(|one, other| mean_log(one).total_cmp(&mean_log(other))).copied()
+}
+
+/// The logarithm of the time of a scan over that of the best other alternative, by block.
+fn ratios(all: &[&Measured<'_>]) -> Option<BTreeMap<u32, f64>> {
+    let scan = best(all, |name| name == SCAN)?;
+    let other = best(all, |name| name != SCAN)?;
+    Some(log_ratios(scan, other))
+}
+
+fn log_ratios(above: &Measured<'_>, below: &Measured<'_>) -> BTreeMap<u32, f64> {
+    let pairs = above
+        .times
+        .iter()
+        .filter_map(|(block, ms)| Some((*block, (ms / below.times.get(block)?).ln())));
+    pairs.collect()
+}
+
+/// The choice against the best alternative. It is the best over all blocks, so that the choice of
+/// it in each block cannot make it better than it is.
+fn regret(selectivity: f64, all: &[&Measured<'_>]) -> Option<Regret> {
+    let chosen = all.iter().find(|own| own.alternative == CHOSEN)?;
+    let best = best(all, |_| true)?;
+    let logs: Vec<f64> = log_ratios(chosen, best).into_values().collect();
+    let estimate = Estimate::from_values(&logs, "", Direction::LowerIsBetter)?;
+    Some(Regret {
+        selectivity,
+        best: best.alternative.clone(),
+        ratio: estimate.mean.exp(),
+        interval: estimate.interval.map(|own| own.map(f64::exp)),
+        levels: 1,
+    })
+}
+
+/// The crossover of each block, and their mean. `ratios`: by rising selectivity, the logarithm of
+/// the time of a scan over that of another plan, by block.
+pub fn by_time(ratios: &[(f64, BTreeMap<u32, f64>)]) -> ByTime {
+    let (Some(first), Some(last)) = (ratios.first(), ratios.last()) else {
+        return ByTime::Unknown;
+    };
+    let blocks: Vec<u32> = first.1.keys().copied().collect();
+    let mut logs = Vec::new();
+    for block in blocks {
+        let points: Vec<(f64, f64)> = ratios
+            .iter()
+            .filter_map(|(share, by_block)| Some((share.ln(), *by_block.get(&block)?)))
+            .collect();
+        match crossing(&points) {
+            Crossing::At(log) => logs.push(log),
+            Crossing::Below => return ByTime::Below { share: first.0 },
+            Crossing::Above => return ByTime::Above { share: last.0 },
+        }
+    }
+    match Estimate::from_values(&logs, "", Direction::LowerIsBetter) {
+        Some(estimate) => ByTime::At {
+            share: estimate.mean.exp(),
+            interval: estimate.interval.map(|own| own.map(f64::exp)),
+            blocks: logs.len(),
+        },
+        None => ByTime::Unknown,
+    }
+}
+
+/// Where a line through points passes 0.
+enum Crossing {
+    At(f64),
+    /// It is below 0 at the first point.
+    Below,
+    /// It is above 0 at the last point.
+    Above,
+}
+
+/// The last place at which the line falls through 0: beyond it a scan is always faster.
+fn crossing(points: &[(f64, f64)]) -> Crossing {
+    let is_faster = |point: &(f64, f64)| point.1 <= 0.0;
+    let Some(last_slower) = points.iter().rposition(|point| !is_faster(point)) else {
+        return Crossing::Below;
+    };
+    let (Some(from), Some(to)) = (points.get(last_slower), points.get(last_slower + 1)) else {
+        return Crossing::Above;
+    };
+    Crossing::At(from.0 + (to.0 - from.0) * from.1 / (from.1 - to.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ByTime, by_time};
+    use std::collections::BTreeMap;
+
+    fn ratios(of: impl Fn(f64, u32) -> f64) -> Vec<(f64, BTreeMap<u32, f64>)> {
+        let blocks = |share: f64| (1..=4).map(|block| (block, of(share, block))).collect();
+        [0.001, 0.01, 0.1, 1.0].map(|share| (share, blocks(share))).into()
+    }
+
+    #[test]
+    fn the_crossover_of_a_known_law_is_found() {
+        // The time of the other plan grows with the share: equal at 3 %.
+        let found = by_time(&ratios(|share, _| (0.03 / share).ln()));
+        let ByTime::At { share, interval, blocks: 4 } = found else { panic!("{found:?}") };
+        assert!((share / 0.03 - 1.0).abs() < 1e-9, "{share}");
+        assert!(interval.unwrap().high / interval.unwrap().low < 1.000_001);
+        // Blocks that differ give an interval around it.
+        let found = by_time(&ratios(|share, block| {
+            (0.03 / share).ln() + if block % 2 == 0 { 0.1 } else { -0.1 }
+        }));
+        let ByTime::At { share, interval: Some(interval), .. } = found else { panic!("{found:?}") };
+        assert!((share / 0.03 - 1.0).abs() < 1e-9 && interval.contains(share));
+        assert!(interval.low < 0.03 * 0.9 && interval.high > 0.03 * 1.1, "{interval:?}");
+    }
+
+    #[test]
+    fn a_crossover_outside_of_the_measured_selectivities_is_named_so() {
+        assert_eq!(by_time(&ratios(|_, _| -1.0)), ByTime::Below { share: 0.001 });
+        assert_eq!(by_time(&ratios(|_, _| 1.0)), ByTime::Above { share: 1.0 });
+        assert_eq!(by_time(&[]), ByTime::Unknown);
+    }
+}

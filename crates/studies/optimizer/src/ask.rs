@@ -1,0 +1,211 @@
+//! Questions to the engine in one session before the measurement: values, counts, plans.
+
+use crate::template::{Template, literal};
+use engine::optimizer::filled;
+use engine::{ConnectionSet, EngineError, Optimizer, Results};
+use plans::{Access, Kind, Operator, Plan, PlanError};
+use probe::{ProbeError, TrialContext, data};
+use work::Statement;
+
+/// A session that asks.
+pub struct Asker<'a> {
+    context: &'a TrialContext<'a>,
+    optimizer: &'static Optimizer,
+    connection: Box<dyn ConnectionSet>,
+}
+
+/// A plan that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("the plan of {sql}: {reason}")]
+pub struct UnreadablePlan {
+    sql: String,
+    reason: PlanError,
+}
+
+/// The part of a plan that reads the varied table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// Operators of the whole plan with tables and indexes, the first one outermost.
+    pub plan: String,
+    /// The name and detail of the operator that reads the table; empty where none does.
+    pub operator: String,
+    /// Rows that the optimizer expects it to return.
+    pub estimated: Option<f64>,
+}
+
+impl<'a> Asker<'a> {
+    /// Opens a session.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub fn open(
+        context: &'a TrialContext<'a>,
+        optimizer: &'static Optimizer,
+    ) -> Result<Self, ProbeError> {
+        Ok(Self { context, optimizer, connection: context.instance.connect(1)? })
+    }
+
+    /// Runs a statement; its last result.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub fn run(&mut self, sql: &str) -> Result<Results, ProbeError> {
+        let connection = self.connection.as_mut();
+        let results = data::run(self.context, connection, 0, Statement::Text(sql))?;
+        Ok(results.into_iter().next_back().unwrap_or_default())
+    }
+
+    /// Runs statements with names put into them.
+    ///
+    /// # Errors
+    /// When the engine refuses one.
+    pub fn run_all(&mut self, texts: &[&str], names: &[(&str, &str)]) -> Result<(), ProbeError> {
+        texts.iter().try_for_each(|text| self.run(&filled(text, names)).map(drop))
+    }
+
+    /// The first cell of the last row; `None` for NULL or no rows.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub fn cell(&mut self, sql: &str) -> Result<Option<String>, ProbeError> {
+        Ok(self.run(sql)?.last.into_iter().next().flatten())
+    }
+
+    /// A number of rows.
+    ///
+    /// # Errors
+    /// When the engine refuses, or answers otherwise.
+    pub fn count(&mut self, sql: &str) -> Result<u64, ProbeError> {
+        let count = self.cell(sql)?.and_then(|cell| cell.parse().ok());
+        Ok(count.ok_or_else(|| EngineError::failed(sql, "the answer is not a number"))?)
+    }
+
+    /// The name of an index that begins with the varied column.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub fn index(&mut self, template: &Template) -> Result<Option<String>, ProbeError> {
+        let names = [("table", template.table_name()), ("column", template.column.as_str())];
+        self.cell(&filled(self.optimizer.index, &names))
+    }
+
+    /// The plan of a query, with estimates; nothing is executed.
+    ///
+    /// # Errors
+    /// When the engine refuses, or its answer cannot be read.
+    pub fn plan(&mut self, sql: &str) -> Result<Plan, ProbeError> {
+        self.explained(self.optimizer.explain, sql)
+    }
+
+    /// The plan of a query that was run with the rows of each operator counted.
+    ///
+    /// # Errors
+    /// When the engine refuses, or its answer cannot be read.
+    pub fn analyzed(&mut self, sql: &str) -> Result<Option<Plan>, ProbeError> {
+        self.optimizer.analyze.map(|verb| self.explained(verb, sql)).transpose()
+    }
+
+    fn explained(&mut self, verb: &str, sql: &str) -> Result<Plan, ProbeError> {
+        let results = self.run(&format!("{verb}{sql}"))?;
+        (self.optimizer.read)(&results)
+            .map_err(|reason| ProbeError::study(UnreadablePlan { sql: sql.to_owned(), reason }))
+    }
+
+    /// How the plan of the template reads its varied table at a value.
+    ///
+    /// # Errors
+    /// When the engine refuses, or its answer cannot be read.
+    pub fn reading(&mut self, template: &Template, sql: &str) -> Result<Reading, ProbeError> {
+        Ok(Reading::find(&self.plan(sql)?, template))
+    }
+}
+
+impl Reading {
+    fn find(plan: &Plan, template: &Template) -> Self {
+        let operators = plan.operators();
+        let titles = operators.iter().map(|(_, operator)| title(operator));
+        let titles: Vec<String> = titles.filter(|title| !title.is_empty()).collect();
+        let reads: Vec<&Operator> = operators
+            .iter()
+            .map(|(_, operator)| *operator)
+            .filter(|operator| operator.access.is_some_and(|access| access != Access::Change))
+            .collect();
+        let is_own = |operator: &&&Operator| {
+            let table = template.table_name();
+            operator.objects.iter().any(|object| object.table.eq_ignore_ascii_case(table))
+        };
+        // An alias hides the name of the table in some engines.
+        let found = reads.iter().find(is_own).or_else(|| reads.first());
+        Self {
+            plan: titles.join(" < "),
+            operator: found.map_or_else(String::new, |own| own.name.clone()),
+            estimated: found.and_then(|own| own.rows.estimated),
+        }
+    }
+}
+
+/// An operator's name with its table and index; empty of one that every plan of the query has.
+pub fn title(operator: &Operator) -> String {
+    if matches!(operator.kind, Kind::Aggregate | Kind::Constant) && operator.objects.is_empty() {
+        return String::new();
+    }
+    match operator.objects.first() {
+        Some(object) => format!("{} {}", operator.name, object.label()).trim().to_owned(),
+        None => operator.name.clone(),
+    }
+}
+
+/// The varied table's rows in the order of the column.
+pub struct Column<'t> {
+    template: &'t Template,
+    /// Rows of the table.
+    pub rows: u64,
+    /// Rows with a value.
+    pub present: u64,
+}
+
+/// A value of the varied column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    /// As SQL text without quotes.
+    pub value: String,
+    /// Rows with at most this value.
+    pub rows: u64,
+}
+
+impl<'t> Column<'t> {
+    /// Counts the rows of the table.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub fn count(asker: &mut Asker<'_>, template: &'t Template) -> Result<Self, ProbeError> {
+        let (table, column) = (&template.table, &template.column);
+        let rows = asker.count(&format!("SELECT count(*) FROM {table}"))?;
+        let present = asker.count(&format!("SELECT count({column}) FROM {table}"))?;
+        Ok(Self { template, rows, present })
+    }
+
+    /// The value of the row at this position, from 1, in the order of values, with the rows that
+    /// it selects.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub fn bound(&self, asker: &mut Asker<'_>, position: u64) -> Result<Bound, ProbeError> {
+        let (table, column) = (&self.template.table, &self.template.column);
+        let skipped = position.clamp(1, self.present.max(1)) - 1;
+        let sql = format!(
+            "SELECT {column} FROM {table} WHERE {column} IS NOT NULL ORDER BY {column} LIMIT 1 \
+             OFFSET {skipped}"
+        );
+        let empty = || EngineError::failed(&sql, "the column has no values");
+        let value = asker.cell(&sql)?.ok_or_else(empty)?;
+        let counted = format!("SELECT count(*) FROM {table} WHERE {column} <= {}", literal(&value));
+        let rows = asker.count(&counted)?;
+        Ok(Bound { value, rows })
+    }
+
+    /// A share of the table.
+    pub fn share(&self, rows: f64) -> f64 {
+        rows / self.rows.max(1) as f64
+    }
+}

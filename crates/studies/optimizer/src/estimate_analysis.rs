@@ -1,0 +1,190 @@
+//! The errors of estimates by operator and by number of joins, and what statistics that are
+//! gathered again change.
+
+use crate::facts::{ANALYZED, ANALYZED_PLANS, ESTIMATES, Q_ERRORS, REVERSALS, SELECTED};
+use crate::probe::OptimizerProbe;
+use ::probe::Probe as _;
+use analysis::Summary;
+use observations::Observations;
+use serde::Serialize;
+use statistics::{mean, median};
+
+/// Operators that are listed.
+const LISTED_MAX: usize = 10;
+
+/// A configuration.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EstimateFigures {
+    /// Its label.
+    pub configuration: String,
+    /// Q-errors by number of joins, rising.
+    pub joins: Vec<JoinErrors>,
+    /// The operators with the largest q-errors.
+    pub operators: Vec<OperatorFigures>,
+    /// Estimates after each gathering of statistics.
+    pub analyzed: Option<AnalyzedEstimates>,
+    /// Plans after each gathering of statistics.
+    pub plans: Vec<PlanShare>,
+    /// Estimates that fell where the predicate selects more.
+    pub reversals: Option<Reversals>,
+}
+
+/// Q-errors of operators above a number of joins.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JoinErrors {
+    /// The number of joins.
+    pub joins: usize,
+    /// Operators.
+    pub operators: usize,
+    /// Median q-error.
+    pub median: f64,
+    /// Largest q-error.
+    pub largest: f64,
+}
+
+/// The q-error of an operator: the median over trials.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OperatorFigures {
+    /// The query.
+    pub query: String,
+    /// The operator with its table.
+    pub operator: String,
+    /// Joins in it and below it.
+    pub joins: usize,
+    /// The q-error.
+    pub q_error: f64,
+}
+
+/// Estimates over repeated gatherings of statistics, over all trials.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AnalyzedEstimates {
+    /// The smallest.
+    pub least: f64,
+    /// The median of the trials' medians.
+    pub median: f64,
+    /// The largest.
+    pub most: f64,
+    /// Rows that are selected.
+    pub selected: f64,
+}
+
+/// The share of a plan over repeated gatherings of statistics.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlanShare {
+    /// The plan.
+    pub plan: String,
+    /// Mean share over trials, from 0 to 1.
+    pub share: f64,
+}
+
+/// Points of a grid of selectivities at which the estimate was smaller than at the one before.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Reversals {
+    /// Their largest number in a trial.
+    pub reversals: u64,
+    /// Points.
+    pub points: u64,
+}
+
+/// Figures of the configurations that compared estimates.
+pub fn figures(summary: &Summary) -> Vec<EstimateFigures> {
+    let all = (0..summary.configurations.len()).filter_map(|own| configuration(summary, own));
+    all.collect()
+}
+
+fn configuration(summary: &Summary, own: usize) -> Option<EstimateFigures> {
+    summary.study(own).filter(|study| study.probe == OptimizerProbe.name())?;
+    let trials = summary.grid.trials(own);
+    let mut operators = operators(&trials);
+    let joins = by_joins(&operators);
+    operators.sort_by(|one, other| other.q_error.total_cmp(&one.q_error));
+    operators.truncate(LISTED_MAX);
+    let reversals = trials.iter().filter_map(|seen| {
+        Some(Reversals {
+            reversals: REVERSALS.read(seen)? as u64,
+            points: ESTIMATES.read(seen)? as u64,
+        })
+    });
+    let figures = EstimateFigures {
+        configuration: summary.recording.configurations[own].label.clone(),
+        joins,
+        operators,
+        analyzed: analyzed(&trials),
+        plans: plans(&trials),
+        reversals: reversals.max_by_key(|own| own.reversals),
+    };
+    let is_empty = figures.operators.is_empty()
+        && figures.analyzed.is_none()
+        && figures.plans.is_empty()
+        && figures.reversals.is_none();
+    (!is_empty).then_some(figures)
+}
+
+fn operators(trials: &[&Observations]) -> Vec<OperatorFigures> {
+    let mut members: Vec<&str> = Vec::new();
+    for (member, _) in trials.iter().flat_map(|seen| Q_ERRORS.members(seen)) {
+        if !members.contains(&member) {
+            members.push(member);
+        }
+    }
+    let figures = members.into_iter().filter_map(|member| {
+        let mut values: Vec<f64> =
+            trials.iter().filter_map(|seen| Q_ERRORS.read(member, seen)).collect();
+        values.sort_by(f64::total_cmp);
+        // A path may contain the sign, an operator does not.
+        let (query, rest) = member.rsplit_once('|').and_then(|(rest, operator)| {
+            let (rest, joins) = rest.rsplit_once('|')?;
+            Some((rest.rsplit_once('|')?.0, (joins.parse().ok()?, operator)))
+        })?;
+        Some(OperatorFigures {
+            query: query.to_owned(),
+            operator: rest.1.to_owned(),
+            joins: rest.0,
+            q_error: median(&values)?,
+        })
+    });
+    figures.collect()
+}
+
+fn by_joins(operators: &[OperatorFigures]) -> Vec<JoinErrors> {
+    let mut numbers: Vec<usize> = operators.iter().map(|own| own.joins).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let errors = numbers.into_iter().filter_map(|joins| {
+        let own = operators.iter().filter(|own| own.joins == joins);
+        let mut values: Vec<f64> = own.map(|own| own.q_error).collect();
+        values.sort_by(f64::total_cmp);
+        let (median, largest) = (median(&values)?, *values.last()?);
+        Some(JoinErrors { joins, operators: values.len(), median, largest })
+    });
+    errors.collect()
+}
+
+fn analyzed(trials: &[&Observations]) -> Option<AnalyzedEstimates> {
+    let values = |member: &str| -> Vec<f64> {
+        let mut values: Vec<f64> =
+            trials.iter().filter_map(|seen| ANALYZED.read(member, seen)).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    Some(AnalyzedEstimates {
+        least: *values("min").first()?,
+        median: median(&values("median"))?,
+        most: *values("max").last()?,
+        selected: trials.iter().find_map(|seen| SELECTED.read(seen))?,
+    })
+}
+
+fn plans(trials: &[&Observations]) -> Vec<PlanShare> {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in trials.iter().flat_map(|seen| ANALYZED_PLANS.members(seen)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let shares = names.into_iter().map(|name| {
+        let each = trials.iter().map(|seen| ANALYZED_PLANS.read(name, seen).unwrap_or(0.0));
+        PlanShare { plan: name.to_owned(), share: mean(each) }
+    });
+    shares.collect()
+}

@@ -1,0 +1,182 @@
+//! The probe: a trial runs one query, or those of some files, by the plan that the optimizer
+//! chooses or by one that it is made to use.
+
+use crate::facts::CANCELLED;
+use crate::prepare::prepare;
+use crate::settings::{
+    ALTERNATIVE, FILES, QUERY_LIMIT, RUNS, RUNS_DEFAULT, SELECTIVITY, SETTINGS, dials, gathers,
+    objections, queries,
+};
+use engine::{EngineError, Footprint};
+use experiment::{Configuration, Declaration, Invalid};
+use observations::{Observations, Response, ScriptStatement, redacted};
+use probe::data::{self, DEGREE};
+use probe::load::{LoadPlan, Started, Step, Workload, drive};
+use probe::{Probe, ProbeError, Target, TrialContext};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use work::{Request, SharedTables, Statement, Table, Work};
+
+/// The optimizer probe.
+#[derive(Debug, Clone, Copy)]
+pub struct OptimizerProbe;
+
+/// Paths of the settings that the analysis groups trials by.
+pub const VARIED: [&str; 2] = [SELECTIVITY.path(), ALTERNATIVE.path()];
+
+impl Probe for OptimizerProbe {
+    fn name(&self) -> &'static str {
+        "optimizer"
+    }
+
+    fn settings(&self) -> &'static [Declaration] {
+        SETTINGS
+    }
+
+    fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
+        configuration.get(FILES).into_iter().map(|path| (FILES.path(), path)).collect()
+    }
+
+    fn footprint(&self, configuration: &Configuration) -> Footprint {
+        let row_bytes = dials(configuration).map_or(0, |set| set.row_bytes());
+        Footprint { row_bytes, ..Footprint::default() }
+    }
+
+    fn tables(&self, configuration: &Configuration) -> Vec<Table> {
+        dials(configuration).map(|set| set.table()).into_iter().collect()
+    }
+
+    fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
+        objections(configuration, target)
+    }
+
+    fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
+        let configuration = context.configuration;
+        let optimizer = context.target.optimizer.ok_or(EngineError::Unsupported {
+            engine: "this engine",
+            what: "plans explained in a session",
+        })?;
+        let queries = queries(configuration)?;
+        let set = dials(configuration);
+        let about = set.map_or(0, |set| set.rows);
+        data::load(context, work(configuration), "dials", about)?;
+        let prepared = prepare(context, optimizer, queries)?;
+        let cancelled = AtomicU64::new(0);
+        let statement = |(name, sql): &(String, String)| ScriptStatement {
+            script: name.clone(),
+            text: redacted(sql),
+            ..ScriptStatement::default()
+        };
+        let names = prepared.queries.iter().map(|(name, _)| name.clone());
+        let each = configuration.get(RUNS).unwrap_or(RUNS_DEFAULT);
+        let runs = each * prepared.queries.len() as u64;
+        let plan = LoadPlan {
+            connections: 1,
+            unit: "query",
+            rate_unit: "queries/s",
+            timed: "query",
+            kinds: if prepared.queries.len() > 1 { names.collect() } else { Vec::new() },
+            statements: prepared.queries.iter().map(statement).collect(),
+            units: Some(runs),
+            session: prepared.session.clone(),
+            ..LoadPlan::from_context(context, RUNS)
+        };
+        let mut seen = drive(context, &plan, |_| Runs {
+            queries: &prepared.queries,
+            cancelled: &cancelled,
+            next: 0,
+            place: 0,
+            is_sent: false,
+            is_cancelled: false,
+            is_measured: false,
+        })?;
+        let time_ms = query_ms(&seen);
+        seen.responses.extend(time_ms.map(|ms| Response::lower("query_time", "ms", ms)));
+        seen.facts.extend(prepared.facts);
+        seen.facts.push(CANCELLED.record(cancelled.load(Ordering::Relaxed) as f64));
+        seen.responses.extend(prepared.responses);
+        seen.plans.extend(prepared.plans);
+        seen.warnings.extend(prepared.warnings);
+        Ok(seen)
+    }
+}
+
+/// Mean time of an execution in ms; `None` if there was none.
+fn query_ms(seen: &Observations) -> Option<f64> {
+    let own = seen.latencies.iter().filter(|own| own.name.starts_with("query"));
+    let sums = own.map(|own| {
+        let count = own.histogram.len() as f64;
+        (count, count * own.histogram.min_mean_max_ns().1)
+    });
+    let (count, sum_ns) = sums.fold((0.0, 0.0), |all, own| (all.0 + own.0, all.1 + own.1));
+    (count > 0.0).then(|| sum_ns / count / 1e6)
+}
+
+/// The tables of a trial, and how its sessions run.
+fn work(configuration: &Configuration) -> Work {
+    let set = dials(configuration);
+    Work {
+        tables: set.map(|set| set.table()).into_iter().collect(),
+        fills: set.map(|set| set.fill()).into_iter().collect(),
+        data: set.map(|set| SharedTables {
+            identity: set.identity(),
+            tables: 1,
+            bytes: set.row_bytes(),
+            changed: gathers(configuration),
+        }),
+        degree: configuration.get(DEGREE),
+        statement_limit: configuration.get(QUERY_LIMIT).map(Duration::from_secs_f64),
+        ..Work::default()
+    }
+}
+
+/// The executions of a trial: the queries one after the other, and from the first one again.
+struct Runs<'a> {
+    queries: &'a [(String, String)],
+    cancelled: &'a AtomicU64,
+    /// Position of the next query.
+    next: usize,
+    /// Position of the query at hand.
+    place: usize,
+    is_sent: bool,
+    is_cancelled: bool,
+    is_measured: bool,
+}
+
+impl Workload for Runs<'_> {
+    fn begin(&mut self) {
+        (self.next, self.is_measured) = (0, true);
+    }
+
+    fn start(&mut self, _: u64) -> Started {
+        self.place = self.next;
+        self.next = (self.next + 1) % self.queries.len();
+        (self.is_sent, self.is_cancelled) = (false, false);
+        let kind = if self.queries.len() > 1 { self.place } else { 0 };
+        Started { kind, units: 1, transactions: 1 }
+    }
+
+    fn step(&mut self) -> Result<Step<'_>, ProbeError> {
+        if self.is_cancelled || std::mem::replace(&mut self.is_sent, true) {
+            return Ok(Step::End);
+        }
+        let statement = Statement::Text(&self.queries[self.place].1);
+        Ok(Step::Request(Request::Execute { statement, parameters: &[], results: false }))
+    }
+
+    fn is_result(&mut self, error: &EngineError) -> bool {
+        self.is_cancelled = matches!(error, EngineError::TimeLimit { .. });
+        if self.is_cancelled && self.is_measured {
+            self.cancelled.fetch_add(1, Ordering::Relaxed);
+        }
+        self.is_cancelled
+    }
+
+    fn restart(&mut self) {
+        self.is_sent = false;
+    }
+
+    fn statement(&self) -> usize {
+        self.place
+    }
+}

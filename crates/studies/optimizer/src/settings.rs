@@ -1,0 +1,223 @@
+//! The settings of the study, and objections to them before anything runs.
+
+use crate::dials::{Dials, ROWS_MAX};
+use crate::template::{Template, check_query};
+use engine::setup::Setup;
+use engine::{Ability, Optimizer};
+use experiment::common::PROBE;
+use experiment::{Configuration, Invalid, Kind, choice, settings};
+use probe::Target;
+use probe::data::DEGREE;
+use probe::load::{WARMUP, no_warmup_of_cold};
+
+choice! {
+    /// The tables of the queries.
+    pub enum Data {
+        /// A table whose columns depend on each other as the dials say.
+        Dials = "dials",
+        /// Your tables, by target.setup or already in the database.
+        Own = "own",
+    }
+}
+
+settings! {
+    pub const SETTINGS = [DEGREE, WARMUP];
+    /// Query template: `COLUMN :varies` becomes `COLUMN <= VALUE`, whose value selects
+    /// workload.selectivity of the rows.
+    pub QUERY: String = "workload.query", Kind::Text,
+        "SELECT count(*), max(c) FROM dials WHERE a :varies";
+    /// Files of SQL with one query each: their estimates are compared with the rows counted. Gives
+    /// no crossover; conflicts with workload.query.
+    pub FILES: Vec<String> = "workload.files", Kind::TextList;
+    /// Share of the table's rows that the varied predicate selects.
+    pub SELECTIVITY: f64 = "workload.selectivity", Kind::Share, "1%";
+    /// The plan: chosen (by the optimizer), or an alternative that the engine can be made to use:
+    /// scan, index, and on PostgreSQL bitmap.
+    pub ALTERNATIVE: String = "workload.alternative", Kind::Text, "chosen";
+    /// Executions of each query in a trial (default 5).
+    pub RUNS: Option<u64> =
+        "workload.runs", Kind::Count { min: 1, max: 1_000_000 } => Measurement;
+    /// Longest time of a query. One that takes longer is cancelled, and counts with the time that
+    /// it took until then: its time is a lower bound.
+    pub QUERY_LIMIT: Option<f64> =
+        "workload.query_limit", Kind::PositiveDuration => Measurement;
+    /// Compare the optimizer's rows with the rows counted, for each operator: each query runs once
+    /// more before the measurement, under the engine's EXPLAIN ANALYZE.
+    pub ESTIMATES: bool = "workload.estimates", Kind::Bool, "false";
+    /// The number of times that statistics are gathered again before the measurement: the
+    /// distribution of the estimate, the share of other plans, the time that it takes.
+    pub ANALYZES: u64 = "workload.analyzes", Kind::Count { min: 0, max: 10_000 }, "0";
+    /// Size of the sample for statistics, in the unit of the engine (PostgreSQL: statistics target;
+    /// MariaDB: pages; SQLite: rows). Statistics are gathered again with it.
+    pub SAMPLE: Option<u64> = "workload.sample", Kind::Count { min: 1, max: 10_000_000 };
+    /// Columns of the table for which statistics of several columns are declared, where the engine
+    /// has them. Statistics are gathered again.
+    pub EXTENDED: Vec<String> = "workload.extended_statistics", Kind::TextList;
+    /// Tables: dials (columns that depend on each other as the settings below say), or own (yours).
+    pub DATA: Data = "workload.data", Data::KIND, "dials" => DataIdentity;
+    /// Rows of the table dials.
+    pub ROWS: u64 =
+        "workload.rows", Kind::Count { min: 10, max: ROWS_MAX as i64 }, "100k" => DataIdentity;
+    /// Approximate rows per page of the table dials.
+    pub ROWS_PER_PAGE: u16 =
+        "workload.rows_per_page", Kind::Count { min: 1, max: 2_000 }, "50" => DataIdentity;
+    /// Distinct values of its columns a, b and c. Default: one for each row.
+    pub DISTINCT: Option<u64> =
+        "workload.distinct", Kind::Count { min: 1, max: ROWS_MAX as i64 } => DataIdentity;
+    /// Exponent of the zipf law of its values; 0: all equally often.
+    pub ZIPF: f64 = "workload.zipf", Kind::Number { min: 0.0, max: 10.0 }, "0" => DataIdentity;
+    /// Share of rows in which b equals a; 100%: b depends on a.
+    pub CORRELATION: f64 = "workload.correlation", Kind::Share, "0%" => DataIdentity;
+    /// Share of rows that are in the order of a; the others are anywhere in the table.
+    pub CLUSTERING: f64 = "workload.clustering", Kind::Share, "0%" => DataIdentity;
+    /// Seed of the random orders of the table dials.
+    pub DATA_SEED: u64 =
+        "workload.data_seed", Kind::Count { min: 0, max: i64::MAX }, "1" => DataIdentity;
+}
+
+/// Executions of each query where the file does not say.
+pub const RUNS_DEFAULT: u64 = 5;
+
+/// The optimizer's own choice of a plan.
+pub const CHOSEN: &str = "chosen";
+
+/// A share of the table that a predicate may miss by, relative to what was asked for.
+const SHARE_ERROR_MAX: f64 = 0.1;
+
+/// The queries of a trial.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Queries {
+    /// A template, at one selectivity.
+    Template(Template),
+    /// Whole queries with the names of their files.
+    Whole(Vec<(String, String)>),
+}
+
+/// The table dials of a configuration; `None` for other tables.
+pub fn dials(configuration: &Configuration) -> Option<Dials> {
+    let rows = configuration.get(ROWS);
+    (configuration.get(DATA) == Data::Dials).then(|| Dials {
+        rows,
+        rows_per_page: configuration.get(ROWS_PER_PAGE),
+        distinct: configuration.get(DISTINCT).unwrap_or(rows).min(rows),
+        zipf: configuration.get(ZIPF),
+        correlation: configuration.get(CORRELATION),
+        clustering: configuration.get(CLUSTERING),
+        seed: configuration.get(DATA_SEED),
+    })
+}
+
+/// The queries of a configuration.
+///
+/// # Errors
+/// When one is not a query, or the template is not one.
+pub fn queries(configuration: &Configuration) -> Result<Queries, Invalid> {
+    let files = configuration.get(FILES);
+    if files.is_empty() {
+        return Template::parse(&configuration.get(QUERY))
+            .map(Queries::Template)
+            .map_err(|error| Invalid::new(QUERY.path(), error.to_string()));
+    }
+    let whole = files.into_iter().map(|path| {
+        let unread = || Invalid::new(FILES.path(), format!("{path} cannot be read"));
+        let text = configuration.file(&path).ok_or_else(unread)?.trim().trim_end_matches(';');
+        check_query(text).map_err(|error| Invalid::new(FILES.path(), format!("{path} {error}")))?;
+        Ok((path.clone(), text.to_owned()))
+    });
+    whole.collect::<Result<_, _>>().map(Queries::Whole)
+}
+
+/// Objections to a configuration on a target.
+pub fn objections(configuration: &Configuration, target: &Target) -> Vec<Invalid> {
+    let has = |ability| target.abilities.contains(&ability);
+    let Some(optimizer) = target.optimizer.filter(|_| has(Ability::Statements)) else {
+        let message = "this engine's plans cannot be explained in a session; use another engine";
+        return vec![Invalid::new(PROBE.path(), message)];
+    };
+    let mut invalid = Vec::new();
+    invalid.extend(no_warmup_of_cold(configuration, target, WARMUP));
+    match queries(configuration) {
+        Ok(Queries::Template(_)) => invalid.extend(unreachable(configuration)),
+        Ok(Queries::Whole(_)) if configuration.get(ALTERNATIVE) != CHOSEN => {
+            let message = "alternatives are for workload.query; remove it";
+            invalid.push(Invalid::new(ALTERNATIVE.path(), message));
+        }
+        Ok(Queries::Whole(_)) => {}
+        Err(error) => invalid.push(error),
+    }
+    invalid.extend(unknown_alternative(configuration, optimizer));
+    if configuration.get(DEGREE).is_some_and(|degree| degree > 1) && !has(Ability::Parallel) {
+        let message = "this engine runs a statement on one CPU; use 1";
+        invalid.push(Invalid::new(DEGREE.path(), message));
+    }
+    if configuration.get(QUERY_LIMIT).is_some() && !has(Ability::TimeLimits) {
+        let message = "this engine does not cancel statements at a time limit; remove it";
+        invalid.push(Invalid::new(QUERY_LIMIT.path(), message));
+    }
+    if gathers(configuration) && is_in_place(configuration) {
+        let message = "would change the statistics of your tables; give them by target.setup, so \
+                       that trials work on a copy";
+        invalid.push(Invalid::new(DATA.path(), message));
+    }
+    let lacks = [
+        (configuration.get(ESTIMATES) && optimizer.analyze.is_none())
+            .then_some((ESTIMATES.path(), "this engine does not count the rows of operators")),
+        (configuration.get(SAMPLE).is_some() && optimizer.statistics.sample.is_empty())
+            .then_some((SAMPLE.path(), "the sample of this engine has a fixed size")),
+        (!configuration.get(EXTENDED).is_empty() && optimizer.statistics.extended.is_empty())
+            .then_some((EXTENDED.path(), "this engine has no statistics of several columns")),
+        (configuration.get(EXTENDED).len() == 1)
+            .then_some((EXTENDED.path(), "give two columns or more")),
+    ];
+    let lacks = lacks.into_iter().flatten();
+    invalid
+        .extend(lacks.map(|(path, message)| Invalid::new(path, format!("{message}; remove it"))));
+    invalid
+}
+
+/// Returns whether a trial gathers statistics again.
+pub fn gathers(configuration: &Configuration) -> bool {
+    configuration.get(ANALYZES) > 0
+        || configuration.get(SAMPLE).is_some()
+        || !configuration.get(EXTENDED).is_empty()
+}
+
+/// Returns whether trials use existing tables of the user.
+fn is_in_place(configuration: &Configuration) -> bool {
+    configuration.get(DATA) == Data::Own && Setup::files(configuration).is_empty()
+}
+
+fn unknown_alternative(configuration: &Configuration, optimizer: &Optimizer) -> Option<Invalid> {
+    let name = configuration.get(ALTERNATIVE);
+    if name == CHOSEN || optimizer.alternative(&name).is_some() {
+        return None;
+    }
+    let known: Vec<&str> = optimizer.alternatives.iter().map(|own| own.name).collect();
+    let message = format!(
+        "this engine cannot be made to use {name:?}; expected one of {CHOSEN}, {}",
+        known.join(", ")
+    );
+    Some(Invalid::new(ALTERNATIVE.path(), message))
+}
+
+/// An objection to a share of rows that no value of the table dials selects.
+fn unreachable(configuration: &Configuration) -> Option<Invalid> {
+    let (set, share) = (dials(configuration)?, configuration.get(SELECTIVITY));
+    let rows = share * set.rows as f64;
+    let nearest = set.truth().nearest(rows.round() as u64);
+    let error = (nearest as f64 - rows).abs();
+    (rows < 1.0 || error > SHARE_ERROR_MAX * rows).then(|| {
+        let message = format!(
+            "no value selects {} % of {} rows; the nearest is {} %",
+            100.0 * share,
+            set.rows,
+            100.0 * nearest as f64 / set.rows as f64
+        );
+        Invalid::new(SELECTIVITY.path(), message)
+    })
+}
+
+/// Returns whether a number of selected rows is as near to what was asked for as it must be.
+pub fn is_reached(selected: u64, wanted: f64) -> bool {
+    (selected as f64 - wanted).abs() <= SHARE_ERROR_MAX * wanted
+}

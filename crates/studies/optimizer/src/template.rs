@@ -1,0 +1,357 @@
+//! Query templates: a SELECT in which `COLUMN :varies` stands for `COLUMN <= VALUE`, as in the
+//! templates of Picasso (Haritsa, The Picasso Database Query Optimizer Visualizer, VLDB 2010). What
+//! could write is refused by its text.
+
+use sql::{Kind, Syntax, Token, tokens};
+
+/// A template with one varied column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    /// The text with the parts that change.
+    parts: Vec<Part>,
+    /// The varied column as the template writes it: `d.a`.
+    pub written: String,
+    /// Name of the varied column, without quotes.
+    pub column: String,
+    /// Name of its table, as the template writes it.
+    pub table: String,
+    /// Tables that the template reads.
+    pub tables: usize,
+}
+
+/// A part of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    /// Behind the varied column.
+    Comparison,
+    /// Behind the table of the varied column.
+    Hint,
+}
+
+/// An objection to a template or a query.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TemplateError {
+    /// It reads nothing.
+    #[error("begins with `{word}`; give a query that begins with SELECT or WITH")]
+    NotAQuery {
+        /// Its first word.
+        word: String,
+    },
+    /// It changes or locks something.
+    #[error(
+        "contains `{word}`, which can change or lock data; the optimizer study runs queries only"
+    )]
+    Writes {
+        /// The keyword.
+        word: String,
+    },
+    /// A second statement follows.
+    #[error("has several statements; give one query")]
+    Several,
+    /// Nothing varies.
+    #[error("has no `:varies`; put it behind the column to vary: `WHERE a :varies`")]
+    NoVaries,
+    /// More than one predicate varies.
+    #[error("varies {count} predicates; vary one")]
+    TooMany {
+        /// Their number.
+        count: usize,
+    },
+    /// `:varies` has no column before it.
+    #[error("has no column before `:varies`; write `WHERE a :varies`, which becomes `a <= VALUE`")]
+    NoColumn,
+    /// The table of the column is unknown.
+    #[error("has no table `{table}` for `{column} :varies`")]
+    NoTable {
+        /// The qualifier.
+        table: String,
+        /// The column.
+        column: String,
+    },
+    /// The column has no table before it.
+    #[error("reads {count} tables; write the table before the column: `t.{column} :varies`")]
+    Unqualified {
+        /// The column.
+        column: String,
+        /// The tables.
+        count: usize,
+    },
+}
+
+/// Keywords of statements that write or lock.
+const WRITING: [&str; 16] = [
+    "INSERT", "UPDATE", "DELETE", "MERGE", "INTO", "CREATE", "DROP", "ALTER", "TRUNCATE", "COPY",
+    "CALL", "GRANT", "REVOKE", "LOCK", "ATTACH", "VACUUM",
+];
+
+/// Keywords that follow a table, so that they are not its alias.
+const BEHIND_A_TABLE: [&str; 21] = [
+    "WHERE",
+    "JOIN",
+    "INNER",
+    "LEFT",
+    "RIGHT",
+    "FULL",
+    "CROSS",
+    "NATURAL",
+    "ON",
+    "USING",
+    "GROUP",
+    "ORDER",
+    "HAVING",
+    "LIMIT",
+    "OFFSET",
+    "FETCH",
+    "UNION",
+    "EXCEPT",
+    "INTERSECT",
+    "WINDOW",
+    "FOR",
+];
+
+/// A table in FROM or JOIN.
+struct Source<'a> {
+    name: String,
+    alias: Option<&'a str>,
+    /// The offset behind both.
+    end: usize,
+}
+
+/// Makes sure that a text is one query that cannot write.
+///
+/// # Errors
+/// When it is not.
+pub fn check_query(text: &str) -> Result<(), TemplateError> {
+    let all = significant(text);
+    let first = all.iter().find(|token| token.text != "(");
+    let word = first.map_or("", |token| token.text).to_owned();
+    if !["SELECT", "WITH"].iter().any(|verb| word.eq_ignore_ascii_case(verb)) {
+        return Err(TemplateError::NotAQuery { word });
+    }
+    let writing = all.iter().find(|token| WRITING.iter().any(|word| token.is_keyword(word)));
+    if let Some(token) = writing {
+        return Err(TemplateError::Writes { word: token.text.to_owned() });
+    }
+    let end = all.iter().position(|token| token.text == ";");
+    match end {
+        Some(at) if at + 1 < all.len() => Err(TemplateError::Several),
+        _ => Ok(()),
+    }
+}
+
+/// The tokens without space and comments.
+fn significant(text: &str) -> Vec<Token<'_>> {
+    let all = tokens(text, Syntax::Sqlite);
+    all.filter(|token| !matches!(token.kind, Kind::Space | Kind::Comment)).collect()
+}
+
+/// Returns a name without its quotes.
+fn unquoted(text: &str) -> &str {
+    text.trim_matches(['"', '`', '[', ']'])
+}
+
+impl Template {
+    /// Reads a template.
+    ///
+    /// # Errors
+    /// When it is not one query with one varied column whose table is known.
+    pub fn parse(text: &str) -> Result<Self, TemplateError> {
+        check_query(text)?;
+        let text = text.trim().trim_end_matches(';');
+        let all = significant(text);
+        let varied: Vec<usize> = (0..all.len())
+            .filter(|at| all[*at].text == ":" && is_varies(all.get(at + 1)))
+            .collect();
+        let &[at] = varied.as_slice() else {
+            return Err(match varied.len() {
+                0 => TemplateError::NoVaries,
+                count => TemplateError::TooMany { count },
+            });
+        };
+        let is_name = |token: &Token<'_>| matches!(token.kind, Kind::Word | Kind::Name);
+        let name = |at: usize| all.get(at).filter(|own| is_name(own)).copied();
+        let column = at.checked_sub(1).and_then(name).ok_or(TemplateError::NoColumn)?;
+        let is_qualified = at >= 3 && all[at - 2].text == ".";
+        let qualifier = if is_qualified { name(at - 3) } else { None };
+        let sources = sources(&all);
+        let source = match qualifier {
+            Some(qualifier) => {
+                sources.iter().find(|own| own.is_named(qualifier.text)).ok_or_else(|| {
+                    TemplateError::NoTable {
+                        table: qualifier.text.to_owned(),
+                        column: column.text.to_owned(),
+                    }
+                })?
+            }
+            None => match sources.as_slice() {
+                [only] => only,
+                more => {
+                    let column = column.text.to_owned();
+                    return Err(TemplateError::Unqualified { column, count: more.len() });
+                }
+            },
+        };
+        let written = text[qualifier.map_or(column.at, |own| own.at)..column.end()].to_owned();
+        let (varies, behind) = (all[at].at, all[at + 1].end());
+        let piece = |from: usize, to: usize| Part::Text(text[from..to].to_owned());
+        let parts = if source.end <= varies {
+            vec![
+                piece(0, source.end),
+                Part::Hint,
+                piece(source.end, varies),
+                Part::Comparison,
+                piece(behind, text.len()),
+            ]
+        } else {
+            vec![
+                piece(0, varies),
+                Part::Comparison,
+                piece(behind, source.end),
+                Part::Hint,
+                piece(source.end, text.len()),
+            ]
+        };
+        Ok(Self {
+            parts,
+            written,
+            column: unquoted(column.text).to_owned(),
+            table: source.name.clone(),
+            tables: sources.len(),
+        })
+    }
+
+    /// The query for a value of the varied column, with a hint behind its table.
+    pub fn query(&self, value: &str, hint: &str) -> String {
+        let text = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Comparison => format!("<= {}", literal(value)),
+            Part::Hint => hint.to_owned(),
+        };
+        self.parts.iter().map(text).collect()
+    }
+
+    /// Name of the table without quotes and schema.
+    pub fn table_name(&self) -> &str {
+        unquoted(self.table.rsplit('.').next().unwrap_or_default())
+    }
+}
+
+impl Source<'_> {
+    fn is_named(&self, name: &str) -> bool {
+        let own = self.alias.unwrap_or_else(|| self.name.rsplit('.').next().unwrap_or_default());
+        unquoted(own).eq_ignore_ascii_case(unquoted(name))
+    }
+}
+
+fn is_varies(token: Option<&Token<'_>>) -> bool {
+    token.is_some_and(|token| token.is_keyword("varies"))
+}
+
+/// The tables behind FROM, JOIN and the commas between them.
+fn sources<'a>(all: &[Token<'a>]) -> Vec<Source<'a>> {
+    let mut sources = Vec::new();
+    let mut at = 0;
+    while at < all.len() {
+        let begins = all[at].is_keyword("FROM") || all[at].is_keyword("JOIN");
+        at += 1;
+        let mut is_next = begins;
+        while is_next && at < all.len() && matches!(all[at].kind, Kind::Word | Kind::Name) {
+            let (source, next) = source(all, at);
+            sources.push(source);
+            is_next = all.get(next).is_some_and(|token| token.text == ",");
+            at = next + usize::from(is_next);
+        }
+    }
+    sources
+}
+
+/// The table at a position, and the position behind it and its alias.
+fn source<'a>(all: &[Token<'a>], mut at: usize) -> (Source<'a>, usize) {
+    let mut name = all[at].text.to_owned();
+    let mut end = all[at].end();
+    at += 1;
+    while all.get(at).is_some_and(|token| token.text == ".") && at + 1 < all.len() {
+        name = format!("{name}.{}", all[at + 1].text);
+        end = all[at + 1].end();
+        at += 2;
+    }
+    let has_as = all.get(at).is_some_and(|token| token.is_keyword("AS"));
+    let place = at + usize::from(has_as);
+    let is_alias = |token: &&Token<'a>| {
+        matches!(token.kind, Kind::Word | Kind::Name)
+            && !BEHIND_A_TABLE.iter().any(|word| token.is_keyword(word))
+    };
+    let alias = all.get(place).filter(is_alias);
+    if let Some(alias) = alias {
+        (at, end) = (place + 1, alias.end());
+    }
+    (Source { name, alias: alias.map(|own| own.text), end }, at)
+}
+
+/// A value as SQL has it: numbers as they are, other values in quotes.
+pub fn literal(value: &str) -> String {
+    match value.parse::<f64>() {
+        Ok(number) if number.is_finite() => value.to_owned(),
+        _ => format!("'{}'", value.replace('\'', "''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Template, TemplateError, check_query};
+
+    #[test]
+    fn a_varied_column_becomes_a_comparison_and_its_table_has_the_hint() {
+        for (text, hint, expected) in [
+            ("SELECT sum(b) FROM t WHERE a :varies;", "", "SELECT sum(b) FROM t WHERE a <= 7"),
+            (
+                "SELECT * FROM s.t AS x, u WHERE x.a :varies AND u.b = 'a :varies'",
+                " NOT INDEXED",
+                "SELECT * FROM s.t AS x NOT INDEXED, u WHERE x.a <= 7 AND u.b = 'a :varies'",
+            ),
+            (
+                "SELECT * FROM u JOIN t ON u.i = t.i AND t.\"a\" :varies -- done",
+                " H",
+                "SELECT * FROM u JOIN t H ON u.i = t.i AND t.\"a\" <= 7 -- done",
+            ),
+        ] {
+            let template = Template::parse(text).unwrap();
+            assert_eq!(template.query("7", hint), expected);
+            assert_eq!(template.column, "a");
+            assert_eq!(template.table_name(), "t");
+        }
+        let template = Template::parse("SELECT 1 FROM t WHERE day :varies").unwrap();
+        assert!(template.query("2020-01-31", "").ends_with("day <= '2020-01-31'"));
+    }
+
+    #[test]
+    fn what_is_not_one_query_with_one_varied_column_is_refused() {
+        let refused = |text: &str| Template::parse(text).unwrap_err();
+        let writes = |word: &str| TemplateError::Writes { word: word.into() };
+        assert_eq!(refused("SELECT a FROM t WHERE a < 3"), TemplateError::NoVaries);
+        assert_eq!(refused("SELECT ':varies' FROM t"), TemplateError::NoVaries);
+        assert_eq!(refused("SELECT a FROM t WHERE :varies"), TemplateError::NoColumn);
+        assert_eq!(
+            refused("SELECT 1 FROM t WHERE a :varies AND b :varies"),
+            TemplateError::TooMany { count: 2 }
+        );
+        assert_eq!(
+            refused("DELETE FROM t WHERE a :varies"),
+            TemplateError::NotAQuery { word: "DELETE".into() }
+        );
+        assert_eq!(refused("WITH x AS (DELETE FROM t) SELECT 1"), writes("DELETE"));
+        assert_eq!(refused("SELECT a INTO u FROM t WHERE a :varies"), writes("INTO"));
+        assert_eq!(refused("SELECT a FROM t WHERE a :varies FOR UPDATE"), writes("UPDATE"));
+        assert_eq!(refused("SELECT 1; SELECT 2"), TemplateError::Several);
+        assert!(matches!(
+            refused("SELECT 1 FROM t, u WHERE a :varies"),
+            TemplateError::Unqualified { count: 2, .. }
+        ));
+        assert!(matches!(
+            refused("SELECT 1 FROM t, u WHERE v.a :varies"),
+            TemplateError::NoTable { .. }
+        ));
+        assert!(check_query("(SELECT 1) UNION SELECT 'DROP'").is_ok());
+    }
+}

@@ -1,0 +1,92 @@
+//! The finding and the sections, of a recording with a known crossover.
+
+use analysis::{Study, summarize_with};
+use observations::{Observations, Recording, Response, Value};
+use optimizer::analysis::{ByTime, crossovers};
+use optimizer::facts::{BY_FORMULAS, BY_PLANS, FIRST_PLAN, PLAN_CHANGES, PLAN_CROSSOVER};
+use testing::recordings::{Random, done, recording};
+
+const STUDIES: &[&Study] = &[&optimizer::STUDY];
+
+/// Times of a scan are 10 ms, those of the index grow with the share and are equal at 4 %. The
+/// optimizer changes its plan at 0.9 %.
+fn crossing(blocks: u32, seed: u64) -> Recording {
+    let levels = ["0.001", "0.01", "0.02", "0.1"];
+    let mut recording = recording(&[
+        ("workload.selectivity", levels.as_slice()),
+        ("workload.alternative", &["chosen", "scan", "index"]),
+    ]);
+    let mut random = Random::new(seed);
+    for configuration in &mut recording.configurations {
+        let share: f64 = configuration.level("workload.selectivity").unwrap().parse().unwrap();
+        let name = configuration.level("workload.alternative").unwrap().to_owned();
+        let settings = &mut configuration.settings;
+        settings.insert("workload.probe".to_owned(), "optimizer".to_owned().into());
+        settings.insert("workload.selectivity".to_owned(), Value::Float(share));
+        settings.insert("workload.alternative".to_owned(), name.into());
+    }
+    for block in 1..=blocks {
+        for (position, configuration) in recording.configurations.clone().iter().enumerate() {
+            let share: f64 = configuration.get("workload.selectivity").unwrap();
+            let name: String = configuration.get("workload.alternative").unwrap();
+            let is_scan = name == "scan" || (name == "chosen" && share >= 0.009);
+            let ms = if is_scan { 10.0 } else { 10.0 * share / 0.04 };
+            let ms = ms * (0.03 * random.normal()).exp();
+            let mut seen = Observations {
+                elapsed_s: ms / 1e3,
+                connections: 1,
+                responses: vec![Response::lower("query_time", "ms", ms)],
+                ..Observations::default()
+            };
+            if name == "chosen" {
+                seen.facts = vec![
+                    FIRST_PLAN.record("Index Scan t (i)", 1.0),
+                    PLAN_CHANGES.record("1: Index Scan t (i) -> Seq Scan t", 0.009),
+                    PLAN_CROSSOVER.record(0.009),
+                    BY_FORMULAS.record("random_page_cost = 4", 0.009),
+                    BY_PLANS.record("random_page_cost = 4", 0.0091),
+                ];
+            }
+            recording.trials.push(done(position, block, seen));
+        }
+    }
+    recording
+}
+
+#[test]
+fn the_crossover_and_the_cost_of_the_choice_come_back() {
+    let recording = crossing(6, 5);
+    let summary = summarize_with(&recording, STUDIES, Vec::new());
+    let all = crossovers(&summary);
+    assert_eq!((all.len(), all[0].levels.len()), (1, 4));
+    let ByTime::At { share, interval: Some(interval), blocks: 6 } = &all[0].by_time else {
+        panic!("{:?}", all[0].by_time)
+    };
+    assert!((share / 0.04 - 1.0).abs() < 0.1 && interval.contains(*share), "{share}");
+    let worst = all[0].worst.as_ref().unwrap();
+    // At 1 % the choice is a scan, which takes 4x as long as the index.
+    assert!((worst.ratio / 4.0 - 1.0).abs() < 0.1 && worst.best == "index", "{worst:?}");
+    let findings = summary.findings();
+    let own = findings.iter().find(|own| own.text.starts_with("The plan changes to a scan"));
+    let own = own.unwrap_or_else(|| panic!("{findings:?}"));
+    println!("{}\n{}", own.text, own.evidence);
+    assert!(own.text.contains("at 0.900 % of the rows; by time it should at 4."), "{}", own.text);
+    assert!(own.text.contains("; the choice costs up to"), "{}", own.text);
+}
+
+/// The interval of the crossover by time holds it as often as it promises.
+#[test]
+fn intervals_of_the_crossover_hold() {
+    const EXPERIMENTS: u64 = 200;
+    let held = (0..EXPERIMENTS).filter(|seed| {
+        let recording = crossing(5, 100 + seed);
+        let summary = summarize_with(&recording, STUDIES, Vec::new());
+        match &crossovers(&summary)[0].by_time {
+            ByTime::At { interval: Some(interval), .. } => interval.contains(0.04),
+            other => panic!("{other:?}"),
+        }
+    });
+    let share = held.count() as f64 / EXPERIMENTS as f64;
+    println!("{share:.3} of the intervals hold the crossover");
+    assert!((0.9..=0.99).contains(&share), "{share}");
+}
