@@ -161,7 +161,6 @@ fn refresh_functions_replace_orders() {
 fn engines_cancel_a_statement_at_its_time_limit() {
     for engine in installed() {
         let given = [
-            ("workload.scale", Value::Float(0.001)),
             ("workload.queries", Value::List(vec![text("Q6")])),
             ("workload.query_limit", Value::Float(0.5)),
         ];

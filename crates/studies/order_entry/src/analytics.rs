@@ -232,7 +232,9 @@ mod tests {
         let places = Places { kind: 5, statement: 0, operation: 0 };
         let rounds = |seed, number, warmup: usize| -> Vec<usize> {
             let mut stream = Stream::new(places, seed, number, Total::default());
-            (0..warmup).for_each(|_| drop(stream.start(1)));
+            for _ in 0..warmup {
+                stream.start(1);
+            }
             stream.begin();
             (0..3 * ANALYSES.len()).map(|_| stream.start(1).kind).collect()
         };

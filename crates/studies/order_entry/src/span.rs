@@ -34,7 +34,9 @@ mod tests {
 
     fn span(times_ns: &[u64]) -> Span {
         let mut span = Span::default();
-        times_ns.iter().for_each(|ns| span.note(*ns));
+        for ns in times_ns {
+            span.note(*ns);
+        }
         span
     }
 
