@@ -149,7 +149,8 @@ fn the_report_has_the_mutual_slowdown_of_order_entry_and_analytics() {
     let mut text = file.clone();
     for (old, new) in [
         ("\nwarehouses = 1\n", "\nwarehouses = 1\nreduced_by = 100\n"),
-        ("duration = \"6 s\"", "duration = \"300 ms\""),
+        ("journal_mode = \"wal\"", "journal_mode = \"wal\", synchronous = \"off\""),
+        ("duration = \"6 s\"", "duration = \"500 ms\""),
         ("warmup = \"1 s\"", "warmup = 0"),
     ] {
         assert!(text.contains(old), "{file}");

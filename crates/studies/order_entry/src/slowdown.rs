@@ -6,7 +6,8 @@ use crate::probe::{ANALYTICS, ANALYTICS_TIME, NEW_ORDERS, OrderEntry, TAIL, TERM
 use ::probe::Probe as _;
 use analysis::compare::{Values, corrected};
 use analysis::{
-    Accounting, Comparison, Estimate, Finding, FindingKind, Summary, WaitRow, settings, wording,
+    Accounting, Comparison, Estimate, Finding, FindingKind, Scale, Summary, WaitRow, settings,
+    wording,
 };
 use observations::{Direction, Observations};
 use serde::Serialize;
@@ -167,7 +168,9 @@ fn side(
         alone_configuration: summary.recording.configurations[alone].label.clone(),
         alone: estimate(&matched.from)?,
         together: estimate(&matched.to)?,
-        ratio: Comparison::of_values(matched.paired, &from, &to, direction)?,
+        // A trial that did nothing has no ratio.
+        ratio: Comparison::of_values(matched.paired, &from, &to, direction)
+            .filter(|own| own.scale == Scale::Ratio)?,
     })
 }
 
