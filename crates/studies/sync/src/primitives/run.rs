@@ -115,33 +115,60 @@ fn on_array<C: Counter>(load: &Load, director: &mut dyn Director) -> Result<Outc
 /// Runs the threads on a table and compares what it holds with what they did.
 fn on<T: Table>(table: &T, load: &Load, director: &mut dyn Director) -> Result<Outcome, SyncError> {
     let part = Part(AtomicU32::new(Part::WARM_UP));
-    let lanes = Lanes { number: load.threads.max(1) as usize, name: "sync", warmup: load.warmup };
-    let mut clockwork = Clockwork {
-        director,
-        load,
-        part: &part.0,
-        by_interval: [const { Vec::new() }; 2],
-        counted: 0,
-    };
-    let worked = conduct(lanes, &mut clockwork, |stage| lane(load, table, &part.0, stage))?;
-    let began_ns = worked.iter().map(|worked| worked.began_ns).min().unwrap_or(0);
-    let ended_ns = worked.iter().map(|worked| worked.ended_ns).max().unwrap_or(0);
-    let added = worked.iter().map(|worked| worked.added).sum();
+    // Compiled once and not once per table: only the measured loop has to know its table.
+    let worked =
+        conduct_lanes(load, director, &part.0, &|stage| lane(load, table, &part.0, stage))?;
     let sum = (0..load.members as usize).map(|member| table.read(0, member, || ())).sum();
-    let right = if load.primitive.loses() { sum <= added } else { sum == added };
-    if !right {
-        return Err(SyncError::WrongSum { primitive: load.primitive.name(), added, sum });
+    worked.into_outcome(load, sum, table.shared_lines())
+}
+
+/// Runs the lanes of a load under its director.
+fn conduct_lanes(
+    load: &Load,
+    director: &mut dyn Director,
+    part: &AtomicU32,
+    lane: &(dyn Fn(&Stage<'_>) -> Result<Worked, SyncError> + Sync),
+) -> Result<AllWorked, SyncError> {
+    let lanes = Lanes { number: load.threads.max(1) as usize, name: "sync", warmup: load.warmup };
+    let mut clockwork =
+        Clockwork { director, load, part, by_interval: [const { Vec::new() }; 2], counted: 0 };
+    let lanes = conduct(lanes, &mut clockwork, lane)?;
+    Ok(AllWorked { lanes, by_interval: clockwork.by_interval })
+}
+
+/// The results of all threads.
+struct AllWorked {
+    lanes: Vec<Worked>,
+    /// Operations by interval of the warm-up and of the measurement.
+    by_interval: [Vec<u64>; 2],
+}
+
+impl AllWorked {
+    /// Compares the additions with the sum that the table holds.
+    fn into_outcome(
+        self,
+        load: &Load,
+        sum: u64,
+        shared_lines: Option<u32>,
+    ) -> Result<Outcome, SyncError> {
+        let began_ns = self.lanes.iter().map(|worked| worked.began_ns).min().unwrap_or(0);
+        let ended_ns = self.lanes.iter().map(|worked| worked.ended_ns).max().unwrap_or(0);
+        let added = self.lanes.iter().map(|worked| worked.added).sum();
+        let right = if load.primitive.loses() { sum <= added } else { sum == added };
+        if !right {
+            return Err(SyncError::WrongSum { primitive: load.primitive.name(), added, sum });
+        }
+        let [warmup_by_interval, by_interval] = self.by_interval;
+        Ok(Outcome {
+            elapsed_s: (ended_ns - began_ns) as f64 / 1e9,
+            threads: self.lanes.into_iter().map(|worked| worked.outcome).collect(),
+            warmup_by_interval,
+            by_interval,
+            added,
+            sum,
+            shared_lines,
+        })
     }
-    let [warmup_by_interval, by_interval] = clockwork.by_interval;
-    Ok(Outcome {
-        elapsed_s: (ended_ns - began_ns) as f64 / 1e9,
-        threads: worked.into_iter().map(|worked| worked.outcome).collect(),
-        warmup_by_interval,
-        by_interval,
-        added,
-        sum,
-        shared_lines: table.shared_lines(),
-    })
 }
 
 /// The part of a load that its threads are in, on lines of its own. It only grows.
