@@ -111,13 +111,29 @@ impl Actions {
             })?;
         }
         if let Some(folder) = folder {
+            let add_chdir = add_chdir()?;
             // SAFETY: `actions` is initialised, and the text, which is copied, valid.
-            done(unsafe {
-                libc::posix_spawn_file_actions_addchdir_np(&raw mut actions.0, folder.as_ptr())
-            })?;
+            done(unsafe { add_chdir(&raw mut actions.0, folder.as_ptr()) })?;
         }
         Ok(actions)
     }
+}
+
+/// `posix_spawn_file_actions_addchdir_np(3)`.
+type AddChdir =
+    unsafe extern "C" fn(*mut libc::posix_spawn_file_actions_t, *const libc::c_char) -> libc::c_int;
+
+/// Looks the function up: glibc has it since 2.29, and the program also starts with 2.28.
+fn add_chdir() -> io::Result<AddChdir> {
+    let name = c"posix_spawn_file_actions_addchdir_np";
+    // SAFETY: the name is a text that ends.
+    let function = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    if function.is_null() {
+        let cause = "starting a program in another folder needs glibc 2.29 or newer";
+        return Err(io::Error::new(io::ErrorKind::Unsupported, cause));
+    }
+    // SAFETY: the function of this name has this type, on glibc and on musl.
+    Ok(unsafe { std::mem::transmute::<*mut libc::c_void, AddChdir>(function) })
 }
 
 impl Drop for Actions {
