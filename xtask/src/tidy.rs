@@ -10,6 +10,7 @@ mod listed;
 mod modules;
 mod page_prose;
 mod prose;
+mod rust_version;
 mod sizes;
 mod source;
 mod workspace;
@@ -43,6 +44,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     let pages = crate::markdown::pages()?;
     wrong.extend(pages.iter().flat_map(page_prose::check));
     wrong.extend(links::check(&pages));
+    wrong.extend(rust_version::check()?);
     if shows_sizes {
         sizes::print(&rooms);
     }

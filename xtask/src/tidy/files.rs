@@ -23,9 +23,10 @@ const UNTIL_SHORTER: [(&str, usize); 8] = [
 const VENDORED: &str = "crates/core/report/assets/vendor/";
 
 /// Files and folders of the root.
-const ROOT: [&str; 17] = [
+const ROOT: [&str; 18] = [
     ".cargo",
     ".ci",
+    ".github",
     ".gitignore",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
