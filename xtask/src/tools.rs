@@ -128,7 +128,7 @@ fn install_system_packages(path: &str) -> Result<(), String> {
         .map(|(_, package)| *package)
         .collect();
     if !packages.is_empty() {
-        install(&packages)?;
+        install_packages(&packages)?;
     }
     // Their names have the version that the distribution has.
     for bindir in debian_bindirs() {
@@ -136,7 +136,7 @@ fn install_system_packages(path: &str) -> Result<(), String> {
         let version = folder.file_name().unwrap_or_default().to_string_lossy();
         for (library, package) in [("pg_wait_sampling", "pg-wait-sampling"), ("hypopg", "hypopg")] {
             if !folder.join(format!("lib/{library}.so")).exists() {
-                install(&[&format!("postgresql-{version}-{package}")])?;
+                install_packages(&[&format!("postgresql-{version}-{package}")])?;
             }
         }
     }
@@ -144,7 +144,7 @@ fn install_system_packages(path: &str) -> Result<(), String> {
 }
 
 /// Installs packages of the system where we may (root, on a system with apt).
-fn install(packages: &[&str]) -> Result<(), String> {
+pub fn install_packages(packages: &[&str]) -> Result<(), String> {
     let apt = |arguments: &[&str]| {
         let mut apt = Command::new("apt-get");
         succeed(apt.args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
@@ -166,7 +166,7 @@ fn install_python() -> Result<PathBuf, String> {
         return Ok(folder);
     }
     if create_environment(&folder).is_err() {
-        install(&["python3-venv"])?;
+        install_packages(&["python3-venv"])?;
         create_environment(&folder)?;
     }
     let mut pip = Command::new(folder.join("bin/pip"));
