@@ -189,7 +189,9 @@ mod tests {
     fn crates_of_the_build_are_not_parts_of_the_program() {
         let names = ["tester", "cc", "derive", "syn", "sqlite", "steelbench"];
         let metadata = json!({
-            "packages": names.map(|name| package(name, if name == "derive" { "proc-macro" } else { "lib" })),
+            "packages": names.map(|name| {
+                package(name, if name == "derive" { "proc-macro" } else { "lib" })
+            }),
             "resolve": {"nodes": [
                 node("steelbench", &[("sqlite", None), ("derive", None), ("tester", Some("dev"))]),
                 node("sqlite", &[("cc", Some("build"))]),

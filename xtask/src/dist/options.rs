@@ -3,7 +3,8 @@
 use super::build::Target;
 use std::path::PathBuf;
 
-const USAGE: &str = "usage: cargo xtask dist [--check] [--target x86_64 | aarch64] [--profile NAME | --binary FILE]";
+const USAGE: &str = "usage: cargo xtask dist [--check] [--target x86_64 | aarch64] \
+                     [--profile NAME | --binary FILE]";
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Options {

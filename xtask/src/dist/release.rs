@@ -13,9 +13,9 @@ pub struct Release {
     pub commit: String,
     /// Seconds since 1970 of the commit: the date of everything in the packages.
     pub epoch: String,
-    /// The same as changelogs of Debian have it.
+    /// That date as changelogs of Debian have it.
     pub date: String,
-    /// The same as ISO 8601 has it.
+    /// That date as ISO 8601 has it.
     pub timestamp: String,
     /// Where the sources of the crates are.
     pub cargo_home: PathBuf,

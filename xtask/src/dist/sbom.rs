@@ -129,7 +129,9 @@ fn c_library(one: &Crate) -> Result<Option<Value>, Failure> {
         "scope": "required",
         "purl": format!("pkg:generic/{name}@{version}"),
         "licenses": [licence],
-        "properties": [{"name": "steelbench:origin", "value": format!("in the crate {}", one.name)}],
+        "properties": [
+            {"name": "steelbench:origin", "value": format!("in the crate {}", one.name)},
+        ],
     })))
 }
 
