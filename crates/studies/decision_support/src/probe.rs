@@ -50,6 +50,10 @@ choice! {
 /// `cancelled.Q17`.
 pub const CANCELLED: FactFamily = FactFamily::new("cancelled.", "queries");
 
+/// Suppliers at scale 1, and parts for each of them.
+const SUPPLIERS: f64 = 10_000.0;
+const PARTS_PER_SUPPLIER: u64 = 20;
+
 settings! {
     const SETTINGS = [DEGREE, ANALYZE, THREADS, WARMUP];
     /// Scale factor of the tables: 1 is 6 million rows of LINEITEM, 0.01 is 60,000.
@@ -129,6 +133,11 @@ impl Probe for DecisionSupport {
         if configuration.get(QUERY_LIMIT).is_some() && !has(Ability::TimeLimits) {
             let message = "this engine does not cancel statements at a time limit; remove it";
             invalid.push(Invalid::new(QUERY_LIMIT.path(), message));
+        }
+        if repeats_suppliers(configuration.get(SCALE)) {
+            let message = "at this scale the specification's rule gives a part the same supplier \
+                           twice, which its primary key forbids; use 0.01, or 0.025 and more";
+            invalid.push(Invalid::new(SCALE.path(), message));
         }
         let sets = u64::from(configuration.get(STREAMS)) * rounds(configuration);
         if configuration.get(REFRESH) && sets > SETS_MAX {
@@ -355,6 +364,14 @@ fn tables(set: &DataSet, indexes: Indexes) -> Vec<Table> {
     tables
 }
 
+/// Returns whether two of the four suppliers of a part are the same one: they lie a step apart that
+/// grows with the part's number (specification 4.2.3, `PS_SUPPKEY`).
+fn repeats_suppliers(scale: f64) -> bool {
+    let suppliers = ((SUPPLIERS * scale) as u64).max(1);
+    let mut steps = (0..PARTS_PER_SUPPLIER).map(|more| suppliers / 4 + more);
+    steps.any(|step| (1..4).any(|times| times * step % suppliers == 0))
+}
+
 /// The queries that a configuration names, in the order of their numbers.
 fn queries(configuration: &Configuration) -> Result<Vec<&'static Query>, Invalid> {
     let mut found = Vec::<&Query>::new();
@@ -404,4 +421,22 @@ fn geometric_mean(seen: &Observations, kinds: &[String]) -> Option<f64> {
     };
     let logarithms: Vec<f64> = kinds.iter().map(logarithm).collect::<Option<_>>()?;
     Some(mean(&logarithms).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::repeats_suppliers;
+    use std::collections::BTreeSet;
+    use tpchgen::generators::PartSuppGenerator;
+
+    #[test]
+    fn scales_at_which_a_part_has_a_supplier_twice_are_those_of_the_generator() {
+        for scale in [0.001, 0.002, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.025, 0.05] {
+            let mut keys = BTreeSet::new();
+            let is_repeated = PartSuppGenerator::new(scale, 1, 1)
+                .iter()
+                .any(|row| !keys.insert((row.ps_partkey, row.ps_suppkey)));
+            assert_eq!(repeats_suppliers(scale), is_repeated, "{scale}");
+        }
+    }
 }
