@@ -8,7 +8,7 @@ const README: &str = "README.md";
 /// Compares the version in the manifest with those of all crates and with README.
 pub fn check() -> Result<Vec<String>, String> {
     let target = output(std::process::Command::new("rustc").args(["--print", "host-tuple"]))?;
-    let mut metadata = cargo(&["metadata", "--format-version", "1", "--offline", "--locked"]);
+    let mut metadata = cargo(&["metadata", "--format-version", "1", "--locked"]);
     metadata.args(["--all-features", "--filter-platform", target.trim()]);
     let metadata: Value = serde_json::from_str(&output(&mut metadata)?)
         .map_err(|error| format!("cargo metadata: {error}"))?;

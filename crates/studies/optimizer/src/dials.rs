@@ -158,7 +158,9 @@ mod tests {
 
     fn counts(values: &[u32]) -> BTreeMap<u32, u64> {
         let mut counts = BTreeMap::new();
-        values.iter().for_each(|value| *counts.entry(*value).or_default() += 1);
+        for value in values {
+            *counts.entry(*value).or_default() += 1;
+        }
         counts
     }
 
