@@ -43,7 +43,7 @@ pub struct ByPlan {
     pub first: String,
     /// Changes, rising.
     pub changes: Vec<Change>,
-    /// Share of rows from which on a scan is chosen; `None`: at no selectivity.
+    /// Share of rows from which on a scan is chosen; `None`: never.
     pub to_scan: Option<f64>,
     /// The crossover by the documented cost formulas, and of the plans, by value of a constant.
     pub formulas: Vec<Formula>,

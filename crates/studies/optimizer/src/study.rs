@@ -44,7 +44,7 @@ fn finding(own: &Crossover) -> Option<Finding> {
         Some(share) => {
             format!("The plan{with} changes to a scan at {} of the rows", percent(share))
         }
-        None => format!("The plan{with} changes to a scan at no selectivity"),
+        None => format!("The plan{with} never changes to a scan"),
     };
     let time = match &own.by_time {
         ByTime::Unknown => String::new(),

@@ -17,17 +17,22 @@ fn number(results: &Results) -> f64 {
     results.last[0].as_ref().unwrap().parse().unwrap()
 }
 
-/// The queries ran, each was timed, and the response is the geometric mean of their mean times.
+/// Queries ran, each was timed, and the response is the geometric mean of their mean times. A slow
+/// machine may not come to all of them: then there is no such mean.
 fn queries_are_recorded(seen: &Observations, name: &str) {
     let timed = ANALYSES.map(|own| {
         let histogram = seen.latency(&format!("transaction: {}", own.label)).unwrap();
         let statement = seen.statements.iter().find(|known| known.script == own.label).unwrap();
         assert_eq!(statement.count, histogram.len(), "{name} {}", own.label);
-        assert!(!histogram.is_empty(), "{name}: {} did not run", own.label);
         (histogram.len(), histogram.min_mean_max_ns().1 / 1e9)
     });
     let queries: u64 = timed.iter().map(|(count, _)| count).sum();
+    assert!(queries > 0, "{name}: no query ran");
     assert_eq!(QUERIES.read(seen), Some(queries as f64), "{name}");
+    if timed.iter().any(|(count, _)| *count == 0) {
+        assert_eq!(seen.response(ANALYTICS_TIME), None, "{name}");
+        return;
+    }
     let mean_s = timed.iter().map(|(_, mean_s)| mean_s.ln()).sum::<f64>() / timed.len() as f64;
     let response = seen.response(ANALYTICS_TIME).unwrap();
     assert!((response / mean_s.exp() - 1.0).abs() < 1e-9, "{name}: {response}");
@@ -51,7 +56,7 @@ fn are_equal(one: &Results, other: &Results) -> bool {
 fn analytics_run_alone_and_beside_order_entry() {
     let mut known = Vec::<Results>::new();
     let streams = |streams| ("workload.analytics", Value::Integer(streams));
-    let duration = ("workload.duration", Value::Float(0.4));
+    let duration = ("workload.duration", Value::Float(1.0));
     each_engine(|bench| {
         let name = bench.name().to_owned();
         let none = ("workload.terminals", Value::Integer(0));
@@ -84,7 +89,7 @@ fn analytics_run_alone_and_beside_order_entry() {
             let rate = seen.response(NEW_ORDERS).unwrap();
             let orders = number(&ask(context, ORDERS).unwrap()) - LOADED;
             let worked_s = orders * 60.0 / rate;
-            assert!((0.39..=seen.elapsed_s + 0.01).contains(&worked_s), "{name}: {worked_s}");
+            assert!((0.99..=seen.elapsed_s + 0.01).contains(&worked_s), "{name}: {worked_s}");
             assert!(TAIL.read(&seen) <= Some(seen.elapsed_s), "{name}");
             let done: f64 =
                 Kind::ALL.iter().filter_map(|kind| DONE.read(kind.profile().name, &seen)).sum();
