@@ -110,6 +110,9 @@ const BEHIND_A_TABLE: [&str; 21] = [
     "FOR",
 ];
 
+/// Keywords that a predicate follows, so that they are not its column.
+const BEFORE_A_PREDICATE: [&str; 7] = ["WHERE", "AND", "OR", "NOT", "ON", "HAVING", "WHEN"];
+
 /// A table in FROM or JOIN.
 struct Source<'a> {
     name: String,
@@ -171,7 +174,10 @@ impl Template {
         };
         let is_name = |token: &Token<'_>| matches!(token.kind, Kind::Word | Kind::Name);
         let name = |at: usize| all.get(at).filter(|own| is_name(own)).copied();
-        let column = at.checked_sub(1).and_then(name).ok_or(TemplateError::NoColumn)?;
+        let column = at.checked_sub(1).and_then(name);
+        let column =
+            column.filter(|own| !BEFORE_A_PREDICATE.iter().any(|word| own.is_keyword(word)));
+        let column = column.ok_or(TemplateError::NoColumn)?;
         let is_qualified = at >= 3 && all[at - 2].text == ".";
         let qualifier = if is_qualified { name(at - 3) } else { None };
         let sources = sources(&all);
