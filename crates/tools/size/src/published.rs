@@ -207,7 +207,7 @@ const ROUNDING: f64 = 0.005;
 /// columns that begin with `price_` parts of the price.
 ///
 /// # Errors
-/// What is wrong in the file, with its place.
+/// The problem in the file, with its place.
 pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, ReadError> {
     let is_query = |name: &str| {
         let digits = name.strip_prefix("rf").or(name.strip_prefix('q')).unwrap_or_default();
