@@ -48,6 +48,12 @@ pub struct ThreadClock {
     schedstat: Option<File>,
 }
 
+/// The kernel's number of the calling thread. glibc has a function for it since 2.30 only.
+pub fn thread_id() -> i32 {
+    // SAFETY: it has no arguments and cannot fail.
+    (unsafe { libc::syscall(libc::SYS_gettid) }) as i32
+}
+
 impl ThreadClock {
     /// Opens the clock of the calling thread.
     pub fn of_this_thread() -> Self {
@@ -246,7 +252,7 @@ fn stat_fields<const N: usize>(stat: &str, wanted: [usize; N]) -> Option<[u64; N
 mod tests {
     use super::{
         ProcessTimes, ThreadClock, ThreadTimes, process_cpu_s, process_title, second_number,
-        stat_fields,
+        stat_fields, thread_id,
     };
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
@@ -339,8 +345,7 @@ mod tests {
     #[test]
     fn the_times_of_a_thread_are_its_own_and_part_of_its_process() {
         let pid = std::process::id() as i32;
-        // SAFETY: a plain question.
-        let thread = unsafe { libc::gettid() };
+        let thread = thread_id();
         let clock = ThreadClock::of_this_thread();
         while clock.read().cpu_ns < 60_000_000 {
             std::hint::spin_loop();

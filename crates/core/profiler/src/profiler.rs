@@ -186,8 +186,7 @@ impl Collector {
     /// Of these processes and all below them.
     fn of_processes(roots: &[i32], hz: u32) -> Result<Self> {
         let pids = with_descendants(roots);
-        // SAFETY: it has no arguments and cannot fail. glibc has a function for it since 2.30 only.
-        let own = unsafe { libc::syscall(libc::SYS_gettid) } as libc::pid_t;
+        let own = observe::thread_id();
         let threads =
             pids.iter().flat_map(|pid| processes::threads(*pid)).filter(|tid| *tid != own);
         let events = Events::of_threads(&threads.collect::<Vec<_>>(), &online_cpus(), hz)?;

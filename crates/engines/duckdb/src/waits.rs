@@ -138,9 +138,7 @@ impl Slot {
         }
         let (clock, now) = (ThreadClock::of_this_thread(), Instant::now());
         self.times = Some(Times { read: (clock.read(), now), clock, left: now, suspended_ns: 0 });
-        // SAFETY: a plain question. glibc has a function for it since 2.30 only.
-        let thread = unsafe { libc::syscall(libc::SYS_gettid) } as libc::pid_t;
-        self.visible.thread.store(thread, Ordering::Relaxed);
+        self.visible.thread.store(observe::thread_id(), Ordering::Relaxed);
     }
 
     /// A request begins.
