@@ -2,6 +2,7 @@
 
 use crate::mysql;
 use crate::process::{cargo, root, succeed, target};
+use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -118,12 +119,17 @@ fn debian_bindirs() -> Vec<PathBuf> {
         .collect()
 }
 
+/// Returns whether a search path has this program.
+pub fn is_on_path(path: &OsStr, program: &str) -> bool {
+    std::env::split_paths(path).any(|folder| folder.join(program).exists())
+}
+
 fn install_system_packages(path: &str) -> Result<(), String> {
     let packages: Vec<&str> = SYSTEM_PACKAGES
         .iter()
         .filter(|(program, _)| match program.strip_suffix('/') {
             Some(folder) => !Path::new(folder).is_dir(),
-            None => !std::env::split_paths(path).any(|folder| folder.join(program).exists()),
+            None => !is_on_path(path.as_ref(), program),
         })
         .map(|(_, package)| *package)
         .collect();

@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use super::options::Options;
 use crate::process::{cargo, succeed, target};
-use crate::tools::install_packages;
+use crate::tools::{self, install_packages};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,7 +30,7 @@ pub struct Tools {
 impl Tools {
     /// Returns whether a program is among them or on the system.
     pub fn has(&self, program: &str) -> bool {
-        std::env::split_paths(&self.path).any(|folder| folder.join(program).exists())
+        tools::is_on_path(&self.path, program)
     }
 }
 
@@ -66,7 +66,7 @@ pub fn install(options: &Options) -> Result<Tools, Failure> {
 /// Returns whether a program can be started by its name.
 pub fn is_on_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).exists())
+    tools::is_on_path(&path, program)
 }
 
 fn install_python(folder: &Path) -> Result<(), Failure> {
