@@ -80,6 +80,12 @@ impl Observations {
         self.latencies.iter().find(|latency| latency.name == name).map(|latency| &latency.histogram)
     }
 
+    /// The mean of the latencies with this name, in seconds; `None` without any.
+    pub fn mean_latency_s(&self, name: &str) -> Option<f64> {
+        let histogram = self.latency(name).filter(|own| !own.is_empty())?;
+        Some(histogram.min_mean_max_ns().1 / 1e9)
+    }
+
     /// The value of the response with this name.
     pub fn response(&self, name: &str) -> Option<f64> {
         self.responses.iter().find(|response| response.name == name).map(|response| response.value)

@@ -12,7 +12,7 @@
 //! - [`discoveries`]: false discovery rates of a family of tests
 //! - [`step`]: the step in which values were rounded
 //! - [`independent_columns`], [`non_negative`]: fits of costs to their sums; [`dot`], [`norm`]
-//! - [`mean`], [`median`], [`median_of_sorted`]
+//! - [`mean`], [`geometric_mean`], [`median`], [`median_of_sorted`]
 
 pub mod change_points;
 pub mod confirmation;
@@ -32,7 +32,7 @@ pub use distribution::{
 };
 pub use interval::Interval;
 pub use least_squares::{dot, independent_columns, non_negative, norm};
-pub use mean::mean;
+pub use mean::{geometric_mean, mean};
 pub use median::{median, median_of_sorted};
 pub use regimes::{Regimes, VALUES_MIN as REGIMES_VALUES_MIN, regimes};
 pub use series::{normal, shuffle};

@@ -3,7 +3,7 @@
 
 use crate::counts::{Counts, Total};
 use crate::random::{generator, shuffle};
-use observations::ScriptStatement;
+use observations::{Observations, ScriptStatement};
 use probe::ProbeError;
 use probe::load::{Started, Step, Workload};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -36,6 +36,11 @@ impl Analysis {
     pub fn recorded(&self) -> ScriptStatement {
         let text = format!("{} {}", self.label, self.title);
         ScriptStatement { script: self.label.to_owned(), text, ..ScriptStatement::default() }
+    }
+
+    /// Its mean time in a trial, in seconds; `None` when it did not run.
+    pub fn mean_s(&self, seen: &Observations) -> Option<f64> {
+        seen.mean_latency_s(&format!("transaction: {}", self.label))
     }
 }
 

@@ -24,7 +24,7 @@ use experiment::{
     Configuration, Declaration, ExampleLevels, Invalid, Kind as Values, OtherName, choice, settings,
 };
 use observations::{Event, Fact, FactName, Observations, Response};
-use statistics::mean;
+use statistics::geometric_mean;
 use work::{SharedTables, Statement, Work};
 
 /// The order entry probe.
@@ -409,14 +409,7 @@ fn add_responses(seen: &mut Observations, counts: &Counts, worked_s: f64) {
 /// Adds the time of the analytical queries, in front, where each was answered at least once, and
 /// their rate.
 fn add_analytics(seen: &mut Observations, counts: &Counts) {
-    let logarithm = |own: &Analysis| {
-        let histogram = seen.latency(&format!("transaction: {}", own.label))?;
-        let mean_s = histogram.min_mean_max_ns().1 / 1e9;
-        (!histogram.is_empty() && mean_s > 0.0).then(|| mean_s.ln())
-    };
-    let logarithms: Option<Vec<f64>> = ANALYSES.iter().map(logarithm).collect();
-    if let Some(logarithms) = logarithms {
-        let mean_s = mean(&logarithms).exp();
+    if let Some(mean_s) = geometric_mean(ANALYSES.iter().map(|own| own.mean_s(seen))) {
         seen.responses.insert(0, Response::lower(ANALYTICS_TIME, "s", mean_s));
     }
     let streams_s = counts.streams.seconds();

@@ -132,7 +132,8 @@ fn slowdown(
     let analytics = side(queries, ANALYTICS_TIME, "s");
     let of_query = |own: &Analysis| {
         let configurations = [queries?.configuration, together];
-        let times = self::side(summary, configurations, "ms", |seen| mean_ms(seen, own))?;
+        let times =
+            self::side(summary, configurations, "ms", |seen| Some(own.mean_s(seen)? * 1e3))?;
         Some(QuerySlowdown { query: own.label, title: own.title, times })
     };
     let trials = summary.grid.trials(together);
@@ -172,12 +173,6 @@ fn side(
         ratio: Comparison::of_values(matched.paired, &from, &to, direction)
             .filter(|own| own.scale == Scale::Ratio)?,
     })
-}
-
-/// Milliseconds of a query in a trial.
-fn mean_ms(seen: &Observations, query: &Analysis) -> Option<f64> {
-    let histogram = seen.latency(&format!("transaction: {}", query.label))?;
-    (!histogram.is_empty()).then(|| histogram.min_mean_max_ns().1 / 1e6)
 }
 
 fn sessions(summary: &Summary, configuration: usize) -> Option<Sessions> {
