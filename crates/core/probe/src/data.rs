@@ -400,6 +400,14 @@ fn count(context: &TrialContext<'_>) -> Result<u64, ProbeError> {
     Ok(answer(context, Statement::Operation(COUNT))? as u64)
 }
 
+/// An objection to several CPUs for a statement on an engine that uses one.
+pub fn no_parallelism(configuration: &Configuration, target: &Target) -> Option<Invalid> {
+    let message = "this engine runs a statement on one CPU; use 1";
+    let is_serial = !target.abilities.contains(&Ability::Parallel);
+    let is_asked = configuration.get(DEGREE).is_some_and(|degree| degree > 1);
+    (is_asked && is_serial).then(|| Invalid::new(DEGREE.path(), message))
+}
+
 /// Runs a statement that answers with one number, on a connection of its own.
 ///
 /// # Errors

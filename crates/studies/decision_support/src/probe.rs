@@ -13,10 +13,10 @@ use experiment::{
     Configuration, Declaration, ExampleLevels, Invalid, Kind, OtherName, choice, settings,
 };
 use observations::{FactFamily, Observations, QueryPlan, Response, ScriptStatement};
-use probe::data::{ANALYZE, DEGREE, create, recorded};
-use probe::load::{LoadPlan, THREADS, WARMUP, drive_counting, no_warmup_of_cold};
+use probe::data::{ANALYZE, DEGREE, create, no_parallelism, recorded};
+use probe::load::{LoadPlan, THREADS, WARMUP, drive_counting, no_time_limit, no_warmup_of_cold};
 use probe::{Probe, ProbeError, Target, TrialContext};
-use statistics::mean;
+use statistics::geometric_mean;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -124,16 +124,10 @@ impl Probe for DecisionSupport {
             let message = "this engine has no tables and statements; give a database";
             invalid.push(Invalid::new(PROBE.path(), message));
         }
-        if configuration.get(DEGREE).is_some_and(|degree| degree > 1) && !has(Ability::Parallel) {
-            let message = "this engine runs a statement on one CPU; use 1";
-            invalid.push(Invalid::new(DEGREE.path(), message));
-        }
+        invalid.extend(no_parallelism(configuration, target));
         invalid.extend(no_warmup_of_cold(configuration, target, WARMUP));
         invalid.extend(queries(configuration).err());
-        if configuration.get(QUERY_LIMIT).is_some() && !has(Ability::TimeLimits) {
-            let message = "this engine does not cancel statements at a time limit; remove it";
-            invalid.push(Invalid::new(QUERY_LIMIT.path(), message));
-        }
+        invalid.extend(no_time_limit(configuration, target, QUERY_LIMIT));
         if repeats_suppliers(configuration.get(SCALE)) {
             let message = "at this scale the specification's rule gives a part the same supplier \
                            twice, which its primary key forbids; use 0.01, or 0.025 and more";
@@ -187,7 +181,7 @@ impl Probe for DecisionSupport {
             let first_operation = first_operation + trial.first_query(number);
             Stream::new(shared.clone(), trial.tasks(number), first_operation)
         })?;
-        if let Some(mean_s) = geometric_mean(&seen, &trial.kinds()) {
+        if let Some(mean_s) = mean_time_s(&seen, &trial.kinds()) {
             seen.responses.push(Response::lower("geometric_mean", "s", mean_s));
         }
         for (kind, count) in trial.kinds().iter().zip(shared.cancelled.iter()) {
@@ -412,15 +406,11 @@ fn plans(
 
 /// The geometric mean of the mean times of queries and refresh functions, in seconds, as the power
 /// test of the specification weighs them (5.4.1); `None` if one of them has no time.
-fn geometric_mean(seen: &Observations, kinds: &[String]) -> Option<f64> {
-    let logarithm = |kind: &String| {
+fn mean_time_s(seen: &Observations, kinds: &[String]) -> Option<f64> {
+    geometric_mean(kinds.iter().map(|kind| {
         let name = if kinds.len() > 1 { format!("query: {kind}") } else { "query".to_owned() };
-        let latency = seen.latencies.iter().find(|own| own.name == name)?;
-        let mean_s = latency.histogram.min_mean_max_ns().1 / 1e9;
-        (!latency.histogram.is_empty() && mean_s > 0.0).then(|| mean_s.ln())
-    };
-    let logarithms: Vec<f64> = kinds.iter().map(logarithm).collect::<Option<_>>()?;
-    Some(mean(&logarithms).exp())
+        seen.mean_latency_s(&name)
+    }))
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use engine::{Ability, Optimizer};
 use experiment::common::PROBE;
 use experiment::{Configuration, Invalid, Kind, choice, settings};
 use probe::Target;
-use probe::data::DEGREE;
-use probe::load::{WARMUP, no_warmup_of_cold};
+use probe::data::{DEGREE, no_parallelism};
+use probe::load::{WARMUP, no_time_limit, no_warmup_of_cold};
 
 choice! {
     /// The tables of the queries.
@@ -146,14 +146,8 @@ pub fn objections(configuration: &Configuration, target: &Target) -> Vec<Invalid
         Err(error) => invalid.push(error),
     }
     invalid.extend(unknown_alternative(configuration, optimizer));
-    if configuration.get(DEGREE).is_some_and(|degree| degree > 1) && !has(Ability::Parallel) {
-        let message = "this engine runs a statement on one CPU; use 1";
-        invalid.push(Invalid::new(DEGREE.path(), message));
-    }
-    if configuration.get(QUERY_LIMIT).is_some() && !has(Ability::TimeLimits) {
-        let message = "this engine does not cancel statements at a time limit; remove it";
-        invalid.push(Invalid::new(QUERY_LIMIT.path(), message));
-    }
+    invalid.extend(no_parallelism(configuration, target));
+    invalid.extend(no_time_limit(configuration, target, QUERY_LIMIT));
     if gathers(configuration) && is_in_place(configuration) {
         let message = "would change the statistics of your tables; give them by target.setup, so \
                        that trials work on a copy";

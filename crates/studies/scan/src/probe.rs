@@ -33,6 +33,7 @@ use observations::{FactName, Observations, Response};
 use probe::aggregates::Aggregates;
 use probe::data::{
     self, ANALYZE, COLUMNS, DATA, DATA_SEED, DEGREE, Loaded, ROWS, ROWS_PER_PAGE, SCALE,
+    no_parallelism,
 };
 use probe::load::{DURATION, LoadPlan, THREADS, WARMUP, drive_counting};
 use probe::scans::{
@@ -83,19 +84,14 @@ impl Probe for Scan {
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let mut invalid = LoadPlan::objections(configuration, target, SCANS);
-        let mut object = |path: &str, message: &str| invalid.push(Invalid::new(path, message));
         if !target.abilities.contains(&Ability::Tables) {
-            object(PROBE.path(), "this engine has no tables to scan");
+            invalid.push(Invalid::new(PROBE.path(), "this engine has no tables to scan"));
         }
-        let parallel = target.abilities.contains(&Ability::Parallel);
-        if configuration.get(DEGREE).is_some_and(|degree| degree > 1) && !parallel {
-            object(DEGREE.path(), "this engine runs a statement on one CPU; use 1");
-        }
+        invalid.extend(no_parallelism(configuration, target));
         if target.cache == CacheState::Cold && configuration.get(SCANS) != Some(1) {
-            object(
-                SCANS.path(),
-                "only the first scan finds cold caches; use scans = 1 with target.cache = \"cold\"",
-            );
+            let message =
+                "only the first scan finds cold caches; use scans = 1 with target.cache = \"cold\"";
+            invalid.push(Invalid::new(SCANS.path(), message));
         }
         invalid
             .extend(Question::from_settings(configuration, &data::data_set(configuration)).err());

@@ -19,7 +19,7 @@ pub use outcome::{SKIPPED, add_intervals};
 use plan::Turns;
 pub use plan::{
     CONNECTIONS, DURATION, LATENCY_LIMIT, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload,
-    no_warmup_of_cold,
+    no_time_limit, no_warmup_of_cold,
 };
 use std::time::Duration;
 

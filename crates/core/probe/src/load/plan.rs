@@ -1,7 +1,7 @@
 //! A load: its size, its rate and the transactions of each connection.
 
 use crate::{ProbeError, Target, TrialContext};
-use engine::{CacheState, EngineError, Results, RetryCause};
+use engine::{Ability, CacheState, EngineError, Results, RetryCause};
 use experiment::common::{OBSERVE_INTERVAL, OBSERVE_LATENCIES};
 use experiment::{Configuration, Invalid, Kind, Setting, settings};
 use observations::ScriptStatement;
@@ -169,6 +169,17 @@ pub fn no_warmup_of_cold(
         "a warm-up fills the caches, which contradicts target.cache = \"cold\"; set it to 0";
     let both = target.cache == CacheState::Cold && configuration.get(warmup) > 0.0;
     both.then(|| Invalid::new(warmup.path(), message))
+}
+
+/// An objection to a time limit on an engine that does not cancel statements.
+pub fn no_time_limit(
+    configuration: &Configuration,
+    target: &Target,
+    limit: Setting<Option<f64>>,
+) -> Option<Invalid> {
+    let message = "this engine does not cancel statements at a time limit; remove it";
+    let is_ignored = !target.abilities.contains(&Ability::TimeLimits);
+    (configuration.get(limit).is_some() && is_ignored).then(|| Invalid::new(limit.path(), message))
 }
 
 /// The transactions of one connection, in order.
