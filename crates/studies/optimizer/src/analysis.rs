@@ -12,7 +12,8 @@ use crate::facts::{
 use crate::probe::{OptimizerProbe, VARIED};
 use crate::settings::{ALTERNATIVE, CHOSEN, SELECTIVITY};
 use ::probe::Probe as _;
-use analysis::{Estimate, Interval, Summary};
+use analysis::response::distinct;
+use analysis::{Estimate, Interval, Summary, settings};
 use observations::{Direction, Observations};
 use serde::Serialize;
 use statistics::mean;
@@ -147,28 +148,18 @@ struct Measured<'a> {
 
 /// Crossovers of the configurations of this study, in the order of the file.
 pub fn crossovers(summary: &Summary) -> Vec<Crossover> {
-    let mut groups: Vec<(String, String, Vec<Measured<'_>>)> = Vec::new();
-    for own in 0..summary.configurations.len() {
-        let Some((key, label, measured)) = measured(summary, own) else { continue };
-        match groups.iter_mut().find(|group| group.0 == key) {
-            Some(group) => group.2.push(measured),
-            None => groups.push((key, label, vec![measured])),
-        }
-    }
-    groups.into_iter().map(|(_, label, all)| crossover(label, &all)).collect()
+    let groups =
+        settings::groups(summary.recording, OptimizerProbe.name(), |path| VARIED.contains(&path));
+    let measured = groups.into_iter().filter_map(|group| {
+        let all: Vec<Measured<'_>> =
+            group.configurations.iter().filter_map(|own| measured(summary, *own)).collect();
+        (!all.is_empty()).then(|| crossover(group.label, &all))
+    });
+    measured.collect()
 }
 
-fn measured<'a>(summary: &Summary<'a>, own: usize) -> Option<(String, String, Measured<'a>)> {
-    summary.study(own).filter(|study| study.probe == OptimizerProbe.name())?;
+fn measured<'a>(summary: &Summary<'a>, own: usize) -> Option<Measured<'a>> {
     let record = &summary.recording.configurations[own];
-    let shared = record.settings.iter().filter(|(path, _)| !VARIED.contains(&path.as_str()));
-    let key: Vec<String> = shared.map(|(path, value)| format!("{path}={value}")).collect();
-    let label: Vec<String> = record
-        .levels
-        .iter()
-        .filter(|level| !VARIED.contains(&level.factor.as_str()))
-        .map(|level| format!("{}={}", level.factor, level.level))
-        .collect();
     let blocks: Vec<u32> = summary.recording.trials.iter().map(|trial| trial.block).collect();
     let times = blocks.into_iter().filter_map(|block| {
         let seen = summary.grid.cell(own, block).filter(|seen| !seen.timed_out())?;
@@ -180,7 +171,7 @@ fn measured<'a>(summary: &Summary<'a>, own: usize) -> Option<(String, String, Me
         trials: summary.grid.trials(own),
         times: times.collect(),
     };
-    (!measured.times.is_empty()).then(|| (key.join("\n"), label.join(", "), measured))
+    (!measured.times.is_empty()).then_some(measured)
 }
 
 /// Where a file does not give it.
@@ -220,23 +211,17 @@ fn by_plan(own: &Measured<'_>) -> Option<ByPlan> {
         estimated: CHANGES_ESTIMATED.read(member, seen),
     });
     let constants = BY_FORMULAS.members(seen).chain(BY_PLANS.members(seen));
-    let mut names: Vec<&str> = constants.map(|(member, _)| member).collect();
-    names.dedup();
-    let mut formulas = Vec::<Formula>::new();
-    for name in names {
-        if formulas.iter().all(|own| own.constant != name) {
-            formulas.push(Formula {
-                constant: name.to_owned(),
-                predicted: BY_FORMULAS.read(name, seen),
-                by_plans: BY_PLANS.read(name, seen),
-            });
-        }
-    }
+    let names = distinct(constants.map(|(member, _)| member));
+    let formulas = names.into_iter().map(|name| Formula {
+        constant: name.to_owned(),
+        predicted: BY_FORMULAS.read(name, seen),
+        by_plans: BY_PLANS.read(name, seen),
+    });
     Some(ByPlan {
         first: first.to_owned(),
         changes: changes.collect(),
         to_scan: PLAN_CROSSOVER.read(seen),
-        formulas,
+        formulas: formulas.collect(),
         unforced: UNFORCED.members(seen).map(|(own, _)| own.to_owned()).collect(),
     })
 }

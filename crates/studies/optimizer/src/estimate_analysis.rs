@@ -5,6 +5,7 @@ use crate::facts::{ANALYZED, ANALYZED_PLANS, ESTIMATES, Q_ERRORS, REVERSALS, SEL
 use crate::probe::OptimizerProbe;
 use ::probe::Probe as _;
 use analysis::Summary;
+use analysis::response::distinct;
 use observations::Observations;
 use serde::Serialize;
 use statistics::{mean, median};
@@ -121,12 +122,8 @@ fn configuration(summary: &Summary, own: usize) -> Option<EstimateFigures> {
 }
 
 fn operators(trials: &[&Observations]) -> Vec<OperatorFigures> {
-    let mut members: Vec<&str> = Vec::new();
-    for (member, _) in trials.iter().flat_map(|seen| Q_ERRORS.members(seen)) {
-        if !members.contains(&member) {
-            members.push(member);
-        }
-    }
+    let members = trials.iter().flat_map(|seen| Q_ERRORS.members(seen));
+    let members = distinct(members.map(|(member, _)| member));
     let figures = members.into_iter().filter_map(|member| {
         let mut values: Vec<f64> =
             trials.iter().filter_map(|seen| Q_ERRORS.read(member, seen)).collect();
@@ -176,12 +173,8 @@ fn analyzed(trials: &[&Observations]) -> Option<AnalyzedEstimates> {
 }
 
 fn plans(trials: &[&Observations]) -> Vec<PlanShare> {
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in trials.iter().flat_map(|seen| ANALYZED_PLANS.members(seen)) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let names = trials.iter().flat_map(|seen| ANALYZED_PLANS.members(seen));
+    let names = distinct(names.map(|(name, _)| name));
     let shares = names.into_iter().map(|name| {
         let each = trials.iter().map(|seen| ANALYZED_PLANS.read(name, seen).unwrap_or(0.0));
         PlanShare { plan: name.to_owned(), share: mean(each) }
