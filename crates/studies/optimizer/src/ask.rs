@@ -5,6 +5,7 @@ use engine::optimizer::filled;
 use engine::{ConnectionSet, EngineError, Optimizer, Results};
 use plans::{Access, Kind, Operator, Plan, PlanError};
 use probe::{ProbeError, TrialContext, data};
+use std::collections::BTreeMap;
 use work::Statement;
 
 /// A session that asks.
@@ -162,6 +163,8 @@ pub struct Column<'t> {
     pub rows: u64,
     /// Rows with a value.
     pub present: u64,
+    /// Values that were asked for, by position: each takes two passes over the column.
+    bounds: BTreeMap<u64, Bound>,
 }
 
 /// A value of the varied column.
@@ -182,7 +185,7 @@ impl<'t> Column<'t> {
         let (table, column) = (&template.table, &template.column);
         let rows = asker.count(&format!("SELECT count(*) FROM {table}"))?;
         let present = asker.count(&format!("SELECT count({column}) FROM {table}"))?;
-        Ok(Self { template, rows, present })
+        Ok(Self { template, rows, present, bounds: BTreeMap::new() })
     }
 
     /// The value of the row at this position, from 1, in the order of values, with the rows that
@@ -190,7 +193,10 @@ impl<'t> Column<'t> {
     ///
     /// # Errors
     /// When the engine refuses.
-    pub fn bound(&self, asker: &mut Asker<'_>, position: u64) -> Result<Bound, ProbeError> {
+    pub fn bound(&mut self, asker: &mut Asker<'_>, position: u64) -> Result<Bound, ProbeError> {
+        if let Some(known) = self.bounds.get(&position) {
+            return Ok(known.clone());
+        }
         let (table, column) = (&self.template.table, &self.template.column);
         let skipped = position.clamp(1, self.present.max(1)) - 1;
         let sql = format!(
@@ -201,7 +207,9 @@ impl<'t> Column<'t> {
         let value = asker.cell(&sql)?.ok_or_else(empty)?;
         let counted = format!("SELECT count(*) FROM {table} WHERE {column} <= {}", literal(&value));
         let rows = asker.count(&counted)?;
-        Ok(Bound { value, rows })
+        let bound = Bound { value, rows };
+        self.bounds.insert(position, bound.clone());
+        Ok(bound)
     }
 
     /// A share of the table.

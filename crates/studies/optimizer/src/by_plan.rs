@@ -53,17 +53,16 @@ struct Point {
 pub fn find(
     asker: &mut Asker<'_>,
     template: &Template,
-    column: &Column<'_>,
+    column: &mut Column<'_>,
 ) -> Result<Plans, ProbeError> {
-    let explain = |asker: &mut Asker<'_>, position: u64| {
+    let present = column.present;
+    let mut explain = |position: u64| {
         let bound = column.bound(asker, position)?;
         let reading = asker.reading(template, &template.query(&bound.value, ""))?;
         Ok::<_, ProbeError>(Point { position, bound, reading })
     };
-    let grid: Vec<Point> = positions(column.present)
-        .into_iter()
-        .map(|position| explain(asker, position))
-        .collect::<Result<_, _>>()?;
+    let grid: Vec<Point> =
+        positions(present).into_iter().map(&mut explain).collect::<Result<_, _>>()?;
     let mut found = Plans {
         first: grid.first().map_or_else(String::new, |own| own.reading.plan.clone()),
         ..Plans::default()
@@ -80,7 +79,7 @@ pub fn find(
             if high.position - low.position <= 1 || low.bound.rows == high.bound.rows {
                 break;
             }
-            let middle = explain(asker, u64::midpoint(low.position, high.position))?;
+            let middle = explain(u64::midpoint(low.position, high.position))?;
             if middle.reading.plan == low.reading.plan { low = middle } else { high = middle }
         }
         found.changes.push(PlanChange {

@@ -123,8 +123,8 @@ struct Varied<'a> {
 impl Varied<'_> {
     fn prepare(&self, asker: &mut Asker<'_>, into: &mut Prepared) -> Result<(), ProbeError> {
         let configuration = self.context.configuration;
-        let column = Column::count(asker, self.template)?;
-        let bound = self.bound(asker, &column)?;
+        let mut column = Column::count(asker, self.template)?;
+        let bound = self.bound(asker, &mut column)?;
         into.facts.push(TABLE_ROWS.record(column.rows as f64));
         into.facts.push(SELECTED.record(bound.rows as f64));
         let chosen = self.template.query(&bound.value, "");
@@ -137,7 +137,7 @@ impl Varied<'_> {
             self.force(asker, alternative, &bound, into)?
         } else {
             into.queries.push((QUERY.to_owned(), chosen));
-            self.crossover(asker, &column, into)?;
+            self.crossover(asker, &mut column, into)?;
             reading
         };
         into.plans.push(QueryPlan::new(QUERY, ran.plan).estimated(ran.estimated, None));
@@ -145,7 +145,7 @@ impl Varied<'_> {
     }
 
     /// The value that selects the share of rows that is asked for.
-    fn bound(&self, asker: &mut Asker<'_>, column: &Column<'_>) -> Result<Bound, ProbeError> {
+    fn bound(&self, asker: &mut Asker<'_>, column: &mut Column<'_>) -> Result<Bound, ProbeError> {
         let wanted = self.context.configuration.get(SELECTIVITY) * column.rows as f64;
         let position = match settings::dials(self.context.configuration) {
             // Between two values the truth says which is nearer.
@@ -201,7 +201,7 @@ impl Varied<'_> {
     fn crossover(
         &self,
         asker: &mut Asker<'_>,
-        column: &Column<'_>,
+        column: &mut Column<'_>,
         into: &mut Prepared,
     ) -> Result<(), ProbeError> {
         let found = by_plan::find(asker, self.template, column)?;
@@ -228,17 +228,17 @@ impl Varied<'_> {
             [("table", self.template.table.as_str()), ("column", self.template.column.as_str())];
         let figures = asker.run(&filled(formulas.figures(), &names))?.last;
         let Some(now) = formulas.value(&figures) else { return Ok(()) };
-        for value in [now, formulas.other_value(now)] {
+        let other = formulas.other_value(now);
+        asker.run(&formulas.set(other))?;
+        let found = by_plan::find(asker, self.template, column)?;
+        asker.run(&formulas.set(now))?;
+        for (value, by_plans) in [(now, crossover), (other, self.to_scan(&found, column))] {
             let member = format!("{} = {value}", formulas.constant());
             let by_formulas = formulas.crossover_rows(&figures, value);
             let by_formulas = by_formulas.map(|rows| column.share(rows));
             into.facts.extend(by_formulas.map(|share| BY_FORMULAS.record(&member, share)));
-            asker.run(&formulas.set(value))?;
-            let found = by_plan::find(asker, self.template, column)?;
-            let by_plans = self.to_scan(&found, column);
             into.facts.extend(by_plans.map(|share| BY_PLANS.record(&member, share)));
         }
-        asker.run(&formulas.set(now))?;
         Ok(())
     }
 
