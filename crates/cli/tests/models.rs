@@ -81,8 +81,8 @@ fn a_run_without_a_model_says_what_it_needs() {
     let lab = Lab::with(&CONNECTIONS.replace("[1, 2, 4, 8, 16]", "[1, 2]").replace("> 4", "> 1"));
     lab.run(0);
     lab.steelbench(&["predict", "t", "--set", "connections=8"]).expect(2).says(
-        "it needs a factor among workload.connections, workload.streams, workload.threads, \
-         workload.queue_depth with 4 or more levels",
+        "it needs a factor among workload.analytics, workload.connections, workload.streams, \
+         workload.threads, workload.queue_depth with 4 or more levels",
     );
 }
 
