@@ -2,6 +2,7 @@
 
 use engine::{EngineError, Folders};
 use observe::child::answer;
+use std::collections::HashMap;
 use std::ffi::CStr;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
@@ -9,6 +10,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, lchown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// Account of the server when root names none and the packages' account is missing.
 const UNPRIVILEGED: &str = "nobody";
@@ -209,8 +211,20 @@ pub fn command(program: &Path) -> Command {
     command
 }
 
+/// The accounts that have been looked up: each trial needs one, and it takes three programs.
+static FOUND: LazyLock<Mutex<HashMap<String, Account>>> = LazyLock::new(Mutex::default);
+
 /// The account in the system's database of users.
 fn lookup(name: &str) -> Option<Account> {
+    if let Some(known) = FOUND.lock().unwrap_or_else(PoisonError::into_inner).get(name) {
+        return Some(known.clone());
+    }
+    let found = ask_for(name)?;
+    FOUND.lock().unwrap_or_else(PoisonError::into_inner).insert(name.into(), found.clone());
+    Some(found)
+}
+
+fn ask_for(name: &str) -> Option<Account> {
     let numbers = |which: &str| -> Option<Vec<u32>> {
         let output = answer(Command::new("id").args([which, "--", name])).ok()?;
         let output = output.status.success().then(|| String::from_utf8(output.stdout).ok())??;

@@ -4,7 +4,7 @@
 //!   private one or yours; [`instance`]: the schema of a trial on it; [`load`]: the connections of
 //!   its load
 //! - `account`: the user that a private server runs as, never root; `process`: starting, finding
-//!   and ending it; [`command`]: programs that prepare it
+//!   and ending it; [`command`]: programs that prepare it; [`printed_version`]: their versions
 //! - `files`: its directory, and the folder of its sockets; `template`: the copy that it is cloned
 //!   from; `data_sets`: data sets that it keeps between trials
 //! - [`altered`]: settings of servers by URL that a run changes and puts back; [`applied`]: those
@@ -22,11 +22,14 @@ pub mod files;
 pub mod host;
 pub mod instance;
 pub mod load;
+mod printed_version;
 pub mod private;
 pub mod process;
 mod progress;
 pub mod survey_rules;
 pub mod template;
+
+pub use printed_version::printed_version;
 
 use engine::EngineError;
 use experiment::Configuration;

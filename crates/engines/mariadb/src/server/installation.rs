@@ -1,11 +1,10 @@
 //! The servers that are installed.
 
 use engine::EngineError;
-use observe::child::answer;
+use servers::printed_version;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The server's program, of MariaDB and of MySQL; packages of MariaDB have both.
 pub const PROGRAMS: [&str; 2] = ["mariadbd", "mysqld"];
@@ -81,8 +80,7 @@ impl Installation {
     }
 
     fn of_program(server: PathBuf) -> Option<Self> {
-        let output = answer(Command::new(&server).arg("--version")).ok()?;
-        let (version, is_mysql) = version_of(&String::from_utf8_lossy(&output.stdout))?;
+        let (version, is_mysql) = version_of(&printed_version(&server).ok()?)?;
         let installer = if is_mysql {
             None
         } else {

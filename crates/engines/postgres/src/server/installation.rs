@@ -1,11 +1,10 @@
 //! The PostgreSQL servers that are installed.
 
 use engine::EngineError;
-use observe::child::answer;
+use servers::printed_version;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Where packages put the programs of a version: Debian, Red Hat, Homebrew (both), sources.
 /// A star stands for the rest of one name.
@@ -114,8 +113,7 @@ impl Installation {
         if !bindir.join("initdb").exists() {
             return None;
         }
-        let output = answer(Command::new(bindir.join("postgres")).arg("--version")).ok()?;
-        let version = Version::of_output(&String::from_utf8_lossy(&output.stdout))?;
+        let version = Version::of_output(&printed_version(&bindir.join("postgres")).ok()?)?;
         Some(Self { bindir, version })
     }
 }

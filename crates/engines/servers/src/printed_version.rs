@@ -1,0 +1,68 @@
+//! What a server's program prints about its version: asked once, as starting one takes tens of
+//! milliseconds and each trial looks for its server.
+
+use observe::child::answer;
+use std::collections::HashMap;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+/// A program's file; another one after an upgrade, which may happen during a run of days.
+#[derive(PartialEq, Eq, Hash)]
+struct ProgramFile {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+    changed_ns: i128,
+}
+
+static PRINTED: LazyLock<Mutex<HashMap<ProgramFile, String>>> = LazyLock::new(Mutex::default);
+
+/// Returns what a program prints when it is asked with `--version`.
+///
+/// # Errors
+/// When the file cannot be read, or the program does not start or end.
+pub fn printed_version(program: &Path) -> io::Result<String> {
+    let found = program.metadata()?;
+    let changed_ns = i128::from(found.ctime()) * 1_000_000_000 + i128::from(found.ctime_nsec());
+    let file =
+        ProgramFile { path: program.into(), device: found.dev(), inode: found.ino(), changed_ns };
+    if let Some(known) = PRINTED.lock().unwrap_or_else(PoisonError::into_inner).get(&file) {
+        return Ok(known.clone());
+    }
+    let output = answer(Command::new(program).arg("--version"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    PRINTED.lock().unwrap_or_else(PoisonError::into_inner).insert(file, text.clone());
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printed_version;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_program_is_asked_again_when_it_has_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (program, asked) = (folder.path().join("server"), folder.path().join("asked"));
+        let install = |version: u32| {
+            let text = format!("#!/bin/sh\necho x >> {}\necho {version}\n", asked.display());
+            let new = folder.path().join("new");
+            std::fs::write(&new, text).unwrap();
+            std::fs::set_permissions(&new, Permissions::from_mode(0o755)).unwrap();
+            std::fs::rename(&new, &program).unwrap();
+        };
+        let times = || std::fs::read_to_string(&asked).unwrap().lines().count();
+        install(1);
+        assert_eq!(printed_version(&program).unwrap(), "1\n");
+        assert_eq!(printed_version(&program).unwrap(), "1\n");
+        assert_eq!(times(), 1);
+        install(2);
+        assert_eq!(printed_version(&program).unwrap(), "2\n");
+        assert_eq!(times(), 2);
+        assert!(printed_version(&folder.path().join("absent")).is_err());
+    }
+}
