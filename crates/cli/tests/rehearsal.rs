@@ -177,11 +177,15 @@ fn a_server_is_started_with_the_settings_of_the_file() {
     if servers::installed::installations().is_empty() {
         common::skipped("PostgreSQL is not installed");
     } else {
-        let wrong = "wal_level = \"minimal\", max_wal_senders = 5";
-        let shown = of("postgres", wrong);
-        assert!(shown.contains("not ready yet: ") && shown.contains("wal_level"), "{shown}");
-        let right = "wal_level = \"minimal\", max_wal_senders = 0";
-        assert!(!of("postgres", right).contains("not ready yet"));
+        let levels = "wal_level = \"minimal\" }\n[factors]\n\"target.settings.max_wal_senders\" \
+                      = [0, 5]\n\"target.settings.work_mem\" = [\"1MB\", \"2MB\"]\n#";
+        let shown = of("postgres", levels);
+        // Each level is tried once: the wrong one with the first of the others.
+        let not_ready: Vec<&str> =
+            shown.lines().filter(|line| line.contains("not ready")).collect();
+        assert_eq!(not_ready.len(), 1, "{shown}");
+        assert!(not_ready[0].contains("max_wal_senders=5 work_mem=1MB: "), "{shown}");
+        assert!(not_ready[0].contains("wal_level"), "{shown}");
         // Where the kernel promises any amount of memory, the server starts.
         let promises = std::fs::read_to_string("/proc/sys/vm/overcommit_memory").unwrap();
         let shown = of("postgres", "shared_buffers = \"999GB\"");

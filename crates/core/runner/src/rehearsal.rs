@@ -3,8 +3,8 @@
 //! engines are prepared as for a trial and removed again; your servers are asked without a change.
 
 use crate::catalog::Registry;
-use crate::workdir::{Places, Workdir};
-use engine::{Ability, Engine, EngineError, Folders, NoPlan, Permits, PlanRequest, Planned};
+use crate::workdir::{Places, WorkFolder, Workdir};
+use engine::{Ability, Engine, EngineError, Folders, Host, NoPlan, Permits, PlanRequest, Planned};
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Configuration, Experiment, Value};
 use observations::number::plural;
@@ -79,22 +79,24 @@ pub fn rehearse(
     })
 }
 
-/// Each different target is asked once.
+/// Statements are asked on each different kind of target, and each value of a setting once on each
+/// kind: a server for every combination of settings would take a minute where a few do.
 fn all(registry: Registry, experiment: &Experiment, results: &Path, cancel: &Cancel) -> Rehearsal {
-    let (mut answers, mut seen) = (Rehearsal::default(), HashSet::new());
+    let (mut answers, mut asked) = (Rehearsal::default(), HashSet::new());
     let (mut prepared, mut refused) = (0, BTreeSet::new());
+    let mut place = None;
     for configuration in &experiment.configurations {
         let engine = registry.engine(&configuration.get(ENGINE));
         let probe = registry.probe(&configuration.get(PROBE));
         let Some((engine, probe)) = engine.zip(probe) else { continue };
         let statements = probe.statements(configuration);
-        let target: Vec<(&str, &Value)> = configuration.below("target.").collect();
-        let is_new = seen.insert(format!("{target:?} {statements:?}"));
-        if !is_new || !is_worth_asking(engine, configuration, &statements) {
+        let questions = questions(configuration, &statements);
+        if questions.is_subset(&asked) || !is_worth_asking(engine, configuration, &statements) {
             continue;
         }
+        asked.extend(questions);
         let asking = Asking { registry, experiment, engine, probe, configuration, cancel };
-        match asking.answers(&statements, results) {
+        match asking.answers(&statements, results, &mut place) {
             Ok(plans) => {
                 for (statement, plan) in plans {
                     match plan {
@@ -128,6 +130,14 @@ fn all(registry: Registry, experiment: &Experiment, results: &Path, cancel: &Can
     }
     answers.refused = refused.into_iter().collect();
     answers
+}
+
+/// The questions that a target answers when it is prepared with these statements.
+fn questions(configuration: &Configuration, statements: &[WrittenStatement]) -> HashSet<String> {
+    let (settings, kind): (Vec<(&str, &Value)>, Vec<_>) =
+        configuration.below("target.").partition(|(name, _)| name.starts_with("settings."));
+    let settings = settings.iter().map(|setting| format!("{kind:?} {setting:?}"));
+    settings.chain([format!("{kind:?} {statements:?}")]).collect()
 }
 
 /// Says why a statement was not prepared.
@@ -193,6 +203,17 @@ enum NotAsked {
     Failed(EngineError),
 }
 
+/// Where consecutive targets of an engine are made; a server stays from one to the next, as
+/// between trials.
+struct Place {
+    engine: &'static str,
+    /// Names of the volumes.
+    volumes: Vec<String>,
+    /// Dropped before the folders.
+    host: Box<dyn Host>,
+    _folders: Vec<WorkFolder>,
+}
+
 /// One configuration whose engine is asked.
 struct Asking<'a> {
     registry: Registry,
@@ -208,6 +229,7 @@ impl Asking<'_> {
         &self,
         statements: &'s [WrittenStatement],
         results: &Path,
+        place: &mut Option<Place>,
     ) -> Result<Answers<'s>, NotAsked> {
         let late = || {
             let limit = TIME_MAX.as_secs();
@@ -220,7 +242,7 @@ impl Asking<'_> {
             statements.iter().filter_map(|own| own.request.as_ref().ok().cloned()).collect();
         let plans = match self.by_url(&requests) {
             Some(plans) => plans?,
-            None => self.on_new_target(&requests, results).map_err(|error| {
+            None => self.on_private_target(&requests, results, place).map_err(|error| {
                 if self.cancel.is_cancelled() { late() } else { NotAsked::Failed(error) }
             })?,
         };
@@ -252,11 +274,31 @@ impl Asking<'_> {
     }
 
     /// The answers of a target made as for a trial, with its tables but without their rows.
-    fn on_new_target(
+    fn on_private_target(
         &self,
         requests: &[PlanRequest],
         results: &Path,
+        place: &mut Option<Place>,
     ) -> Result<Vec<Result<Planned, NoPlan>>, EngineError> {
+        let volumes = self.configuration.volumes();
+        let fitting = place
+            .take()
+            .filter(|place| place.engine == self.engine.name() && place.volumes == volumes);
+        let place = match fitting {
+            Some(fitting) => place.insert(fitting),
+            None => place.insert(self.new_place(results)?),
+        };
+        let instance = place.host.prepare(self.configuration, 1, self.cancel)?;
+        let tables = self.probe.tables(self.configuration);
+        let answers = instance
+            .create(Work { tables, ..Work::default() })
+            .and_then(|()| instance.plans(requests));
+        let removed = instance.remove();
+        answers.and_then(|answers| removed.map(|()| answers))
+    }
+
+    /// New folders, and the engine's host in them.
+    fn new_place(&self, results: &Path) -> Result<Place, EngineError> {
         let results = std::path::absolute(results).unwrap_or_else(|_| results.into());
         let parent = results.ancestors().skip(1).find(|folder| folder.is_dir());
         let default = parent.unwrap_or(Path::new("/")).to_path_buf();
@@ -270,7 +312,8 @@ impl Asking<'_> {
             folder.map_err(|error| EngineError::failed("making a folder", error.to_string()))
         };
         let folder = new_folder(parent)?;
-        let (mut on_volumes, mut volumes) = (Vec::new(), Vec::new());
+        let directory = folder.path().to_path_buf();
+        let (mut created, mut volumes) = (vec![folder], Vec::new());
         let names = self.configuration.volumes();
         for volume in self.experiment.volumes.iter().filter(|own| names.contains(&&*own.name)) {
             let path = Path::new(&volume.path);
@@ -278,23 +321,16 @@ impl Asking<'_> {
             let is_there = volume.prepare.is_none() && path.is_dir();
             let folder = new_folder(if is_there { path } else { parent })?;
             volumes.push((volume.name.clone(), folder.path().to_path_buf()));
-            on_volumes.push(folder);
+            created.push(folder);
         }
-        let folders = Folders {
-            directory: folder.path().to_path_buf(),
-            volumes,
-            permits: Permits::default(),
-            cgroup_joins: Vec::new(),
-        };
-        // Dropped before the folders.
-        let mut host = self.engine.host(folders);
-        let instance = host.prepare(self.configuration, 1, self.cancel)?;
-        let tables = self.probe.tables(self.configuration);
-        let answers = instance
-            .create(Work { tables, ..Work::default() })
-            .and_then(|()| instance.plans(requests));
-        let removed = instance.remove();
-        answers.and_then(|answers| removed.map(|()| answers))
+        let folders =
+            Folders { directory, volumes, permits: Permits::default(), cgroup_joins: Vec::new() };
+        Ok(Place {
+            engine: self.engine.name(),
+            volumes: names.into_iter().map(str::to_owned).collect(),
+            host: self.engine.host(folders),
+            _folders: created,
+        })
     }
 }
 
