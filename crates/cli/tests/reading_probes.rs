@@ -11,6 +11,7 @@ use lookup::Lookup;
 use observations::Observations;
 use probe::{Probe, ProbeError, Target, TrialContext};
 use scan::Scan;
+use tempfile::TempDir;
 use update::Update;
 use work::{Cancel, Operation, Output, Request, SharedTables, Statement, UserStatement, Work};
 
@@ -67,57 +68,63 @@ fn configuration(target: &[(String, Value)], given: &[(&str, Value)]) -> Configu
     Configuration { settings, ..Configuration::default() }
 }
 
-/// Runs work on an engine's host, in a folder that is removed at the end.
-fn hosted(engine: &str, work: impl FnOnce(&mut dyn Host)) {
-    let folder = servers::folder();
-    let place = Folders {
-        directory: folder.path().into(),
-        volumes: Vec::new(),
-        permits: Permits::default(),
-        cgroup_joins: Vec::new(),
-    };
-    work(testing::engine(engine).host(place).as_mut());
+/// An engine's host, in a folder that is removed at the end: trials on it share its server.
+struct Hosted {
+    engine: &'static str,
+    host: Box<dyn Host>,
+    _folder: TempDir,
 }
 
-/// A target that is prepared, and a way to ask it.
-fn prepared(
-    engine: &str,
-    configuration: &Configuration,
-    connections: u32,
-    work: impl FnOnce(&dyn Instance),
-) {
-    hosted(engine, |host| {
-        let instance = host.prepare(configuration, connections, &Cancel::new()).unwrap();
+impl Hosted {
+    fn new(engine: &'static str) -> Self {
+        let folder = servers::folder();
+        let place = Folders {
+            directory: folder.path().into(),
+            volumes: Vec::new(),
+            permits: Permits::default(),
+            cgroup_joins: Vec::new(),
+        };
+        Self { engine, host: testing::engine(engine).host(place), _folder: folder }
+    }
+
+    /// A target that is prepared, and a way to ask it.
+    fn prepared(
+        &mut self,
+        configuration: &Configuration,
+        connections: u32,
+        work: impl FnOnce(&dyn Instance),
+    ) {
+        let instance = self.host.prepare(configuration, connections, &Cancel::new()).unwrap();
         work(instance.as_ref());
         instance.remove().unwrap();
-    });
-}
+    }
 
-/// One trial, and what a question about its tables has for an answer behind it.
-fn trial(
-    engine: &str,
-    probe: &dyn Probe,
-    configuration: &Configuration,
-    question: &str,
-) -> (Observations, Vec<String>) {
-    let mut result = None;
-    let own = testing::engine(engine);
-    let target = Target::for_engine(own, configuration);
-    assert_eq!(probe.plan(configuration, &target), Vec::new(), "{engine}");
-    prepared(engine, configuration, probe.connections(configuration), |instance| {
-        let run = probe.run(&TrialContext {
-            configuration,
-            instance,
-            target,
-            storage: &[],
-            seed: 3,
-            cancel: &Cancel::new(),
-            progress: &|_| (),
+    /// One trial, and what a question about its tables has for an answer behind it.
+    fn trial(
+        &mut self,
+        probe: &dyn Probe,
+        configuration: &Configuration,
+        question: &str,
+    ) -> (Observations, Vec<String>) {
+        let mut result = None;
+        let engine = self.engine;
+        let target = Target::for_engine(testing::engine(engine), configuration);
+        assert_eq!(probe.plan(configuration, &target), Vec::new(), "{engine}");
+        self.prepared(configuration, probe.connections(configuration), |instance| {
+            let run = probe.run(&TrialContext {
+                configuration,
+                instance,
+                target,
+                storage: &[],
+                seed: 3,
+                cancel: &Cancel::new(),
+                progress: &|_| (),
+            });
+            let seen = run.unwrap_or_else(|error: ProbeError| panic!("{engine}: {error}"));
+            result = Some((seen, ask(instance, &Statement::Text(question))));
         });
-        let seen = run.unwrap_or_else(|error: ProbeError| panic!("{engine}: {error}"));
-        result = Some((seen, ask(instance, &Statement::Text(question))));
-    });
-    result.unwrap()
+        result.unwrap()
+    }
 }
 
 /// The last row of an answer.
@@ -167,7 +174,7 @@ fn lineitem_has_the_sums_of_another_implementation_in_each_engine() {
     let columns =
         ["l_orderkey", "l_partkey", "l_quantity", "l_extendedprice", "l_discount", "l_tax"];
     for (engine, settings) in all_targets() {
-        prepared(engine, &configuration(&settings, &[]), 1, |instance| {
+        Hosted::new(engine).prepared(&configuration(&settings, &[]), 1, |instance| {
             let sums = columns.iter().map(|column| Output::Sum(column));
             let outputs = std::iter::once(Output::Count).chain(sums).collect();
             instance.create(loaded("lineitem", vec![Operation::scan(0, outputs)])).unwrap();
@@ -198,7 +205,7 @@ fn q1_and_q6_have_the_answers_of_another_implementation_in_each_engine() {
         line.split('\t').filter_map(|cell| cell.parse().ok()).collect()
     };
     for (engine, settings) in all_targets() {
-        prepared(engine, &configuration(&settings, &[]), 1, |instance| {
+        Hosted::new(engine).prepared(&configuration(&settings, &[]), 1, |instance| {
             instance.create(loaded("lineitem", vec![query("tpch-q1"), query("tpch-q6")])).unwrap();
             for (operation, wanted) in [(0, answer("q1\tA")), (1, answer("q6"))] {
                 let row = ask(instance, &Statement::Operation(operation));
@@ -225,8 +232,7 @@ fn a_scan_reports_rows_pages_processor_time_and_its_plan() {
             ("workload.analyze", Value::Bool(true)),
         ];
         let configuration = configuration(&settings, &given);
-        let (seen, row) = trial(
-            engine,
+        let (seen, row) = Hosted::new(engine).trial(
             &Scan,
             &configuration,
             "SELECT count(*), min(id), max(id) FROM synthetic",
@@ -284,7 +290,8 @@ fn a_scan_reports_rows_pages_processor_time_and_its_plan() {
 #[test]
 fn workers_of_a_parallel_scan_are_planned_and_their_processor_time_is_counted() {
     for (engine, settings) in targets().into_iter().filter(|(engine, _)| *engine == "postgres") {
-        let scan = |degree: i64| {
+        let mut host = Hosted::new(engine);
+        let mut scan = |degree: i64| {
             let given = [
                 ("workload.rows", number(200_000)),
                 ("workload.aggregates", Value::List(vec![text("sum"), text("avg")])),
@@ -294,7 +301,7 @@ fn workers_of_a_parallel_scan_are_planned_and_their_processor_time_is_counted() 
                 ("workload.connections", number(1)),
             ];
             let configuration = configuration(&settings, &given);
-            trial(engine, &Scan, &configuration, "SELECT 1").0
+            host.trial(&Scan, &configuration, "SELECT 1").0
         };
         let (alone, together) = (scan(1), scan(3));
         assert!(!alone.plans[0].text.contains("Workers"), "{}", alone.plans[0].text);
@@ -318,7 +325,8 @@ fn workers_of_a_parallel_scan_are_planned_and_their_processor_time_is_counted() 
 #[test]
 fn duckdb_scans_and_looks_up_on_as_many_threads_as_it_is_told() {
     for (engine, settings) in duckdb() {
-        let scan = |degree: i64| {
+        let mut host = Hosted::new(engine);
+        let mut scan = |degree: i64| {
             let given = [
                 ("workload.rows", number(400_000)),
                 ("workload.aggregates", Value::List(vec![text("count"), text("sum"), text("avg")])),
@@ -328,8 +336,7 @@ fn duckdb_scans_and_looks_up_on_as_many_threads_as_it_is_told() {
                 ("workload.analyze", Value::Bool(true)),
             ];
             let configuration = configuration(&settings, &given);
-            trial(
-                engine,
+            host.trial(
                 &Scan,
                 &configuration,
                 "SELECT count(*), current_setting('threads') FROM synthetic",
@@ -356,7 +363,7 @@ fn duckdb_scans_and_looks_up_on_as_many_threads_as_it_is_told() {
         );
         assert_eq!(plan.hash, together.plans[0].hash);
         let lookups = [("workload.rows", number(5000)), ("workload.lookups", number(200))];
-        let (seen, _) = trial(engine, &Lookup, &configuration(&settings, &lookups), "SELECT 1");
+        let (seen, _) = host.trial(&Lookup, &configuration(&settings, &lookups), "SELECT 1");
         assert_eq!(seen.work.amount, 200);
         let join =
             configuration(&settings, &[lookups[1].clone(), ("workload.method", text("join"))]);
@@ -414,6 +421,7 @@ fn what_cannot_be_scanned_is_said_before_anything_runs() {
 #[test]
 fn lookups_find_their_rows_by_statement_and_by_join() {
     for (engine, settings) in targets() {
+        let mut host = Hosted::new(engine);
         for (data, method) in [
             ("synthetic", "statements"),
             ("synthetic", "join"),
@@ -432,7 +440,7 @@ fn lookups_find_their_rows_by_statement_and_by_join() {
                 ("workload.zipf", Value::Float(0.99)),
             ];
             let configuration = configuration(&settings, &given);
-            let (seen, _) = trial(engine, &Lookup, &configuration, "SELECT 1");
+            let (seen, _) = host.trial(&Lookup, &configuration, "SELECT 1");
             assert_eq!(seen.work.amount, 2000, "{engine} {data} {method}");
             assert!(seen.response("cpu_per_lookup").unwrap() > 0.0, "{engine} {data} {method}");
             // Rows are found by the key, not by reading the table.
@@ -455,6 +463,7 @@ fn lookups_find_their_rows_by_statement_and_by_join() {
 #[test]
 fn updates_are_all_in_the_table_and_hold_their_locks_for_a_time() {
     for (engine, settings) in all_targets() {
+        let mut host = Hosted::new(engine);
         for sharing in ["shared", "disjoint"] {
             let given = [
                 ("workload.rows", number(1000)),
@@ -469,7 +478,7 @@ fn updates_are_all_in_the_table_and_hold_their_locks_for_a_time() {
             let configuration = configuration(&settings, given);
             // Each update adds 1 to a value of which the data set tells the sum.
             let sum = "SELECT sum(c2), count(*) FROM synthetic";
-            let (seen, row) = trial(engine, &Update, &configuration, sum);
+            let (seen, row) = host.trial(&Update, &configuration, sum);
             let set = DataSet::new("synthetic", Size { rows: 1000, ..Size::default() }).unwrap();
             let mut before = 0;
             for rows in set.fills().remove(0).batches {
@@ -503,7 +512,7 @@ fn page_size_cache_size_and_mmap_size_of_sqlite_change_what_a_scan_reads() {
             .iter()
             .map(|(name, value)| (format!("target.settings.{name}"), number(*value)));
         let configuration = configuration(&settings.collect::<Settings>(), &given);
-        let (seen, _) = trial("sqlite", &Scan, &configuration, "SELECT 1");
+        let (seen, _) = Hosted::new("sqlite").trial(&Scan, &configuration, "SELECT 1");
         let fact = |name: &str| seen.fact(name).unwrap();
         (fact("table_pages"), fact("page_bytes"), fact("pages_read"), fact("pages_hit"))
     };

@@ -1,6 +1,6 @@
 //! Data sets that stay loaded, and rows stored in an order.
 
-use super::{all_targets, ask, configuration, duckdb, hosted, number, text, trial};
+use super::{Hosted, all_targets, ask, configuration, duckdb, number, text};
 use datasets::{DataSet, Size};
 use engine::Host;
 use experiment::{Configuration, Value};
@@ -66,29 +66,26 @@ fn a_data_set_is_loaded_once_and_found_as_it_was() {
         let seed = u64::from(std::process::id());
         let mut first_row = None;
         for _run in 0..2 {
-            hosted(engine, |host| {
-                let mut trial =
-                    |changed: bool| counting_loads(host, &configuration, (seed, changed), &loads);
-                let first = first_row.get_or_insert_with(|| trial(false));
-                assert_eq!(first[0], "3000", "{engine}");
-                // What a trial changes is not what the next one finds.
-                for changed in [false, true, true, false] {
-                    assert_eq!(trial(changed), *first, "{engine}");
-                }
-                assert_eq!(loads.load(Ordering::Relaxed), 1, "{engine}");
-            });
-        }
-        hosted(engine, |host| {
-            // Other rows are another data set; the one before is still there beside it.
-            for (seed, wanted) in [(seed + (1 << 32), 2), (seed, 2), (seed + (1 << 32), 2)] {
-                let row = counting_loads(host, &configuration, (seed, false), &loads);
-                assert_eq!(
-                    (row[0].as_str(), loads.load(Ordering::Relaxed)),
-                    ("3000", wanted),
-                    "{engine}"
-                );
+            let mut hosted = Hosted::new(engine);
+            let host = hosted.host.as_mut();
+            let mut trial =
+                |changed: bool| counting_loads(host, &configuration, (seed, changed), &loads);
+            let first = first_row.get_or_insert_with(|| trial(false));
+            assert_eq!(first[0], "3000", "{engine}");
+            // What a trial changes is not what the next one finds.
+            for changed in [false, true, true, false] {
+                assert_eq!(trial(changed), *first, "{engine}");
             }
-        });
+            assert_eq!(loads.load(Ordering::Relaxed), 1, "{engine}");
+        }
+        let mut hosted = Hosted::new(engine);
+        let host = hosted.host.as_mut();
+        // Other rows are another data set; the one before is still there beside it.
+        for (seed, wanted) in [(seed + (1 << 32), 2), (seed, 2), (seed + (1 << 32), 2)] {
+            let row = counting_loads(host, &configuration, (seed, false), &loads);
+            let loaded = loads.load(Ordering::Relaxed);
+            assert_eq!((row[0].as_str(), loaded), ("3000", wanted), "{engine}");
+        }
     }
 }
 
@@ -125,7 +122,7 @@ fn ordered(own: &[(String, Value)], format: &str, order: &str) -> (f64, f64, f64
     );
     let question = "SELECT count(*), sum(o_orderkey), (SELECT used_blocks * block_size FROM \
                     pragma_database_size()) FROM orders";
-    let (seen, answer) = trial("duckdb", &SortOrder, &configuration, question);
+    let (seen, answer) = Hosted::new("duckdb").trial(&SortOrder, &configuration, question);
     let fact = |name: &str| seen.fact(name).unwrap_or_else(|| panic!("{name}"));
     let of_columns = seen.facts.iter().filter(|fact| fact.name.starts_with("bytes_"));
     let columns: f64 = of_columns.map(|fact| fact.value).sum();
