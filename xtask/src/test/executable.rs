@@ -1,7 +1,7 @@
 //! One executable of tests: how it is known, how it is run, what it came to.
 
 use super::stuck;
-use crate::process::{cargo, output, root};
+use crate::process::output;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -18,8 +18,7 @@ const TIME_MAX: Duration = Duration::from_mins(20);
 pub struct Executable {
     /// The arguments by which `cargo test` selects it.
     pub name: String,
-    /// `None`: cargo runs it.
-    path: Option<PathBuf>,
+    path: PathBuf,
     /// Where it is run: the folder of its package, as cargo does it.
     folder: PathBuf,
     /// The tests that this process runs; all without any.
@@ -37,12 +36,7 @@ impl Executable {
             (message["target"]["kind"][0].as_str()?, message["target"]["name"].as_str()?);
         let target = if kind == "lib" { "--lib".into() } else { format!("--{kind} {name}") };
         let name = format!("-p {package} {target}");
-        Some(Self { name, path: Some(path.into()), folder: folder.into(), tests: Vec::new() })
-    }
-
-    /// The examples in documentation comments of all packages.
-    pub fn doc_tests() -> Self {
-        Self { name: "--workspace --doc".into(), path: None, folder: root(), tests: Vec::new() }
+        Some(Self { name, path: path.into(), folder: folder.into(), tests: Vec::new() })
     }
 
     /// Divides an executable of integration tests into a process for each module: many change what
@@ -50,10 +44,10 @@ impl Executable {
     /// `given` are the arguments of the executable; a module without a selected test has no
     /// process.
     pub fn processes(self, given: &[String]) -> Result<Vec<Self>, String> {
-        let Some(path) = self.path.as_ref().filter(|_| self.name.contains(" --test ")) else {
+        if !self.name.contains(" --test ") {
             return Ok(vec![self]);
-        };
-        let mut list = Command::new(path);
+        }
+        let mut list = Command::new(&self.path);
         list.args(["--list", "--format", "terse"]).args(given).current_dir(&self.folder);
         let mut modules: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for test in output(&mut list)?.lines().filter_map(|line| line.strip_suffix(": test")) {
@@ -76,10 +70,7 @@ impl Executable {
     }
 
     fn command(&self, arguments: &[String]) -> Command {
-        let mut command = match &self.path {
-            Some(path) => Command::new(path),
-            None => cargo(&["test", "--quiet", "--workspace", "--all-features", "--doc", "--"]),
-        };
+        let mut command = Command::new(&self.path);
         command.args(arguments).current_dir(&self.folder);
         if !self.tests.is_empty() {
             // Whole names in place of the parts by which they were selected.
