@@ -17,16 +17,18 @@ pub const REGISTRY: Registry = Registry {
         &null::Null,
     ],
     probes: PROBES,
+    disturbances: DISTURBANCES,
 };
 
-/// A study in a line: its probe, its part of the analysis of its runs, its sections of reports, its
+/// A study in a line: its probe, its disturbance of loads, its part of the analysis of its runs, its sections of reports, its
 /// command.
 macro_rules! studies {
     ($({
-        $(probe: $probe:path,)? $(analysis: $analysis:path,)? $(sections: $sections:path,)?
+        $(probe: $probe:path,)? $(disturbance: $disturbance:path,)? $(analysis: $analysis:path,)? $(sections: $sections:path,)?
         $(command: $command:path,)?
     })*) => {
         const PROBES: &[&dyn probe::Probe] = &[$($(&$probe,)?)*];
+        const DISTURBANCES: &[&dyn probe::Disturbance] = &[$($(&$disturbance,)?)*];
 
         /// The parts of studies in the analysis of their runs.
         pub const STUDIES: &[&analysis::Study] = &[$($(&$analysis,)?)*];
@@ -69,4 +71,5 @@ studies! {
     { probe: sync::SyncProbe, sections: sync::SECTIONS, command: sync::COMMAND, }
     { probe: command::CommandProbe, sections: command::SECTIONS, command: command::TIME, }
     { sections: compression::SECTIONS, }
+    { disturbance: background::BackgroundDisturbance, sections: background::SECTIONS, }
 }

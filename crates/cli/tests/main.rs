@@ -17,6 +17,7 @@ mod serving;
 mod skeleton;
 
 mod attack;
+mod background;
 mod bad_files;
 mod catalog;
 mod commands;

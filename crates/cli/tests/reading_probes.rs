@@ -118,6 +118,7 @@ impl Hosted {
                 storage: &[],
                 seed: 3,
                 cancel: &Cancel::new(),
+                disturbances: &[],
                 progress: &|_| (),
             });
             let seen = run.unwrap_or_else(|error: ProbeError| panic!("{engine}: {error}"));

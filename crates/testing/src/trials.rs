@@ -128,6 +128,7 @@ impl Bench<'_> {
         let cancel = Cancel::new();
         let instance = self.host.prepare(&configuration, connections, &cancel).unwrap();
         let context = TrialContext {
+            disturbances: &[],
             configuration: &configuration,
             instance: instance.as_ref(),
             target: Target::for_engine(own.engine, &configuration),

@@ -1,5 +1,5 @@
 use crate::{
-    Altering, ColumnMethods, ColumnStore, DatabaseFiles, EngineError, Explainer, FileQueries,
+    Altering, Background, BackgroundWork, ColumnMethods, ColumnStore, DatabaseFiles, EngineError, Explainer, FileQueries,
     FileTarget, Optimizer, Planned, Plans, Prerequisites, Recovery, Results, ServerProcess,
     Servers, StatementLogs, Tables, WaitType,
 };
@@ -80,6 +80,10 @@ pub trait Engine: Send + Sync {
     }
     /// Its query optimizer, where its plans can be explained with estimates in a session.
     fn optimizer(&self) -> Option<&'static Optimizer> {
+        None
+    }
+    /// Backup tools and other actions beside a load, where it has any.
+    fn background(&self) -> Option<&'static Background> {
         None
     }
     /// The rules by which texts of its statements are compared and indexes advised; of engines
@@ -264,6 +268,10 @@ pub trait Instance: Send + Sync {
     }
     /// Its files, with [`Ability::Files`].
     fn file_target(&self) -> Option<&dyn FileTarget> {
+        None
+    }
+    /// The work of its engine beside a load.
+    fn background_work(&self) -> Option<&dyn BackgroundWork> {
         None
     }
     /// Its server, where it has one.

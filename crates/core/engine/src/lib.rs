@@ -10,8 +10,10 @@
 //! - [`dialect`]: tables and operations as SQL; [`planned`]: plans of the user's statements
 //! - [`optimizer`]: alternatives of plans that can be forced, and statistics
 //! - [`setup`]: tables that a user's SQL or dump makes; [`compression`] of columns
+//! - [`backups`]: backups and their restore, other actions beside a load
 //! - [`cache`]: files kept between runs; `parquet` and `sample`: Parquet files of tables
 
+pub mod backups;
 pub mod cache;
 mod column_store;
 pub mod compression;
@@ -37,6 +39,7 @@ mod statement_logs;
 mod time_limit;
 mod wait_type;
 
+pub use backups::{Background, BackgroundWork};
 pub use column_store::{ColumnStore, Compressed, Stored};
 pub use dialect::Dialect;
 pub use engine::{

@@ -51,7 +51,7 @@ impl Configuration {
         self.settings.get(path)
     }
 
-    /// Names of the volumes that its `target.*volume` settings give, in the order of the settings;
+    /// Names of the volumes that its `SECTION.*volume` settings give, in the order of the settings;
     /// one that several settings name stands there once.
     pub fn volumes(&self) -> Vec<&str> {
         let given = self.settings.iter().filter(|(path, _)| names_volume(path));
@@ -116,8 +116,9 @@ impl Configuration {
     }
 }
 
-/// Returns whether a setting names volumes: `target.volume`, `target.log_volume`, `target.volumes`.
+/// Returns whether a setting names volumes: `target.volume`, `target.log_volume`,
+/// `background.volume`.
 pub(crate) fn names_volume(path: &str) -> bool {
-    let own = path.strip_prefix("target.").filter(|key| !key.contains('.'));
-    own.is_some_and(|key| key.ends_with("volume") || key.ends_with("volumes"))
+    let own = path.split_once('.').filter(|(_, key)| !key.contains('.'));
+    own.is_some_and(|(_, key)| key.ends_with("volume") || key.ends_with("volumes"))
 }

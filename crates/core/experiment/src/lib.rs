@@ -66,5 +66,7 @@ pub use plan::{Plan, PlannedTrial};
 pub use read::{SOURCE_BYTES_MAX, read_bytes, read_text};
 pub use relation::{Relation, RelationError, unit_factor};
 pub use schema::schema;
-pub use setting::{Catalog, Declaration, Example, ExampleLevels, Kind, OtherName, Setting};
+pub use setting::{
+    Catalog, Declaration, Example, ExampleLevels, Kind, OtherName, OwnSection, Setting,
+};
 pub use surface::{RangeError, SurfaceFactor};

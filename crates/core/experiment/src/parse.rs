@@ -116,7 +116,7 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
         recorded: None,
         folder: PathBuf::new(),
         files: Vec::new(),
-        spans: spans(&root),
+        spans: spans(&root, catalog),
         settings: core,
         factors,
     };
@@ -129,7 +129,8 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
 
 impl<'a> Reader<'a> {
     fn check_sections(&mut self) {
-        let known: Vec<&str> = SECTIONS.iter().map(|(name, _)| *name).collect();
+        let own = self.catalog.sections.iter().map(|own| own.name);
+        let known: Vec<&str> = SECTIONS.iter().map(|(name, _)| *name).chain(own).collect();
         for entry in self.root.entries() {
             let name = entry.key.as_str();
             if !known.contains(&name) {
@@ -164,6 +165,7 @@ impl<'a> Reader<'a> {
     /// Finds the settings that this file may use: those of its engines and probes.
     fn know_settings(&mut self) {
         self.known.add(OBSERVE);
+        self.catalog.sections.iter().for_each(|own| self.known.add(own.settings));
         let sections = [
             ("target", "engine", &self.catalog.engines),
             ("workload", "probe", &self.catalog.probes),
@@ -202,11 +204,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The values that `[target]`, `[workload]` and `[observe]` give.
+    /// The values that `[target]`, `[workload]`, `[observe]` and sections of the catalog give.
     fn base_settings(&mut self) -> Values {
         let mut values = Values::new();
+        let own = self.catalog.sections.iter().map(|own| own.name);
         for leaf in ["target", "workload", "observe"]
-            .iter()
+            .into_iter()
+            .chain(own)
             .flat_map(|section| self.root.leaves_of(section, section))
         {
             if leaf.node.is_table() && self.known.is_table(&leaf.path) {
@@ -389,9 +393,10 @@ fn owners<'a>(root: &'a Node, section: &str, path: &str) -> Vec<&'a Node> {
 }
 
 /// Where each setting stands, for objections of engines and probes; of a section, where it begins.
-fn spans(root: &Node) -> BTreeMap<String, Range<usize>> {
+fn spans(root: &Node, catalog: &Catalog) -> BTreeMap<String, Range<usize>> {
     let mut spans = BTreeMap::new();
-    for section in ["target", "workload", "observe", "tune"] {
+    let own = catalog.sections.iter().map(|own| own.name);
+    for section in ["target", "workload", "observe", "tune"].into_iter().chain(own) {
         if let Some(entry) = root.get(section) {
             spans.insert(section.into(), entry.key_span.clone());
             let leaves = entry.node.leaves(section);

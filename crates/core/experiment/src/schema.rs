@@ -37,6 +37,11 @@ pub fn schema(catalog: &Catalog) -> Value {
         schema["description"] = json!(doc);
         properties.insert((*section).into(), schema);
     }
+    for own in &catalog.sections {
+        let mut schema = common_table(own.name, own.settings);
+        schema["description"] = json!(own.doc);
+        properties.insert(own.name.into(), schema);
+    }
     let engines: Vec<&str> = catalog.engines.iter().map(|(name, _)| *name).collect();
     let probes: Vec<&str> = catalog.probes.iter().map(|(name, _)| *name).collect();
     properties["target"]["properties"]["engine"]["enum"] = json!(engines);
@@ -225,7 +230,8 @@ fn factors(catalog: &Catalog) -> Value {
     let owned = catalog.engines.iter().chain(&catalog.probes).flat_map(|(_, settings)| *settings);
     let selecting =
         SETTINGS.iter().filter(|setting| [ENGINE.path(), PROBE.path()].contains(&setting.path));
-    for setting in owned.chain(OBSERVE).chain(selecting) {
+    let sections = catalog.sections.iter().flat_map(|own| own.settings);
+    for setting in owned.chain(OBSERVE).chain(sections).chain(selecting) {
         let place = if setting.path.contains('*') {
             let pattern = setting.path.replace('.', "\\.").replace('*', ".+");
             &mut schema["patternProperties"][format!("^{pattern}$")]

@@ -342,6 +342,20 @@ pub struct Catalog {
     pub aliases: Vec<(&'static str, &'static str)>,
     /// Names of settings in other programs.
     pub other_names: Vec<OtherName>,
+    /// Sections that hold for all engines and probes.
+    pub sections: Vec<OwnSection>,
+}
+
+/// A section of the file with settings that do not depend on engine and probe, and that can be
+/// factors. Without a default they are absent from files that do not give them.
+#[derive(Debug, Clone, Copy)]
+pub struct OwnSection {
+    /// Its name; paths of its settings begin with it.
+    pub name: &'static str,
+    /// Its meaning, a sentence.
+    pub doc: &'static str,
+    /// Its settings.
+    pub settings: &'static [Declaration],
 }
 
 /// A setting of another program.

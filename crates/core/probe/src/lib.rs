@@ -2,15 +2,18 @@
 //!
 //! - `probe`: what a study implements
 //! - `measure`: conducts the load of every probe while its surroundings are observed
+//! - `disturbance`: actions beside a load
 //! - `load`: the client loop of probes that send requests to a database
 //! - `data`, `keys`, `scans`, `aggregates`: data sets, keys and scans as experiment files name them
 
 pub mod aggregates;
 pub mod data;
+mod disturbance;
 pub mod keys;
 pub mod load;
 pub mod measure;
 mod probe;
 pub mod scans;
 
+pub use disturbance::{Action, Disturbance, Disturbed, LoadClock};
 pub use probe::{Probe, ProbeError, SetUp, Target, TrialContext, WrittenStatement};

@@ -1,7 +1,7 @@
-use crate::data;
+use crate::{Disturbance, data};
 use conductor::LoadError;
 use engine::{
-    Ability, CacheState, Engine, EngineError, Footprint, Instance, NoPlan, Optimizer, PlanRequest,
+    Ability, Background, CacheState, Engine, EngineError, Footprint, Instance, NoPlan, Optimizer, PlanRequest,
 };
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid, OtherName};
 use observations::{Event, Observations};
@@ -109,6 +109,8 @@ pub struct Target {
     pub cache: CacheState,
     /// The engine's query optimizer, where its plans can be forced.
     pub optimizer: Option<&'static Optimizer>,
+    /// The engine's backup tools and other actions beside a load.
+    pub background: Option<&'static Background>,
 }
 
 impl Target {
@@ -118,6 +120,7 @@ impl Target {
             abilities: engine.abilities(),
             cache: CacheState::from_configuration(configuration),
             optimizer: engine.optimizer(),
+            background: engine.background(),
         }
     }
 }
@@ -132,6 +135,8 @@ pub struct TrialContext<'a> {
     pub target: Target,
     /// Folders that the target may have put its files in, by the name of their volume.
     pub storage: &'a [(String, PathBuf)],
+    /// Disturbances of loads that settings can ask for.
+    pub disturbances: &'a [&'static dyn Disturbance],
     /// Seed of this trial's data: the same for all configurations of a block.
     pub seed: u64,
     /// Asks the trial to stop.

@@ -4,7 +4,7 @@ use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
 use experiment::{Catalog, Configuration, Experiment, FileErrors, Invalid, NamedFile, Value};
 use observations::{names_secret, redacted};
-use probe::{Probe, Target};
+use probe::{Disturbance, Disturbed, Probe, Target};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,6 +16,8 @@ pub struct Registry {
     pub engines: &'static [&'static dyn Engine],
     /// Probes, in the order in which the documentation lists them.
     pub probes: &'static [&'static dyn Probe],
+    /// Disturbances of loads, in the order in which the documentation lists them.
+    pub disturbances: &'static [&'static dyn Disturbance],
 }
 
 impl Registry {
@@ -41,6 +43,7 @@ impl Registry {
             engines: self.engines.iter().map(|one| (one.name(), one.settings())).collect(),
             probes: self.probes.iter().map(|one| (one.name(), one.settings())).collect(),
             other_names: self.probes.iter().flat_map(|one| one.other_names()).copied().collect(),
+            sections: self.disturbances.iter().map(|one| one.section()).collect(),
         }
     }
 }
@@ -101,8 +104,10 @@ pub fn load(registry: Registry, mut experiment: Experiment) -> Result<Experiment
 
 /// Has an experiment recorded without the command lines of its probes, hooks and volumes.
 fn hide_commands(registry: Registry, experiment: &mut Experiment) -> Result<(), FileErrors> {
-    let commands: Vec<&str> =
-        registry.probes.iter().flat_map(|probe| probe.commands()).copied().collect();
+    let commands =
+        registry.probes.iter().flat_map(|probe| probe.commands()).copied();
+    let disturbing = registry.disturbances.iter().flat_map(|own| own.commands()).copied();
+    let commands: Vec<&str> = commands.chain(disturbing).collect();
     experiment.hide_commands(&commands, &registry.catalog(), |recorded| {
         leave_out_missing(registry, recorded);
     })
@@ -180,6 +185,10 @@ pub fn validate(registry: Registry, experiment: &Experiment) -> Result<(), FileE
         let from_engine = engine.validate(configuration, probe.connections(configuration));
         let of_tables = engine.validate_tables(configuration, &probe.tables(configuration));
         let from_engine = from_engine.into_iter().chain(of_tables);
+        let disturbances = registry.disturbances.iter();
+        let disturbing =
+            disturbances.flat_map(|own| own.plan(configuration, Disturbed { engine, probe }));
+        let from_engine = from_engine.chain(disturbing);
         let objections_of_all = from_engine.chain(probe.plan(configuration, &target));
         for objection in objections_of_all.chain(secrets(experiment.recorded_form(configuration))) {
             if !objections.contains(&objection) {

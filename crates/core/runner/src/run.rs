@@ -463,7 +463,9 @@ impl Runner<'_> {
             self.set_up = set_up;
         }
         let set_up = self.set_up.as_deref().filter(|_| !is_kept);
-        let trial = Trial { configuration, engine, probe, limit, seed, interrupt, set_up };
+        let disturbances = self.options.registry.disturbances;
+        let trial =
+            Trial { configuration, engine, probe, disturbances, limit, seed, interrupt, set_up };
         let outcome = trial.run(kept, others, announce);
         // After a failure the next trial begins with nothing that the failure can have left.
         if !matches!(outcome, Outcome::Done(_)) {

@@ -5,7 +5,7 @@ use crate::reading::Reading;
 use engine::{Ability, Engine, EngineError, Instance};
 use experiment::Configuration;
 use observations::{Event, Observations, number};
-use probe::{Probe, ProbeError, SetUp, Target, TrialContext};
+use probe::{Disturbance, Probe, ProbeError, SetUp, Target, TrialContext};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -19,6 +19,7 @@ pub struct Trial<'a> {
     pub configuration: &'a Configuration,
     pub engine: &'static dyn Engine,
     pub probe: &'static dyn Probe,
+    pub disturbances: &'static [&'static dyn Disturbance],
     pub limit: Limit,
     pub seed: u64,
     pub interrupt: &'a Interrupt,
@@ -78,6 +79,7 @@ impl Trial<'_> {
                 instance: instance.as_ref(),
                 target: Target::for_engine(self.engine, self.configuration),
                 storage: &kept.storage,
+                disturbances: self.disturbances,
                 seed: self.seed,
                 cancel: &cancel,
                 progress: &|progress| {

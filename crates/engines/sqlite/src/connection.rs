@@ -198,7 +198,7 @@ impl DataFiles {
     }
 
     /// A connection of a session waits for locks, and stops when the trial is asked to.
-    fn connect_to(&self, path: &Path) -> Result<Connection, EngineError> {
+    pub fn connect_to(&self, path: &Path) -> Result<Connection, EngineError> {
         let mut connection = open(path, self.timed)?;
         let (timeout_ms, cancel) = ((self.busy_timeout_s * 1e3) as u64, self.cancel.clone());
         let wait = move |tries: i32| match next_sleep_ms(tries.max(0) as usize, timeout_ms) {

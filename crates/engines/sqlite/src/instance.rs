@@ -39,7 +39,7 @@ impl Host for SqliteHost {
 
 /// Data files of one trial.
 pub struct SqliteInstance {
-    files: Arc<DataFiles>,
+    pub(super) files: Arc<DataFiles>,
     /// The load's operations, once its tables exist.
     operations: OnceLock<Arc<[Compiled]>>,
     /// The time after which a statement of the load is cancelled.
@@ -313,6 +313,10 @@ impl Instance for SqliteInstance {
     }
 
     fn tables(&self) -> Option<&dyn Tables> {
+        Some(self)
+    }
+
+    fn background_work(&self) -> Option<&dyn engine::BackgroundWork> {
         Some(self)
     }
 

@@ -3,6 +3,7 @@
 //! `data_files = N` spreads the table over N database files, each with its own writer lock, page
 //! cache and log. The sessions are the load threads themselves.
 
+mod backups;
 mod connection;
 mod database_files;
 mod dialect;
@@ -159,6 +160,10 @@ impl Engine for Sqlite {
 
     fn optimizer(&self) -> Option<&'static engine::Optimizer> {
         Some(&optimizer::OPTIMIZER)
+    }
+
+    fn background(&self) -> Option<&'static engine::Background> {
+        Some(&backups::BACKGROUND)
     }
 
     fn statement_rules(&self) -> Option<&'static Rules> {

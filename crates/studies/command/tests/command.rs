@@ -59,6 +59,7 @@ fn try_run(workload: &str, cancel: &Cancel) -> Result<Observations, ProbeError> 
     let set_up = CommandProbe.set_up(&configuration, &target).unwrap();
     let run = || {
         CommandProbe.run(&TrialContext {
+            disturbances: &[],
             configuration: &configuration,
             instance: instance.as_ref(),
             target,
@@ -514,6 +515,7 @@ fn run_on(server: &testing::pgbench::Server, workload: &str) -> Observations {
     let instance = host.prepare(&configuration, 1, &cancel).unwrap();
     let seen = CommandProbe
         .run(&TrialContext {
+            disturbances: &[],
             configuration: &configuration,
             instance: instance.as_ref(),
             target,

@@ -45,6 +45,7 @@ fn try_run(configuration: &Configuration, overwrite: Vec<PathBuf>) -> Result<Obs
     let mut host = Files.host(place);
     let instance = host.prepare(configuration, 1, &cancel).unwrap();
     let result = DiskProbe.run(&TrialContext {
+        disturbances: &[],
         configuration,
         instance: instance.as_ref(),
         target: Target::for_engine(&Files, configuration),

@@ -49,6 +49,7 @@ fn measured(
     );
     let instance = host.prepare(configuration, Insert.connections(configuration), &cancel).unwrap();
     check(Insert.run(&TrialContext {
+        disturbances: &[],
         storage: &[],
         configuration,
         instance: instance.as_ref(),

@@ -63,6 +63,7 @@ fn trial(
         (Vec::new(), Vec::new())
     );
     Insert.run(&TrialContext {
+        disturbances: &[],
         storage: &[],
         configuration,
         instance,

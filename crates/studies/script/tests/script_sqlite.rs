@@ -33,6 +33,7 @@ fn measured(given: &[(&str, Value)], check: impl FnOnce(&Connection, &Observatio
     };
     let instance = Sqlite.host(place).prepare(&configuration, connections, &cancel).unwrap();
     let seen = ScriptProbe.run(&TrialContext {
+        disturbances: &[],
         configuration: &configuration,
         instance: instance.as_ref(),
         target,

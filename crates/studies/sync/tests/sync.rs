@@ -46,6 +46,7 @@ fn run_with(
     };
     let instance = Nothing.host(place).prepare(&configuration, 1, cancel).unwrap();
     SyncProbe.run(&TrialContext {
+        disturbances: &[],
         configuration: &configuration,
         instance: instance.as_ref(),
         target: Target::for_engine(&Nothing, &configuration),

@@ -73,7 +73,7 @@ impl Reader<'_> {
         }
         self.check_owners(&kept);
         if !own.misfits.is_empty() {
-            let spans = spans(self.root);
+            let spans = spans(self.root, self.catalog);
             for (path, fault) in own.misfits {
                 self.errors.add(spans.get(&path).unwrap_or(&(0..0)), &path, fault);
             }
@@ -305,6 +305,7 @@ impl OwnSettings<'_> {
         self.by_owners.entry(names).or_insert_with_key(|[engine, probe]| {
             let mut known = Known::default();
             known.add(OBSERVE);
+            catalog.sections.iter().for_each(|own| known.add(own.settings));
             let mut shared = Vec::new();
             for (name, all) in [(engine, &catalog.engines), (probe, &catalog.probes)] {
                 let mine: &[Declaration] = all

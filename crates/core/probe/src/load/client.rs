@@ -170,7 +170,7 @@ impl<'a, W: Workload> Client<'a, W> {
         self.run()?;
         self.connection_set.publish()?;
         let warmup_units_by_interval = std::mem::take(&mut self.report.units_by_interval);
-        self.report = ClientReport::with_room(4096, self.plan);
+        self.report = ClientReport::with_room(4096, self.plan).with_each(self.plan);
         self.report.warmup_units_by_interval = warmup_units_by_interval;
         Ok(())
     }
@@ -263,7 +263,7 @@ impl<'a, W: Workload> Client<'a, W> {
     /// Begins the next transaction of a connection, if there is one; true when it is due now.
     fn start(&mut self, connection: usize, now_ns: u64) -> bool {
         let lane = &mut self.lanes[connection];
-        let skipped = &mut self.report.skipped;
+        let record = &mut self.report;
         let due_ns = self.arrivals.as_mut().map(|arrivals| {
             loop {
                 let (before, due_ns) = arrivals.take();
@@ -275,7 +275,8 @@ impl<'a, W: Workload> Client<'a, W> {
                 if !hopeless || lane.left == 0 || due_ns >= self.deadline_ns {
                     break due_ns;
                 }
-                *skipped += 1;
+                record.skipped += 1;
+                record.record_each(due_ns, None);
             }
         });
         let (clock, go_ns) = (&self.clock, self.go_ns);
@@ -440,6 +441,7 @@ impl<'a, W: Workload> Client<'a, W> {
             }
         } else {
             record.errors += 1;
+            record.record_each(lane.intended_ns, None);
         }
         record.retries += u64::from(lane.retries);
         self.start(connection, end_ns)

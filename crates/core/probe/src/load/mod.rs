@@ -8,6 +8,7 @@ mod client;
 mod outcome;
 mod plan;
 
+use crate::disturbance::{Announcing, Beside};
 use crate::measure::{Subject, measure};
 use crate::{ProbeError, TrialContext};
 use client::Client;
@@ -15,7 +16,7 @@ use conductor::{Lanes, conduct};
 use engine::EngineUse;
 use observations::{Observations, Response};
 use observe::Clock;
-pub use outcome::{SKIPPED, add_intervals};
+pub use outcome::{SKIPPED, Timed, add_intervals};
 use plan::Turns;
 pub use plan::{
     CONNECTIONS, DURATION, LATENCY_LIMIT, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload,
@@ -61,9 +62,14 @@ pub fn drive_counting<W: Workload>(
         rate_scale: 1.0,
     };
     let turns = Turns::default();
-    let (finished, surroundings) = measure(context, subject, |director| {
-        conduct(lanes, director, |stage| {
-            Client::work(context, plan, (stage, &clock), (threads, &turns), &workload)
+    let mut beside = Beside::prepare(context, &clock)?;
+    let plan = &LoadPlan { records_each: !beside.is_empty(), ..plan.clone() };
+    let (finished, surroundings) = beside.run(|load_clock| {
+        measure(context, subject, |director| {
+            let director = &mut Announcing { inner: director, clock: load_clock };
+            conduct(lanes, director, |stage| {
+                Client::work(context, plan, (stage, &clock), (threads, &turns), &workload)
+            })
         })
     })?;
     let used = surroundings.engine_use();
@@ -71,5 +77,6 @@ pub fn drive_counting<W: Workload>(
     if let Some(space_bytes) = context.instance.space_bytes() {
         observations.responses.push(Response::lower("space", "MB", space_bytes as f64 / 1e6));
     }
+    beside.finish(outcome::each(&finished), &mut observations)?;
     Ok((observations, used))
 }

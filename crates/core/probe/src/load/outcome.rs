@@ -53,6 +53,8 @@ pub struct ClientReport {
     pub latency_by_kind: Vec<Recorder>,
     /// Each statement of the plan.
     pub statements: Vec<StatementTimes>,
+    /// Each transaction of the measurement, where the plan wants that.
+    pub each: Option<Vec<Timed>>,
     /// Transactions that took longer than the limit, and those that an open loop did not begin
     /// because of it.
     pub over_limit: u64,
@@ -70,6 +72,18 @@ pub struct ClientReport {
     pub intended_ns_max: u64,
     pub free_until_ns: u64,
 }
+
+/// A transaction of an open loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timed {
+    /// Its intended start in nanoseconds.
+    pub due_ns: u64,
+    /// Its end; `None`: it was skipped, or given up.
+    pub end_ns: Option<u64>,
+}
+
+/// Transactions of a thread that there is room for, so that measuring does not allocate.
+const EACH_MAX: f64 = 4e6;
 
 /// How a statement fared on the connections of one thread.
 #[derive(Debug, Clone, Copy, Default)]
@@ -133,6 +147,7 @@ impl ClientReport {
         if let Some(service) = &mut self.service {
             service.record(end_ns - start_ns);
         }
+        self.record_each(intended_ns, Some(end_ns));
         self.units += done.units;
         self.transactions += done.transactions;
         let interval = (end_ns / self.interval_ns) as usize;
@@ -140,6 +155,23 @@ impl ClientReport {
             self.units_by_interval.resize(interval + 1, 0);
         }
         self.units_by_interval[interval] += done.units;
+    }
+
+    /// Makes room for each transaction, where the plan wants that.
+    pub fn with_each(self, plan: &LoadPlan) -> Self {
+        let by_time = plan.rate.zip(plan.duration_s).map(|(rate, time_s)| rate * time_s);
+        let expected = by_time.or(plan.units.map(|units| units as f64)).unwrap_or(EACH_MAX);
+        // Arrivals are random: six standard deviations more.
+        let room = (expected + 6.0 * expected.sqrt()).min(EACH_MAX) as usize;
+        Self { each: plan.records_each.then(|| Vec::with_capacity(room)), ..self }
+    }
+
+    /// Records one transaction, where the plan wants that.
+    #[inline]
+    pub fn record_each(&mut self, due_ns: u64, end_ns: Option<u64>) {
+        if let Some(each) = &mut self.each {
+            each.push(Timed { due_ns, end_ns });
+        }
     }
 
     /// Records an intended start that a connection took at `now_ns`.
@@ -174,6 +206,19 @@ impl ClientWait {
         self.resource_ns += wall_ns.saturating_sub(used.cpu_ns + used.run_delay_ns);
         self.signal_ns += used.run_delay_ns.min(wall_ns);
     }
+}
+
+/// Each recorded transaction of all threads, on their common clock.
+pub fn each(finished: &[Finished]) -> Vec<Timed> {
+    let of_thread = |report: &ClientReport| {
+        let start_ns = report.start_ns;
+        let own = report.each.clone().unwrap_or_default().into_iter();
+        own.map(move |own| Timed {
+            due_ns: own.due_ns + start_ns,
+            end_ns: own.end_ns.map(|end_ns| end_ns + start_ns),
+        })
+    };
+    finished.iter().flat_map(|(report, _)| of_thread(report)).collect()
 }
 
 /// The observations of a load.

@@ -61,6 +61,8 @@ pub struct LoadPlan {
     pub interval_s: f64,
     /// True if the latency of each transaction is recorded.
     pub latencies: bool,
+    /// True if each transaction is recorded ([`super::Timed`]).
+    pub records_each: bool,
     /// Unit of the work in the singular.
     pub unit: &'static str,
     /// Unit of its rate: `rows/s`.
@@ -101,6 +103,7 @@ impl LoadPlan {
             warmup_s: configuration.get(WARMUP),
             interval_s: configuration.get(OBSERVE_INTERVAL),
             latencies: configuration.get(OBSERVE_LATENCIES) != Some(false),
+            records_each: false,
             unit: TRANSACTION,
             rate_unit: "transactions/s",
             timed: TRANSACTION,

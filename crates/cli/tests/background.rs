@@ -1,0 +1,203 @@
+//! Background actions beside a load of updates, on the installed engines.
+
+use crate::common::SmallDisk;
+use background::BackgroundDisturbance;
+use background::facts::{
+    ACTION_S, AFTER, BACKUP_MB, BEFORE, CAUGHT_UP_S, COMPARED, CONSISTENT_S, DATA_MB, DIFFERENCES,
+    DURING, FIRST_QUERY_S, OUTLASTED, ROWS,
+};
+use engine::{Folders, Permits};
+use experiment::Value;
+use observations::Observations;
+use probe::{Disturbance, Disturbed, Probe, ProbeError, Target, TrialContext};
+use std::path::Path;
+use testing::trials::{Installed, installed, text};
+use update::Update;
+use work::Cancel;
+
+type Setting = (&'static str, Value);
+
+/// Rows of the table.
+const ACCOUNTS: f64 = 100_000.0;
+
+/// An open loop of this many seconds on the accounts of pgbench, with an action after 0.3 s.
+fn load(seconds: f64, action: &str, more: &[Setting]) -> Vec<Setting> {
+    let own = [
+        ("workload.probe", text("update")),
+        ("workload.data", text("pgbench")),
+        ("workload.connections", Value::Integer(2)),
+        ("workload.rate", Value::Float(100.0)),
+        ("workload.duration", Value::Float(seconds)),
+        ("background.action", text(action)),
+        ("background.start", Value::Float(0.3)),
+    ];
+    own.into_iter().chain(more.iter().cloned()).collect()
+}
+
+/// The engine with this name, if it is installed.
+fn engine(name: &str) -> Option<Installed> {
+    installed().into_iter().find(|own| own.engine.name() == name)
+}
+
+/// The objections to a configuration, each with its path.
+fn objections(own: &Installed, given: &[Setting]) -> Vec<String> {
+    let configuration = own.configuration(given);
+    let owners = Disturbed { engine: own.engine, probe: &Update };
+    let all = BackgroundDisturbance.plan(&configuration, owners);
+    all.into_iter().map(|own| own.to_string()).collect()
+}
+
+/// Runs a trial. Its backups are in the second folder.
+fn run_in(
+    own: &Installed,
+    given: &[Setting],
+    folders: [&Path; 2],
+) -> Result<Observations, ProbeError> {
+    assert_eq!(objections(own, given), Vec::<String>::new());
+    let configuration = own.configuration(given);
+    let mut host = own.engine.host(Folders {
+        directory: folders[0].into(),
+        volumes: Vec::new(),
+        permits: Permits::default(),
+        cgroup_joins: Vec::new(),
+    });
+    let cancel = Cancel::new();
+    let connections = Update.connections(&configuration);
+    let instance = host.prepare(&configuration, connections, &cancel).unwrap();
+    let target = Target::for_engine(own.engine, &configuration);
+    assert_eq!(Update.plan(&configuration, &target), []);
+    let seen = Update.run(&TrialContext {
+        configuration: &configuration,
+        instance: instance.as_ref(),
+        target,
+        storage: &[("default".into(), folders[1].into())],
+        disturbances: &[&BackgroundDisturbance],
+        seed: 7,
+        cancel: &cancel,
+        progress: &|_| {},
+    });
+    instance.remove().unwrap();
+    seen
+}
+
+fn run(own: &Installed, given: &[Setting]) -> Observations {
+    let folder = testing::installed::folder();
+    let seen = run_in(own, given, [folder.path(), folder.path()]);
+    let left = folder.path().join("background");
+    assert!(!left.exists(), "{}", left.display());
+    seen.unwrap_or_else(|error| panic!("{}: {error}", own.name))
+}
+
+/// Asserts that a backup was restored to equal tables, and that the load was seen around it.
+fn assert_restored(seen: &Observations, name: &str) {
+    let differences: Vec<_> = DIFFERENCES.members(seen).collect();
+    assert_eq!(differences, [], "{name}");
+    assert!(COMPARED.read(seen).unwrap() >= 1.0, "{name}: {:?}", seen.facts);
+    assert_eq!(ROWS.read(seen), Some(ACCOUNTS), "{name}");
+    let [first, consistent] = [FIRST_QUERY_S, CONSISTENT_S].map(|own| own.read(seen).unwrap());
+    assert!(0.0 < first && first <= consistent, "{name}: {first} {consistent}");
+    // Data of 100,000 accounts, of 100 B at least each.
+    let [data_mb, backup_mb] = [DATA_MB, BACKUP_MB].map(|own| own.read(seen).unwrap());
+    assert!(data_mb > 9.0 && backup_mb > 0.5, "{name}: {data_mb} {backup_mb}");
+    let took_s = ACTION_S.read(seen).unwrap();
+    let due = |family: observations::FactFamily| family.read("due", seen).unwrap_or(0.0);
+    if OUTLASTED.read(seen).is_none() {
+        let during_s = DURING.read("duration_s", seen).unwrap();
+        assert!((during_s - took_s).abs() < 1e-6, "{name}: {during_s} {took_s}");
+        let sum = due(BEFORE) + due(DURING) + due(AFTER);
+        assert!((sum - seen.load.sends_intended as f64).abs() < 0.5, "{name}: {sum}");
+    }
+    assert!(due(BEFORE) > 5.0, "{name}");
+}
+
+#[test]
+fn sqlite_backups_are_restored_and_a_limited_one_takes_its_time() {
+    let sqlite = engine("sqlite").unwrap();
+    let wal = ("target.settings.journal_mode", text("wal"));
+    let rate = ("background.rate_limit", Value::Float(20e6));
+    let seen = run(&sqlite, &load(2.0, "backup", &[wal.clone(), rate]));
+    assert_restored(&seen, "backup-api");
+    // The rate is an upper limit on any machine.
+    let [took_s, mb] = [ACTION_S, DATA_MB].map(|own| own.read(&seen).unwrap());
+    assert!(took_s >= 0.95 * mb / 20.0, "{took_s} s for {mb} MB");
+    assert!((seen.response("action_rate").unwrap() - mb / took_s).abs() < 1e-9);
+    let tool = ("background.tool", text("vacuum-into"));
+    let seen = run(&sqlite, &load(1.0, "backup", &[wal, tool]));
+    assert_restored(&seen, "vacuum-into");
+    assert_eq!(CAUGHT_UP_S.read(&seen), None);
+    // Without a write-ahead log the backup begins again when the load writes.
+    let files = ("target.data_files", Value::Integer(1));
+    let journal = ("target.settings.journal_mode", text("delete"));
+    let seen = run(&sqlite, &load(1.5, "backup", &[files, journal]));
+    assert_restored(&seen, "journal");
+}
+
+#[test]
+fn other_actions_run_beside_a_load() {
+    let sqlite = engine("sqlite").unwrap();
+    let seen = run(&sqlite, &load(0.6, "none", &[]));
+    assert_eq!((ACTION_S.read(&seen), AFTER.read("due", &seen)), (None, None));
+    // Without an action its phase is the rest of the measurement.
+    assert!((DURING.read("duration_s", &seen).unwrap() - 0.3).abs() < 0.05);
+    for action in ["analyze", "index-build"] {
+        let seen = run(&sqlite, &load(1.0, action, &[]));
+        assert!(ACTION_S.read(&seen).unwrap() > 0.0, "{action}");
+    }
+    let bytes = ("background.bytes", Value::Integer(2 << 20));
+    let rate = ("background.rate_limit", Value::Float(10e6));
+    let seen = run(&sqlite, &load(1.0, "copy", &[bytes, rate]));
+    assert_eq!(DATA_MB.read(&seen), Some(2.097_152));
+    assert!(ACTION_S.read(&seen).unwrap() >= 0.2);
+    let command = ("background.command", text("sleep 0.2; test -d \"$FOLDER\""));
+    let seen = run(&sqlite, &load(1.0, "command", &[command]));
+    assert!(ACTION_S.read(&seen).unwrap() >= 0.2);
+}
+
+#[test]
+fn a_failed_action_fails_the_trial_with_its_cause() {
+    let sqlite = engine("sqlite").unwrap();
+    let folder = testing::installed::folder();
+    let paths = [folder.path(), folder.path()];
+    let command = ("background.command", text("echo planted >&2; exit 3"));
+    let error = run_in(&sqlite, &load(30.0, "command", &[command]), paths).unwrap_err().to_string();
+    assert!(error.contains("exit status: 3): planted"), "{error}");
+    let small = folder.path().join("small");
+    std::fs::create_dir(&small).unwrap();
+    let Some(_disk) = SmallDisk::mount(small.clone(), "size=4m") else { return };
+    for tool in ["backup-api", "vacuum-into"] {
+        let given = load(30.0, "backup", &[("background.tool", text(tool))]);
+        let error = run_in(&sqlite, &given, [folder.path(), &small]).unwrap_err().to_string();
+        assert!(error.contains("the disk is full"), "{tool}: {error}");
+    }
+}
+
+#[test]
+fn actions_that_cannot_be_measured_are_refused_with_the_cause() {
+    let sqlite = engine("sqlite").unwrap();
+    let closed: Vec<Setting> = load(1.0, "backup", &[])
+        .into_iter()
+        .filter(|(path, _)| *path != "workload.rate")
+        .collect();
+    let refused = objections(&sqlite, &closed);
+    assert!(refused[0].starts_with("workload.rate: missing: a disturbance needs"), "{refused:?}");
+    let one = |value: Setting| objections(&sqlite, &load(1.0, "backup", &[value])).concat();
+    for (setting, expected) in [
+        (("background.tool", text("pg_dump")), "not a backup tool of sqlite; it has: backup-api"),
+        (("background.workers", Value::Integer(2)), "backup-api works in one process here"),
+        (("background.compression", text("gzip")), "backup-api does not compress by gzip"),
+        (("background.start", Value::Float(2.0)), "begins after the measurement"),
+    ] {
+        let refused = one(setting);
+        assert!(refused.contains(expected), "{expected}: {refused}");
+    }
+    let tool = ("background.tool", text("vacuum-into"));
+    let rate = ("background.rate_limit", Value::Float(1e6));
+    let refused = objections(&sqlite, &load(1.0, "backup", &[tool, rate])).concat();
+    assert!(refused.contains("vacuum-into has no rate limit"), "{refused}");
+    let refused = objections(&sqlite, &load(1.0, "vacuum", &[])).concat();
+    assert!(refused.contains("sqlite has no action vacuum"), "{refused}");
+    let refused = objections(&sqlite, &load(1.0, "command", &[])).concat();
+    assert!(refused.contains("background.command: missing"), "{refused}");
+    let only = vec![("background.workers", Value::Integer(2))];
+    assert!(objections(&sqlite, &only).concat().contains("needs background.action"));
+}

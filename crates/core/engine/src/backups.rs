@@ -1,0 +1,160 @@
+//! Backups of a target and their restore, as plain requests and results; and other actions of an
+//! engine beside a load.
+
+use crate::EngineError;
+use experiment::Configuration;
+use std::path::{Path, PathBuf};
+use work::Cancel;
+
+/// The background actions of an engine: plain data that settings are checked against.
+#[derive(Clone, Copy)]
+pub struct Background {
+    /// Its backup tools, the default one first.
+    pub tools: &'static [BackupTool],
+    /// Actions as statements, by name: `analyze`, `vacuum`, `index-build`.
+    pub actions: &'static [StatementAction],
+}
+
+/// An action that consists of statements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StatementAction {
+    /// Its name in experiment files.
+    pub name: &'static str,
+    /// The statements for each table, with `{table}`, `{column}` (the first one outside of the key)
+    /// and `{workers}`.
+    pub statements: &'static [&'static str],
+    /// Statements that undo it after the load.
+    pub undo: &'static [&'static str],
+    /// True if it uses several workers.
+    pub has_workers: bool,
+}
+
+/// A program or interface that makes backups.
+#[derive(Clone, Copy)]
+pub struct BackupTool {
+    /// Its name in experiment files.
+    pub name: &'static str,
+    /// Methods by which it compresses, in addition to `none`.
+    pub compressions: &'static [&'static str],
+    /// True if it works with several workers.
+    pub has_workers: bool,
+    /// True if it can be limited to bytes a second.
+    pub has_rate_limit: bool,
+    /// Names what it needs and this machine lacks, with the package that brings it.
+    pub missing: fn(&Configuration) -> Option<String>,
+}
+
+/// Settings of a backup.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BackupRequest {
+    /// Name of the tool.
+    pub tool: &'static str,
+    /// Its compression; `none`: none.
+    pub compression: &'static str,
+    /// Workers.
+    pub workers: u32,
+    /// Bytes a second at most.
+    pub rate_limit: Option<f64>,
+    /// An existing folder, marked as ours; a folder or file below it takes the backup.
+    pub folder: PathBuf,
+}
+
+/// A finished backup.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Backup {
+    /// Its file or folder.
+    pub path: PathBuf,
+    /// Bytes of the data at its beginning, as the engine stores them.
+    pub data_bytes: u64,
+    /// CPU seconds of the tool, without those of the server's processes.
+    pub cpu_s: f64,
+    /// The number of times that the tool began again because the data had changed.
+    pub restarts: u64,
+}
+
+/// A table with its content in two figures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fingerprint {
+    /// Name of the table.
+    pub table: String,
+    /// Number of its rows.
+    pub rows: u64,
+    /// Checksum of all of them that does not depend on their order.
+    pub checksum: String,
+}
+
+/// A restored backup. Times count from the beginning of the restore.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Restored {
+    /// Seconds until the files are in place, or the statements have run.
+    pub placed_s: f64,
+    /// Seconds until the first query was answered.
+    pub first_query_s: f64,
+    /// Seconds until the data was consistent: the engine's recovery and its checks are complete.
+    pub consistent_s: f64,
+    /// Seconds until it had the changes that were made on the source since the backup; `None`:
+    /// this kind of backup cannot take them.
+    pub caught_up_s: Option<f64>,
+    /// Complaints of the engine's own checks.
+    pub complaints: Vec<String>,
+    /// All tables.
+    pub tables: Vec<Fingerprint>,
+}
+
+/// Work of a prepared target's engine beside the load.
+pub trait BackgroundWork: Sync {
+    /// Makes a backup while the load works. Stopped, it leaves no process behind.
+    ///
+    /// # Errors
+    /// When the tool fails: with its message, and [`EngineError::DiskFull`] where the folder's
+    /// volume is full.
+    fn take(&self, request: &BackupRequest, cancel: &Cancel) -> Result<Backup, EngineError>;
+    /// Restores a backup beside the target, in this folder that is marked as ours, and removes what
+    /// it has restored.
+    ///
+    /// # Errors
+    /// When it cannot be restored.
+    fn restore(
+        &self,
+        request: &BackupRequest,
+        backup: &Backup,
+        folder: &Path,
+        cancel: &Cancel,
+    ) -> Result<Restored, EngineError>;
+    /// The tables of the target as they are now.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn fingerprints(&self) -> Result<Vec<Fingerprint>, EngineError>;
+    /// Runs the statements of an action for each table, on a session of its own. Returns the CPU
+    /// seconds of the calling thread.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn perform(
+        &self,
+        action: &StatementAction,
+        workers: u32,
+        cancel: &Cancel,
+    ) -> Result<f64, EngineError>;
+    /// Undoes it.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn undo(&self, action: &StatementAction) -> Result<(), EngineError>;
+}
+
+impl Background {
+    /// The tool with this name, or the default one.
+    pub fn tool(&self, name: Option<&str>) -> Option<&'static BackupTool> {
+        match name {
+            Some(name) => self.tools.iter().find(|own| own.name == name),
+            None => self.tools.first(),
+        }
+    }
+
+    /// The action with this name.
+    pub fn action(&self, name: &str) -> Option<&'static StatementAction> {
+        self.actions.iter().find(|own| own.name == name)
+    }
+}

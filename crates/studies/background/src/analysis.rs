@@ -1,0 +1,296 @@
+//! Figures of background actions over blocks, and their price: how much sooner one action is done
+//! than another, and the load's latency and lost throughput while it works, by paired blocks.
+
+use crate::facts::{
+    ACTION_S, AFTER, BACKUP_MB, BEFORE, CAUGHT_UP_S, COMPARED, CONSISTENT_S, CPU_S, DATA_MB,
+    DIFFERENCES, DURING, FIRST_QUERY_S, OUTLASTED, PLACED_S, RESTARTS, ROWS,
+};
+use crate::settings::{ACTION, ActionKind};
+use analysis::response::distinct;
+use analysis::settings::{groups, probe};
+use analysis::{Estimate, Interval, Summary};
+use observations::{Direction, FactFamily, FactName, Observations};
+use serde::Serialize;
+
+/// The configurations that differ in the background action only.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BackgroundGroup {
+    /// Label of what they share.
+    pub group: String,
+    /// The configurations, in the order of the file.
+    pub actions: Vec<ActionFigures>,
+    /// Their prices.
+    pub prices: Vec<Price>,
+}
+
+/// A configuration.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ActionFigures {
+    /// Its label.
+    pub configuration: String,
+    /// The load in each phase.
+    pub phases: Vec<PhaseFigures>,
+    /// Seconds that the action took; `None`: there was none.
+    pub action: Option<ActionWork>,
+    /// The restore.
+    pub restore: Option<Restore>,
+    /// True if the action was still working when the load ended.
+    pub outlasted: bool,
+}
+
+/// The load in a phase.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PhaseFigures {
+    /// `before`, `during` or `after`.
+    pub phase: &'static str,
+    /// Its length, s.
+    pub duration: Option<Estimate>,
+    /// Throughput, transactions/s.
+    pub throughput: Option<Estimate>,
+    /// Transactions that were due in it and did not end in it, %.
+    pub lost: Option<Estimate>,
+    /// 99th percentile of the latency, ms; `None`: in no trial were 99 % done.
+    pub p99: Option<Estimate>,
+    /// It relative to the phase before, by trials.
+    pub p99_ratio: Option<Ratio>,
+    /// Seconds over the limit.
+    pub over_limit: Option<Estimate>,
+    /// Longest gap, s.
+    pub gap: Option<Estimate>,
+}
+
+/// A ratio with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Ratio {
+    /// Geometric mean over blocks.
+    pub ratio: f64,
+    /// 95 % interval; `None` with one block.
+    pub interval: Option<Interval>,
+    /// Blocks.
+    pub blocks: usize,
+}
+
+/// The work of an action.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ActionWork {
+    /// Time, s.
+    pub time: Estimate,
+    /// Data a second, MB/s.
+    pub rate: Option<Estimate>,
+    /// CPU seconds of the tool for each GB of data.
+    pub cpu_per_gb: Option<Estimate>,
+    /// Bytes of the data for each byte of the backup.
+    pub compression: Option<Estimate>,
+    /// The number of times that a backup began again; the mean of the trials.
+    pub restarts: Option<f64>,
+}
+
+/// The restore of a backup.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Restore {
+    /// Seconds until the files were in place.
+    pub placed: Option<Estimate>,
+    /// Seconds until the first query.
+    pub first_query: Option<Estimate>,
+    /// Seconds until the data was consistent.
+    pub consistent: Option<Estimate>,
+    /// Seconds until it had the changes since the backup.
+    pub caught_up: Option<Estimate>,
+    /// Trials whose backup was restored.
+    pub trials: usize,
+    /// Tables and rows that were compared, in the last trial.
+    pub compared: [f64; 2],
+    /// What differed, a sentence each.
+    pub differences: Vec<String>,
+}
+
+/// The price of an action against another one, or against none.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Price {
+    /// The configuration.
+    pub configuration: String,
+    /// That it is compared with.
+    pub reference: String,
+    /// How many times sooner it is done; `None` against none.
+    pub sooner: Option<Ratio>,
+    /// The load's 99th percentile while it works, relative to the reference.
+    pub p99: Option<Ratio>,
+    /// Difference of the lost throughput while it works, in percentage points.
+    pub lost: Option<Estimate>,
+}
+
+/// Background actions of a recording.
+pub fn background(summary: &Summary) -> Vec<BackgroundGroup> {
+    let all = &summary.recording.configurations;
+    let probes = distinct(all.iter().filter_map(probe));
+    let is_own = |path: &str| path.starts_with("background.");
+    let groups = probes.into_iter().flat_map(|own| groups(summary.recording, own, is_own));
+    let found = groups.filter_map(|group| {
+        let with_action: Vec<usize> =
+            group.configurations.iter().copied().filter(|own| kind(summary, *own).is_some()).collect();
+        let actions: Vec<ActionFigures> =
+            with_action.iter().filter_map(|own| figures(summary, *own)).collect();
+        let prices = prices(summary, &with_action);
+        (!actions.is_empty()).then_some(BackgroundGroup { group: group.label, actions, prices })
+    });
+    found.collect()
+}
+
+/// The action of a configuration.
+fn kind(summary: &Summary, own: usize) -> Option<ActionKind> {
+    let name: String = summary.recording.configurations[own].get(ACTION.path())?;
+    ActionKind::from_name(&name)
+}
+
+fn estimate(values: &[f64], unit: &str, direction: Direction) -> Option<Estimate> {
+    Estimate::from_values(values, unit, direction).map(Estimate::of_amounts)
+}
+
+fn of_fact(trials: &[&Observations], fact: FactName, unit: &str) -> Option<Estimate> {
+    let values: Vec<f64> = trials.iter().filter_map(|seen| fact.read(seen)).collect();
+    estimate(&values, unit, Direction::LowerIsBetter)
+}
+
+fn figures(summary: &Summary, own: usize) -> Option<ActionFigures> {
+    let trials = summary.grid.trials(own);
+    if trials.is_empty() {
+        return None;
+    }
+    let phases = [("before", BEFORE), ("during", DURING), ("after", AFTER)];
+    let phases = phases.into_iter().filter_map(|(name, family)| phase(&trials, name, family));
+    Some(ActionFigures {
+        configuration: summary.recording.configurations[own].label.clone(),
+        phases: phases.collect(),
+        action: work(&trials),
+        restore: restore(&trials),
+        outlasted: trials.iter().any(|seen| OUTLASTED.read(seen).is_some()),
+    })
+}
+
+fn phase(trials: &[&Observations], phase: &'static str, family: FactFamily) -> Option<PhaseFigures> {
+    let of_figure = |name: &str, unit: &str, scale: f64, direction| {
+        let values: Vec<f64> =
+            trials.iter().filter_map(|seen| Some(family.read(name, seen)? * scale)).collect();
+        estimate(&values, unit, direction)
+    };
+    let lower = Direction::LowerIsBetter;
+    let duration = Some(of_figure("duration_s", "s", 1.0, lower)?);
+    let logs: Vec<f64> = trials
+        .iter()
+        .filter(|_| phase != "before")
+        .filter_map(|seen| {
+            log_ratio(family.read("p99_ms", seen)?, BEFORE.read("p99_ms", seen)?)
+        })
+        .collect();
+    Some(PhaseFigures {
+        phase,
+        duration,
+        throughput: of_figure("throughput", "transactions/s", 1.0, Direction::HigherIsBetter),
+        lost: of_figure("lost", "%", 100.0, lower),
+        p99: of_figure("p99_ms", "ms", 1.0, lower),
+        p99_ratio: ratio(&logs),
+        over_limit: of_figure("over_limit_s", "s", 1.0, lower),
+        gap: of_figure("gap_s", "s", 1.0, lower),
+    })
+}
+
+fn log_ratio(above: f64, below: f64) -> Option<f64> {
+    (above > 0.0 && below > 0.0).then(|| (above / below).ln())
+}
+
+/// The geometric mean with its interval, from logarithms by block.
+pub fn ratio(logs: &[f64]) -> Option<Ratio> {
+    let own = Estimate::from_values(logs, "", Direction::LowerIsBetter)?;
+    let interval = own.interval.map(|interval| interval.map(f64::exp));
+    Some(Ratio { ratio: own.mean.exp(), interval, blocks: own.n })
+}
+
+fn work(trials: &[&Observations]) -> Option<ActionWork> {
+    let figure = |of: &dyn Fn(&Observations) -> Option<f64>, unit: &str, direction| {
+        let values: Vec<f64> = trials.iter().filter_map(|seen| of(seen)).collect();
+        estimate(&values, unit, direction)
+    };
+    let higher = Direction::HigherIsBetter;
+    let restarts: Vec<f64> = trials.iter().filter_map(|seen| RESTARTS.read(seen)).collect();
+    Some(ActionWork {
+        time: of_fact(trials, ACTION_S, "s")?,
+        rate: figure(
+            &|seen| Some(DATA_MB.read(seen)? / ACTION_S.read(seen).filter(|own| *own > 0.0)?),
+            "MB/s",
+            higher,
+        ),
+        cpu_per_gb: figure(
+            &|seen| Some(1e3 * CPU_S.read(seen)? / DATA_MB.read(seen).filter(|own| *own > 0.0)?),
+            "s/GB",
+            Direction::LowerIsBetter,
+        ),
+        compression: figure(
+            &|seen| Some(DATA_MB.read(seen)? / BACKUP_MB.read(seen).filter(|own| *own > 0.0)?),
+            "",
+            higher,
+        ),
+        restarts: (!restarts.is_empty()).then(|| statistics::mean(&restarts)),
+    })
+}
+
+fn restore(trials: &[&Observations]) -> Option<Restore> {
+    let restored: Vec<&Observations> =
+        trials.iter().copied().filter(|seen| COMPARED.read(seen).is_some()).collect();
+    let last = restored.last()?;
+    let differences = distinct(restored.iter().flat_map(|seen| DIFFERENCES.members(seen)));
+    Some(Restore {
+        placed: of_fact(&restored, PLACED_S, "s"),
+        first_query: of_fact(&restored, FIRST_QUERY_S, "s"),
+        consistent: of_fact(&restored, CONSISTENT_S, "s"),
+        caught_up: of_fact(&restored, CAUGHT_UP_S, "s"),
+        trials: restored.len(),
+        compared: [COMPARED.read(last)?, ROWS.read(last).unwrap_or(0.0)],
+        differences: distinct(differences.into_iter().map(|(text, _)| text.to_owned())),
+    })
+}
+
+/// Each action against none, and against the first action of the file.
+fn prices(summary: &Summary, all: &[usize]) -> Vec<Price> {
+    let none = all.iter().copied().find(|own| kind(summary, *own) == Some(ActionKind::None));
+    let actions: Vec<usize> =
+        all.iter().copied().filter(|own| kind(summary, *own) != Some(ActionKind::None)).collect();
+    let mut prices = Vec::new();
+    for own in &actions {
+        prices.extend(none.and_then(|none| price(summary, none, *own)));
+    }
+    if let Some((first, others)) = actions.split_first() {
+        prices.extend(others.iter().filter_map(|own| price(summary, *first, *own)));
+    }
+    prices
+}
+
+/// The price by the blocks in which both have a trial whose action ended before the load.
+fn price(summary: &Summary, from: usize, to: usize) -> Option<Price> {
+    let recording = summary.recording;
+    let blocks = distinct(recording.trials.iter().map(|trial| trial.block));
+    let cell = |own: usize, block: u32| {
+        summary.grid.cell(own, block).filter(|seen| OUTLASTED.read(seen).is_none())
+    };
+    let pairs: Vec<[&Observations; 2]> = blocks
+        .into_iter()
+        .filter_map(|block| Some([cell(from, block)?, cell(to, block)?]))
+        .collect();
+    let p99 = |seen: &Observations| DURING.read("p99_ms", seen);
+    let logs = |of: &dyn Fn(&Observations) -> Option<f64>| -> Vec<f64> {
+        pairs.iter().filter_map(|[from, to]| log_ratio(of(to)?, of(from)?)).collect()
+    };
+    let sooner: Vec<f64> =
+        logs(&|seen| ACTION_S.read(seen)).into_iter().map(|log| -log).collect();
+    let lost = pairs.iter().filter_map(|[from, to]| {
+        Some(100.0 * (DURING.read("lost", to)? - DURING.read("lost", from)?))
+    });
+    let label = |own: usize| recording.configurations[own].label.clone();
+    let own = Price {
+        configuration: label(to),
+        reference: label(from),
+        sooner: ratio(&sooner),
+        p99: ratio(&logs(&p99)),
+        lost: Estimate::from_values(&lost.collect::<Vec<_>>(), "%", Direction::LowerIsBetter),
+    };
+    (own.p99.is_some() || own.lost.is_some()).then_some(own)
+}

@@ -1,0 +1,59 @@
+//! A command of the user beside a load.
+
+use crate::disturbance::Outcome;
+use engine::EngineError;
+use experiment::common::OBSERVE_COMMANDS;
+use observe::Mark;
+use observe::child::{self, Heard};
+use probe::{ProbeError, TrialContext};
+use std::path::Path;
+use std::process::Command;
+
+/// Characters of its output that an error quotes.
+const QUOTED_CHARS_MAX: usize = 400;
+
+/// Why a command has no figures.
+#[derive(Debug, thiserror::Error)]
+enum CommandError {
+    #[error("the background command cannot be started: {0}")]
+    Start(#[source] std::io::Error),
+    #[error("the background command failed ({status}){said}")]
+    Failed { status: std::process::ExitStatus, said: String },
+}
+
+/// Runs a command to its end.
+pub fn run(
+    line: &str,
+    folder: &Path,
+    context: &TrialContext<'_>,
+) -> Result<Outcome, ProbeError> {
+    let mark = Mark::new();
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", line]).env(Mark::VARIABLE, mark.value()).env("FOLDER", folder);
+    let variables = context.instance.client_environment();
+    for (name, value) in &variables {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let heard = Heard { stdout: true, stderr: true };
+    let stop = || context.cancel.is_cancelled();
+    let ended = child::run(&command, [None, None, None], heard, &stop);
+    mark.kill();
+    let ended = ended.map_err(|error| ProbeError::study(CommandError::Start(error)))?;
+    if ended.stopped {
+        return Err(EngineError::Cancelled.into());
+    }
+    if !ended.status.success() {
+        let given = variables.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let text = child::without(&ended.stderr.text(), given);
+        let end = text.trim().chars().rev().take(QUOTED_CHARS_MAX).collect::<Vec<_>>();
+        let end: String = end.into_iter().rev().collect();
+        let is_hidden = context.configuration.get(OBSERVE_COMMANDS) == Some(false);
+        let said = if end.is_empty() || is_hidden { String::new() } else { format!(": {end}") };
+        return Err(ProbeError::study(CommandError::Failed { status: ended.status, said }));
+    }
+    let cpu_s = Some(ended.used.user_s + ended.used.system_s);
+    Ok(Outcome { cpu_s, ..Outcome::default() })
+}

@@ -1,0 +1,299 @@
+//! The action of a trial: it waits for its moment, acts, and adds its figures to those of the load.
+
+use crate::facts::{
+    ACTION_S, AFTER, BACKUP_MB, BEFORE, CPU_S, DATA_MB, DURING, OUTLASTED, PHASE_FIGURES, RESTARTS,
+};
+use crate::phases::{Phase, Windows, phase};
+use crate::settings::{ActionKind, COMMAND, Job, SECTION};
+use crate::verdict::Verdict;
+use crate::{command, copy};
+use engine::backups::{Background, BackgroundWork, Backup, BackupRequest};
+use engine::{EngineError, Instance};
+use experiment::{Configuration, Invalid, OwnSection};
+use observations::{FactFamily, Observations, Response, Warning, WarningKind};
+use probe::load::{DURATION, Timed};
+use probe::{Action, Disturbance, Disturbed, LoadClock, ProbeError, TrialContext};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// Settings that hold command lines.
+const COMMANDS: &[&str] = &[COMMAND.path()];
+
+/// `[background]`.
+#[derive(Debug, Clone, Copy)]
+pub struct BackgroundDisturbance;
+
+impl Disturbance for BackgroundDisturbance {
+    fn section(&self) -> OwnSection {
+        SECTION
+    }
+
+    fn commands(&self) -> &'static [&'static str] {
+        COMMANDS
+    }
+
+    fn plan(&self, configuration: &Configuration, owners: Disturbed) -> Vec<Invalid> {
+        let given = configuration.below("background.").next().map(|(name, _)| name.to_owned());
+        match (Job::from_configuration(configuration), given) {
+            (Some(job), _) => job.objections(configuration, owners),
+            (None, Some(name)) => vec![Invalid::new(
+                format!("background.{name}"),
+                "needs background.action: none, backup, analyze, vacuum, index-build, copy or \
+                 command",
+            )],
+            (None, None) => Vec::new(),
+        }
+    }
+
+    fn prepare<'a>(
+        &self,
+        context: &'a TrialContext<'_>,
+    ) -> Result<Option<Box<dyn Action + 'a>>, ProbeError> {
+        let Some(job) = Job::from_configuration(context.configuration) else { return Ok(None) };
+        let folder = Folder::create(context, job.volume.as_deref())?;
+        if job.action == ActionKind::Copy {
+            copy::make_source(&folder.path, job.bytes, context.cancel)?;
+        }
+        let own = BackgroundAction {
+            background: context.target.background,
+            instance: context.instance,
+            context,
+            job,
+            folder,
+            begun_ns: 0,
+            ended_ns: None,
+            outcome: Outcome::default(),
+        };
+        Ok(Some(Box::new(own)))
+    }
+}
+
+/// A folder for the files of an action, in one that is marked as ours; removed at the end.
+struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    fn create(context: &TrialContext<'_>, volume: Option<&str>) -> Result<Self, EngineError> {
+        let name = volume.unwrap_or("default");
+        let marked = context.storage.iter().find(|(own, _)| own == name).map(|(_, path)| path);
+        let marked = marked.ok_or_else(|| {
+            EngineError::failed("background.volume", format!("no [[volume]] has the name {name}"))
+        })?;
+        let path = marked.join("background");
+        // What an earlier trial left there is ours: the folder around it is marked.
+        match std::fs::remove_dir_all(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(EngineError::at(&path)(error));
+            }
+            _ => {}
+        }
+        std::fs::create_dir(&path).map_err(EngineError::at(&path))?;
+        Ok(Self { path })
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What remains goes with the marked folder around it.
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+/// What an action reports of itself.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// CPU seconds of its thread or its programs.
+    pub cpu_s: Option<f64>,
+    /// Bytes that it copied.
+    pub bytes: Option<u64>,
+    /// The backup.
+    pub backup: Option<Backup>,
+}
+
+/// The action of one trial.
+struct BackgroundAction<'a> {
+    background: Option<&'static Background>,
+    instance: &'a dyn Instance,
+    context: &'a TrialContext<'a>,
+    job: Job,
+    folder: Folder,
+    begun_ns: u64,
+    /// When it ended; `None`: it has not begun.
+    ended_ns: Option<u64>,
+    outcome: Outcome,
+}
+
+impl BackgroundAction<'_> {
+    fn work(&self) -> Result<&dyn BackgroundWork, EngineError> {
+        self.instance.background_work().ok_or(EngineError::Unsupported {
+            engine: "this target",
+            what: "background actions of its engine",
+        })
+    }
+
+    fn request(&self, rate_limit: Option<f64>) -> Result<BackupRequest, EngineError> {
+        let tool = self.background.and_then(|own| own.tool(self.job.tool.as_deref()));
+        let tool = tool.ok_or(EngineError::Unsupported {
+            engine: "this target",
+            what: "backups by this tool",
+        })?;
+        Ok(BackupRequest {
+            tool: tool.name,
+            compression: self.job.compression.name(),
+            workers: self.job.workers,
+            rate_limit,
+            folder: self.folder.path.clone(),
+        })
+    }
+
+    fn act(&self) -> Result<Outcome, ProbeError> {
+        let (job, cancel) = (&self.job, self.context.cancel);
+        Ok(match job.action {
+            ActionKind::None => Outcome::default(),
+            ActionKind::Backup => {
+                let backup = self.work()?.take(&self.request(job.rate_limit)?, cancel)?;
+                Outcome { cpu_s: Some(backup.cpu_s), backup: Some(backup), bytes: None }
+            }
+            ActionKind::Copy => copy::run(&self.folder.path, job.rate_limit, cancel)?,
+            ActionKind::Command => {
+                let line = job.command.as_deref().unwrap_or_default();
+                command::run(line, &self.folder.path, self.context)?
+            }
+            action => {
+                let own = self.background.and_then(|own| own.action(action.name()));
+                let own = own.ok_or(EngineError::Unsupported {
+                    engine: "this target",
+                    what: "this action",
+                })?;
+                let cpu_s = self.work()?.perform(own, job.workers, cancel)?;
+                Outcome { cpu_s: Some(cpu_s), ..Outcome::default() }
+            }
+        })
+    }
+
+    /// When the action worked: of `none` until the end.
+    fn worked(&self) -> Range<u64> {
+        match (self.job.action, self.ended_ns) {
+            (ActionKind::None, _) | (_, None) => self.job.start_ns..u64::MAX,
+            (_, Some(ended_ns)) => self.begun_ns..ended_ns,
+        }
+    }
+
+    /// Adds the load's figures by phase.
+    fn add_phases(&self, transactions: &[Timed], seen: &mut Observations) {
+        let last_due_ns = transactions.last().map_or(0, |own| own.due_ns + 1);
+        let given_ns = self.context.configuration.get(DURATION).map(|own| (own * 1e9) as u64);
+        let end_ns = given_ns.unwrap_or(last_due_ns).max(last_due_ns);
+        let windows = Windows::around(self.worked(), end_ns);
+        let of_window = |own: &Range<u64>| phase(transactions, own, self.job.limit_ns);
+        let during = of_window(&windows.during);
+        add_phase(BEFORE, &of_window(&windows.before), seen);
+        add_phase(DURING, &during, seen);
+        if let Some(after) = &windows.after {
+            add_phase(AFTER, &of_window(after), seen);
+        }
+        let p99_ms = during.p99_ms.filter(|own| own.is_finite());
+        seen.responses.extend(p99_ms.map(|own| Response::lower("during_p99", "ms", own)));
+        seen.responses.push(Response::lower("during_lost", "%", 100.0 * during.lost));
+        if self.job.action != ActionKind::None && windows.after.is_none() {
+            seen.facts.push(OUTLASTED.record(1.0));
+            let detail = format!(
+                "the {} was still working when the load ended: its phase is cut short; raise \
+                 workload.duration",
+                self.job.action.name()
+            );
+            seen.warnings.push(Warning { kind: WarningKind::Short, detail });
+        }
+    }
+
+    /// Adds the figures of the action itself.
+    fn add_action(&self, seen: &mut Observations) -> Result<(), EngineError> {
+        let worked = self.worked();
+        let took_s = worked.end.saturating_sub(worked.start) as f64 / 1e9;
+        seen.facts.push(ACTION_S.record(took_s));
+        seen.facts.extend(self.outcome.cpu_s.map(|own| CPU_S.record(own)));
+        seen.responses.push(Response::lower("action_time", "s", took_s));
+        let backup = self.outcome.backup.as_ref();
+        let bytes = self.outcome.bytes.or(backup.map(|own| own.data_bytes));
+        if let Some(bytes) = bytes {
+            let mb = bytes as f64 / 1e6;
+            seen.facts.push(DATA_MB.record(mb));
+            if took_s > 0.0 {
+                seen.responses.push(Response::higher("action_rate", "MB/s", mb / took_s));
+            }
+        }
+        if let Some(backup) = backup {
+            seen.facts.push(BACKUP_MB.record(bytes_below(&backup.path)? as f64 / 1e6));
+            seen.facts.push(RESTARTS.record(backup.restarts as f64));
+        }
+        Ok(())
+    }
+}
+
+impl Action for BackgroundAction<'_> {
+    fn run(&mut self, load: &LoadClock<'_>) -> Result<(), ProbeError> {
+        if self.job.action == ActionKind::None || !load.wait_until_ns(self.job.start_ns)? {
+            return Ok(());
+        }
+        self.begun_ns = load.now_ns();
+        self.outcome = self.act()?;
+        self.ended_ns = Some(load.now_ns());
+        Ok(())
+    }
+
+    fn finish(
+        self: Box<Self>,
+        transactions: &[Timed],
+        seen: &mut Observations,
+    ) -> Result<(), ProbeError> {
+        self.add_phases(transactions, seen);
+        if self.ended_ns.is_none() {
+            if self.job.action == ActionKind::None {
+                return Ok(());
+            }
+            return Err(EngineError::failed(
+                format!("action {}", self.job.action.name()),
+                "the load ended before background.start",
+            )
+            .into());
+        }
+        self.add_action(seen)?;
+        if let Some(backup) = self.outcome.backup.as_ref().filter(|_| self.job.restore) {
+            let measured = self.request(self.job.rate_limit)?;
+            let verdict = Verdict::find(self.work()?, &measured, backup, self.context.cancel)?;
+            verdict.add_to(seen);
+        }
+        if let Some(own) = self.background.and_then(|own| own.action(self.job.action.name())) {
+            self.work()?.undo(own)?;
+        }
+        Ok(())
+    }
+}
+
+fn add_phase(family: FactFamily, own: &Phase, seen: &mut Observations) {
+    let values = [
+        Some(own.duration_s),
+        Some(own.due as f64),
+        Some(own.throughput),
+        Some(own.lost),
+        own.p99_ms.filter(|own| own.is_finite()),
+        Some(own.over_limit_s),
+        Some(own.gap_s),
+    ];
+    let figures = PHASE_FIGURES.into_iter().zip(values);
+    seen.facts.extend(figures.filter_map(|(name, value)| Some(family.record(name, value?))));
+}
+
+/// Bytes of the files in a folder, or of a file.
+fn bytes_below(path: &Path) -> Result<u64, EngineError> {
+    let own = std::fs::symlink_metadata(path).map_err(EngineError::at(path))?;
+    if !own.is_dir() {
+        return Ok(own.len());
+    }
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(path).map_err(EngineError::at(path))? {
+        bytes += bytes_below(&entry.map_err(EngineError::at(path))?.path())?;
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,29 @@
+//! Study S3f, the first part: actions beside an open-loop load. A backup, maintenance, a copy or a
+//! command begins at a moment of the measurement; the load before, during and after it shows its
+//! price. A backup is restored and compared.
+//!
+//! - `settings`: `[background]`, and objections to it
+//! - `disturbance`: the action of a trial; `copy`, `command`: two of them
+//! - `verdict`: a backup's restore and its comparison with the target
+//! - `phases`: the load before, during and after the action
+//! - `facts`: what a trial records
+//! - `analysis`, `section`: figures over blocks and prices, and the section of reports
+
+pub mod analysis;
+mod command;
+mod copy;
+mod disturbance;
+pub mod facts;
+pub mod phases;
+mod section;
+pub mod settings;
+pub mod verdict;
+
+pub use disturbance::BackgroundDisturbance;
+
+report::sections! {
+    /// Its sections of reports.
+    pub const SECTIONS = |summary| {
+        Response background: &crate::analysis::background(summary) => section::section;
+    }
+}

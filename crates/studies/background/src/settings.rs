@@ -1,0 +1,218 @@
+//! Settings of `[background]`, and objections to them.
+
+use engine::backups::{Background, BackupTool};
+use experiment::{Configuration, Invalid, Kind, OwnSection, choice, settings};
+use probe::Disturbed;
+
+choice! {
+    /// An action beside the load.
+    pub enum ActionKind {
+        /// None: the configuration that others are compared with.
+        None = "none",
+        /// A backup, which is restored after the load.
+        Backup = "backup",
+        /// Gathering statistics.
+        Analyze = "analyze",
+        /// Removing dead rows.
+        Vacuum = "vacuum",
+        /// Building an index.
+        IndexBuild = "index-build",
+        /// Copying a file.
+        Copy = "copy",
+        /// A command of the user.
+        Command = "command",
+    }
+}
+
+choice! {
+    /// Compression of a backup.
+    pub enum Compression {
+        /// None.
+        None = "none",
+        /// gzip.
+        Gzip = "gzip",
+        /// LZ4.
+        Lz4 = "lz4",
+        /// Zstandard.
+        Zstd = "zstd",
+    }
+}
+
+settings! {
+    const SETTINGS = [];
+    /// The action beside the load: none (to compare with), backup, analyze, vacuum, index-build,
+    /// copy (a file of background.bytes to background.volume) or command.
+    pub ACTION: Option<ActionKind> = "background.action", ActionKind::KIND;
+    /// The backup tool: backup-api or vacuum-into (SQLite); pg_basebackup or pg_dump (PostgreSQL);
+    /// mariadb-dump or mariadb-backup (MariaDB). Default: the first of the engine.
+    pub TOOL: Option<String> = "background.tool", Kind::Text;
+    /// The action begins this long after the measurement. Default: 5 s.
+    pub START: Option<f64> = "background.start", Kind::PositiveDuration;
+    /// Compression of the backup by its tool: none (default), gzip, lz4 or zstd.
+    pub COMPRESSION: Option<Compression> = "background.compression", Compression::KIND;
+    /// Workers of the action, where it can have several. Default: 1.
+    pub WORKERS: Option<u32> = "background.workers", Kind::Count { min: 1, max: 256 };
+    /// Bytes a second that a backup or copy reads at most. Default: no limit.
+    pub RATE_LIMIT: Option<f64> = "background.rate_limit", Kind::Bandwidth;
+    /// Volume for the backup or copy; default: the folder of the results.
+    pub VOLUME: Option<String> = "background.volume", Kind::Text;
+    /// Bytes of the file that action copy copies. Default: 256 MiB.
+    pub BYTES: Option<u64> = "background.bytes", Kind::Size { min: 1 << 20, max: 1 << 44 };
+    /// Shell command of action command. In its environment are the variables by which clients find
+    /// the server, and FOLDER: a folder for its files, which is removed after the trial.
+    pub COMMAND: Option<String> = "background.command", Kind::Text;
+    /// Latency limit: the report counts the seconds in which more than 1 % of the transactions took
+    /// longer. No transaction is skipped for it. Default: 50 ms.
+    pub LIMIT: Option<f64> = "background.latency_limit", Kind::PositiveDuration;
+    /// Restore each backup after the load and compare its tables with the target's (default: true).
+    /// A backup that was not restored gets no verdict.
+    pub RESTORE: Option<bool> = "background.restore", Kind::Bool;
+}
+
+/// The section of the file.
+pub const SECTION: OwnSection = OwnSection {
+    name: "background",
+    doc: "An action beside the load, which begins at a moment of the measurement: a backup, \
+          maintenance, a copy or a command.",
+    settings: SETTINGS,
+};
+
+/// Bytes that action copy copies where the file does not say.
+const BYTES_DEFAULT: u64 = 256 << 20;
+
+/// The background action of a configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// The action.
+    pub action: ActionKind,
+    /// Name of the backup tool; `None`: the engine's default.
+    pub tool: Option<String>,
+    /// Nanoseconds after the beginning of the measurement.
+    pub start_ns: u64,
+    /// Compression of the backup.
+    pub compression: Compression,
+    /// Workers.
+    pub workers: u32,
+    /// Bytes a second.
+    pub rate_limit: Option<f64>,
+    /// Name of the volume.
+    pub volume: Option<String>,
+    /// Bytes of the file to copy.
+    pub bytes: u64,
+    /// The command.
+    pub command: Option<String>,
+    /// Latency limit.
+    pub limit_ns: u64,
+    /// Restore the backup.
+    pub restore: bool,
+}
+
+impl Job {
+    /// Reads the settings; `None` where there is no action, not even `none`.
+    pub fn from_configuration(own: &Configuration) -> Option<Self> {
+        Some(Self {
+            action: own.get(ACTION)?,
+            tool: own.get(TOOL),
+            start_ns: (own.get(START).unwrap_or(5.0) * 1e9) as u64,
+            compression: own.get(COMPRESSION).unwrap_or_default(),
+            workers: own.get(WORKERS).unwrap_or(1),
+            rate_limit: own.get(RATE_LIMIT),
+            volume: own.get(VOLUME),
+            bytes: own.get(BYTES).unwrap_or(BYTES_DEFAULT),
+            command: own.get(COMMAND),
+            limit_ns: (own.get(LIMIT).unwrap_or(0.05) * 1e9) as u64,
+            restore: own.get(RESTORE).unwrap_or(true),
+        })
+    }
+
+    /// Objections to the action on this engine.
+    pub fn objections(&self, own: &Configuration, disturbed: Disturbed) -> Vec<Invalid> {
+        let open_loop = disturbed.needs_open_loop(own);
+        let duration = probe::load::DURATION;
+        let short = own.get(duration).filter(|length_s| *length_s * 1e9 <= self.start_ns as f64);
+        let short = short.map(|_| {
+            Invalid::new(START.path(), "begins after the measurement; raise workload.duration")
+        });
+        let name = disturbed.engine.name();
+        let of_engine = disturbed.engine.background();
+        let of_action = match self.action {
+            ActionKind::None => None,
+            ActionKind::Copy => self.one_worker("a copy"),
+            ActionKind::Command if self.command.is_none() => {
+                Some(Invalid::new(COMMAND.path(), "missing: the shell command to run"))
+            }
+            ActionKind::Command => self.one_worker("a command"),
+            ActionKind::Backup => self.backup_objection(name, of_engine, own),
+            action => self.statement_objection(name, of_engine, action),
+        };
+        open_loop.into_iter().chain(short).chain(of_action).collect()
+    }
+
+    fn one_worker(&self, what: &str) -> Option<Invalid> {
+        let message = format!("{what} works in one process here; set it to 1");
+        (self.workers > 1).then(|| Invalid::new(WORKERS.path(), message))
+    }
+
+    fn statement_objection(
+        &self,
+        engine: &str,
+        background: Option<&'static Background>,
+        action: ActionKind,
+    ) -> Option<Invalid> {
+        let known = background.map_or(&[][..], |own| own.actions);
+        let Some(own) = known.iter().find(|own| own.name == action.name()) else {
+            let names: Vec<&str> = known.iter().map(|own| own.name).collect();
+            let message = format!(
+                "{engine} has no action {}; it has: {}",
+                action.name(),
+                ["none", "backup", "copy", "command"]
+                    .into_iter()
+                    .chain(names)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            );
+            return Some(Invalid::new(ACTION.path(), message));
+        };
+        if own.has_workers { None } else { self.one_worker(action.name()) }
+    }
+
+    fn backup_objection(
+        &self,
+        engine: &str,
+        background: Option<&'static Background>,
+        own: &Configuration,
+    ) -> Option<Invalid> {
+        let tools = background.map_or(&[][..], |own| own.tools);
+        if tools.is_empty() {
+            return Some(Invalid::new(
+                ACTION.path(),
+                format!("{engine} has no backup tool here; use action = \"command\""),
+            ));
+        }
+        let Some(tool) = background.and_then(|own| own.tool(self.tool.as_deref())) else {
+            let names: Vec<&str> = tools.iter().map(|own| own.name).collect();
+            let message = format!("not a backup tool of {engine}; it has: {}", names.join(", "));
+            return Some(Invalid::new(TOOL.path(), message));
+        };
+        self.tool_objection(tool, own)
+    }
+
+    fn tool_objection(&self, tool: &BackupTool, own: &Configuration) -> Option<Invalid> {
+        let name = tool.name;
+        let compression = self.compression.name();
+        if self.compression != Compression::None && !tool.compressions.contains(&compression) {
+            let known: Vec<&str> = ["none"].iter().chain(tool.compressions).copied().collect();
+            let message = format!("{name} does not compress by {compression}; it has: {}",
+                known.join(", "));
+            return Some(Invalid::new(COMPRESSION.path(), message));
+        }
+        if self.workers > 1 && !tool.has_workers {
+            return self.one_worker(name);
+        }
+        if self.rate_limit.is_some() && !tool.has_rate_limit {
+            let message = format!("{name} has no rate limit; remove it or use another tool");
+            return Some(Invalid::new(RATE_LIMIT.path(), message));
+        }
+        (tool.missing)(own).map(|message| Invalid::new(TOOL.path(), message))
+    }
+}

@@ -1,0 +1,153 @@
+//! The verdict on a backup: it is restored, checked by its engine, and compared with the target.
+//!
+//! The measured backup shows the target as it was while the load changed it, which no later query
+//! can see. It is compared itself where its restore catches up with the changes since then.
+//! Otherwise its tables and the engine's own check are compared, and a second backup by the same
+//! tool, made after the load, must restore to equal rows and checksums.
+
+use crate::facts::{
+    CAUGHT_UP_S, COMPARED, CONSISTENT_S, DIFFERENCES, FIRST_QUERY_S, PLACED_S, ROWS,
+};
+use engine::EngineError;
+use engine::backups::{BackgroundWork, Backup, BackupRequest, Fingerprint, Restored};
+use observations::{Observations, Warning, WarningKind};
+use std::path::{Path, PathBuf};
+use work::Cancel;
+
+/// Differences that a verdict lists.
+const LISTED_MAX: usize = 8;
+
+/// The verdict on a backup.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// The restore of the measured backup.
+    pub restored: Restored,
+    /// The tables that were compared.
+    pub compared: Vec<Fingerprint>,
+    /// What differs, a sentence each; empty: nothing.
+    pub differences: Vec<String>,
+}
+
+impl Verdict {
+    /// Restores a measured backup, removes it, and compares.
+    ///
+    /// # Errors
+    /// When it cannot be restored, or no second backup can be made.
+    pub fn find(
+        work: &dyn BackgroundWork,
+        measured: &BackupRequest,
+        backup: &Backup,
+        cancel: &Cancel,
+    ) -> Result<Self, EngineError> {
+        let restored = work.restore(measured, backup, &measured.folder, cancel)?;
+        remove(&backup.path)?;
+        let target = work.fingerprints()?;
+        let mut differences: Vec<String> =
+            restored.complaints.iter().map(|own| format!("the engine's check: {own}")).collect();
+        if restored.caught_up_s.is_some() {
+            differences.extend(find_differences(&target, &restored.tables));
+        } else {
+            differences.extend(missing_tables(&target, &restored.tables));
+            let again = BackupRequest { rate_limit: None, ..measured.clone() };
+            let folder = second_folder(&measured.folder)?;
+            let again = BackupRequest { folder: folder.clone(), ..again };
+            let second = work.take(&again, cancel)?;
+            let second = work.restore(&again, &second, &folder, cancel)?;
+            remove(&folder)?;
+            differences.extend(find_differences(&target, &second.tables));
+        }
+        Ok(Self { restored, compared: target, differences })
+    }
+
+    /// Adds the times of the restore and the differences to a trial.
+    pub fn add_to(&self, seen: &mut Observations) {
+        let own = &self.restored;
+        seen.facts.extend([
+            PLACED_S.record(own.placed_s),
+            FIRST_QUERY_S.record(own.first_query_s),
+            CONSISTENT_S.record(own.consistent_s),
+            COMPARED.record(self.compared.len() as f64),
+            ROWS.record(self.compared.iter().map(|own| own.rows).sum::<u64>() as f64),
+        ]);
+        seen.facts.extend(own.caught_up_s.map(|own| CAUGHT_UP_S.record(own)));
+        for difference in self.differences.iter().take(LISTED_MAX) {
+            seen.facts.push(DIFFERENCES.record(difference, 1.0));
+            let detail = format!("the restored backup differs: {difference}");
+            seen.warnings.push(Warning { kind: WarningKind::Fallback, detail });
+        }
+    }
+}
+
+/// Compares tables by name; returns a sentence for each that differs.
+pub fn find_differences(target: &[Fingerprint], restored: &[Fingerprint]) -> Vec<String> {
+    let mut differences = missing_tables(target, restored);
+    for own in target {
+        let Some(other) = restored.iter().find(|other| other.table == own.table) else { continue };
+        if other.rows != own.rows {
+            differences.push(format!(
+                "table {} has {} rows in place of {}",
+                own.table, other.rows, own.rows
+            ));
+        } else if other.checksum != own.checksum {
+            differences.push(format!(
+                "table {} has other values in its {} rows (checksum {} in place of {})",
+                own.table, own.rows, other.checksum, own.checksum
+            ));
+        }
+    }
+    differences
+}
+
+fn missing_tables(target: &[Fingerprint], restored: &[Fingerprint]) -> Vec<String> {
+    let lacks = |all: &[Fingerprint], own: &Fingerprint| {
+        !all.iter().any(|other| other.table == own.table)
+    };
+    let missing = target.iter().filter(|own| lacks(restored, own));
+    let missing = missing.map(|own| format!("table {} is missing", own.table));
+    let surplus = restored.iter().filter(|own| lacks(target, own));
+    missing.chain(surplus.map(|own| format!("table {} is not on the target", own.table))).collect()
+}
+
+/// A folder in the marked one.
+fn second_folder(folder: &Path) -> Result<PathBuf, EngineError> {
+    let path = folder.join("second");
+    std::fs::create_dir(&path).map_err(EngineError::at(&path))?;
+    Ok(path)
+}
+
+fn remove(path: &Path) -> Result<(), EngineError> {
+    let removed =
+        if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+    removed.map_err(EngineError::at(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::find_differences;
+    use engine::backups::Fingerprint;
+
+    fn table(name: &str, rows: u64, checksum: &str) -> Fingerprint {
+        Fingerprint { table: name.into(), rows, checksum: checksum.into() }
+    }
+
+    #[test]
+    fn equal_tables_have_no_difference_in_any_order() {
+        let [one, two] = [table("a", 3, "01"), table("b", 0, "00")];
+        assert!(find_differences(&[one.clone(), two.clone()], &[two, one]).is_empty());
+    }
+
+    #[test]
+    fn planted_differences_are_named() {
+        let target = [table("a", 3, "01"), table("b", 5, "07"), table("c", 1, "09")];
+        let restored = [table("a", 3, "02"), table("b", 4, "07"), table("d", 1, "09")];
+        assert_eq!(
+            find_differences(&target, &restored),
+            [
+                "table c is missing",
+                "table d is not on the target",
+                "table a has other values in its 3 rows (checksum 02 in place of 01)",
+                "table b has 4 rows in place of 5",
+            ]
+        );
+    }
+}
