@@ -11,6 +11,7 @@
 //! - `connections`: the connections of a thread
 //! - `ring`: `io_uring(7)` and the buffers that it receives into
 //! - `epoll`: the other way
+//! - [`relay`]: a link between a load and its server that is slowed, limited or cut
 //! - `tls`: what encryption takes; `files`: files that a connection string names
 
 mod connection;
@@ -18,6 +19,7 @@ mod connections;
 mod epoll;
 pub mod files;
 mod patience;
+pub mod relay;
 mod ring;
 mod stream;
 #[cfg(test)]

@@ -1,0 +1,84 @@
+use std::time::Duration;
+
+/// How a relay treats the bytes of each connection. The default passes them on as they come.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Toxics {
+    /// Delay of the server's bytes: each round trip takes that much longer.
+    pub latency: Duration,
+    /// The delay varies evenly by this much in both directions, and is never below 0.
+    pub jitter: Duration,
+    /// Bytes a second of each connection and direction.
+    pub rate: Option<f64>,
+    /// Connections are reset after this time.
+    pub reset_peer: Option<Duration>,
+    /// The end of a connection is passed on after this time.
+    pub slow_close: Duration,
+}
+
+/// Random numbers for jitter: `SplitMix64` (Steele, Lea, Flood 2014).
+#[derive(Debug)]
+pub(super) struct Random(pub u64);
+
+impl Random {
+    /// A number from -1 to 1.
+    pub fn signed(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^= bits >> 31;
+        // 53 bits are exact in a double.
+        (bits >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+}
+
+impl Toxics {
+    /// The delay of some bytes in a direction.
+    pub(super) fn delay(&self, is_answer: bool, random: &mut Random) -> Duration {
+        if !is_answer || (self.latency.is_zero() && self.jitter.is_zero()) {
+            return Duration::ZERO;
+        }
+        let jitter = self.jitter.as_secs_f64() * random.signed();
+        Duration::from_secs_f64((self.latency.as_secs_f64() + jitter).max(0.0))
+    }
+
+    /// The time that bytes take on the line.
+    pub(super) fn transmission(&self, bytes: usize) -> Duration {
+        self.rate.map_or(Duration::ZERO, |rate| Duration::from_secs_f64(bytes as f64 / rate))
+    }
+
+    /// Bytes that are passed on at a time.
+    pub(super) fn piece(&self, most: usize) -> usize {
+        // Two milliseconds of the line, but no less than a packet of Ethernet carries.
+        self.rate.map_or(most, |rate| ((rate * 0.002) as usize).clamp(1460, most))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Random, Toxics};
+    use std::time::Duration;
+
+    #[test]
+    fn delays_vary_evenly_around_the_latency() {
+        let ms = Duration::from_millis;
+        let toxics = Toxics { latency: ms(10), jitter: ms(4), ..Toxics::default() };
+        let mut random = Random(1);
+        let delays: Vec<f64> =
+            (0..10_000).map(|_| toxics.delay(true, &mut random).as_secs_f64() * 1e3).collect();
+        let mean = delays.iter().sum::<f64>() / delays.len() as f64;
+        // Even from 6 to 14: the standard error of the mean is 8 / sqrt(12 * 10,000).
+        assert!((mean - 10.0).abs() < 0.1, "{mean}");
+        assert!(delays.iter().all(|delay| (6.0..=14.0).contains(delay)));
+        assert!(delays.iter().any(|delay| *delay < 6.1) && delays.iter().any(|own| *own > 13.9));
+        assert_eq!(toxics.delay(false, &mut random), Duration::ZERO);
+    }
+
+    #[test]
+    fn bytes_take_their_time_on_the_line() {
+        let toxics = Toxics { rate: Some(1e6), ..Toxics::default() };
+        assert_eq!(toxics.transmission(500_000), Duration::from_millis(500));
+        assert_eq!(Toxics::default().transmission(500_000), Duration::ZERO);
+        assert_eq!((toxics.piece(65_536), Toxics::default().piece(65_536)), (2_000, 65_536));
+    }
+}
