@@ -57,6 +57,7 @@ studies! {
         probe: optimizer::OptimizerProbe, analysis: optimizer::STUDY,
         sections: optimizer::SECTIONS,
     }
+    { probe: failover::Failover, analysis: failover::STUDY, sections: failover::SECTIONS, }
     { probe: lookup::Lookup, analysis: lookup::STUDY, }
     { probe: update::Update, analysis: update::STUDY, }
     {

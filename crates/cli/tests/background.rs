@@ -174,10 +174,8 @@ fn a_failed_action_fails_the_trial_with_its_cause() {
 #[test]
 fn actions_that_cannot_be_measured_are_refused_with_the_cause() {
     let sqlite = engine("sqlite").unwrap();
-    let closed: Vec<Setting> = load(1.0, "backup", &[])
-        .into_iter()
-        .filter(|(path, _)| *path != "workload.rate")
-        .collect();
+    let closed: Vec<Setting> =
+        load(1.0, "backup", &[]).into_iter().filter(|(path, _)| *path != "workload.rate").collect();
     let refused = objections(&sqlite, &closed);
     assert!(refused[0].starts_with("workload.rate: missing: a disturbance needs"), "{refused:?}");
     let one = |value: Setting| objections(&sqlite, &load(1.0, "backup", &[value])).concat();

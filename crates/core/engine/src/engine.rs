@@ -1,7 +1,7 @@
 use crate::{
-    Altering, Background, BackgroundWork, ColumnMethods, ColumnStore, DatabaseFiles, EngineError, Explainer, FileQueries,
-    FileTarget, Optimizer, Planned, Plans, Prerequisites, Recovery, Results, ServerProcess,
-    Servers, StatementLogs, Tables, WaitType,
+    Altering, Background, BackgroundWork, ColumnMethods, ColumnStore, DatabaseFiles, EngineError,
+    Explainer, FileQueries, FileTarget, Nodes, Optimizer, Planned, Plans, Prerequisites, Recovery,
+    Replication, Results, ServerProcess, Servers, StatementLogs, Tables, WaitType,
 };
 use experiment::{Configuration, Declaration, DurabilityRule, ExampleLevels, Invalid, choice};
 use observations::{EngineVersion, Fact, Operation, TimeUse, Wait, WaitedResource};
@@ -84,6 +84,11 @@ pub trait Engine: Send + Sync {
     }
     /// Backup tools and other actions beside a load, where it has any.
     fn background(&self) -> Option<&'static Background> {
+        None
+    }
+    /// How its log and its replication are read, where a study can disturb its private servers
+    /// ([`Instance::nodes`]).
+    fn replication(&self) -> Option<&'static Replication> {
         None
     }
     /// The rules by which texts of its statements are compared and indexes advised; of engines
@@ -276,6 +281,10 @@ pub trait Instance: Send + Sync {
     }
     /// Its server, where it has one.
     fn server(&self) -> Option<&dyn ServerProcess> {
+        None
+    }
+    /// Its private server to disturb and to replicate, where it has one.
+    fn nodes(&self) -> Option<&dyn Nodes> {
         None
     }
 }

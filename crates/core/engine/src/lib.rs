@@ -8,6 +8,7 @@
 //! - [`server`]: servers by URL, observed and surveyed
 //! - [`query_reader`]: their statements and plans; [`plan_files`]: plans in files
 //! - [`dialect`]: tables and operations as SQL; [`planned`]: plans of the user's statements
+//! - [`nodes`]: private servers that are made to fail, and their replicas
 //! - [`optimizer`]: alternatives of plans that can be forced, and statistics
 //! - [`setup`]: tables that a user's SQL or dump makes; [`compression`] of columns
 //! - [`backups`]: backups and their restore, other actions beside a load
@@ -22,6 +23,7 @@ mod engine;
 mod error;
 mod facets;
 pub mod file_set;
+pub mod nodes;
 pub mod open_files;
 pub mod optimizer;
 pub mod parquet;
@@ -52,6 +54,7 @@ pub use facets::{
     Recovery, ServerProcess, Tables,
 };
 pub use file_set::{FileSet, Role};
+pub use nodes::{Disturbance, Node, Nodes, Replication};
 pub use optimizer::Optimizer;
 pub use planned::{NoPlan, PlanRequest, Planned};
 pub use plans::Plans;

@@ -1,7 +1,8 @@
 use crate::{Disturbance, data};
 use conductor::LoadError;
 use engine::{
-    Ability, Background, CacheState, Engine, EngineError, Footprint, Instance, NoPlan, Optimizer, PlanRequest,
+    Ability, Background, CacheState, Engine, EngineError, Footprint, Instance, NoPlan, Optimizer,
+    PlanRequest, Replication,
 };
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid, OtherName};
 use observations::{Event, Observations};
@@ -111,6 +112,8 @@ pub struct Target {
     pub optimizer: Option<&'static Optimizer>,
     /// The engine's backup tools and other actions beside a load.
     pub background: Option<&'static Background>,
+    /// How its log and its replication are read, where its private servers can be disturbed.
+    pub replication: Option<&'static Replication>,
 }
 
 impl Target {
@@ -121,6 +124,7 @@ impl Target {
             cache: CacheState::from_configuration(configuration),
             optimizer: engine.optimizer(),
             background: engine.background(),
+            replication: engine.replication(),
         }
     }
 }

@@ -104,8 +104,7 @@ pub fn load(registry: Registry, mut experiment: Experiment) -> Result<Experiment
 
 /// Has an experiment recorded without the command lines of its probes, hooks and volumes.
 fn hide_commands(registry: Registry, experiment: &mut Experiment) -> Result<(), FileErrors> {
-    let commands =
-        registry.probes.iter().flat_map(|probe| probe.commands()).copied();
+    let commands = registry.probes.iter().flat_map(|probe| probe.commands()).copied();
     let disturbing = registry.disturbances.iter().flat_map(|own| own.commands()).copied();
     let commands: Vec<&str> = commands.chain(disturbing).collect();
     experiment.hide_commands(&commands, &registry.catalog(), |recorded| {

@@ -13,6 +13,7 @@
 //! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`:
 //!   plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
+//! - `replication`: private servers that a study disturbs
 //! - `waits`: what sessions wait for; `by_url`, `survey`: servers that run already, observed and
 //!   asked how they are set; `queries`: their statements, plans and indexes
 //! - `plan_reader`: their formats of plans; `statement_rules`: texts and indexes
@@ -34,6 +35,7 @@ mod optimizer;
 mod plan_reader;
 mod preflight;
 mod queries;
+mod replication;
 pub mod server;
 mod settings;
 mod statement_log;
@@ -146,6 +148,10 @@ impl Engine for MariaDb {
 
     fn optimizer(&self) -> Option<&'static engine::Optimizer> {
         Some(&optimizer::OPTIMIZER)
+    }
+
+    fn replication(&self) -> Option<&'static engine::Replication> {
+        Some(&replication::REPLICATION)
     }
 
     fn statement_rules(&self) -> Option<&'static Rules> {

@@ -14,6 +14,7 @@
 //! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`:
 //!   plans and sizes
 //! - `load`: the connections of a load; `wire`: what they send and hear
+//! - `replication`: replicas of private servers
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set; `queries`: its statements, plans and indexes
 //! - `plan_reader`: its formats of plans; `statement_rules`: texts and indexes
@@ -35,6 +36,7 @@ mod own_database;
 mod plan_reader;
 mod preflight;
 mod queries;
+mod replication;
 mod sample;
 pub mod server;
 mod settings;
@@ -155,6 +157,10 @@ impl Engine for Postgres {
 
     fn optimizer(&self) -> Option<&'static engine::Optimizer> {
         Some(&optimizer::OPTIMIZER)
+    }
+
+    fn replication(&self) -> Option<&'static engine::Replication> {
+        Some(&replication::REPLICATION)
     }
 
     fn statement_rules(&self) -> Option<&'static Rules> {

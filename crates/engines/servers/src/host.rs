@@ -160,7 +160,7 @@ impl<E: Hosted> ServerHost<E> {
         let kept = self.kept.take().filter(|OwnServer { made, server }| {
             // Changes that a trial made to the user's tables cannot be undone.
             let is_as_made = made.setup.is_none() && !resets.iter().any(|own| own == E::NEW_SERVER);
-            *made == wanted && is_as_made && !lock(server).has_died()
+            *made == wanted && is_as_made && !lock(server).has_died() && !lock(server).is_spent
         });
         let server = match kept {
             Some(OwnServer { server, .. }) => {

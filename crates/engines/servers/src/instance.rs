@@ -2,9 +2,10 @@
 
 use crate::data_sets::KeptTables;
 use crate::host::{Target, Trial};
-use crate::private::{Keeper, Product, Server, Stop};
+use crate::pair::{Pair, Replicating};
+use crate::private::{Keeper, Server, Stop};
 use engine::{
-    CacheReport, CacheState, ConnectionSet, EngineError, Explainer, Instance, ServerProcess,
+    CacheReport, CacheState, ConnectionSet, EngineError, Explainer, Instance, Nodes, ServerProcess,
     Tables, WaitCollector, lock, open_files,
 };
 use experiment::Setting;
@@ -15,7 +16,7 @@ use work::{Cancel, Work};
 /// A trial's schema: the parts that are an engine's own.
 pub trait Schema: Tables + Explainer + ServerProcess + Send + Sync + Sized + 'static {
     /// The product of its servers.
-    type Product: Product;
+    type Product: Replicating;
     /// A statement of the load as the engine sends it.
     type Statement: Send + Sync;
 
@@ -61,6 +62,8 @@ pub struct Common<S: Schema> {
     statements: OnceLock<Arc<[S::Statement]>>,
     /// The data set that the server holds on when the trial has ended.
     kept: OnceLock<KeptTables>,
+    /// A private server as a study may disturb it.
+    pair: Option<Pair<S::Product>>,
 }
 
 impl<S: Schema> Common<S> {
@@ -71,8 +74,10 @@ impl<S: Schema> Common<S> {
         data_files: Setting<u32>,
         sample_hz: Option<f64>,
     ) -> Self {
+        let pair = target.private.as_ref().map(|server| Pair::new(server, trial.cancel));
         Self {
             target,
+            pair,
             folders: Vec::new(),
             data_files: trial.configuration.get(data_files),
             cancel: trial.cancel.clone(),
@@ -175,22 +180,27 @@ impl<S: Schema> Instance for ServerInstance<S> {
 
     fn space_bytes(&self) -> Option<u64> {
         let server = self.schema.common().target.private.as_ref()?;
-        Some(lock(server).space_bytes() + self.schema.bytes_elsewhere()?)
+        let replica = self.schema.common().pair.as_ref().map_or(0, Pair::replica_bytes);
+        Some(lock(server).space_bytes() + self.schema.bytes_elsewhere()? + replica)
     }
 
     fn remove(mut self: Box<Self>) -> Result<(), EngineError> {
         self.gone = true;
-        let Common { target, folders, cancel, kept, .. } = self.schema.common();
+        let Common { target, folders, cancel, kept, pair, .. } = self.schema.common();
         let Some(server) = &target.private else { return self.schema.drop_by_url() };
+        let is_spent = lock(server).is_spent;
+        if is_spent {
+            pair.as_ref().map_or(Ok(()), Pair::end)?;
+        }
         if let Some(kept) = kept.get()
-            && (cancel.is_cancelled() || self.schema.put_back(kept).is_err())
+            && (is_spent || cancel.is_cancelled() || self.schema.put_back(kept).is_err())
         {
             // If it cannot be kept, it is dropped with the rest, and cloned again when needed.
             lock(server).data_sets.forget();
         }
         // A stopped trial leaves work in flight. Such a server, and one that could not be
         // put in order, will not be used again: for the next trial there will be a new one.
-        if cancel.is_cancelled() || self.schema.drop_all().is_err() {
+        if is_spent || cancel.is_cancelled() || self.schema.drop_all().is_err() {
             lock(server).stop(Stop::Crash, cancel)?;
         }
         // Files that a server leaves in a data file's folder.
@@ -209,6 +219,10 @@ impl<S: Schema> Instance for ServerInstance<S> {
 
     fn server(&self) -> Option<&dyn ServerProcess> {
         Some(&self.schema)
+    }
+
+    fn nodes(&self) -> Option<&dyn Nodes> {
+        Some(self.schema.common().pair.as_ref()?)
     }
 }
 

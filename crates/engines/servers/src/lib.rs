@@ -2,7 +2,7 @@
 //!
 //! - [`private`]: a private server of any product; [`host`]: the server of consecutive trials, a
 //!   private one or yours; [`instance`]: the schema of a trial on it; [`load`]: the connections of
-//!   its load
+//!   its load; [`pair`]: a server that a study disturbs, and its replica
 //! - `account`: the user that a private server runs as, never root; `process`: starting, finding
 //!   and ending it; [`command`]: programs that prepare it; [`printed_version`]: their versions
 //! - `files`: its directory, and the folder of its sockets; `template`: the copy that it is cloned
@@ -22,6 +22,7 @@ pub mod files;
 pub mod host;
 pub mod instance;
 pub mod load;
+pub mod pair;
 mod printed_version;
 pub mod private;
 pub mod process;
@@ -58,7 +59,7 @@ pub fn wait_for<T>(
         if started.elapsed() > at_most {
             return Ok(None);
         }
-        std::thread::sleep((started.elapsed() / 16).clamp(LOOK_AGAIN[0], LOOK_AGAIN[1]));
+        std::thread::sleep((started.elapsed() / 64).clamp(LOOK_AGAIN[0], LOOK_AGAIN[1]));
     }
 }
 

@@ -9,10 +9,11 @@
 use super::connection::{self, DataFiles, STEPS_BETWEEN_LOOKS};
 use super::failed;
 use super::instance::SqliteInstance;
-use engine::backups::{
-    Background, Backup, BackupRequest, BackupTool, BackgroundWork, Fingerprint, Restored, StatementAction,
-};
 use engine::EngineError;
+use engine::backups::{
+    Background, BackgroundWork, Backup, BackupRequest, BackupTool, Fingerprint, Restored,
+    StatementAction,
+};
 use engine::optimizer::filled;
 use observations::fnv1a_64;
 use observe::ThreadClock;
@@ -165,10 +166,9 @@ fn run(
 ) -> Result<(), EngineError> {
     for table in tables(connection, path)? {
         let sql = "SELECT name FROM pragma_table_info(?1) ORDER BY pk = 0 DESC, cid LIMIT 1";
-        let column: String =
-            connection.query_row(sql, [&table], |row| row.get(0)).map_err(|error| {
-                failed(format!("reading the columns of {table}"), &error)
-            })?;
+        let column: String = connection
+            .query_row(sql, [&table], |row| row.get(0))
+            .map_err(|error| failed(format!("reading the columns of {table}"), &error))?;
         for text in statements {
             if cancel.is_cancelled() {
                 return Err(EngineError::Cancelled);
@@ -209,9 +209,8 @@ fn copy_in_steps(
         let snapshot = "BEGIN; SELECT count(*) FROM sqlite_schema";
         source.execute_batch(snapshot).map_err(failed)?;
     }
-    let page_bytes = source
-        .pragma_query_value(None, "page_size", |row| row.get::<_, u64>(0))
-        .map_err(failed)?;
+    let page_bytes =
+        source.pragma_query_value(None, "page_size", |row| row.get::<_, u64>(0)).map_err(failed)?;
     let step_bytes = request.rate_limit.map_or(STEP_BYTES as f64, |rate| rate / STEPS_A_SECOND);
     let pages = (step_bytes / page_bytes as f64).ceil().clamp(1.0, f64::from(i32::MAX)) as i32;
     let mut copy = Connection::open(target).map_err(failed)?;
@@ -261,15 +260,14 @@ fn vacuum_into(
     cancel: &Cancel,
 ) -> Result<u64, EngineError> {
     let stop = cancel.clone();
-    let watched =
-        source.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || stop.is_cancelled()));
+    let watched = source.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || stop.is_cancelled()));
     let target = target.to_string_lossy();
-    watched.and_then(|()| source.execute("VACUUM INTO ?1", [target])).map_err(|error| {
-        match error.sqlite_error_code() {
+    watched.and_then(|()| source.execute("VACUUM INTO ?1", [target])).map_err(
+        |error| match error.sqlite_error_code() {
             Some(ErrorCode::OperationInterrupted) => EngineError::Cancelled,
             _ => failed(format!("VACUUM INTO of {}", path.display()), &error),
-        }
-    })?;
+        },
+    )?;
     Ok(0)
 }
 
@@ -299,8 +297,7 @@ fn complaints(connection: &Connection, path: &Path) -> Result<Vec<String>, Engin
     let lines = connection.prepare("PRAGMA integrity_check").and_then(|mut statement| {
         statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
     });
-    let lines =
-        lines.map_err(|error| failed(format!("checking {}", path.display()), &error))?;
+    let lines = lines.map_err(|error| failed(format!("checking {}", path.display()), &error))?;
     Ok(lines.into_iter().filter(|line| line != "ok").collect())
 }
 
@@ -313,13 +310,12 @@ fn fingerprints(
 ) -> Result<Vec<Fingerprint>, EngineError> {
     let mut all = Vec::new();
     for name in tables(connection, path)? {
-        let table =
-            if number == 0 { name.clone() } else { format!("{name} (file {number})") };
-        let (rows, sum) = content(connection, &name, cancel).map_err(|error| match error
-            .sqlite_error_code()
-        {
-            Some(ErrorCode::OperationInterrupted) => EngineError::Cancelled,
-            _ => failed(format!("reading table {table}"), &error),
+        let table = if number == 0 { name.clone() } else { format!("{name} (file {number})") };
+        let (rows, sum) = content(connection, &name, cancel).map_err(|error| {
+            match error.sqlite_error_code() {
+                Some(ErrorCode::OperationInterrupted) => EngineError::Cancelled,
+                _ => failed(format!("reading table {table}"), &error),
+            }
         })?;
         if cancel.is_cancelled() {
             return Err(EngineError::Cancelled);

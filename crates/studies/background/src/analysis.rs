@@ -126,8 +126,12 @@ pub fn background(summary: &Summary) -> Vec<BackgroundGroup> {
     let is_own = |path: &str| path.starts_with("background.");
     let groups = probes.into_iter().flat_map(|own| groups(summary.recording, own, is_own));
     let found = groups.filter_map(|group| {
-        let with_action: Vec<usize> =
-            group.configurations.iter().copied().filter(|own| kind(summary, *own).is_some()).collect();
+        let with_action: Vec<usize> = group
+            .configurations
+            .iter()
+            .copied()
+            .filter(|own| kind(summary, *own).is_some())
+            .collect();
         let actions: Vec<ActionFigures> =
             with_action.iter().filter_map(|own| figures(summary, *own)).collect();
         let prices = prices(summary, &with_action);
@@ -167,7 +171,11 @@ fn figures(summary: &Summary, own: usize) -> Option<ActionFigures> {
     })
 }
 
-fn phase(trials: &[&Observations], phase: &'static str, family: FactFamily) -> Option<PhaseFigures> {
+fn phase(
+    trials: &[&Observations],
+    phase: &'static str,
+    family: FactFamily,
+) -> Option<PhaseFigures> {
     let of_figure = |name: &str, unit: &str, scale: f64, direction| {
         let values: Vec<f64> =
             trials.iter().filter_map(|seen| Some(family.read(name, seen)? * scale)).collect();
@@ -178,9 +186,7 @@ fn phase(trials: &[&Observations], phase: &'static str, family: FactFamily) -> O
     let logs: Vec<f64> = trials
         .iter()
         .filter(|_| phase != "before")
-        .filter_map(|seen| {
-            log_ratio(family.read("p99_ms", seen)?, BEFORE.read("p99_ms", seen)?)
-        })
+        .filter_map(|seen| log_ratio(family.read("p99_ms", seen)?, BEFORE.read("p99_ms", seen)?))
         .collect();
     Some(PhaseFigures {
         phase,
@@ -279,8 +285,7 @@ fn price(summary: &Summary, from: usize, to: usize) -> Option<Price> {
     let logs = |of: &dyn Fn(&Observations) -> Option<f64>| -> Vec<f64> {
         pairs.iter().filter_map(|[from, to]| log_ratio(of(to)?, of(from)?)).collect()
     };
-    let sooner: Vec<f64> =
-        logs(&|seen| ACTION_S.read(seen)).into_iter().map(|log| -log).collect();
+    let sooner: Vec<f64> = logs(&|seen| ACTION_S.read(seen)).into_iter().map(|log| -log).collect();
     let lost = pairs.iter().filter_map(|[from, to]| {
         Some(100.0 * (DURING.read("lost", to)? - DURING.read("lost", from)?))
     });

@@ -22,11 +22,7 @@ enum CommandError {
 }
 
 /// Runs a command to its end.
-pub fn run(
-    line: &str,
-    folder: &Path,
-    context: &TrialContext<'_>,
-) -> Result<Outcome, ProbeError> {
+pub fn run(line: &str, folder: &Path, context: &TrialContext<'_>) -> Result<Outcome, ProbeError> {
     let mark = Mark::new();
     let mut command = Command::new("/bin/sh");
     command.args(["-c", line]).env(Mark::VARIABLE, mark.value()).env("FOLDER", folder);

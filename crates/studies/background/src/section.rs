@@ -92,9 +92,7 @@ fn work_table(section: &mut Section, all: &[ActionFigures]) {
     table.left("time s", move |own| with_interval(work(own).map(|own| own.time).as_ref()));
     if rows.iter().any(|own| work(own).is_some_and(|own| own.rate.is_some())) {
         table.left("MB/s", move |own| with_interval(work(own).and_then(|own| own.rate).as_ref()));
-        table.right("CPU s/GB", move |own| {
-            mean(work(own).and_then(|own| own.cpu_per_gb).as_ref())
-        });
+        table.right("CPU s/GB", move |own| mean(work(own).and_then(|own| own.cpu_per_gb).as_ref()));
         table.right("compression", move |own| {
             let ratio = work(own)?.compression?;
             Some(format!("{}x", number::fixed(ratio.mean, 2)))
@@ -160,11 +158,8 @@ fn sentence(own: &Price) -> String {
         Some(format!("it loses {mean} [{low}, {high}] points more of its throughput"))
     });
     let effect: Vec<String> = p99.into_iter().chain(lost).collect();
-    let effect = if effect.is_empty() {
-        "no price is known".to_owned()
-    } else {
-        effect.join(", and ")
-    };
+    let effect =
+        if effect.is_empty() { "no price is known".to_owned() } else { effect.join(", and ") };
     match own.sooner {
         Some(sooner) => {
             let speed = match sooner.interval {

@@ -202,8 +202,8 @@ impl Job {
         let compression = self.compression.name();
         if self.compression != Compression::None && !tool.compressions.contains(&compression) {
             let known: Vec<&str> = ["none"].iter().chain(tool.compressions).copied().collect();
-            let message = format!("{name} does not compress by {compression}; it has: {}",
-                known.join(", "));
+            let message =
+                format!("{name} does not compress by {compression}; it has: {}", known.join(", "));
             return Some(Invalid::new(COMPRESSION.path(), message));
         }
         if self.workers > 1 && !tool.has_workers {

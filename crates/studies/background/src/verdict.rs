@@ -99,9 +99,8 @@ pub fn find_differences(target: &[Fingerprint], restored: &[Fingerprint]) -> Vec
 }
 
 fn missing_tables(target: &[Fingerprint], restored: &[Fingerprint]) -> Vec<String> {
-    let lacks = |all: &[Fingerprint], own: &Fingerprint| {
-        !all.iter().any(|other| other.table == own.table)
-    };
+    let lacks =
+        |all: &[Fingerprint], own: &Fingerprint| !all.iter().any(|other| other.table == own.table);
     let missing = target.iter().filter(|own| lacks(restored, own));
     let missing = missing.map(|own| format!("table {} is missing", own.table));
     let surplus = restored.iter().filter(|own| lacks(target, own));

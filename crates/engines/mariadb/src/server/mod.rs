@@ -12,6 +12,7 @@ mod setup;
 pub mod variables;
 
 pub use installation::Installation;
+pub(super) use product::SOCKET;
 pub use product::{MariaProduct, PrivateServer, ServerOptions};
 pub(super) use setup::{fill_by_url, validate as validate_setup};
 

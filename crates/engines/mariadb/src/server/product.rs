@@ -35,6 +35,8 @@ pub type PrivateServer = Server<MariaProduct>;
 /// Options of the server.
 pub type ServerOptions = Options<MariaProduct>;
 
+/// Name of the socket in its folder.
+pub(crate) const SOCKET: &str = "server.sock";
 /// The superuser of private servers.
 const SUPERUSER: &str = "root";
 /// Name of the file with all settings of the server, in the data directory.
@@ -150,7 +152,7 @@ impl Product for MariaProduct {
 }
 
 fn socket(sockets: &Path) -> PathBuf {
-    sockets.join("server.sock")
+    sockets.join(SOCKET)
 }
 
 /// The program's defaults, but for what has to do with being private and being observed; then

@@ -20,6 +20,7 @@ pub mod tried_settings;
 pub use data_directory::DataOptions;
 pub(super) use installation::installed_programs;
 pub use installation::{Installation, Version};
+pub(super) use product::PORT;
 pub use product::{PostgresProduct, PrivateServer, ServerOptions, checkpoint, drop_os_cache};
 pub use servers::account::Account;
 pub use servers::private::Stop;

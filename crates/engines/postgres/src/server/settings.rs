@@ -79,18 +79,28 @@ fn load(
     let before = load_time(&mut client)?;
     let log_before = server.log_bytes();
     server.options.account.write(&server.layout.data.join(SETTINGS_FILE), &lines(wanted))?;
+    let mut client = reload(server, &before, cancel)?;
+    refused(wanted, &mut client, || server.log_since(log_before))?;
+    Ok(client)
+}
+
+/// Has the server load its files, which it last did at `before`; returns a connection that knows.
+pub(crate) fn reload(
+    server: &PrivateServer,
+    before: &str,
+    cancel: &Cancel,
+) -> Result<Client, EngineError> {
+    let log_before = server.log_bytes();
     server.signal(RELOADS);
-    // A connection made after the first process has loaded the file has what it has.
+    // A connection made after the first process has loaded the files has what it has.
     let loaded = wait_for(RELOAD, cancel, || {
         let mut client = server.connect_until(cancel)?;
         Ok((load_time(&mut client)? != before).then_some(client))
     })?;
-    let Some(mut client) = loaded else {
+    loaded.ok_or_else(|| {
         let message = format!("the server did not load them: {}", server.log_since(log_before));
-        return Err(EngineError::failed("loading target.settings", message));
-    };
-    refused(wanted, &mut client, || server.log_since(log_before))?;
-    Ok(client)
+        EngineError::failed("loading target.settings", message)
+    })
 }
 
 /// Leaves no settings in the file; a server that runs loads that too.

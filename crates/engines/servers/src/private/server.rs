@@ -7,12 +7,12 @@ use crate::files::{
     Layout, absolute, allocated_bytes, clone_folder, evict, is_vacant, last_lines, log_since,
     make_socket_folder, open_for, remove_socket_folder, walk, write_back,
 };
-use crate::process::{Process, data_directories, kill_all, remove_files};
+use crate::process::{Process, data_directories, kill_all, processes_of, remove_files};
 use crate::template::{Template, Unfinished};
 use crate::wait_for;
 use engine::EngineError;
 use engine::setup::Setup;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::fs::File;
@@ -181,6 +181,8 @@ pub struct Server<P: Product> {
     pub in_force: Option<Settings>,
     /// The data set that its data directory holds.
     pub data_sets: DataSets,
+    /// A study has disturbed it: it serves no other trial.
+    pub is_spent: bool,
 }
 
 impl<P: Product> Server<P> {
@@ -189,8 +191,22 @@ impl<P: Product> Server<P> {
     /// # Errors
     /// When something is there already, or cannot be copied.
     pub fn clone_from_template(
-        mut options: Options<P>,
+        options: Options<P>,
         template: &Template,
+    ) -> Result<Self, EngineError> {
+        Self::with_data(options, |options, data| {
+            clone_folder(&template.data, data, &options.account)?;
+            P::lay_out(options, data)
+        })
+    }
+
+    /// Makes it of a data directory that `make` makes; it is not started yet.
+    ///
+    /// # Errors
+    /// When something is there already, or `make` fails.
+    pub fn with_data(
+        mut options: Options<P>,
+        make: impl FnOnce(&Options<P>, &Path) -> Result<(), EngineError>,
     ) -> Result<Self, EngineError> {
         options.directory = absolute(&options.directory)?;
         let log_directory = options.log_directory.as_deref().map(absolute).transpose()?;
@@ -203,19 +219,20 @@ impl<P: Product> Server<P> {
         is_vacant(&layout, options.log_directory.as_deref())?;
         // From here on, dropping it removes what was made.
         let (sockets, data_sets) = (layout.socket.clone(), DataSets::default());
-        let mut server =
-            Self { sockets, layout, options, process: None, in_force: None, data_sets };
-        server.lay_out(template)?;
+        let mut server = Self {
+            sockets,
+            layout,
+            options,
+            process: None,
+            in_force: None,
+            data_sets,
+            is_spent: false,
+        };
+        make(&server.options, &server.layout.data)?;
+        server.sockets = make_socket_folder(&server.layout, &server.options.account)?;
+        write_back(&server.layout.data)?;
+        server.options.log_directory.as_deref().map_or(Ok(()), write_back)?;
         Ok(server)
-    }
-
-    fn lay_out(&mut self, template: &Template) -> Result<(), EngineError> {
-        let (data, account) = (&self.layout.data, &self.options.account);
-        clone_folder(&template.data, data, account)?;
-        P::lay_out(&self.options, data)?;
-        self.sockets = make_socket_folder(&self.layout, account)?;
-        write_back(data)?;
-        self.options.log_directory.as_deref().map_or(Ok(()), write_back)
     }
 
     /// Returns the folder of its sockets.
@@ -345,6 +362,38 @@ impl<P: Product> Server<P> {
         }
     }
 
+    /// Kills all its processes, also of a server that was frozen.
+    ///
+    /// # Errors
+    /// When it continues to run.
+    pub fn kill(&mut self) -> Result<(), EngineError> {
+        let data = &self.layout.data;
+        let gone = kill_programs::<P>(data, self.pid());
+        // Its end is noted by another thread.
+        if let Some(process) = self.process.take() {
+            process.wait(STOP_CRASH, &Cancel::new());
+        }
+        if gone {
+            Ok(())
+        } else {
+            Err(EngineError::failed(data.display().to_string(), "cannot kill the server"))
+        }
+    }
+
+    /// Stops all its processes (SIGSTOP).
+    pub fn freeze(&self) {
+        // Processes that others have started since they were listed are in the second round.
+        for _ in 0..2 {
+            for program in P::CONSTANTS.programs {
+                let all = processes_of(program, &self.layout.data, self.pid());
+                for pid in all.into_iter().filter_map(Pid::from_raw) {
+                    // One that has ended needs no signal.
+                    let _ = kill_process(pid, Signal::STOP);
+                }
+            }
+        }
+    }
+
     /// Stops it so that nothing is left to recover, puts its files out of the page cache if that is
     /// wanted, and starts it with the settings that were in force.
     ///
@@ -418,7 +467,7 @@ impl<P: Product> Server<P> {
         self.clear()
     }
 
-    fn clear(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn clear(&mut self) -> Result<(), EngineError> {
         self.stop(Stop::Crash, &Cancel::new())?;
         P::free(&self.layout.data);
         let data_sets = remove_beside(&self.layout.directory);

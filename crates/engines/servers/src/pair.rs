@@ -1,0 +1,181 @@
+//! A private server that a study disturbs, and its replica.
+
+use crate::files::Layout;
+use crate::private::{Options, Product, Server, Stop};
+use engine::nodes::Route;
+use engine::{ConnectionSet, Disturbance, EngineError, Node, Nodes, Results, lock};
+use std::fs::DirBuilder;
+use std::io::ErrorKind;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+use work::Cancel;
+
+/// The folder of a replica, in the marked directory of its primary.
+const REPLICA: &str = "replica";
+/// The folder of a relay's socket, in that of the server's. Its name and that of the socket are no
+/// longer than the room that `files` leaves for names.
+const RELAY: &str = "r";
+
+/// A product that replicates.
+pub trait Replicating: Product {
+    /// Name of the socket in its folder.
+    const SOCKET: &'static str;
+
+    /// Makes a replica of a running server, starts it, and waits until it follows.
+    fn replicate(
+        primary: &mut Server<Self>,
+        options: Options<Self>,
+        cancel: &Cancel,
+    ) -> Result<Server<Self>, EngineError>;
+    /// Lets commits on a server wait for its replica.
+    fn confirm(primary: &Server<Self>, cancel: &Cancel) -> Result<(), EngineError>;
+    /// Makes a replica a primary that accepts writes.
+    fn promote(replica: &Server<Self>, cancel: &Cancel) -> Result<(), EngineError>;
+    /// Opens a session in the schema of trials; the login may take this long.
+    fn session(
+        config: &Self::Config,
+        patience: Duration,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn ConnectionSet>, EngineError>;
+    /// Runs a query in the schema of trials.
+    fn ask(config: &Self::Config, sql: &str, cancel: &Cancel) -> Result<Results, EngineError>;
+}
+
+/// A server, and the folder of its sockets: connecting does not wait for its lock.
+struct Member<P: Product> {
+    server: Arc<Mutex<Server<P>>>,
+    sockets: PathBuf,
+}
+
+/// A private server and its replica.
+pub struct Pair<P: Product> {
+    primary: Member<P>,
+    replica: OnceLock<Member<P>>,
+    cancel: Cancel,
+}
+
+impl<P: Product> Pair<P> {
+    /// Returns the pair of a server that has no replica yet.
+    pub fn new(primary: &Arc<Mutex<Server<P>>>, cancel: &Cancel) -> Self {
+        let sockets = lock(primary).sockets().to_path_buf();
+        let primary = Member { server: Arc::clone(primary), sockets };
+        Self { primary, replica: OnceLock::new(), cancel: cancel.clone() }
+    }
+
+    /// Kills both servers and removes the replica.
+    ///
+    /// # Errors
+    /// When something of them remains.
+    pub fn end(&self) -> Result<(), EngineError> {
+        lock(&self.primary.server).kill()?;
+        let Some(replica) = self.replica.get() else { return Ok(()) };
+        let mut server = lock(&replica.server);
+        server.kill()?;
+        server.clear()?;
+        remove_folder(&server.layout)
+    }
+
+    /// Returns the bytes that the replica has allocated.
+    pub fn replica_bytes(&self) -> u64 {
+        self.replica.get().map_or(0, |replica| lock(&replica.server).space_bytes())
+    }
+
+    fn member(&self, node: Node) -> Result<&Member<P>, EngineError> {
+        match node {
+            Node::Primary => Ok(&self.primary),
+            Node::Replica => self.replica.get().ok_or_else(|| {
+                EngineError::failed("looking for the replica", "the primary has none yet")
+            }),
+        }
+    }
+}
+
+/// Removes the folder of a replica, which is empty then.
+fn remove_folder(layout: &Layout) -> Result<(), EngineError> {
+    let folder = &layout.directory;
+    crate::process::removed(folder, std::fs::remove_dir(folder))
+}
+
+impl<P: Product> Drop for Pair<P> {
+    fn drop(&mut self) {
+        if let Some(replica) = self.replica.get() {
+            // Without its primary nothing is served; removing it would wait for a frozen one.
+            let _ = lock(&replica.server).kill();
+        }
+    }
+}
+
+impl<P: Replicating> Nodes for Pair<P> {
+    fn disturb(&self, node: Node, by: Disturbance) -> Result<(), EngineError> {
+        let mut server = lock(&self.member(node)?.server);
+        server.is_spent = true;
+        match by {
+            Disturbance::Kill => server.kill(),
+            Disturbance::Freeze => {
+                server.freeze();
+                Ok(())
+            }
+            Disturbance::ShutDown => server.stop(Stop::Clean, &self.cancel),
+        }
+    }
+
+    fn start(&self, node: Node) -> Result<(), EngineError> {
+        lock(&self.member(node)?.server).start(&self.cancel)
+    }
+
+    fn attach_replica(&self, confirms: bool) -> Result<(), EngineError> {
+        let mut primary = lock(&self.primary.server);
+        // Its settings change.
+        primary.is_spent = true;
+        let directory = primary.layout.directory.join(REPLICA);
+        // In a folder that is marked as ours. One that was left is empty.
+        let _ = std::fs::remove_dir(&directory);
+        primary.options.account.make_folder(&directory)?;
+        let options =
+            Options { directory, log_directory: None, setup: None, ..primary.options.clone() };
+        let replica = P::replicate(&mut primary, options, &self.cancel)?;
+        let sockets = replica.sockets().to_path_buf();
+        let member = Member { server: Arc::new(Mutex::new(replica)), sockets };
+        if self.replica.set(member).is_err() {
+            return Err(EngineError::failed("making a replica", "the server has one already"));
+        }
+        if confirms { P::confirm(&primary, &self.cancel) } else { Ok(()) }
+    }
+
+    fn promote(&self) -> Result<(), EngineError> {
+        P::promote(&lock(&self.member(Node::Replica)?.server), &self.cancel)
+    }
+
+    fn session(
+        &self,
+        node: Node,
+        is_relayed: bool,
+        patience: Duration,
+    ) -> Result<Box<dyn ConnectionSet>, EngineError> {
+        let sockets = &self.member(node)?.sockets;
+        let relayed = sockets.join(RELAY);
+        let sockets: &Path = if is_relayed { &relayed } else { sockets };
+        P::session(&P::config(sockets), patience, &self.cancel)
+    }
+
+    fn ask(&self, node: Node, sql: &str) -> Result<Results, EngineError> {
+        P::ask(&P::config(&self.member(node)?.sockets), sql, &self.cancel)
+    }
+
+    fn route(&self, node: Node) -> Result<Route, EngineError> {
+        let sockets = &self.member(node)?.sockets;
+        let folder = sockets.join(RELAY);
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                return Err(EngineError::at(&folder)(error));
+            }
+            _ => {}
+        }
+        let relay = folder.join(P::SOCKET);
+        // One that was left by a relay whose process was killed.
+        crate::process::removed(&relay, std::fs::remove_file(&relay))?;
+        Ok(Route { relay, server: sockets.join(P::SOCKET) })
+    }
+}

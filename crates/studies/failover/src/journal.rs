@@ -1,0 +1,166 @@
+//! The writes of a client, and what became of them.
+
+use std::collections::BTreeMap;
+
+/// A write. It is in the journal before it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// When it was sent first, in nanoseconds of the trial.
+    pub sent_ns: u64,
+    /// When the server acknowledged it; `None`: it never did.
+    pub acknowledged_ns: Option<u64>,
+}
+
+/// The writes of a client; the number of a write is its position.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Journal {
+    /// All writes, in the order in which they were sent.
+    pub entries: Vec<Entry>,
+}
+
+/// A time without an acknowledged write, in nanoseconds of the trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gap {
+    /// The last acknowledgement before it.
+    pub from_ns: u64,
+    /// The first acknowledgement after it, or the end of the trial.
+    pub to_ns: u64,
+}
+
+impl Gap {
+    /// Its length in seconds.
+    pub fn seconds(self) -> f64 {
+        (self.to_ns - self.from_ns) as f64 / 1e9
+    }
+}
+
+/// What became of the writes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// Acknowledged.
+    pub acknowledged: u64,
+    /// Acknowledged, and absent.
+    pub lost: u64,
+    /// Present more than once.
+    pub duplicates: u64,
+    /// Never acknowledged.
+    pub unknown: u64,
+    /// Never acknowledged, and present.
+    pub unknown_present: u64,
+    /// Rows that are no write of the journal.
+    pub unexpected: u64,
+}
+
+impl Journal {
+    /// Notes a write that is about to be sent. Returns its number.
+    pub fn add(&mut self, now_ns: u64) -> usize {
+        self.entries.push(Entry { sent_ns: now_ns, acknowledged_ns: None });
+        self.entries.len() - 1
+    }
+
+    /// Notes the acknowledgement of a write.
+    pub fn acknowledge(&mut self, number: usize, now_ns: u64) {
+        self.entries[number].acknowledged_ns = Some(now_ns);
+    }
+
+    /// Returns the longest time without an acknowledgement, from the first one to the end of the
+    /// trial; `None` without any acknowledgement.
+    pub fn longest_gap(&self, end_ns: u64) -> Option<Gap> {
+        let acknowledged = self.entries.iter().filter_map(|entry| entry.acknowledged_ns);
+        let first = acknowledged.clone().next()?;
+        let mut before = first;
+        let mut longest = Gap { from_ns: first, to_ns: first };
+        for now in acknowledged.chain([end_ns.max(first)]) {
+            if now - before > longest.to_ns - longest.from_ns {
+                longest = Gap { from_ns: before, to_ns: now };
+            }
+            before = now;
+        }
+        Some(longest)
+    }
+
+    /// Compares the journal with the rows that the server has: how often it has each number.
+    pub fn judge(&self, rows: &BTreeMap<u64, u64>) -> Verdict {
+        let mut verdict = Verdict::default();
+        for (number, entry) in (0..).zip(&self.entries) {
+            let count = rows.get(&number).copied().unwrap_or(0);
+            verdict.duplicates += u64::from(count > 1);
+            if entry.acknowledged_ns.is_some() {
+                verdict.acknowledged += 1;
+                verdict.lost += u64::from(count == 0);
+            } else {
+                verdict.unknown += 1;
+                verdict.unknown_present += u64::from(count > 0);
+            }
+        }
+        let known = self.entries.len() as u64;
+        verdict.unexpected = rows.range(known..).map(|(_, count)| count).sum();
+        verdict
+    }
+}
+
+impl Verdict {
+    /// Adds the writes of another client.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            acknowledged: self.acknowledged + other.acknowledged,
+            lost: self.lost + other.lost,
+            duplicates: self.duplicates + other.duplicates,
+            unknown: self.unknown + other.unknown,
+            unknown_present: self.unknown_present + other.unknown_present,
+            unexpected: self.unexpected + other.unexpected,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Gap, Journal, Verdict};
+    use std::collections::BTreeMap;
+
+    /// Writes at these times, acknowledged 1 ns later or never.
+    fn journal(writes: &[(u64, bool)]) -> Journal {
+        let mut journal = Journal::default();
+        for (sent_ns, is_acknowledged) in writes {
+            let number = journal.add(*sent_ns);
+            if *is_acknowledged {
+                journal.acknowledge(number, sent_ns + 1);
+            }
+        }
+        journal
+    }
+
+    #[test]
+    fn lost_duplicate_and_unknown_writes_are_counted() {
+        let own = journal(&[(0, true), (1, true), (2, false), (3, false), (4, true), (5, true)]);
+        // 1 is lost, 3 was committed without an acknowledgement, 4 twice, 9 by nobody.
+        let rows = BTreeMap::from([(0, 1), (3, 1), (4, 2), (5, 1), (9, 1)]);
+        let expected = Verdict {
+            acknowledged: 4,
+            lost: 1,
+            duplicates: 1,
+            unknown: 2,
+            unknown_present: 1,
+            unexpected: 1,
+        };
+        assert_eq!(own.judge(&rows), expected);
+        let twice = expected.plus(expected);
+        assert_eq!((twice.acknowledged, twice.lost, twice.unexpected), (8, 2, 2));
+        // Nothing arrived, and nothing was written.
+        assert_eq!(own.judge(&BTreeMap::new()).lost, 4);
+        assert_eq!(Journal::default().judge(&BTreeMap::new()), Verdict::default());
+    }
+
+    #[test]
+    fn the_longest_gap_is_between_acknowledgements() {
+        let own = journal(&[(0, true), (10, true), (12, false), (50, true), (60, true)]);
+        assert_eq!(own.longest_gap(70), Some(Gap { from_ns: 11, to_ns: 51 }));
+        // A client whose writes never succeeded again.
+        assert_eq!(own.longest_gap(500), Some(Gap { from_ns: 61, to_ns: 500 }));
+        assert_eq!(journal(&[(0, false)]).longest_gap(9), None);
+        assert!(
+            (Gap { from_ns: 1_000_000_000, to_ns: 2_500_000_000 }.seconds() - 1.5).abs() < 1e-9
+        );
+    }
+}

@@ -1,0 +1,145 @@
+//! Faults of private pairs of PostgreSQL servers, with known answers.
+
+use experiment::Value;
+use failover::Failover;
+use failover::facts::{
+    ACKNOWLEDGED, DUPLICATES, ERRORS, LOST, PROMOTION, SILENT, UNEXPECTED, UNKNOWN,
+};
+use observations::Observations;
+use testing::trials::{Bench, Installed, installed, text};
+
+/// PostgreSQL, where it is installed; the search says so where it is not.
+fn postgres() -> Option<Installed> {
+    installed().into_iter().find(|own| own.name.starts_with("postgres"))
+}
+
+/// Runs a trial; settings that are given last count.
+fn run(bench: &mut Bench<'_>, given: &[(&'static str, Value)]) -> Observations {
+    let short = [
+        ("workload.before", Value::Float(0.3)),
+        ("workload.after", Value::Float(0.2)),
+        ("workload.detection", Value::Float(0.1)),
+    ];
+    let given: Vec<_> = short.into_iter().chain(given.iter().cloned()).collect();
+    let mut found = None;
+    let removed = bench.measured(&Failover, &given, |_, seen| found = Some(seen.unwrap()));
+    removed.unwrap();
+    let seen = found.unwrap();
+    for (kind, count) in ERRORS.members(&seen) {
+        println!("{count} x {kind}");
+    }
+    println!("{:?}\n{:?}", seen.responses, seen.facts);
+    assert_eq!((UNEXPECTED.read(&seen), SILENT.read(&seen)), (Some(0.0), Some(0.0)));
+    seen
+}
+
+#[test]
+fn a_cut_of_3_s_gives_a_gap_of_3_s() {
+    let Some(engine) = postgres() else { return };
+    let given = [
+        ("workload.fault", text("cut")),
+        ("workload.cut", Value::Float(3.0)),
+        ("workload.client_timeout", Value::Float(30.0)),
+    ];
+    let seen = run(&mut engine.bench(), &given);
+    for name in ["gap_median", "gap_max", "first_success"] {
+        let seconds = seen.response(name).unwrap();
+        assert!((seconds / 3.0 - 1.0).abs() < 0.05, "{name}: {seconds} s");
+    }
+    assert_eq!(LOST.read(&seen), Some(0.0));
+    assert_eq!(DUPLICATES.read(&seen), Some(0.0));
+    assert_eq!(PROMOTION.read(&seen), None);
+    // All waited for their answers.
+    assert_eq!(ERRORS.members(&seen).count(), 0);
+}
+
+/// The replica has what was acknowledged, if commits waited for it.
+#[test]
+fn kills_with_a_synchronous_replica_lose_nothing() {
+    let Some(engine) = postgres() else { return };
+    let mut bench = engine.bench();
+    for (level, fault) in [("on", "kill"), ("remote_apply", "kill"), ("on", "stop")] {
+        let given = [
+            ("workload.fault", text(fault)),
+            ("workload.synchronous", Value::Bool(true)),
+            ("workload.client_timeout", Value::Float(0.3)),
+            ("target.settings.synchronous_commit", text(level)),
+        ];
+        let seen = run(&mut bench, &given);
+        assert!(ACKNOWLEDGED.read(&seen).unwrap() > 50.0);
+        assert_eq!(LOST.read(&seen), Some(0.0), "{level} {fault}");
+        // A server that was stopped does not close its connections.
+        let kinds: Vec<&str> = ERRORS.members(&seen).map(|(kind, _)| kind).collect();
+        let expected = if fault == "stop" { "no answer" } else { "connection" };
+        assert!(kinds.iter().any(|kind| kind.starts_with(expected)), "{kinds:?}");
+    }
+}
+
+/// Without a synchronous commit, the log of the last moments was not written when the server was
+/// killed. A long delay of the log writer makes that certain.
+#[test]
+fn kills_with_asynchronous_commits_lose_acknowledged_writes() {
+    let Some(engine) = postgres() else { return };
+    let given = [
+        ("workload.fault", text("kill")),
+        ("target.settings.synchronous_commit", text("off")),
+        ("target.settings.wal_writer_delay", text("10s")),
+    ];
+    let seen = run(&mut engine.bench(), &given);
+    let (lost, acknowledged) = (LOST.read(&seen).unwrap(), ACKNOWLEDGED.read(&seen).unwrap());
+    assert!(lost > 0.0 && lost < acknowledged, "{lost} of {acknowledged}");
+    assert_eq!(seen.response("lost_writes"), Some(lost));
+}
+
+#[test]
+fn a_switchover_loses_nothing() {
+    let Some(engine) = postgres() else { return };
+    let seen = run(&mut engine.bench(), &[("workload.fault", text("switchover"))]);
+    assert_eq!((LOST.read(&seen), UNKNOWN.read(&seen)), (Some(0.0), Some(0.0)));
+    assert!(PROMOTION.read(&seen).unwrap() > 0.0);
+}
+
+#[test]
+fn refused_replication_says_what_to_change() {
+    let Some(engine) = postgres() else { return };
+    let given = [("target.settings.max_wal_senders", Value::Integer(0))];
+    let removed = engine.measured(&Failover, &given, |_, seen| {
+        let error = seen.unwrap_err().to_string();
+        assert!(error.contains("making a replica (the primary needs wal_level"), "{error}");
+        assert!(error.contains("max_wal_senders (currently 0)"), "{error}");
+    });
+    removed.unwrap();
+}
+
+#[test]
+fn what_cannot_fail_over_is_refused_before_anything_runs() {
+    for engine in &installed() {
+        let refused = |given: &[(&'static str, Value)]| {
+            engine.objections(&Failover, &engine.configuration(given))
+        };
+        if !engine.name.starts_with("postgres") {
+            assert_eq!(refused(&[]), ["workload.probe"], "{}", engine.name);
+            continue;
+        }
+        assert_eq!(refused(&[]), [""; 0]);
+        let names = ("target.settings.synchronous_standby_names", text("*"));
+        assert_eq!(refused(&[names]), ["target.settings.synchronous_standby_names"]);
+        assert_eq!(refused(&[("target.url", text("postgres://host/db"))]), ["target.url"]);
+    }
+}
+
+/// Fifty kills: minutes. Run with `--ignored`.
+#[test]
+#[ignore = "takes minutes"]
+fn fifty_kills_with_a_synchronous_replica_lose_nothing() {
+    let Some(engine) = postgres() else { return };
+    let mut bench = engine.bench();
+    let mut acknowledged = 0.0;
+    for _ in 0..50 {
+        let given = [("workload.synchronous", Value::Bool(true))];
+        let seen = run(&mut bench, &given);
+        assert_eq!(LOST.read(&seen), Some(0.0));
+        acknowledged += ACKNOWLEDGED.read(&seen).unwrap();
+    }
+    println!("50 kills, {acknowledged} acknowledged writes, none lost");
+}
