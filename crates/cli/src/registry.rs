@@ -58,6 +58,8 @@ studies! {
         sections: optimizer::SECTIONS,
     }
     { probe: failover::Failover, analysis: failover::STUDY, sections: failover::SECTIONS, }
+    { probe: restart::Restart, }
+    { probe: lag::Lag, analysis: lag::STUDY, sections: lag::SECTIONS, }
     { probe: lookup::Lookup, analysis: lookup::STUDY, }
     { probe: update::Update, analysis: update::STUDY, }
     {

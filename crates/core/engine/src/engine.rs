@@ -176,6 +176,8 @@ pub enum Ability {
     /// Statements are cancelled after [`work::Work::statement_limit`], with
     /// [`EngineError::TimeLimit`].
     TimeLimits,
+    /// The load reaches its server over a socket, where a relay can be: `[network]`.
+    Relayed,
 }
 
 /// Where a host may put its files.

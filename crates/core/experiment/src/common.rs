@@ -20,4 +20,17 @@ settings! {
     /// Record the command lines of the workload, hooks and volumes (default: true); false: a number
     /// for each, and no comment of the file.
     pub OBSERVE_COMMANDS: Option<bool> = "observe.commands", Kind::Bool;
+    /// Send the load through Steelbench's relay also without any of the settings below: shows the
+    /// cost of the relay. They are named like toxiproxy's toxics.
+    pub NETWORK_RELAY: Option<bool> = "network.relay", Kind::Bool;
+    /// Delay of each answer of the server: a round trip takes that much longer.
+    pub NETWORK_LATENCY: Option<f64> = "network.latency", Kind::Duration;
+    /// The delay varies evenly by up to this much in both directions.
+    pub NETWORK_JITTER: Option<f64> = "network.jitter", Kind::Duration;
+    /// Bytes a second of each connection and direction.
+    pub NETWORK_RATE: Option<f64> = "network.rate", Kind::Bandwidth;
+    /// Each connection is reset after this time. Only loads that connect again survive it.
+    pub NETWORK_RESET_PEER: Option<f64> = "network.reset_peer", Kind::PositiveDuration;
+    /// The end of a connection is passed on after this time.
+    pub NETWORK_SLOW_CLOSE: Option<f64> = "network.slow_close", Kind::Duration;
 }

@@ -1,7 +1,7 @@
 //! A commented experiment file, made from the same tables that parse it.
 
 use crate::configuration::names_volume;
-use crate::file::{OBSERVE, SETTINGS};
+use crate::file::{NETWORK, OBSERVE, SETTINGS};
 use crate::human::read_default;
 use crate::{Catalog, Declaration, Example, ExampleLevels, Kind, Value};
 use std::fmt::Write as _;
@@ -26,6 +26,7 @@ pub fn example(catalog: &Catalog, engine: &str, probe: &str) -> String {
     section(&mut text, "experiment", SETTINGS, &[]);
     section(&mut text, "target", engine_settings, &[("engine", engine)]);
     section(&mut text, "workload", probe_settings, &[("probe", probe)]);
+    section(&mut text, "network", NETWORK, &[]);
     section(&mut text, "observe", OBSERVE, &[]);
     let has = |path: &str| probe_settings.iter().any(|setting| setting.path == path);
     let given = catalog

@@ -3,8 +3,9 @@
 //! Schema and the commented example.
 
 use crate::common::{
-    ENGINE, OBSERVE_COMMANDS, OBSERVE_INTERVAL, OBSERVE_LATENCIES, OBSERVE_PROFILE, OBSERVE_WAITS,
-    PROBE,
+    ENGINE, NETWORK_JITTER, NETWORK_LATENCY, NETWORK_RATE, NETWORK_RELAY, NETWORK_RESET_PEER,
+    NETWORK_SLOW_CLOSE, OBSERVE_COMMANDS, OBSERVE_INTERVAL, OBSERVE_LATENCIES, OBSERVE_PROFILE,
+    OBSERVE_WAITS, PROBE,
 };
 use crate::{Declaration, Kind, Value, declarations, settings};
 
@@ -34,11 +35,12 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("experiment", "Title and question."),
     ("target", "The target: an engine with its layout and settings."),
     ("workload", "The workload of a trial: a probe with its settings."),
+    ("network", "The link between the load and its server, slowed or broken by our relay."),
     ("observe", "Recorded in addition to the responses."),
     (
         "factors",
-        "Factors: settings of target, workload or observe by dotted path, each with a list of \
-         levels.",
+        "Factors: settings of target, workload, network or observe by dotted path, each with a \
+         list of levels.",
     ),
     (
         "level",
@@ -303,6 +305,16 @@ settings! {
     pub(crate) PREDICT_COLD: bool = "predict.cold", Kind::Bool, "false";
 }
 
+/// Settings of `[network]`, which can be factors.
+pub(crate) const NETWORK: &[Declaration] = declarations![
+    NETWORK_RELAY,
+    NETWORK_LATENCY,
+    NETWORK_JITTER,
+    NETWORK_RATE,
+    NETWORK_RESET_PEER,
+    NETWORK_SLOW_CLOSE
+];
+
 /// Settings of `[observe]`, which can be factors.
 pub(crate) const OBSERVE: &[Declaration] = declarations![
     OBSERVE_WAITS,
@@ -317,7 +329,7 @@ mod tests {
     use super::EXTENSION;
     use super::{
         ENGINE, KNOB, KNOB_SETTING, LEVEL, LEVEL_FACTOR, MANUAL, MANUAL_FACTOR, MANUAL_TEXT, NAME,
-        OBSERVE, PREDICT, PREDICT_NAME, PROBE, SETTINGS, VOLUME, VOLUME_NAME, VOLUME_PATH,
+        NETWORK, OBSERVE, PREDICT, PREDICT_NAME, PROBE, SETTINGS, VOLUME, VOLUME_NAME, VOLUME_PATH,
     };
     use std::collections::HashSet;
 
@@ -338,7 +350,7 @@ mod tests {
         ];
         let required = required.map(crate::Setting::path);
         let mut paths = HashSet::new();
-        for setting in [SETTINGS, OBSERVE, VOLUME, MANUAL, LEVEL, PREDICT, EXTENSION, KNOB]
+        for setting in [SETTINGS, NETWORK, OBSERVE, VOLUME, MANUAL, LEVEL, PREDICT, EXTENSION, KNOB]
             .into_iter()
             .flatten()
         {

@@ -18,7 +18,7 @@ use crate::document::{Content, Leaf, Node};
 use crate::error::{Errors, Fault, FileErrors};
 use crate::experiment::{Design, Experiment};
 use crate::extension::Stage;
-use crate::file::{EQUIVALENCE_MARGIN, NAME, OBSERVE, SECTIONS, SETTINGS};
+use crate::file::{EQUIVALENCE_MARGIN, NAME, NETWORK, OBSERVE, SECTIONS, SETTINGS};
 use crate::setting::{Catalog, Known};
 use crate::{Declaration, Value, human};
 use std::collections::BTreeMap;
@@ -164,6 +164,7 @@ impl<'a> Reader<'a> {
 
     /// Finds the settings that this file may use: those of its engines and probes.
     fn know_settings(&mut self) {
+        self.known.add(NETWORK);
         self.known.add(OBSERVE);
         self.catalog.sections.iter().for_each(|own| self.known.add(own.settings));
         let sections = [

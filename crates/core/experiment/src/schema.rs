@@ -1,7 +1,9 @@
 //! A JSON Schema of the experiment file, for editors.
 
 use crate::common::{ENGINE, PROBE};
-use crate::file::{EXTENSION, KNOB, LEVEL, MANUAL, OBSERVE, PREDICT, SECTIONS, SETTINGS, VOLUME};
+use crate::file::{
+    EXTENSION, KNOB, LEVEL, MANUAL, NETWORK, OBSERVE, PREDICT, SECTIONS, SETTINGS, VOLUME,
+};
 use crate::human::{BANDWIDTH_MAX, BANDWIDTH_MIN, DURATION_S_MAX, RATE_MAX, RATE_MIN, units};
 use crate::{Catalog, Declaration, Kind};
 use serde_json::{Map, Value, json};
@@ -19,6 +21,7 @@ pub fn schema(catalog: &Catalog) -> Value {
                 });
                 table(section, SETTINGS.iter().map(Entry::common).chain(owned))
             }
+            "network" => common_table("network", NETWORK),
             "observe" => common_table("observe", OBSERVE),
             "factors" => factors(catalog),
             "level" => list(&level()),
@@ -231,7 +234,7 @@ fn factors(catalog: &Catalog) -> Value {
     let selecting =
         SETTINGS.iter().filter(|setting| [ENGINE.path(), PROBE.path()].contains(&setting.path));
     let sections = catalog.sections.iter().flat_map(|own| own.settings);
-    for setting in owned.chain(OBSERVE).chain(sections).chain(selecting) {
+    for setting in owned.chain(NETWORK).chain(OBSERVE).chain(sections).chain(selecting) {
         let place = if setting.path.contains('*') {
             let pattern = setting.path.replace('.', "\\.").replace('*', ".+");
             &mut schema["patternProperties"][format!("^{pattern}$")]

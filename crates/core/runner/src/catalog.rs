@@ -1,5 +1,5 @@
 use engine::setup::Setup;
-use engine::{Engine, Servers};
+use engine::{Ability, Engine, Servers};
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
 use experiment::{Catalog, Configuration, Experiment, FileErrors, Invalid, NamedFile, Value};
@@ -188,6 +188,7 @@ pub fn validate(registry: Registry, experiment: &Experiment) -> Result<(), FileE
         let disturbing =
             disturbances.flat_map(|own| own.plan(configuration, Disturbed { engine, probe }));
         let from_engine = from_engine.chain(disturbing);
+        let from_engine = from_engine.chain(without_link(engine, configuration));
         let objections_of_all = from_engine.chain(probe.plan(configuration, &target));
         for objection in objections_of_all.chain(secrets(experiment.recorded_form(configuration))) {
             if !objections.contains(&objection) {
@@ -197,6 +198,17 @@ pub fn validate(registry: Registry, experiment: &Experiment) -> Result<(), FileE
     }
     let errors = experiment.objections(&objections);
     if errors.errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// Objections to settings of a link where the engine has none.
+fn without_link(engine: &dyn Engine, configuration: &Configuration) -> Vec<Invalid> {
+    if engine.abilities().contains(&Ability::Relayed) {
+        return Vec::new();
+    }
+    let name = engine.name();
+    let message = format!("no relay can be between a load and {name}; remove this setting");
+    let given = configuration.below("network.");
+    given.map(|(key, _)| Invalid::new(format!("network.{key}"), message.clone())).collect()
 }
 
 /// Settings and labels are in results, reports and the environment of hooks: what looks like a

@@ -6,7 +6,7 @@ use super::dialect::{MariaDialect, spelled};
 use super::kept::{self, MariaKeeper};
 use super::load::{LoadConfig, Sessions};
 use super::server::variables::{self, Variable};
-use super::server::{MariaProduct, PrivateServer, fill_by_url};
+use super::server::{MariaProduct, PrivateServer, SOCKET, fill_by_url};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::MariaCollector;
 use super::wire::StatementText;
@@ -17,17 +17,20 @@ use engine::{
     CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Explainer,
     PlanRequest, Planned, ServerProcess, Tables, WaitCollector, lock,
 };
+use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
 use servers::data_sets::KeptTables;
 use servers::files::{allocated_bytes, evict, walk};
 use servers::host::{Target, Trial};
 use servers::instance::{Common, Schema, ServerInstance};
 use servers::load::{Checkpoint, Ending, LoadConnections};
+use servers::network;
 use servers::private::Settings;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use transport::relay::Relay;
 use work::{Cancel, Operation, Table, Work};
 
 /// `ER_SPECIFIC_ACCESS_DENIED_ERROR`: tables of the server are shown to those who have PROCESS.
@@ -40,6 +43,8 @@ pub struct MariaSchema {
     admin: Arc<Admin>,
     /// How the load connects.
     load: LoadConfig,
+    /// The relay over which it does so, if any.
+    _relay: Option<Relay>,
     /// The database that the URL names, and whether the load works there: without tables that a
     /// trial makes, on those of the user.
     own_database: Option<String>,
@@ -71,10 +76,13 @@ impl MariaSchema {
             session.push(admin.ask(|client| Ok(statement_limit(client, seconds)))?);
         }
         let hz = configuration.get(OBSERVE_WAITS).then(|| configuration.get(SAMPLE_RATE));
+        let common = Common::new(target, trial, DATA_FILES, hz);
+        let (config, relay) = relayed(config, &common, configuration)?;
         let mut instance = ServerInstance::new(Self {
-            common: Common::new(target, trial, DATA_FILES, hz),
+            common,
             admin: Arc::new(admin),
             load: LoadConfig { config, session },
+            _relay: relay,
             own_database,
             works_there: AtomicBool::new(false),
             sessions: Sessions::default(),
@@ -141,6 +149,26 @@ impl MariaSchema {
             client.cell(&reads).map_err(failed_at(&reads))
         })
     }
+}
+
+/// How the load connects over the relay that a configuration asks for, and the relay.
+fn relayed(
+    config: Config,
+    common: &Common<MariaSchema>,
+    configuration: &Configuration,
+) -> Result<(Config, Option<Relay>), EngineError> {
+    let Some(toxics) = network::toxics(configuration) else { return Ok((config, None)) };
+    if let Some(pair) = &common.pair {
+        let (relay, folder) = network::to_private(pair, toxics)?;
+        return Ok((config.with_socket(&folder.join(SOCKET)), Some(relay)));
+    }
+    let Some(server) = config.address() else {
+        let message = "target.url names a unix socket or an unknown host; name a host and a port, \
+                       so that a relay can be between the load and the server";
+        return Err(EngineError::failed("starting the relay of [network]", message));
+    };
+    let (relay, port) = network::to_address(server, toxics)?;
+    Ok((config.relayed_by(port), Some(relay)))
 }
 
 /// The connection that holds the database, with the tables that the user brings.

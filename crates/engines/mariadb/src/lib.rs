@@ -97,6 +97,7 @@ impl Engine for MariaDb {
             Ability::Clients,
             Ability::NestedLoops,
             Ability::TimeLimits,
+            Ability::Relayed,
         ]
     }
 

@@ -23,12 +23,14 @@ use servers::data_sets::KeptTables;
 use servers::host::{Target, Trial};
 use servers::instance::{Common, Schema, ServerInstance};
 use servers::load::{Checkpoint, Ending, LoadConnections};
+use servers::network;
 use servers::private::Settings;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use transport::relay::Relay;
 use work::{Cancel, Operation, Table, Work};
 
 /// The schema of one trial on a server.
@@ -38,6 +40,8 @@ pub struct PostgresSchema {
     admin: Arc<Admin>,
     /// How the load connects.
     load: Config,
+    /// The relay over which it does so, if any.
+    _relay: Option<Relay>,
     backends: Backends,
     /// Settings of the load's sessions that its work asks for.
     options: OnceLock<String>,
@@ -55,10 +59,14 @@ impl PostgresSchema {
         let load = load_config(&target, configuration).with_stop(cancel.stop());
         verify_session_settings(&load, &target.session_settings, cancel)?;
         let hz = configuration.get(OBSERVE_WAITS).then(|| configuration.get(SAMPLE_RATE));
+        let admin = Arc::new(Admin::take_schema(&target.config, cancel)?);
+        let common = Common::new(target, trial, DATA_FILES, hz);
+        let (load, relay) = relayed(load, &common, configuration)?;
         let mut instance = ServerInstance::new(Self {
-            admin: Arc::new(Admin::take_schema(&target.config, cancel)?),
-            common: Common::new(target, trial, DATA_FILES, hz),
+            admin,
+            common,
             load,
+            _relay: relay,
             backends: Backends::default(),
             options: OnceLock::new(),
             compression: Compression::from_configuration(configuration),
@@ -136,6 +144,27 @@ impl PostgresSchema {
         }
         Ok(files)
     }
+}
+
+/// How the load connects over the relay that a configuration asks for, and the relay.
+fn relayed(
+    load: Config,
+    common: &Common<PostgresSchema>,
+    configuration: &Configuration,
+) -> Result<(Config, Option<Relay>), EngineError> {
+    let Some(toxics) = network::toxics(configuration) else { return Ok((load, None)) };
+    if let Some(pair) = &common.pair {
+        let (relay, folder) = network::to_private(pair, toxics)?;
+        return Ok((load.with_socket_folder(&folder), Some(relay)));
+    }
+    let server = load.first_address().map_err(failed_at("looking up the host of target.url"))?;
+    let Some(server) = server else {
+        let message = "target.url names a unix socket; name the host, so that a relay can be \
+                       between the load and the server";
+        return Err(EngineError::failed("starting the relay of [network]", message));
+    };
+    let (relay, port) = network::to_address(server, toxics)?;
+    Ok((load.relayed_by(port), Some(relay)))
 }
 
 /// How the load connects: in our schema and with the settings that are left to sessions.

@@ -102,6 +102,7 @@ impl Engine for Postgres {
             Ability::Parallel,
             Ability::NestedLoops,
             Ability::TimeLimits,
+            Ability::Relayed,
         ]
     }
 

@@ -63,7 +63,7 @@ pub struct Common<S: Schema> {
     /// The data set that the server holds on when the trial has ended.
     kept: OnceLock<KeptTables>,
     /// A private server as a study may disturb it.
-    pair: Option<Pair<S::Product>>,
+    pub pair: Option<Pair<S::Product>>,
 }
 
 impl<S: Schema> Common<S> {

@@ -3,6 +3,7 @@
 //! - [`private`]: a private server of any product; [`host`]: the server of consecutive trials, a
 //!   private one or yours; [`instance`]: the schema of a trial on it; [`load`]: the connections of
 //!   its load; [`pair`]: a server that a study disturbs, and its replica
+//! - [`network`]: the relay between a load and its server
 //! - `account`: the user that a private server runs as, never root; `process`: starting, finding
 //!   and ending it; [`command`]: programs that prepare it; [`printed_version`]: their versions
 //! - `files`: its directory, and the folder of its sockets; `template`: the copy that it is cloned
@@ -22,6 +23,7 @@ pub mod files;
 pub mod host;
 pub mod instance;
 pub mod load;
+pub mod network;
 pub mod pair;
 mod printed_version;
 pub mod private;

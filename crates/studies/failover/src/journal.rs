@@ -68,9 +68,11 @@ impl Journal {
     pub fn longest_gap(&self, end_ns: u64) -> Option<Gap> {
         let acknowledged = self.entries.iter().filter_map(|entry| entry.acknowledged_ns);
         let first = acknowledged.clone().next()?;
+        // A client may end after the load.
+        let end_ns = acknowledged.clone().last().map_or(end_ns, |last| end_ns.max(last));
         let mut before = first;
         let mut longest = Gap { from_ns: first, to_ns: first };
-        for now in acknowledged.chain([end_ns.max(first)]) {
+        for now in acknowledged.chain([end_ns]) {
             if now - before > longest.to_ns - longest.from_ns {
                 longest = Gap { from_ns: before, to_ns: now };
             }
@@ -158,6 +160,8 @@ mod tests {
         assert_eq!(own.longest_gap(70), Some(Gap { from_ns: 11, to_ns: 51 }));
         // A client whose writes never succeeded again.
         assert_eq!(own.longest_gap(500), Some(Gap { from_ns: 61, to_ns: 500 }));
+        // Its last acknowledgement came after the end.
+        assert_eq!(own.longest_gap(20), Some(Gap { from_ns: 11, to_ns: 51 }));
         assert_eq!(journal(&[(0, false)]).longest_gap(9), None);
         assert!(
             (Gap { from_ns: 1_000_000_000, to_ns: 2_500_000_000 }.seconds() - 1.5).abs() < 1e-9

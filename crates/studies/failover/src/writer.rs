@@ -2,12 +2,13 @@
 //! connection is lost.
 
 use crate::journal::Journal;
-use engine::{Answer, ConnectionSet, EngineError, Node, Nodes};
+use engine::nodes::NodeSession;
+use engine::{EngineError, Node, Nodes};
 use observations::redacted;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use work::{Cancel, Request, Statement};
+use work::Cancel;
 
 /// Between two attempts to connect.
 const CONNECT_AGAIN: Duration = Duration::from_millis(10);
@@ -50,12 +51,13 @@ impl Stage<'_> {
         self.is_over.load(Ordering::Relaxed) || self.cancel.is_cancelled()
     }
 
-    fn connect(&self) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        if self.is_taken_over.load(Ordering::SeqCst) {
+    fn connect(&self) -> Result<NodeSession, EngineError> {
+        let session = if self.is_taken_over.load(Ordering::SeqCst) {
             self.nodes.session(Node::Replica, false, self.timeout)
         } else {
             self.nodes.session(Node::Primary, self.is_relayed, self.timeout)
-        }
+        };
+        session.map(NodeSession::new)
     }
 }
 
@@ -75,26 +77,32 @@ pub fn write(stage: &Stage<'_>, writer: usize) -> Written {
     // Clients do not write at the same moment.
     let offset = stage.every.mul_f64(writer as f64 / stage.acknowledged.len() as f64);
     let mut due = Instant::now() + offset;
-    while !stage.is_over() {
+    loop {
         std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        if stage.is_over() {
+            return Written { journal, errors: client.errors };
+        }
         let number = journal.add(stage.now_ns());
         let sql = format!("INSERT INTO failover VALUES ({writer}, {number})");
-        while !stage.is_over() {
+        // A write that was begun has one attempt also when the load ends now.
+        loop {
             if client.attempt(&sql) {
                 let now = stage.now_ns();
                 journal.acknowledge(number, now);
                 stage.acknowledged[writer].store(now, Ordering::SeqCst);
                 break;
             }
+            if stage.is_over() {
+                break;
+            }
         }
         due = (due + stage.every).max(Instant::now());
     }
-    Written { journal, errors: client.errors }
 }
 
 struct Client<'a> {
     stage: &'a Stage<'a>,
-    session: Option<Box<dyn ConnectionSet>>,
+    session: Option<NodeSession>,
     errors: BTreeMap<String, u64>,
 }
 
@@ -127,18 +135,7 @@ impl Client<'_> {
     /// Sends a request and waits for its answer; `false`: none came in time.
     fn request(&mut self, sql: &str) -> Result<bool, EngineError> {
         let Some(session) = &mut self.session else { return Ok(false) };
-        let statement = Statement::Text(sql);
-        session.send(0, &Request::Execute { statement, parameters: &[], results: false })?;
-        let started = Instant::now();
-        let mut answers = Vec::<Answer>::new();
-        while answers.is_empty() {
-            let rest = self.stage.timeout.saturating_sub(started.elapsed());
-            if rest.is_zero() || self.stage.cancel.is_cancelled() {
-                return Ok(false);
-            }
-            session.wait(Some(rest.as_nanos() as u64), &mut answers)?;
-        }
-        answers.remove(0).result.map(|_| true)
+        Ok(session.run(sql, self.stage.timeout)?.is_some())
     }
 
     fn count(&mut self, kind: String) {

@@ -10,6 +10,7 @@ use crate::client::url::Url;
 use helpers::mysql::Login;
 use observations::Secret;
 use std::fmt;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use work::Stop;
@@ -164,6 +165,26 @@ impl Config {
             program: None,
             warnings: Vec::new(),
         }
+    }
+
+    /// To a server at another socket.
+    #[must_use]
+    pub fn with_socket(self, socket: &Path) -> Self {
+        Self { place: Place::Unix(socket.into()), ..self }
+    }
+
+    /// The first address of the server; `None`: it is at a unix socket, or its host is unknown.
+    pub fn address(&self) -> Option<SocketAddr> {
+        match &self.place {
+            Place::Unix(_) => None,
+            Place::Tcp { host, port } => (host.as_str(), *port).to_socket_addrs().ok()?.next(),
+        }
+    }
+
+    /// Over a relay at this port of 127.0.0.1, which is then the name that a certificate needs.
+    #[must_use]
+    pub fn relayed_by(self, port: u16) -> Self {
+        Self { place: Place::Tcp { host: "127.0.0.1".into(), port }, ..self }
     }
 
     /// With this database.

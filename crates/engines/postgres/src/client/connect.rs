@@ -41,6 +41,18 @@ impl Client {
     }
 }
 
+impl Config {
+    /// The first address of the first host; `None`: it is a unix socket.
+    pub fn first_address(&self) -> Result<Option<SocketAddr>, Error> {
+        let Some(host) = self.hosts.first() else { return Ok(None) };
+        let found = addresses(host)?.into_iter().find_map(|address| match address {
+            Address::Tcp { address, .. } => Some(address),
+            Address::Unix(_) => None,
+        });
+        Ok(found)
+    }
+}
+
 /// One error for several, without repeating what is the same.
 fn all(mut errors: Vec<Error>) -> Error {
     errors.dedup_by_key(|error| error.to_string());

@@ -18,6 +18,7 @@ pub use tls::{Roots, TlsMode, TlsSettings};
 use environment::Passfile;
 use observations::Secret;
 use std::fmt;
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::time::Duration;
 use work::Stop;
@@ -155,6 +156,31 @@ impl Config {
     #[must_use]
     pub fn with_database(mut self, database: &str) -> Self {
         database.clone_into(&mut self.database);
+        self
+    }
+
+    /// To a server whose socket of the same name is in another folder.
+    #[must_use]
+    pub fn with_socket_folder(mut self, folder: &Path) -> Self {
+        for host in &mut self.hosts {
+            host.place = Place::Unix(folder.to_owned());
+        }
+        self
+    }
+
+    /// Over a relay at this port of 127.0.0.1 to the first host: its name still decides about
+    /// certificates and passwords.
+    #[must_use]
+    pub fn relayed_by(mut self, port: u16) -> Self {
+        self.hosts.truncate(1);
+        // A password file knows the port of the server.
+        let password = self.hosts.first().and_then(|host| self.password_for(host)).cloned();
+        self.password = password;
+        for host in &mut self.hosts {
+            host.place =
+                Place::Tcp { name: host.name(), address: Some(Ipv4Addr::LOCALHOST.into()) };
+            host.port = port;
+        }
         self
     }
 
