@@ -35,8 +35,9 @@ fn a_server_with_early_checkpoints_says_what_to_change() {
         return;
     };
     let given = [
-        ("workload.distance", Value::Integer(150 << 20)),
-        ("target.settings.max_wal_size", text("32MB")),
+        ("workload.distance", Value::Integer(16 << 20)),
+        ("target.wal_segment_size", Value::Integer(1 << 20)),
+        ("target.settings.max_wal_size", text("2MB")),
         ("target.settings.synchronous_commit", text("off")),
     ];
     let removed = engine.measured(&Restart, &given, |_, seen| {

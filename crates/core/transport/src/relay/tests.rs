@@ -8,6 +8,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// Any round trip will do.
+const LONG: Duration = Duration::from_secs(60);
+
 fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
@@ -39,18 +42,21 @@ fn through(relay: &Relay) -> TcpStream {
     connect(relay.address().as_socket().unwrap())
 }
 
-/// The fastest of some round trips: what a busy machine adds is not in it.
-fn round_trip(stream: &mut TcpStream, bytes: usize) -> Duration {
-    let (sent, mut answer) = (vec![7; bytes], vec![0; bytes]);
-    (0..100)
-        .map(|_| {
-            let start = Instant::now();
-            stream.write_all(&sent).unwrap();
-            stream.read_exact(&mut answer).unwrap();
-            start.elapsed()
-        })
-        .min()
-        .unwrap()
+/// The fastest of some round trips: what a busy machine adds is not in it. There are more until it
+/// takes no longer than `enough`, up to a limit.
+fn round_trip(stream: &mut TcpStream, enough: Duration) -> Duration {
+    let (sent, mut answer) = ([7; 100], [0; 100]);
+    let mut fastest = Duration::MAX;
+    for count in 0..1000 {
+        let start = Instant::now();
+        stream.write_all(&sent).unwrap();
+        stream.read_exact(&mut answer).unwrap();
+        fastest = fastest.min(start.elapsed());
+        if count >= 50 && fastest <= enough {
+            break;
+        }
+    }
+    fastest
 }
 
 #[test]
@@ -58,9 +64,9 @@ fn a_latency_of_5_ms_adds_5_ms_to_each_round_trip() {
     let server = echo();
     let plain = relay(server, Toxics::default());
     let slow = relay(server, Toxics { latency: ms(5), ..Toxics::default() });
-    let direct = round_trip(&mut connect(server), 100);
-    let relayed = round_trip(&mut through(&plain), 100);
-    let delayed = round_trip(&mut through(&slow), 100);
+    let direct = round_trip(&mut connect(server), ms(0));
+    let relayed = round_trip(&mut through(&plain), ms(0));
+    let delayed = round_trip(&mut through(&slow), relayed + Duration::from_micros(5150));
     let added_ms = (delayed - relayed).as_secs_f64() * 1e3;
     println!("direct {direct:?}, relayed {relayed:?}, delayed {delayed:?}, adds {added_ms} ms");
     assert!((added_ms - 5.0).abs() < 0.2, "{added_ms} ms");
@@ -70,7 +76,7 @@ fn a_latency_of_5_ms_adds_5_ms_to_each_round_trip() {
 fn a_cut_of_300_ms_delays_the_answer_by_300_ms() {
     let relay = relay(echo(), Toxics::default());
     let mut client = through(&relay);
-    round_trip(&mut client, 10);
+    round_trip(&mut client, LONG);
     relay.cut();
     let start = Instant::now();
     client.write_all(b"held").unwrap();
@@ -116,11 +122,11 @@ fn connections_are_reset_on_request_and_by_time() {
     assert!(start.elapsed() >= ms(50));
     let own = relay(server, Toxics::default());
     let mut client = through(&own);
-    round_trip(&mut client, 10);
+    round_trip(&mut client, LONG);
     own.reset();
     assert_eq!(client.read(&mut buffer).unwrap_err().kind(), io::ErrorKind::ConnectionReset);
     // Later ones live.
-    round_trip(&mut through(&own), 10);
+    round_trip(&mut through(&own), LONG);
 }
 
 #[test]
