@@ -1,4 +1,4 @@
-//! What a server's program prints about its version: asked once, as starting one takes tens of
+//! Versions of server programs, in their own words: asked once, as starting one takes tens of
 //! milliseconds and each trial looks for its server.
 
 use observe::child::answer;
