@@ -12,8 +12,7 @@
 //! - `errors`: of the server and of connections
 //! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`:
 //!   plans and sizes
-//! - `load`: the connections of a load; `wire`: what they send and hear
-//! - `replication`: private servers that a study disturbs
+//! - `load`: connections of a load; `wire`: what they send and hear; `replication`: replicas
 //! - `waits`: what sessions wait for; `by_url`, `survey`: servers that run already, observed and
 //!   asked how they are set; `queries`: their statements, plans and indexes
 //! - `plan_reader`: their formats of plans; `statement_rules`: texts and indexes

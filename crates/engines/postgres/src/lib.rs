@@ -3,8 +3,7 @@
 //! - `settings`: what `[target]` can say, and objections to it
 //! - `server`: installations, private servers
 //! - `preflight`: problems found before a first trial
-//! - `host`: the server of consecutive trials; `instance`: what a trial works on, a schema that it
-//!   makes
+//! - `host`: the server of consecutive trials; `instance`: the schema that a trial works on
 //! - `altered`: settings of servers by URL that are changed and put back
 //! - `own_database`: on servers by URL, databases for tables of the user
 //! - `connecting`: sessions that observe, and advice on failed connections
@@ -13,8 +12,7 @@
 //!   which column
 //! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`:
 //!   plans and sizes
-//! - `load`: the connections of a load; `wire`: what they send and hear
-//! - `replication`: replicas of private servers
+//! - `load`: connections of a load; `wire`: what they send and hear; `replication`: replicas
 //! - `waits`: what sessions wait for
 //! - `survey`: what a server is and how it is set; `queries`: its statements, plans and indexes
 //! - `plan_reader`: its formats of plans; `statement_rules`: texts and indexes

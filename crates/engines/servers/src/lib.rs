@@ -2,7 +2,8 @@
 //!
 //! - [`private`]: a private server of any product; [`host`]: the server of consecutive trials, a
 //!   private one or yours; [`instance`]: the schema of a trial on it; [`load`]: the connections of
-//!   its load; [`pair`]: a server that a study disturbs, and its replica
+//!   its load
+//! - [`pair`]: a server that a study disturbs, and its replica
 //! - [`network`]: the relay between a load and its server
 //! - `account`: the user that a private server runs as, never root; `process`: starting, finding
 //!   and ending it; [`command`]: programs that prepare it; [`printed_version`]: their versions

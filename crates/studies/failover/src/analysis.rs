@@ -1,4 +1,4 @@
-//! What became of the writes of each configuration, summed over its trials.
+//! The fate of the writes of each configuration, summed over its trials.
 
 use crate::facts::{
     ACKNOWLEDGED, DUPLICATES, ERRORS, LOST, PROMOTION, UNEXPECTED, UNKNOWN, UNKNOWN_PRESENT,

@@ -1,4 +1,4 @@
-//! The writes of a client, and what became of them.
+//! The writes of a client, and their fate.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ impl Gap {
     }
 }
 
-/// What became of the writes.
+/// The fate of writes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// Acknowledged.
@@ -69,7 +69,7 @@ impl Journal {
         let acknowledged = self.entries.iter().filter_map(|entry| entry.acknowledged_ns);
         let first = acknowledged.clone().next()?;
         // A client may end after the load.
-        let end_ns = acknowledged.clone().last().map_or(end_ns, |last| end_ns.max(last));
+        let end_ns = acknowledged.clone().next_back().map_or(end_ns, |last| end_ns.max(last));
         let mut before = first;
         let mut longest = Gap { from_ns: first, to_ns: first };
         for now in acknowledged.chain([end_ns]) {
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn lost_duplicate_and_unknown_writes_are_counted() {
         let own = journal(&[(0, true), (1, true), (2, false), (3, false), (4, true), (5, true)]);
-        // 1 is lost, 3 was committed without an acknowledgement, 4 twice, 9 by nobody.
+        // 1 is lost, 3 was committed without an acknowledgement, 4 twice; 9 was never sent.
         let rows = BTreeMap::from([(0, 1), (3, 1), (4, 2), (5, 1), (9, 1)]);
         let expected = Verdict {
             acknowledged: 4,

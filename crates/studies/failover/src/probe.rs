@@ -130,7 +130,7 @@ fn rows(results: &Results) -> BTreeMap<u64, BTreeMap<u64, u64>> {
     rows
 }
 
-/// What a trial came to.
+/// The results of a trial.
 struct Outcome {
     incident: Incident,
     written: Vec<Written>,

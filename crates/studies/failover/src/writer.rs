@@ -18,7 +18,7 @@ const KIND_MAX: usize = 100;
 /// The table of the writes.
 pub const CREATE: &str = "CREATE TABLE failover (writer int NOT NULL, number bigint NOT NULL)";
 
-/// What all clients share.
+/// The parts that all clients share.
 pub struct Stage<'a> {
     /// The servers.
     pub nodes: &'a dyn Nodes,
@@ -110,14 +110,12 @@ impl Client<'_> {
     /// Sends a write once. Returns whether it was acknowledged.
     fn attempt(&mut self, sql: &str) -> bool {
         if self.session.is_none() {
-            match self.stage.connect() {
-                Ok(session) => self.session = Some(session),
-                Err(_) => {
-                    self.count("connecting failed".to_owned());
-                    std::thread::sleep(CONNECT_AGAIN);
-                    return false;
-                }
-            }
+            let Ok(session) = self.stage.connect() else {
+                self.count("connecting failed".to_owned());
+                std::thread::sleep(CONNECT_AGAIN);
+                return false;
+            };
+            self.session = Some(session);
         }
         let result = self.request(sql);
         let is_acknowledged = matches!(result, Ok(true));

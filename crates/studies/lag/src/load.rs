@@ -22,7 +22,7 @@ pub const CREATE: [&str; 3] = [
 ];
 const SEEN: &str = "SELECT number FROM lag_beat";
 
-/// What all threads share.
+/// The parts that all threads share.
 pub struct Stage<'a> {
     /// The servers.
     pub nodes: &'a dyn Nodes,

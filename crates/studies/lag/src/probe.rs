@@ -106,7 +106,7 @@ impl Probe for Lag {
     }
 }
 
-/// What the threads saw.
+/// The observations of the threads.
 struct Seen {
     /// Acknowledged writes.
     writes: Vec<u64>,

@@ -120,7 +120,7 @@ struct Fill<'a> {
     log: &'static Replication,
 }
 
-/// What was written.
+/// The writes that were acknowledged.
 struct Filled {
     rows: u64,
     transactions: u64,

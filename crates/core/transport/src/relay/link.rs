@@ -13,7 +13,7 @@ const ON_THEIR_WAY_MAX: usize = 256 << 10;
 /// Bytes that are read at a time.
 pub const READ_MAX: usize = 64 << 10;
 
-/// What all connections share.
+/// The parts that all connections share.
 pub struct Passing<'a> {
     pub toxics: &'a Toxics,
     /// Room for what is read.
