@@ -199,3 +199,49 @@ fn actions_that_cannot_be_measured_are_refused_with_the_cause() {
     let only = vec![("background.workers", Value::Integer(2))];
     assert!(objections(&sqlite, &only).concat().contains("needs background.action"));
 }
+
+#[test]
+fn postgres_backups_are_restored_and_a_standby_catches_up() {
+    let Some(postgres) = engine("postgres") else { return println!("SKIPPED: no PostgreSQL") };
+    let one = |tool: &str, more: &[Setting]| {
+        let own: Vec<Setting> =
+            [("background.tool", text(tool))].into_iter().chain(more.iter().cloned()).collect();
+        let seen = run(&postgres, &load(1.5, "backup", &own));
+        assert_restored(&seen, tool);
+        seen
+    };
+    let rate = ("background.rate_limit", Value::Float(20e6));
+    let seen = one("pg_basebackup", &[rate]);
+    assert!(CAUGHT_UP_S.read(&seen).unwrap() >= CONSISTENT_S.read(&seen).unwrap());
+    // The limit is one of the data directory, from which the server leaves some files out.
+    let [took_s, mb] = [ACTION_S, BACKUP_MB].map(|own| own.read(&seen).unwrap());
+    assert!(took_s >= 0.5 * mb / 20.0, "{took_s} s for {mb} MB");
+    let gzip = ("background.compression", text("gzip"));
+    let seen = one("pg_basebackup", &[gzip.clone()]);
+    assert!(BACKUP_MB.read(&seen) < DATA_MB.read(&seen));
+    assert!(background::facts::CPU_S.read(&seen).unwrap() > 0.0);
+    let seen = one("pg_dump", &[gzip, ("background.workers", Value::Integer(2))]);
+    assert_eq!(CAUGHT_UP_S.read(&seen), None);
+    for action in ["vacuum", "index-build"] {
+        let seen = run(&postgres, &load(1.0, action, &[]));
+        assert!(ACTION_S.read(&seen).unwrap() > 0.0, "{action}");
+    }
+    let url = ("target.url", text("postgres://user@host/database"));
+    let refused = objections(&postgres, &load(1.0, "backup", &[url])).concat();
+    assert!(refused.contains("private servers; remove target.url"), "{refused}");
+}
+
+#[test]
+fn mariadb_dumps_are_restored() {
+    let Some(mariadb) = engine("mariadb") else { return println!("SKIPPED: no MariaDB") };
+    for compression in ["none", "zstd"] {
+        let own = ("background.compression", text(compression));
+        let seen = run(&mariadb, &load(1.5, "backup", &[own]));
+        assert_restored(&seen, compression);
+    }
+    let seen = run(&mariadb, &load(1.0, "index-build", &[]));
+    assert!(ACTION_S.read(&seen).unwrap() > 0.0);
+    let tool = ("background.tool", text("mariadb-backup"));
+    let refused = objections(&mariadb, &load(1.0, "backup", &[tool])).concat();
+    assert!(refused.contains("it has: mariadb-dump"), "{refused}");
+}

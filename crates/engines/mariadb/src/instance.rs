@@ -124,7 +124,7 @@ impl MariaSchema {
     }
 
     /// The files of the trial's tables on a private server.
-    fn table_files(&self, server: &PrivateServer) -> Result<Vec<PathBuf>, EngineError> {
+    pub(super) fn table_files(&self, server: &PrivateServer) -> Result<Vec<PathBuf>, EngineError> {
         let mut files = Vec::new();
         walk(&server.data_directory().join(DATABASE), &mut files)?;
         self.common.folders.iter().try_for_each(|folder| walk(folder, &mut files))?;
@@ -319,6 +319,10 @@ impl Schema for MariaSchema {
 
     fn put_back(&self, kept: &KeptTables) -> Result<(), EngineError> {
         kept::put_back(kept, &self.admin)
+    }
+
+    fn background_work(&self) -> &dyn engine::BackgroundWork {
+        self
     }
 
     fn drop_all(&self) -> Result<(), EngineError> {

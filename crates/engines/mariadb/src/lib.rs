@@ -19,6 +19,7 @@
 
 mod admin;
 mod altered;
+mod backups;
 mod by_url;
 pub mod client;
 mod compression;
@@ -144,6 +145,10 @@ impl Engine for MariaDb {
 
     fn statement_logs(&self) -> Option<&dyn StatementLogs> {
         Some(&statement_log::Logs)
+    }
+
+    fn background(&self) -> Option<&'static engine::Background> {
+        Some(&backups::BACKGROUND)
     }
 
     fn optimizer(&self) -> Option<&'static engine::Optimizer> {

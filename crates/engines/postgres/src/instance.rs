@@ -271,6 +271,10 @@ impl Schema for PostgresSchema {
         kept::put_back(kept, &self.admin)
     }
 
+    fn background_work(&self) -> &dyn engine::BackgroundWork {
+        self
+    }
+
     fn drop_all(&self) -> Result<(), EngineError> {
         self.admin.drop_all(self.tablespaces())
     }

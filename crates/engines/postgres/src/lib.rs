@@ -19,6 +19,8 @@
 
 mod admin;
 mod altered;
+mod backup_settings;
+mod backups;
 pub mod client;
 mod compression;
 mod connecting;
@@ -38,6 +40,7 @@ mod replication;
 mod sample;
 pub mod server;
 mod settings;
+mod standby;
 mod statement_log;
 pub mod statement_rules;
 mod survey;
@@ -152,6 +155,10 @@ impl Engine for Postgres {
 
     fn statement_logs(&self) -> Option<&dyn StatementLogs> {
         Some(&statement_log::Logs)
+    }
+
+    fn background(&self) -> Option<&'static engine::Background> {
+        Some(&backup_settings::BACKGROUND)
     }
 
     fn optimizer(&self) -> Option<&'static engine::Optimizer> {

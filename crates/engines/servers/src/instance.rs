@@ -5,8 +5,8 @@ use crate::host::{Target, Trial};
 use crate::pair::{Pair, Replicating};
 use crate::private::{Keeper, Server, Stop};
 use engine::{
-    CacheReport, CacheState, ConnectionSet, EngineError, Explainer, Instance, Nodes, ServerProcess,
-    Tables, WaitCollector, lock, open_files,
+    BackgroundWork, CacheReport, CacheState, ConnectionSet, EngineError, Explainer, Instance,
+    Nodes, ServerProcess, Tables, WaitCollector, lock, open_files,
 };
 use experiment::Setting;
 use std::path::PathBuf;
@@ -38,6 +38,8 @@ pub trait Schema: Tables + Explainer + ServerProcess + Send + Sync + Sized + 'st
     }
     /// Puts the tables of a data set back to where no trial works on them.
     fn put_back(&self, kept: &KeptTables) -> Result<(), EngineError>;
+    /// Returns the work of the engine beside a load.
+    fn background_work(&self) -> &dyn BackgroundWork;
     /// Drops the schema and everything in it.
     fn drop_all(&self) -> Result<(), EngineError>;
     /// Drops it on your server, which may still be there when the connection is lost.
@@ -215,6 +217,10 @@ impl<S: Schema> Instance for ServerInstance<S> {
 
     fn explainer(&self) -> Option<&dyn Explainer> {
         Some(&self.schema)
+    }
+
+    fn background_work(&self) -> Option<&dyn BackgroundWork> {
+        self.schema.common().target.private.as_ref().map(|_| self.schema.background_work())
     }
 
     fn server(&self) -> Option<&dyn ServerProcess> {

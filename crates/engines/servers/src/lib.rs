@@ -11,6 +11,7 @@
 //!   from; `data_sets`: data sets that it keeps between trials
 //! - [`altered`]: settings of servers by URL that a run changes and puts back; [`applied`]: those
 //!   that stay until they are undone
+//! - [`tool`]: backup programs beside a load
 //! - [`activity`]: sampling the sessions of a server
 //! - [`survey_rules`]: advice about a server and its machine
 
@@ -32,6 +33,7 @@ pub mod process;
 mod progress;
 pub mod survey_rules;
 pub mod template;
+pub mod tool;
 
 pub use printed_version::printed_version;
 

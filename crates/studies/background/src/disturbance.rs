@@ -13,7 +13,9 @@ use experiment::{Configuration, Invalid, OwnSection};
 use observations::{FactFamily, Observations, Response, Warning, WarningKind};
 use probe::load::{DURATION, Timed};
 use probe::{Action, Disturbance, Disturbed, LoadClock, ProbeError, TrialContext};
+use std::fs::DirBuilder;
 use std::ops::Range;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 /// Settings that hold command lines.
@@ -88,7 +90,9 @@ impl Folder {
             }
             _ => {}
         }
-        std::fs::create_dir(&path).map_err(EngineError::at(&path))?;
+        // The account of a restored server passes through; nobody else lists it.
+        let made = DirBuilder::new().mode(0o711).create(&path);
+        made.map_err(EngineError::at(&path))?;
         Ok(Self { path })
     }
 }

@@ -1,0 +1,98 @@
+//! Backup tools of PostgreSQL and statements beside a load, as settings are checked against them.
+
+use crate::settings;
+use engine::backups::{Background, BackupTool, StatementAction};
+use experiment::Configuration;
+
+/// Physical backups.
+pub const BASEBACKUP: &str = "pg_basebackup";
+/// Logical backups.
+pub const DUMP: &str = "pg_dump";
+
+/// Actions beside a load.
+pub const BACKGROUND: Background = Background {
+    tools: &[
+        BackupTool {
+            name: BASEBACKUP,
+            compressions: &["gzip", "lz4", "zstd"],
+            has_workers: false,
+            has_rate_limit: true,
+            missing: missing_for_base,
+        },
+        BackupTool {
+            name: DUMP,
+            compressions: &["gzip", "lz4", "zstd"],
+            has_workers: true,
+            has_rate_limit: false,
+            missing: missing_for_dump,
+        },
+    ],
+    actions: &[
+        StatementAction {
+            name: "analyze",
+            statements: &["ANALYZE {table}"],
+            undo: &[],
+            has_workers: false,
+        },
+        StatementAction {
+            name: "vacuum",
+            statements: &["VACUUM (PARALLEL {workers}) {table}"],
+            undo: &[],
+            has_workers: true,
+        },
+        StatementAction {
+            name: "index-build",
+            statements: &[
+                "SET max_parallel_maintenance_workers = {workers}",
+                "CREATE INDEX CONCURRENTLY {name} ON {table} ({column})",
+            ],
+            undo: &["DROP INDEX IF EXISTS {schema}.{name}"],
+            has_workers: true,
+        },
+    ],
+};
+
+/// The first version with other compressions than gzip, of each tool.
+const METHODS_SINCE: [(&str, u32); 2] = [(BASEBACKUP, 15), (DUMP, 16)];
+
+fn missing_for_base(own: &Configuration) -> Option<String> {
+    if !own.get(settings::VOLUME).is_empty() {
+        return Some(format!(
+            "{BASEBACKUP} of tablespaces on volumes is not supported; remove target.volume or use \
+             {DUMP}"
+        ));
+    }
+    missing(own, BASEBACKUP)
+}
+
+fn missing_for_dump(own: &Configuration) -> Option<String> {
+    missing(own, DUMP)
+}
+
+/// Names what the tool lacks.
+fn missing(own: &Configuration, tool: &str) -> Option<String> {
+    if own.get(settings::URL).is_some() {
+        return Some("backups are measured on private servers; remove target.url".to_owned());
+    }
+    // A missing server is reported by itself.
+    let installation = settings::installation(own).ok()?;
+    if !installation.program(tool).is_file() {
+        return Some(format!(
+            "{tool} is not in {}; install the client programs (Debian: postgresql-client-{})",
+            installation.bindir.display(),
+            installation.version.major
+        ));
+    }
+    let method = own.value("background.compression").map(ToString::to_string).unwrap_or_default();
+    let (_, since) = METHODS_SINCE.into_iter().find(|(name, _)| *name == tool)?;
+    if ["lz4", "zstd"].contains(&method.as_str()) {
+        if installation.version.major < since {
+            return Some(format!("{tool} compresses by {method} since version {since}"));
+        }
+        if tool == BASEBACKUP {
+            let found = helpers::program::find(&[method.as_str()], None, &method);
+            return found.err().map(|error| format!("the restore: {error}"));
+        }
+    }
+    None
+}

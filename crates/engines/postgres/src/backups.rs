@@ -1,0 +1,372 @@
+//! Backups of a private server beside a load, and their restore: `pg_basebackup`, whose restore is
+//! a standby that catches up with the server, and `pg_dump`, which is restored into a database.
+
+use crate::backup_settings::{BASEBACKUP, DUMP};
+use crate::client::{Client, Config, quote_identifier};
+use crate::failed_at;
+use crate::instance::PostgresSchema;
+use crate::server::{PostgresProduct, PrivateServer};
+use crate::standby::Standby;
+use engine::backups::{
+    BackgroundWork, Backup, BackupRequest, Fingerprint, Restored, StatementAction,
+};
+use engine::optimizer::filled;
+use engine::{EngineError, lock};
+use observe::ThreadClock;
+use servers::account::Account;
+use servers::files::Layout;
+use servers::instance::Schema as _;
+use servers::tool::{self, Pipes};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+use work::Cancel;
+
+/// The slot that keeps the log which a base backup needs to catch up.
+pub const SLOT: &str = "steelbench_backup";
+/// The database into which a dump is restored.
+const RESTORED: &str = "steelbench_restored";
+/// The largest rate of `pg_basebackup`, in kB of 1,024 bytes a second; the smallest one.
+const RATES_KB: [f64; 2] = [32.0, 1_048_576.0];
+
+/// What backups need of a private server.
+pub struct Source {
+    /// How to connect as superuser.
+    pub config: Config,
+    /// The programs.
+    pub product: PostgresProduct,
+    /// As whom servers run.
+    pub account: Account,
+}
+
+impl Source {
+    fn of_server(server: &PrivateServer) -> Self {
+        Self {
+            config: server.config(),
+            product: server.options.product.clone(),
+            account: server.options.account.clone(),
+        }
+    }
+
+    fn connect(&self, cancel: &Cancel) -> Result<Client, EngineError> {
+        connect(&self.config, cancel)
+    }
+
+    fn program(&self, name: &str) -> Command {
+        let mut command = Command::new(self.product.installation.program(name));
+        command.current_dir("/").arg("--no-password");
+        command
+    }
+
+    fn major(&self) -> u32 {
+        self.product.installation.version.major
+    }
+}
+
+/// Connects; the connection ends when the trial is asked to stop.
+pub fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
+    let mut client = Client::connect(&config.clone().with_stop(cancel.stop()))
+        .map_err(failed_at("connecting"))?;
+    client.set_stop(cancel.stop(), Duration::ZERO);
+    Ok(client)
+}
+
+impl PostgresSchema {
+    fn source(&self) -> Result<Source, EngineError> {
+        let private = self.common().target.private.as_ref();
+        let unsupported =
+            EngineError::Unsupported { engine: "a server by URL", what: "background actions" };
+        private.map(|server| Source::of_server(&lock(server))).ok_or(unsupported)
+    }
+}
+
+impl BackgroundWork for PostgresSchema {
+    fn take(&self, request: &BackupRequest, cancel: &Cancel) -> Result<Backup, EngineError> {
+        let source = self.source()?;
+        let mut client = source.connect(cancel)?;
+        let path = request.folder.join("backup");
+        let (command, bytes) = if request.tool == BASEBACKUP {
+            drop_slot(&mut client)?;
+            tool::make_folder(&path)?;
+            (
+                basebackup(&source, request, &path),
+                "SELECT sum(pg_database_size(oid)) FROM pg_database",
+            )
+        } else {
+            (dump(&source, request, &path), "SELECT pg_database_size(current_database())")
+        };
+        let data_bytes = client.cell(bytes).map_err(failed_at("reading the size of the data"))?;
+        let environment = source.config.client_environment();
+        let cpu_s = tool::run(command, &environment, Pipes::default(), cancel)?;
+        let data_bytes = data_bytes.and_then(|own| own.parse().ok()).unwrap_or(0);
+        Ok(Backup { path, data_bytes, cpu_s, restarts: 0 })
+    }
+
+    fn restore(
+        &self,
+        request: &BackupRequest,
+        backup: &Backup,
+        folder: &Path,
+        cancel: &Cancel,
+    ) -> Result<Restored, EngineError> {
+        let source = self.source()?;
+        if request.tool == DUMP {
+            return restore_dump(&source, request, backup, cancel);
+        }
+        let directory = folder.join("restored");
+        source.account.make_folder(&directory)?;
+        let restored = restore_base(&source, request, backup, &directory, cancel);
+        let dropped = source.connect(&Cancel::new()).and_then(|mut client| drop_slot(&mut client));
+        let removed = std::fs::remove_dir_all(&directory).map_err(EngineError::at(&directory));
+        let restored = restored?;
+        dropped.and(removed).map(|()| restored)
+    }
+
+    fn fingerprints(&self) -> Result<Vec<Fingerprint>, EngineError> {
+        let cancel = &self.common().cancel;
+        fingerprints(&mut self.source()?.connect(cancel)?)
+    }
+
+    fn perform(
+        &self,
+        action: &StatementAction,
+        workers: u32,
+        cancel: &Cancel,
+    ) -> Result<f64, EngineError> {
+        let clock = ThreadClock::of_this_thread();
+        let before = clock.read();
+        perform(&mut self.source()?.connect(cancel)?, action.statements, workers)?;
+        Ok(clock.read().since(before).cpu_ns as f64 / 1e9)
+    }
+
+    fn undo(&self, action: &StatementAction) -> Result<(), EngineError> {
+        let cancel = &self.common().cancel;
+        perform(&mut self.source()?.connect(cancel)?, action.undo, 1)
+    }
+}
+
+/// Drops the slot of an earlier trial.
+fn drop_slot(client: &mut Client) -> Result<(), EngineError> {
+    let sql = format!(
+        "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = \
+         '{SLOT}'"
+    );
+    client.query(&sql, &[]).map(drop).map_err(failed_at("dropping the replication slot"))
+}
+
+/// A base backup. Its checkpoint is fast: a spread one takes minutes before the first byte.
+fn basebackup(source: &Source, request: &BackupRequest, path: &Path) -> Command {
+    let mut command = source.program(BASEBACKUP);
+    command.args(["--checkpoint=fast", "--wal-method=stream", "--create-slot", "--slot", SLOT]);
+    command.arg("--pgdata").arg(path);
+    if let Some(rate) = request.rate_limit {
+        let [least, most] = RATES_KB;
+        let rate_kb = (rate / 1024.0).floor().clamp(least, most);
+        command.arg(format!("--max-rate={rate_kb}"));
+    }
+    match request.compression {
+        "none" => command.arg("--format=plain"),
+        "gzip" => command.args(["--format=tar", "--gzip"]),
+        method => command.arg("--format=tar").arg(format!("--compress=client-{method}")),
+    };
+    command
+}
+
+fn dump(source: &Source, request: &BackupRequest, path: &Path) -> Command {
+    let mut command = source.program(DUMP);
+    command.arg("--format=directory").arg("--file").arg(path);
+    command.arg(format!("--jobs={}", request.workers));
+    let level = match (request.compression, source.major()) {
+        ("none", _) => "0".to_owned(),
+        // Its level by default; versions before 16 know gzip only.
+        ("gzip", ..16) => "6".to_owned(),
+        (method, _) => method.to_owned(),
+    };
+    command.arg(format!("--compress={level}"));
+    command
+}
+
+/// Restores into a database of the private server, which is dropped then.
+fn restore_dump(
+    source: &Source,
+    request: &BackupRequest,
+    backup: &Backup,
+    cancel: &Cancel,
+) -> Result<Restored, EngineError> {
+    let mut admin = source.connect(cancel)?;
+    let drop_it = format!("DROP DATABASE IF EXISTS {RESTORED} WITH (FORCE)");
+    admin.batch(&drop_it).map_err(failed_at("dropping the restored database"))?;
+    let start = Instant::now();
+    let create = format!("CREATE DATABASE {RESTORED} TEMPLATE template0");
+    admin.batch(&create).map_err(failed_at("creating a database for the restore"))?;
+    let config = source.config.clone().with_database(RESTORED);
+    let mut command = source.program("pg_restore");
+    command.arg("--exit-on-error").arg(format!("--jobs={}", request.workers));
+    command.args(["--dbname", RESTORED]).arg(&backup.path);
+    tool::run(command, &config.client_environment(), Pipes::default(), cancel)?;
+    let placed_s = start.elapsed().as_secs_f64();
+    let mut client = connect(&config, cancel)?;
+    tables(&mut client)?;
+    let first_query_s = start.elapsed().as_secs_f64();
+    let found = fingerprints(&mut client)?;
+    drop(client);
+    admin.batch(&drop_it).map_err(failed_at("dropping the restored database"))?;
+    Ok(Restored {
+        placed_s,
+        first_query_s,
+        // Keys and constraints are checked as they are restored.
+        consistent_s: first_query_s,
+        caught_up_s: None,
+        complaints: Vec::new(),
+        tables: found,
+    })
+}
+
+/// Starts a standby from a base backup and waits until it has what the server has now.
+fn restore_base(
+    source: &Source,
+    request: &BackupRequest,
+    backup: &Backup,
+    directory: &Path,
+    cancel: &Cancel,
+) -> Result<Restored, EngineError> {
+    let start = Instant::now();
+    let layout = Layout::in_directory(directory);
+    if request.compression == "none" {
+        servers::files::clone_folder(&backup.path, &layout.data, &source.account)?;
+    } else {
+        unpack(&backup.path, &layout.data, cancel)?;
+        own_below(&layout.data, &source.account)?;
+    }
+    let placed_s = start.elapsed().as_secs_f64();
+    let standby = Standby::start(source, layout, cancel)?;
+    let mut client = standby.connected(cancel)?;
+    tables(&mut client)?;
+    let first_query_s = start.elapsed().as_secs_f64();
+    let sql = "SELECT pg_current_wal_lsn()::text";
+    let wanted = source.connect(cancel)?.cell(sql).map_err(failed_at(sql))?.unwrap_or_default();
+    standby.catch_up(&mut client, &wanted, cancel)?;
+    let caught_up_s = start.elapsed().as_secs_f64();
+    let found = fingerprints(&mut client)?;
+    drop(client);
+    standby.stop()?;
+    Ok(Restored {
+        placed_s,
+        first_query_s,
+        // A standby answers as soon as it is consistent.
+        consistent_s: first_query_s,
+        caught_up_s: Some(caught_up_s),
+        complaints: Vec::new(),
+        tables: found,
+    })
+}
+
+/// Unpacks the archives of a base backup.
+fn unpack(from: &Path, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
+    for (archive, folder) in [("base", to.to_owned()), ("pg_wal", to.join("pg_wal"))] {
+        if !folder.is_dir() {
+            tool::make_folder(&folder)?;
+        }
+        let file = archive_of(from, archive)?;
+        let mut command = Command::new("tar");
+        command.current_dir("/");
+        match file.extension().and_then(|own| own.to_str()) {
+            Some("zst") => command.arg("--use-compress-program=zstd"),
+            Some("lz4") => command.arg("--use-compress-program=lz4"),
+            Some("gz") => command.arg("--gzip"),
+            _ => &mut command,
+        };
+        command.arg("--extract").arg("--file").arg(&file).arg("--directory").arg(&folder);
+        tool::run(command, &[], Pipes::default(), cancel)?;
+    }
+    Ok(())
+}
+
+/// The archive with this name, compressed or not.
+fn archive_of(folder: &Path, name: &str) -> Result<PathBuf, EngineError> {
+    let entries = std::fs::read_dir(folder).map_err(EngineError::at(folder))?;
+    let begin = format!("{name}.tar");
+    let found = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| path.file_name().is_some_and(|own| own.to_string_lossy().starts_with(&begin)));
+    found.ok_or_else(|| EngineError::failed("unpacking the backup", format!("no {begin} in it")))
+}
+
+/// Gives a folder with all it has to the server's account.
+fn own_below(path: &Path, account: &Account) -> Result<(), EngineError> {
+    account.own(path)?;
+    if path.is_dir() && !path.is_symlink() {
+        for entry in std::fs::read_dir(path).map_err(EngineError::at(path))? {
+            own_below(&entry.map_err(EngineError::at(path))?.path(), account)?;
+        }
+    }
+    Ok(())
+}
+
+/// A table of the user or of a trial.
+struct TableName {
+    schema: String,
+    name: String,
+    column: String,
+}
+
+impl TableName {
+    fn quoted(&self) -> String {
+        format!("{}.{}", quote_identifier(&self.schema), quote_identifier(&self.name))
+    }
+}
+
+/// The tables that hold rows, with the first column of each.
+fn tables(client: &mut Client) -> Result<Vec<TableName>, EngineError> {
+    let sql = "SELECT nspname, relname, (SELECT attname FROM pg_attribute WHERE attrelid = c.oid \
+               AND attnum > 0 AND NOT attisdropped ORDER BY attnum LIMIT 1) FROM pg_class c JOIN \
+               pg_namespace n ON n.oid = relnamespace WHERE relkind = 'r' AND nspname !~ '^pg_' \
+               AND nspname <> 'information_schema' ORDER BY 1, 2";
+    let rows = client.query(sql, &[]).map_err(failed_at("reading the tables"))?;
+    Ok(rows
+        .iter()
+        .map(|row| TableName { schema: row.text(0), name: row.text(1), column: row.text(2) })
+        .collect())
+}
+
+/// Rows of each table, and the sum of the hashes of their texts.
+fn fingerprints(client: &mut Client) -> Result<Vec<Fingerprint>, EngineError> {
+    let mut all = Vec::new();
+    for table in tables(client)? {
+        let sql = format!(
+            "SELECT count(*)::text, coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text \
+             FROM {} t",
+            table.quoted()
+        );
+        let doing = format!("reading table {}", table.name);
+        let rows = client.query(&sql, &[]).map_err(failed_at(&doing))?;
+        let row = rows.first();
+        let cell = |at: usize| row.as_ref().map(|row| row.text(at)).unwrap_or_default();
+        all.push(Fingerprint {
+            table: format!("{}.{}", table.schema, table.name),
+            rows: cell(0).parse().unwrap_or(0),
+            checksum: cell(1),
+        });
+    }
+    Ok(all)
+}
+
+/// Runs statements for each table.
+fn perform(client: &mut Client, statements: &[&str], workers: u32) -> Result<(), EngineError> {
+    for table in tables(client)? {
+        let names = [
+            ("table", table.quoted()),
+            ("schema", quote_identifier(&table.schema)),
+            ("name", quote_identifier(&format!("steelbench_background_{}", table.name))),
+            ("column", quote_identifier(&table.column)),
+            ("workers", workers.to_string()),
+        ];
+        let names = names.each_ref().map(|(name, own)| (*name, own.as_str()));
+        for text in statements {
+            let sql = filled(text, &names);
+            client.batch(&sql).map_err(failed_at(&sql))?;
+        }
+    }
+    Ok(())
+}
