@@ -20,7 +20,7 @@ const PYTHON_PACKAGES: [&str; 7] = [
 ];
 
 /// A program of the system, or the beginning of the name of a folder, and the package that has it.
-const SYSTEM_PACKAGES: [(&str, &str); 22] = [
+const SYSTEM_PACKAGES: [(&str, &str); 23] = [
     ("/usr/lib/postgresql/", "postgresql"),
     ("mariadbd", "mariadb-server"),
     ("mysqlslap", "mariadb-client"),
@@ -41,6 +41,8 @@ const SYSTEM_PACKAGES: [(&str, &str); 22] = [
     ("/usr/include/openssl/", "libssl-dev"),
     ("pkg-config", "pkg-config"),
     ("ip", "iproute2"),
+    // The broker of load generators.
+    ("nats-server", "nats-server"),
     ("chromium", "chromium"),
     ("chromedriver", "chromium-driver"),
     ("npm", "npm"),

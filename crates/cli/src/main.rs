@@ -56,11 +56,19 @@ pub const CONTEXT: Context = Context {
     commands: &[COMMANDS, STUDY_COMMANDS],
     build: Build {
         commit: env!("STEELBENCH_COMMIT"),
-        features: if cfg!(feature = "sqlserver") { &["sqlserver"] } else { &[] },
+        features: FEATURES,
         target: env!("STEELBENCH_TARGET"),
     },
     records: RECORDS,
     ready: workload::READY,
+};
+
+/// Optional features that the binary was built with.
+const FEATURES: &[&str] = match (cfg!(feature = "agents"), cfg!(feature = "sqlserver")) {
+    (true, true) => &["agents", "sqlserver"],
+    (true, false) => &["agents"],
+    (false, true) => &["sqlserver"],
+    (false, false) => &[],
 };
 
 /// Commands that no study has, in the order of the help.
@@ -68,6 +76,8 @@ const COMMANDS: &[Command] = &[
     Command::new::<Init>(Experiments),
     Command::new::<Check>(Experiments),
     Command::new::<Run>(Experiments),
+    #[cfg(feature = "agents")]
+    Command::new::<agent::Agent>(Experiments),
     Command::new::<Tune>(Experiments),
     Command::new::<Show>(Experiments),
     Command::new::<Compare>(Experiments),

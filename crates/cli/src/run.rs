@@ -41,6 +41,9 @@ pub struct Run {
     /// Print events and the summary as JSON, one object per line
     #[arg(long)]
     pub json: bool,
+    #[cfg(feature = "agents")]
+    #[command(flatten)]
+    pub agents: agent::AgentArguments,
 }
 
 /// A file with knobs has no levels to run.
@@ -78,6 +81,10 @@ impl Tool for Run {
             label: self.label.clone(),
             permits: Permits { overwrite: self.overwrite.clone(), destroy: self.destroy.clone() },
             json: self.json,
+            #[cfg(feature = "agents")]
+            generators: self.agents.generators(&experiment)?,
+            #[cfg(not(feature = "agents"))]
+            generators: None,
         };
         let end = session.conduct(context, &experiment)?;
         let recording = session.recording(context)?;

@@ -16,6 +16,7 @@ mod servers;
 mod serving;
 mod skeleton;
 
+mod agents;
 mod attack;
 mod background;
 mod bad_files;

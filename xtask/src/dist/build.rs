@@ -12,6 +12,9 @@ use std::process::Command;
 /// The C library that programs must run with: that of Debian 10, RHEL 8 and Ubuntu 20.04 or newer.
 pub const GLIBC: Version = Version { major: 2, minor: 28 };
 
+/// The optional features that packages include.
+pub const FEATURES: &str = "agents";
+
 /// A version of the C library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
@@ -122,6 +125,7 @@ fn build(
 ) -> Result<PathBuf, Failure> {
     let triple = format!("{}.{GLIBC}", own.triple());
     let mut zigbuild = cargo(&["zigbuild", "--locked", "--package", "steelbench"]);
+    zigbuild.args(["--features", FEATURES]);
     zigbuild.args(["--profile", &options.profile, "--target", &triple]);
     // Paths of this machine must not get into the program.
     let cargo_home = release.cargo_home.display();
@@ -140,8 +144,8 @@ fn build(
 }
 
 fn build_for_this_machine() -> Result<PathBuf, Failure> {
-    succeed(&mut cargo(&["build", "--quiet", "--locked", "--package", "steelbench"]))
-        .map_err(Failure::Process)?;
+    let mut build = cargo(&["build", "--quiet", "--locked", "--package", "steelbench"]);
+    succeed(build.args(["--features", FEATURES])).map_err(Failure::Process)?;
     Ok(target().join("debug/steelbench"))
 }
 

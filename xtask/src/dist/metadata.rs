@@ -1,6 +1,6 @@
 //! The crates in the program: their origin, checksum and licence, as cargo knows them.
 
-use super::build::Target;
+use super::build::{FEATURES, Target};
 use super::failure::{self, Failure};
 use crate::process::{cargo, output, root};
 use serde_json::Value;
@@ -42,6 +42,7 @@ impl Metadata {
     pub fn read(target: Target) -> Result<Self, Failure> {
         let manifest = root().join("crates/cli/Cargo.toml");
         let mut metadata = cargo(&["metadata", "--format-version", "1", "--locked"]);
+        metadata.args(["--features", FEATURES]);
         metadata.args(["--filter-platform", target.triple(), "--manifest-path"]).arg(manifest);
         let metadata = output(&mut metadata).map_err(Failure::Process)?;
         let lock = failure::read(&root().join("Cargo.lock"))?;

@@ -191,6 +191,7 @@ pub fn warning(kind: WarningKind) -> &'static str {
         WarningKind::OtherPlan => "plan differs from other trials",
         WarningKind::DeviceDisagrees => "device counters disagree",
         WarningKind::LeftBehind => "processes left behind",
+        WarningKind::Generators => "load generators differ",
     }
 }
 

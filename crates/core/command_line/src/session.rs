@@ -9,11 +9,13 @@ use analysis::gate::Gate;
 use engine::Permits;
 use experiment::{Draft, Experiment};
 use observations::{Event, Recording, RunEnd, Tally, redacted};
+use probe::load::Generators;
 use report::Document;
 use runner::{Manual, Options};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::Arc;
 use store::Store;
 
 /// A session of a run: what every command that runs an experiment needs to know.
@@ -33,6 +35,8 @@ pub struct Session {
     pub permits: Permits,
     /// Print events and the summary as JSON.
     pub json: bool,
+    /// Load generators in other processes, if there are any.
+    pub generators: Option<Arc<dyn Generators>>,
 }
 
 impl Session {
@@ -40,7 +44,16 @@ impl Session {
     pub fn quick(quick: &Quick, name: &str, permits: Permits) -> Self {
         let results = results::path(quick.results.as_ref(), name);
         let (label, json) = (quick.label.clone(), quick.json);
-        Self { results, fresh: true, retry_failed: false, manual_done: false, label, permits, json }
+        Self {
+            results,
+            fresh: true,
+            retry_failed: false,
+            manual_done: false,
+            label,
+            permits,
+            json,
+            generators: None,
+        }
     }
 
     /// Runs the experiment of a quick command and shows what the store holds, or only prints its
@@ -74,6 +87,7 @@ impl Session {
             destroy: self.permits.destroy.clone(),
             interrupt: signals::stop_flag_of_run()?.into(),
             manual: manual(self.json),
+            generators: self.generators.clone(),
         };
         let mut progress = Progress::new(self.json);
         let end = runner::run(experiment, options, &mut |event: Event| progress.hear(&event));

@@ -1,7 +1,7 @@
 use crate::{
     Altering, Background, BackgroundWork, ColumnMethods, ColumnStore, DatabaseFiles, EngineError,
     Explainer, FileQueries, FileTarget, Nodes, Optimizer, Planned, Plans, Prerequisites, Recovery,
-    Replication, Results, ServerProcess, Servers, StatementLogs, Tables, WaitType,
+    Replication, Results, ServerProcess, Servers, Shared, Sharing, StatementLogs, Tables, WaitType,
 };
 use experiment::{Configuration, Declaration, DurabilityRule, ExampleLevels, Invalid, choice};
 use observations::{EngineVersion, Fact, Operation, TimeUse, Wait, WaitedResource};
@@ -98,6 +98,10 @@ pub trait Engine: Send + Sync {
     }
     /// The logs of statements that its servers write.
     fn statement_logs(&self) -> Option<&dyn StatementLogs> {
+        None
+    }
+    /// Its targets for load generators in other processes; `None`: it runs in our process.
+    fn sharing(&self) -> Option<&dyn Sharing> {
         None
     }
     /// The examination of statements on its database files, where it needs no server.
@@ -279,6 +283,10 @@ pub trait Instance: Send + Sync {
     }
     /// The work of its engine beside a load.
     fn background_work(&self) -> Option<&dyn BackgroundWork> {
+        None
+    }
+    /// The seam for load generators in other processes, where it has one.
+    fn shared(&self) -> Option<&dyn Shared> {
         None
     }
     /// Its server, where it has one.

@@ -8,7 +8,7 @@ use crate::{
 use experiment::{Configuration, Invalid};
 use statements::ScriptStatement;
 use std::path::{Path, PathBuf};
-use work::{Stop, Table, Work};
+use work::{Cancel, Stop, Table, Work};
 
 /// The check of what trials need before the first of them.
 pub trait Prerequisites {
@@ -177,6 +177,42 @@ pub trait Explainer {
     /// # Errors
     /// When the engine cannot be asked at all.
     fn plans(&self, asked: &[PlanRequest]) -> Result<Vec<Result<Planned, NoPlan>>, EngineError>;
+}
+
+/// Targets that load generators in other processes work on.
+pub trait Sharing {
+    /// Returns why other processes cannot work on targets of a configuration; `None`: they can.
+    fn refusal(&self, configuration: &Configuration) -> Option<&'static str>;
+    /// Attaches to a target that another process has prepared, as its [`Shared::attachment`] says.
+    /// Creating tables on it only makes its operations known, and dropping it removes nothing.
+    ///
+    /// # Errors
+    /// When the attachment or a setting is not one of this engine's.
+    fn attach(
+        &self,
+        configuration: &Configuration,
+        attachment: &str,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Instance>, EngineError>;
+}
+
+/// A target that several processes work on.
+pub trait Shared: Send + Sync {
+    /// Returns the text by which other processes attach, once the tables are there. It holds no
+    /// password: each process has its own.
+    ///
+    /// # Errors
+    /// When the target is not ready.
+    fn attachment(&self) -> Result<String, EngineError>;
+    /// Returns the server's numbers of the sessions of this process's load.
+    fn sessions(&self) -> Vec<i64>;
+    /// Counts these sessions of other processes among those of the load.
+    fn adopt(&self, sessions: &[i64]);
+    /// Does the work that the load left for later (a checkpoint). Part of the measured time.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    fn flush(&self) -> Result<(), EngineError>;
 }
 
 /// Plain files and devices.

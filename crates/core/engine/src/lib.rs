@@ -51,7 +51,7 @@ pub use engine::{
 pub use error::{EngineError, RetryCause};
 pub use facets::{
     Altering, ColumnMethods, DatabaseFiles, Explainer, FileQueries, FileTarget, Prerequisites,
-    Recovery, ServerProcess, Tables,
+    Recovery, ServerProcess, Shared, Sharing, Tables,
 };
 pub use file_set::{FileSet, Role};
 pub use nodes::{Disturbance, Node, Nodes, Replication};

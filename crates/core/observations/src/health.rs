@@ -84,5 +84,7 @@ named! {
         OtherPlan = "other-plan",
         /// The kernel's counters of the device do not agree with what the load did.
         DeviceDisagrees = "device-disagrees",
+        /// The load generators did not start together, or one worked at another rate.
+        Generators = "generators",
     }
 }

@@ -1,12 +1,13 @@
 //! Processor and run-queue times of threads and processes, from the kernel.
 
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 /// The time that a thread has been on a processor and in the run queue, since it began.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadTimes {
     /// Nanoseconds on a processor.
     pub cpu_ns: u64,
@@ -84,7 +85,7 @@ impl ThreadClock {
 }
 
 /// CPU use of a thread, and its context switches.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadUse {
     /// On a processor and in the run queue.
     pub times: ThreadTimes,

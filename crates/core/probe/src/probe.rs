@@ -1,3 +1,4 @@
+use crate::load::Generation;
 use crate::{Disturbance, data};
 use conductor::LoadError;
 use engine::{
@@ -145,6 +146,8 @@ pub struct TrialContext<'a> {
     pub seed: u64,
     /// Asks the trial to stop.
     pub cancel: &'a Cancel,
+    /// The place where its load runs.
+    pub generation: Generation<'a>,
     /// Hears how the trial advances, about ten times a second ([`Event::Progress`]).
     pub progress: &'a (dyn Fn(Event) + Sync),
 }
@@ -161,9 +164,24 @@ pub enum ProbeError {
     /// The load of a study failed for a reason of its own.
     #[error(transparent)]
     Study(Box<dyn std::error::Error + Send + Sync>),
+    /// The part of a load that this process generated was delivered to the process that conducts
+    /// it: the regular end of a probe in a load generator.
+    #[error("the record of the load was delivered")]
+    Delivered,
+    /// Other processes cannot work on the target.
+    #[error("load generators in other processes cannot work on this target")]
+    NotShared,
     /// The load threads did not come to their end.
     #[error(transparent)]
     Load(#[from] LoadError),
+}
+
+impl TrialContext<'_> {
+    /// Returns whether this process generates a part of a load on a target that another process has
+    /// prepared.
+    pub fn is_part(&self) -> bool {
+        matches!(self.generation, Generation::Part(_))
+    }
 }
 
 impl ProbeError {

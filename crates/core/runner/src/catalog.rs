@@ -4,6 +4,7 @@ use experiment::common::{ENGINE, PROBE};
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
 use experiment::{Catalog, Configuration, Experiment, FileErrors, Invalid, NamedFile, Value};
 use observations::{names_secret, redacted};
+use probe::load::GENERATORS;
 use probe::{Disturbance, Disturbed, Probe, Target};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -189,6 +190,7 @@ pub fn validate(registry: Registry, experiment: &Experiment) -> Result<(), FileE
             disturbances.flat_map(|own| own.plan(configuration, Disturbed { engine, probe }));
         let from_engine = from_engine.chain(disturbing);
         let from_engine = from_engine.chain(without_link(engine, configuration));
+        let from_engine = from_engine.chain(shared(engine, configuration));
         let objections_of_all = from_engine.chain(probe.plan(configuration, &target));
         for objection in objections_of_all.chain(secrets(experiment.recorded_form(configuration))) {
             if !objections.contains(&objection) {
@@ -209,6 +211,17 @@ fn without_link(engine: &dyn Engine, configuration: &Configuration) -> Vec<Inval
     let message = format!("no relay can be between a load and {name}; remove this setting");
     let given = configuration.below("network.");
     given.map(|(key, _)| Invalid::new(format!("network.{key}"), message.clone())).collect()
+}
+
+/// Returns an objection to load generators on a target that they cannot work on.
+fn shared(engine: &dyn Engine, configuration: &Configuration) -> Option<Invalid> {
+    configuration.get(GENERATORS)?;
+    let refusal = match engine.sharing() {
+        Some(sharing) => sharing.refusal(configuration)?,
+        None => "this engine runs in the process of the load; use a server by URL (target.url)",
+    };
+    let message = format!("load generators cannot work on this target: {refusal}");
+    Some(Invalid::new(GENERATORS.path(), message))
 }
 
 /// Settings and labels are in results, reports and the environment of hooks: what looks like a

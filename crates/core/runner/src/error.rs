@@ -12,6 +12,12 @@ use store::StoreError;
 /// Why a run could not begin or continue. Trials that fail are not errors but data.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
+    /// The experiment asks for load generators, and there are none.
+    #[error("{setting} needs load generators: start them with `steelbench run --agents N`")]
+    NoGenerators {
+        /// The setting that asks for them.
+        setting: &'static str,
+    },
     /// The results file cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -86,6 +92,7 @@ impl RunError {
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::Invalid(_)
+            | Self::NoGenerators { .. }
             | Self::NoVolume { .. }
             | Self::Throttle(_)
             | Self::Changed { .. }

@@ -2,7 +2,9 @@
 
 use crate::catalog::Registry;
 use crate::trial::Interrupt;
+use probe::load::Generators;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// How a run continues.
 pub struct Options {
@@ -26,6 +28,8 @@ pub struct Options {
     pub interrupt: Interrupt,
     /// Handling of manual steps.
     pub manual: Manual,
+    /// Load generators in other processes, if there are any.
+    pub generators: Option<Arc<dyn Generators>>,
 }
 
 /// Handling of manual steps.

@@ -21,6 +21,7 @@ use experiment::file::{
 };
 use experiment::{Configuration, Experiment, NamedFile, Plan, PlannedTrial, Setting};
 use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus, redacted};
+use probe::load::{GENERATORS, Generation};
 use probe::{SetUp, Target};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -39,6 +40,11 @@ pub fn run(
     announce: &mut (dyn FnMut(Event) + Send),
 ) -> Result<RunEnd, RunError> {
     validate(options.registry, experiment)?;
+    if options.generators.is_none()
+        && experiment.configurations.iter().any(|own| own.get(GENERATORS).is_some())
+    {
+        return Err(RunError::NoGenerators { setting: GENERATORS.path() });
+    }
     let session = begin(experiment, &options, announce)?;
     let runs = session.store.runs()?;
     let workdir = Workdir::for_results(options.registry, experiment, &options.results, &runs)?;
@@ -464,8 +470,19 @@ impl Runner<'_> {
         }
         let set_up = self.set_up.as_deref().filter(|_| !is_kept);
         let disturbances = self.options.registry.disturbances;
-        let trial =
-            Trial { configuration, engine, probe, disturbances, limit, seed, interrupt, set_up };
+        let generators = self.options.generators.as_deref();
+        let generation = generators.map_or(Generation::Here, Generation::Elsewhere);
+        let trial = Trial {
+            configuration,
+            engine,
+            probe,
+            disturbances,
+            limit,
+            seed,
+            interrupt,
+            generation,
+            set_up,
+        };
         let outcome = trial.run(kept, others, announce);
         // After a failure the next trial begins with nothing that the failure can have left.
         if !matches!(outcome, Outcome::Done(_)) {

@@ -5,6 +5,7 @@ use crate::reading::Reading;
 use engine::{Ability, Engine, EngineError, Instance};
 use experiment::Configuration;
 use observations::{Event, Observations, number};
+use probe::load::Generation;
 use probe::{Disturbance, Probe, ProbeError, SetUp, Target, TrialContext};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,6 +24,8 @@ pub struct Trial<'a> {
     pub limit: Limit,
     pub seed: u64,
     pub interrupt: &'a Interrupt,
+    /// The place where its load runs.
+    pub generation: Generation<'a>,
     /// The set-up to make first, unless the previous trial made it.
     pub set_up: Option<&'a dyn SetUp>,
 }
@@ -75,6 +78,7 @@ impl Trial<'_> {
         let announce = Mutex::new((announce, 0.0));
         let result = watched(limit, &cancel, self.interrupt, Some(instance.as_ref()), None, || {
             self.probe.run(&TrialContext {
+                generation: self.generation,
                 configuration: self.configuration,
                 instance: instance.as_ref(),
                 target: Target::for_engine(self.engine, self.configuration),

@@ -10,7 +10,7 @@ pub use nothing::Nothing;
 use engine::Tables;
 use engine::{
     Ability, Collected, ConnectionSet, Done, Engine, EngineError, Folders, Host, Instance, Session,
-    SetOfOne, WaitCollector, lock,
+    SetOfOne, Shared, Sharing, WaitCollector, lock,
 };
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
 use observations::{EngineVersion, TimeUse, Wait, WaitClass, WaitSource};
@@ -118,6 +118,25 @@ impl Engine for Null {
     fn host(&self, _: Folders) -> Box<dyn Host> {
         Box::new(Self)
     }
+
+    fn sharing(&self) -> Option<&dyn Sharing> {
+        Some(self)
+    }
+}
+
+impl Sharing for Null {
+    fn refusal(&self, _: &Configuration) -> Option<&'static str> {
+        None
+    }
+
+    fn attach(
+        &self,
+        configuration: &Configuration,
+        _: &str,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Instance>, EngineError> {
+        Self.prepare(configuration, 0, cancel)
+    }
 }
 
 impl Host for Null {
@@ -156,6 +175,27 @@ impl Instance for Scripted {
 
     fn tables(&self) -> Option<&dyn Tables> {
         Some(self)
+    }
+
+    fn shared(&self) -> Option<&dyn Shared> {
+        Some(self)
+    }
+}
+
+/// Each process has its own copy of the script; there is nothing else to share.
+impl Shared for Scripted {
+    fn attachment(&self) -> Result<String, EngineError> {
+        Ok(String::new())
+    }
+
+    fn sessions(&self) -> Vec<i64> {
+        Vec::new()
+    }
+
+    fn adopt(&self, _: &[i64]) {}
+
+    fn flush(&self) -> Result<(), EngineError> {
+        Ok(())
     }
 }
 

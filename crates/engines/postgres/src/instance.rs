@@ -1,6 +1,7 @@
 //! The schema of a trial on a server.
 
 use super::admin::{Admin, LOAD, SCHEMA};
+use super::attached::Attachment;
 use super::compression::Compression;
 use super::dialect::PostgresDialect;
 use super::is_local;
@@ -14,7 +15,7 @@ use super::{explain, failed_at, fill};
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use engine::{
     CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Explainer,
-    ObserveOptions, PlanRequest, Planned, ServerProcess, Tables, WaitCollector, lock,
+    ObserveOptions, PlanRequest, Planned, ServerProcess, Shared, Tables, WaitCollector, lock,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -38,10 +39,11 @@ pub struct PostgresSchema {
     common: Common<Self>,
     /// Holds the schema; its connection is that of administration.
     admin: Arc<Admin>,
-    /// How the load connects.
+    /// How the load connects, and the options among it that are the trial's.
     load: Config,
     /// The relay over which it does so, if any.
     _relay: Option<Relay>,
+    load_options: String,
     backends: Backends,
     /// Settings of the load's sessions that its work asks for.
     options: OnceLock<String>,
@@ -56,7 +58,9 @@ impl PostgresSchema {
         trial: &Trial<'_>,
     ) -> Result<ServerInstance<Self>, EngineError> {
         let Trial { configuration, cancel, .. } = *trial;
-        let load = load_config(&target, configuration).with_stop(cancel.stop());
+        let load_options = load_options(&target, configuration);
+        let load = target.config.clone().with_application_name(LOAD).with_options(&load_options);
+        let load = load.with_stop(cancel.stop());
         verify_session_settings(&load, &target.session_settings, cancel)?;
         let hz = configuration.get(OBSERVE_WAITS).then(|| configuration.get(SAMPLE_RATE));
         let admin = Arc::new(Admin::take_schema(&target.config, cancel)?);
@@ -67,6 +71,7 @@ impl PostgresSchema {
             common,
             load,
             _relay: relay,
+            load_options,
             backends: Backends::default(),
             options: OnceLock::new(),
             compression: Compression::from_configuration(configuration),
@@ -167,8 +172,8 @@ fn relayed(
     Ok((load.relayed_by(port), Some(relay)))
 }
 
-/// How the load connects: in our schema and with the settings that are left to sessions.
-fn load_config(target: &Target<PostgresProduct>, configuration: &Configuration) -> Config {
+/// Options of the load's sessions: our schema, and the settings that are left to sessions.
+fn load_options(target: &Target<PostgresProduct>, configuration: &Configuration) -> String {
     // Then what the role would see: scripts of the user may work on tables of the user.
     let mut options = format!("-c search_path={SCHEMA},\"$user\",public");
     if let Some(seconds) = configuration.get(STATEMENT_TIMEOUT) {
@@ -178,7 +183,7 @@ fn load_config(target: &Target<PostgresProduct>, configuration: &Configuration) 
     for (name, value) in &target.session_settings {
         let _ = write!(options, " -c {name}={}", escaped(value));
     }
-    target.config.clone().with_application_name(LOAD).with_options(&options)
+    options
 }
 
 /// A value among the options of a session: what separates them is its own.
@@ -265,6 +270,10 @@ impl Schema for PostgresSchema {
         let options = ObserveOptions { hz, ..ObserveOptions::default() };
         let (config, backends) = (self.common.target.config.clone(), self.backends.clone());
         Box::new(PostgresCollector::new(config, options, backends, self.common.cancel.clone()))
+    }
+
+    fn shared(&self) -> Option<&dyn Shared> {
+        Some(self)
     }
 
     fn put_back(&self, kept: &KeptTables) -> Result<(), EngineError> {
@@ -368,6 +377,30 @@ impl Explainer for PostgresSchema {
         let mut client = Client::connect(&self.load()).map_err(failed_at("connecting"))?;
         client.set_stop(self.common.cancel.stop(), Duration::ZERO);
         explain::plans(&mut client, asked)
+    }
+}
+
+impl Shared for PostgresSchema {
+    fn attachment(&self) -> Result<String, EngineError> {
+        let options = self.options.get().map_or("", String::as_str);
+        let options = format!("{} {options}", self.load_options);
+        Attachment::write(&self.load.database, options, self.common.statements()?)
+    }
+
+    fn sessions(&self) -> Vec<i64> {
+        lock(&self.backends).iter().copied().map(i64::from).collect()
+    }
+
+    fn adopt(&self, sessions: &[i64]) {
+        let sessions = sessions.iter().filter_map(|session| i32::try_from(*session).ok());
+        lock(&self.backends).extend(sessions);
+    }
+
+    fn flush(&self) -> Result<(), EngineError> {
+        if self.final_checkpoint {
+            self.admin.run("final checkpoint", "CHECKPOINT")?;
+        }
+        Ok(())
     }
 }
 

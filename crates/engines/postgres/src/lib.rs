@@ -19,6 +19,7 @@
 
 mod admin;
 mod altered;
+mod attached;
 mod backup_settings;
 mod backups;
 pub mod client;
@@ -159,6 +160,10 @@ impl Engine for Postgres {
 
     fn background(&self) -> Option<&'static engine::Background> {
         Some(&backup_settings::BACKGROUND)
+    }
+
+    fn sharing(&self) -> Option<&dyn engine::Sharing> {
+        Some(self)
     }
 
     fn optimizer(&self) -> Option<&'static engine::Optimizer> {

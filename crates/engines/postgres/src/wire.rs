@@ -4,6 +4,7 @@
 use super::said_by_server;
 use crate::client::ServerError;
 use engine::{Done, EngineError, Results};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use transport::Wire;
 use work::{Key, Parameter, Request, Statement};
 
 /// A statement, ready to be sent.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatementText {
     /// Its SQL.
     pub sql: String,

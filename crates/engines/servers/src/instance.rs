@@ -4,10 +4,7 @@ use crate::data_sets::KeptTables;
 use crate::host::{Target, Trial};
 use crate::pair::{Pair, Replicating};
 use crate::private::{Keeper, Server, Stop};
-use engine::{
-    BackgroundWork, CacheReport, CacheState, ConnectionSet, EngineError, Explainer, Instance,
-    Nodes, ServerProcess, Tables, WaitCollector, lock, open_files,
-};
+use engine::{BackgroundWork, CacheReport, CacheState, ConnectionSet, EngineError, Explainer, Instance, Nodes, ServerProcess, Shared, Tables, WaitCollector, lock, open_files};
 use experiment::Setting;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -35,6 +32,10 @@ pub trait Schema: Tables + Explainer + ServerProcess + Send + Sync + Sized + 'st
     /// Returns bytes allocated outside of the directories of the server.
     fn bytes_elsewhere(&self) -> Option<u64> {
         Some(0)
+    }
+    /// Returns the seam for load generators in other processes.
+    fn shared(&self) -> Option<&dyn Shared> {
+        None
     }
     /// Puts the tables of a data set back to where no trial works on them.
     fn put_back(&self, kept: &KeptTables) -> Result<(), EngineError>;
@@ -229,6 +230,8 @@ impl<S: Schema> Instance for ServerInstance<S> {
 
     fn nodes(&self) -> Option<&dyn Nodes> {
         Some(self.schema.common().pair.as_ref()?)
+    fn shared(&self) -> Option<&dyn Shared> {
+        self.schema.shared()
     }
 }
 

@@ -46,6 +46,7 @@ fn try_run(configuration: &Configuration, overwrite: Vec<PathBuf>) -> Result<Obs
     let instance = host.prepare(configuration, 1, &cancel).unwrap();
     let result = DiskProbe.run(&TrialContext {
         disturbances: &[],
+        generation: probe::load::Generation::Here,
         configuration,
         instance: instance.as_ref(),
         target: Target::for_engine(&Files, configuration),

@@ -6,7 +6,8 @@ use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Example, Invalid, Kind, choice, settings};
 use observations::Observations;
 use probe::load::{
-    CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, drive,
+    CONNECTIONS, DURATION, GENERATORS, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload,
+    drive,
 };
 use probe::{Probe, ProbeError, Target, TrialContext};
 use work::{Operation, Parameter, Placement, Request, Statement, Table, Work};
@@ -54,7 +55,7 @@ choice! {
 
 settings! {
     const SETTINGS = [
-        CONNECTIONS, THREADS, DURATION.with_example(Example::OfKind), WARMUP, RATE,
+        CONNECTIONS, THREADS, GENERATORS, DURATION.with_example(Example::OfKind), WARMUP, RATE,
     ];
     /// Clustering key of the rows: random (version 4 UUID) or sequential (each one larger than all
     /// before).
@@ -141,7 +142,7 @@ impl Probe for Insert {
         };
         let initial_rows = configuration.get(INITIAL_ROWS);
         context.instance.create(work(configuration))?;
-        if initial_rows > 0 {
+        if initial_rows > 0 && !context.is_part() {
             // Keys of their own: those of a connection that the load does not have.
             let seed = context.seed ^ u64::from(plan.connections).rotate_left(32);
             load_initial_rows(context, keys(seed, 0, 1), initial_rows)?;

@@ -64,6 +64,7 @@ fn trial(
     );
     Insert.run(&TrialContext {
         disturbances: &[],
+        generation: probe::load::Generation::Here,
         storage: &[],
         configuration,
         instance,

@@ -43,6 +43,8 @@ pub struct Mix {
     pub(super) client_id: Option<Slot>,
     pub(super) seed: u64,
     pub(super) shared: Shared,
+    /// True if connections share keys or counters: all of them have to be in one process.
+    pub(super) shares_state: bool,
     statements: Vec<UserStatement>,
 }
 
@@ -101,7 +103,11 @@ impl Mix {
         let client_id = initial[client_id].is_none().then_some(client_id);
         let counters = names.counters().iter().map(|_| Counter::default()).collect();
         let shared = Shared { counters, ..Shared::default() };
-        Ok(Self { scripts, names, initial, client_id, seed: presets.seed, shared, statements })
+        let takes_keys = ["new_key", "latest_key"];
+        let shares_state = !shared.counters.is_empty()
+            || sources.iter().any(|own| takes_keys.iter().any(|name| own.text.contains(name)));
+        let seed = presets.seed;
+        Ok(Self { scripts, names, initial, client_id, seed, shared, shares_state, statements })
     }
 
     /// The statements to prepare on each connection; requests name them by their position.

@@ -14,7 +14,7 @@ use experiment::{
     Configuration, Declaration, ExampleLevels, Invalid, Kind, Value, choice, settings,
 };
 use observations::{Observations, Response, ScriptStatement, redacted};
-use probe::load::{CONNECTIONS, DURATION, LATENCY_LIMIT, RATE, THREADS, WARMUP};
+use probe::load::{CONNECTIONS, DURATION, GENERATORS, LATENCY_LIMIT, RATE, THREADS, WARMUP};
 use probe::load::{LoadPlan, drive};
 use probe::{Probe, ProbeError, Target, TrialContext, WrittenStatement};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use work::{Fill, Operation, Work};
 pub struct ScriptProbe;
 
 settings! {
-    const SETTINGS = [CONNECTIONS, THREADS, DURATION, WARMUP, RATE, LATENCY_LIMIT, SQL, EQUALS];
+    const SETTINGS = [CONNECTIONS, THREADS, GENERATORS, DURATION, WARMUP, RATE, LATENCY_LIMIT, SQL, EQUALS];
     /// Script (or list of scripts) in pgbench's language; a weight can follow: "mine.sql@3".
     /// Relative paths start at the folder of the experiment file.
     pub SCRIPT: Vec<String> = "workload.script", Kind::TextList;
@@ -137,6 +137,12 @@ impl Probe for ScriptProbe {
             invalid.push(Invalid::new(PROBE.path(), message));
         }
         invalid.extend(mix(configuration, 0).and_then(|mix| own_checks(configuration, &mix)).err());
+        if configuration.get(GENERATORS).is_some()
+            && mix(configuration, 0).is_ok_and(|mix| mix.shares_state)
+        {
+            let message = "new_key, latest_key and counters need all connections in one process";
+            invalid.push(Invalid::new(GENERATORS.path(), message));
+        }
         invalid
     }
 
@@ -157,7 +163,9 @@ impl Probe for ScriptProbe {
         }
         context.instance.create(work)?;
         let mut checks = own_checks(configuration, &mix)?;
-        checks.iter_mut().try_for_each(|check| check.begin(context))?;
+        if !context.is_part() {
+            checks.iter_mut().try_for_each(|check| check.begin(context))?;
+        }
         let plan = LoadPlan {
             kinds: mix.names().map(str::to_owned).collect(),
             statements: mix.sources().map(recorded).collect(),

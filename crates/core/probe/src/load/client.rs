@@ -1,7 +1,7 @@
 //! The life of a load thread: connect, warm up, go, run transactions, flush, report.
 
 use super::outcome::{ClientReport, Finished};
-use super::plan::{Arrivals, LoadPlan, Started, Step, Turns, Workload};
+use super::plan::{Arrivals, LoadPlan, OwnPart, Started, Step, Workload};
 use crate::{ProbeError, TrialContext, data};
 use conductor::Stage;
 use engine::{Ability, Answer, ConnectionSet, EngineError};
@@ -10,7 +10,6 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use work::{Request, Statement};
 
@@ -86,6 +85,7 @@ pub struct Client<'a, W> {
     context: &'a TrialContext<'a>,
     stage: &'a Stage<'a>,
     plan: &'a LoadPlan,
+    own: &'a OwnPart,
     /// Number of its first connection.
     first: u32,
     connection_set: Box<dyn ConnectionSet>,
@@ -110,15 +110,15 @@ pub struct Client<'a, W> {
 }
 
 impl<'a, W: Workload> Client<'a, W> {
-    /// Runs one of `threads` threads; returns its report and its connections, still open.
+    /// Runs one of the threads; returns its report and its connections, still open.
     pub fn work(
         context: &'a TrialContext<'a>,
         plan: &'a LoadPlan,
         (stage, clock): (&'a Stage<'a>, &Clock),
-        (threads, turns): (u32, &'a Turns),
+        own: &'a OwnPart,
         workload: impl Fn(u32) -> W,
     ) -> Result<Finished, ProbeError> {
-        let connections = share(plan.connections, stage.lane as u32, threads);
+        let connections = own.of_thread(stage.lane as u32);
         let before_ns = clock.now_ns();
         let mut connection_set = context.instance.connect(connections.len() as u32)?;
         for index in 0..connections.len() {
@@ -127,14 +127,16 @@ impl<'a, W: Workload> Client<'a, W> {
             }
         }
         let connect_ns = clock.now_ns() - before_ns;
+        let first = connections.start;
         // Scripted sessions have a clock each; real ones share one, so that their times compare.
-        let own = connection_set.clock();
-        let clock = if own.is_virtual() { own } else { clock.clone() };
+        let scripted = connection_set.clock();
+        let clock = if scripted.is_virtual() { scripted } else { clock.clone() };
         let mut client = Self {
             context,
             stage,
             plan,
-            first: connections.start,
+            own,
+            first,
             connection_set,
             lanes: connections.map(|connection| Lane::new(workload(connection))).collect(),
             arrivals: None,
@@ -146,25 +148,25 @@ impl<'a, W: Workload> Client<'a, W> {
             clock,
             thread: ThreadClock::of_this_thread(),
             report: ClientReport::default(),
-            random: Xoshiro256PlusPlus::seed_from_u64(plan.seed ^ stage.lane as u64),
+            random: Xoshiro256PlusPlus::seed_from_u64(plan.seed ^ u64::from(first)),
         };
         stage.together()?; // connected
-        client.warm_up(turns)?;
+        client.warm_up()?;
         let before_go = client.thread.usage();
         stage.together()?; // go
-        client.measure(before_go, turns)?;
+        client.measure(before_go)?;
         let waited_from = client.thread.read();
         stage.together()?; // everybody's transactions are done
-        client.flush(waited_from, threads)?;
+        client.flush(waited_from, own.threads)?;
         client.report.connect_ns = connect_ns;
         Ok((client.report, client.connection_set))
     }
 
     /// Runs transactions for the warm-up time; nothing of it is measured but the series.
-    fn warm_up(&mut self, turns: &'a Turns) -> Result<(), ProbeError> {
+    fn warm_up(&mut self) -> Result<(), ProbeError> {
         self.report = ClientReport::with_room(0, self.plan);
         // Not the starts that are measured.
-        self.arrivals = self.arrivals(!self.plan.seed, &turns.warmup);
+        self.arrivals = self.arrivals(!self.plan.seed, &self.own.turns.warmup);
         self.go_ns = self.clock.now_ns();
         self.deadline_ns = (self.plan.warmup_s * 1e9) as u64;
         self.run()?;
@@ -176,7 +178,7 @@ impl<'a, W: Workload> Client<'a, W> {
     }
 
     /// The measurement, from "go" (after the barrier) until these connections' work is done.
-    fn measure(&mut self, before_go: ThreadUse, turns: &'a Turns) -> Result<(), ProbeError> {
+    fn measure(&mut self, before_go: ThreadUse) -> Result<(), ProbeError> {
         if let Some(latency) = &self.report.latency {
             self.stage.live().latencies.get_or_init(|| vec![latency.reader()]);
         }
@@ -185,7 +187,7 @@ impl<'a, W: Workload> Client<'a, W> {
             (lane.left, lane.free_ns) = (self.plan.share(connection), 0);
             lane.workload.begin();
         }
-        self.arrivals = self.arrivals(self.plan.seed, &turns.measurement);
+        self.arrivals = self.arrivals(self.plan.seed, &self.own.turns.measurement);
         self.measuring = true;
         self.deadline_ns = self.plan.duration_s.map_or(u64::MAX, |seconds| (seconds * 1e9) as u64);
         self.go_ns = self.clock.now_ns();
@@ -199,8 +201,12 @@ impl<'a, W: Workload> Client<'a, W> {
 
     fn arrivals(&self, seed: u64, taken: &'a AtomicU64) -> Option<Arrivals<'a>> {
         let arrivals = Arrivals::new(self.plan.rate?, seed, taken);
-        let is_scripted = self.clock.is_virtual();
-        Some(if is_scripted { arrivals.dealt(self.first, self.plan.connections) } else { arrivals })
+        let connections = self.plan.connections;
+        Some(if self.clock.is_virtual() {
+            arrivals.dealt(self.first, connections)
+        } else {
+            arrivals.part(self.own.connections.clone(), connections)
+        })
     }
 
     /// Runs transactions until every connection is done.
@@ -476,12 +482,6 @@ fn pause_ns(tries: u64, random: &mut Xoshiro256PlusPlus) -> u64 {
     let Some(doublings) = tries.checked_sub(TRIES_AT_ONCE + 1) else { return 0 };
     let most_ns = (PAUSE_NS << doublings.min(16)).min(PAUSE_NS_MAX);
     random.random_range(most_ns / 2..=most_ns)
-}
-
-/// The connections of thread `index`, divided evenly; the first threads take the remainder.
-fn share(connections: u32, index: u32, threads: u32) -> Range<u32> {
-    let start = |index: u32| index * (connections / threads) + index.min(connections % threads);
-    start(index)..start(index + 1)
 }
 
 #[cfg(test)]

@@ -2,32 +2,44 @@
 //!
 //! - `plan`: what a load is, the transactions of a connection, and when they are meant to start
 //! - `client`: what one thread does with its connections
-//! - `outcome`: what a thread records, and what all threads saw
+//! - `outcome`: what a thread records, and the observations of a load
+//! - `record`: the sum of what threads recorded, in one process or in several
+//! - `generators`: the seam by which a load runs in other processes
 
 mod client;
+mod generators;
 mod outcome;
 mod plan;
+mod record;
 
 use crate::disturbance::{Announcing, Beside};
 use crate::measure::{Subject, measure};
 use crate::{ProbeError, TrialContext};
 use client::Client;
-use conductor::{Lanes, conduct};
-use engine::EngineUse;
+use conductor::{Director, Lanes, conduct};
+use engine::{Ability, EngineUse};
+pub use generators::{
+    CLOCK_UNCERTAINTY, GENERATOR_CPU, GENERATOR_P99, GENERATOR_RATE, GENERATOR_RUN_QUEUE,
+    GENERATOR_START, GENERATOR_STEAL, Generated, Generation, Generators, Part, PartRecord,
+    START_SKEW, SharedLoad,
+};
 use observations::{Observations, Response};
 use observe::Clock;
+use outcome::Finished;
 pub use outcome::{SKIPPED, Timed, add_intervals};
-use plan::Turns;
+use plan::OwnPart;
 pub use plan::{
-    CONNECTIONS, DURATION, LATENCY_LIMIT, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload,
-    no_time_limit, no_warmup_of_cold,
+    CONNECTIONS, DURATION, GENERATORS, LATENCY_LIMIT, LoadPlan, RATE, Started, Step, THREADS,
+    WARMUP, Workload, no_time_limit, no_warmup_of_cold,
 };
+pub use record::LoadRecord;
 use std::time::Duration;
 
 /// Runs a load and returns what was seen. `workload` makes the transactions of a connection.
 ///
 /// # Errors
-/// The first error of any connection; the others stop then.
+/// The first error of any connection; the others stop then. Of a part of a load that another
+/// process conducts: [`ProbeError::Delivered`] once that process has the record.
 pub fn drive<W: Workload>(
     context: &TrialContext<'_>,
     plan: &LoadPlan,
@@ -45,38 +57,61 @@ pub fn drive_counting<W: Workload>(
     plan: &LoadPlan,
     workload: impl Fn(u32) -> W + Sync,
 ) -> Result<(Observations, EngineUse), ProbeError> {
-    let embedded = context.target.abilities.contains(&engine::Ability::Embedded);
-    let threads = if embedded { plan.connections } else { plan.threads.clamp(1, plan.connections) };
-    let lanes = Lanes {
-        number: threads as usize,
-        name: "load",
-        warmup: Duration::from_secs_f64(plan.warmup_s),
-    };
-    let clock = Clock::monotonic();
-    let subject = Subject {
+    match (context.generation, generators::count(context)) {
+        (Generation::Part(part), _) => {
+            return Err(generators::generate_part(context, plan, part, workload));
+        }
+        (Generation::Elsewhere(others), Some(count)) => {
+            return generators::lead(context, plan, others, count);
+        }
+        _ => {}
+    }
+    let (own, clock) = (OwnPart::of_several(context, plan, 0, 1), Clock::monotonic());
+    let mut beside = Beside::prepare(context, &clock)?;
+    let plan = &LoadPlan { records_each: !beside.is_empty(), ..plan.clone() };
+    let (finished, surroundings) = beside.run(|load_clock| {
+        measure(context, subject(context, plan), |director| {
+            let director = &mut Announcing { inner: director, clock: load_clock };
+            conducted(context, plan, &own, &clock, director, &workload)
+        })
+    })?;
+    let used = surroundings.engine_use();
+    let reports: Vec<_> = finished.iter().map(|(report, _)| report).collect();
+    let embedded = context.target.abilities.contains(&Ability::Embedded);
+    let record = LoadRecord::from_reports(&reports);
+    let mut observations = outcome::add_up(plan, &record, surroundings, embedded);
+    if let Some(space_bytes) = context.instance.space_bytes() {
+        observations.responses.push(Response::lower("space", "MB", space_bytes as f64 / 1e6));
+    }
+    beside.finish(outcome::each(&finished), &mut observations)?;
+    Ok((observations, used))
+}
+
+/// The load as the subject of a measurement.
+fn subject<'a>(context: &TrialContext<'a>, plan: &LoadPlan) -> Subject<'a> {
+    Subject {
         // Devices are watched where the target's files can be seen.
         storage: context.instance.space_bytes().map_or(&[], |_| context.storage),
         units: plan.units,
         duration_s: plan.duration_s,
         rate_unit: plan.rate_unit,
         rate_scale: 1.0,
-    };
-    let turns = Turns::default();
-    let mut beside = Beside::prepare(context, &clock)?;
-    let plan = &LoadPlan { records_each: !beside.is_empty(), ..plan.clone() };
-    let (finished, surroundings) = beside.run(|load_clock| {
-        measure(context, subject, |director| {
-            let director = &mut Announcing { inner: director, clock: load_clock };
-            conduct(lanes, director, |stage| {
-                Client::work(context, plan, (stage, &clock), (threads, &turns), &workload)
-            })
-        })
-    })?;
-    let used = surroundings.engine_use();
-    let mut observations = outcome::add_up(plan, &finished, surroundings, embedded);
-    if let Some(space_bytes) = context.instance.space_bytes() {
-        observations.responses.push(Response::lower("space", "MB", space_bytes as f64 / 1e6));
     }
-    beside.finish(outcome::each(&finished), &mut observations)?;
-    Ok((observations, used))
+}
+
+/// Runs the threads of this process's part of a load.
+fn conducted<W: Workload>(
+    context: &TrialContext<'_>,
+    plan: &LoadPlan,
+    own: &OwnPart,
+    clock: &Clock,
+    director: &mut dyn Director,
+    workload: impl Fn(u32) -> W + Sync,
+) -> Result<Vec<Finished>, ProbeError> {
+    let lanes = Lanes {
+        number: own.threads as usize,
+        name: "load",
+        warmup: Duration::from_secs_f64(plan.warmup_s),
+    };
+    conduct(lanes, director, |stage| Client::work(context, plan, (stage, clock), own, &workload))
 }

@@ -1,14 +1,16 @@
 //! Records of a load's threads, and their sum.
 
 use super::plan::{LoadPlan, Started, TRANSACTION};
+use super::record::LoadRecord;
 use crate::measure::{Surroundings, seconds};
-use conductor::{Reader, Recorder};
+use conductor::Recorder;
 use engine::ConnectionSet;
 use observations::{
     Amounts, Fact, FactName, Histogram, INITIAL_CONNECTION_TIME, Latency, LoadHealth, Observations,
     Response, ScriptStatement, Series, Wait, WaitClass, Work, add_by_interval,
 };
 use observe::{ThreadTimes, ThreadUse};
+use serde::{Deserialize, Serialize};
 
 /// Transactions that an open loop did not begin because of the latency limit.
 pub const SKIPPED: FactName = FactName::new("skipped", "transactions");
@@ -86,7 +88,7 @@ pub struct Timed {
 const EACH_MAX: f64 = 4e6;
 
 /// How a statement fared on the connections of one thread.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatementTimes {
     count: u64,
     sum_ns: u64,
@@ -108,6 +110,18 @@ impl StatementTimes {
     /// It ended its transaction, which is tried again or given up.
     pub fn failed(&mut self, again: bool) {
         *(if again { &mut self.retries } else { &mut self.failures }) += 1;
+    }
+
+    /// The sum with another thread's.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            count: self.count.saturating_add(other.count),
+            sum_ns: self.sum_ns.saturating_add(other.sum_ns),
+            ns_max: self.ns_max.max(other.ns_max),
+            failures: self.failures.saturating_add(other.failures),
+            retries: self.retries.saturating_add(other.retries),
+        }
     }
 }
 
@@ -192,10 +206,13 @@ impl ClientReport {
 }
 
 /// Time that a thread waited on the client's side.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientWait {
+    /// Number of waits.
     pub count: u64,
+    /// Nanoseconds suspended.
     pub resource_ns: u64,
+    /// Nanoseconds ready to run, waiting for a processor.
     pub signal_ns: u64,
 }
 
@@ -205,6 +222,16 @@ impl ClientWait {
         self.count += 1;
         self.resource_ns += wall_ns.saturating_sub(used.cpu_ns + used.run_delay_ns);
         self.signal_ns += used.run_delay_ns.min(wall_ns);
+    }
+
+    /// The sum with another thread's.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            count: self.count.saturating_add(other.count),
+            resource_ns: self.resource_ns.saturating_add(other.resource_ns),
+            signal_ns: self.signal_ns.saturating_add(other.signal_ns),
+        }
     }
 }
 
@@ -224,82 +251,61 @@ pub fn each(finished: &[Finished]) -> Vec<Timed> {
 /// The observations of a load.
 pub fn add_up(
     plan: &LoadPlan,
-    finished: &[Finished],
+    record: &LoadRecord,
     surroundings: Surroundings,
     embedded: bool,
 ) -> Observations {
-    let reports: Vec<&ClientReport> = finished.iter().map(|(report, _)| report).collect();
-    let start_ns = reports.iter().map(|report| report.start_ns).min().unwrap_or(0);
-    let end_ns = reports.iter().map(|report| report.end_ns).max().unwrap_or(0);
-    let done_ns = reports.iter().map(|report| report.done_ns).max().unwrap_or(0);
-    let elapsed_s = seconds(end_ns - start_ns);
-    let lanes = reports.iter().map(|report| report.used);
-    let waits = if embedded { client_waits(&reports, end_ns) } else { Vec::new() };
+    let elapsed_s = seconds(record.end_ns.saturating_sub(record.start_ns));
+    let waits = if embedded { client_waits(record) } else { Vec::new() };
+    let lanes = record.threads.iter().copied();
     let around = surroundings.observations(elapsed_s, plan.connections, lanes, waits);
-    let total = |part: fn(&ClientReport) -> u64| reports.iter().map(|report| part(report)).sum();
-    let largest = |part: fn(&ClientReport) -> u64| {
-        reports.iter().map(|report| part(report)).max().unwrap_or(0)
-    };
     let work = Work {
         unit: plan.unit.into(),
-        amount: total(|report| report.units),
-        transactions: total(|report| report.transactions),
-        errors: total(|report| report.errors),
-        retries: total(|report| report.retries),
+        amount: record.units,
+        transactions: record.transactions,
+        errors: record.errors,
+        retries: record.retries,
     };
-    let latency = merge(reports.iter().filter_map(|report| report.latency.as_ref()));
-    let service = if plan.intends {
-        merge(reports.iter().filter_map(|report| report.service.as_ref()))
-    } else {
-        latency.clone()
-    };
-    let flush_s = seconds(end_ns - done_ns.min(end_ns));
-    let mut responses = responses(plan, elapsed_s, flush_s, &work, [&latency, &service]);
+    let latency = &record.latency;
+    let service = if plan.intends { &record.service } else { latency };
+    let flush_s = seconds(record.end_ns - record.done_ns.min(record.end_ns));
+    let mut responses = responses(plan, elapsed_s, flush_s, &work, [latency, service]);
     if !embedded {
-        let cpu_us = total(|report| report.used.times.cpu_ns) as f64 / 1e3;
+        let cpu_ns: u64 = record.threads.iter().map(|thread| thread.times.cpu_ns).sum();
         let transactions =
             Some(work.transactions as f64).filter(|transactions| *transactions > 0.0);
         responses.extend(
-            transactions.map(|n| Response::lower("client_cpu", "us/transaction", cpu_us / n)),
+            transactions
+                .map(|n| Response::lower("client_cpu", "us/transaction", cpu_ns as f64 / 1e3 / n)),
         );
     }
-    let (over, skipped) = (total(|report| report.over_limit), total(|report| report.skipped));
+    let (over, skipped) = (record.over_limit, record.skipped);
     let mut facts = limited(plan, &mut responses, &work, [over, skipped]);
     if !plan.statements.is_empty() {
-        let value = largest(|report| report.connect_ns) as f64 / 1e6;
-        facts.push(INITIAL_CONNECTION_TIME.record(value));
+        facts.push(INITIAL_CONNECTION_TIME.record(record.connect_ns_max as f64 / 1e6));
     }
-    let generator_s = seconds(total(|report| report.generator_ns));
+    let generator_s = seconds(record.generator_ns);
     let session_s = around.time.session_s;
     let load = LoadHealth {
         client_share: if session_s > 0.0 { generator_s / session_s } else { 0.0 },
-        sends_intended: total(|report| report.sends_intended) + skipped,
-        sends_missed: total(|report| report.sends_missed),
-        send_delay_us_max: largest(|report| report.send_delay_ns_max) / 1000,
-        sends_late: plan.rate.map(|_| total(|report| report.sends_late) + skipped),
-        schedule_s: plan.rate.map(|_| seconds(largest(|report| report.intended_ns_max))),
-        free_until_s: plan.rate.map(|_| seconds(largest(|report| report.free_until_ns))),
+        sends_intended: record.sends_intended + skipped,
+        sends_missed: record.sends_missed,
+        send_delay_us_max: record.send_delay_ns_max / 1000,
+        sends_late: plan.rate.map(|_| record.sends_late + skipped),
+        schedule_s: plan.rate.map(|_| seconds(record.intended_ns_max)),
+        free_until_s: plan.rate.map(|_| seconds(record.free_until_ns)),
         ..around.load
     };
     Observations {
         responses,
         facts,
         work,
-        statements: statements(plan, &reports),
-        latencies: if plan.latencies {
-            latencies(plan, &reports, [latency, service])
-        } else {
-            Vec::new()
-        },
-        series: vec![throughput(plan, &reports, elapsed_s)],
+        statements: statements(plan, record),
+        latencies: if plan.latencies { latencies(plan, record, service) } else { Vec::new() },
+        series: vec![throughput(plan, record, elapsed_s)],
         load,
         ..around
     }
-}
-
-fn merge<'a>(recorders: impl Iterator<Item = &'a Recorder>) -> Histogram {
-    let readers: Vec<Reader> = recorders.map(Recorder::reader).collect();
-    Reader::sum(&readers)
 }
 
 /// First comes what configurations are compared on. The time where the amount of work is fixed, and
@@ -374,62 +380,41 @@ fn limited(
 }
 
 /// The statements of the plan, with what all threads recorded of them.
-fn statements(plan: &LoadPlan, reports: &[&ClientReport]) -> Vec<ScriptStatement> {
-    let recorded = plan.statements.iter().enumerate().filter(|_| plan.latencies);
+fn statements(plan: &LoadPlan, record: &LoadRecord) -> Vec<ScriptStatement> {
+    let recorded = plan.statements.iter().zip(&record.statements).filter(|_| plan.latencies);
     recorded
-        .map(|(at, statement)| {
-            let times = || reports.iter().filter_map(move |report| report.statements.get(at));
-            let sum = |part: fn(&StatementTimes) -> u64| times().map(part).sum();
-            ScriptStatement {
-                count: sum(|own| own.count),
-                wall_s: seconds(sum(|own| own.sum_ns)),
-                wall_s_max: seconds(times().map(|own| own.ns_max).max().unwrap_or(0)),
-                failures: sum(|own| own.failures),
-                retries: sum(|own| own.retries),
-                ..statement.clone()
-            }
+        .map(|(statement, times)| ScriptStatement {
+            count: times.count,
+            wall_s: seconds(times.sum_ns),
+            wall_s_max: seconds(times.ns_max),
+            failures: times.failures,
+            retries: times.retries,
+            ..statement.clone()
         })
         .collect()
 }
 
 /// Latency of all transactions, their service time, and the latency of each kind of them.
-fn latencies(
-    plan: &LoadPlan,
-    reports: &[&ClientReport],
-    [latency, service]: [Histogram; 2],
-) -> Vec<Latency> {
+fn latencies(plan: &LoadPlan, record: &LoadRecord, service: &Histogram) -> Vec<Latency> {
     let mut latencies = vec![
-        Latency { name: plan.timed.into(), histogram: latency },
-        Latency { name: "service".into(), histogram: service },
+        Latency { name: plan.timed.into(), histogram: record.latency.clone() },
+        Latency { name: "service".into(), histogram: service.clone() },
     ];
-    for (kind, name) in plan.kinds.iter().enumerate().filter(|_| plan.kinds.len() > 1) {
-        let of_kind = reports.iter().filter_map(|report| report.latency_by_kind.get(kind));
-        latencies
-            .push(Latency { name: format!("{}: {name}", plan.timed), histogram: merge(of_kind) });
-    }
+    let kinds = plan.kinds.iter().zip(&record.latency_by_kind);
+    latencies.extend(kinds.map(|(name, histogram)| Latency {
+        name: format!("{}: {name}", plan.timed),
+        histogram: histogram.clone(),
+    }));
     latencies
 }
 
 /// Waits on the client's side: for the next arrival, before another try of a failed transaction,
 /// and for connections that are not done yet.
-fn client_waits(reports: &[&ClientReport], end_ns: u64) -> Vec<Wait> {
-    let sum = |part: fn(&ClientReport) -> ClientWait| {
-        reports.iter().map(|report| part(report)).fold(ClientWait::default(), |sum, wait| {
-            ClientWait {
-                count: sum.count + wait.count,
-                resource_ns: sum.resource_ns + wait.resource_ns,
-                signal_ns: sum.signal_ns + wait.signal_ns,
-            }
-        })
-    };
-    let arrival = sum(|report| report.arrival);
-    let pauses = sum(|report| report.pauses);
-    let mut others = sum(|report| report.others);
-    others.resource_ns += reports.iter().map(|report| end_ns - report.end_ns).sum::<u64>();
+fn client_waits(record: &LoadRecord) -> Vec<Wait> {
     [
-        ("ARRIVAL", WaitClass::Client, arrival),
-        ("RETRY_PAUSE", WaitClass::Lock, pauses),
-        ("CONNECTION_DONE", WaitClass::Client, others),
+        ("ARRIVAL", WaitClass::Client, record.arrival),
+        ("RETRY_PAUSE", WaitClass::Lock, record.pauses),
+        ("CONNECTION_DONE", WaitClass::Client, record.others),
     ]
     .into_iter()
     .filter_map(|(name, class, wait)| {
@@ -440,15 +425,12 @@ fn client_waits(reports: &[&ClientReport], end_ns: u64) -> Vec<Wait> {
 }
 
 /// Units a second in each interval: warm-up before second 0, then the measurement.
-fn throughput(plan: &LoadPlan, reports: &[&ClientReport], elapsed_s: f64) -> Series {
-    let warmup =
-        add_intervals(reports.iter().map(|report| report.warmup_units_by_interval.as_slice()));
-    let measured = add_intervals(reports.iter().map(|report| report.units_by_interval.as_slice()));
+fn throughput(plan: &LoadPlan, record: &LoadRecord, elapsed_s: f64) -> Series {
     Series::of_amounts(
         ("throughput", plan.rate_unit, 1.0),
         plan.interval_s,
-        Amounts { by_interval: &warmup, covered_s: plan.warmup_s },
-        Amounts { by_interval: &measured, covered_s: elapsed_s },
+        Amounts { by_interval: &record.warmup_units_by_interval, covered_s: plan.warmup_s },
+        Amounts { by_interval: &record.units_by_interval, covered_s: elapsed_s },
     )
 }
 

@@ -7,6 +7,7 @@ use experiment::{Configuration, Invalid, Kind, Setting, settings};
 use observations::ScriptStatement;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use work::Request;
@@ -17,6 +18,10 @@ settings! {
         "workload.connections", Kind::Count { min: 1, max: 4096 }, "16" => Concurrency;
     /// Threads of the load generator, which drive the connections to a server.
     pub THREADS: u32 = "workload.threads", Kind::Count { min: 1, max: 1024 }, "1" => Concurrency;
+    /// Load generators: processes that share the connections, the rate and the keys of the load, on
+    /// a server by URL; `run --agents` starts them. `workload.threads` is the number in each of
+    /// them. Default: the load runs in the process of Steelbench.
+    pub GENERATORS: Option<u32> = "workload.generators", Kind::Count { min: 1, max: 256 };
     /// The load runs for this long before the measurement.
     pub WARMUP: f64 = "workload.warmup", Kind::Duration, "0" => Measurement;
     /// Open loop: transactions per second of all connections, at random (Poisson) times that are
@@ -136,7 +141,13 @@ impl LoadPlan {
             _ => None,
         };
         let amount = amount.map(|(path, message)| Invalid::new(path, message));
-        amount.into_iter().chain(no_warmup_of_cold(configuration, target, WARMUP)).collect()
+        let few = configuration.get(GENERATORS).filter(|own| *own > configuration.get(CONNECTIONS));
+        let few = few.map(|own| {
+            let message = format!("more than the connections, which {own} generators share");
+            Invalid::new(GENERATORS.path(), message)
+        });
+        let cold = no_warmup_of_cold(configuration, target, WARMUP);
+        amount.into_iter().chain(few).chain(cold).collect()
     }
 
     /// Units of work that a connection does at most: divided evenly, the first ones take the
@@ -257,8 +268,12 @@ pub enum Step<'a> {
 pub struct Arrivals<'a> {
     /// Mean distance in nanoseconds.
     mean_ns: f64,
-    /// Starts that threads have taken.
+    /// Starts that threads of this process have taken.
     taken: &'a AtomicU64,
+    /// Which of all starts these are: those of this process's connections, if all connections took
+    /// them alternately.
+    own: Range<u32>,
+    connections: u32,
     /// Of scripted clocks, which no counter can put in order: the next start of this thread and
     /// the distance of its starts.
     dealt: Option<(u64, u64)>,
@@ -266,6 +281,40 @@ pub struct Arrivals<'a> {
     drawn: u64,
     last_ns: f64,
     random: Xoshiro256PlusPlus,
+}
+
+/// The part of a load that this process runs.
+#[derive(Debug)]
+pub struct OwnPart {
+    /// Its connections among all.
+    pub connections: Range<u32>,
+    /// Its threads.
+    pub threads: u32,
+    /// Starts that it has taken.
+    pub turns: Turns,
+}
+
+impl OwnPart {
+    /// One of several parts, by its position from 0.
+    pub fn of_several(context: &TrialContext<'_>, plan: &LoadPlan, index: u32, parts: u32) -> Self {
+        let connections = share(plan.connections, index, parts);
+        let count = connections.len() as u32;
+        let embedded = context.target.abilities.contains(&Ability::Embedded);
+        let threads = if embedded { count } else { plan.threads.clamp(1, count.max(1)) };
+        Self { connections, threads, turns: Turns::default() }
+    }
+
+    /// The connections of one of its threads.
+    pub fn of_thread(&self, index: u32) -> Range<u32> {
+        let own = share(self.connections.len() as u32, index, self.threads);
+        self.connections.start + own.start..self.connections.start + own.end
+    }
+}
+
+/// The connections of part `index`, divided evenly; the first parts take the remainder.
+pub fn share(connections: u32, index: u32, parts: u32) -> Range<u32> {
+    let start = |index: u32| index * (connections / parts) + index.min(connections % parts);
+    start(index)..start(index + 1)
 }
 
 /// The number of starts that the threads of a load have taken.
@@ -279,7 +328,14 @@ impl<'a> Arrivals<'a> {
     /// A total rate.
     pub fn new(rate: f64, seed: u64, taken: &'a AtomicU64) -> Self {
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        Self { mean_ns: 1e9 / rate, taken, dealt: None, drawn: 0, last_ns: 0.0, random }
+        let (mean_ns, dealt, drawn, last_ns) = (1e9 / rate, None, 0, 0.0);
+        Self { mean_ns, taken, own: 0..1, connections: 1, dealt, drawn, last_ns, random }
+    }
+
+    /// Takes the starts of these connections among all, from a counter of this process.
+    #[must_use]
+    pub fn part(self, own: Range<u32>, connections: u32) -> Self {
+        Self { own, connections, ..self }
     }
 
     /// Takes every `step`th start, from `first` on, without asking other threads.
@@ -292,7 +348,11 @@ impl<'a> Arrivals<'a> {
     pub fn take(&mut self) -> (u64, u64) {
         let turn = match &mut self.dealt {
             Some((next, step)) => std::mem::replace(next, *next + *step),
-            None => self.taken.fetch_add(1, Ordering::Relaxed),
+            None => {
+                let (taken, own) = (self.taken.fetch_add(1, Ordering::Relaxed), &self.own);
+                let (first, count) = (u64::from(own.start), own.len() as u64);
+                taken / count * u64::from(self.connections) + first + taken % count
+            }
         };
         while self.drawn <= turn {
             // The inverse of the exponential distribution; 1 - u is never 0.
@@ -349,5 +409,22 @@ mod tests {
             .collect();
         dealt.sort_unstable();
         assert_eq!(dealt, one);
+    }
+
+    #[test]
+    fn parts_of_a_load_take_the_same_starts_together() {
+        let one = taken(100.0, 1);
+        // Five connections in two processes, each with a counter of its own.
+        let counters = [AtomicU64::new(0), AtomicU64::new(0)];
+        let mut all: Vec<u64> = [(0..3, 180), (3..5, 120)]
+            .into_iter()
+            .zip(&counters)
+            .flat_map(|((own, starts), counter)| {
+                let mut arrivals = Arrivals::new(100.0, 42, counter).part(own, 5);
+                (0..starts).map(|_| arrivals.take().1).collect::<Vec<_>>()
+            })
+            .collect();
+        all.sort_unstable();
+        assert_eq!(all, one);
     }
 }

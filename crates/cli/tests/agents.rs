@@ -1,0 +1,441 @@
+//! Several load generators: together they do what one does, and whatever of them is killed, no
+//! trial is lost or recorded twice.
+#![cfg(feature = "agents")]
+
+use crate::common::{Ended, Lab, PATIENCE, end, signal, skipped, wait_until};
+use crate::servers::by_url::{OWNER, Server, bindirs};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+const TOKEN: &str = "S3cret-token-that-is-never-shown";
+
+/// Returns whether nats-server is there, or says that it is not.
+fn has_broker() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).any(|folder| folder.join("nats-server").exists());
+    if !found {
+        skipped("nats-server is not installed");
+    }
+    found
+}
+
+/// An insert load on the scripted engine, whose latencies follow from the keys.
+fn scripted_load(more: &str, generators: &str) -> String {
+    format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"null\"\nspread = 0.9\n[workload]\nprobe \
+         = \"insert\"\nconnections = 5\nrows = 5000\nrows_per_transaction = \
+         7\n{more}\n[repeats]\nblocks = 1\n{generators}"
+    )
+}
+
+/// One real pause in each transaction, so that trials take a while.
+fn slow_load(rows: u32, blocks: u32) -> String {
+    format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"null\"\nreal_delay = \"20 \
+         ms\"\n[workload]\nprobe = \"insert\"\nconnections = 2\nrows = \
+         {rows}\nrows_per_transaction = 1\ngenerators = 2\n[factors]\n\"target.data_files\" = [1, \
+         2]\n[repeats]\nblocks = {blocks}\nretries = 5\n[limits]\nidentical_failures = 100\n"
+    )
+}
+
+/// Everything that a trial recorded of the work and its latencies, bucket by bucket.
+const RECORDED: &str = "SELECT l.name, l.count, hex(l.histogram), t.transactions, t.work_amount, \
+                        s.interval_values, t.elapsed_s FROM trials t JOIN latencies l ON l.trial \
+                        = t.id JOIN series s ON s.trial = t.id ORDER BY t.configuration, \
+                        l.position";
+
+#[test]
+fn several_agents_record_what_one_process_records_bucket_by_bucket() {
+    if !has_broker() {
+        return;
+    }
+    for more in ["", "warmup = \"1 s\"\nrate = \"900/s\""] {
+        let here = Lab::with(&scripted_load(more, ""));
+        here.run(0);
+        let expected = here.rows("t", RECORDED);
+        assert_eq!(expected.len(), 2, "latency and service time");
+        let factor = "[factors]\n\"workload.generators\" = [1, 2, 3]\n";
+        let lab = Lab::with(&scripted_load(more, factor));
+        lab.run_with(&["--agents", "3"], 0);
+        let recorded = lab.rows("t", RECORDED);
+        assert_eq!(recorded, [&expected[..], &expected, &expected].concat(), "{more}");
+        let facts = "SELECT t.configuration, f.name FROM facts f JOIN trials t ON t.id = f.trial \
+                     WHERE f.name GLOB 'generator_rate.*' ORDER BY 1, 2";
+        let facts = lab.rows("t", facts);
+        let names = ["1|1", "2|1", "2|2", "3|1", "3|2", "3|3"]
+            .map(|own| own.replace('|', "|generator_rate.local-"));
+        let base: i64 = facts[0].split('|').next().unwrap().parse().unwrap();
+        let shown: Vec<String> = facts
+            .iter()
+            .map(|fact| {
+                let (configuration, name) = fact.split_once('|').unwrap();
+                format!("{}|{name}", configuration.parse::<i64>().unwrap() - base + 1)
+            })
+            .collect();
+        assert_eq!(shown, names);
+        let skew = "SELECT count(*), min(value) >= 0 FROM facts WHERE name = \
+                    'generator_start_skew'";
+        assert_eq!(lab.rows("t", skew), ["3|1"]);
+    }
+}
+
+/// A table in which a script notes who has drawn what.
+fn noting_server(bin: &Path) -> Server {
+    let server = Server::start(bin, "host all all 127.0.0.1/32 trust", &[]);
+    server.connect().batch("CREATE TABLE drawn (client int, value bigint)").unwrap();
+    server
+}
+
+#[test]
+fn agents_on_postgres_draw_the_keys_of_one_process_and_are_seen_by_the_server() {
+    let Some(bin) = bindirs().pop().filter(|_| has_broker()) else { return };
+    let server = noting_server(&bin);
+    let file = |generators: &str, more: &str| {
+        format!(
+            "[experiment]\nname = \"t\"\n[target]\nengine = \"postgres\"\nurl = \
+             \"postgres://{OWNER}@127.0.0.1:{}/postgres\"\nsample_rate = 200\n[workload]\nprobe = \
+             \"script\"\nscript = \"note.sql\"\nconnections = 5\nthreads = 2\ntransactions = \
+             403\n{more}\n{generators}\n[repeats]\nblocks = 1\n",
+            server.port
+        )
+    };
+    let note = "\\set value random(1, 1000000)\nINSERT INTO drawn VALUES (:client_id, :value);\n";
+    let drawn = || {
+        let sql =
+            "SELECT string_agg(client || ' ' || value, ',' ORDER BY client, value) FROM drawn";
+        let mut client = server.connect();
+        let drawn = client.cell(sql).unwrap().unwrap();
+        client.batch("TRUNCATE drawn").unwrap();
+        drawn
+    };
+    let run = |generators: &str, arguments: &[&str]| {
+        let lab = Lab::with(&file(generators, ""));
+        lab.write("note.sql", note);
+        lab.run_with(arguments, 0);
+        let seen = "SELECT (SELECT sum(resource_s + signal_s) > 0 FROM waits), t.transactions, \
+                    l.count FROM trials t, latencies l WHERE l.position = 0";
+        (drawn(), lab.rows("t", seen), lab)
+    };
+    let (expected, seen, _) = run("", &[]);
+    assert_eq!(expected.matches(',').count(), 402);
+    for (generators, agents) in [("generators = 1", "1"), ("generators = 2", "2")] {
+        let (drawn, seen_of_agents, lab) = run(generators, &["--agents", agents]);
+        assert_eq!(drawn, expected, "{generators}");
+        assert_eq!(seen_of_agents, seen, "{generators}");
+        // The server's observer knows the sessions of the agents: their time is accounted for.
+        let time = lab.rows("t", "SELECT session_s > 0, cpu_s > 0 FROM trials");
+        assert_eq!(time, ["1|1"]);
+    }
+    // An open loop, whose schedule the agents share: every start is taken once.
+    let lab = Lab::with(&file("generators = 2", "rate = \"2000/s\""));
+    lab.write("note.sql", note);
+    lab.run_with(&["--agents", "2"], 0);
+    assert_eq!(drawn().matches(',').count(), 402);
+}
+
+/// A broker of the user's, which wants [`TOKEN`].
+struct OwnBroker {
+    child: Child,
+    folder: TempDir,
+}
+
+impl OwnBroker {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let (store, ports) = (path("store"), folder.path().display().to_string());
+        let config = format!(
+            "listen: \"127.0.0.1:-1\"\nauthorization {{ token: \"{TOKEN}\" }}\njetstream {{ \
+             store_dir: \"{store}\" }}\nports_file_dir: \"{ports}\"\n"
+        );
+        std::fs::write(path("config"), config).unwrap();
+        let mut command = Command::new("nats-server");
+        command.args(["-c", &path("config")]).stdout(Stdio::null()).stderr(Stdio::null());
+        let broker = Self { child: command.spawn().unwrap(), folder };
+        broker.secret("token", TOKEN);
+        wait_until("the broker listens", || broker.port().is_some());
+        broker
+    }
+
+    fn port(&self) -> Option<u16> {
+        let file = self.folder.path().join(format!("nats-server_{}.ports", self.child.id()));
+        let text = std::fs::read_to_string(file).ok()?;
+        text.split("127.0.0.1:").nth(1)?.split('"').next()?.parse().ok()
+    }
+
+    fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port().unwrap())
+    }
+
+    fn secret(&self, name: &str, text: &str) -> String {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        path.display().to_string()
+    }
+
+    fn agent(&self, program: &Path, more: &[&str]) -> Agent {
+        let mut command = Command::new(program);
+        command.args(["agent", "--broker", &self.url(), "--token-file"]);
+        command.arg(self.folder.path().join("token")).args(more).stdin(Stdio::null());
+        Agent(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
+    }
+}
+
+impl Drop for OwnBroker {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// An agent of the user's.
+struct Agent(Option<Child>);
+
+impl Agent {
+    /// Asks it to end; what it has said.
+    fn end(mut self) -> Ended {
+        let child = self.0.take().unwrap();
+        signal(&child, libc::SIGTERM);
+        end(child)
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn program() -> PathBuf {
+    env!("CARGO_BIN_EXE_steelbench").into()
+}
+
+#[test]
+fn agents_wait_at_a_broker_of_the_user_and_the_token_is_told_nowhere() {
+    if !has_broker() {
+        return;
+    }
+    let broker = OwnBroker::start();
+    let agents = ["here", "there"].map(|name| broker.agent(&program(), &["--name", name]));
+    let lab = Lab::with(&scripted_load("generators = 2", ""));
+    let (url, token) = (broker.url(), broker.folder.path().join("token"));
+    let arguments = ["--agents", "2", "--broker", &url, "--token-file", token.to_str().unwrap()];
+    let first = lab.run_with(&arguments, 0);
+    // The same agents serve the next run.
+    let second = lab.run_with(&[&arguments[..], &["--fresh"]].concat(), 0);
+    let mut said = format!("{}{}{}{}", first.stdout, first.stderr, second.stdout, second.stderr);
+    for agent in agents {
+        let ended = agent.end().expect(0).says("is connected and permits insert, script");
+        said += &format!("{}{}", ended.stdout, ended.stderr);
+    }
+    for entry in std::fs::read_dir(lab.path("results")).unwrap().flatten() {
+        said += &String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap());
+    }
+    assert!(!said.contains(TOKEN));
+    let facts = "SELECT DISTINCT name FROM facts WHERE name GLOB 'generator_rate.*' ORDER BY 1";
+    assert_eq!(lab.rows("t", facts), ["generator_rate.here", "generator_rate.there"]);
+    // Nothing of the run is left in the broker.
+    let store = broker.folder.path().join("store/jetstream/$G/streams");
+    let left = std::fs::read_dir(store).map_or(0, |entries| entries.flatten().count());
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn what_is_wrong_with_a_broker_or_an_agent_is_said_and_the_run_can_be_resumed() {
+    if !has_broker() {
+        return;
+    }
+    let lab = Lab::with(&scripted_load("generators = 2", ""));
+    lab.run(2).says("workload.generators needs load generators");
+    lab.run_with(&["--agents", "1"], 2).says("workload.generators goes up to 2: use --agents 2");
+    let broker = OwnBroker::start();
+    let (url, token) = (broker.url(), broker.secret("token", TOKEN));
+    let with = |url: &str, token: &str, code, more: &[&str]| {
+        let own = ["--agents", "2", "--broker", url, "--token-file", token];
+        lab.run_with(&[&own[..], more].concat(), code)
+    };
+    with("nats://127.0.0.1:1", &token, 1, &[]).says("no broker answers at nats://127.0.0.1:1");
+    with(&url, &broker.secret("other", "another-token-than-the-right"), 1, &[])
+        .says("refuses the token");
+    std::fs::set_permissions(&token, std::fs::Permissions::from_mode(0o644)).unwrap();
+    with(&url, &token, 1, &[]).says("other users can read this token");
+    broker.secret("token", TOKEN);
+    // Another build: the same program with something behind it.
+    let other = lab.path("other-build");
+    let mut bytes = std::fs::read(program()).unwrap();
+    bytes.push(0);
+    std::fs::write(&other, bytes).unwrap();
+    std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mixed = broker.agent(&other, &["--name", "mixed"]);
+    let _plain = broker.agent(&program(), &["--name", "plain"]);
+    with(&url, &token, 1, &["--agents-within", "3"])
+        .says("1 of 2 load generators are there after 3 s")
+        .says("agent mixed is another build of Steelbench")
+        .says("Resume with `steelbench run e.toml`");
+    with(&url, &token, 0, &["--allow-mixed"]);
+    assert_eq!(lab.trials("t"), 1);
+    mixed.end().expect(0).says("refused by a run: agent mixed is another build");
+    // An agent whose owner permits something else.
+    let _strict = broker.agent(&program(), &["--name", "strict", "--allow", "script"]);
+    with(&url, &token, 1, &["--fresh"]).says("its owner does not permit the probe insert");
+    let ended =
+        lab.steelbench(&["agent", "--broker", &url, "--token-file", &token, "--allow", "command"]);
+    ended.expect(2).says("--allow command: an agent can run only");
+}
+
+#[test]
+fn targets_that_other_processes_cannot_reach_are_refused() {
+    for (target, message) in [
+        ("engine = \"sqlite\"", "this engine runs in the process of the load"),
+        ("engine = \"postgres\"", "a private server admits only its own process"),
+    ] {
+        let file = scripted_load("generators = 2", "");
+        let lab = Lab::with(&file.replace("engine = \"null\"\nspread = 0.9", target));
+        lab.steelbench(&["check", "e.toml"]).expect(2).says(message);
+    }
+    let few = scripted_load("generators = 6", "");
+    let lab = Lab::with(&few);
+    lab.steelbench(&["check", "e.toml"]).expect(2).says("more than the connections");
+}
+
+#[test]
+fn agents_are_started_over_ssh_on_the_hosts_that_are_named() {
+    if !has_broker() {
+        return;
+    }
+    let lab = Lab::with(&scripted_load("generators = 2", ""));
+    // Stands for ssh: forwards to the same port of the same machine are there already.
+    let ssh = "#!/bin/sh\necho \"$@\" >> \"$CALLS\"\nwhile [ \"$1\" != -- ]; do shift; \
+               done\nshift 3\nexec \"$PROGRAM\" \"$@\"\n";
+    std::fs::create_dir(lab.path("bin")).unwrap();
+    lab.write("bin/ssh", ssh);
+    std::fs::set_permissions(lab.path("bin/ssh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", lab.path("bin").display());
+    let run = ["run", "e.toml", "--agents", "2", "--hosts", "db-1,db-2"];
+    let mut command = lab.command(&run);
+    command.env("PATH", path).env("PROGRAM", program()).env("CALLS", lab.path("calls"));
+    Ended::from(command.output().unwrap()).expect(0);
+    let calls = lab.read("calls");
+    assert_eq!(calls.matches("-R 127.0.0.1:").count(), 2, "{calls}");
+    assert!(calls.contains("-- db-1 steelbench agent") && calls.contains("-- db-2 "), "{calls}");
+    let facts = "SELECT DISTINCT name FROM facts WHERE name GLOB 'generator_rate.*' ORDER BY 1";
+    assert_eq!(lab.rows("t", facts), ["generator_rate.db-1", "generator_rate.db-2"]);
+}
+
+/// Processes whose parent is this one and whose command line contains a text.
+fn children(parent: u32, text: &str) -> Vec<i32> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(pid) = entry.file_name().to_string_lossy().parse::<i32>() else { continue };
+        let read =
+            |name: &str| std::fs::read_to_string(entry.path().join(name)).unwrap_or_default();
+        let is_child = read("stat").rsplit_once(") ").is_some_and(|(_, rest)| {
+            rest.split(' ').nth(1).is_some_and(|own| own == parent.to_string())
+        });
+        if is_child && read("cmdline").replace('\0', " ").contains(text) {
+            found.push(pid);
+        }
+    }
+    found
+}
+
+fn kill(pid: i32) {
+    // SAFETY: a signal to a process that was just seen; it has no preconditions.
+    unsafe { libc::kill(pid, libc::SIGKILL) };
+}
+
+/// Kills agents, brokers and coordinators at instants that look random, then lets the run end: each
+/// configuration has each block once.
+fn kill_at_random(kills: u32, blocks: u32, seed: u64) {
+    let lab = Lab::with(&slow_load(30, blocks));
+    let mut random = seed;
+    let mut next = |most: u64| {
+        random =
+            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % most
+    };
+    let arguments = ["run", "e.toml", "--agents", "2", "--retry-failed"];
+    let mut child = lab.start_with(&arguments);
+    for number in 0..kills {
+        std::thread::sleep(Duration::from_millis(300 + next(1_700)));
+        if child.try_wait().unwrap().is_some() {
+            end(child);
+            child = lab.start_with(&arguments);
+            continue;
+        }
+        match number % 3 {
+            0 => children(child.id(), " agent ").first().copied().into_iter().for_each(kill),
+            1 => children(child.id(), "nats-server").into_iter().for_each(kill),
+            _ => {
+                signal(&child, libc::SIGKILL);
+                end(child);
+                child = lab.start_with(&arguments);
+            }
+        }
+    }
+    wait_until("the run ends", || {
+        if child.try_wait().unwrap().is_some_and(|status| status.code() != Some(0)) {
+            let ended = std::mem::replace(&mut child, lab.start_with(&arguments));
+            println!("{}", end(ended).stderr);
+        }
+        child.try_wait().unwrap().is_some_and(|status| status.success())
+    });
+    end(child).expect(0);
+    let done = "SELECT configuration, count(*), count(DISTINCT block) FROM trials WHERE status = \
+                'done' GROUP BY 1";
+    let expected = format!("|{blocks}|{blocks}");
+    let rows = lab.rows("t", done);
+    assert!(rows.len() == 2 && rows.iter().all(|row| row.ends_with(&expected)), "{rows:?}");
+    assert_eq!(lab.rows("t", "SELECT count(*) FROM runs"), ["1"]);
+    let short = "SELECT count(*) FROM trials WHERE status = 'done' AND work_amount <> 30";
+    assert_eq!(lab.rows("t", short), ["0"]);
+}
+
+#[test]
+fn kills_of_agents_brokers_and_coordinators_lose_and_repeat_no_trial() {
+    if has_broker() {
+        kill_at_random(6, 4, 42);
+    }
+}
+
+/// Takes an hour.
+#[test]
+#[ignore = "takes long; run it after changes to the protocol"]
+fn three_hundred_kills_lose_and_repeat_no_trial() {
+    if has_broker() {
+        (0..30).for_each(|seed| kill_at_random(10, 8, seed));
+    }
+}
+
+#[test]
+fn a_lost_agent_fails_its_trial_and_the_plan_repeats_it() {
+    if !has_broker() {
+        return;
+    }
+    let lab = Lab::with(&slow_load(400, 1));
+    let child = lab.start_with(&["run", "e.toml", "--agents", "2"]);
+    wait_until("a trial runs", || children(child.id(), " agent ").len() == 2);
+    std::thread::sleep(Duration::from_secs(2));
+    kill(children(child.id(), " agent ")[0]);
+    let started = std::time::Instant::now();
+    wait_until("the failure is recorded", || lab.trials("t") > 0);
+    assert!(started.elapsed() < PATIENCE);
+    let broker = children(child.id(), "nats-server");
+    assert_eq!(broker.len(), 1);
+    end(child).expect(0);
+    let trials = lab.rows("t", "SELECT status, attempt FROM trials ORDER BY id");
+    assert_eq!(trials.iter().filter(|row| row.starts_with("failed")).count(), 1, "{trials:?}");
+    assert_eq!(trials.iter().filter(|row| row.starts_with("done")).count(), 2, "{trials:?}");
+    let cause = lab.rows("t", "SELECT cause FROM trials WHERE status = 'failed'").remove(0);
+    assert!(cause.contains("load generator local-") && cause.contains("was lost"), "{cause}");
+    // The broker has ended with the run, and its folder is gone.
+    wait_until("the broker ends", || !Path::new(&format!("/proc/{}", broker[0])).exists());
+}

@@ -1,0 +1,287 @@
+//! `steelbench agent`: waits for work and generates its part of the load of trials.
+
+use crate::bus::{Bus, Incoming};
+use crate::error::AgentError;
+use crate::message::{FromCoordinator, HELLO, Hello, Order, Reply, Word, decode, encode, to_agent};
+use crate::part::{Control, Fetched, Task, Voice};
+use crate::token;
+use clap::Parser;
+use command_line::{Context, ExitCode, Failure, Tool, output, signals};
+use observations::{Secret, sha256};
+use probe::load::GENERATORS;
+use runner::Registry;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Interval of signs of life, and of hello while the agent is free.
+const HELLO_EVERY: Duration = Duration::from_millis(500);
+/// An agent that hears nothing of its coordinator for this long is free again.
+const LEASE: Duration = Duration::from_secs(10);
+/// The agent looks this often whether it is to end.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Time for the work on a trial to end once it is asked to.
+const END_MAX: Duration = Duration::from_secs(2);
+/// Most characters of a name.
+const NAME_MAX: usize = 64;
+
+/// Generate load for `run --agents`, from this machine
+#[derive(Debug, Parser)]
+#[command(name = "agent")]
+pub struct Agent {
+    /// URL of the broker: nats://HOST:4222, or tls://HOST:4222
+    #[arg(long, value_name = "URL")]
+    broker: String,
+    /// File with the broker's token, which only its owner can read; -: the first line of standard
+    /// input, whose end also ends the agent
+    #[arg(long, value_name = "FILE")]
+    token_file: PathBuf,
+    /// Name in messages and reports [default: the name of the machine]
+    #[arg(long, value_name = "TEXT")]
+    name: Option<String>,
+    /// Probes that this agent runs [default: all that several processes can generate]. An agent
+    /// never runs commands or scripts of the shell.
+    #[arg(long, value_name = "PROBE", value_delimiter = ',')]
+    allow: Vec<String>,
+}
+
+impl Tool for Agent {
+    const EXAMPLES: [&'static str; 2] = [
+        "steelbench agent --broker tls://broker.example:4222 --token-file token",
+        "steelbench agent --broker nats://10.0.0.5:4222 --token-file token --allow script",
+    ];
+
+    fn run(&self, context: &Context) -> Result<ExitCode, Failure> {
+        let stop = signals::stop_flag()?;
+        let hello = self.hello(context.registry)?;
+        let token = self.token(&stop).map_err(Failure::failed)?;
+        let bus = Bus::connect(&self.broker, &token, &[to_agent(&hello.id)]);
+        let bus = bus.map_err(Failure::failed)?;
+        let permitted = hello.allowed.join(", ");
+        output::complain(&format!("agent {} is connected and permits {permitted}", hello.name));
+        let mut waiting = Waiting {
+            bus,
+            hello,
+            registry: context.registry,
+            origin: Instant::now(),
+            claim: None,
+            work: None,
+            fetched: Fetched::default(),
+            refused: String::new(),
+        };
+        waiting.wait(&stop);
+        Ok(ExitCode::Ok)
+    }
+}
+
+impl Agent {
+    /// The token. With `-`, standard input is watched from then on.
+    fn token(&self, stop: &Arc<AtomicBool>) -> Result<Secret, AgentError> {
+        if self.token_file != Path::new("-") {
+            return token::read(&self.token_file);
+        }
+        let mut input = BufReader::new(std::io::stdin());
+        let token = token::read_line(&mut input, &self.token_file)?;
+        let stop = stop.clone();
+        let watch = move || {
+            let mut rest = [0; 64];
+            while matches!(input.read(&mut rest), Ok(length) if length > 0) {}
+            stop.store(true, Ordering::Relaxed);
+        };
+        // Without the thread the agent ends with its lease and broker only.
+        drop(Builder::new().name("input".into()).spawn(watch));
+        Ok(token)
+    }
+
+    fn hello(&self, registry: Registry) -> Result<Hello, Failure> {
+        let host = observe::environment::capture(&[]).host.unwrap_or_else(|| "unknown".into());
+        let name = self.name.clone().unwrap_or_else(|| host.clone());
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(is_plain) {
+            let message = "a name of an agent has letters, digits, `-`, `_` and `.`, at most 64";
+            return Err(Failure::usage(format!("--name {name}: {message}")));
+        }
+        let divisible = registry.probes.iter().filter(|probe| {
+            probe.settings().iter().any(|setting| setting.path == GENERATORS.path())
+        });
+        let divisible: Vec<String> = divisible.map(|probe| probe.name().to_owned()).collect();
+        if let Some(other) = self.allow.iter().find(|name| !divisible.contains(name)) {
+            let all = divisible.join(", ");
+            return Err(Failure::usage(format!("--allow {other}: an agent can run only {all}")));
+        }
+        Ok(Hello {
+            id: token::random_name(8).map_err(Failure::failed)?,
+            name,
+            version: env!("CARGO_PKG_VERSION").into(),
+            binary: own_binary().map_err(Failure::failed)?,
+            host,
+            pid: std::process::id(),
+            cpus: std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32),
+            allowed: if self.allow.is_empty() { divisible } else { self.allow.clone() },
+        })
+    }
+}
+
+/// SHA-256 of the program file of this process.
+pub fn own_binary() -> Result<String, AgentError> {
+    let path = PathBuf::from("/proc/self/exe");
+    let bytes = std::fs::read(&path).map_err(|source| AgentError::File { path, source })?;
+    Ok(sha256([&bytes]))
+}
+
+/// An agent that is connected.
+struct Waiting {
+    bus: Bus,
+    hello: Hello,
+    registry: Registry,
+    origin: Instant,
+    claim: Option<Claim>,
+    work: Option<Work>,
+    fetched: Fetched,
+    /// The last refusal, which is printed once.
+    refused: String,
+}
+
+/// The run that the agent works for.
+struct Claim {
+    run: String,
+    heard: Instant,
+}
+
+/// A trial that is worked on.
+struct Work {
+    trial: u64,
+    control: Arc<Control>,
+    thread: JoinHandle<()>,
+}
+
+impl Waiting {
+    fn wait(&mut self, stop: &AtomicBool) {
+        let mut said: Option<Instant> = None;
+        while !stop.load(Ordering::Relaxed) {
+            if said.is_none_or(|said| said.elapsed() >= HELLO_EVERY) {
+                said = Some(Instant::now());
+                self.say_something();
+            }
+            if let Some(incoming) = self.bus.next(LOOK_EVERY) {
+                self.hear(&incoming);
+            }
+            if self.work.take_if(|work| work.thread.is_finished()).is_some() {
+                self.say_something();
+            }
+            if self.claim.as_ref().is_some_and(|claim| claim.heard.elapsed() > LEASE) {
+                self.free();
+            }
+        }
+        self.free();
+        // A part that is stopped closes its connections; a server may keep it from doing so.
+        let until = Instant::now() + END_MAX;
+        while self.work.as_ref().is_some_and(|work| !work.thread.is_finished())
+            && Instant::now() < until
+        {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Hello while it is free, else a sign of life.
+    fn say_something(&self) {
+        match self.voice() {
+            Some(voice) => voice.say(Reply::Alive { busy: self.work.is_some() }),
+            None if self.work.is_none() => {
+                if let Ok(bytes) = encode(&self.hello) {
+                    self.bus.sender().publish(HELLO.into(), bytes);
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn voice(&self) -> Option<Voice> {
+        let run = self.claim.as_ref()?.run.clone();
+        Some(Voice { sender: self.bus.sender(), id: self.hello.id.clone(), run })
+    }
+
+    /// The agent works for no run any more.
+    fn free(&mut self) {
+        if let Some(work) = &self.work {
+            work.control.end();
+        }
+        self.claim = None;
+    }
+
+    fn hear(&mut self, incoming: &Incoming) {
+        let Ok(FromCoordinator { run, word }) = decode(&incoming.payload) else { return };
+        if let Word::Refuse(cause) = word {
+            if self.claim.is_none() && self.refused != cause {
+                output::complain(&format!("refused by a run: {cause}"));
+                self.refused = cause;
+            }
+            return;
+        }
+        if self.claim.is_none() && matches!(word, Word::Claim) && is_run(&run) {
+            self.claim = Some(Claim { run: run.clone(), heard: Instant::now() });
+        }
+        let Some(claim) = self.claim.as_mut().filter(|claim| claim.run == run) else { return };
+        claim.heard = Instant::now();
+        let Some(voice) = self.voice() else { return };
+        match word {
+            Word::Claim => voice.say(Reply::Claimed(self.hello.clone())),
+            Word::Time(number) => {
+                let at_ns = incoming.at.saturating_duration_since(self.origin).as_nanos() as u64;
+                voice.say(Reply::Time { number, at_ns });
+            }
+            Word::Prepare(order) => self.prepare(*order, voice),
+            Word::Go { trial, at_ns } => {
+                if let Some(work) = self.work.as_ref().filter(|work| work.trial == trial) {
+                    work.control.go(at_ns);
+                }
+            }
+            Word::End(trial) => {
+                if let Some(work) = self.work.as_ref().filter(|work| work.trial == trial) {
+                    work.control.end();
+                }
+            }
+            Word::Dismiss => self.free(),
+            Word::Lease | Word::Refuse(_) => {}
+        }
+    }
+
+    fn prepare(&mut self, order: Order, voice: Voice) {
+        let (trial, until) = (order.trial, Instant::now() + END_MAX);
+        while let Some(work) = self.work.as_ref().filter(|work| !work.thread.is_finished()) {
+            // A new order ends the trial before.
+            work.control.end();
+            if Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(1));
+                continue;
+            }
+            let cause = "it still works on an earlier trial".into();
+            return voice.say(Reply::Failed { trial, cause });
+        }
+        let control = Arc::new(Control::default());
+        let task = Task {
+            order,
+            control: control.clone(),
+            voice: voice.clone(),
+            registry: self.registry,
+            allowed: self.hello.allowed.clone(),
+            fetched: self.fetched.clone(),
+            origin: self.origin,
+        };
+        match Builder::new().name("part".into()).spawn(move || task.work()) {
+            Ok(thread) => self.work = Some(Work { trial, control, thread }),
+            Err(error) => {
+                let cause = format!("it cannot start a thread: {error}");
+                voice.say(Reply::Failed { trial, cause });
+            }
+        }
+    }
+}
+
+/// Returns whether a text is the name of a run, which is part of a subject.
+fn is_run(text: &str) -> bool {
+    (1..=NAME_MAX).contains(&text.len()) && text.chars().all(|c| c.is_ascii_alphanumeric())
+}

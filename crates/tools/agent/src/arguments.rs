@@ -1,0 +1,108 @@
+//! Options of `run` for load generators in other processes.
+
+use crate::fleet::{Fleet, Origin, Wanted};
+use crate::launch::Place;
+use crate::token;
+use clap::Args;
+use command_line::{Failure, output};
+use experiment::Experiment;
+use probe::load::{GENERATORS, Generators};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Most agents of a run.
+const AGENTS_MAX: u32 = 256;
+
+/// The agents of a run.
+#[derive(Debug, Args)]
+pub struct AgentArguments {
+    /// Generate the load of `workload.generators` in this number of agents: processes of this
+    /// machine, of --hosts, or those that wait at --broker
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub agents: Option<u32>,
+    /// The broker of the agents: auto (a private nats-server, with the agents of this machine or
+    /// of --hosts), or the URL of yours, where agents wait
+    #[arg(long, value_name = "URL", default_value = "auto", requires = "agents")]
+    pub broker: String,
+    /// File with the token of your broker, which only its owner can read
+    #[arg(long, value_name = "FILE", requires = "agents")]
+    pub token_file: Option<PathBuf>,
+    /// Machines on which the agents are started by ssh
+    #[arg(long, value_name = "HOST", value_delimiter = ',', requires = "agents")]
+    pub hosts: Vec<String>,
+    /// Time to wait for enough free agents before each trial, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "agents")]
+    pub agents_within: u64,
+    /// Permit agents of another version or build
+    #[arg(long, requires = "agents")]
+    pub allow_mixed: bool,
+}
+
+impl AgentArguments {
+    /// Connects to the broker, and starts what the options ask for; `None`: no agents are asked
+    /// for.
+    ///
+    /// # Errors
+    /// When the options contradict the experiment or each other, or there is no broker.
+    pub fn generators(
+        &self,
+        experiment: &Experiment,
+    ) -> Result<Option<Arc<dyn Generators>>, Failure> {
+        let Some(agents) = self.agents.map(|agents| agents.min(AGENTS_MAX)) else {
+            return Ok(None);
+        };
+        let setting = GENERATORS.path();
+        let asked = experiment.configurations.iter().filter_map(|own| own.get(GENERATORS)).max();
+        let Some(most) = asked else {
+            let message =
+                format!("--agents needs {setting} in the experiment: {setting} = {agents}");
+            return Err(Failure::usage(message));
+        };
+        if most > agents {
+            let message = format!("{setting} goes up to {most}: use --agents {most}");
+            return Err(Failure::usage(message));
+        }
+        if most < agents {
+            output::complain(&format!(
+                "warning: {setting} goes up to {most}: {} of {agents} agents remain idle",
+                agents - most
+            ));
+        }
+        let origin = self.origin(agents)?;
+        let wanted = Wanted {
+            agents: agents as usize,
+            allow_mixed: self.allow_mixed,
+            within: Duration::from_secs(self.agents_within),
+        };
+        let fleet = Fleet::begin(origin, wanted, experiment);
+        Ok(Some(Arc::new(fleet.map_err(Failure::failed)?)))
+    }
+
+    fn origin(&self, agents: u32) -> Result<Origin, Failure> {
+        if self.broker == "auto" {
+            if self.token_file.is_some() {
+                return Err(Failure::usage("--token-file is for the broker of --broker URL"));
+            }
+            let places = if self.hosts.is_empty() {
+                (1..=agents).map(|number| Place::Here(format!("local-{number}"))).collect()
+            } else if self.hosts.len() == agents as usize {
+                self.hosts.iter().cloned().map(Place::Host).collect()
+            } else {
+                let hosts = self.hosts.len();
+                let message = format!("--hosts names {hosts} machines: use --agents {hosts}");
+                return Err(Failure::usage(message));
+            };
+            return Ok(Origin::Private(places));
+        }
+        if !self.hosts.is_empty() {
+            let message = "--hosts needs --broker auto; at your broker, start the agents yourself";
+            return Err(Failure::usage(message));
+        }
+        let Some(file) = &self.token_file else {
+            return Err(Failure::usage("--broker URL needs --token-file FILE with its token"));
+        };
+        let token = token::read(file).map_err(Failure::failed)?;
+        Ok(Origin::Url { url: self.broker.clone(), token })
+    }
+}

@@ -1,0 +1,162 @@
+//! The experiment and the files that it names, which the broker's JetStream holds for the agents:
+//! the coordinator sends them once, whatever the number of agents.
+//!
+//! Requests and answers: <https://docs.nats.io/reference/reference-protocols/nats_api_reference>.
+
+use crate::bus::Sender;
+use crate::error::AgentError;
+use crate::message::BundleName;
+use experiment::{Configuration, Experiment, NamedFile};
+use observations::sha256;
+use probe::Probe;
+use runner::Registry;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Bytes of a piece: brokers take messages of 1 MiB by default.
+const PIECE_BYTES: usize = 512 << 10;
+/// Most pieces of a bundle.
+const PIECES_MAX: u32 = 128;
+/// The broker drops a bundle after this time, should its run be killed: ten days.
+const AGE_MAX_NS: u64 = 10 * 86_400 * 1_000_000_000;
+
+/// An experiment with the files that its trials read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bundle {
+    /// The experiment file.
+    source: String,
+    /// Contents of files by the path that names them.
+    files: BTreeMap<String, String>,
+}
+
+impl Bundle {
+    /// Collects an experiment and the files of its probes.
+    pub fn from_experiment(experiment: &Experiment) -> Self {
+        let read = experiment.configurations.iter().flat_map(|own| &own.files);
+        let files = read.filter(|file| !file.is_program);
+        let files = files.map(|file| (file.path.clone(), file.content.clone())).collect();
+        Self { source: experiment.source.clone(), files }
+    }
+
+    /// Puts it into a stream of the broker that is this run's own.
+    ///
+    /// # Errors
+    /// When the broker has no JetStream, or no room.
+    pub fn send(&self, sender: &Sender, run: &str) -> Result<BundleName, AgentError> {
+        let bytes = serde_json::to_vec(self)
+            .map_err(|error| AgentError::Unreadable { cause: error.to_string() })?;
+        let pieces = bytes.len().div_ceil(PIECE_BYTES) as u32;
+        if pieces > PIECES_MAX {
+            let bytes_max = PIECES_MAX as usize * PIECE_BYTES;
+            return Err(AgentError::TooLarge { bytes: bytes.len(), bytes_max });
+        }
+        let name = BundleName {
+            stream: stream(run),
+            subject: format!("steelbench.bundle.{run}"),
+            pieces,
+            sha256: sha256([&bytes]),
+        };
+        let made = json!({
+            "name": name.stream,
+            "description": "made by steelbench; dropped at the end of its run",
+            "subjects": [format!("{}.*", name.subject)],
+            "storage": "file",
+            "max_msgs_per_subject": 1,
+            "max_bytes": 2 * PIECES_MAX as usize * PIECE_BYTES,
+            "max_age": AGE_MAX_NS,
+            "allow_direct": true,
+        });
+        let subject = format!("$JS.API.STREAM.CREATE.{}", name.stream);
+        api(sender, "creating a stream", subject, &made)?;
+        for (number, piece) in bytes.chunks(PIECE_BYTES).enumerate() {
+            let subject = format!("{}.{number}", name.subject);
+            let answer = sender.request("sending the experiment", subject, piece.to_vec())?;
+            accepted(&answer.payload)?;
+        }
+        Ok(name)
+    }
+
+    /// Takes it from the broker.
+    ///
+    /// # Errors
+    /// When it is not there, or not the one that was sent.
+    pub fn fetch(sender: &Sender, name: &BundleName) -> Result<Self, AgentError> {
+        let mut bytes = Vec::new();
+        for number in 0..name.pieces.min(PIECES_MAX) {
+            let subject = format!("$JS.API.DIRECT.GET.{}.{}.{number}", name.stream, name.subject);
+            let answer = sender.request("fetching the experiment", subject, Vec::new())?;
+            if answer.is_missing {
+                return Err(AgentError::DamagedBundle);
+            }
+            bytes.extend_from_slice(&answer.payload);
+        }
+        if sha256([&bytes]) != name.sha256 {
+            return Err(AgentError::DamagedBundle);
+        }
+        serde_json::from_slice(&bytes)
+            .map_err(|error| AgentError::Unreadable { cause: error.to_string() })
+    }
+
+    /// Returns the configurations of the experiment, validated as those of a file are, with the
+    /// files that their probes read.
+    ///
+    /// # Errors
+    /// When this version of Steelbench does not accept it.
+    pub fn configurations(&self, registry: Registry) -> Result<Vec<Configuration>, AgentError> {
+        let parsed = experiment::parse(&self.source, &registry.catalog());
+        let parsed = parsed.map_err(|errors| {
+            let message = errors.render("the experiment", &self.source);
+            AgentError::Order(format!("this agent does not accept the experiment: {message}"))
+        })?;
+        let mut configurations = parsed.configurations;
+        for configuration in &mut configurations {
+            let Some(probe) = probe(registry, configuration) else { continue };
+            for (named_by, path) in probe.files(configuration) {
+                let Some(content) = self.files.get(&path).cloned() else { continue };
+                let mut file = NamedFile::default();
+                (file.named_by, file.path, file.content) = (named_by.to_owned(), path, content);
+                configuration.files.push(Arc::new(file));
+            }
+        }
+        Ok(configurations)
+    }
+}
+
+/// The probe of a configuration.
+pub fn probe(registry: Registry, configuration: &Configuration) -> Option<&'static dyn Probe> {
+    registry.probe(&configuration.get(experiment::common::PROBE))
+}
+
+/// Drops the stream of a run.
+pub fn drop_stream(sender: &Sender, run: &str) {
+    let subject = format!("$JS.API.STREAM.DELETE.{}", stream(run));
+    let _ = sender.request("dropping the stream", subject, Vec::new());
+}
+
+fn stream(run: &str) -> String {
+    format!("STEELBENCH_{run}")
+}
+
+fn api(
+    sender: &Sender,
+    doing: &'static str,
+    subject: String,
+    body: &Value,
+) -> Result<(), AgentError> {
+    let answer = sender.request(doing, subject, body.to_string().into_bytes());
+    let answer = answer.map_err(|error| AgentError::NoJetStream { cause: error.to_string() })?;
+    accepted(&answer.payload)
+}
+
+/// An error if JetStream says one.
+fn accepted(answer: &[u8]) -> Result<(), AgentError> {
+    let no_jet_stream = |cause: String| AgentError::NoJetStream { cause };
+    let answer: Value =
+        serde_json::from_slice(answer).map_err(|error| no_jet_stream(error.to_string()))?;
+    match answer.pointer("/error/description").and_then(Value::as_str) {
+        Some(cause) => Err(no_jet_stream(cause.to_owned())),
+        None => Ok(()),
+    }
+}

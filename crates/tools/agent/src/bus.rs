@@ -1,0 +1,502 @@
+//! The connection to the broker, on a thread of its own: the rest of this crate waits for nothing
+//! but messages.
+//!
+//! An own client instead of a library: the official one needs 29 further crates and an asynchronous
+//! runtime for the four verbs that are used here.
+
+use crate::error::AgentError;
+use crate::nats::{Arriving, Delivered, FromServer, ServerInfo, connect, publish, subscribe};
+use crate::token::random_name;
+use observations::{Secret, redacted};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, mpsc};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+use transport::tls::{Roots, Tls, TlsOptions, explained};
+use transport::{Patience, Stream};
+
+/// Time to connect, for the answer to a request, and for what blocks.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Pauses between attempts to reconnect: the first, and the longest.
+const PAUSE: Duration = Duration::from_millis(20);
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+/// After this silence the broker is asked for a sign of life; after twice of it, it is gone.
+const SILENCE: Duration = Duration::from_secs(5);
+/// Messages that wait to be read; more are dropped: their sender is hostile, or we are stuck.
+const WAITING_MAX: usize = 4096;
+/// The port of a URL without one.
+const PORT: u16 = 4222;
+
+/// A message that has arrived.
+#[derive(Debug)]
+pub struct Incoming {
+    /// Its subject.
+    pub subject: String,
+    /// Its content.
+    pub payload: Vec<u8>,
+    /// When it arrived.
+    pub at: Instant,
+}
+
+/// The answer to a request.
+#[derive(Debug)]
+pub struct Answer {
+    /// Its content.
+    pub payload: Vec<u8>,
+    /// The broker says that there is nothing of that kind.
+    pub is_missing: bool,
+}
+
+type Answered = SyncSender<Result<Answer, String>>;
+
+#[derive(Debug)]
+enum Command {
+    Publish { subject: String, payload: Vec<u8> },
+    Request { subject: String, payload: Vec<u8>, answer: Answered },
+    Flush(SyncSender<()>),
+}
+
+/// Sends messages; every thread can have one.
+#[derive(Debug, Clone)]
+pub struct Sender {
+    commands: mpsc::Sender<Command>,
+    /// Wakes the connection's thread.
+    wake: Arc<UnixStream>,
+}
+
+/// A connection to the broker. It reconnects by itself, and closes when the bus and all senders
+/// are gone.
+#[derive(Debug)]
+pub struct Bus {
+    sender: Sender,
+    incoming: Receiver<Incoming>,
+}
+
+impl Bus {
+    /// Connects and subscribes to these subjects.
+    ///
+    /// # Errors
+    /// When there is no broker, or it refuses the token.
+    pub fn connect(url: &str, token: &Secret, subjects: &[String]) -> Result<Self, AgentError> {
+        let unreachable = |cause: &dyn std::fmt::Display| AgentError::Unreachable {
+            url: redacted(url),
+            cause: redacted(&cause.to_string()),
+        };
+        let address = Address::parse(url).map_err(|cause| unreachable(&cause))?;
+        let inbox = format!("_INBOX.{}", random_name(8)?);
+        let subjects = [subjects, &[format!("{inbox}.*")]].concat();
+        let line = Line::open(&address, token, &subjects).map_err(|error| match error {
+            OpenError::Refused => AgentError::Refused { url: redacted(url) },
+            OpenError::Io(error) => unreachable(&explained(&error)),
+        })?;
+        let (wake, woken) = UnixStream::pair().map_err(|error| unreachable(&error))?;
+        wake.set_nonblocking(true).map_err(|error| unreachable(&error))?;
+        woken.set_nonblocking(true).map_err(|error| unreachable(&error))?;
+        let (commands, receiver) = mpsc::channel();
+        let (arriving, incoming) = sync_channel(WAITING_MAX);
+        let mut served = Served {
+            address,
+            token: token.clone(),
+            subjects,
+            inbox,
+            commands: receiver,
+            woken,
+            arriving,
+            requests: BTreeMap::new(),
+            number: 0,
+            flushes: Vec::new(),
+        };
+        let thread = Builder::new().name("broker".into()).spawn(move || served.serve(line));
+        thread.map_err(|error| unreachable(&error))?;
+        Ok(Self { sender: Sender { commands, wake: Arc::new(wake) }, incoming })
+    }
+
+    /// Returns a sender of messages.
+    pub fn sender(&self) -> Sender {
+        self.sender.clone()
+    }
+
+    /// Returns the next message, if one arrives in this time.
+    pub fn next(&self, at_most: Duration) -> Option<Incoming> {
+        match self.incoming.recv_timeout(at_most) {
+            Ok(incoming) => Some(incoming),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => {
+                std::thread::sleep(at_most);
+                None
+            }
+        }
+    }
+}
+
+impl Sender {
+    fn send(&self, command: Command) -> bool {
+        let sent = self.commands.send(command).is_ok();
+        // A full pipe wakes as well.
+        let _ = (&*self.wake).write(&[1]);
+        sent
+    }
+
+    /// Publishes a message. It is lost while the connection is interrupted: who needs to know
+    /// waits for an answer.
+    pub fn publish(&self, subject: String, payload: Vec<u8>) {
+        self.send(Command::Publish { subject, payload });
+    }
+
+    /// Asks for an answer.
+    ///
+    /// # Errors
+    /// When none comes in some seconds.
+    pub fn request(
+        &self,
+        doing: &'static str,
+        subject: String,
+        payload: Vec<u8>,
+    ) -> Result<Answer, AgentError> {
+        let (answer, received) = sync_channel(1);
+        let no_answer = |cause: &str| AgentError::NoAnswer { doing, cause: redacted(cause) };
+        if !self.send(Command::Request { subject, payload, answer }) {
+            return Err(no_answer("the connection is closed"));
+        }
+        match received.recv_timeout(PATIENCE) {
+            Ok(result) => result.map_err(|cause| no_answer(&cause)),
+            Err(_) => Err(no_answer("no answer in time")),
+        }
+    }
+
+    /// Waits until what was published has reached the broker, for a second at most.
+    pub fn flush(&self) {
+        let (done, waiting) = sync_channel(1);
+        if self.send(Command::Flush(done)) {
+            let _ = waiting.recv_timeout(Duration::from_secs(1));
+        }
+    }
+}
+
+/// A broker's address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Address {
+    host: String,
+    port: u16,
+    tls: bool,
+}
+
+impl Address {
+    fn parse(url: &str) -> Result<Self, String> {
+        let (scheme, rest) = url.split_once("://").unwrap_or(("nats", url));
+        let tls = match scheme {
+            "nats" => false,
+            "tls" => true,
+            other => return Err(format!("the URL begins with {other}; expected nats or tls")),
+        };
+        if rest.contains('@') {
+            return Err("the URL has a login; give the token by --token-file".into());
+        }
+        let rest = rest.trim_end_matches('/');
+        let (host, port) = match rest.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => {
+                (host, port.parse().map_err(|_| format!("`{port}` is not a port"))?)
+            }
+            _ => (rest, PORT),
+        };
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        if host.is_empty() {
+            Err("the URL has no host".into())
+        } else {
+            Ok(Self { host, port, tls })
+        }
+    }
+}
+
+/// Why a connection could not be opened.
+#[derive(Debug)]
+enum OpenError {
+    Refused,
+    Io(io::Error),
+}
+
+impl From<io::Error> for OpenError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+fn closed() -> io::Error {
+    io::Error::new(ErrorKind::UnexpectedEof, "the broker closed the connection")
+}
+
+/// An open connection.
+struct Line {
+    stream: Stream,
+    arriving: Arriving,
+    heard: Instant,
+    /// It was asked for a sign of life.
+    asked: bool,
+}
+
+impl Line {
+    /// Connects, logs in and subscribes.
+    fn open(address: &Address, token: &Secret, subjects: &[String]) -> Result<Self, OpenError> {
+        let stream = connected(address)?;
+        stream.set_nodelay(true)?;
+        let mut stream = Stream::new(stream.into(), b"");
+        stream.patience = Patience::for_time(Some(PATIENCE), None);
+        let (arriving, heard, asked) = (Arriving::default(), Instant::now(), false);
+        let mut line = Self { stream, arriving, heard, asked };
+        let FromServer::Info(ServerInfo { tls_required, .. }) = line.read_one()? else {
+            return Err(io::Error::other("it does not speak NATS").into());
+        };
+        let tls = address.tls || tls_required;
+        if tls {
+            let (roots, host) = (Roots::System, address.host.clone());
+            let options = TlsOptions { roots, verifies_host: true, host, ..TlsOptions::default() };
+            let tls = Tls::new(&options).map_err(io::Error::other)?;
+            tls.start(&mut line.stream)?;
+        }
+        let mut out = Vec::new();
+        for (number, subject) in subjects.iter().enumerate() {
+            out.extend(subscribe(subject, number + 1));
+        }
+        line.stream.write_all(&[connect(token, tls), out].concat())?;
+        loop {
+            match line.read_one()? {
+                FromServer::Pong => return Ok(line),
+                FromServer::Error(text) if text.to_ascii_lowercase().contains("authorization") => {
+                    return Err(OpenError::Refused);
+                }
+                FromServer::Error(text) => return Err(io::Error::other(text).into()),
+                _ => {}
+            }
+        }
+    }
+
+    /// The next message, while the connection is being opened.
+    fn read_one(&mut self) -> io::Result<FromServer> {
+        loop {
+            if let Some(message) = self.arriving.next().map_err(io::Error::other)? {
+                return Ok(message);
+            }
+            let mut buffer = [0; 4096];
+            match self.stream.read_blocking(&mut buffer)? {
+                0 => return Err(closed()),
+                count => self.arriving.push(&buffer[..count]),
+            }
+        }
+    }
+
+    /// Reads what is there.
+    fn read(&mut self) -> io::Result<()> {
+        let mut buffer = [0; 64 << 10];
+        loop {
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return Err(closed()),
+                Ok(count) => {
+                    (self.heard, self.asked) = (Instant::now(), false);
+                    self.arriving.push(&buffer[..count]);
+                    if count < buffer.len() && !self.stream.is_tls() {
+                        return Ok(());
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.stream.patience.restart(Some(PATIENCE));
+        self.stream.write_all(bytes)
+    }
+}
+
+fn connected(address: &Address) -> io::Result<TcpStream> {
+    let mut error = io::Error::other("the host has no address");
+    for address in (address.host.as_str(), address.port).to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, PATIENCE) {
+            Ok(stream) => return Ok(stream),
+            Err(cause) => error = cause,
+        }
+    }
+    Err(error)
+}
+
+/// The thread of a connection.
+struct Served {
+    address: Address,
+    token: Secret,
+    subjects: Vec<String>,
+    inbox: String,
+    commands: Receiver<Command>,
+    woken: UnixStream,
+    arriving: SyncSender<Incoming>,
+    /// Requests without an answer, by number.
+    requests: BTreeMap<u64, Answered>,
+    number: u64,
+    /// Those that wait for a PONG, the oldest first.
+    flushes: Vec<SyncSender<()>>,
+}
+
+/// The end of a connection's thread.
+struct Over;
+
+impl Served {
+    fn serve(&mut self, line: Line) {
+        let mut line = Some(line);
+        loop {
+            let Some(open) = line.take().or_else(|| self.reopen()) else { return };
+            match self.work(open) {
+                Ok(Over) => return,
+                // Answers that were under way do not come.
+                Err(_) => {
+                    self.requests.clear();
+                    self.flushes.clear();
+                }
+            }
+        }
+    }
+
+    /// Connects again; `None`: no one needs the connection any more.
+    fn reopen(&mut self) -> Option<Line> {
+        let mut pause = PAUSE;
+        loop {
+            if let Ok(line) = Line::open(&self.address, &self.token, &self.subjects) {
+                return Some(line);
+            }
+            let until = Instant::now() + pause;
+            while Instant::now() < until {
+                match self.commands.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                    Ok(Command::Request { answer, .. }) => {
+                        let _ = answer.try_send(Err("the connection is interrupted".into()));
+                    }
+                    Ok(Command::Flush(done)) => drop(done),
+                    Ok(Command::Publish { .. }) | Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => return None,
+                }
+            }
+            pause = PAUSE_MAX.min(pause * 2);
+        }
+    }
+
+    /// Passes messages on, until no one sends any more or the connection fails.
+    fn work(&mut self, mut line: Line) -> io::Result<Over> {
+        let mut out = Vec::new();
+        loop {
+            self.wait(&line)?;
+            let is_over = self.obey(&mut out);
+            line.read()?;
+            while let Some(message) = line.arriving.next().map_err(io::Error::other)? {
+                self.take(message, &mut out)?;
+            }
+            if line.heard.elapsed() > SILENCE && !line.asked {
+                out.extend_from_slice(b"PING\r\n");
+                line.asked = true;
+            }
+            if line.heard.elapsed() > 2 * SILENCE {
+                return Err(ErrorKind::TimedOut.into());
+            }
+            if !out.is_empty() {
+                line.write(&out)?;
+                out.clear();
+            }
+            if is_over {
+                return Ok(Over);
+            }
+        }
+    }
+
+    fn wait(&mut self, line: &Line) -> io::Result<()> {
+        let mut events = [
+            PollFd::new(line.stream.socket(), PollFlags::IN),
+            PollFd::new(&self.woken, PollFlags::IN),
+        ];
+        let limit = Timespec { tv_sec: 1, tv_nsec: 0 };
+        match poll(&mut events, Some(&limit)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut bytes = [0; 512];
+        while matches!(self.woken.read(&mut bytes), Ok(count) if count == bytes.len()) {}
+        Ok(())
+    }
+
+    /// Writes down what was asked for. Returns whether no one asks any more.
+    fn obey(&mut self, out: &mut Vec<u8>) -> bool {
+        loop {
+            match self.commands.try_recv() {
+                Ok(Command::Publish { subject, payload }) => publish(out, &subject, "", &payload),
+                Ok(Command::Request { subject, payload, answer }) => {
+                    self.number += 1;
+                    let reply = format!("{}.{}", self.inbox, self.number);
+                    publish(out, &subject, &reply, &payload);
+                    self.requests.insert(self.number, answer);
+                }
+                Ok(Command::Flush(done)) => {
+                    out.extend_from_slice(b"PING\r\n");
+                    self.flushes.push(done);
+                }
+                Err(TryRecvError::Empty) => return false,
+                Err(TryRecvError::Disconnected) => return true,
+            }
+        }
+    }
+
+    fn take(&mut self, message: FromServer, out: &mut Vec<u8>) -> io::Result<()> {
+        match message {
+            FromServer::Ping => out.extend_from_slice(b"PONG\r\n"),
+            FromServer::Pong => {
+                if !self.flushes.is_empty() {
+                    let _ = self.flushes.remove(0).try_send(());
+                }
+            }
+            FromServer::Message(Delivered { subject, status, payload }) => {
+                let number = subject.strip_prefix(&self.inbox).and_then(|own| own.get(1..));
+                if let Some(number) = number.and_then(|number| number.parse().ok()) {
+                    let Some(answer) = self.requests.remove(&number) else { return Ok(()) };
+                    let result = if status == Some(503) {
+                        Err("no one answers".into())
+                    } else {
+                        Ok(Answer { payload, is_missing: status == Some(404) })
+                    };
+                    let _ = answer.try_send(result);
+                } else {
+                    let _ =
+                        self.arriving.try_send(Incoming { subject, payload, at: Instant::now() });
+                }
+            }
+            FromServer::Error(text) => return Err(io::Error::other(text)),
+            FromServer::Info(_) | FromServer::Ok => {}
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Address;
+
+    #[test]
+    fn addresses_are_read_and_logins_refused() {
+        let read = |url: &str| {
+            Address::parse(url).map(|own| format!("{} {} {}", own.host, own.port, own.tls))
+        };
+        for (url, expected) in [
+            ("nats://10.0.0.5:4333", Ok("10.0.0.5 4333 false")),
+            ("tls://broker.example", Ok("broker.example 4222 true")),
+            ("localhost", Ok("localhost 4222 false")),
+            ("nats://[::1]:99/", Ok("::1 99 false")),
+            ("tls://[::1]", Ok("::1 4222 true")),
+            ("nats://secret@host", Err("the URL has a login; give the token by --token-file")),
+            ("http://host", Err("the URL begins with http; expected nats or tls")),
+            ("nats://host:many", Err("`many` is not a port")),
+            ("nats://", Err("the URL has no host")),
+        ] {
+            assert_eq!(read(url), expected.map(str::to_owned).map_err(str::to_owned), "{url}");
+        }
+    }
+}

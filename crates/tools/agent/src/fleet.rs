@@ -1,0 +1,402 @@
+//! The coordinator's view of all agents of a run. A thread hears them, claims those that say hello
+//! and renews their leases.
+
+use crate::agent::own_binary;
+use crate::broker::PrivateBroker;
+use crate::bundle::{Bundle, drop_stream};
+use crate::bus::{Bus, Incoming, Sender};
+use crate::error::AgentError;
+use crate::launch::{Launched, Place};
+use crate::message::{
+    BundleName, FromAgent, FromCoordinator, HELLO, Hello, Reply, Word, decode, encode, to_agent,
+    to_run,
+};
+use crate::token;
+use experiment::Experiment;
+use observations::{MachineLoad, Secret};
+use probe::load::LoadRecord;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// An agent of which nothing is heard for this long is lost.
+pub const SILENCE: Duration = Duration::from_secs(5);
+/// Interval of leases.
+const LEASE_EVERY: Duration = Duration::from_secs(1);
+/// Longest wait of the hearing thread.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Most refused agents that are remembered.
+const REFUSED_MAX: usize = 64;
+
+/// The broker of a run.
+pub enum Origin {
+    /// A private one, and the agents that it is started with.
+    Private(Vec<Place>),
+    /// The user's, by URL.
+    Url {
+        /// Its URL.
+        url: String,
+        /// Its token.
+        token: Secret,
+    },
+}
+
+/// The agents that a run wants.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted {
+    /// Their number.
+    pub agents: usize,
+    /// Those of other versions and builds may work too.
+    pub allow_mixed: bool,
+    /// Time to wait for them before each trial.
+    pub within: Duration,
+}
+
+/// All agents of a run. Dropping it lets them go and stops what was started.
+pub struct Fleet {
+    pub(crate) sender: Sender,
+    pub(crate) run: String,
+    pub(crate) origin: Instant,
+    pub(crate) trials: AtomicU64,
+    pub(crate) shared: Arc<Roll>,
+    /// Time for enough agents to say hello.
+    pub(crate) patience: Duration,
+    machinery: Mutex<Machinery>,
+    bundle: Bundle,
+    stop: Arc<AtomicBool>,
+    hearing: Option<JoinHandle<()>>,
+}
+
+/// Processes and objects that a run has made. Agents end before their broker.
+#[derive(Debug)]
+struct Machinery {
+    launched: Vec<Launched>,
+    broker: Option<PrivateBroker>,
+    bundle: Option<BundleName>,
+}
+
+/// The agents that the hearing thread knows of.
+pub struct Roll {
+    members: Mutex<Members>,
+    changed: Condvar,
+    /// Agents that are wanted.
+    pub wanted: usize,
+    allow_mixed: bool,
+    binary: String,
+}
+
+/// Agents of a run.
+#[derive(Default)]
+pub struct Members {
+    /// By identity.
+    pub agents: BTreeMap<String, Member>,
+    /// Names of agents that were refused, and why.
+    pub refused: BTreeMap<String, String>,
+}
+
+/// An agent of a run.
+pub struct Member {
+    /// Its description.
+    pub hello: Hello,
+    heard: Instant,
+    /// It works on a trial.
+    pub busy: bool,
+    /// Its answers about the time: number, its time, and when the answer came.
+    pub times: Vec<(u64, u64, Instant)>,
+    /// The trial that it speaks of, and its state in it.
+    pub trial: u64,
+    /// See `trial`.
+    pub state: State,
+}
+
+/// State of an agent in a trial.
+#[derive(Default)]
+pub enum State {
+    /// It prepares.
+    #[default]
+    Preparing,
+    /// It is connected and warmed up, with these sessions.
+    Ready(Vec<i64>),
+    /// It has done this number of units, with this 99th percentile of latencies.
+    Working(u64, Option<u64>),
+    /// It is done: its record, the nanoseconds from the common start to when its load was let go,
+    /// and the load of its machine.
+    Done(Box<LoadRecord>, u64, MachineLoad),
+    /// It has failed.
+    Failed(String),
+}
+
+impl Roll {
+    /// Locks the agents.
+    pub fn lock(&self) -> MutexGuard<'_, Members> {
+        self.members.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a change, for this long at most.
+    pub fn wait(&self, at_most: Duration) {
+        drop(self.changed.wait_timeout(self.lock(), at_most));
+    }
+
+    /// Returns why an agent cannot work for this run.
+    fn objection(&self, hello: &Hello) -> Option<String> {
+        let own = env!("CARGO_PKG_VERSION");
+        let cause = if hello.version != own {
+            format!("agent {} is Steelbench {}, the run is {own}", hello.name, hello.version)
+        } else if hello.binary != self.binary {
+            format!("agent {} is another build of Steelbench {own} than the run", hello.name)
+        } else {
+            return None;
+        };
+        (!self.allow_mixed).then(|| format!("{cause}; install the same, or use --allow-mixed"))
+    }
+}
+
+impl Fleet {
+    /// Connects to a broker, or starts a private one with agents.
+    ///
+    /// # Errors
+    /// When there is no broker, it refuses the token, or a program cannot be started.
+    pub fn begin(
+        origin: Origin,
+        wanted: Wanted,
+        experiment: &Experiment,
+    ) -> Result<Self, AgentError> {
+        let run = token::random_name(8)?;
+        let (broker, places, url, token) = match origin {
+            Origin::Private(places) => {
+                let broker = PrivateBroker::start()?;
+                let (url, token) = (broker.url(), broker.token().clone());
+                (Some(broker), places, url, token)
+            }
+            Origin::Url { url, token } => (None, Vec::new(), url, token),
+        };
+        let bus = Bus::connect(&url, &token, &[HELLO.into(), to_run(&run)])?;
+        let mut machinery = Machinery { launched: Vec::new(), broker, bundle: None };
+        for place in places {
+            if let Some(broker) = &machinery.broker {
+                machinery.launched.push(Launched::start(place, broker)?);
+            }
+        }
+        let shared = Arc::new(Roll {
+            members: Mutex::default(),
+            changed: Condvar::new(),
+            wanted: wanted.agents,
+            allow_mixed: wanted.allow_mixed,
+            binary: own_binary()?,
+        });
+        let stop = Arc::new(AtomicBool::new(false));
+        let (sender, hearing) = (bus.sender(), hear(bus, &run, &shared, &stop)?);
+        Ok(Self {
+            sender,
+            run,
+            origin: Instant::now(),
+            trials: AtomicU64::new(0),
+            shared,
+            patience: wanted.within,
+            machinery: Mutex::new(machinery),
+            bundle: Bundle::from_experiment(experiment),
+            stop,
+            hearing: Some(hearing),
+        })
+    }
+
+    /// Starts the private broker and its agents again where they have ended.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub fn revive(&self) -> Result<(), AgentError> {
+        let mut machinery = self.machinery.lock().unwrap_or_else(PoisonError::into_inner);
+        let Machinery { launched, broker, bundle } = &mut *machinery;
+        let Some(broker) = broker else { return Ok(()) };
+        if broker.revive()? {
+            *bundle = None;
+        }
+        launched.iter_mut().try_for_each(|agent| agent.revive(broker))
+    }
+
+    /// Strikes out agents whose process was started here and has ended: their silence need not be
+    /// waited for.
+    ///
+    /// # Errors
+    /// When the private broker has ended.
+    pub fn strike_ended(&self) -> Result<(), AgentError> {
+        let mut machinery = self.machinery.lock().unwrap_or_else(PoisonError::into_inner);
+        let Machinery { launched, broker, .. } = &mut *machinery;
+        if broker.as_mut().is_some_and(PrivateBroker::has_ended) {
+            return Err(AgentError::BrokerEnded { log: "its process was killed".into() });
+        }
+        let ended: Vec<u32> = launched.iter_mut().filter_map(Launched::ended).collect();
+        self.shared.lock().agents.retain(|_, member| !ended.contains(&member.hello.pid));
+        Ok(())
+    }
+
+    /// Returns the name of the experiment in the broker, which gets it once.
+    ///
+    /// # Errors
+    /// When the broker has no JetStream.
+    pub fn bundle(&self) -> Result<BundleName, AgentError> {
+        let mut machinery = self.machinery.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(name) = &machinery.bundle {
+            return Ok(name.clone());
+        }
+        let name = self.bundle.send(&self.sender, &self.run)?;
+        machinery.bundle = Some(name.clone());
+        Ok(name)
+    }
+
+    /// Speaks to an agent.
+    ///
+    /// # Errors
+    /// When the message is too large.
+    pub fn say(&self, id: &str, word: Word) -> Result<(), AgentError> {
+        say(&self.sender, &self.run, id, word)
+    }
+}
+
+fn say(sender: &Sender, run: &str, id: &str, word: Word) -> Result<(), AgentError> {
+    let bytes = encode(&FromCoordinator { run: run.to_owned(), word })?;
+    sender.publish(to_agent(id), bytes);
+    Ok(())
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        let agents: Vec<String> = self.shared.lock().agents.keys().cloned().collect();
+        for id in agents {
+            let _ = self.say(&id, Word::Dismiss);
+        }
+        let machinery = self.machinery.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if machinery.broker.is_none() && machinery.bundle.is_some() {
+            drop_stream(&self.sender, &self.run);
+        }
+        self.sender.flush();
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(hearing) = self.hearing.take() {
+            let _ = hearing.join();
+        }
+    }
+}
+
+/// Starts the thread that hears the agents.
+fn hear(
+    bus: Bus,
+    run: &str,
+    shared: &Arc<Roll>,
+    stop: &Arc<AtomicBool>,
+) -> Result<JoinHandle<()>, AgentError> {
+    let hearing = Hearing { sender: bus.sender(), run: run.to_owned(), shared: shared.clone() };
+    let stop = stop.clone();
+    let thread = Builder::new().name("agents".into()).spawn(move || {
+        let mut leased = Instant::now();
+        while !stop.load(Ordering::Relaxed) {
+            if let Some(incoming) = bus.next(LOOK_EVERY) {
+                hearing.hear(&incoming);
+            }
+            if leased.elapsed() >= LEASE_EVERY {
+                leased = Instant::now();
+                hearing.lease();
+            }
+        }
+    });
+    thread.map_err(|source| AgentError::Start { program: "a thread".into(), source, advice: "" })
+}
+
+struct Hearing {
+    sender: Sender,
+    run: String,
+    shared: Arc<Roll>,
+}
+
+impl Hearing {
+    fn say(&self, id: &str, word: Word) {
+        let _ = say(&self.sender, &self.run, id, word);
+    }
+
+    /// Renews the leases, and strikes out agents that are lost.
+    fn lease(&self) {
+        let mut members = self.shared.lock();
+        members.agents.retain(|_, member| member.heard.elapsed() < SILENCE);
+        members.agents.keys().for_each(|id| self.say(id, Word::Lease));
+        self.shared.changed.notify_all();
+    }
+
+    fn hear(&self, incoming: &Incoming) {
+        if incoming.subject == HELLO {
+            if let Ok(hello) = decode::<Hello>(&incoming.payload) {
+                self.greet(&hello);
+            }
+            return;
+        }
+        let Ok(FromAgent { id, reply }) = decode(&incoming.payload) else { return };
+        let mut members = self.shared.lock();
+        if let Reply::Claimed(hello) = reply {
+            let is_known = members.agents.contains_key(&id);
+            let has_room = is_known || members.agents.len() < self.shared.wanted;
+            if hello.id != id || !has_room || self.shared.objection(&hello).is_some() {
+                return self.say(&id, Word::Dismiss);
+            }
+            members.agents.entry(id).or_insert_with(|| Member {
+                hello,
+                heard: Instant::now(),
+                busy: false,
+                times: Vec::new(),
+                trial: 0,
+                state: State::Preparing,
+            });
+        } else if let Some(member) = members.agents.get_mut(&id) {
+            member.heard = Instant::now();
+            member.take(reply, incoming.at);
+        } else {
+            // It was taken for lost: it can be claimed again.
+            return self.say(&id, Word::Dismiss);
+        }
+        self.shared.changed.notify_all();
+    }
+
+    /// Claims a free agent while some are wanted.
+    fn greet(&self, hello: &Hello) {
+        let is_id = hello.id.len() <= 64 && hello.id.chars().all(|c| c.is_ascii_alphanumeric());
+        if !is_id || hello.id.is_empty() {
+            return;
+        }
+        let mut members = self.shared.lock();
+        if let Some(cause) = self.shared.objection(hello) {
+            if members.refused.len() < REFUSED_MAX {
+                members.refused.insert(hello.name.clone(), cause.clone());
+            }
+            self.say(&hello.id, Word::Refuse(cause));
+        } else if members.agents.len() < self.shared.wanted {
+            self.say(&hello.id, Word::Claim);
+        }
+    }
+}
+
+impl Member {
+    fn take(&mut self, reply: Reply, at: Instant) {
+        let (trial, state) = match reply {
+            Reply::Alive { busy } => {
+                self.busy = busy;
+                return;
+            }
+            Reply::Time { number, at_ns } => {
+                self.times.push((number, at_ns, at));
+                return;
+            }
+            Reply::Claimed(_) => return,
+            Reply::Ready { trial, sessions } => (trial, State::Ready(sessions)),
+            Reply::Progress { trial, done, latency_p99_ns } => {
+                (trial, State::Working(done, latency_p99_ns))
+            }
+            Reply::Done { trial, record, late_ns, machine } => {
+                (trial, State::Done(record, late_ns, machine))
+            }
+            Reply::Failed { trial, cause } => (trial, State::Failed(cause)),
+        };
+        let is_over = matches!(self.state, State::Done(..) | State::Failed(_));
+        if trial == self.trial && !is_over {
+            self.state = state;
+        }
+    }
+}

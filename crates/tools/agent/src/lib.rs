@@ -1,0 +1,28 @@
+//! `steelbench agent`, and `run --agents`: load generators in other processes, over NATS.
+//!
+//! - `message`: what coordinator and agents say to each other, and how large it may be
+//! - `nats`: the client protocol of the broker; `bus`: the connection to it
+//! - `bundle`: the experiment, which the broker gets once and keeps for the agents (JetStream)
+//! - `broker`: a private nats-server of one run; `launch`: local agents, and agents over ssh
+//! - `clock`: offset between the clocks of coordinator and agent
+//! - `agent`: the process that waits for work; `part`: its part of a trial's load
+//! - `fleet`: the coordinator's view of all agents; `lead`: a trial's load on them
+//! - `arguments`: options of `run`; `token`: the secret that admits to the broker
+
+mod agent;
+mod arguments;
+mod broker;
+mod bundle;
+mod bus;
+mod clock;
+mod error;
+mod fleet;
+mod launch;
+mod lead;
+mod message;
+mod nats;
+mod part;
+mod token;
+
+pub use agent::Agent;
+pub use arguments::AgentArguments;

@@ -1,0 +1,269 @@
+//! An agent's part of a trial's load.
+
+use crate::bundle::{Bundle, probe};
+use crate::bus::Sender;
+use crate::error::AgentError;
+use crate::message::{BundleName, FromAgent, Order, Reply, encode, to_run};
+use conductor::{Director, LOOK_EVERY, LoadProgress};
+use engine::Instance;
+use experiment::Configuration;
+use experiment::common::ENGINE;
+use observations::{Event, MachineLoad, redacted};
+use observe::MachineMonitor;
+use probe::load::{Generation, LoadRecord, Part};
+use probe::{ProbeError, Target, TrialContext};
+use runner::Registry;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use work::{Cancel, CancelReason};
+
+/// The part of the wait for the common start that is spent on the CPU, so that the start is
+/// punctual.
+const SPIN: Duration = Duration::from_micros(500);
+/// Interval of reports on the progress.
+const TELL_EVERY: Duration = Duration::from_millis(500);
+/// Time that connections stay open at most for the coordinator to read the server's counters.
+const OPEN_MAX: Duration = Duration::from_secs(120);
+
+/// The experiments that an agent has fetched: the last one.
+pub type Fetched = Arc<Mutex<Option<(BundleName, Arc<Vec<Configuration>>)>>>;
+
+/// How an agent speaks about a trial.
+#[derive(Clone)]
+pub struct Voice {
+    /// Its connection.
+    pub sender: Sender,
+    /// Its identity.
+    pub id: String,
+    /// The run that has claimed it.
+    pub run: String,
+}
+
+impl Voice {
+    /// Sends a reply to the coordinator.
+    pub fn say(&self, reply: Reply) {
+        let message = FromAgent { id: self.id.clone(), reply };
+        match encode(&message) {
+            Ok(bytes) => self.sender.publish(to_run(&self.run), bytes),
+            Err(error) => {
+                let trial = match message.reply {
+                    Reply::Done { trial, .. } | Reply::Ready { trial, .. } => trial,
+                    _ => return,
+                };
+                let reply = Reply::Failed { trial, cause: error.to_string() };
+                if let Ok(bytes) = encode(&FromAgent { id: self.id.clone(), reply }) {
+                    self.sender.publish(to_run(&self.run), bytes);
+                }
+            }
+        }
+    }
+}
+
+/// A trial as the agent's main thread sees it.
+#[derive(Debug, Default)]
+pub struct Control {
+    state: Mutex<State>,
+    changed: Condvar,
+    cancel: Cancel,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Nanoseconds of the common start on the agent's clock.
+    go_ns: Option<u64>,
+    /// The coordinator has ended the trial.
+    ended: bool,
+}
+
+impl Control {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets the load go at this time.
+    pub fn go(&self, at_ns: u64) {
+        self.lock().go_ns = Some(at_ns);
+        self.changed.notify_all();
+    }
+
+    /// Ends the trial, whatever its state. A load that still runs stops.
+    pub fn end(&self) {
+        self.lock().ended = true;
+        self.cancel.cancel(CancelReason::Interrupt);
+        self.changed.notify_all();
+    }
+
+    fn is_ended(&self) -> bool {
+        self.lock().ended
+    }
+
+    /// Waits for the start; `None`: the trial has ended instead.
+    fn start_ns(&self) -> Option<u64> {
+        let mut state = self.lock();
+        while !state.ended && state.go_ns.is_none() {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.go_ns.filter(|_| !state.ended)
+    }
+
+    fn wait_for_end(&self, at_most: Duration) {
+        let state = self.lock();
+        drop(self.changed.wait_timeout_while(state, at_most, |state| !state.ended));
+    }
+}
+
+/// An order with what the agent needs to follow it.
+pub struct Task {
+    /// The order.
+    pub order: Order,
+    /// The trial.
+    pub control: Arc<Control>,
+    /// How the agent speaks.
+    pub voice: Voice,
+    /// Engines and probes.
+    pub registry: Registry,
+    /// Probes that the owner permits.
+    pub allowed: Vec<String>,
+    /// The experiment of the trial before.
+    pub fetched: Fetched,
+    /// The origin of the agent's clock.
+    pub origin: Instant,
+}
+
+impl Task {
+    /// Generates the part of the load and reports on it.
+    pub fn work(self) {
+        let result = self.generate();
+        let cause = match result {
+            Ok(()) => return,
+            Err(_) if self.control.is_ended() => return,
+            Err(cause) => redacted(&cause),
+        };
+        self.voice.say(Reply::Failed { trial: self.order.trial, cause });
+    }
+
+    fn generate(&self) -> Result<(), String> {
+        let Order { configuration: key, index, parts, attachment, .. } = &self.order;
+        let configurations = self.configurations().map_err(|error| error.to_string())?;
+        let configuration = configurations.iter().find(|own| own.key() == *key);
+        let configuration = configuration.ok_or("its experiment has no such configuration")?;
+        let probe = probe(self.registry, configuration).ok_or("it has no such probe")?;
+        if !self.allowed.iter().any(|name| name == probe.name()) {
+            return Err(format!("its owner does not permit the probe {}", probe.name()));
+        }
+        let engine = self.registry.engine(&configuration.get(ENGINE));
+        let engine = engine.ok_or("it has no such engine")?;
+        let sharing = engine.sharing().filter(|own| own.refusal(configuration).is_none());
+        let sharing = sharing.ok_or("the target admits no other processes")?;
+        if index >= parts || *parts > probe.connections(configuration) {
+            return Err("the order names no part of this load".into());
+        }
+        let cancel = &self.control.cancel;
+        let instance = sharing.attach(configuration, attachment, cancel);
+        let instance = instance.map_err(|error| error.to_string())?;
+        let part = AgentPart {
+            task: self,
+            instance: instance.as_ref(),
+            late_ns: AtomicU64::new(0),
+            machine: Mutex::new(None),
+        };
+        let context = TrialContext {
+            configuration,
+            instance: instance.as_ref(),
+            target: Target::for_engine(engine, configuration),
+            storage: &[],
+            seed: self.order.seed,
+            cancel,
+            generation: Generation::Part(&part),
+            progress: &|_: Event| {},
+        };
+        match probe.run(&context) {
+            Err(ProbeError::Delivered) => Ok(()),
+            Err(error) => Err(error.to_string()),
+            Ok(_) => Err(format!("the probe {} cannot be divided", probe.name())),
+        }
+    }
+
+    /// The configurations of the experiment, fetched once.
+    fn configurations(&self) -> Result<Arc<Vec<Configuration>>, AgentError> {
+        let mut fetched = self.fetched.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, own)) = fetched.as_ref().filter(|(name, _)| *name == self.order.bundle) {
+            return Ok(own.clone());
+        }
+        let bundle = Bundle::fetch(&self.voice.sender, &self.order.bundle)?;
+        let configurations = Arc::new(bundle.configurations(self.registry)?);
+        *fetched = Some((self.order.bundle.clone(), configurations.clone()));
+        Ok(configurations)
+    }
+}
+
+/// The seam between the load of this process and the coordinator.
+struct AgentPart<'a> {
+    task: &'a Task,
+    instance: &'a dyn Instance,
+    /// Nanoseconds between the common start and when the load was let go.
+    late_ns: AtomicU64,
+    machine: Mutex<Option<MachineMonitor>>,
+}
+
+impl Part for AgentPart<'_> {
+    fn index(&self) -> u32 {
+        self.task.order.index
+    }
+
+    fn parts(&self) -> u32 {
+        self.task.order.parts
+    }
+
+    fn director(&self) -> Box<dyn Director + '_> {
+        Box::new(AgentDirector { part: self, told: Instant::now() })
+    }
+
+    fn deliver(&self, record: LoadRecord) {
+        let monitor = self.machine.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let machine = monitor.map_or_else(MachineLoad::default, MachineMonitor::stop);
+        let (record, late_ns) = (Box::new(record), self.late_ns.load(Ordering::Relaxed));
+        let trial = self.task.order.trial;
+        self.task.voice.say(Reply::Done { trial, record, late_ns, machine });
+        self.task.control.wait_for_end(OPEN_MAX);
+    }
+}
+
+/// The director of this process's load.
+struct AgentDirector<'a> {
+    part: &'a AgentPart<'a>,
+    told: Instant,
+}
+
+impl Director for AgentDirector<'_> {
+    fn go(&mut self) -> bool {
+        let AgentPart { task, instance, late_ns, machine } = self.part;
+        let sessions = instance.shared().map(engine::Shared::sessions).unwrap_or_default();
+        task.voice.say(Reply::Ready { trial: task.order.trial, sessions });
+        let Some(start_ns) = task.control.start_ns() else { return false };
+        *machine.lock().unwrap_or_else(PoisonError::into_inner) = Some(MachineMonitor::start());
+        let start = task.origin + Duration::from_nanos(start_ns);
+        let rest = start.saturating_duration_since(Instant::now());
+        std::thread::sleep(rest.saturating_sub(SPIN));
+        let now = loop {
+            let now = Instant::now();
+            if now >= start {
+                break now;
+            }
+            std::hint::spin_loop();
+        };
+        late_ns.store((now - start).as_nanos() as u64, Ordering::Relaxed);
+        !task.control.is_ended()
+    }
+
+    fn look(&mut self, now: &LoadProgress) -> Option<Duration> {
+        let AgentPart { task, .. } = self.part;
+        if self.told.elapsed() >= TELL_EVERY {
+            self.told = Instant::now();
+            let LoadProgress { done, latency_p99_ns, .. } = *now;
+            task.voice.say(Reply::Progress { trial: task.order.trial, done, latency_p99_ns });
+        }
+        (!task.control.is_ended()).then_some(LOOK_EVERY)
+    }
+}
