@@ -112,7 +112,7 @@ impl Hosted {
         assert_eq!(probe.plan(configuration, &target), Vec::new(), "{engine}");
         self.prepared(configuration, probe.connections(configuration), |instance| {
             let run = probe.run(&TrialContext {
-                generation: probe::load::Generation::Here,
+                generation: probe::generation::Generation::Here,
                 configuration,
                 instance,
                 target,

@@ -129,7 +129,7 @@ impl Bench<'_> {
         let instance = self.host.prepare(&configuration, connections, &cancel).unwrap();
         let context = TrialContext {
             disturbances: &[],
-            generation: probe::load::Generation::Here,
+            generation: probe::generation::Generation::Here,
             configuration: &configuration,
             instance: instance.as_ref(),
             target: Target::for_engine(own.engine, &configuration),

@@ -9,7 +9,7 @@ use analysis::gate::Gate;
 use engine::Permits;
 use experiment::{Draft, Experiment};
 use observations::{Event, Recording, RunEnd, Tally, redacted};
-use probe::load::Generators;
+use probe::generation::Generators;
 use report::Document;
 use runner::{Manual, Options};
 use serde_json::json;

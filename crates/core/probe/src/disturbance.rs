@@ -1,7 +1,7 @@
 //! Disturbances of a load: actions beside it, which begin at a moment of the measurement, and the
 //! transactions of the load one by one, from which their effect is computed.
 
-use crate::load::{RATE, Timed};
+use crate::load::{GENERATORS, RATE, Timed};
 use crate::{Probe, ProbeError, TrialContext};
 use conductor::{Director, LoadProgress};
 use engine::{Ability, Engine, EngineError, lock};
@@ -51,6 +51,10 @@ impl Disturbed {
     pub fn needs_open_loop(&self, configuration: &Configuration) -> Option<Invalid> {
         if self.engine.abilities().contains(&Ability::Synthetic) {
             return Some(Invalid::new("target.engine", "this engine has no time of its own"));
+        }
+        if configuration.get(GENERATORS).is_some() {
+            let message = "a disturbance is measured by one generator; remove this setting";
+            return Some(Invalid::new(GENERATORS.path(), message));
         }
         let has_rate = self.probe.settings().iter().any(|own| own.path == RATE.path());
         let message = if !has_rate {

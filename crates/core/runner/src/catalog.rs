@@ -217,6 +217,9 @@ fn without_link(engine: &dyn Engine, configuration: &Configuration) -> Vec<Inval
 fn shared(engine: &dyn Engine, configuration: &Configuration) -> Option<Invalid> {
     configuration.get(GENERATORS)?;
     let refusal = match engine.sharing() {
+        _ if configuration.below("network.").next().is_some() => {
+            "generators connect without the relay of [network]"
+        }
         Some(sharing) => sharing.refusal(configuration)?,
         None => "this engine runs in the process of the load; use a server by URL (target.url)",
     };

@@ -2,7 +2,7 @@
 
 use crate::catalog::Registry;
 use crate::trial::Interrupt;
-use probe::load::Generators;
+use probe::generation::Generators;
 use std::path::PathBuf;
 use std::sync::Arc;
 

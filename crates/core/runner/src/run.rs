@@ -21,7 +21,8 @@ use experiment::file::{
 };
 use experiment::{Configuration, Experiment, NamedFile, Plan, PlannedTrial, Setting};
 use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus, redacted};
-use probe::load::{GENERATORS, Generation};
+use probe::generation::Generation;
+use probe::load::GENERATORS;
 use probe::{SetUp, Target};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -5,7 +5,7 @@ use crate::reading::Reading;
 use engine::{Ability, Engine, EngineError, Instance};
 use experiment::Configuration;
 use observations::{Event, Observations, number};
-use probe::load::Generation;
+use probe::generation::Generation;
 use probe::{Disturbance, Probe, ProbeError, SetUp, Target, TrialContext};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};

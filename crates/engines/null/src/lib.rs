@@ -4,6 +4,7 @@
 //! so that the laboratory's own overhead can be measured. Its results are marked synthetic.
 
 mod nothing;
+mod shared;
 
 pub use nothing::Nothing;
 
@@ -124,21 +125,6 @@ impl Engine for Null {
     }
 }
 
-impl Sharing for Null {
-    fn refusal(&self, _: &Configuration) -> Option<&'static str> {
-        None
-    }
-
-    fn attach(
-        &self,
-        configuration: &Configuration,
-        _: &str,
-        cancel: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError> {
-        Self.prepare(configuration, 0, cancel)
-    }
-}
-
 impl Host for Null {
     fn prepare(
         &mut self,
@@ -179,23 +165,6 @@ impl Instance for Scripted {
 
     fn shared(&self) -> Option<&dyn Shared> {
         Some(self)
-    }
-}
-
-/// Each process has its own copy of the script; there is nothing else to share.
-impl Shared for Scripted {
-    fn attachment(&self) -> Result<String, EngineError> {
-        Ok(String::new())
-    }
-
-    fn sessions(&self) -> Vec<i64> {
-        Vec::new()
-    }
-
-    fn adopt(&self, _: &[i64]) {}
-
-    fn flush(&self) -> Result<(), EngineError> {
-        Ok(())
     }
 }
 

@@ -1,12 +1,11 @@
 //! The schema of a trial on a server.
 
 use super::admin::{Admin, LOAD, SCHEMA};
-use super::attached::Attachment;
 use super::compression::Compression;
 use super::dialect::PostgresDialect;
 use super::is_local;
 use super::kept::{self, PostgresKeeper};
-use super::load::{Backends, open};
+use super::load::{Attachment, Backends, open};
 use super::server::{PostgresProduct, PrivateServer};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::PostgresCollector;

@@ -19,7 +19,6 @@
 
 mod admin;
 mod altered;
-mod attached;
 mod backup_settings;
 mod backups;
 pub mod client;
@@ -52,19 +51,20 @@ use crate::client::{Client, Config};
 use connecting::{is_local, leave_no_statistics, while_doing};
 pub use dialect::PostgresDialect;
 use engine::{
-    Ability, Altering, Engine, EngineError, Folders, Host, LiveObserver, ObserveOptions,
-    QueryLimits, QueryReader, RetryCause, Server, ServerError, Servers, StatementLogs, WaitType,
+    Ability, Altering, Engine, EngineError, Folders, Host, Instance, LiveObserver, ObserveOptions,
+    QueryLimits, QueryReader, RetryCause, Server, ServerError, Servers, Sharing, StatementLogs,
+    WaitType,
 };
 use engine::{ColumnMethods, Dumps, Plans, Prerequisites, Recovery, SettingsForm};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
 use observations::{Advice, EngineVersion, Survey, SurveyedServer, Unread};
 use server::PostgresProduct;
-use servers::host::ServerHost;
+use servers::host::{Hosted, ServerHost};
 pub use settings::URL;
 use statements::Rules;
 use std::path::Path;
 use std::time::Duration;
-use work::{Stop, Table};
+use work::{Cancel, Stop, Table};
 
 /// The time that a server may take to accept a connection, where its URL does not say.
 const CONNECTING: Duration = Duration::from_secs(10);
@@ -162,7 +162,7 @@ impl Engine for Postgres {
         Some(&backup_settings::BACKGROUND)
     }
 
-    fn sharing(&self) -> Option<&dyn engine::Sharing> {
+    fn sharing(&self) -> Option<&dyn Sharing> {
         Some(self)
     }
 
@@ -176,6 +176,23 @@ impl Engine for Postgres {
 
     fn statement_rules(&self) -> Option<&'static Rules> {
         Some(&statement_rules::RULES)
+    }
+}
+
+impl Sharing for Postgres {
+    fn refusal(&self, configuration: &Configuration) -> Option<&'static str> {
+        let is_private = configuration.get(settings::URL).is_none();
+        is_private.then_some("a private server admits only its own process; give target.url")
+    }
+
+    fn attach(
+        &self,
+        configuration: &Configuration,
+        attachment: &str,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Instance>, EngineError> {
+        let url = configuration.get(settings::URL).unwrap_or_default();
+        load::attach(<Self as Hosted>::config(&url)?, configuration, attachment, cancel)
     }
 }
 

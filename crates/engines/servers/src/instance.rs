@@ -4,7 +4,10 @@ use crate::data_sets::KeptTables;
 use crate::host::{Target, Trial};
 use crate::pair::{Pair, Replicating};
 use crate::private::{Keeper, Server, Stop};
-use engine::{BackgroundWork, CacheReport, CacheState, ConnectionSet, EngineError, Explainer, Instance, Nodes, ServerProcess, Shared, Tables, WaitCollector, lock, open_files};
+use engine::{
+    BackgroundWork, CacheReport, CacheState, ConnectionSet, EngineError, Explainer, Instance,
+    Nodes, ServerProcess, Shared, Tables, WaitCollector, lock, open_files,
+};
 use experiment::Setting;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -230,6 +233,8 @@ impl<S: Schema> Instance for ServerInstance<S> {
 
     fn nodes(&self) -> Option<&dyn Nodes> {
         Some(self.schema.common().pair.as_ref()?)
+    }
+
     fn shared(&self) -> Option<&dyn Shared> {
         self.schema.shared()
     }

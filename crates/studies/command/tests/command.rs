@@ -60,7 +60,7 @@ fn try_run(workload: &str, cancel: &Cancel) -> Result<Observations, ProbeError> 
     let run = || {
         CommandProbe.run(&TrialContext {
             disturbances: &[],
-            generation: probe::load::Generation::Here,
+            generation: probe::generation::Generation::Here,
             configuration: &configuration,
             instance: instance.as_ref(),
             target,
@@ -517,7 +517,7 @@ fn run_on(server: &testing::pgbench::Server, workload: &str) -> Observations {
     let seen = CommandProbe
         .run(&TrialContext {
             disturbances: &[],
-            generation: probe::load::Generation::Here,
+            generation: probe::generation::Generation::Here,
             configuration: &configuration,
             instance: instance.as_ref(),
             target,

@@ -46,7 +46,7 @@ fn try_run(configuration: &Configuration, overwrite: Vec<PathBuf>) -> Result<Obs
     let instance = host.prepare(configuration, 1, &cancel).unwrap();
     let result = DiskProbe.run(&TrialContext {
         disturbances: &[],
-        generation: probe::load::Generation::Here,
+        generation: probe::generation::Generation::Here,
         configuration,
         instance: instance.as_ref(),
         target: Target::for_engine(&Files, configuration),

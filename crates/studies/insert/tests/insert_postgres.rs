@@ -50,7 +50,7 @@ fn measured(
     let instance = host.prepare(configuration, Insert.connections(configuration), &cancel).unwrap();
     check(Insert.run(&TrialContext {
         disturbances: &[],
-        generation: probe::load::Generation::Here,
+        generation: probe::generation::Generation::Here,
         storage: &[],
         configuration,
         instance: instance.as_ref(),

@@ -64,7 +64,7 @@ fn trial(
     );
     Insert.run(&TrialContext {
         disturbances: &[],
-        generation: probe::load::Generation::Here,
+        generation: probe::generation::Generation::Here,
         storage: &[],
         configuration,
         instance,

@@ -25,7 +25,9 @@ use work::{Fill, Operation, Work};
 pub struct ScriptProbe;
 
 settings! {
-    const SETTINGS = [CONNECTIONS, THREADS, GENERATORS, DURATION, WARMUP, RATE, LATENCY_LIMIT, SQL, EQUALS];
+    const SETTINGS = [
+        CONNECTIONS, THREADS, GENERATORS, DURATION, WARMUP, RATE, LATENCY_LIMIT, SQL, EQUALS,
+    ];
     /// Script (or list of scripts) in pgbench's language; a weight can follow: "mine.sql@3".
     /// Relative paths start at the folder of the experiment file.
     pub SCRIPT: Vec<String> = "workload.script", Kind::TextList;

@@ -34,7 +34,7 @@ fn measured(given: &[(&str, Value)], check: impl FnOnce(&Connection, &Observatio
     let instance = Sqlite.host(place).prepare(&configuration, connections, &cancel).unwrap();
     let seen = ScriptProbe.run(&TrialContext {
         disturbances: &[],
-        generation: probe::load::Generation::Here,
+        generation: probe::generation::Generation::Here,
         configuration: &configuration,
         instance: instance.as_ref(),
         target,

@@ -47,7 +47,7 @@ fn run_with(
     let instance = Nothing.host(place).prepare(&configuration, 1, cancel).unwrap();
     SyncProbe.run(&TrialContext {
         disturbances: &[],
-        generation: probe::load::Generation::Here,
+        generation: probe::generation::Generation::Here,
         configuration: &configuration,
         instance: instance.as_ref(),
         target: Target::for_engine(&Nothing, &configuration),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
     /// No broker answers.
-    #[error("no broker answers at {url}: {cause}; start nats-server there, or correct --broker")]
+    #[error("no broker answers at {url} ({cause}); start nats-server there, or correct --broker")]
     Unreachable {
         /// Its URL.
         url: String,
@@ -43,7 +43,7 @@ pub enum AgentError {
         program: String,
         /// The cause.
         source: std::io::Error,
-        /// What to do, with the sign before it.
+        /// The remedy, with the sign before it.
         advice: &'static str,
     },
     /// The private broker ended.

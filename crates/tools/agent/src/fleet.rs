@@ -14,7 +14,7 @@ use crate::message::{
 use crate::token;
 use experiment::Experiment;
 use observations::{MachineLoad, Secret};
-use probe::load::LoadRecord;
+use probe::LoadRecord;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

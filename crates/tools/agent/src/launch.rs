@@ -1,4 +1,4 @@
-//! Agents that the coordinator starts: processes of this machine, or of others over ssh. They get
+//! Agents that the coordinator starts: processes of this machine, or of other machines over ssh. They get
 //! the token by standard input, whose end also ends them: none outlives its coordinator.
 
 use crate::broker::PrivateBroker;

@@ -7,7 +7,7 @@ use crate::message::{Order, Word};
 use conductor::{Director, LOOK_EVERY, LoadError, LoadProgress};
 use engine::EngineError;
 use probe::ProbeError;
-use probe::load::{Generated, Generators, PartRecord, SharedLoad};
+use probe::generation::{Generated, Generators, PartRecord, SharedLoad};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 

@@ -5,7 +5,7 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use observations::MachineLoad;
-use probe::load::LoadRecord;
+use probe::LoadRecord;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
@@ -53,7 +53,7 @@ pub struct Hello {
 pub struct FromCoordinator {
     /// The run that it speaks for.
     pub run: String,
-    /// What it says.
+    /// Its content.
     pub word: Word,
 }
 
@@ -120,7 +120,7 @@ pub struct BundleName {
 pub struct FromAgent {
     /// The agent's identity.
     pub id: String,
-    /// What it says.
+    /// Its content.
     pub reply: Reply,
 }
 
@@ -218,7 +218,7 @@ mod tests {
     use super::{FromAgent, Reply, UNPACKED_BYTES_MAX, decode, encode};
     use crate::error::AgentError;
     use observations::{Histogram, MachineLoad};
-    use probe::load::LoadRecord;
+    use probe::LoadRecord;
 
     #[test]
     fn a_record_arrives_bucket_by_bucket() {

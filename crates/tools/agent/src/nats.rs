@@ -28,7 +28,7 @@ pub enum FromServer {
     Ok,
 }
 
-/// What a server says of itself.
+/// A server's description of itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct ServerInfo {
@@ -58,7 +58,7 @@ pub enum ProtocolError {
     /// A message is too large.
     #[error("it sends a message of more than {CONTENT_MAX} bytes")]
     Content,
-    /// A line is none of the protocol.
+    /// A line is not one of the protocol.
     #[error("it does not speak NATS")]
     Unknown,
 }

@@ -1,22 +1,17 @@
-//! Load generators in other processes: the seam by which a trial hands its load over, and the sum
-//! of their records.
+//! Load generators in other processes: a part of a load, and the sum of all parts.
 
-use super::outcome::add_up;
+use super::outcome::{ClientReport, add_up};
 use super::plan::{GENERATORS, LoadPlan, OwnPart, Workload};
-use super::record::LoadRecord;
 use super::{conducted, subject};
+use crate::generation::{Generators, Part, PartRecord, SharedLoad};
 use crate::measure::{measure, seconds};
+use crate::record::LoadRecord;
 use crate::{ProbeError, TrialContext};
 use conductor::{Director, LoadProgress};
-use engine::{Ability, EngineUse, Shared};
-use experiment::Configuration;
-use observations::{
-    Fact, FactFamily, FactName, MachineLoad, Observations, Warning, WarningKind, number,
-};
+use engine::{Ability, EngineUse};
+use observations::{Fact, FactFamily, FactName, Observations, Warning, WarningKind, number};
 use observe::Clock;
-use std::any::Any;
 use std::time::{Duration, Instant};
-use work::Cancel;
 
 /// Units of work a second of one generator: `generator_rate.NAME`.
 pub const GENERATOR_RATE: FactFamily = FactFamily::new("generator_rate.", "1/s");
@@ -40,81 +35,6 @@ const SKEW_MS_MAX: f64 = 10.0;
 /// A generator whose rate for each connection differs from the mean by more than this share gets a
 /// warning.
 const RATE_DIFFERENCE: f64 = 0.1;
-
-/// The place where the load of a trial runs.
-#[derive(Clone, Copy, Default)]
-pub enum Generation<'a> {
-    /// In this process; other processes cannot be had.
-    #[default]
-    Here,
-    /// In other processes, if the configuration asks for any.
-    Elsewhere(&'a dyn Generators),
-    /// In this process, as a part of a load that another process conducts.
-    Part(&'a dyn Part),
-}
-
-/// Load generators in other processes, seen from the process that conducts the load.
-pub trait Generators: Send + Sync {
-    /// Runs a load on them: they connect and warm up, `director` lets them go, and all start at
-    /// the same time. The director looks at the load ten times a second at least.
-    ///
-    /// # Errors
-    /// When there are too few of them, one fails or is lost, or the director stops the load.
-    fn generate(
-        &self,
-        load: &SharedLoad<'_>,
-        director: &mut dyn Director,
-    ) -> Result<Generated, ProbeError>;
-}
-
-/// The load of a trial that several processes generate.
-pub struct SharedLoad<'a> {
-    /// The settings of the trial.
-    pub configuration: &'a Configuration,
-    /// Seed of the trial's data.
-    pub seed: u64,
-    /// Number of generators.
-    pub generators: u32,
-    /// The prepared target.
-    pub target: &'a dyn Shared,
-    /// Stop request of the trial.
-    pub cancel: &'a Cancel,
-}
-
-/// The outcome of a load that several processes generated.
-pub struct Generated {
-    /// The records of all generators.
-    pub parts: Vec<PartRecord>,
-    /// Keeps the connections of the generators open until it is dropped.
-    pub connected: Box<dyn Any + Send>,
-}
-
-/// The record of one generator.
-pub struct PartRecord {
-    /// Name of the generator.
-    pub generator: String,
-    /// The sum of its threads. Times count from when its load was let go.
-    pub record: LoadRecord,
-    /// Nanoseconds between the common start and that time, on the generator's own clock.
-    pub late_ns: u64,
-    /// The common start on its clock is known up to this.
-    pub clock_uncertainty_ns: u64,
-    /// Load of its machine during the measurement.
-    pub machine: MachineLoad,
-}
-
-/// The process that conducts a load, seen from one of its generators.
-pub trait Part: Send + Sync {
-    /// Returns the position of this generator, from 0.
-    fn index(&self) -> u32;
-    /// Returns the number of generators.
-    fn parts(&self) -> u32;
-    /// The director of this generator's load. It lets the load go at the common start.
-    fn director(&self) -> Box<dyn Director + '_>;
-    /// Takes the record, whose times count from the moment at which the director let the load go.
-    /// Returns when the connections may close.
-    fn deliver(&self, record: LoadRecord);
-}
 
 /// Notes when the director of a part let its load go.
 struct Starting<'a> {
@@ -150,7 +70,7 @@ pub(super) fn generate_part<W: Workload>(
         Err(error) => return error,
     };
     let reports: Vec<_> = finished.iter().map(|(report, _)| report).collect();
-    let record = LoadRecord::from_reports(&reports);
+    let record = ClientReport::sum(&reports);
     part.deliver(if is_scripted(context) { record } else { record.since(director.go_ns) });
     ProbeError::Delivered
 }

@@ -3,16 +3,15 @@
 //! - `plan`: what a load is, the transactions of a connection, and when they are meant to start
 //! - `client`: what one thread does with its connections
 //! - `outcome`: what a thread records, and the observations of a load
-//! - `record`: the sum of what threads recorded, in one process or in several
-//! - `generators`: the seam by which a load runs in other processes
+//! - `generators`: a load of which other processes generate parts
 
 mod client;
 mod generators;
 mod outcome;
 mod plan;
-mod record;
 
 use crate::disturbance::{Announcing, Beside};
+use crate::generation::Generation;
 use crate::measure::{Subject, measure};
 use crate::{ProbeError, TrialContext};
 use client::Client;
@@ -20,19 +19,17 @@ use conductor::{Director, Lanes, conduct};
 use engine::{Ability, EngineUse};
 pub use generators::{
     CLOCK_UNCERTAINTY, GENERATOR_CPU, GENERATOR_P99, GENERATOR_RATE, GENERATOR_RUN_QUEUE,
-    GENERATOR_START, GENERATOR_STEAL, Generated, Generation, Generators, Part, PartRecord,
-    START_SKEW, SharedLoad,
+    GENERATOR_START, GENERATOR_STEAL, START_SKEW,
 };
 use observations::{Observations, Response};
 use observe::Clock;
-use outcome::Finished;
+use outcome::{ClientReport, Finished};
 pub use outcome::{SKIPPED, Timed, add_intervals};
 use plan::OwnPart;
 pub use plan::{
     CONNECTIONS, DURATION, GENERATORS, LATENCY_LIMIT, LoadPlan, RATE, Started, Step, THREADS,
     WARMUP, Workload, no_time_limit, no_warmup_of_cold,
 };
-pub use record::LoadRecord;
 use std::time::Duration;
 
 /// Runs a load and returns what was seen. `workload` makes the transactions of a connection.
@@ -78,7 +75,7 @@ pub fn drive_counting<W: Workload>(
     let used = surroundings.engine_use();
     let reports: Vec<_> = finished.iter().map(|(report, _)| report).collect();
     let embedded = context.target.abilities.contains(&Ability::Embedded);
-    let record = LoadRecord::from_reports(&reports);
+    let record = ClientReport::sum(&reports);
     let mut observations = outcome::add_up(plan, &record, surroundings, embedded);
     if let Some(space_bytes) = context.instance.space_bytes() {
         observations.responses.push(Response::lower("space", "MB", space_bytes as f64 / 1e6));

@@ -1,16 +1,15 @@
 //! Records of a load's threads, and their sum.
 
 use super::plan::{LoadPlan, Started, TRANSACTION};
-use super::record::LoadRecord;
 use crate::measure::{Surroundings, seconds};
-use conductor::Recorder;
+use crate::record::{ClientWait, LoadRecord, StatementTimes};
+use conductor::{Reader, Recorder};
 use engine::ConnectionSet;
 use observations::{
     Amounts, Fact, FactName, Histogram, INITIAL_CONNECTION_TIME, Latency, LoadHealth, Observations,
     Response, ScriptStatement, Series, Wait, WaitClass, Work, add_by_interval,
 };
-use observe::{ThreadTimes, ThreadUse};
-use serde::{Deserialize, Serialize};
+use observe::ThreadUse;
 
 /// Transactions that an open loop did not begin because of the latency limit.
 pub const SKIPPED: FactName = FactName::new("skipped", "transactions");
@@ -86,44 +85,6 @@ pub struct Timed {
 
 /// Transactions of a thread that there is room for, so that measuring does not allocate.
 const EACH_MAX: f64 = 4e6;
-
-/// How a statement fared on the connections of one thread.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StatementTimes {
-    count: u64,
-    sum_ns: u64,
-    ns_max: u64,
-    failures: u64,
-    retries: u64,
-}
-
-impl StatementTimes {
-    /// Records a success, after this many retries by the engine.
-    #[inline]
-    pub fn succeeded(&mut self, took_ns: u64, retries: u32) {
-        self.count += 1;
-        self.sum_ns += took_ns;
-        self.ns_max = self.ns_max.max(took_ns);
-        self.retries += u64::from(retries);
-    }
-
-    /// It ended its transaction, which is tried again or given up.
-    pub fn failed(&mut self, again: bool) {
-        *(if again { &mut self.retries } else { &mut self.failures }) += 1;
-    }
-
-    /// The sum with another thread's.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self {
-            count: self.count.saturating_add(other.count),
-            sum_ns: self.sum_ns.saturating_add(other.sum_ns),
-            ns_max: self.ns_max.max(other.ns_max),
-            failures: self.failures.saturating_add(other.failures),
-            retries: self.retries.saturating_add(other.retries),
-        }
-    }
-}
 
 /// A start later than this was late; on a connection that was free, it was missed by the generator.
 const MISSED_NS: u64 = 1_000_000;
@@ -205,32 +166,59 @@ impl ClientReport {
     }
 }
 
-/// Time that a thread waited on the client's side.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClientWait {
-    /// Number of waits.
-    pub count: u64,
-    /// Nanoseconds suspended.
-    pub resource_ns: u64,
-    /// Nanoseconds ready to run, waiting for a processor.
-    pub signal_ns: u64,
-}
-
-impl ClientWait {
-    /// Adds one wait; `used` is what the thread did of it other than wait.
-    pub fn add(&mut self, wall_ns: u64, used: ThreadTimes) {
-        self.count += 1;
-        self.resource_ns += wall_ns.saturating_sub(used.cpu_ns + used.run_delay_ns);
-        self.signal_ns += used.run_delay_ns.min(wall_ns);
-    }
-
-    /// The sum with another thread's.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self {
-            count: self.count.saturating_add(other.count),
-            resource_ns: self.resource_ns.saturating_add(other.resource_ns),
-            signal_ns: self.signal_ns.saturating_add(other.signal_ns),
+impl ClientReport {
+    /// Sums the reports of the threads of this process.
+    pub fn sum(reports: &[&Self]) -> LoadRecord {
+        let total = |part: fn(&Self) -> u64| reports.iter().map(|own| part(own)).sum();
+        let largest =
+            |part: fn(&Self) -> u64| reports.iter().map(|own| part(own)).max().unwrap_or(0);
+        let waits = |part: fn(&Self) -> ClientWait| {
+            reports.iter().map(|own| part(own)).fold(ClientWait::default(), ClientWait::and)
+        };
+        let end_ns = largest(|own| own.end_ns);
+        let mut others = waits(|own| own.others);
+        others.resource_ns += reports.iter().map(|own| end_ns - own.end_ns).sum::<u64>();
+        let kinds = reports.first().map_or(0, |own| own.latency_by_kind.len());
+        let statements = reports.first().map_or(0, |own| own.statements.len());
+        LoadRecord {
+            threads: reports.iter().map(|own| own.used).collect(),
+            start_ns: reports.iter().map(|own| own.start_ns).min().unwrap_or(0),
+            done_ns: largest(|own| own.done_ns),
+            end_ns,
+            connect_ns_max: largest(|own| own.connect_ns),
+            arrival: waits(|own| own.arrival),
+            pauses: waits(|own| own.pauses),
+            others,
+            warmup_units_by_interval: add_intervals(
+                reports.iter().map(|own| own.warmup_units_by_interval.as_slice()),
+            ),
+            units_by_interval: add_intervals(
+                reports.iter().map(|own| own.units_by_interval.as_slice()),
+            ),
+            latency: merge(reports.iter().filter_map(|own| own.latency.as_ref())),
+            service: merge(reports.iter().filter_map(|own| own.service.as_ref())),
+            latency_by_kind: (0..kinds)
+                .map(|kind| merge(reports.iter().filter_map(|own| own.latency_by_kind.get(kind))))
+                .collect(),
+            statements: (0..statements)
+                .map(|at| {
+                    let all = reports.iter().filter_map(|own| own.statements.get(at));
+                    all.copied().fold(StatementTimes::default(), StatementTimes::and)
+                })
+                .collect(),
+            units: total(|own| own.units),
+            transactions: total(|own| own.transactions),
+            errors: total(|own| own.errors),
+            retries: total(|own| own.retries),
+            over_limit: total(|own| own.over_limit),
+            skipped: total(|own| own.skipped),
+            generator_ns: total(|own| own.generator_ns),
+            sends_intended: total(|own| own.sends_intended),
+            sends_late: total(|own| own.sends_late),
+            sends_missed: total(|own| own.sends_missed),
+            send_delay_ns_max: largest(|own| own.send_delay_ns_max),
+            intended_ns_max: largest(|own| own.intended_ns_max),
+            free_until_ns: largest(|own| own.free_until_ns),
         }
     }
 }
@@ -246,6 +234,11 @@ pub fn each(finished: &[Finished]) -> Vec<Timed> {
         })
     };
     finished.iter().flat_map(|(report, _)| of_thread(report)).collect()
+}
+
+fn merge<'a>(recorders: impl Iterator<Item = &'a Recorder>) -> Histogram {
+    let readers: Vec<Reader> = recorders.map(Recorder::reader).collect();
+    Reader::sum(&readers)
 }
 
 /// The observations of a load.
@@ -440,4 +433,96 @@ pub fn add_intervals<'a>(parts: impl Iterator<Item = &'a [u64]>) -> Vec<u64> {
         add_by_interval(&mut sum, part);
         sum
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ClientReport, LoadRecord};
+    use crate::load::plan::{LoadPlan, Started, TRANSACTION};
+    use observations::ScriptStatement;
+    use observe::{ThreadTimes, ThreadUse};
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    /// A plan that has everything recorded.
+    fn plan() -> LoadPlan {
+        LoadPlan {
+            connections: 4,
+            threads: 4,
+            rate: Some(1.0),
+            intends: true,
+            limit_ns: Some(400_000_000),
+            units: None,
+            shares: Vec::new(),
+            units_each: 1,
+            duration_s: None,
+            warmup_s: 1.0,
+            interval_s: 0.5,
+            latencies: true,
+            unit: TRANSACTION,
+            rate_unit: "transactions/s",
+            timed: TRANSACTION,
+            kinds: vec!["a".into(), "b".into()],
+            statements: vec![ScriptStatement::default(); 2],
+            tries_max: 1,
+            seed: 1,
+            session: Vec::new(),
+        }
+    }
+
+    /// A thread that has recorded random transactions.
+    fn report(seed: u64) -> ClientReport {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut report = ClientReport::with_room(0, &plan());
+        for _ in 0..random.random_range(1..2_000) {
+            let intended_ns = random.random_range(0..3_000_000_000_u64);
+            let start_ns = intended_ns + random.random_range(0..200_000_000);
+            let end_ns = start_ns + random.random_range(0..400_000_000);
+            let done = Started { kind: random.random_range(0..2), units: 3, transactions: 1 };
+            report.transaction(done, [intended_ns, start_ns, end_ns]);
+            report.intend(intended_ns, start_ns);
+            report.statements[done.kind].succeeded(end_ns - start_ns, 1);
+            report.statements[1 - done.kind].failed(random.random());
+        }
+        report.start_ns = random.random_range(0..1_000);
+        report.done_ns = random.random_range(5_000_000_000..6_000_000_000);
+        report.end_ns = report.done_ns + random.random_range(0..1_000);
+        report.connect_ns = random.random_range(0..1_000_000);
+        report.warmup_units_by_interval = vec![random.random_range(0..9); seed as usize % 3];
+        let times = ThreadTimes { cpu_ns: random.random_range(1..9), run_delay_ns: 1 };
+        report.used = ThreadUse { times, ..ThreadUse::default() };
+        report.arrival.add(random.random_range(10..1_000), times);
+        report.pauses.add(random.random_range(10..1_000), times);
+        report.others.add(random.random_range(10..1_000), times);
+        (report.retries, report.errors, report.skipped) = (seed, 1, 2);
+        report.send(random.random_range(0..3_000_000));
+        report
+    }
+
+    #[test]
+    fn the_sum_of_records_is_the_record_of_all_threads_however_they_are_divided() {
+        let reports: Vec<ClientReport> = (0..7).map(report).collect();
+        let all: Vec<&ClientReport> = reports.iter().collect();
+        let expected = ClientReport::sum(&all);
+        assert!(expected.units > 0 && expected.over_limit > 0 && !expected.latency.is_empty());
+        for parts in [1, 2, 3, 7] {
+            let records = all.chunks(parts).map(ClientReport::sum);
+            let sum = records
+                .reduce(|mut sum, other| {
+                    sum.add(&other);
+                    sum
+                })
+                .unwrap();
+            assert!(sum == expected, "in parts of {parts}");
+        }
+    }
+
+    #[test]
+    fn a_record_moves_to_another_timeline_as_a_whole() {
+        let record = ClientReport::sum(&[&report(1)]);
+        let (start_ns, end_ns) = (record.start_ns, record.end_ns);
+        let moved = record.clone().later_by(50).since(20);
+        assert_eq!((moved.start_ns, moved.end_ns), (start_ns + 30, end_ns + 30));
+        assert_eq!(moved.since(30 + start_ns).start_ns, 0);
+    }
 }

@@ -1,0 +1,208 @@
+//! The record of a load: the sum of what its threads recorded, in one process or in several.
+
+use observations::{Histogram, add_by_interval};
+use observe::{ThreadTimes, ThreadUse};
+use serde::{Deserialize, Serialize};
+
+/// The sum of what the threads of a load recorded. Sums of records are exact: histograms add up
+/// bucket by bucket. Times are in nanoseconds on one timeline.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadRecord {
+    /// CPU use of each thread.
+    pub threads: Vec<ThreadUse>,
+    /// The first start of a thread.
+    pub start_ns: u64,
+    /// When the last transaction ended, and when the last thread ended, after the flush.
+    pub done_ns: u64,
+    /// See `done_ns`.
+    pub end_ns: u64,
+    /// The longest time to connect.
+    pub connect_ns_max: u64,
+    /// Waiting for the next intended start.
+    pub arrival: ClientWait,
+    /// Waiting before failed transactions are tried again.
+    pub pauses: ClientWait,
+    /// Waiting for the other connections to finish.
+    pub others: ClientWait,
+    /// Units done in each interval of the warm-up.
+    pub warmup_units_by_interval: Vec<u64>,
+    /// Units done in each interval since "go".
+    pub units_by_interval: Vec<u64>,
+    /// From the intended start to the end; empty when latencies are not recorded.
+    pub latency: Histogram,
+    /// From the actual start to the end, where transactions have an intended start.
+    pub service: Histogram,
+    /// The latencies by kind, if there are several kinds of transactions.
+    pub latency_by_kind: Vec<Histogram>,
+    /// Each statement of the plan.
+    pub statements: Vec<StatementTimes>,
+    /// Units of work done.
+    pub units: u64,
+    /// Transactions committed.
+    pub transactions: u64,
+    /// Transactions that failed and were given up.
+    pub errors: u64,
+    /// Tries after the first.
+    pub retries: u64,
+    /// Transactions that took longer than the limit.
+    pub over_limit: u64,
+    /// Transactions that an open loop did not begin because of the limit.
+    pub skipped: u64,
+    /// Time in the generator's own code.
+    pub generator_ns: u64,
+    /// Transactions intended by an open loop.
+    pub sends_intended: u64,
+    /// Those started late because all connections were busy.
+    pub sends_late: u64,
+    /// Those started late by an idle connection.
+    pub sends_missed: u64,
+    /// The worst delay of these.
+    pub send_delay_ns_max: u64,
+    /// The last intended start, after "go".
+    pub intended_ns_max: u64,
+    /// The last intended start that a free connection waited for, after "go".
+    pub free_until_ns: u64,
+}
+
+impl LoadRecord {
+    /// Moves the record to a timeline on which its origin was at `origin_ns`.
+    #[must_use]
+    pub fn since(mut self, origin_ns: u64) -> Self {
+        for time in [&mut self.start_ns, &mut self.done_ns, &mut self.end_ns] {
+            *time = time.saturating_sub(origin_ns);
+        }
+        self
+    }
+
+    /// Moves the record to a timeline on which it begins this much later.
+    #[must_use]
+    pub fn later_by(mut self, delay_ns: u64) -> Self {
+        for time in [&mut self.start_ns, &mut self.done_ns, &mut self.end_ns] {
+            *time = time.saturating_add(delay_ns);
+        }
+        self
+    }
+
+    /// Adds the record of another process on the same timeline.
+    pub fn add(&mut self, other: &Self) {
+        let end_ns = self.end_ns.max(other.end_ns);
+        self.others = self.waited_until(end_ns).and(other.waited_until(end_ns));
+        self.threads.extend_from_slice(&other.threads);
+        self.start_ns = self.start_ns.min(other.start_ns);
+        self.done_ns = self.done_ns.max(other.done_ns);
+        self.end_ns = end_ns;
+        self.connect_ns_max = self.connect_ns_max.max(other.connect_ns_max);
+        self.arrival = self.arrival.and(other.arrival);
+        self.pauses = self.pauses.and(other.pauses);
+        add_by_interval(&mut self.warmup_units_by_interval, &other.warmup_units_by_interval);
+        add_by_interval(&mut self.units_by_interval, &other.units_by_interval);
+        self.latency = Histogram::sum(&[&self.latency, &other.latency]);
+        self.service = Histogram::sum(&[&self.service, &other.service]);
+        for (own, other) in self.latency_by_kind.iter_mut().zip(&other.latency_by_kind) {
+            *own = Histogram::sum(&[own, other]);
+        }
+        for (own, other) in self.statements.iter_mut().zip(&other.statements) {
+            *own = own.and(*other);
+        }
+        for (own, other) in [
+            (&mut self.units, other.units),
+            (&mut self.transactions, other.transactions),
+            (&mut self.errors, other.errors),
+            (&mut self.retries, other.retries),
+            (&mut self.over_limit, other.over_limit),
+            (&mut self.skipped, other.skipped),
+            (&mut self.generator_ns, other.generator_ns),
+            (&mut self.sends_intended, other.sends_intended),
+            (&mut self.sends_late, other.sends_late),
+            (&mut self.sends_missed, other.sends_missed),
+        ] {
+            *own = own.saturating_add(other);
+        }
+        for (own, other) in [
+            (&mut self.send_delay_ns_max, other.send_delay_ns_max),
+            (&mut self.intended_ns_max, other.intended_ns_max),
+            (&mut self.free_until_ns, other.free_until_ns),
+        ] {
+            *own = other.max(*own);
+        }
+    }
+
+    /// The wait for other connections when all of them end at this time.
+    fn waited_until(&self, end_ns: u64) -> ClientWait {
+        let apart_ns = end_ns.saturating_sub(self.end_ns).saturating_mul(self.threads.len() as u64);
+        ClientWait { resource_ns: self.others.resource_ns.saturating_add(apart_ns), ..self.others }
+    }
+}
+
+/// How a statement fared on the connections of one thread.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatementTimes {
+    /// Successes.
+    pub count: u64,
+    /// Their time.
+    pub sum_ns: u64,
+    /// The longest of them.
+    pub ns_max: u64,
+    /// Failures that ended a transaction for good.
+    pub failures: u64,
+    /// Failures after which it was tried again, and repetitions by the engine.
+    pub retries: u64,
+}
+
+impl StatementTimes {
+    /// Records a success, after this many retries by the engine.
+    #[inline]
+    pub fn succeeded(&mut self, took_ns: u64, retries: u32) {
+        self.count += 1;
+        self.sum_ns += took_ns;
+        self.ns_max = self.ns_max.max(took_ns);
+        self.retries += u64::from(retries);
+    }
+
+    /// It ended its transaction, which is tried again or given up.
+    pub fn failed(&mut self, again: bool) {
+        *(if again { &mut self.retries } else { &mut self.failures }) += 1;
+    }
+
+    /// The sum with another thread's.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            count: self.count.saturating_add(other.count),
+            sum_ns: self.sum_ns.saturating_add(other.sum_ns),
+            ns_max: self.ns_max.max(other.ns_max),
+            failures: self.failures.saturating_add(other.failures),
+            retries: self.retries.saturating_add(other.retries),
+        }
+    }
+}
+
+/// Time that a thread waited on the client's side.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientWait {
+    /// Number of waits.
+    pub count: u64,
+    /// Nanoseconds suspended.
+    pub resource_ns: u64,
+    /// Nanoseconds ready to run, waiting for a processor.
+    pub signal_ns: u64,
+}
+
+impl ClientWait {
+    /// Adds one wait; `used` is what the thread did of it other than wait.
+    pub fn add(&mut self, wall_ns: u64, used: ThreadTimes) {
+        self.count += 1;
+        self.resource_ns += wall_ns.saturating_sub(used.cpu_ns + used.run_delay_ns);
+        self.signal_ns += used.run_delay_ns.min(wall_ns);
+    }
+
+    /// The sum with another thread's.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            count: self.count.saturating_add(other.count),
+            resource_ns: self.resource_ns.saturating_add(other.resource_ns),
+            signal_ns: self.signal_ns.saturating_add(other.signal_ns),
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Scripted targets of load generators in other processes.
+
+use super::{Null, Scripted};
+use engine::{EngineError, Host, Instance, Shared, Sharing};
+use experiment::Configuration;
+use work::Cancel;
+
+impl Sharing for Null {
+    fn refusal(&self, _: &Configuration) -> Option<&'static str> {
+        None
+    }
+
+    fn attach(
+        &self,
+        configuration: &Configuration,
+        _: &str,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Instance>, EngineError> {
+        Self.prepare(configuration, 0, cancel)
+    }
+}
+
+/// Each process has its own copy of the script; there is nothing else to share.
+impl Shared for Scripted {
+    fn attachment(&self) -> Result<String, EngineError> {
+        Ok(String::new())
+    }
+
+    fn sessions(&self) -> Vec<i64> {
+        Vec::new()
+    }
+
+    fn adopt(&self, _: &[i64]) {}
+
+    fn flush(&self) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
