@@ -67,6 +67,7 @@ fn run_in(
     let target = Target::for_engine(own.engine, &configuration);
     assert_eq!(Update.plan(&configuration, &target), []);
     let seen = Update.run(&TrialContext {
+        generation: probe::generation::Generation::Here,
         configuration: &configuration,
         instance: instance.as_ref(),
         target,

@@ -175,6 +175,7 @@ impl Task {
             storage: &[],
             seed: self.order.seed,
             cancel,
+            disturbances: &[],
             generation: Generation::Part(&part),
             progress: &|_: Event| {},
         };
