@@ -17,14 +17,15 @@ use work::Cancel;
 
 type Setting = (&'static str, Value);
 
-/// Rows of the table.
-const ACCOUNTS: f64 = 100_000.0;
+/// Rows of the tables of pgbench: accounts, a branch and its tellers.
+const ROWS_OF_TABLES: f64 = 100_011.0;
 
 /// An open loop of this many seconds on the accounts of pgbench, with an action after 0.3 s.
 fn load(seconds: f64, action: &str, more: &[Setting]) -> Vec<Setting> {
     let own = [
         ("workload.probe", text("update")),
         ("workload.data", text("pgbench")),
+        ("workload.scale", Value::Float(1.0)),
         ("workload.connections", Value::Integer(2)),
         ("workload.rate", Value::Float(100.0)),
         ("workload.duration", Value::Float(seconds)),
@@ -37,6 +38,13 @@ fn load(seconds: f64, action: &str, more: &[Setting]) -> Vec<Setting> {
 /// The engine with this name, if it is installed.
 fn engine(name: &str) -> Option<Installed> {
     installed().into_iter().find(|own| own.engine.name() == name)
+}
+
+/// SQLite without syncs, which take long on a busy machine.
+fn sqlite() -> Installed {
+    let mut own = engine("sqlite").unwrap();
+    own.settings.push(("target.settings.synchronous", text("off")));
+    own
 }
 
 /// The objections to a configuration, each with its path.
@@ -89,12 +97,17 @@ fn run(own: &Installed, given: &[Setting]) -> Observations {
     seen.unwrap_or_else(|error| panic!("{}: {error}", own.name))
 }
 
+/// The error of a trial.
+fn failure(own: &Installed, given: &[Setting], folders: [&Path; 2]) -> String {
+    run_in(own, given, folders).map(drop).unwrap_err().to_string()
+}
+
 /// Asserts that a backup was restored to equal tables, and that the load was seen around it.
 fn assert_restored(seen: &Observations, name: &str) {
     let differences: Vec<_> = DIFFERENCES.members(seen).collect();
     assert_eq!(differences, [], "{name}");
     assert!(COMPARED.read(seen).unwrap() >= 1.0, "{name}: {:?}", seen.facts);
-    assert_eq!(ROWS.read(seen), Some(ACCOUNTS), "{name}");
+    assert_eq!(ROWS.read(seen), Some(ROWS_OF_TABLES), "{name}");
     let [first, consistent] = [FIRST_QUERY_S, CONSISTENT_S].map(|own| own.read(seen).unwrap());
     assert!(0.0 < first && first <= consistent, "{name}: {first} {consistent}");
     // Data of 100,000 accounts, of 100 B at least each.
@@ -113,7 +126,7 @@ fn assert_restored(seen: &Observations, name: &str) {
 
 #[test]
 fn sqlite_backups_are_restored_and_a_limited_one_takes_its_time() {
-    let sqlite = engine("sqlite").unwrap();
+    let sqlite = sqlite();
     let wal = ("target.settings.journal_mode", text("wal"));
     let rate = ("background.rate_limit", Value::Float(20e6));
     let seen = run(&sqlite, &load(2.0, "backup", &[wal.clone(), rate]));
@@ -135,7 +148,7 @@ fn sqlite_backups_are_restored_and_a_limited_one_takes_its_time() {
 
 #[test]
 fn other_actions_run_beside_a_load() {
-    let sqlite = engine("sqlite").unwrap();
+    let sqlite = sqlite();
     let seen = run(&sqlite, &load(0.6, "none", &[]));
     assert_eq!((ACTION_S.read(&seen), AFTER.read("due", &seen)), (None, None));
     // Without an action its phase is the rest of the measurement.
@@ -156,25 +169,25 @@ fn other_actions_run_beside_a_load() {
 
 #[test]
 fn a_failed_action_fails_the_trial_with_its_cause() {
-    let sqlite = engine("sqlite").unwrap();
+    let sqlite = sqlite();
     let folder = testing::installed::folder();
     let paths = [folder.path(), folder.path()];
     let command = ("background.command", text("echo planted >&2; exit 3"));
-    let error = run_in(&sqlite, &load(30.0, "command", &[command]), paths).unwrap_err().to_string();
+    let error = failure(&sqlite, &load(10.0, "command", &[command]), paths);
     assert!(error.contains("exit status: 3): planted"), "{error}");
     let small = folder.path().join("small");
     std::fs::create_dir(&small).unwrap();
     let Some(_disk) = SmallDisk::mount(small.clone(), "size=4m") else { return };
     for tool in ["backup-api", "vacuum-into"] {
-        let given = load(30.0, "backup", &[("background.tool", text(tool))]);
-        let error = run_in(&sqlite, &given, [folder.path(), &small]).unwrap_err().to_string();
+        let given = load(10.0, "backup", &[("background.tool", text(tool))]);
+        let error = failure(&sqlite, &given, [folder.path(), &small]);
         assert!(error.contains("the disk is full"), "{tool}: {error}");
     }
 }
 
 #[test]
 fn actions_that_cannot_be_measured_are_refused_with_the_cause() {
-    let sqlite = engine("sqlite").unwrap();
+    let sqlite = sqlite();
     let closed: Vec<Setting> =
         load(1.0, "backup", &[]).into_iter().filter(|(path, _)| *path != "workload.rate").collect();
     let refused = objections(&sqlite, &closed);
@@ -218,7 +231,7 @@ fn postgres_backups_are_restored_and_a_standby_catches_up() {
     let [took_s, mb] = [ACTION_S, BACKUP_MB].map(|own| own.read(&seen).unwrap());
     assert!(took_s >= 0.5 * mb / 20.0, "{took_s} s for {mb} MB");
     let gzip = ("background.compression", text("gzip"));
-    let seen = one("pg_basebackup", &[gzip.clone()]);
+    let seen = one("pg_basebackup", std::slice::from_ref(&gzip));
     assert!(BACKUP_MB.read(&seen) < DATA_MB.read(&seen));
     assert!(background::facts::CPU_S.read(&seen).unwrap() > 0.0);
     let seen = one("pg_dump", &[gzip, ("background.workers", Value::Integer(2))]);

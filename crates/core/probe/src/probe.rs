@@ -1,10 +1,11 @@
 use crate::generation::Generation;
-use crate::{Disturbance, ProbeError, data};
+use crate::load_clock::{LoadClock, Timed};
+use crate::{ProbeError, data};
 use engine::{
     Ability, Background, CacheState, Engine, Footprint, Instance, NoPlan, Optimizer, PlanRequest,
     Replication,
 };
-use experiment::{Configuration, Declaration, ExampleLevels, Invalid, OtherName};
+use experiment::{Configuration, Declaration, ExampleLevels, Invalid, OtherName, OwnSection};
 use observations::{Event, Observations};
 use std::path::PathBuf;
 use work::{Cancel, Table};
@@ -157,4 +158,54 @@ impl TrialContext<'_> {
     pub fn is_part(&self) -> bool {
         matches!(self.generation, Generation::Part(_))
     }
+}
+
+/// A kind of disturbance, with a section of its own in the file.
+pub trait Disturbance: Send + Sync {
+    /// Its section, whose settings have no defaults.
+    fn section(&self) -> OwnSection;
+    /// Paths of its settings that hold command lines.
+    fn commands(&self) -> &'static [&'static str] {
+        &[]
+    }
+    /// Objections to a configuration, found before anything runs.
+    fn plan(&self, configuration: &Configuration, owners: Disturbed) -> Vec<Invalid>;
+    /// Makes the action of a trial ready, once its target has its tables; `None` where the
+    /// configuration does not ask for it.
+    ///
+    /// # Errors
+    /// When the target fails or the trial is asked to stop.
+    fn prepare<'a>(
+        &self,
+        context: &'a TrialContext<'_>,
+    ) -> Result<Option<Box<dyn Action + 'a>>, ProbeError>;
+}
+
+/// The engine and the probe of a configuration that is disturbed.
+#[derive(Clone, Copy)]
+pub struct Disturbed {
+    /// The engine.
+    pub engine: &'static dyn Engine,
+    /// The probe.
+    pub probe: &'static dyn Probe,
+}
+
+/// The action of a trial.
+pub trait Action: Send {
+    /// Acts; called on a thread of its own when the measurement begins. It may last longer than the
+    /// load.
+    ///
+    /// # Errors
+    /// When it fails, or the trial is asked to stop. The load stops too.
+    fn run(&mut self, load: &LoadClock<'_>) -> Result<(), ProbeError>;
+    /// Adds its effect to the observations. `transactions`: those of the measurement, in the order
+    /// in which they were due, in nanoseconds of [`LoadClock::now_ns`].
+    ///
+    /// # Errors
+    /// When the target fails.
+    fn finish(
+        self: Box<Self>,
+        transactions: &[Timed],
+        seen: &mut Observations,
+    ) -> Result<(), ProbeError>;
 }

@@ -404,6 +404,19 @@ impl Runner<'_> {
         }
     }
 
+    /// The limits of a trial that begins now, on these folders.
+    fn limit(&self, folders: Vec<PathBuf>) -> Limit {
+        let trial_time_s = self.experiment.get(TRIAL_TIME_S);
+        Limit {
+            trial_time_s,
+            // An Instant cannot be arbitrarily late: cap the limit at a century.
+            trial_deadline: Instant::now() + Duration::from_secs_f64(trial_time_s.min(4e9)),
+            run_deadline: self.run_deadline,
+            disk_space_bytes: self.experiment.get(DISK_SPACE_BYTES),
+            folders,
+        }
+    }
+
     /// Volumes, hooks and the trial itself.
     fn attempt(
         &mut self,
@@ -451,15 +464,7 @@ impl Runner<'_> {
         let volumes = self.volumes.used_by(configuration);
         let folders = volumes.iter().map(|volume| PathBuf::from(&volume.path));
         let folders = folders.chain([self.workdir.parent(engine.name()).to_path_buf()]);
-        let trial_time_s = self.experiment.get(TRIAL_TIME_S);
-        let limit = Limit {
-            trial_time_s,
-            // An Instant cannot be arbitrarily late: cap the limit at a century.
-            trial_deadline: Instant::now() + Duration::from_secs_f64(trial_time_s.min(4e9)),
-            run_deadline: self.run_deadline,
-            disk_space_bytes: self.experiment.get(DISK_SPACE_BYTES),
-            folders: folders.collect(),
-        };
+        let limit = self.limit(folders.collect());
         let (seed, interrupt) = (self.plan.data_seed(block), &self.options.interrupt);
         let HostForTrial { kept, others } =
             match self.hosts.host(engine, &volumes, &self.workdir)? {

@@ -2,86 +2,26 @@
 //! database of the server.
 
 use crate::admin::DATABASE;
+use crate::backup_tools::{CLIENTS, DUMPS, PACKAGE, compressor};
 use crate::client::{Client, Config, quote_identifier, quote_literal};
+use crate::failed_at;
 use crate::instance::MariaSchema;
-use crate::{failed_at, settings};
 use engine::backups::{
-    Background, BackgroundWork, Backup, BackupRequest, BackupTool, Fingerprint, Restored,
-    StatementAction,
+    BackgroundWork, Backup, BackupRequest, Fingerprint, Restored, StatementAction,
 };
 use engine::optimizer::filled;
 use engine::{EngineError, lock};
-use experiment::Configuration;
 use observe::ThreadClock;
 use servers::instance::Schema as _;
 use servers::tool::{self, Pipes};
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use work::Cancel;
 
-/// The dump by its names of today and before, and the client.
-const DUMPS: [&str; 2] = ["mariadb-dump", "mysqldump"];
-const CLIENTS: [&str; 2] = ["mariadb", "mysql"];
-const PACKAGE: &str = "mariadb-client";
 /// The database into which a dump is restored.
 const RESTORED: &str = "steelbench_restored";
-
-/// Actions beside a load.
-pub const BACKGROUND: Background = Background {
-    tools: &[BackupTool {
-        name: DUMPS[0],
-        compressions: &["gzip", "lz4", "zstd"],
-        has_workers: false,
-        has_rate_limit: false,
-        missing,
-    }],
-    actions: &[
-        StatementAction {
-            name: "analyze",
-            statements: &["ANALYZE TABLE {table}"],
-            undo: &[],
-            has_workers: false,
-        },
-        StatementAction {
-            name: "index-build",
-            statements: &["CREATE INDEX steelbench_background ON {table} ({column})"],
-            undo: &["DROP INDEX IF EXISTS steelbench_background ON {table}"],
-            has_workers: false,
-        },
-    ],
-};
-
-/// Names what the dump lacks.
-fn missing(own: &Configuration) -> Option<String> {
-    if own.get(settings::URL).is_some() {
-        return Some("backups are measured on private servers; remove target.url".to_owned());
-    }
-    if !own.get(settings::VOLUME).is_empty() {
-        let message = "a dump names the folders of target.volume, which its restore would use too; \
-                       remove target.volume";
-        return Some(message.to_owned());
-    }
-    let method = own.value("background.compression").map(ToString::to_string).unwrap_or_default();
-    let programs = [
-        helpers::program::find(&DUMPS, None, PACKAGE),
-        helpers::program::find(&CLIENTS, None, PACKAGE),
-        compressor(&method).map_or(Ok(PathBuf::new()), |_| {
-            helpers::program::find(&[method.as_str()], None, &method)
-        }),
-    ];
-    programs.into_iter().find_map(Result::err).map(|error| error.to_string())
-}
-
-/// The program that compresses by this method.
-fn compressor(method: &str) -> Option<Command> {
-    (!["none", ""].contains(&method)).then(|| {
-        let mut command = Command::new(method);
-        command.current_dir("/").args(["-c", "-q"]);
-        command
-    })
-}
 
 impl MariaSchema {
     /// How to connect to the private server, in this database.

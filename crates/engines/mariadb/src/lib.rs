@@ -19,6 +19,7 @@
 
 mod admin;
 mod altered;
+mod backup_tools;
 mod backups;
 mod by_url;
 pub mod client;
@@ -148,7 +149,7 @@ impl Engine for MariaDb {
     }
 
     fn background(&self) -> Option<&'static engine::Background> {
-        Some(&backups::BACKGROUND)
+        Some(&backup_tools::BACKGROUND)
     }
 
     fn optimizer(&self) -> Option<&'static engine::Optimizer> {

@@ -19,7 +19,6 @@
 
 mod admin;
 mod altered;
-mod backup_settings;
 mod backups;
 pub mod client;
 mod compression;
@@ -40,7 +39,6 @@ mod replication;
 mod sample;
 pub mod server;
 mod settings;
-mod standby;
 mod statement_log;
 pub mod statement_rules;
 mod survey;
@@ -159,7 +157,7 @@ impl Engine for Postgres {
     }
 
     fn background(&self) -> Option<&'static engine::Background> {
-        Some(&backup_settings::BACKGROUND)
+        Some(&backups::tools::BACKGROUND)
     }
 
     fn sharing(&self) -> Option<&dyn Sharing> {

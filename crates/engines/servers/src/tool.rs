@@ -8,6 +8,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
+use std::thread::{Builder, scope};
 use work::Cancel;
 
 /// Characters of its output that an error quotes.
@@ -86,14 +87,16 @@ pub fn run_piped(
         std::io::pipe().map_err(|error| EngineError::failed("making a pipe", error.to_string()))?;
     let from = Pipes { input: pipes.input, output: Some(writer.into()) };
     let to = Pipes { input: Some(reader.into()), output: pipes.output };
-    let (read, written) = std::thread::scope(|scope| {
-        let reading = scope.spawn(|| run(second, environment, to, cancel));
+    let (read, written) = scope(|scope| {
+        let name = Builder::new().name("pipe".into());
+        let reading = name.spawn_scoped(scope, || run(second, environment, to, cancel));
+        let reading = reading.map_err(|error| EngineError::no_thread(&error))?;
         let written = run(first, environment, from, cancel);
         let read = reading.join().unwrap_or_else(|_| {
             Err(EngineError::failed("reading from a pipe", "its thread panicked"))
         });
-        (read, written)
-    });
+        Ok::<_, EngineError>((read, written))
+    })?;
     match (written, read) {
         // A program whose reader has failed ends too, by a signal or an error of writing.
         (Err(_), Err(error @ EngineError::DiskFull { .. })) => Err(error),

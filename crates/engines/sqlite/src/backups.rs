@@ -3,16 +3,16 @@
 //! A step of the backup interface begins again from the first page when another connection has
 //! written since the last one (<https://www.sqlite.org/backup.html>). With a write-ahead log the
 //! source therefore holds a read transaction, so that all steps see one snapshot; the log grows
-//! meanwhile. Other journals would stop writers for that long: there the backup begins again, and
+//! until the end. Other journals would stop writers for that long: there the backup begins again, and
 //! after some times copies the rest in one step.
 
+use super::backup_tools::BACKUP_API;
 use super::connection::{self, DataFiles, STEPS_BETWEEN_LOOKS};
 use super::failed;
 use super::instance::SqliteInstance;
 use engine::EngineError;
 use engine::backups::{
-    Background, BackgroundWork, Backup, BackupRequest, BackupTool, Fingerprint, Restored,
-    StatementAction,
+    BackgroundWork, Backup, BackupRequest, Fingerprint, Restored, StatementAction,
 };
 use engine::optimizer::filled;
 use observations::fnv1a_64;
@@ -23,45 +23,6 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use work::Cancel;
-
-/// The backup interface, in steps.
-const BACKUP_API: &str = "backup-api";
-/// A compacted copy by one statement.
-const VACUUM_INTO: &str = "vacuum-into";
-
-/// Actions beside a load.
-pub const BACKGROUND: Background = Background {
-    tools: &[
-        BackupTool {
-            name: BACKUP_API,
-            compressions: &[],
-            has_workers: false,
-            has_rate_limit: true,
-            missing: |_| None,
-        },
-        BackupTool {
-            name: VACUUM_INTO,
-            compressions: &[],
-            has_workers: false,
-            has_rate_limit: false,
-            missing: |_| None,
-        },
-    ],
-    actions: &[
-        StatementAction {
-            name: "analyze",
-            statements: &["ANALYZE {table}"],
-            undo: &[],
-            has_workers: false,
-        },
-        StatementAction {
-            name: "index-build",
-            statements: &["CREATE INDEX steelbench_background_{table} ON {table} ({column})"],
-            undo: &["DROP INDEX IF EXISTS steelbench_background_{table}"],
-            has_workers: false,
-        },
-    ],
-};
 
 /// Bytes of a step without a rate limit, and the longest pause between two steps: a request to stop
 /// is noticed after it.
@@ -85,7 +46,7 @@ impl BackgroundWork for SqliteInstance {
             let connection = connection::open(source, false)?;
             data_bytes += bytes_of(&connection, source)?;
             restarts += match request.tool {
-                BACKUP_API => copy_in_steps(connection, source, &target, request, cancel)?,
+                BACKUP_API => copy_in_steps(&connection, source, &target, request, cancel)?,
                 _ => vacuum_into(connection, source, &target, cancel)?,
             };
         }
@@ -197,7 +158,7 @@ fn bytes_of(connection: &Connection, path: &Path) -> Result<u64, EngineError> {
 
 /// Copies a database in steps; returns how often it began again.
 fn copy_in_steps(
-    source: Connection,
+    source: &Connection,
     path: &Path,
     target: &Path,
     request: &BackupRequest,
@@ -216,7 +177,7 @@ fn copy_in_steps(
     let mut copy = Connection::open(target).map_err(failed)?;
     // One that is not complete is removed: it needs no syncs until its end.
     copy.execute_batch("PRAGMA synchronous = OFF").map_err(failed)?;
-    let steps = Steps::new(&source, &mut copy).map_err(failed)?;
+    let steps = Steps::new(source, &mut copy).map_err(failed)?;
     let (start, mut copied, mut left, mut restarts) = (Instant::now(), 0.0, i32::MAX, 0);
     loop {
         if cancel.is_cancelled() {

@@ -3,6 +3,7 @@
 //! `data_files = N` spreads the table over N database files, each with its own writer lock, page
 //! cache and log. The sessions are the load threads themselves.
 
+mod backup_tools;
 mod backups;
 mod connection;
 mod database_files;
@@ -163,7 +164,7 @@ impl Engine for Sqlite {
     }
 
     fn background(&self) -> Option<&'static engine::Background> {
-        Some(&backups::BACKGROUND)
+        Some(&backup_tools::BACKGROUND)
     }
 
     fn statement_rules(&self) -> Option<&'static Rules> {

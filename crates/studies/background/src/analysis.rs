@@ -100,7 +100,7 @@ pub struct Restore {
     pub trials: usize,
     /// Tables and rows that were compared, in the last trial.
     pub compared: [f64; 2],
-    /// What differed, a sentence each.
+    /// Differences, a sentence each.
     pub differences: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! A command of the user beside a load.
 
-use crate::disturbance::Outcome;
+use crate::outcome::Outcome;
 use engine::EngineError;
 use experiment::common::OBSERVE_COMMANDS;
 use observe::Mark;

@@ -1,6 +1,6 @@
 //! Copying a file beside a load.
 
-use crate::disturbance::Outcome;
+use crate::outcome::Outcome;
 use engine::EngineError;
 use observe::ThreadClock;
 use rand::{Rng, SeedableRng};

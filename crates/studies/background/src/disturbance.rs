@@ -3,16 +3,17 @@
 use crate::facts::{
     ACTION_S, AFTER, BACKUP_MB, BEFORE, CPU_S, DATA_MB, DURING, OUTLASTED, PHASE_FIGURES, RESTARTS,
 };
+use crate::outcome::Outcome;
 use crate::phases::{Phase, Windows, phase};
 use crate::settings::{ActionKind, COMMAND, Job, SECTION};
 use crate::verdict::Verdict;
 use crate::{command, copy};
-use engine::backups::{Background, BackgroundWork, Backup, BackupRequest};
+use engine::backups::{Background, BackgroundWork, BackupRequest};
 use engine::{EngineError, Instance};
 use experiment::{Configuration, Invalid, OwnSection};
 use observations::{FactFamily, Observations, Response, Warning, WarningKind};
-use probe::load::{DURATION, Timed};
-use probe::{Action, Disturbance, Disturbed, LoadClock, ProbeError, TrialContext};
+use probe::load::DURATION;
+use probe::{Action, Disturbance, Disturbed, LoadClock, ProbeError, Timed, TrialContext};
 use std::fs::DirBuilder;
 use std::ops::Range;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -90,7 +91,7 @@ impl Folder {
             }
             _ => {}
         }
-        // The account of a restored server passes through; nobody else lists it.
+        // The account of a restored server passes through; others cannot list it.
         let made = DirBuilder::new().mode(0o711).create(&path);
         made.map_err(EngineError::at(&path))?;
         Ok(Self { path })
@@ -102,17 +103,6 @@ impl Drop for Folder {
         // What remains goes with the marked folder around it.
         let _ = std::fs::remove_dir_all(&self.path);
     }
-}
-
-/// What an action reports of itself.
-#[derive(Debug, Default)]
-pub struct Outcome {
-    /// CPU seconds of its thread or its programs.
-    pub cpu_s: Option<f64>,
-    /// Bytes that it copied.
-    pub bytes: Option<u64>,
-    /// The backup.
-    pub backup: Option<Backup>,
 }
 
 /// The action of one trial.

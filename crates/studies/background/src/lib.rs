@@ -3,7 +3,7 @@
 //! price. A backup is restored and compared.
 //!
 //! - `settings`: `[background]`, and objections to it
-//! - `disturbance`: the action of a trial; `copy`, `command`: two of them
+//! - `disturbance`: the action of a trial; `copy`, `command`: two of them; `outcome`: their report
 //! - `verdict`: a backup's restore and its comparison with the target
 //! - `phases`: the load before, during and after the action
 //! - `facts`: what a trial records
@@ -14,6 +14,7 @@ mod command;
 mod copy;
 mod disturbance;
 pub mod facts;
+mod outcome;
 pub mod phases;
 mod section;
 pub mod settings;

@@ -3,7 +3,7 @@
 //! A transaction belongs to the phase in which it was due, because the schedule does not depend on
 //! the action. Its latency counts from there.
 
-use probe::load::Timed;
+use probe::Timed;
 use std::ops::Range;
 
 /// The part of an interval's transactions that may exceed the limit: with more, the interval's 99th
@@ -122,7 +122,7 @@ fn longest_gap_s(transactions: &[Timed], window: &Range<u64>) -> f64 {
 #[expect(clippy::float_cmp, reason = "figures that are exact in binary")]
 mod tests {
     use super::{Windows, phase};
-    use probe::load::Timed;
+    use probe::Timed;
 
     const MS: u64 = 1_000_000;
     const S: u64 = 1_000 * MS;

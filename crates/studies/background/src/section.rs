@@ -129,7 +129,7 @@ fn change(own: Ratio) -> String {
     let percent = |ratio: f64| number::figure(100.0 * (ratio - 1.0).abs());
     let Some(ends) = own.interval else {
         let word = if own.ratio < 1.0 { "lower" } else { "higher" };
-        return format!("{} % {word} in the one block", percent(own.ratio));
+        return format!("{} % {word} (one block, no interval)", percent(own.ratio));
     };
     if ends.contains(1.0) {
         let signed = |ratio: f64| number::signed(100.0 * (ratio - 1.0), 0);
@@ -234,8 +234,8 @@ fn verdict(own: &Restore) -> String {
         format!(
             "equal in {} of {0}: {} tables, {} rows",
             own.trials,
-            number::figure(tables),
-            number::grouped(rows)
+            number::count(tables as u64),
+            number::count(rows as u64)
         )
     } else {
         format!("{} differences", own.differences.len())

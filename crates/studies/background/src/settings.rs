@@ -1,8 +1,10 @@
 //! Settings of `[background]`, and objections to them.
 
+use engine::Ability;
 use engine::backups::{Background, BackupTool};
 use experiment::{Configuration, Invalid, Kind, OwnSection, choice, settings};
 use probe::Disturbed;
+use probe::load::{DURATION, GENERATORS, RATE};
 
 choice! {
     /// An action beside the load.
@@ -127,9 +129,8 @@ impl Job {
 
     /// Objections to the action on this engine.
     pub fn objections(&self, own: &Configuration, disturbed: Disturbed) -> Vec<Invalid> {
-        let open_loop = disturbed.needs_open_loop(own);
-        let duration = probe::load::DURATION;
-        let short = own.get(duration).filter(|length_s| *length_s * 1e9 <= self.start_ns as f64);
+        let open_loop = needs_open_loop(disturbed, own);
+        let short = own.get(DURATION).filter(|length_s| *length_s * 1e9 <= self.start_ns as f64);
         let short = short.map(|_| {
             Invalid::new(START.path(), "begins after the measurement; raise workload.duration")
         });
@@ -215,4 +216,27 @@ impl Job {
         }
         (tool.missing)(own).map(|message| Invalid::new(TOOL.path(), message))
     }
+}
+
+/// The objection to a load without a fixed rate.
+fn needs_open_loop(own: Disturbed, configuration: &Configuration) -> Option<Invalid> {
+    if own.engine.abilities().contains(&Ability::Synthetic) {
+        return Some(Invalid::new("target.engine", "this engine has no time of its own"));
+    }
+    if configuration.get(GENERATORS).is_some() {
+        let message = "a disturbance is measured by one generator; remove this setting";
+        return Some(Invalid::new(GENERATORS.path(), message));
+    }
+    let has_rate = own.probe.settings().iter().any(|setting| setting.path == RATE.path());
+    let message = if !has_rate {
+        "this probe has no fixed rate; disturbances are measured with probes that have \
+         workload.rate, such as script, insert, update and lookup"
+    } else if configuration.get(RATE).is_none() {
+        "missing: a disturbance needs an open loop. In a closed loop each connection waits for \
+         its answer, so that a stall also stops the transactions that would have shown it; \
+         give a fixed rate (rate = \"200/s\")"
+    } else {
+        return None;
+    };
+    Some(Invalid::new(RATE.path(), message))
 }

@@ -24,7 +24,7 @@ pub struct Verdict {
     pub restored: Restored,
     /// The tables that were compared.
     pub compared: Vec<Fingerprint>,
-    /// What differs, a sentence each; empty: nothing.
+    /// Differences, a sentence each; empty: none.
     pub differences: Vec<String>,
 }
 

@@ -10,7 +10,7 @@ mod generators;
 mod outcome;
 mod plan;
 
-use crate::disturbance::{Announcing, Beside};
+use crate::beside::{Announcing, Beside};
 use crate::generation::Generation;
 use crate::measure::{Subject, measure};
 use crate::{ProbeError, TrialContext};
@@ -24,7 +24,7 @@ pub use generators::{
 use observations::{Observations, Response};
 use observe::Clock;
 use outcome::{ClientReport, Finished};
-pub use outcome::{SKIPPED, Timed, add_intervals};
+pub use outcome::{SKIPPED, add_intervals};
 use plan::OwnPart;
 pub use plan::{
     CONNECTIONS, DURATION, GENERATORS, LATENCY_LIMIT, LoadPlan, RATE, Started, Step, THREADS,

@@ -1,6 +1,7 @@
 //! Records of a load's threads, and their sum.
 
 use super::plan::{LoadPlan, Started, TRANSACTION};
+use crate::load_clock::Timed;
 use crate::measure::{Surroundings, seconds};
 use crate::record::{ClientWait, LoadRecord, StatementTimes};
 use conductor::{Reader, Recorder};
@@ -72,15 +73,6 @@ pub struct ClientReport {
     /// The last intended start, and the last one that a free connection waited for.
     pub intended_ns_max: u64,
     pub free_until_ns: u64,
-}
-
-/// A transaction of an open loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timed {
-    /// Its intended start in nanoseconds.
-    pub due_ns: u64,
-    /// Its end; `None`: it was skipped, or given up.
-    pub end_ns: Option<u64>,
 }
 
 /// Transactions of a thread that there is room for, so that measuring does not allocate.

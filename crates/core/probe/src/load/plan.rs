@@ -66,7 +66,7 @@ pub struct LoadPlan {
     pub interval_s: f64,
     /// True if the latency of each transaction is recorded.
     pub latencies: bool,
-    /// True if each transaction is recorded ([`super::Timed`]).
+    /// True if each transaction is recorded ([`crate::Timed`]).
     pub records_each: bool,
     /// Unit of the work in the singular.
     pub unit: &'static str,

@@ -1,6 +1,6 @@
 //! A standby that is restored from a base backup of a private server.
 
-use crate::backups::{SLOT, Source, connect};
+use super::source::{SLOT, Source, connect};
 use crate::client::{Client, Config};
 use crate::failed_at;
 use engine::EngineError;

@@ -1,8 +1,9 @@
 //! Backup tools of PostgreSQL and statements beside a load, as settings are checked against them.
 
-use crate::settings;
+use crate::server::Installation;
 use engine::backups::{Background, BackupTool, StatementAction};
-use experiment::Configuration;
+use experiment::{Configuration, Value};
+use std::path::PathBuf;
 
 /// Physical backups.
 pub const BASEBACKUP: &str = "pg_basebackup";
@@ -56,7 +57,7 @@ pub const BACKGROUND: Background = Background {
 const METHODS_SINCE: [(&str, u32); 2] = [(BASEBACKUP, 15), (DUMP, 16)];
 
 fn missing_for_base(own: &Configuration) -> Option<String> {
-    if !own.get(settings::VOLUME).is_empty() {
+    if own.value("target.volume").is_some() {
         return Some(format!(
             "{BASEBACKUP} of tablespaces on volumes is not supported; remove target.volume or use \
              {DUMP}"
@@ -71,11 +72,14 @@ fn missing_for_dump(own: &Configuration) -> Option<String> {
 
 /// Names what the tool lacks.
 fn missing(own: &Configuration, tool: &str) -> Option<String> {
-    if own.get(settings::URL).is_some() {
+    if own.value("target.url").is_some() {
         return Some("backups are measured on private servers; remove target.url".to_owned());
     }
     // A missing server is reported by itself.
-    let installation = settings::installation(own).ok()?;
+    let folders = own.value("target.bindir").into_iter().flat_map(Value::elements);
+    let folders: Vec<PathBuf> = folders.map(|own| PathBuf::from(own.to_string())).collect();
+    let version = own.value("target.version").map(ToString::to_string);
+    let installation = Installation::find(&folders, version.as_deref()).ok()?;
     if !installation.program(tool).is_file() {
         return Some(format!(
             "{tool} is not in {}; install the client programs (Debian: postgresql-client-{})",

@@ -1,12 +1,16 @@
 //! Backups of a private server beside a load, and their restore: `pg_basebackup`, whose restore is
 //! a standby that catches up with the server, and `pg_dump`, which is restored into a database.
+//!
+//! - `tools`: settings of backups and statements; `source`: the server that is backed up
+//! - `standby`: the restored server
 
-use crate::backup_settings::{BASEBACKUP, DUMP};
-use crate::client::{Client, Config, quote_identifier};
+mod source;
+mod standby;
+pub mod tools;
+
+use crate::client::{Client, quote_identifier};
 use crate::failed_at;
 use crate::instance::PostgresSchema;
-use crate::server::{PostgresProduct, PrivateServer};
-use crate::standby::Standby;
 use engine::backups::{
     BackgroundWork, Backup, BackupRequest, Fingerprint, Restored, StatementAction,
 };
@@ -17,59 +21,18 @@ use servers::account::Account;
 use servers::files::Layout;
 use servers::instance::Schema as _;
 use servers::tool::{self, Pipes};
+use source::{SLOT, Source, connect};
+use standby::Standby;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
+use tools::{BASEBACKUP, DUMP};
 use work::Cancel;
 
-/// The slot that keeps the log which a base backup needs to catch up.
-pub const SLOT: &str = "steelbench_backup";
 /// The database into which a dump is restored.
 const RESTORED: &str = "steelbench_restored";
 /// The largest rate of `pg_basebackup`, in kB of 1,024 bytes a second; the smallest one.
 const RATES_KB: [f64; 2] = [32.0, 1_048_576.0];
-
-/// What backups need of a private server.
-pub struct Source {
-    /// How to connect as superuser.
-    pub config: Config,
-    /// The programs.
-    pub product: PostgresProduct,
-    /// As whom servers run.
-    pub account: Account,
-}
-
-impl Source {
-    fn of_server(server: &PrivateServer) -> Self {
-        Self {
-            config: server.config(),
-            product: server.options.product.clone(),
-            account: server.options.account.clone(),
-        }
-    }
-
-    fn connect(&self, cancel: &Cancel) -> Result<Client, EngineError> {
-        connect(&self.config, cancel)
-    }
-
-    fn program(&self, name: &str) -> Command {
-        let mut command = Command::new(self.product.installation.program(name));
-        command.current_dir("/").arg("--no-password");
-        command
-    }
-
-    fn major(&self) -> u32 {
-        self.product.installation.version.major
-    }
-}
-
-/// Connects; the connection ends when the trial is asked to stop.
-pub fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
-    let mut client = Client::connect(&config.clone().with_stop(cancel.stop()))
-        .map_err(failed_at("connecting"))?;
-    client.set_stop(cancel.stop(), Duration::ZERO);
-    Ok(client)
-}
 
 impl PostgresSchema {
     fn source(&self) -> Result<Source, EngineError> {

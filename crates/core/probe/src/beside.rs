@@ -1,0 +1,105 @@
+//! Actions beside a load: each on a thread of its own, from the moment when the measurement begins.
+
+use crate::load_clock::{LoadClock, Timed};
+use crate::{Action, ProbeError, TrialContext};
+use conductor::{Director, LoadProgress};
+use engine::EngineError;
+use observations::Observations;
+use observe::Clock;
+use std::thread::{Builder, scope};
+use std::time::Duration;
+
+/// The actions beside a load.
+pub struct Beside<'a> {
+    actions: Vec<Box<dyn Action + 'a>>,
+    clock: LoadClock<'a>,
+}
+
+impl<'a> Beside<'a> {
+    /// Makes the actions of a trial ready.
+    pub fn prepare(context: &'a TrialContext<'a>, clock: &'a Clock) -> Result<Self, ProbeError> {
+        let mut actions = Vec::new();
+        for disturbance in context.disturbances {
+            actions.extend(disturbance.prepare(context)?);
+        }
+        Ok(Self { actions, clock: LoadClock::new(clock, context.cancel) })
+    }
+
+    /// Returns whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.actions.is_empty()
+    }
+
+    /// Runs a load with the actions beside it. `load` gets what its director is wrapped in.
+    pub fn run<R>(
+        &mut self,
+        load: impl FnOnce(&LoadClock<'_>) -> Result<R, ProbeError>,
+    ) -> Result<R, ProbeError> {
+        let clock = &self.clock;
+        scope(|scope| {
+            let mut threads = Vec::with_capacity(self.actions.len());
+            for action in &mut self.actions {
+                let work = move || {
+                    let result = if clock.has_begun() { action.run(clock) } else { Ok(()) };
+                    if result.is_err() {
+                        clock.fail();
+                    }
+                    result
+                };
+                match Builder::new().name("beside".into()).spawn_scoped(scope, work) {
+                    Ok(thread) => threads.push(thread),
+                    Err(error) => {
+                        clock.end();
+                        return Err(EngineError::no_thread(&error).into());
+                    }
+                }
+            }
+            let result = load(clock);
+            clock.end();
+            let ended = threads.into_iter().map(|thread| {
+                thread.join().unwrap_or_else(|_| {
+                    Err(EngineError::failed("an action beside the load", "it panicked").into())
+                })
+            });
+            // The cause of a load that an action stopped is the action's error.
+            ended.collect::<Result<Vec<()>, _>>().and(result)
+        })
+    }
+
+    /// Adds the effects of the actions to the observations. `transactions` are on the clock.
+    pub fn finish(
+        self,
+        mut transactions: Vec<Timed>,
+        seen: &mut Observations,
+    ) -> Result<(), ProbeError> {
+        let go_ns = self.clock.go_ns();
+        for own in &mut transactions {
+            own.due_ns = own.due_ns.saturating_sub(go_ns);
+            own.end_ns = own.end_ns.map(|end_ns| end_ns.saturating_sub(go_ns));
+        }
+        transactions.sort_unstable_by_key(|own| own.due_ns);
+        self.actions.into_iter().try_for_each(|action| action.finish(&transactions, seen))
+    }
+}
+
+/// A load's director, which also tells the actions when the measurement begins.
+pub struct Announcing<'a> {
+    /// The director.
+    pub inner: &'a mut dyn Director,
+    /// The clock of the actions.
+    pub clock: &'a LoadClock<'a>,
+}
+
+impl Director for Announcing<'_> {
+    fn go(&mut self) -> bool {
+        let goes = self.inner.go();
+        if goes {
+            self.clock.go();
+        }
+        goes
+    }
+
+    fn look(&mut self, now: &LoadProgress) -> Option<Duration> {
+        self.inner.look(now).filter(|_| !self.clock.has_failed())
+    }
+}
