@@ -12,7 +12,7 @@ use crate::settings::{
 use crate::writer::{CREATE, Stage, Written, write};
 use engine::{EngineError, Node, Nodes, Results};
 use experiment::{Configuration, Declaration, Invalid};
-use observations::{Fact, Observations, Response, TimeUse, Warning, WarningKind, Work};
+use observations::{Fact, Observations, Response, Warning, WarningKind, Work};
 use observe::MachineMonitor;
 use probe::{Probe, ProbeError, Target, TrialContext};
 use socket2::SockAddr;
@@ -162,7 +162,6 @@ impl Outcome {
             },
             responses: self.responses(&gaps, verdict),
             facts: self.facts(verdict, silent),
-            time: TimeUse { session_s: elapsed_s * clients as f64, ..TimeUse::default() },
             warnings: self.warnings(silent),
             ..Observations::default()
         }

@@ -7,7 +7,7 @@ use ::probe::{Probe, ProbeError, Target, TrialContext};
 use engine::{Ability, EngineError, Node};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
-use observations::{Event, FactName, Observations, Response, TimeUse, Work};
+use observations::{Event, FactName, Observations, Response, Work};
 use observe::MachineMonitor;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
@@ -222,7 +222,6 @@ impl Seen {
             },
             responses,
             facts,
-            time: TimeUse { session_s: duration_s * f64::from(connections), ..TimeUse::default() },
             ..Observations::default()
         }
     }

@@ -6,7 +6,7 @@ use engine::nodes::NodeSession;
 use engine::{Ability, Disturbance, EngineError, Node, Nodes, Replication};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
-use observations::{FactName, Observations, Response, TimeUse, Work};
+use observations::{FactName, Observations, Response, Work};
 use observe::MachineMonitor;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -103,7 +103,6 @@ impl Probe for Restart {
             },
             responses,
             facts,
-            time: TimeUse { session_s: elapsed_s, ..TimeUse::default() },
             machine,
             ..Observations::default()
         })
@@ -187,7 +186,7 @@ mod tests {
         let sql = insert(7, 2);
         assert!(sql.starts_with("INSERT INTO restart_rows VALUES (7,'xxx"));
         assert!(sql.ends_with("xx8')"));
-        assert_eq!(sql.matches("'").count(), 4);
+        assert_eq!(sql.matches('\'').count(), 4);
         assert!(sql.len() > 2 * ROW_BYTES && sql.len() < 2 * ROW_BYTES + 60);
     }
 }
