@@ -1,5 +1,5 @@
-//! Agents that the coordinator starts: processes of this machine, or of other machines over ssh. They get
-//! the token by standard input, whose end also ends them: none outlives its coordinator.
+//! Agents that the coordinator starts: processes of this machine, or over ssh of other machines.
+//! They get the token by standard input, whose end also ends them: none outlives its coordinator.
 
 use crate::broker::PrivateBroker;
 use crate::error::AgentError;

@@ -11,6 +11,8 @@ use probe::generation::{Generated, Generators, PartRecord, SharedLoad};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+/// Interval at which ended agents are started again while too few are there.
+const REVIVE_EVERY: Duration = Duration::from_secs(1);
 /// Time for an agent to answer a question about the time.
 const ANSWER: Duration = Duration::from_secs(2);
 /// Time between the announcement of the common start and the start.
@@ -51,7 +53,6 @@ impl Generators for Fleet {
         load: &SharedLoad<'_>,
         director: &mut dyn Director,
     ) -> Result<Generated, ProbeError> {
-        self.revive().map_err(unreachable)?;
         let agents = self.gather(load.generators as usize, director)?;
         let bundle = self.bundle().map_err(unreachable)?;
         let trial = self.trials.fetch_add(1, Ordering::Relaxed) + 1;
@@ -109,8 +110,13 @@ fn lost(hand: &Hand) -> ProbeError {
 impl Fleet {
     /// Waits for this number of agents that are free.
     fn gather(&self, count: usize, director: &mut dyn Director) -> Result<Vec<Hand>, ProbeError> {
-        let started = Instant::now();
+        let (started, mut revived) = (Instant::now(), None::<Instant>);
         loop {
+            // What was started may also end while it is waited for.
+            if revived.is_none_or(|revived| revived.elapsed() >= REVIVE_EVERY) {
+                revived = Some(Instant::now());
+                self.revive().map_err(unreachable)?;
+            }
             let members = self.shared.lock();
             let free = members.agents.values().filter(|member| !member.busy);
             let mut free: Vec<_> = free.map(|member| &member.hello).collect();

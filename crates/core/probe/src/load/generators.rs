@@ -2,7 +2,7 @@
 
 use super::outcome::{ClientReport, add_up};
 use super::plan::{GENERATORS, LoadPlan, OwnPart, Workload};
-use super::{conducted, subject};
+use super::threads::{conducted, subject};
 use crate::generation::{Generators, Part, PartRecord, SharedLoad};
 use crate::measure::{measure, seconds};
 use crate::record::LoadRecord;

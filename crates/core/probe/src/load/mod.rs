@@ -1,7 +1,7 @@
 //! Load: many connections that run transactions, each timed, without disturbing each other.
 //!
 //! - `plan`: what a load is, the transactions of a connection, and when they are meant to start
-//! - `client`: what one thread does with its connections
+//! - `client`: what one thread does with its connections; `threads`: all threads of this process
 //! - `outcome`: what a thread records, and the observations of a load
 //! - `generators`: a load of which other processes generate parts
 
@@ -9,13 +9,12 @@ mod client;
 mod generators;
 mod outcome;
 mod plan;
+mod threads;
 
 use crate::beside::{Announcing, Beside};
 use crate::generation::Generation;
-use crate::measure::{Subject, measure};
+use crate::measure::measure;
 use crate::{ProbeError, TrialContext};
-use client::Client;
-use conductor::{Director, Lanes, conduct};
 use engine::{Ability, EngineUse};
 pub use generators::{
     CLOCK_UNCERTAINTY, GENERATOR_CPU, GENERATOR_P99, GENERATOR_RATE, GENERATOR_RUN_QUEUE,
@@ -23,14 +22,14 @@ pub use generators::{
 };
 use observations::{Observations, Response};
 use observe::Clock;
-use outcome::{ClientReport, Finished};
+use outcome::ClientReport;
 pub use outcome::{SKIPPED, add_intervals};
 use plan::OwnPart;
 pub use plan::{
     CONNECTIONS, DURATION, GENERATORS, LATENCY_LIMIT, LoadPlan, RATE, Started, Step, THREADS,
     WARMUP, Workload, no_time_limit, no_warmup_of_cold,
 };
-use std::time::Duration;
+use threads::{conducted, subject};
 
 /// Runs a load and returns what was seen. `workload` makes the transactions of a connection.
 ///
@@ -82,33 +81,4 @@ pub fn drive_counting<W: Workload>(
     }
     beside.finish(outcome::each(&finished), &mut observations)?;
     Ok((observations, used))
-}
-
-/// The load as the subject of a measurement.
-fn subject<'a>(context: &TrialContext<'a>, plan: &LoadPlan) -> Subject<'a> {
-    Subject {
-        // Devices are watched where the target's files can be seen.
-        storage: context.instance.space_bytes().map_or(&[], |_| context.storage),
-        units: plan.units,
-        duration_s: plan.duration_s,
-        rate_unit: plan.rate_unit,
-        rate_scale: 1.0,
-    }
-}
-
-/// Runs the threads of this process's part of a load.
-fn conducted<W: Workload>(
-    context: &TrialContext<'_>,
-    plan: &LoadPlan,
-    own: &OwnPart,
-    clock: &Clock,
-    director: &mut dyn Director,
-    workload: impl Fn(u32) -> W + Sync,
-) -> Result<Vec<Finished>, ProbeError> {
-    let lanes = Lanes {
-        number: own.threads as usize,
-        name: "load",
-        warmup: Duration::from_secs_f64(plan.warmup_s),
-    };
-    conduct(lanes, director, |stage| Client::work(context, plan, (stage, clock), own, &workload))
 }
