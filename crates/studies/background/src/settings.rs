@@ -46,9 +46,9 @@ settings! {
     /// copy (a file of background.bytes to background.volume) or command.
     pub ACTION: Option<ActionKind> = "background.action", ActionKind::KIND;
     /// The backup tool: backup-api or vacuum-into (SQLite); pg_basebackup or pg_dump (PostgreSQL);
-    /// mariadb-dump or mariadb-backup (MariaDB). Default: the first of the engine.
+    /// mariadb-dump (MariaDB). Default: the first of the engine.
     pub TOOL: Option<String> = "background.tool", Kind::Text;
-    /// The action begins this long after the measurement. Default: 5 s.
+    /// The action begins this long after the measurement begins. Default: 5 s.
     pub START: Option<f64> = "background.start", Kind::PositiveDuration;
     /// Compression of the backup by its tool: none (default), gzip, lz4 or zstd.
     pub COMPRESSION: Option<Compression> = "background.compression", Compression::KIND;
