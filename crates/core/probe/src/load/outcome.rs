@@ -429,7 +429,7 @@ pub fn add_intervals<'a>(parts: impl Iterator<Item = &'a [u64]>) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ClientReport, LoadRecord};
+    use super::ClientReport;
     use crate::load::plan::{LoadPlan, Started, TRANSACTION};
     use observations::ScriptStatement;
     use observe::{ThreadTimes, ThreadUse};
@@ -441,6 +441,7 @@ mod tests {
         LoadPlan {
             connections: 4,
             threads: 4,
+            records_each: false,
             rate: Some(1.0),
             intends: true,
             limit_ns: Some(400_000_000),
