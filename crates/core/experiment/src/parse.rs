@@ -209,7 +209,7 @@ impl<'a> Reader<'a> {
     fn base_settings(&mut self) -> Values {
         let mut values = Values::new();
         let own = self.catalog.sections.iter().map(|own| own.name);
-        for leaf in ["target", "workload", "observe"]
+        for leaf in ["target", "workload", "network", "observe"]
             .into_iter()
             .chain(own)
             .flat_map(|section| self.root.leaves_of(section, section))
@@ -397,7 +397,7 @@ fn owners<'a>(root: &'a Node, section: &str, path: &str) -> Vec<&'a Node> {
 fn spans(root: &Node, catalog: &Catalog) -> BTreeMap<String, Range<usize>> {
     let mut spans = BTreeMap::new();
     let own = catalog.sections.iter().map(|own| own.name);
-    for section in ["target", "workload", "observe", "tune"].into_iter().chain(own) {
+    for section in ["target", "workload", "network", "observe", "tune"].into_iter().chain(own) {
         if let Some(entry) = root.get(section) {
             spans.insert(section.into(), entry.key_span.clone());
             let leaves = entry.node.leaves(section);
