@@ -20,8 +20,8 @@ pub const REGISTRY: Registry = Registry {
     disturbances: DISTURBANCES,
 };
 
-/// A study in a line: its probe, its disturbance of loads, its part of the analysis of its runs, its
-/// sections of reports, its command.
+/// A study in a line: its probe, its disturbance of loads, its part of the analysis of its runs,
+/// its sections of reports, its command.
 macro_rules! studies {
     ($({
         $(probe: $probe:path,)? $(disturbance: $disturbance:path,)?

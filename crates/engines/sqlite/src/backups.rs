@@ -3,8 +3,8 @@
 //! A step of the backup interface begins again from the first page when another connection has
 //! written since the last one (<https://www.sqlite.org/backup.html>). With a write-ahead log the
 //! source therefore holds a read transaction, so that all steps see one snapshot; the log grows
-//! until the end. Other journals would stop writers for that long: there the backup begins again, and
-//! after some times copies the rest in one step.
+//! until the end. Other journals would stop writers for that long: there the backup begins again,
+//! and after some times copies the rest in one step.
 
 use super::backup_tools::BACKUP_API;
 use super::connection::{self, DataFiles, STEPS_BETWEEN_LOOKS};
