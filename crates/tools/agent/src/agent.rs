@@ -32,7 +32,7 @@ const NAME_MAX: usize = 64;
 #[derive(Debug, Parser)]
 #[command(name = "agent")]
 pub struct Agent {
-    /// URL of the broker: nats://HOST:4222, or tls://HOST:4222
+    /// URL of the broker: `nats://HOST:4222`, or `tls://HOST:4222`
     #[arg(long, value_name = "URL")]
     broker: String,
     /// File with the broker's token, which only its owner can read; -: the first line of standard
@@ -233,7 +233,7 @@ impl Waiting {
                 let at_ns = incoming.at.saturating_duration_since(self.origin).as_nanos() as u64;
                 voice.say(Reply::Time { number, at_ns });
             }
-            Word::Prepare(order) => self.prepare(*order, voice),
+            Word::Prepare(order) => self.prepare(*order, &voice),
             Word::Go { trial, at_ns } => {
                 if let Some(work) = self.work.as_ref().filter(|work| work.trial == trial) {
                     work.control.go(at_ns);
@@ -249,7 +249,7 @@ impl Waiting {
         }
     }
 
-    fn prepare(&mut self, order: Order, voice: Voice) {
+    fn prepare(&mut self, order: Order, voice: &Voice) {
         let (trial, until) = (order.trial, Instant::now() + END_MAX);
         while let Some(work) = self.work.as_ref().filter(|work| !work.thread.is_finished()) {
             // A new order ends the trial before.

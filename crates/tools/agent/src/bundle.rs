@@ -1,4 +1,4 @@
-//! The experiment and the files that it names, which the broker's JetStream holds for the agents:
+//! The experiment and the files that it names, which the broker's `JetStream` holds for the agents:
 //! the coordinator sends them once, whatever the number of agents.
 //!
 //! Requests and answers: <https://docs.nats.io/reference/reference-protocols/nats_api_reference>.
@@ -43,7 +43,7 @@ impl Bundle {
     /// Puts it into a stream of the broker that is this run's own.
     ///
     /// # Errors
-    /// When the broker has no JetStream, or no room.
+    /// When the broker has no `JetStream`, or no room.
     pub fn send(&self, sender: &Sender, run: &str) -> Result<BundleName, AgentError> {
         let bytes = serde_json::to_vec(self)
             .map_err(|error| AgentError::Unreadable { cause: error.to_string() })?;
@@ -150,7 +150,7 @@ fn api(
     accepted(&answer.payload)
 }
 
-/// An error if JetStream says one.
+/// An error if `JetStream` says one.
 fn accepted(answer: &[u8]) -> Result<(), AgentError> {
     let no_jet_stream = |cause: String| AgentError::NoJetStream { cause };
     let answer: Value =

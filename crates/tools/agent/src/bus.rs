@@ -291,7 +291,7 @@ impl Line {
 
     /// Reads what is there.
     fn read(&mut self) -> io::Result<()> {
-        let mut buffer = [0; 64 << 10];
+        let mut buffer = [0; 8 << 10];
         loop {
             match self.stream.read(&mut buffer) {
                 Ok(0) => return Err(closed()),
@@ -350,14 +350,12 @@ impl Served {
         let mut line = Some(line);
         loop {
             let Some(open) = line.take().or_else(|| self.reopen()) else { return };
-            match self.work(open) {
-                Ok(Over) => return,
-                // Answers that were under way do not come.
-                Err(_) => {
-                    self.requests.clear();
-                    self.flushes.clear();
-                }
+            if let Ok(Over) = self.work(open) {
+                return;
             }
+            // Answers that were under way do not come.
+            self.requests.clear();
+            self.flushes.clear();
         }
     }
 

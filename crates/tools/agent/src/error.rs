@@ -19,7 +19,7 @@ pub enum AgentError {
         /// Its URL.
         url: String,
     },
-    /// The broker has no JetStream, which holds the experiment for the agents.
+    /// The broker has no `JetStream`, which holds the experiment for the agents.
     #[error(
         "the broker has no JetStream ({cause}); enable it (`jetstream {{}}` in its configuration, \
          or nats-server -js)"

@@ -235,7 +235,7 @@ impl Fleet {
     /// Returns the name of the experiment in the broker, which gets it once.
     ///
     /// # Errors
-    /// When the broker has no JetStream.
+    /// When the broker has no `JetStream`.
     pub fn bundle(&self) -> Result<BundleName, AgentError> {
         let mut machinery = self.machinery.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(name) = &machinery.bundle {

@@ -54,7 +54,7 @@ impl Generators for Fleet {
         director: &mut dyn Director,
     ) -> Result<Generated, ProbeError> {
         let agents = self.gather(load.generators as usize, director)?;
-        let bundle = self.bundle().map_err(unreachable)?;
+        let bundle = self.bundle().map_err(|error| unreachable(&error))?;
         let trial = self.trials.fetch_add(1, Ordering::Relaxed) + 1;
         let (sender, run) = (self.sender.clone(), self.run.clone());
         let crew = Crew { sender, run, trial, agents };
@@ -99,7 +99,7 @@ impl Generators for Fleet {
 }
 
 /// A failure that no trial can do without: the run stops, resumably.
-fn unreachable(error: AgentError) -> ProbeError {
+fn unreachable(error: &AgentError) -> ProbeError {
     EngineError::Unreachable { message: error.to_string() }.into()
 }
 
@@ -115,7 +115,7 @@ impl Fleet {
             // What was started may also end while it is waited for.
             if revived.is_none_or(|revived| revived.elapsed() >= REVIVE_EVERY) {
                 revived = Some(Instant::now());
-                self.revive().map_err(unreachable)?;
+                self.revive().map_err(|error| unreachable(&error))?;
             }
             let members = self.shared.lock();
             let free = members.agents.values().filter(|member| !member.busy);

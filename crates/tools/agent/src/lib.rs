@@ -2,7 +2,7 @@
 //!
 //! - `message`: what coordinator and agents say to each other, and how large it may be
 //! - `nats`: the client protocol of the broker; `bus`: the connection to it
-//! - `bundle`: the experiment, which the broker gets once and keeps for the agents (JetStream)
+//! - `bundle`: the experiment, which the broker gets once and keeps for the agents (`JetStream`)
 //! - `broker`: a private nats-server of one run; `launch`: local agents, and agents over ssh
 //! - `clock`: offset between the clocks of coordinator and agent
 //! - `agent`: the process that waits for work; `part`: its part of a trial's load

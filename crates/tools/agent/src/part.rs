@@ -24,7 +24,7 @@ const SPIN: Duration = Duration::from_micros(500);
 /// Interval of reports on the progress.
 const TELL_EVERY: Duration = Duration::from_millis(500);
 /// Time that connections stay open at most for the coordinator to read the server's counters.
-const OPEN_MAX: Duration = Duration::from_secs(120);
+const OPEN_MAX: Duration = Duration::from_secs(100);
 
 /// The experiments that an agent has fetched: the last one.
 pub type Fetched = Arc<Mutex<Option<(BundleName, Arc<Vec<Configuration>>)>>>;
@@ -47,9 +47,8 @@ impl Voice {
         match encode(&message) {
             Ok(bytes) => self.sender.publish(to_run(&self.run), bytes),
             Err(error) => {
-                let trial = match message.reply {
-                    Reply::Done { trial, .. } | Reply::Ready { trial, .. } => trial,
-                    _ => return,
+                let (Reply::Done { trial, .. } | Reply::Ready { trial, .. }) = message.reply else {
+                    return;
                 };
                 let reply = Reply::Failed { trial, cause: error.to_string() };
                 if let Ok(bytes) = encode(&FromAgent { id: self.id.clone(), reply }) {

@@ -346,13 +346,12 @@ impl<'a> Arrivals<'a> {
 
     /// Takes the next start: how many there are before it, and its time in nanoseconds after "go".
     pub fn take(&mut self) -> (u64, u64) {
-        let turn = match &mut self.dealt {
-            Some((next, step)) => std::mem::replace(next, *next + *step),
-            None => {
-                let (taken, own) = (self.taken.fetch_add(1, Ordering::Relaxed), &self.own);
-                let (first, count) = (u64::from(own.start), own.len() as u64);
-                taken / count * u64::from(self.connections) + first + taken % count
-            }
+        let turn = if let Some((next, step)) = &mut self.dealt {
+            std::mem::replace(next, *next + *step)
+        } else {
+            let (taken, own) = (self.taken.fetch_add(1, Ordering::Relaxed), &self.own);
+            let (first, count) = (u64::from(own.start), own.len() as u64);
+            taken / count * u64::from(self.connections) + first + taken % count
         };
         while self.drawn <= turn {
             // The inverse of the exponential distribution; 1 - u is never 0.
