@@ -130,3 +130,26 @@ fn a_load_over_tls_inserts_what_it_says() {
     end(child).expect(0);
     assert_eq!((statuses(&lab), schemas(&server)), (vec!["done".into(), "done".into()], 0));
 }
+
+/// The relay delays each answer of a server by URL: as `[network]` says, and as a level does.
+#[test]
+fn the_link_of_a_file_delays_each_answer() {
+    let Some(bin) = bindirs().pop() else { return };
+    let server = Server::start(&bin, "host all all 127.0.0.1/32 trust", &[]);
+    let more = "[network]\nlatency = \"20 ms\"\n[[level]]\nfactor = \"link\"\nname = \"as \
+                given\"\n[[level]]\nfactor = \"link\"\nname = \"slower\"\nset = { \
+                \"network.latency\" = \"40 ms\" }\n";
+    let text = file(&server, "", more).replace("duration = \"4 s\"", "rows = 40");
+    let lab = lab(&text.replace("connections = 4\nthreads = 2", "connections = 1"));
+    lab.run(0);
+    let latency_ms = |level: &str| -> f64 {
+        let sql = format!(
+            "SELECT min(r.value) FROM responses r JOIN trials t ON t.id = r.trial
+             JOIN configuration_levels l ON l.configuration = t.configuration
+             WHERE r.name = 'latency_mean' AND l.level = '{level}'"
+        );
+        lab.rows("t", &sql)[0].parse().unwrap()
+    };
+    let (given, slower) = (latency_ms("as given"), latency_ms("slower"));
+    assert!(given >= 20.0 && slower >= 40.0, "{given} and {slower} ms");
+}

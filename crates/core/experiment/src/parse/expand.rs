@@ -8,7 +8,7 @@ use crate::durability::DURABILITY;
 use crate::error::Fault;
 use crate::experiment::{Design, Factor};
 use crate::extension::ExtensionRuns;
-use crate::file::OBSERVE;
+use crate::file::{NETWORK, OBSERVE};
 use crate::setting::{Catalog, Declaration, Kind, Known};
 use crate::{Configuration, Level, STAGE, Value, human};
 use std::collections::{BTreeMap, HashMap};
@@ -304,6 +304,7 @@ impl OwnSettings<'_> {
         let catalog = self.catalog;
         self.by_owners.entry(names).or_insert_with_key(|[engine, probe]| {
             let mut known = Known::default();
+            known.add(NETWORK);
             known.add(OBSERVE);
             catalog.sections.iter().for_each(|own| known.add(own.settings));
             let mut shared = Vec::new();
