@@ -224,7 +224,8 @@ fn agents_wait_at_a_broker_of_the_user_and_the_token_is_told_nowhere() {
     let mut said = format!("{}{}{}{}", first.stdout, first.stderr, second.stdout, second.stderr);
     for agent in agents {
         let ended = agent.end().expect(0).says("is connected and permits insert, script");
-        said += &format!("{}{}", ended.stdout, ended.stderr);
+        said += &ended.stdout;
+        said += &ended.stderr;
     }
     for entry in std::fs::read_dir(lab.path("results")).unwrap().flatten() {
         said += &String::from_utf8_lossy(&std::fs::read(entry.path()).unwrap());

@@ -2,7 +2,7 @@
 
 use crate::catalog::Registry;
 use crate::trial::Interrupt;
-use probe::generation::Generators;
+use probe::generation::{Generation, Generators};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -30,6 +30,13 @@ pub struct Options {
     pub manual: Manual,
     /// Load generators in other processes, if there are any.
     pub generators: Option<Arc<dyn Generators>>,
+}
+
+impl Options {
+    /// Returns where the loads of trials are generated.
+    pub fn generation(&self) -> Generation<'_> {
+        self.generators.as_deref().map_or(Generation::Here, Generation::Elsewhere)
+    }
 }
 
 /// Handling of manual steps.

@@ -21,7 +21,6 @@ use experiment::file::{
 };
 use experiment::{Configuration, Experiment, NamedFile, Plan, PlannedTrial, Setting};
 use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus, redacted};
-use probe::generation::Generation;
 use probe::load::GENERATORS;
 use probe::{SetUp, Target};
 use std::path::{Path, PathBuf};
@@ -447,14 +446,9 @@ impl Runner<'_> {
         match self.volumes.change_to(configuration, block, hooks) {
             Err(cause) => return Ok(Outcome::Failed(cause.to_string(), None)),
             // A killed run's folders can appear with the file system that a command has mounted.
-            Ok(prepared) => {
-                for volume in prepared {
-                    announce_removed(
-                        self.workdir.remove_orphans(Path::new(&volume.path)),
-                        announce,
-                    );
-                }
-            }
+            Ok(prepared) => prepared.iter().for_each(|volume| {
+                announce_removed(self.workdir.remove_orphans(Path::new(&volume.path)), announce);
+            }),
         }
         let variables =
             variables(&self.experiment.name, self.experiment.recorded_form(configuration), block);
@@ -475,9 +469,8 @@ impl Runner<'_> {
             self.set_up = set_up;
         }
         let set_up = self.set_up.as_deref().filter(|_| !is_kept);
+        let generation = self.options.generation();
         let disturbances = self.options.registry.disturbances;
-        let generators = self.options.generators.as_deref();
-        let generation = generators.map_or(Generation::Here, Generation::Elsewhere);
         let trial = Trial {
             configuration,
             engine,

@@ -42,6 +42,15 @@ pub enum Outcome {
     Down(String),
 }
 
+/// Announces the progress of a trial, and keeps the second of its measurement.
+fn pass_on(announce: &Mutex<(&mut (dyn FnMut(Event) + Send), f64)>, progress: Event) {
+    let Ok(mut heard) = announce.lock() else { return };
+    if let Event::Progress { elapsed_s, .. } = progress {
+        heard.1 = elapsed_s;
+    }
+    (heard.0)(progress);
+}
+
 impl Trial<'_> {
     /// Runs the trial on a target of this host, while those of other engines rest.
     pub fn run(
@@ -86,14 +95,7 @@ impl Trial<'_> {
                 disturbances: self.disturbances,
                 seed: self.seed,
                 cancel: &cancel,
-                progress: &|progress| {
-                    if let Ok(mut heard) = announce.lock() {
-                        if let Event::Progress { elapsed_s, .. } = progress {
-                            heard.1 = elapsed_s;
-                        }
-                        (heard.0)(progress);
-                    }
-                },
+                progress: &|progress| pass_on(&announce, progress),
             })
         });
         // Read while the target is still there.

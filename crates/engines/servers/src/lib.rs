@@ -27,20 +27,17 @@ pub mod instance;
 pub mod load;
 pub mod network;
 pub mod pair;
-mod printed_version;
 pub mod private;
 pub mod process;
 mod progress;
 pub mod survey_rules;
 pub mod template;
 pub mod tool;
-
-pub use printed_version::printed_version;
+mod version;
 
 use engine::EngineError;
-use experiment::Configuration;
-use observations::EngineVersion;
 use std::time::{Duration, Instant};
+pub use version::{printed_version, versions};
 use work::Cancel;
 
 /// The shortest and the longest time between two looks at something that may come soon.
@@ -66,21 +63,4 @@ pub fn wait_for<T>(
         }
         std::thread::sleep((started.elapsed() / 64).clamp(LOOK_AGAIN[0], LOOK_AGAIN[1]));
     }
-}
-
-/// The versions of the servers of an experiment, each read once: `server` identifies them by their
-/// settings, `version_of` returns a version and its options.
-pub fn versions<K: PartialEq>(
-    configurations: &[&Configuration],
-    server: impl Fn(&Configuration) -> K,
-    version_of: impl Fn(&Configuration) -> (String, String),
-) -> EngineVersion {
-    let mut asked: Vec<&Configuration> = Vec::new();
-    for configuration in configurations {
-        if asked.iter().all(|known| server(known) != server(configuration)) {
-            asked.push(configuration);
-        }
-    }
-    let (versions, options): (Vec<String>, Vec<String>) = asked.into_iter().map(version_of).unzip();
-    EngineVersion { version: versions.join(", "), options }
 }

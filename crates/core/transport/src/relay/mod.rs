@@ -261,7 +261,7 @@ impl Served {
                 }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => {
-                    // No descriptor is free, for now; the timer's number does not name a connection.
+                    // No descriptor is free now; the timer's number does not name a connection.
                     self.timers.push(Reverse((Instant::now() + ACCEPT_AGAIN, WAKER)));
                     return;
                 }

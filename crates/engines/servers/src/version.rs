@@ -1,6 +1,8 @@
 //! Versions of server programs, in their own words: asked once, as starting one takes tens of
 //! milliseconds and each trial looks for its server.
 
+use experiment::Configuration;
+use observations::EngineVersion;
 use observe::child::answer;
 use std::collections::HashMap;
 use std::io;
@@ -36,6 +38,23 @@ pub fn printed_version(program: &Path) -> io::Result<String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     PRINTED.lock().unwrap_or_else(PoisonError::into_inner).insert(file, text.clone());
     Ok(text)
+}
+
+/// The versions of the servers of an experiment, each read once: `server` identifies them by their
+/// settings, `version_of` returns a version and its options.
+pub fn versions<K: PartialEq>(
+    configurations: &[&Configuration],
+    server: impl Fn(&Configuration) -> K,
+    version_of: impl Fn(&Configuration) -> (String, String),
+) -> EngineVersion {
+    let mut asked: Vec<&Configuration> = Vec::new();
+    for configuration in configurations {
+        if asked.iter().all(|known| server(known) != server(configuration)) {
+            asked.push(configuration);
+        }
+    }
+    let (versions, options): (Vec<String>, Vec<String>) = asked.into_iter().map(version_of).unzip();
+    EngineVersion { version: versions.join(", "), options }
 }
 
 #[cfg(test)]
