@@ -148,7 +148,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::float_cmp, reason = "figures that are exact in binary")]
     fn the_highest_rate_is_that_before_the_first_level_beyond_the_limit() {
         let one = points(&[(100.0, 5.0), (200.0, 10.0), (400.0, 900.0), (800.0, 90.0)]);
         let other = points(&[(100.0, 5.0), (200.0, 300.0), (400.0, 900.0)]);

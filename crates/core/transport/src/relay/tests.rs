@@ -67,7 +67,7 @@ fn a_latency_of_5_ms_adds_5_ms_to_each_round_trip() {
     let direct = round_trip(&mut connect(server), ms(0));
     let relayed = round_trip(&mut through(&plain), ms(0));
     let delayed = round_trip(&mut through(&slow), relayed + Duration::from_micros(5150));
-    let added_ms = (delayed - relayed).as_secs_f64() * 1e3;
+    let added_ms = (delayed.as_secs_f64() - relayed.as_secs_f64()) * 1e3;
     println!("direct {direct:?}, relayed {relayed:?}, delayed {delayed:?}, adds {added_ms} ms");
     assert!((added_ms - 5.0).abs() < 0.2, "{added_ms} ms");
 }
