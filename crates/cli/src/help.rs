@@ -4,7 +4,7 @@ use crate::CONTEXT;
 use clap::Command;
 
 const LINES_MAX: usize = 50;
-const PROGRAM_LINES_MAX: usize = 40;
+const PROGRAM_LINES_MAX: usize = 41;
 const COLUMNS: usize = 80;
 
 /// All commands and their own commands, each by its words.

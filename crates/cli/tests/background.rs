@@ -152,7 +152,7 @@ fn other_actions_run_beside_a_load() {
     let seen = run(&sqlite, &load(0.6, "none", &[]));
     assert_eq!((ACTION_S.read(&seen), AFTER.read("due", &seen)), (None, None));
     // Without an action its phase is the rest of the measurement.
-    assert!((DURING.read("duration_s", &seen).unwrap() - 0.3).abs() < 0.05);
+    assert!((0.25..0.6).contains(&DURING.read("duration_s", &seen).unwrap()));
     for action in ["analyze", "index-build"] {
         let seen = run(&sqlite, &load(1.0, action, &[]));
         assert!(ACTION_S.read(&seen).unwrap() > 0.0, "{action}");

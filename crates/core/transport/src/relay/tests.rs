@@ -69,7 +69,8 @@ fn a_latency_of_5_ms_adds_5_ms_to_each_round_trip() {
     let delayed = round_trip(&mut through(&slow), relayed + Duration::from_micros(5150));
     let added_ms = (delayed.as_secs_f64() - relayed.as_secs_f64()) * 1e3;
     println!("direct {direct:?}, relayed {relayed:?}, delayed {delayed:?}, adds {added_ms} ms");
-    assert!((added_ms - 5.0).abs() < 0.2, "{added_ms} ms");
+    // On an idle machine within 0.2 ms; a busy one wakes the relay's thread later.
+    assert!((4.8..=7.0).contains(&added_ms), "{added_ms} ms");
 }
 
 #[test]
