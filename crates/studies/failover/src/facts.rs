@@ -9,7 +9,7 @@ pub const LOST: FactName = FactName::new("lost", "writes");
 /// Writes that it has more than once.
 pub const DUPLICATES: FactName = FactName::new("duplicates", "writes");
 /// Writes that were sent and never acknowledged.
-pub const UNKNOWN: FactName = FactName::new("unknown", "writes");
+pub const UNKNOWN: FactName = FactName::new("unknown_outcome", "writes");
 /// Of these, those that the server has.
 pub const UNKNOWN_PRESENT: FactName = FactName::new("unknown_present", "writes");
 /// Rows that no client sent.
