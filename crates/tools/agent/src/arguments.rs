@@ -18,12 +18,10 @@ const AGENTS_MAX: u32 = 256;
 /// The agents of a run.
 #[derive(Debug, Args)]
 pub struct AgentArguments {
-    /// Generate the load of `workload.generators` in this number of agents: processes of this
-    /// machine, of --hosts, or those that wait at --broker
+    /// Number of agents that generate load: here, on --hosts or at --broker
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub agents: Option<u32>,
-    /// The broker of the agents: auto (a private nats-server, with the agents of this machine or
-    /// of --hosts), or the URL of yours, where agents wait
+    /// auto (a private nats-server), or the URL of your broker
     #[arg(long, value_name = "URL", default_value = "auto", requires = "agents")]
     pub broker: String,
     /// File with the token of your broker, which only its owner can read
@@ -32,7 +30,7 @@ pub struct AgentArguments {
     /// Machines on which the agents are started by ssh
     #[arg(long, value_name = "HOST", value_delimiter = ',', requires = "agents")]
     pub hosts: Vec<String>,
-    /// Time to wait for enough free agents before each trial, in seconds
+    /// Seconds to wait for free agents before a trial
     #[arg(long, value_name = "SECONDS", default_value_t = 60, requires = "agents")]
     pub agents_within: u64,
     /// Permit agents of another version or build
