@@ -36,32 +36,8 @@ pub struct LoadRecord {
     pub latency_by_kind: Vec<Histogram>,
     /// Each statement of the plan.
     pub statements: Vec<StatementTimes>,
-    /// Units of work done.
-    pub units: u64,
-    /// Transactions committed.
-    pub transactions: u64,
-    /// Transactions that failed and were given up.
-    pub errors: u64,
-    /// Tries after the first.
-    pub retries: u64,
-    /// Transactions that took longer than the limit.
-    pub over_limit: u64,
-    /// Transactions that an open loop did not begin because of the limit.
-    pub skipped: u64,
-    /// Time in the generator's own code.
-    pub generator_ns: u64,
-    /// Transactions intended by an open loop.
-    pub sends_intended: u64,
-    /// Those started late because all connections were busy.
-    pub sends_late: u64,
-    /// Those started late by an idle connection.
-    pub sends_missed: u64,
-    /// The worst delay of these.
-    pub send_delay_ns_max: u64,
-    /// The last intended start, after "go".
-    pub intended_ns_max: u64,
-    /// The last intended start that a free connection waited for, after "go".
-    pub free_until_ns: u64,
+    /// Transactions, and the schedule of an open loop.
+    pub counts: Counts,
 }
 
 impl LoadRecord {
@@ -104,33 +80,66 @@ impl LoadRecord {
         for (own, other) in self.statements.iter_mut().zip(&other.statements) {
             *own = own.and(*other);
         }
-        for (own, other) in [
-            (&mut self.units, other.units),
-            (&mut self.transactions, other.transactions),
-            (&mut self.errors, other.errors),
-            (&mut self.retries, other.retries),
-            (&mut self.over_limit, other.over_limit),
-            (&mut self.skipped, other.skipped),
-            (&mut self.generator_ns, other.generator_ns),
-            (&mut self.sends_intended, other.sends_intended),
-            (&mut self.sends_late, other.sends_late),
-            (&mut self.sends_missed, other.sends_missed),
-        ] {
-            *own = own.saturating_add(other);
-        }
-        for (own, other) in [
-            (&mut self.send_delay_ns_max, other.send_delay_ns_max),
-            (&mut self.intended_ns_max, other.intended_ns_max),
-            (&mut self.free_until_ns, other.free_until_ns),
-        ] {
-            *own = other.max(*own);
-        }
+        self.counts = self.counts.and(other.counts);
     }
 
     /// The wait for other connections when all of them end at this time.
     fn waited_until(&self, end_ns: u64) -> ClientWait {
         let apart_ns = end_ns.saturating_sub(self.end_ns).saturating_mul(self.threads.len() as u64);
         ClientWait { resource_ns: self.others.resource_ns.saturating_add(apart_ns), ..self.others }
+    }
+}
+
+/// Transactions, and the schedule of an open loop, as one thread or several count them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Units of work done.
+    pub units: u64,
+    /// Transactions committed.
+    pub transactions: u64,
+    /// Transactions that failed and were given up.
+    pub errors: u64,
+    /// Tries after the first.
+    pub retries: u64,
+    /// Transactions that took longer than the limit.
+    pub over_limit: u64,
+    /// Transactions that an open loop did not begin because of the limit.
+    pub skipped: u64,
+    /// Time in the generator's own code.
+    pub generator_ns: u64,
+    /// Transactions intended by an open loop.
+    pub sends_intended: u64,
+    /// Those started late because all connections were busy.
+    pub sends_late: u64,
+    /// Those started late by an idle connection.
+    pub sends_missed: u64,
+    /// The worst delay of these.
+    pub send_delay_ns_max: u64,
+    /// The last intended start, after "go".
+    pub intended_ns_max: u64,
+    /// The last intended start that a free connection waited for, after "go".
+    pub free_until_ns: u64,
+}
+
+impl Counts {
+    /// The sum with another thread's; of times that end in `max` or `until` the larger one.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            units: self.units.saturating_add(other.units),
+            transactions: self.transactions.saturating_add(other.transactions),
+            errors: self.errors.saturating_add(other.errors),
+            retries: self.retries.saturating_add(other.retries),
+            over_limit: self.over_limit.saturating_add(other.over_limit),
+            skipped: self.skipped.saturating_add(other.skipped),
+            generator_ns: self.generator_ns.saturating_add(other.generator_ns),
+            sends_intended: self.sends_intended.saturating_add(other.sends_intended),
+            sends_late: self.sends_late.saturating_add(other.sends_late),
+            sends_missed: self.sends_missed.saturating_add(other.sends_missed),
+            send_delay_ns_max: self.send_delay_ns_max.max(other.send_delay_ns_max),
+            intended_ns_max: self.intended_ns_max.max(other.intended_ns_max),
+            free_until_ns: self.free_until_ns.max(other.free_until_ns),
+        }
     }
 }
 

@@ -170,7 +170,7 @@ impl Fleet {
                         done[at] = *units;
                         latency_p99_ns = latency_p99_ns.max(*p99_ns);
                     }
-                    State::Done(record, ..) => done[at] = record.units,
+                    State::Done(record, ..) => done[at] = record.counts.units,
                     State::Preparing | State::Ready(_) => {}
                 }
                 arrived[at] = arrived[at] || has_arrived(&mut member.state);

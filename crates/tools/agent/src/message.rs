@@ -218,13 +218,14 @@ mod tests {
     use super::{FromAgent, Reply, UNPACKED_BYTES_MAX, decode, encode};
     use crate::error::AgentError;
     use observations::{Histogram, MachineLoad};
-    use probe::LoadRecord;
+    use probe::{Counts, LoadRecord};
 
     #[test]
     fn a_record_arrives_bucket_by_bucket() {
         let mut latency = Histogram::default();
         (0..100_000_u64).for_each(|value| latency.record(value * value % 700_000_001));
-        let record = LoadRecord { latency, units: 100_000, ..LoadRecord::default() };
+        let counts = Counts { units: 100_000, ..Counts::default() };
+        let record = LoadRecord { latency, counts, ..LoadRecord::default() };
         let machine = MachineLoad { cpus: 4, busy_s: 0.1, ..MachineLoad::default() };
         let reply = Reply::Done { trial: 3, record: Box::new(record.clone()), late_ns: 5, machine };
         let bytes = encode(&FromAgent { id: "a".into(), reply }).unwrap();

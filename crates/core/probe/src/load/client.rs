@@ -281,7 +281,7 @@ impl<'a, W: Workload> Client<'a, W> {
                 if !hopeless || lane.left == 0 || due_ns >= self.deadline_ns {
                     break due_ns;
                 }
-                record.skipped += 1;
+                record.counts.skipped += 1;
                 record.record_each(due_ns, None);
             }
         });
@@ -302,7 +302,7 @@ impl<'a, W: Workload> Client<'a, W> {
         (lane.tries, lane.retries, lane.rolling_back) = (1, 0, false);
         let start_ns = self.clock.now_ns() - self.go_ns;
         let record = &mut self.report;
-        record.generator_ns += start_ns.saturating_sub(lane.free_ns);
+        record.counts.generator_ns += start_ns.saturating_sub(lane.free_ns);
         lane.start_ns = start_ns;
         lane.intended_ns = due_ns.unwrap_or(start_ns);
         if let Some(due_ns) = due_ns {
@@ -446,10 +446,10 @@ impl<'a, W: Workload> Client<'a, W> {
                 self.stage.live().done.add(lane.started.units);
             }
         } else {
-            record.errors += 1;
+            record.counts.errors += 1;
             record.record_each(lane.intended_ns, None);
         }
-        record.retries += u64::from(lane.retries);
+        record.counts.retries += u64::from(lane.retries);
         self.start(connection, end_ns)
     }
 

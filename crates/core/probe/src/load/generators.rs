@@ -125,8 +125,8 @@ pub(super) fn lead(
 
 /// Units of work a second of one generator.
 fn rate(part: &PartRecord) -> f64 {
-    let LoadRecord { units, start_ns, done_ns, .. } = part.record;
-    units as f64 / seconds(done_ns.saturating_sub(start_ns)).max(1e-9)
+    let LoadRecord { counts, start_ns, done_ns, .. } = part.record;
+    counts.units as f64 / seconds(done_ns.saturating_sub(start_ns)).max(1e-9)
 }
 
 /// Milliseconds of the generators' first starts after the common start.

@@ -3,7 +3,7 @@
 use super::plan::{LoadPlan, Started, TRANSACTION};
 use crate::load_clock::Timed;
 use crate::measure::{Surroundings, seconds};
-use crate::record::{ClientWait, LoadRecord, StatementTimes};
+use crate::record::{ClientWait, Counts, LoadRecord, StatementTimes};
 use conductor::{Reader, Recorder};
 use engine::ConnectionSet;
 use observations::{
@@ -46,33 +46,15 @@ pub struct ClientReport {
     /// Units done in each interval since "go", and the length of one.
     pub units_by_interval: Vec<u64>,
     interval_ns: u64,
-    pub units: u64,
-    pub transactions: u64,
-    pub retries: u64,
-    /// Transactions that failed and were given up.
-    pub errors: u64,
     /// The latencies by kind, if there are several kinds of transactions: latency of each.
     pub latency_by_kind: Vec<Recorder>,
     /// Each statement of the plan.
     pub statements: Vec<StatementTimes>,
     /// Each transaction of the measurement, where the plan wants that.
     pub each: Option<Vec<Timed>>,
-    /// Transactions that took longer than the limit, and those that an open loop did not begin
-    /// because of it.
-    pub over_limit: u64,
-    pub skipped: u64,
+    /// Transactions, and the schedule of an open loop.
+    pub counts: Counts,
     limit_ns: u64,
-    /// Time in the generator's own code.
-    pub generator_ns: u64,
-    /// Open loop: transactions intended, started late because all connections were busy, started
-    /// late by an idle connection, and the worst delay of these.
-    pub sends_intended: u64,
-    pub sends_late: u64,
-    pub sends_missed: u64,
-    pub send_delay_ns_max: u64,
-    /// The last intended start, and the last one that a free connection waited for.
-    pub intended_ns_max: u64,
-    pub free_until_ns: u64,
 }
 
 /// Transactions of a thread that there is room for, so that measuring does not allocate.
@@ -104,7 +86,7 @@ impl ClientReport {
     #[inline]
     pub fn transaction(&mut self, done: Started, [intended_ns, start_ns, end_ns]: [u64; 3]) {
         let latency_ns = end_ns - intended_ns.min(end_ns);
-        self.over_limit += u64::from(latency_ns > self.limit_ns);
+        self.counts.over_limit += u64::from(latency_ns > self.limit_ns);
         if let Some(latency) = &mut self.latency {
             latency.record(latency_ns);
         }
@@ -115,8 +97,8 @@ impl ClientReport {
             service.record(end_ns - start_ns);
         }
         self.record_each(intended_ns, Some(end_ns));
-        self.units += done.units;
-        self.transactions += done.transactions;
+        self.counts.units += done.units;
+        self.counts.transactions += done.transactions;
         let interval = (end_ns / self.interval_ns) as usize;
         if self.units_by_interval.len() <= interval {
             self.units_by_interval.resize(interval + 1, 0);
@@ -143,25 +125,24 @@ impl ClientReport {
 
     /// Records an intended start that a connection took at `now_ns`.
     pub fn intend(&mut self, due_ns: u64, now_ns: u64) {
-        self.sends_intended += 1;
-        self.sends_late += u64::from(now_ns.saturating_sub(due_ns) > MISSED_NS);
-        self.intended_ns_max = self.intended_ns_max.max(due_ns);
+        self.counts.sends_intended += 1;
+        self.counts.sends_late += u64::from(now_ns.saturating_sub(due_ns) > MISSED_NS);
+        self.counts.intended_ns_max = self.counts.intended_ns_max.max(due_ns);
         if due_ns > now_ns {
-            self.free_until_ns = self.free_until_ns.max(due_ns);
+            self.counts.free_until_ns = self.counts.free_until_ns.max(due_ns);
         }
     }
 
     /// Records how punctual a free connection was.
     pub fn send(&mut self, delay_ns: u64) {
-        self.sends_missed += u64::from(delay_ns > MISSED_NS);
-        self.send_delay_ns_max = self.send_delay_ns_max.max(delay_ns);
+        self.counts.sends_missed += u64::from(delay_ns > MISSED_NS);
+        self.counts.send_delay_ns_max = self.counts.send_delay_ns_max.max(delay_ns);
     }
 }
 
 impl ClientReport {
     /// Sums the reports of the threads of this process.
     pub fn sum(reports: &[&Self]) -> LoadRecord {
-        let total = |part: fn(&Self) -> u64| reports.iter().map(|own| part(own)).sum();
         let largest =
             |part: fn(&Self) -> u64| reports.iter().map(|own| part(own)).max().unwrap_or(0);
         let waits = |part: fn(&Self) -> ClientWait| {
@@ -198,34 +179,20 @@ impl ClientReport {
                     all.copied().fold(StatementTimes::default(), StatementTimes::and)
                 })
                 .collect(),
-            units: total(|own| own.units),
-            transactions: total(|own| own.transactions),
-            errors: total(|own| own.errors),
-            retries: total(|own| own.retries),
-            over_limit: total(|own| own.over_limit),
-            skipped: total(|own| own.skipped),
-            generator_ns: total(|own| own.generator_ns),
-            sends_intended: total(|own| own.sends_intended),
-            sends_late: total(|own| own.sends_late),
-            sends_missed: total(|own| own.sends_missed),
-            send_delay_ns_max: largest(|own| own.send_delay_ns_max),
-            intended_ns_max: largest(|own| own.intended_ns_max),
-            free_until_ns: largest(|own| own.free_until_ns),
+            counts: reports.iter().map(|own| own.counts).fold(Counts::default(), Counts::and),
         }
     }
 }
 
 /// Each recorded transaction of all threads, on their common clock.
 pub fn each(finished: &[Finished]) -> Vec<Timed> {
-    let of_thread = |report: &ClientReport| {
-        let start_ns = report.start_ns;
-        let own = report.each.clone().unwrap_or_default().into_iter();
-        own.map(move |own| Timed {
-            due_ns: own.due_ns + start_ns,
-            end_ns: own.end_ns.map(|end_ns| end_ns + start_ns),
+    let all = finished.iter().flat_map(|(report, _)| {
+        report.each.iter().flatten().map(|own| Timed {
+            due_ns: own.due_ns + report.start_ns,
+            end_ns: own.end_ns.map(|end_ns| end_ns + report.start_ns),
         })
-    };
-    finished.iter().flat_map(|(report, _)| of_thread(report)).collect()
+    });
+    all.collect()
 }
 
 fn merge<'a>(recorders: impl Iterator<Item = &'a Recorder>) -> Histogram {
@@ -246,10 +213,10 @@ pub fn add_up(
     let around = surroundings.observations(elapsed_s, plan.connections, lanes, waits);
     let work = Work {
         unit: plan.unit.into(),
-        amount: record.units,
-        transactions: record.transactions,
-        errors: record.errors,
-        retries: record.retries,
+        amount: record.counts.units,
+        transactions: record.counts.transactions,
+        errors: record.counts.errors,
+        retries: record.counts.retries,
     };
     let latency = &record.latency;
     let service = if plan.intends { &record.service } else { latency };
@@ -264,21 +231,21 @@ pub fn add_up(
                 .map(|n| Response::lower("client_cpu", "us/transaction", cpu_ns as f64 / 1e3 / n)),
         );
     }
-    let (over, skipped) = (record.over_limit, record.skipped);
+    let (over, skipped) = (record.counts.over_limit, record.counts.skipped);
     let mut facts = limited(plan, &mut responses, &work, [over, skipped]);
     if !plan.statements.is_empty() {
         facts.push(INITIAL_CONNECTION_TIME.record(record.connect_ns_max as f64 / 1e6));
     }
-    let generator_s = seconds(record.generator_ns);
+    let generator_s = seconds(record.counts.generator_ns);
     let session_s = around.time.session_s;
     let load = LoadHealth {
         client_share: if session_s > 0.0 { generator_s / session_s } else { 0.0 },
-        sends_intended: record.sends_intended + skipped,
-        sends_missed: record.sends_missed,
-        send_delay_us_max: record.send_delay_ns_max / 1000,
-        sends_late: plan.rate.map(|_| record.sends_late + skipped),
-        schedule_s: plan.rate.map(|_| seconds(record.intended_ns_max)),
-        free_until_s: plan.rate.map(|_| seconds(record.free_until_ns)),
+        sends_intended: record.counts.sends_intended + skipped,
+        sends_missed: record.counts.sends_missed,
+        send_delay_us_max: record.counts.send_delay_ns_max / 1000,
+        sends_late: plan.rate.map(|_| record.counts.sends_late + skipped),
+        schedule_s: plan.rate.map(|_| seconds(record.counts.intended_ns_max)),
+        free_until_s: plan.rate.map(|_| seconds(record.counts.free_until_ns)),
         ..around.load
     };
     Observations {
@@ -487,7 +454,7 @@ mod tests {
         report.arrival.add(random.random_range(10..1_000), times);
         report.pauses.add(random.random_range(10..1_000), times);
         report.others.add(random.random_range(10..1_000), times);
-        (report.retries, report.errors, report.skipped) = (seed, 1, 2);
+        (report.counts.retries, report.counts.errors, report.counts.skipped) = (seed, 1, 2);
         report.send(random.random_range(0..3_000_000));
         report
     }
@@ -497,7 +464,11 @@ mod tests {
         let reports: Vec<ClientReport> = (0..7).map(report).collect();
         let all: Vec<&ClientReport> = reports.iter().collect();
         let expected = ClientReport::sum(&all);
-        assert!(expected.units > 0 && expected.over_limit > 0 && !expected.latency.is_empty());
+        assert!(
+            expected.counts.units > 0
+                && expected.counts.over_limit > 0
+                && !expected.latency.is_empty()
+        );
         for parts in [1, 2, 3, 7] {
             let records = all.chunks(parts).map(ClientReport::sum);
             let sum = records
