@@ -38,6 +38,26 @@ pub struct Estimate {
     pub direction: Direction,
 }
 
+/// A ratio of two figures of the same block, over blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Ratio {
+    /// Geometric mean over blocks.
+    pub ratio: f64,
+    /// 95 % t interval, computed on logarithms; `None` with one block.
+    pub interval: Option<Interval>,
+    /// Blocks.
+    pub blocks: usize,
+}
+
+impl Ratio {
+    /// Summarises logarithms of ratios, one of each block; `None` when none is finite.
+    pub fn from_logs(logs: &[f64]) -> Option<Self> {
+        let own = Estimate::from_values(logs, "", Direction::LowerIsBetter)?;
+        let interval = own.interval.map(|interval| interval.map(f64::exp));
+        Some(Self { ratio: own.mean.exp(), interval, blocks: own.n })
+    }
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields so")]
 fn is_zero(timeouts: &usize) -> bool {
     *timeouts == 0

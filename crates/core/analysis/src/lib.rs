@@ -55,7 +55,7 @@ pub use decompose::{CodeChange, Decomposition, Part, PartKind, WaitShape};
 pub use devices::{ConfigurationDevices, DeviceFigures};
 pub use durability::DurabilityRules;
 pub use effects::{FactorEffect, Factors, LevelEffect, Segment, Step, Trend};
-pub use estimate::{Estimate, blocks_needed};
+pub use estimate::{Estimate, Ratio, blocks_needed};
 pub use findings::{Explanation, Finding, FindingKind};
 pub use head_to_head::*;
 pub use health::{Failure, WarningCount, WarningSides, WarningsCompared};

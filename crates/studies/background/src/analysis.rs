@@ -8,7 +8,7 @@ use crate::facts::{
 use crate::settings::{ACTION, ActionKind};
 use analysis::response::distinct;
 use analysis::settings::{groups, probe};
-use analysis::{Estimate, Interval, Summary};
+use analysis::{Estimate, Ratio, Summary};
 use observations::{Direction, FactFamily, FactName, Observations};
 use serde::Serialize;
 
@@ -57,17 +57,6 @@ pub struct PhaseFigures {
     pub over_limit: Option<Estimate>,
     /// Longest gap, s.
     pub gap: Option<Estimate>,
-}
-
-/// A ratio with its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Ratio {
-    /// Geometric mean over blocks.
-    pub ratio: f64,
-    /// 95 % interval; `None` with one block.
-    pub interval: Option<Interval>,
-    /// Blocks.
-    pub blocks: usize,
 }
 
 /// The work of an action.
@@ -194,7 +183,7 @@ fn phase(
         throughput: of_figure("throughput", "transactions/s", 1.0, Direction::HigherIsBetter),
         lost: of_figure("lost", "%", 100.0, lower),
         p99: of_figure("p99_ms", "ms", 1.0, lower),
-        p99_ratio: ratio(&logs),
+        p99_ratio: Ratio::from_logs(&logs),
         over_limit: of_figure("over_limit_s", "s", 1.0, lower),
         gap: of_figure("gap_s", "s", 1.0, lower),
     })
@@ -202,13 +191,6 @@ fn phase(
 
 fn log_ratio(above: f64, below: f64) -> Option<f64> {
     (above > 0.0 && below > 0.0).then(|| (above / below).ln())
-}
-
-/// The geometric mean with its interval, from logarithms by block.
-pub fn ratio(logs: &[f64]) -> Option<Ratio> {
-    let own = Estimate::from_values(logs, "", Direction::LowerIsBetter)?;
-    let interval = own.interval.map(|interval| interval.map(f64::exp));
-    Some(Ratio { ratio: own.mean.exp(), interval, blocks: own.n })
 }
 
 fn work(trials: &[&Observations]) -> Option<ActionWork> {
@@ -293,8 +275,8 @@ fn price(summary: &Summary, from: usize, to: usize) -> Option<Price> {
     let own = Price {
         configuration: label(to),
         reference: label(from),
-        sooner: ratio(&sooner),
-        p99: ratio(&logs(&p99)),
+        sooner: Ratio::from_logs(&sooner),
+        p99: Ratio::from_logs(&logs(&p99)),
         lost: Estimate::from_values(&lost.collect::<Vec<_>>(), "%", Direction::LowerIsBetter),
     };
     (own.p99.is_some() || own.lost.is_some()).then_some(own)

@@ -1,7 +1,7 @@
 //! The section of reports: the load by phase, the work of the action, its price, and the restore.
 
-use crate::analysis::{ActionFigures, BackgroundGroup, PhaseFigures, Price, Ratio, Restore};
-use analysis::{Estimate, Summary};
+use crate::analysis::{ActionFigures, BackgroundGroup, PhaseFigures, Price, Restore};
+use analysis::{Estimate, Ratio, Summary};
 use report::text::label;
 use report::{Cell, Columns, Section, number};
 

@@ -13,7 +13,7 @@ use crate::probe::{OptimizerProbe, VARIED};
 use crate::settings::{ALTERNATIVE, CHOSEN, SELECTIVITY};
 use ::probe::Probe as _;
 use analysis::response::distinct;
-use analysis::{Estimate, Interval, Summary, settings};
+use analysis::{Estimate, Interval, Ratio, Summary, settings};
 use observations::{Direction, Observations};
 use serde::Serialize;
 use statistics::mean;
@@ -271,14 +271,8 @@ fn regret(selectivity: f64, all: &[&Measured<'_>]) -> Option<Regret> {
     let chosen = all.iter().find(|own| own.alternative == CHOSEN)?;
     let best = best(all, |_| true)?;
     let logs: Vec<f64> = log_ratios(chosen, best).into_values().collect();
-    let estimate = Estimate::from_values(&logs, "", Direction::LowerIsBetter)?;
-    Some(Regret {
-        selectivity,
-        best: best.alternative.clone(),
-        ratio: estimate.mean.exp(),
-        interval: estimate.interval.map(|own| own.map(f64::exp)),
-        levels: 1,
-    })
+    let Ratio { ratio, interval, .. } = Ratio::from_logs(&logs)?;
+    Some(Regret { selectivity, best: best.alternative.clone(), ratio, interval, levels: 1 })
 }
 
 /// The crossover of each block, and their mean. `ratios`: by rising selectivity, the logarithm of
@@ -300,12 +294,8 @@ pub fn by_time(ratios: &[(f64, BTreeMap<u32, f64>)]) -> ByTime {
             Crossing::Above => return ByTime::Above { share: last.0 },
         }
     }
-    match Estimate::from_values(&logs, "", Direction::LowerIsBetter) {
-        Some(estimate) => ByTime::At {
-            share: estimate.mean.exp(),
-            interval: estimate.interval.map(|own| own.map(f64::exp)),
-            blocks: logs.len(),
-        },
+    match Ratio::from_logs(&logs) {
+        Some(Ratio { ratio: share, interval, blocks }) => ByTime::At { share, interval, blocks },
         None => ByTime::Unknown,
     }
 }
