@@ -1,6 +1,7 @@
 //! Private servers that are made to fail, and their replicas.
 
 use crate::{Answer, ConnectionSet, EngineError, Results};
+use experiment::{Configuration, Invalid};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use work::{Request, Statement};
@@ -96,6 +97,21 @@ pub struct Replication {
     pub since_checkpoint: &'static str,
     /// Settings that [`Nodes::attach_replica`] decides.
     pub own_settings: &'static [&'static str],
+}
+
+impl Replication {
+    /// Objections of a study that makes a replica: to a server by URL, for the reason `why`, and to
+    /// settings that it decides itself.
+    pub fn objections(&self, configuration: &Configuration, why: &str) -> Vec<Invalid> {
+        let by_url = configuration.value("target.url").is_some();
+        let own = configuration.below("target.settings.").map(|(name, _)| name);
+        let own = own.filter(|name| self.own_settings.contains(name)).map(|name| {
+            let message = "the study sets this itself; use workload.synchronous";
+            Invalid::new(format!("target.settings.{name}"), message)
+        });
+        let why = format!("{why}; remove target.url");
+        by_url.then(|| Invalid::new("target.url", why)).into_iter().chain(own).collect()
+    }
 }
 
 /// A session of the calling thread that runs one statement after the other.

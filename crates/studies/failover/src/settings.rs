@@ -55,16 +55,5 @@ pub fn objections(configuration: &Configuration, target: &Target) -> Vec<Invalid
         let message = "this engine has no replicas that Steelbench can make; use postgres";
         return vec![Invalid::new(PROBE.path(), message)];
     };
-    let mut invalid = Vec::new();
-    if configuration.value("target.url").is_some() {
-        let message = "the study kills its servers: it needs a private one; remove target.url";
-        invalid.push(Invalid::new("target.url", message));
-    }
-    for (name, _) in configuration.below("target.settings.") {
-        if replication.own_settings.contains(&name) {
-            let message = "the study sets this itself; use workload.synchronous";
-            invalid.push(Invalid::new(format!("target.settings.{name}"), message));
-        }
-    }
-    invalid
+    replication.objections(configuration, "the study kills its servers: it needs a private one")
 }

@@ -66,18 +66,7 @@ impl Probe for Lag {
             let message = "this engine has no replicas that Steelbench can make; use postgres";
             return vec![Invalid::new(PROBE.path(), message)];
         };
-        let mut invalid = Vec::new();
-        if configuration.value("target.url").is_some() {
-            let message = "the study makes its replica of a private server; remove target.url";
-            invalid.push(Invalid::new("target.url", message));
-        }
-        for (name, _) in configuration.below("target.settings.") {
-            if replication.own_settings.contains(&name) {
-                let message = "the study sets this itself; use workload.synchronous";
-                invalid.push(Invalid::new(format!("target.settings.{name}"), message));
-            }
-        }
-        invalid
+        replication.objections(configuration, "the study makes its replica of a private server")
     }
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
