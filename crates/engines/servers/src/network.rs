@@ -7,7 +7,6 @@ use experiment::common::{
     NETWORK_SLOW_CLOSE,
 };
 use experiment::{Configuration, Setting};
-use socket2::SockAddr;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -38,9 +37,7 @@ pub fn to_private<P: Replicating>(
     toxics: Toxics,
 ) -> Result<(Relay, PathBuf), EngineError> {
     let route = pair.route(Node::Primary)?;
-    let listen = SockAddr::unix(&route.relay).map_err(failed)?;
-    let server = SockAddr::unix(&route.server).map_err(failed)?;
-    let relay = Relay::start(&listen, server, toxics).map_err(failed)?;
+    let relay = Relay::between(&route.relay, &route.server, toxics).map_err(failed)?;
     Ok((relay, route.relay.parent().map(PathBuf::from).unwrap_or_default()))
 }
 

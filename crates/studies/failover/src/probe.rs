@@ -15,7 +15,6 @@ use experiment::{Configuration, Declaration, Invalid};
 use observations::{Fact, Observations, Response, Warning, WarningKind, Work};
 use observe::MachineMonitor;
 use probe::{Probe, ProbeError, Target, TrialContext};
-use socket2::SockAddr;
 use statistics::median;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -80,10 +79,8 @@ const COUNTS: &str = "SELECT writer, number, count(*) FROM failover GROUP BY wri
 
 fn relay(nodes: &dyn Nodes) -> Result<Relay, EngineError> {
     let route = nodes.route(Node::Primary)?;
-    let failed = |error: std::io::Error| EngineError::failed("starting the relay", error);
-    let listen = SockAddr::unix(&route.relay).map_err(failed)?;
-    let server = SockAddr::unix(&route.server).map_err(failed)?;
-    Relay::start(&listen, server, Toxics::default()).map_err(failed)
+    Relay::between(&route.relay, &route.server, Toxics::default())
+        .map_err(|error| EngineError::failed("starting the relay", error))
 }
 
 /// Runs the clients and the fault.

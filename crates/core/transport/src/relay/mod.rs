@@ -19,6 +19,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::io::{self, ErrorKind};
 use std::mem::MaybeUninit;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{Builder, JoinHandle};
@@ -72,6 +73,14 @@ impl Relay {
         let served = Served::new(listener, server, toxics, Arc::clone(&shared))?;
         let thread = Builder::new().name("relay".into()).spawn(move || served.run())?;
         Ok(Self { address, shared, thread: Some(thread) })
+    }
+
+    /// Starts a relay between unix sockets: it listens at the first one.
+    ///
+    /// # Errors
+    /// As [`Relay::start`].
+    pub fn between(listen: &Path, server: &Path, toxics: Toxics) -> io::Result<Self> {
+        Self::start(&SockAddr::unix(listen)?, SockAddr::unix(server)?, toxics)
     }
 
     /// Where it listens.
