@@ -233,6 +233,16 @@ impl From<&libc::rusage> for ProcessUse {
     }
 }
 
+/// Sets variables of a command's environment; one without a value is not passed on.
+pub fn set_variables(command: &mut Command, variables: &[(String, Option<String>)]) {
+    for (name, value) in variables {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+}
+
 /// Largest resident set that this process has had. The figure of getrusage(2) may include its
 /// parent's. The largest number if unknown.
 pub fn own_peak_bytes() -> u64 {

@@ -24,7 +24,7 @@ pub use git::git_state;
 pub use machine::MachineMonitor;
 pub use marked::Mark;
 pub use times::{
-    KernelThreads, ProcessTimes, ThreadClock, ThreadTimes, ThreadUse, ended_children_cpu_s,
+    CpuUse, KernelThreads, ProcessTimes, ThreadClock, ThreadTimes, ThreadUse, ended_children_cpu_s,
     process_cpu_s, process_title, storage_read_bytes, thread_id,
 };
 pub use topology::Topology;

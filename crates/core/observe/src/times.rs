@@ -84,6 +84,24 @@ impl ThreadClock {
     }
 }
 
+/// CPU time of a piece of work on one thread.
+#[derive(Debug)]
+pub struct CpuUse {
+    before_ns: u64,
+}
+
+impl CpuUse {
+    /// Begins with the calling thread's work from now on.
+    pub fn of_this_thread() -> Self {
+        Self { before_ns: thread_cpu_ns() }
+    }
+
+    /// Returns the CPU seconds since then. Call it on the same thread.
+    pub fn seconds(&self) -> f64 {
+        (thread_cpu_ns() - self.before_ns) as f64 / 1e9
+    }
+}
+
 /// CPU use of a thread, and its context switches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadUse {

@@ -1,6 +1,10 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+/// A request to stop ends a wait after this long at most.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Asks a running trial to stop. Cheap to look at: load loops do so before every transaction,
 /// and engines wherever they wait.
@@ -36,6 +40,17 @@ impl Cancel {
     #[inline]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed) != 0
+    }
+
+    /// Waits until a time, or until it is cancelled.
+    pub fn wait_until(&self, due: Instant) {
+        while !self.is_cancelled() {
+            let rest = due.saturating_duration_since(Instant::now());
+            if rest.is_zero() {
+                return;
+            }
+            std::thread::sleep(LOOK_EVERY.min(rest));
+        }
     }
 
     /// Ends waiting for a server when this trial is asked to stop.

@@ -11,7 +11,7 @@ use engine::backups::{
 };
 use engine::optimizer::filled;
 use engine::{EngineError, lock};
-use observe::ThreadClock;
+use observe::CpuUse;
 use servers::instance::Schema as _;
 use servers::tool::{self, Pipes};
 use std::fs::File;
@@ -123,10 +123,9 @@ impl BackgroundWork for MariaSchema {
         _: u32,
         cancel: &Cancel,
     ) -> Result<f64, EngineError> {
-        let clock = ThreadClock::of_this_thread();
-        let before = clock.read();
+        let used = CpuUse::of_this_thread();
         perform(&mut connect(&self.private(DATABASE, cancel)?, cancel)?, action.statements)?;
-        Ok(clock.read().since(before).cpu_ns as f64 / 1e9)
+        Ok(used.seconds())
     }
 
     fn undo(&self, action: &StatementAction) -> Result<(), EngineError> {

@@ -40,12 +40,7 @@ pub fn run(
 ) -> Result<f64, EngineError> {
     let mark = Mark::new();
     command.env(Mark::VARIABLE, mark.value()).env("LC_ALL", "C");
-    for (name, value) in environment {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
+    child::set_variables(&mut command, environment);
     let name = Path::new(command.get_program()).file_name().unwrap_or_default();
     let name = name.to_string_lossy().into_owned();
     let heard = Heard { stdout: pipes.output.is_none(), stderr: true };

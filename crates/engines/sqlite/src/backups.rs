@@ -16,7 +16,7 @@ use engine::backups::{
 };
 use engine::optimizer::filled;
 use observations::fnv1a_64;
-use observe::ThreadClock;
+use observe::CpuUse;
 use rusqlite::backup::{Backup as Steps, StepResult};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -24,11 +24,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use work::Cancel;
 
-/// Bytes of a step without a rate limit, and the longest pause between two steps: a request to stop
-/// is noticed after it.
+/// Bytes of a step without a rate limit: a request to stop is noticed after it.
 const STEP_BYTES: u64 = 1 << 20;
-const PAUSE_MAX: Duration = Duration::from_millis(50);
-/// Steps a second with a rate limit: so many that the load sees an even rate.
+/// Steps a second with a rate limit, enough for the load to see an even rate.
 const STEPS_A_SECOND: f64 = 100.0;
 /// Beginnings again after which the rest is copied in one step.
 const RESTARTS_MAX: u64 = 3;
@@ -39,8 +37,7 @@ impl BackgroundWork for SqliteInstance {
     fn take(&self, request: &BackupRequest, cancel: &Cancel) -> Result<Backup, EngineError> {
         let path = request.folder.join("backup");
         std::fs::create_dir(&path).map_err(EngineError::at(&path))?;
-        let clock = ThreadClock::of_this_thread();
-        let before = clock.read();
+        let used = CpuUse::of_this_thread();
         let (mut restarts, mut data_bytes) = (0, 0);
         for (source, target) in self.files.paths.iter().zip(copies(&self.files, &path)) {
             let connection = connection::open(source, false)?;
@@ -50,8 +47,7 @@ impl BackgroundWork for SqliteInstance {
                 _ => vacuum_into(connection, source, &target, cancel)?,
             };
         }
-        let cpu_s = clock.read().since(before).cpu_ns as f64 / 1e9;
-        Ok(Backup { path, data_bytes, cpu_s, restarts })
+        Ok(Backup { path, data_bytes, cpu_s: used.seconds(), restarts })
     }
 
     fn restore(
@@ -103,12 +99,11 @@ impl BackgroundWork for SqliteInstance {
         _: u32,
         cancel: &Cancel,
     ) -> Result<f64, EngineError> {
-        let clock = ThreadClock::of_this_thread();
-        let before = clock.read();
+        let used = CpuUse::of_this_thread();
         for path in &self.files.paths {
             run(&self.files.connect_to(path)?, path, action.statements, cancel)?;
         }
-        Ok(clock.read().since(before).cpu_ns as f64 / 1e9)
+        Ok(used.seconds())
     }
 
     fn undo(&self, action: &StatementAction) -> Result<(), EngineError> {
@@ -193,7 +188,7 @@ fn copy_in_steps(
                 left = now_left;
                 copied += f64::from(at_once) * page_bytes as f64;
                 if let Some(rate) = request.rate_limit {
-                    pause_until(start, copied / rate, cancel);
+                    cancel.wait_until(start + Duration::from_secs_f64(copied / rate));
                 }
             }
         }
@@ -203,14 +198,6 @@ fn copy_in_steps(
     let written = std::fs::File::open(target).and_then(|file| file.sync_all());
     written.map_err(EngineError::at(target))?;
     Ok(restarts)
-}
-
-/// Waits until so many seconds after a start.
-fn pause_until(start: Instant, seconds: f64, cancel: &Cancel) {
-    let due = Duration::from_secs_f64(seconds);
-    while !cancel.is_cancelled() && start.elapsed() < due {
-        std::thread::sleep(PAUSE_MAX.min(due.saturating_sub(start.elapsed())));
-    }
 }
 
 /// Writes a compacted copy; it never begins again.

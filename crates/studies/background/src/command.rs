@@ -27,12 +27,7 @@ pub fn run(line: &str, folder: &Path, context: &TrialContext<'_>) -> Result<Outc
     let mut command = Command::new("/bin/sh");
     command.args(["-c", line]).env(Mark::VARIABLE, mark.value()).env("FOLDER", folder);
     let variables = context.instance.client_environment();
-    for (name, value) in &variables {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
+    child::set_variables(&mut command, &variables);
     let heard = Heard { stdout: true, stderr: true };
     let stop = || context.cancel.is_cancelled();
     let ended = child::run(&command, [None, None, None], heard, &stop);

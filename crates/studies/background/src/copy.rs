@@ -2,7 +2,7 @@
 
 use crate::outcome::Outcome;
 use engine::EngineError;
-use observe::ThreadClock;
+use observe::CpuUse;
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::fs::File;
@@ -13,8 +13,6 @@ use work::Cancel;
 
 /// Bytes that are read and written at a time.
 const CHUNK_BYTES: usize = 1 << 20;
-/// A request to stop is noticed after this long.
-const PAUSE_MAX: Duration = Duration::from_millis(50);
 const SOURCE: &str = "source";
 
 /// Makes the file that is copied, of bytes that do not compress.
@@ -39,8 +37,7 @@ pub fn make_source(folder: &Path, bytes: u64, cancel: &Cancel) -> Result<(), Eng
 /// Copies it, at no more than this many bytes a second, and syncs the copy.
 pub fn run(folder: &Path, rate: Option<f64>, cancel: &Cancel) -> Result<Outcome, EngineError> {
     let (from, to) = (folder.join(SOURCE), folder.join("copy"));
-    let clock = ThreadClock::of_this_thread();
-    let (before, start) = (clock.read(), Instant::now());
+    let (used, start) = (CpuUse::of_this_thread(), Instant::now());
     let mut source = File::open(&from).map_err(EngineError::at(&from))?;
     let mut target = File::create(&to).map_err(EngineError::at(&to))?;
     let mut chunk = vec![0; CHUNK_BYTES];
@@ -53,14 +50,11 @@ pub fn run(folder: &Path, rate: Option<f64>, cancel: &Cancel) -> Result<Outcome,
         target.write_all(&chunk[..length]).map_err(EngineError::at(&to))?;
         bytes += length as u64;
         let due = rate.map_or(Duration::ZERO, |rate| Duration::from_secs_f64(bytes as f64 / rate));
-        while start.elapsed() < due && !cancel.is_cancelled() {
-            std::thread::sleep(PAUSE_MAX.min(due.saturating_sub(start.elapsed())));
-        }
+        cancel.wait_until(start + due);
         if cancel.is_cancelled() {
             return Err(EngineError::Cancelled);
         }
     }
     target.sync_all().map_err(EngineError::at(&to))?;
-    let cpu_s = clock.read().since(before).cpu_ns as f64 / 1e9;
-    Ok(Outcome { cpu_s: Some(cpu_s), bytes: Some(bytes), backup: None })
+    Ok(Outcome { cpu_s: Some(used.seconds()), bytes: Some(bytes), backup: None })
 }

@@ -193,12 +193,7 @@ impl<'a> Runner<'a> {
 
     fn command(&self, words: &[String]) -> Command {
         let mut command = command(words);
-        for (name, value) in &self.variables {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
+        child::set_variables(&mut command, &self.variables);
         if let Some(folder) = &self.job.folder {
             command.current_dir(folder);
         }

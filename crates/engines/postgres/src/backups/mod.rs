@@ -16,7 +16,7 @@ use engine::backups::{
 };
 use engine::optimizer::filled;
 use engine::{EngineError, lock};
-use observe::ThreadClock;
+use observe::CpuUse;
 use servers::account::Account;
 use servers::files::Layout;
 use servers::instance::Schema as _;
@@ -96,10 +96,9 @@ impl BackgroundWork for PostgresSchema {
         workers: u32,
         cancel: &Cancel,
     ) -> Result<f64, EngineError> {
-        let clock = ThreadClock::of_this_thread();
-        let before = clock.read();
+        let used = CpuUse::of_this_thread();
         perform(&mut self.source()?.connect(cancel)?, action.statements, workers)?;
-        Ok(clock.read().since(before).cpu_ns as f64 / 1e9)
+        Ok(used.seconds())
     }
 
     fn undo(&self, action: &StatementAction) -> Result<(), EngineError> {
