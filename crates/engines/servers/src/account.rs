@@ -1,6 +1,6 @@
 //! The account under which a server runs: PostgreSQL and MariaDB refuse to run as root.
 
-use engine::{EngineError, Folders};
+use engine::{EngineError, Folders, lock};
 use observe::child::answer;
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -10,7 +10,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, lchown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex};
 
 /// Account of the server when root names none and the packages' account is missing.
 const UNPRIVILEGED: &str = "nobody";
@@ -216,11 +216,11 @@ static FOUND: LazyLock<Mutex<HashMap<String, Account>>> = LazyLock::new(Mutex::d
 
 /// The account in the system's database of users.
 fn lookup(name: &str) -> Option<Account> {
-    if let Some(known) = FOUND.lock().unwrap_or_else(PoisonError::into_inner).get(name) {
+    if let Some(known) = lock(&FOUND).get(name) {
         return Some(known.clone());
     }
     let found = ask_for(name)?;
-    FOUND.lock().unwrap_or_else(PoisonError::into_inner).insert(name.into(), found.clone());
+    lock(&FOUND).insert(name.into(), found.clone());
     Some(found)
 }
 

@@ -1,6 +1,7 @@
 //! Versions of server programs, in their own words: asked once, as starting one takes tens of
 //! milliseconds and each trial looks for its server.
 
+use engine::lock;
 use experiment::Configuration;
 use observations::EngineVersion;
 use observe::child::answer;
@@ -9,7 +10,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex};
 
 /// A program's file; another one after an upgrade, which may happen during a run of days.
 #[derive(PartialEq, Eq, Hash)]
@@ -31,12 +32,12 @@ pub fn printed_version(program: &Path) -> io::Result<String> {
     let changed_ns = i128::from(found.ctime()) * 1_000_000_000 + i128::from(found.ctime_nsec());
     let file =
         ProgramFile { path: program.into(), device: found.dev(), inode: found.ino(), changed_ns };
-    if let Some(known) = PRINTED.lock().unwrap_or_else(PoisonError::into_inner).get(&file) {
+    if let Some(known) = lock(&PRINTED).get(&file) {
         return Ok(known.clone());
     }
     let output = answer(Command::new(program).arg("--version"))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    PRINTED.lock().unwrap_or_else(PoisonError::into_inner).insert(file, text.clone());
+    lock(&PRINTED).insert(file, text.clone());
     Ok(text)
 }
 

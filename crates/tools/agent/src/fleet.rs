@@ -12,6 +12,7 @@ use crate::message::{
     to_run,
 };
 use crate::token;
+use engine::lock;
 use experiment::Experiment;
 use observations::{MachineLoad, Secret};
 use probe::LoadRecord;
@@ -131,7 +132,7 @@ pub enum State {
 impl Roll {
     /// Locks the agents.
     pub fn lock(&self) -> MutexGuard<'_, Members> {
-        self.members.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.members)
     }
 
     /// Waits for a change, for this long at most.
@@ -207,7 +208,7 @@ impl Fleet {
     /// # Errors
     /// When that fails.
     pub fn revive(&self) -> Result<(), AgentError> {
-        let mut machinery = self.machinery.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut machinery = lock(&self.machinery);
         let Machinery { launched, broker, bundle } = &mut *machinery;
         let Some(broker) = broker else { return Ok(()) };
         if broker.revive()? {
@@ -222,7 +223,7 @@ impl Fleet {
     /// # Errors
     /// When the private broker has ended.
     pub fn strike_ended(&self) -> Result<(), AgentError> {
-        let mut machinery = self.machinery.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut machinery = lock(&self.machinery);
         let Machinery { launched, broker, .. } = &mut *machinery;
         if broker.as_mut().is_some_and(PrivateBroker::has_ended) {
             return Err(AgentError::BrokerEnded { log: "its process was killed".into() });
@@ -237,7 +238,7 @@ impl Fleet {
     /// # Errors
     /// When the broker has no `JetStream`.
     pub fn bundle(&self) -> Result<BundleName, AgentError> {
-        let mut machinery = self.machinery.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut machinery = lock(&self.machinery);
         if let Some(name) = &machinery.bundle {
             return Ok(name.clone());
         }

@@ -196,14 +196,14 @@ mod tests {
             let (subject, payload) = (subject.to_owned(), b"Hello World".to_vec());
             FromServer::Message(Delivered { subject, status: None, payload })
         };
-        let nobody = Delivered { subject: "a".into(), status: Some(503), payload: Vec::new() };
+        let unheard = Delivered { subject: "a".into(), status: Some(503), payload: Vec::new() };
         let expected = [
             FromServer::Info(ServerInfo { tls_required: true, max_payload: 1 << 20 }),
             FromServer::Ping,
             hello("FOO.BAR"),
             hello("FOO.BAR"),
             hello("FOO.BAR"),
-            FromServer::Message(nobody),
+            FromServer::Message(unheard),
             FromServer::Pong,
             FromServer::Ok,
             FromServer::Error("Authorization Violation".into()),

@@ -5,7 +5,7 @@ use crate::bus::Sender;
 use crate::error::AgentError;
 use crate::message::{BundleName, FromAgent, Order, Reply, encode, to_run};
 use conductor::{Director, LOOK_EVERY, LoadProgress};
-use engine::Instance;
+use engine::{Instance, lock};
 use experiment::Configuration;
 use experiment::common::ENGINE;
 use observations::{Event, MachineLoad, redacted};
@@ -77,7 +77,7 @@ struct State {
 
 impl Control {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Lets the load go at this time.
@@ -187,7 +187,7 @@ impl Task {
 
     /// The configurations of the experiment, fetched once.
     fn configurations(&self) -> Result<Arc<Vec<Configuration>>, AgentError> {
-        let mut fetched = self.fetched.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut fetched = lock(&self.fetched);
         if let Some((_, own)) = fetched.as_ref().filter(|(name, _)| *name == self.order.bundle) {
             return Ok(own.clone());
         }
@@ -221,7 +221,7 @@ impl Part for AgentPart<'_> {
     }
 
     fn deliver(&self, record: LoadRecord) {
-        let monitor = self.machine.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let monitor = lock(&self.machine).take();
         let machine = monitor.map_or_else(MachineLoad::default, MachineMonitor::stop);
         let (record, late_ns) = (Box::new(record), self.late_ns.load(Ordering::Relaxed));
         let trial = self.task.order.trial;
@@ -242,7 +242,7 @@ impl Director for AgentDirector<'_> {
         let sessions = instance.shared().map(engine::Shared::sessions).unwrap_or_default();
         task.voice.say(Reply::Ready { trial: task.order.trial, sessions });
         let Some(start_ns) = task.control.start_ns() else { return false };
-        *machine.lock().unwrap_or_else(PoisonError::into_inner) = Some(MachineMonitor::start());
+        *lock(machine) = Some(MachineMonitor::start());
         let start = task.origin + Duration::from_nanos(start_ns);
         let rest = start.saturating_duration_since(Instant::now());
         std::thread::sleep(rest.saturating_sub(SPIN));

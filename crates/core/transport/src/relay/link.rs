@@ -51,7 +51,7 @@ struct End {
 struct Piece {
     due: Instant,
     bytes: Vec<u8>,
-    /// So many have been passed on.
+    /// Bytes that have been passed on.
     passed: usize,
 }
 
