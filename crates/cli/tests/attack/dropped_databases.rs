@@ -28,7 +28,7 @@ fn work(client: &mut Client, runs: u64) {
 }
 
 /// Drops a database with its sessions. The command under test may connect after the server has
-/// ended them, and the server then refuses to drop the database that is in use: it is told again.
+/// ended them, and the server then refuses to drop the database, which is in use: then again.
 fn drop_database(admin: &mut Client, database: &str) {
     let begun = Instant::now();
     while let Err(error) = admin.batch(&format!("DROP DATABASE IF EXISTS {database} WITH (FORCE)"))
