@@ -132,9 +132,8 @@ impl Tokens<'_> {
                 (Kind::Name, quoted(rest, Quote { end: ']', has_escapes: false, is_doubled }))
             }
             '$' if syntax == SqlServer => (Kind::Number, Some(1 + number(&rest[1..]))),
-            '$' if syntax == Postgres
-                && let Some(tag) = dollar_tag(rest) =>
-            {
+            '$' if syntax == Postgres && dollar_tag(rest).is_some() => {
+                let tag = dollar_tag(rest).unwrap_or_default();
                 let body = &rest[tag.len()..];
                 (Kind::Literal, body.find(tag).map(|length| length + 2 * tag.len()))
             }
