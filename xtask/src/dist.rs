@@ -13,7 +13,9 @@ mod packages;
 mod recipes;
 mod release;
 mod sbom;
+mod source;
 mod tools;
+mod variant;
 
 use crate::process::target;
 use build::{Build, Target};
@@ -21,6 +23,7 @@ use failure::Failure;
 use options::Options;
 use release::Release;
 use std::path::{Path, PathBuf};
+use variant::Variant;
 
 /// Builds and packs; see the help of xtask for `arguments`.
 pub fn run(arguments: &[String]) -> Result<(), String> {
@@ -29,8 +32,11 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
 }
 
 fn make(options: &Options) -> Result<(), Failure> {
-    let release = Release::read()?;
+    let release = Release::read(options.variant)?;
     let tools = tools::install(options)?;
+    if options.checks {
+        source::check(&tools, options.variant.features())?;
+    }
     let output = target().join("dist").join(release.name());
     let _ = std::fs::remove_dir_all(&output);
     failure::create_folder(&output)?;
@@ -42,7 +48,9 @@ fn make(options: &Options) -> Result<(), Failure> {
         }
         files.extend(pack(options, &release, &tools, target, &output)?);
     }
-    files.extend(recipes::write(&release, &output)?);
+    if release.variant == Variant::Usual {
+        files.extend(recipes::write(&release, &output)?);
+    }
     archive::write_sums(&output, &files)?;
     print_sizes(&output, &files)
 }
@@ -56,8 +64,9 @@ fn pack(
     output: &Path,
 ) -> Result<Vec<String>, Failure> {
     let build = Build::make(options, release, tools, target)?;
-    linkage::check(&build, options.is_given_binary())?;
-    let metadata = metadata::Metadata::read(target)?;
+    let must_be_portable = release.variant == Variant::Usual && !options.is_given_binary();
+    linkage::check(&build, must_be_portable)?;
+    let metadata = metadata::Metadata::read(target, release.variant)?;
     let content = content::Content::stage(release, &build, &metadata)?;
     let made = Made::write(release, tools, &content, output)?;
     if options.checks {
@@ -67,18 +76,21 @@ fn pack(
         Made::write(release, tools, &content, &again)?.check_equality(output, &again)?;
         sbom::validate(tools, &output.join(&made.sbom))?;
         packages::check_deb(&output.join(&made.deb))?;
-        packages::check_rpm(&output.join(&made.rpm), &content)?;
+        if let Some(rpm) = &made.rpm {
+            packages::check_rpm(&output.join(rpm), &content)?;
+        }
         clean_root::check(&output.join(&made.deb), target)?;
     }
-    Ok(vec![made.archive, made.sbom, made.deb, made.rpm])
+    Ok(made.names().cloned().collect())
 }
 
 /// The files of a target, by their names.
 struct Made {
-    archive: String,
     sbom: String,
     deb: String,
-    rpm: String,
+    /// Only of programs that need the C library alone, as the next one.
+    rpm: Option<String>,
+    archive: Option<String>,
 }
 
 impl Made {
@@ -91,17 +103,26 @@ impl Made {
         let name = format!("{}-{}", release.name(), content.target.triple());
         let sbom = format!("{name}.cdx.json");
         failure::write(&output.join(&sbom), &content.sbom)?;
-        let archive = format!("{name}.tar.xz");
-        archive::write(release, content, &output.join(&archive))?;
-        let packages = packages::write(release, tools, content, output)?;
-        Ok(Self { archive, sbom, deb: packages.deb, rpm: packages.rpm })
+        let project = packages::Project::write(release, content)?;
+        let deb = project.write_deb(release, tools, output)?;
+        let mut made = Self { sbom, deb, rpm: None, archive: None };
+        if release.variant == Variant::Usual {
+            made.rpm = Some(project.write_rpm(release, tools, output)?);
+            let archive = format!("{name}.tar.xz");
+            archive::write(release, content, &output.join(&archive))?;
+            made.archive = Some(archive);
+        }
+        Ok(made)
+    }
+
+    fn names(&self) -> impl Iterator<Item = &String> {
+        [&self.sbom, &self.deb].into_iter().chain(&self.rpm).chain(&self.archive)
     }
 
     /// Compares what was made twice from one binary.
     fn check_equality(&self, output: &Path, again: &Path) -> Result<(), Failure> {
-        let names = [&self.archive, &self.sbom, &self.deb, &self.rpm];
-        let differing: Vec<String> = names
-            .into_iter()
+        let differing: Vec<String> = self
+            .names()
             .filter(|name| {
                 let read = |folder: &Path| std::fs::read(folder.join(name)).unwrap_or_default();
                 read(output) != read(again)
@@ -109,7 +130,7 @@ impl Made {
             .map(|name| format!("{name}: two packings of one binary differ"))
             .collect();
         Failure::unless_empty(differing)?;
-        println!("passed: a second packing makes the same four files");
+        println!("passed: a second packing makes the same files");
         Ok(())
     }
 }

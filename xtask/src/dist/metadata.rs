@@ -1,7 +1,8 @@
 //! The crates in the program: their origin, checksum and licence, as cargo knows them.
 
-use super::build::{FEATURES, Target};
+use super::build::Target;
 use super::failure::{self, Failure};
+use super::variant::Variant;
 use crate::process::{cargo, output, root};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,10 +40,10 @@ pub struct Metadata {
 
 impl Metadata {
     /// Reads what a build of the program for a target needs.
-    pub fn read(target: Target) -> Result<Self, Failure> {
+    pub fn read(target: Target, variant: Variant) -> Result<Self, Failure> {
         let manifest = root().join("crates/cli/Cargo.toml");
         let mut metadata = cargo(&["metadata", "--format-version", "1", "--locked"]);
-        metadata.args(["--features", FEATURES]);
+        metadata.args(["--features", variant.features()]);
         metadata.args(["--filter-platform", target.triple(), "--manifest-path"]).arg(manifest);
         let metadata = output(&mut metadata).map_err(Failure::Process)?;
         let lock = failure::read(&root().join("Cargo.lock"))?;

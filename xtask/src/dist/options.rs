@@ -1,15 +1,17 @@
 //! Arguments of `cargo xtask dist`.
 
 use super::build::Target;
+use super::variant::Variant;
 use std::path::PathBuf;
 
 const USAGE: &str = "usage: cargo xtask dist [--check] [--target x86_64 | aarch64] \
-                     [--profile NAME | --binary FILE]";
+                     [--variant usual | sqlserver] [--profile NAME | --binary FILE]";
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Options {
     /// All that are known, unless one is named.
     pub targets: Vec<Target>,
+    pub variant: Variant,
     /// The profile of the build.
     pub profile: String,
     /// A built program to pack in place of a build, to try the packing.
@@ -22,6 +24,7 @@ impl Options {
     pub fn parse(arguments: &[String]) -> Result<Self, String> {
         let mut options = Self {
             targets: Target::ALL.into(),
+            variant: Variant::Usual,
             profile: "dist".into(),
             binary: None,
             checks: false,
@@ -40,6 +43,13 @@ impl Options {
     fn set(&mut self, option: &str, value: &str) -> Result<(), String> {
         match option {
             "--target" => self.targets = vec![Target::parse(value).ok_or(USAGE)?],
+            "--variant" => {
+                self.variant = Variant::parse(value).ok_or(USAGE)?;
+                if self.variant == Variant::SqlServer {
+                    // It is linked with the libraries of this machine.
+                    self.targets = vec![Target::of_this_machine()];
+                }
+            }
             "--profile" => self.profile = value.into(),
             "--binary" => {
                 self.binary = Some(value.into());

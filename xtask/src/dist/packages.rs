@@ -5,6 +5,7 @@ use super::content::{Content, DOC};
 use super::failure::{self, Failure};
 use super::release::Release;
 use super::tools::{Tools, is_on_path};
+use super::variant::Variant;
 use crate::process::{cargo, output};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -39,56 +40,52 @@ License: MIT or Apache-2.0
 ";
 
 /// Remarks of lintian that are accepted, each with its reason.
-const OVERRIDES: &str = "\
-# Packages are for direct installation; no bug of Debian's archive asks for one.
-steelbench: initial-upload-closes-no-bugs
-";
-
-/// The files that were written, by their names.
-pub struct Packages {
-    pub deb: String,
-    pub rpm: String,
-}
-
-pub fn write(
-    release: &Release,
-    tools: &Tools,
-    content: &Content,
-    folder: &Path,
-) -> Result<Packages, Failure> {
-    let project = Project::write(release, content)?;
-    Ok(Packages {
-        deb: project.write_deb(release, tools, folder)?,
-        rpm: project.write_rpm(release, tools, folder)?,
-    })
+fn overrides(variant: Variant) -> String {
+    format!(
+        "# Packages are for direct installation; no bug of Debian's archive asks for one.\n{}: \
+         initial-upload-closes-no-bugs\n",
+        variant.package()
+    )
 }
 
 /// A package of cargo whose manifest lists the content: both tools read such a manifest.
-struct Project {
+pub struct Project {
     folder: PathBuf,
     target: Target,
 }
 
 impl Project {
-    fn write(release: &Release, content: &Content) -> Result<Self, Failure> {
+    pub fn write(release: &Release, content: &Content) -> Result<Self, Failure> {
         let folder = content.root.with_file_name("project");
         let _ = std::fs::remove_dir_all(&folder);
         failure::write(&folder.join("src/main.rs"), "fn main() {}\n")?;
         failure::write(&folder.join("copyright"), copyright()?)?;
-        failure::write(&folder.join("overrides"), OVERRIDES)?;
+        failure::write(&folder.join("overrides"), overrides(release.variant))?;
         failure::write(&folder.join("changelog"), changelog(release))?;
         failure::write(&folder.join("Cargo.toml"), manifest(release, content))?;
         Ok(Self { folder, target: content.target })
     }
 
-    fn write_deb(&self, release: &Release, tools: &Tools, to: &Path) -> Result<String, Failure> {
+    /// Writes the `.deb` to a folder; returns its name.
+    pub fn write_deb(
+        &self,
+        release: &Release,
+        tools: &Tools,
+        to: &Path,
+    ) -> Result<String, Failure> {
         let mut deb = cargo(&["deb", "--no-build", "--no-strip", "--offline", "--quiet"]);
         deb.args(["--target", self.target.triple(), "--output"]).arg(to);
         self.run(deb, release, tools)?;
         find(to, "cargo-deb", self.debian_ending())
     }
 
-    fn write_rpm(&self, release: &Release, tools: &Tools, to: &Path) -> Result<String, Failure> {
+    /// Writes the `.rpm` to a folder; returns its name.
+    pub fn write_rpm(
+        &self,
+        release: &Release,
+        tools: &Tools,
+        to: &Path,
+    ) -> Result<String, Failure> {
         let mut rpm = cargo(&["generate-rpm", "--auto-req", "disabled"]);
         // All rpm since RHEL 7 read xz.
         rpm.args(["--payload-compress", "xz"]);
@@ -132,15 +129,22 @@ fn copyright() -> Result<String, Failure> {
 }
 
 fn changelog(release: &Release) -> String {
-    let Release { version, date, .. } = release;
+    let Release { version, date, variant, .. } = release;
+    let package = variant.package();
     format!(
-        "steelbench ({version}-1) unstable; urgency=medium\n\n  * Release {version}; CHANGELOG.md \
+        "{package} ({version}-1) unstable; urgency=medium\n\n  * Release {version}; CHANGELOG.md \
          lists the changes.\n\n -- {MAINTAINER}  {date}\n"
     )
 }
 
 fn manifest(release: &Release, content: &Content) -> String {
-    let version = &release.version;
+    let Release { version, variant, .. } = release;
+    let (package, other) = (variant.package(), variant.other());
+    let depends = match variant {
+        Variant::Usual => format!("libc6 (>= {GLIBC})"),
+        // Those of the libraries that the program is linked with.
+        Variant::SqlServer => "$auto".into(),
+    };
     let mut deb = String::new();
     let mut rpm = String::new();
     for file in &content.files {
@@ -163,7 +167,7 @@ fn manifest(release: &Release, content: &Content) -> String {
     }
     format!(
         r#"[package]
-name = "steelbench"
+name = "{package}"
 version = "{version}"
 edition = "2021"
 license = "MIT OR Apache-2.0"
@@ -178,11 +182,12 @@ license-file = ["copyright", "0"]
 changelog = "changelog"
 section = "database"
 priority = "optional"
-depends = "libc6 (>= {GLIBC})"
+depends = "{depends}"
+conflicts = "{other}"
 extended-description = """
 {DESCRIPTION}"""
 assets = [
-    ["overrides", "usr/share/lintian/overrides/steelbench", "644"],
+    ["overrides", "usr/share/lintian/overrides/{package}", "644"],
 {deb}]
 
 [package.metadata.generate-rpm]

@@ -1,6 +1,7 @@
 //! The release to pack: version, commit and its date.
 
 use super::failure::Failure;
+use super::variant::Variant;
 use crate::process::{output, root};
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,6 +10,7 @@ use std::process::Command;
 #[derive(Debug)]
 pub struct Release {
     pub version: String,
+    pub variant: Variant,
     /// Twelve digits of its hash.
     pub commit: String,
     /// Seconds since 1970 of the commit: the date of everything in the packages.
@@ -22,7 +24,7 @@ pub struct Release {
 }
 
 impl Release {
-    pub fn read() -> Result<Self, Failure> {
+    pub fn read(variant: Variant) -> Result<Self, Failure> {
         let git = |format: &str| {
             let mut git = Command::new("git");
             git.args(["log", "-1", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", format]);
@@ -35,6 +37,7 @@ impl Release {
             .map_or_else(|| PathBuf::from(home).join(".cargo"), PathBuf::from);
         Ok(Self {
             version: env!("CARGO_PKG_VERSION").into(),
+            variant,
             commit: hash.chars().take(12).collect(),
             epoch: git("--format=%ct")?,
             date: git("--format=%cD")?,
@@ -43,8 +46,8 @@ impl Release {
         })
     }
 
-    /// `steelbench-0.1.0`.
+    /// Returns its name with the package, such as `steelbench-0.1.0`.
     pub fn name(&self) -> String {
-        format!("steelbench-{}", self.version)
+        format!("{}-{}", self.variant.package(), self.version)
     }
 }

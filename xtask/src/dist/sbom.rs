@@ -42,7 +42,7 @@ pub fn write(release: &Release, target: Target, metadata: &Metadata) -> Result<S
             "component": {
                 "type": "application",
                 "bom-ref": metadata.crates.first().map(reference),
-                "name": "steelbench",
+                "name": release.variant.package(),
                 "version": release.version,
                 "licenses": [{"expression": "MIT OR Apache-2.0"}],
                 "purl": format!("pkg:cargo/steelbench@{}", release.version),

@@ -13,8 +13,11 @@ use std::process::Command;
 const PYTHON_PACKAGES: [&str; 3] =
     ["ziglang==0.17.1", "cargo-zigbuild==0.24.1", "cyclonedx-python-lib[json-validation]==11.12.0"];
 
-/// Crates with the programs that write packages.
+/// Crates whose programs write packages.
 const CRATES: [&str; 2] = ["cargo-deb@3.8.0", "cargo-generate-rpm@0.21.1"];
+
+/// The crate whose program checks licences and origins of crates.
+const CRATE_OF_CHECKS: &str = "cargo-deny@0.20.2";
 
 /// Programs of the checks, and the packages of the system that have them.
 const CHECKERS: [(&str, &str); 4] =
@@ -45,7 +48,8 @@ pub fn install(options: &Options) -> Result<Tools, Failure> {
         path: std::env::join_paths(all).unwrap_or(path),
         python: python.join("bin/python3"),
     };
-    for package in CRATES {
+    let crates = CRATES.into_iter().chain(options.checks.then_some(CRATE_OF_CHECKS));
+    for package in crates {
         if !tools.has(package.split('@').next().unwrap_or(package)) {
             install_crate(package, &folder)?;
         }
