@@ -90,6 +90,17 @@ impl Account {
         lchown(path, Some(self.uid), Some(self.gid)).map_err(EngineError::at(path))
     }
 
+    /// Gives it a folder with all it has.
+    pub fn own_below(&self, path: &Path) -> Result<(), EngineError> {
+        self.own(path)?;
+        if path.is_dir() && !path.is_symlink() {
+            for entry in std::fs::read_dir(path).map_err(EngineError::at(path))? {
+                self.own_below(&entry.map_err(EngineError::at(path))?.path())?;
+            }
+        }
+        Ok(())
+    }
+
     /// Writes a file of its own, at once: a reader sees the one before or this one. In a folder
     /// that the account may change, links that it may have made are not followed.
     pub fn write(&self, path: &Path, text: &str) -> Result<(), EngineError> {

@@ -2,35 +2,38 @@
 //! a standby that catches up with the server, and `pg_dump`, which is restored into a database.
 //!
 //! - `tools`: settings of backups and statements; `source`: the server that is backed up
-//! - `standby`: the restored server
 
 mod source;
-mod standby;
 pub mod tools;
 
 use crate::client::{Client, quote_identifier};
 use crate::failed_at;
 use crate::instance::PostgresSchema;
+use crate::server::{PrivateServer, ServerOptions};
 use engine::backups::{
     BackgroundWork, Backup, BackupRequest, Fingerprint, Restored, StatementAction,
 };
 use engine::optimizer::filled;
 use engine::{EngineError, lock};
 use observe::CpuUse;
-use servers::account::Account;
-use servers::files::Layout;
+use servers::files::clone_folder;
 use servers::instance::Schema as _;
+use servers::private::Server;
 use servers::tool::{self, Pipes};
+use servers::wait_for;
 use source::{SLOT, Source, connect};
-use standby::Standby;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tools::{BASEBACKUP, DUMP};
 use work::Cancel;
 
 /// The database into which a dump is restored.
 const RESTORED: &str = "steelbench_restored";
+/// The time that catching up may take.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// Lines of the standby's log in errors.
+const LOG_LINES: usize = 20;
 /// The largest rate of `pg_basebackup`, in kB of 1,024 bytes a second; the smallest one.
 const RATES_KB: [f64; 2] = [32.0, 1_048_576.0];
 
@@ -77,7 +80,7 @@ impl BackgroundWork for PostgresSchema {
             return restore_dump(&source, request, backup, cancel);
         }
         let directory = folder.join("restored");
-        source.account.make_folder(&directory)?;
+        source.options.account.make_folder(&directory)?;
         let restored = restore_base(&source, request, backup, &directory, cancel);
         let dropped = source.connect(&Cancel::new()).and_then(|mut client| drop_slot(&mut client));
         let removed = std::fs::remove_dir_all(&directory).map_err(EngineError::at(&directory));
@@ -193,25 +196,28 @@ fn restore_base(
     cancel: &Cancel,
 ) -> Result<Restored, EngineError> {
     let start = Instant::now();
-    let layout = Layout::in_directory(directory);
-    if request.compression == "none" {
-        servers::files::clone_folder(&backup.path, &layout.data, &source.account)?;
-    } else {
-        unpack(&backup.path, &layout.data, cancel)?;
-        own_below(&layout.data, &source.account)?;
-    }
+    let options = ServerOptions { directory: directory.into(), ..source.options.clone() };
+    let mut standby = Server::with_data(options, |options, data| {
+        if request.compression == "none" {
+            clone_folder(&backup.path, data, &options.account)?;
+        } else {
+            unpack(&backup.path, data, cancel)?;
+            options.account.own_below(data)?;
+        }
+        options.account.write(&data.join("standby.signal"), "")
+    })?;
     let placed_s = start.elapsed().as_secs_f64();
-    let standby = Standby::start(source, layout, cancel)?;
-    let mut client = standby.connected(cancel)?;
+    standby.start_with(source.standby_settings(), cancel)?;
+    let mut client = standby.connect_until(cancel)?;
     tables(&mut client)?;
     let first_query_s = start.elapsed().as_secs_f64();
     let sql = "SELECT pg_current_wal_lsn()::text";
     let wanted = source.connect(cancel)?.cell(sql).map_err(failed_at(sql))?.unwrap_or_default();
-    standby.catch_up(&mut client, &wanted, cancel)?;
+    catch_up(&standby, &mut client, &wanted, cancel)?;
     let caught_up_s = start.elapsed().as_secs_f64();
     let found = fingerprints(&mut client)?;
     drop(client);
-    standby.stop()?;
+    standby.remove()?;
     Ok(Restored {
         placed_s,
         first_query_s,
@@ -220,6 +226,25 @@ fn restore_base(
         caught_up_s: Some(caught_up_s),
         complaints: Vec::new(),
         tables: found,
+    })
+}
+
+/// Waits until a standby has replayed the log up to here.
+fn catch_up(
+    standby: &PrivateServer,
+    client: &mut Client,
+    position: &str,
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
+    let doing = "catching up with the server";
+    let sql = format!("SELECT pg_last_wal_replay_lsn() >= '{position}'::pg_lsn");
+    let done = wait_for(PATIENCE, cancel, || {
+        let reached = client.cell(&sql).map_err(failed_at(doing))?;
+        Ok((reached.as_deref() == Some("t")).then_some(()))
+    })?;
+    let (seconds, log) = (PATIENCE.as_secs(), standby.log_tail(LOG_LINES));
+    done.ok_or_else(|| {
+        EngineError::failed(doing, format!("not within {seconds} s; the log ends with:\n{log}"))
     })
 }
 
@@ -253,17 +278,6 @@ fn archive_of(folder: &Path, name: &str) -> Result<PathBuf, EngineError> {
         .map(|entry| entry.path())
         .find(|path| path.file_name().is_some_and(|own| own.to_string_lossy().starts_with(&begin)));
     found.ok_or_else(|| EngineError::failed("unpacking the backup", format!("no {begin} in it")))
-}
-
-/// Gives a folder with all it has to the server's account.
-fn own_below(path: &Path, account: &Account) -> Result<(), EngineError> {
-    account.own(path)?;
-    if path.is_dir() && !path.is_symlink() {
-        for entry in std::fs::read_dir(path).map_err(EngineError::at(path))? {
-            own_below(&entry.map_err(EngineError::at(path))?.path(), account)?;
-        }
-    }
-    Ok(())
 }
 
 /// A table of the user or of a trial.

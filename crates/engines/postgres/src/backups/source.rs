@@ -2,9 +2,11 @@
 
 use crate::client::{Client, Config};
 use crate::failed_at;
-use crate::server::{PostgresProduct, PrivateServer};
+use crate::replication::conninfo;
+use crate::server::{PrivateServer, ServerOptions};
 use engine::EngineError;
-use servers::account::Account;
+use servers::private::Settings;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use work::Cancel;
@@ -16,10 +18,10 @@ pub const SLOT: &str = "steelbench_backup";
 pub struct Source {
     /// How to connect as superuser.
     pub config: Config,
-    /// The programs.
-    pub product: PostgresProduct,
-    /// As whom servers run.
-    pub account: Account,
+    /// Options of a server like it.
+    pub options: ServerOptions,
+    settings: Settings,
+    sockets: PathBuf,
 }
 
 impl Source {
@@ -27,9 +29,23 @@ impl Source {
     pub fn of_server(server: &PrivateServer) -> Self {
         Self {
             config: server.config(),
-            product: server.options.product.clone(),
-            account: server.options.account.clone(),
+            options: server.options_in(Path::new("")),
+            settings: server.in_force.clone().unwrap_or_default(),
+            sockets: server.sockets().to_path_buf(),
         }
+    }
+
+    /// Settings of a standby that follows it.
+    pub fn standby_settings(&self) -> Settings {
+        let mut settings = self.settings.clone();
+        let own = [
+            ("primary_conninfo", conninfo(&self.sockets)),
+            ("primary_slot_name", SLOT.to_owned()),
+            ("hot_standby", "on".to_owned()),
+            ("archive_mode", "off".to_owned()),
+        ];
+        settings.extend(own.map(|(name, value)| (name.to_owned(), value)));
+        settings
     }
 
     /// Connects to it.
@@ -39,14 +55,14 @@ impl Source {
 
     /// One of its programs, which asks for no password.
     pub fn program(&self, name: &str) -> Command {
-        let mut command = Command::new(self.product.installation.program(name));
+        let mut command = Command::new(self.options.product.installation.program(name));
         command.current_dir("/").arg("--no-password");
         command
     }
 
     /// Its major version.
     pub fn major(&self) -> u32 {
-        self.product.installation.version.major
+        self.options.product.installation.version.major
     }
 }
 

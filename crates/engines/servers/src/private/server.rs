@@ -235,6 +235,12 @@ impl<P: Product> Server<P> {
         Ok(server)
     }
 
+    /// Returns the options of another server like this one, in a directory that is marked as ours.
+    pub fn options_in(&self, directory: &Path) -> Options<P> {
+        let directory = directory.to_path_buf();
+        Options { directory, log_directory: None, setup: None, ..self.options.clone() }
+    }
+
     /// Returns the folder of its sockets.
     pub fn sockets(&self) -> &Path {
         &self.sockets
