@@ -72,6 +72,10 @@ pub trait Nodes: Sync {
     /// # Errors
     /// When the folder of the relay's socket cannot be made.
     fn route(&self, node: Node) -> Result<Route, EngineError>;
+    /// Returns the sockets of a second way over the link of `network.bandwidth`: bytes from `relay`
+    /// reach the listener at `server`, and share the bandwidth with the load; `None`: there is no
+    /// such link.
+    fn route_beside(&self) -> Option<Route>;
 }
 
 /// The sockets of a relay.
@@ -83,16 +87,36 @@ pub struct Route {
     pub server: PathBuf,
 }
 
+/// A query for a position in a log.
+#[derive(Debug, Clone, Copy)]
+pub struct Position {
+    /// The query, which returns one row.
+    pub sql: &'static str,
+    /// Column with the bytes.
+    pub bytes: usize,
+    /// Column with the name of the file in which they count; `None`: they count over all files.
+    pub file: Option<usize>,
+}
+
+/// A position in a log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogPosition {
+    /// Bytes from the beginning of the file, or of the log.
+    pub bytes: f64,
+    /// The file in which they count.
+    pub file: Option<String>,
+}
+
 /// Texts with which an engine's log and its replication are read. Queries return one value.
 #[derive(Debug, Clone, Copy)]
 pub struct Replication {
     /// Replicas can be made ([`Nodes::attach_replica`]).
     pub replicates: bool,
-    /// Position of the end of the log that the primary has written, in bytes; `None`: positions
-    /// of the two servers do not compare.
-    pub written: Option<&'static str>,
-    /// Position up to which the replica has applied it, in bytes.
-    pub applied: Option<&'static str>,
+    /// End of the log that the primary has written; `None`: positions of the two servers do not
+    /// compare.
+    pub written: Option<Position>,
+    /// Position of the primary's log up to which the replica has applied it.
+    pub applied: Option<Position>,
     /// Bytes of log since the last checkpoint, from which a recovery begins.
     pub since_checkpoint: &'static str,
     /// Settings that [`Nodes::attach_replica`] decides.
@@ -106,7 +130,8 @@ impl Replication {
         let by_url = configuration.value("target.url").is_some();
         let own = configuration.below("target.settings.").map(|(name, _)| name);
         let own = own.filter(|name| self.own_settings.contains(name)).map(|name| {
-            let message = "the study sets this itself; use workload.synchronous";
+            let message = "the study sets this itself; for commits that wait for the replica use \
+                           workload.synchronous";
             Invalid::new(format!("target.settings.{name}"), message)
         });
         let why = format!("{why}; remove target.url");
@@ -154,6 +179,19 @@ impl NodeSession {
         value.ok_or_else(|| {
             EngineError::failed(sql, if row.is_some() { "no number" } else { "no answer" })
         })
+    }
+
+    /// Reads a position in a log.
+    ///
+    /// # Errors
+    /// As [`NodeSession::number`].
+    pub fn position(&mut self, of: &Position, limit: Duration) -> Result<LogPosition, EngineError> {
+        let row = self.run(of.sql, limit)?;
+        let row = row.ok_or_else(|| EngineError::failed(of.sql, "no answer"))?;
+        let cell = |column: usize| row.get(column)?.clone();
+        let bytes = cell(of.bytes).and_then(|own| own.parse().ok());
+        let bytes = bytes.ok_or_else(|| EngineError::failed(of.sql, "no position"))?;
+        Ok(LogPosition { bytes, file: of.file.and_then(cell) })
     }
 }
 

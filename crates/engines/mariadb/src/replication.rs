@@ -1,46 +1,145 @@
-//! Private servers that a study disturbs.
+//! Replication of private servers by global transaction identifiers
+//! (<https://mariadb.com/kb/en/gtid/>,
+//! <https://mariadb.com/kb/en/semisynchronous-replication/>).
+//!
+//! A replica reaches its primary by TCP only. The primary then listens on 127.0.0.1, where it knows
+//! one account: that of the replica, with a random password.
 
 use crate::admin::DATABASE;
-use crate::client::{Client, Config};
+use crate::client::{Client, Config, quote_literal};
 use crate::failed_at;
 use crate::load::{LoadConfig, Sessions};
 use crate::server::{MariaProduct, PrivateServer, SOCKET, ServerOptions};
+use engine::nodes::Position;
 use engine::{ConnectionSet, EngineError, Replication, Results};
+use servers::files::clone_folder;
 use servers::load::{Ending, LoadConnections};
 use servers::pair::Replicating;
+use servers::private::{Options, Server, Settings, Stop};
+use servers::wait_for;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read as _;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
 use std::time::Duration;
 use work::Cancel;
 
-/// How its log is read.
+/// How its log and its replication are read.
 pub static REPLICATION: Replication = Replication {
-    replicates: false,
-    written: None,
-    applied: None,
+    replicates: true,
+    written: Some(Position { sql: "SHOW MASTER STATUS", bytes: 1, file: Some(0) }),
+    // Relay_Master_Log_File, Exec_Master_Log_Pos.
+    applied: Some(Position { sql: "SHOW SLAVE STATUS", bytes: 21, file: Some(9) }),
     since_checkpoint: "SELECT variable_value FROM information_schema.global_status WHERE \
                        variable_name = 'INNODB_CHECKPOINT_AGE'",
-    own_settings: &[],
+    own_settings: &[
+        "log_bin",
+        "log_slave_updates",
+        "read_only",
+        "rpl_semi_sync_master_enabled",
+        "rpl_semi_sync_slave_enabled",
+        "server_id",
+        "skip_name_resolve",
+    ],
 };
 
 /// The time that an answer may take.
 const ANSWER: Duration = Duration::from_secs(60);
+/// The time in which a replica follows, or has applied what it received.
+const FOLLOWS: Duration = Duration::from_secs(60);
+/// Account of the replica.
+const ACCOUNT: &str = "steelbench_replica";
+/// Bytes of its password.
+const PASSWORD_BYTES: usize = 24;
+const RANDOM: &str = "/dev/urandom";
 
 impl Replicating for MariaProduct {
     const SOCKET: &'static str = SOCKET;
 
     fn replicate(
-        _: &mut PrivateServer,
-        _: ServerOptions,
-        _: &Cancel,
+        primary: &mut PrivateServer,
+        options: ServerOptions,
+        cancel: &Cancel,
     ) -> Result<PrivateServer, EngineError> {
-        Err(EngineError::Unsupported { engine: "mariadb", what: "replicas of private servers" })
+        if options.product.installation.is_mysql() {
+            return Err(EngineError::Unsupported { engine: "mysql", what: "replicas" });
+        }
+        let settings = primary.in_force.clone().unwrap_or_default();
+        let password = random_password()?;
+        admit_replica(&mut primary.connect_until(cancel)?, &password)?;
+        primary.stop(Stop::Clean, cancel)?;
+        let mut replica = Server::with_data(options, |options, data| copy(primary, options, data))?;
+        let port = free_port()?;
+        primary.start_with(of_primary(settings.clone(), port), cancel)?;
+        replica.start_with(of_replica(settings), cancel)?;
+        let host = Ipv4Addr::LOCALHOST;
+        let follow = format!(
+            "CHANGE MASTER TO MASTER_HOST = '{host}', MASTER_PORT = {port}, MASTER_USER = \
+             '{ACCOUNT}', MASTER_PASSWORD = {}, MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY \
+             = 1",
+            quote_literal(&password)
+        );
+        let mut client = replica.connect_until(cancel)?;
+        client.run(&follow).map_err(failed_at("naming the primary of a replica"))?;
+        start_following(&mut client, cancel)?;
+        Ok(replica)
     }
 
-    fn confirm(_: &PrivateServer, _: &Cancel) -> Result<(), EngineError> {
-        Err(EngineError::Unsupported { engine: "mariadb", what: "replicas of private servers" })
+    fn confirm(
+        primary: &PrivateServer,
+        replica: &PrivateServer,
+        cancel: &Cancel,
+    ) -> Result<(), EngineError> {
+        let doing = "turning semi-synchronous replication on";
+        let (mut own, mut other) = (primary.connect_until(cancel)?, replica.connect_until(cancel)?);
+        own.run("SET GLOBAL rpl_semi_sync_master_enabled = ON").map_err(failed_at(doing))?;
+        // A replica asks for it when it connects.
+        let again = "SET GLOBAL rpl_semi_sync_slave_enabled = ON; STOP SLAVE";
+        other.run(again).map_err(failed_at(doing))?;
+        start_following(&mut other, cancel)?;
+        let sql = "SELECT variable_value FROM information_schema.global_status WHERE variable_name \
+                   = 'RPL_SEMI_SYNC_MASTER_CLIENTS'";
+        let found = wait_for(FOLLOWS, cancel, || {
+            let clients = own.cell(sql).map_err(failed_at(doing))?;
+            Ok((clients.as_deref() == Some("1")).then_some(()))
+        })?;
+        found.ok_or_else(|| late(doing, "the replica does not confirm", &mut other))
     }
 
-    fn promote(_: &PrivateServer, _: &Cancel) -> Result<(), EngineError> {
-        Err(EngineError::Unsupported { engine: "mariadb", what: "replicas of private servers" })
+    fn hand_over(
+        primary: &mut PrivateServer,
+        replica: &PrivateServer,
+        cancel: &Cancel,
+    ) -> Result<(), EngineError> {
+        let doing = "shutting the primary down";
+        let sql = "SHUTDOWN WAIT FOR ALL SLAVES";
+        primary.connect_until(cancel)?.run(sql).map_err(failed_at(doing))?;
+        primary.stop(Stop::Clean, cancel)?;
+        // Until then bytes may be on their way.
+        let mut client = replica.connect_until(cancel)?;
+        let lost = wait_for(FOLLOWS, cancel, || {
+            let is_connected = status(&mut client)?.get("Slave_IO_Running").cloned();
+            Ok((is_connected.as_deref() != Some("Yes")).then_some(()))
+        })?;
+        lost.ok_or_else(|| late(doing, "the replica still reads from it", &mut client))
+    }
+
+    fn promote(replica: &PrivateServer, cancel: &Cancel) -> Result<(), EngineError> {
+        let doing = "promoting the replica";
+        let mut client = replica.connect_until(cancel)?;
+        // A semi-synchronous one would ask the primary, which may not answer, to end its session.
+        let stop = "SET GLOBAL rpl_semi_sync_slave_enabled = OFF; STOP SLAVE IO_THREAD";
+        client.run(stop).map_err(failed_at(doing))?;
+        // It has applied what it received.
+        let received = status(&mut client)?.remove("Gtid_IO_Pos").unwrap_or_default();
+        let (received, seconds) = (quote_literal(&received), FOLLOWS.as_secs());
+        let wait = format!("SELECT MASTER_GTID_WAIT({received}, {seconds})");
+        if client.cell(&wait).map_err(failed_at(doing))?.as_deref() != Some("0") {
+            return Err(late(doing, "it did not apply all that it received", &mut client));
+        }
+        let free = "STOP SLAVE; RESET SLAVE ALL; SET GLOBAL read_only = OFF";
+        client.run(free).map_err(failed_at(doing))
     }
 
     fn session(
@@ -66,4 +165,110 @@ impl Replicating for MariaProduct {
         rows.rows.into_iter().for_each(|row| results.add(row, true));
         Ok(results)
     }
+}
+
+/// Settings of the primary, which listens for its replica.
+fn of_primary(mut settings: Settings, port: u16) -> Settings {
+    let (host, port) = (Ipv4Addr::LOCALHOST.to_string(), port.to_string());
+    let own = [
+        ("server_id", "1"),
+        ("log_bin", "ON"),
+        ("skip_networking", "OFF"),
+        ("bind_address", &host),
+        ("port", &port),
+        // With names 127.0.0.1 would be localhost, where the superuser needs no password.
+        ("skip_name_resolve", "ON"),
+    ];
+    settings.extend(own.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    settings
+}
+
+/// Settings of the replica.
+fn of_replica(mut settings: Settings) -> Settings {
+    let own =
+        [("server_id", "2"), ("log_bin", "ON"), ("log_slave_updates", "ON"), ("read_only", "ON")];
+    settings.extend(own.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    settings
+}
+
+/// Makes the replica's account, and drops all others that could come by TCP.
+fn admit_replica(client: &mut Client, password: &str) -> Result<(), EngineError> {
+    let doing = "making the account of the replica";
+    let others = "SELECT CONCAT(QUOTE(user), '@', QUOTE(host)) FROM mysql.global_priv WHERE host \
+                  <> 'localhost'";
+    let others = client.query(others).map_err(failed_at(doing))?.rows;
+    for own in others.into_iter().flatten().flatten() {
+        client.run(&format!("DROP USER {own}")).map_err(failed_at(doing))?;
+    }
+    let (account, password) =
+        (format!("{ACCOUNT}@'{}'", Ipv4Addr::LOCALHOST), quote_literal(password));
+    let sql = format!(
+        "CREATE USER {account} IDENTIFIED BY {password}; GRANT REPLICATION SLAVE ON *.* TO \
+         {account}"
+    );
+    client.run(&sql).map_err(failed_at(doing))
+}
+
+/// A password that no other user can guess.
+fn random_password() -> Result<String, EngineError> {
+    let path = Path::new(RANDOM);
+    let mut bytes = [0; PASSWORD_BYTES];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut bytes));
+    read.map_err(EngineError::at(path))?;
+    Ok(bytes.map(|byte| format!("{byte:02x}")).concat())
+}
+
+/// A port that no process of this machine listens at.
+fn free_port() -> Result<u16, EngineError> {
+    let found = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|own| own.local_addr());
+    found.map(|own| own.port()).map_err(|error| EngineError::failed("finding a free port", error))
+}
+
+/// Copies the data directory of a primary that was shut down.
+fn copy(
+    primary: &PrivateServer,
+    options: &Options<MariaProduct>,
+    data: &Path,
+) -> Result<(), EngineError> {
+    clone_folder(primary.data_directory(), data, &options.account)?;
+    let Some(log) = &primary.options.log_directory else { return Ok(()) };
+    let redo_log = options.product.installation.redo_log();
+    clone_folder(&log.join(redo_log), &data.join(redo_log), &options.account)
+}
+
+/// Starts the threads of a replica, and waits until both run.
+fn start_following(client: &mut Client, cancel: &Cancel) -> Result<(), EngineError> {
+    let doing = "attaching the replica";
+    client.run("START SLAVE").map_err(failed_at(doing))?;
+    let found = wait_for(FOLLOWS, cancel, || {
+        let status = status(client)?;
+        let is = |name: &str, value: &str| status.get(name).is_some_and(|own| own == value);
+        match refusal(&status) {
+            Some(why) => Err(EngineError::failed(doing, why)),
+            None => {
+                Ok((is("Slave_IO_Running", "Yes") && is("Slave_SQL_Running", "Yes")).then_some(()))
+            }
+        }
+    })?;
+    found.ok_or_else(|| late(doing, "it did not follow", client))
+}
+
+/// The state of a replica, by the server's names.
+fn status(client: &mut Client) -> Result<BTreeMap<String, String>, EngineError> {
+    let sql = "SHOW SLAVE STATUS";
+    let found = client.query(sql).map_err(failed_at(sql))?;
+    let row = found.rows.into_iter().next().unwrap_or_default();
+    Ok(found.columns.into_iter().zip(row.into_iter().map(Option::unwrap_or_default)).collect())
+}
+
+/// The error of the thread that reads from the primary, or of the one that applies.
+fn refusal(status: &BTreeMap<String, String>) -> Option<String> {
+    let errors = ["Last_IO_Error", "Last_SQL_Error"];
+    errors.iter().find_map(|name| status.get(*name).filter(|own| !own.is_empty()).cloned())
+}
+
+fn late(doing: &str, what: &str, client: &mut Client) -> EngineError {
+    let why = status(client).ok().as_ref().and_then(refusal);
+    let why = why.map(|own| format!(": {own}")).unwrap_or_default();
+    EngineError::failed(doing, format!("{what} within {} s{why}", FOLLOWS.as_secs()))
 }

@@ -12,3 +12,4 @@ mod client_login;
 mod mariadb;
 mod plan_remarks;
 mod plans;
+mod replication;

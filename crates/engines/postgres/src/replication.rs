@@ -7,6 +7,7 @@ use crate::load::{Backends, open};
 use crate::server::settings::{load_time, reload};
 use crate::server::{PORT, PostgresProduct, PrivateServer, ServerOptions};
 use crate::{CONNECTING, failed_at};
+use engine::nodes::Position;
 use engine::{ConnectionSet, EngineError, Replication, Results};
 use rustix::process::Signal;
 use servers::account::command;
@@ -24,12 +25,17 @@ use work::Cancel;
 /// How its log and its replication are read.
 pub static REPLICATION: Replication = Replication {
     replicates: true,
-    written: Some("SELECT (pg_current_wal_lsn() - '0/0')::bigint"),
-    applied: Some("SELECT (pg_last_wal_replay_lsn() - '0/0')::bigint"),
+    written: Some(position("SELECT (pg_current_wal_lsn() - '0/0')::bigint")),
+    applied: Some(position("SELECT (pg_last_wal_replay_lsn() - '0/0')::bigint")),
     since_checkpoint: "SELECT (pg_current_wal_lsn() - redo_lsn)::bigint FROM \
                        pg_control_checkpoint()",
     own_settings: &["primary_conninfo", "synchronous_standby_names"],
 };
+
+/// Positions count over all files.
+const fn position(sql: &'static str) -> Position {
+    Position { sql, bytes: 0, file: None }
+}
 
 /// Name of the replica in the primary's list.
 const REPLICA: &str = "steelbench_replica";
@@ -58,7 +64,11 @@ impl Replicating for PostgresProduct {
         Ok(replica)
     }
 
-    fn confirm(primary: &PrivateServer, cancel: &Cancel) -> Result<(), EngineError> {
+    fn confirm(
+        primary: &PrivateServer,
+        _: &PrivateServer,
+        cancel: &Cancel,
+    ) -> Result<(), EngineError> {
         let doing = "setting synchronous_standby_names";
         let mut client = primary.connect_until(cancel)?;
         let sql = format!("ALTER SYSTEM SET synchronous_standby_names = '{REPLICA}'");
@@ -118,8 +128,8 @@ fn in_schema(config: &Config, name: &str) -> Config {
     config.clone().with_application_name(name).with_options(&format!("-c search_path={SCHEMA}"))
 }
 
-/// How the replica connects to its primary.
-fn conninfo(sockets: &Path) -> String {
+/// How a replica connects to its primary.
+pub fn conninfo(sockets: &Path) -> String {
     let host = sockets.to_string_lossy().replace('\\', "\\\\").replace('\'', "\\'");
     format!("host='{host}' port={PORT} user=postgres application_name={REPLICA}")
 }

@@ -17,6 +17,8 @@ const REPLICA: &str = "replica";
 /// The folder of a relay's socket, in that of the server's. Its name and that of the socket are no
 /// longer than the room that `files` leaves for names.
 const RELAY: &str = "r";
+/// Names of sockets there: both ends of the way beside the server's.
+const BESIDE: [&str; 2] = ["c", "s"];
 
 /// A product that replicates.
 pub trait Replicating: Product {
@@ -30,7 +32,19 @@ pub trait Replicating: Product {
         cancel: &Cancel,
     ) -> Result<Server<Self>, EngineError>;
     /// Lets commits on a server wait for its replica.
-    fn confirm(primary: &Server<Self>, cancel: &Cancel) -> Result<(), EngineError>;
+    fn confirm(
+        primary: &Server<Self>,
+        replica: &Server<Self>,
+        cancel: &Cancel,
+    ) -> Result<(), EngineError>;
+    /// Shuts a server down once its replica has received all of its log.
+    fn hand_over(
+        primary: &mut Server<Self>,
+        _replica: &Server<Self>,
+        cancel: &Cancel,
+    ) -> Result<(), EngineError> {
+        primary.stop(Stop::Clean, cancel)
+    }
     /// Makes a replica a primary that accepts writes.
     fn promote(replica: &Server<Self>, cancel: &Cancel) -> Result<(), EngineError>;
     /// Opens a session in the schema of trials; the login may take this long.
@@ -53,6 +67,7 @@ struct Member<P: Product> {
 pub struct Pair<P: Product> {
     primary: Member<P>,
     replica: OnceLock<Member<P>>,
+    beside: OnceLock<Route>,
     cancel: Cancel,
 }
 
@@ -61,7 +76,21 @@ impl<P: Product> Pair<P> {
     pub fn new(primary: &Arc<Mutex<Server<P>>>, cancel: &Cancel) -> Self {
         let sockets = lock(primary).sockets().to_path_buf();
         let primary = Member { server: Arc::clone(primary), sockets };
-        Self { primary, replica: OnceLock::new(), cancel: cancel.clone() }
+        let (replica, beside) = (OnceLock::new(), OnceLock::new());
+        Self { primary, replica, beside, cancel: cancel.clone() }
+    }
+
+    /// Returns the sockets of a way beside the server's over its link, which are in this folder;
+    /// [`Nodes::route_beside`] has them from then on.
+    ///
+    /// # Errors
+    /// When one that was left cannot be removed.
+    pub fn add_route_beside(&self, folder: &Path) -> Result<Route, EngineError> {
+        let [relay, server] = BESIDE.map(|name| folder.join(name));
+        for path in [&relay, &server] {
+            crate::process::removed(path, std::fs::remove_file(path))?;
+        }
+        Ok(self.beside.get_or_init(|| Route { relay, server }).clone())
     }
 
     /// Kills both servers and removes the replica.
@@ -117,7 +146,12 @@ impl<P: Replicating> Nodes for Pair<P> {
                 server.freeze();
                 Ok(())
             }
-            Disturbance::ShutDown => server.stop(Stop::Clean, &self.cancel),
+            Disturbance::ShutDown => match self.replica.get() {
+                Some(replica) if node == Node::Primary => {
+                    P::hand_over(&mut server, &lock(&replica.server), &self.cancel)
+                }
+                _ => server.stop(Stop::Clean, &self.cancel),
+            },
         }
     }
 
@@ -133,15 +167,15 @@ impl<P: Replicating> Nodes for Pair<P> {
         // In a folder that is marked as ours. One that was left is empty.
         let _ = std::fs::remove_dir(&directory);
         primary.options.account.make_folder(&directory)?;
-        let options =
-            Options { directory, log_directory: None, setup: None, ..primary.options.clone() };
+        let options = primary.options_in(&directory);
         let replica = P::replicate(&mut primary, options, &self.cancel)?;
+        if confirms {
+            P::confirm(&primary, &replica, &self.cancel)?;
+        }
         let sockets = replica.sockets().to_path_buf();
         let member = Member { server: Arc::new(Mutex::new(replica)), sockets };
-        if self.replica.set(member).is_err() {
-            return Err(EngineError::failed("making a replica", "the server has one already"));
-        }
-        if confirms { P::confirm(&primary, &self.cancel) } else { Ok(()) }
+        let taken = |_| EngineError::failed("making a replica", "the server has one already");
+        self.replica.set(member).map_err(taken)
     }
 
     fn promote(&self) -> Result<(), EngineError> {
@@ -177,5 +211,9 @@ impl<P: Replicating> Nodes for Pair<P> {
         // One that was left by a relay whose process was killed.
         crate::process::removed(&relay, std::fs::remove_file(&relay))?;
         Ok(Route { relay, server: sockets.join(P::SOCKET) })
+    }
+
+    fn route_beside(&self) -> Option<Route> {
+        self.beside.get().cloned()
     }
 }

@@ -25,7 +25,8 @@ settings! {
     /// between clients and primary, by our relay), switchover (clean shutdown). After all but cut
     /// the replica is promoted.
     pub FAULT: Fault = "workload.fault", Fault::KIND, "kill";
-    /// Commits wait for the replica, as target.settings.synchronous_commit says.
+    /// Commits wait for the replica: as target.settings.synchronous_commit says, or
+    /// semi-synchronous as target.settings.rpl_semi_sync_master_wait_point says.
     pub SYNCHRONOUS: bool = "workload.synchronous", Kind::Bool, "false" => Durability;
     /// Clients, each with a connection of its own.
     pub CONNECTIONS: u32 =
@@ -52,7 +53,8 @@ settings! {
 pub fn objections(configuration: &Configuration, target: &Target) -> Vec<Invalid> {
     let has_tables = target.abilities.contains(&Ability::Statements);
     let Some(replication) = target.replication.filter(|own| own.replicates && has_tables) else {
-        let message = "this engine has no replicas that Steelbench can make; use postgres";
+        let message = "this engine has no replicas that Steelbench can make; use postgres or \
+                           mariadb";
         return vec![Invalid::new(PROBE.path(), message)];
     };
     replication.objections(configuration, "the study kills its servers: it needs a private one")

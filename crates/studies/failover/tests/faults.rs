@@ -1,4 +1,4 @@
-//! Faults of private pairs of PostgreSQL servers, with known answers.
+//! Faults of private pairs of servers, with known answers.
 
 use experiment::Value;
 use failover::Failover;
@@ -11,6 +11,15 @@ use testing::trials::{Bench, Installed, installed, text};
 /// PostgreSQL, where it is installed; the search says so where it is not.
 fn postgres() -> Option<Installed> {
     installed().into_iter().find(|own| own.name.starts_with("postgres"))
+}
+
+/// MariaDB with a small log, which a replica copies.
+fn mariadb() -> Option<Installed> {
+    let found = installed().into_iter().find(|own| own.name.starts_with("mariadb"));
+    found.map(|mut own| {
+        own.settings.push(("target.settings.innodb_log_file_size", text("8M")));
+        own
+    })
 }
 
 /// Runs a trial; settings that are given last count.
@@ -35,7 +44,15 @@ fn run(bench: &mut Bench<'_>, given: &[(&'static str, Value)]) -> Observations {
 
 #[test]
 fn a_cut_of_3_s_gives_a_gap_of_3_s() {
-    let Some(engine) = postgres() else { return };
+    postgres().iter().for_each(cut);
+}
+
+#[test]
+fn a_cut_of_3_s_gives_a_gap_of_3_s_on_mariadb() {
+    mariadb().iter().for_each(cut);
+}
+
+fn cut(engine: &Installed) {
     let given = [
         ("workload.fault", text("cut")),
         ("workload.cut", Value::Float(3.0)),
@@ -93,12 +110,50 @@ fn kills_with_asynchronous_commits_lose_acknowledged_writes() {
     assert_eq!(seen.response("lost_writes"), Some(lost));
 }
 
+/// The replica has confirmed what was acknowledged, shown to others before or after that.
+#[test]
+fn kills_with_a_semi_synchronous_replica_lose_nothing() {
+    let Some(engine) = mariadb() else { return };
+    let mut bench = engine.bench();
+    for (level, fault) in [("AFTER_SYNC", "kill"), ("AFTER_COMMIT", "stop")] {
+        let given = [
+            ("workload.fault", text(fault)),
+            ("workload.synchronous", Value::Bool(true)),
+            ("workload.client_timeout", Value::Float(0.3)),
+            ("target.settings.rpl_semi_sync_master_wait_point", text(level)),
+        ];
+        let seen = run(&mut bench, &given);
+        assert!(ACKNOWLEDGED.read(&seen).unwrap() > 50.0);
+        assert_eq!(LOST.read(&seen), Some(0.0), "{level} {fault}");
+    }
+}
+
+/// A replica that reads 8 kB a second has a part only of what was acknowledged when its primary is
+/// killed. A semi-synchronous one slows the writes down instead.
+#[test]
+fn kills_with_a_slow_asynchronous_replica_lose_acknowledged_writes() {
+    let Some(engine) = mariadb() else { return };
+    let mut bench = engine.bench();
+    for (synchronous, loses) in [(false, true), (true, false)] {
+        let given = [
+            ("workload.fault", text("kill")),
+            ("workload.synchronous", Value::Bool(synchronous)),
+            ("target.settings.read_binlog_speed_limit", Value::Integer(8)),
+        ];
+        let seen = run(&mut bench, &given);
+        let (lost, all) = (LOST.read(&seen).unwrap(), ACKNOWLEDGED.read(&seen).unwrap());
+        assert_eq!(lost > 0.0, loses, "{lost} of {all}");
+        assert!(lost < all, "{lost} of {all}");
+    }
+}
+
 #[test]
 fn a_switchover_loses_nothing() {
-    let Some(engine) = postgres() else { return };
-    let seen = run(&mut engine.bench(), &[("workload.fault", text("switchover"))]);
-    assert_eq!((LOST.read(&seen), UNKNOWN.read(&seen)), (Some(0.0), Some(0.0)));
-    assert!(PROMOTION.read(&seen).unwrap() > 0.0);
+    for engine in [postgres(), mariadb()].into_iter().flatten() {
+        let seen = run(&mut engine.bench(), &[("workload.fault", text("switchover"))]);
+        assert_eq!((LOST.read(&seen), UNKNOWN.read(&seen)), (Some(0.0), Some(0.0)));
+        assert!(PROMOTION.read(&seen).unwrap() > 0.0);
+    }
 }
 
 #[test]
@@ -115,19 +170,35 @@ fn refused_replication_says_what_to_change() {
 }
 
 #[test]
+fn a_primary_that_refuses_its_replica_says_why() {
+    let Some(engine) = mariadb() else { return };
+    let given = [("target.settings.require_secure_transport", Value::Bool(true))];
+    let removed = engine.measured(&Failover, &given, |_, seen| {
+        let error = seen.unwrap_err().to_string();
+        assert!(error.contains("attaching the replica"), "{error}");
+        // Without encryption the server refuses each login by TCP.
+        assert!(error.contains("Access denied for user 'steelbench_replica'"), "{error}");
+    });
+    removed.unwrap();
+}
+
+#[test]
 fn what_cannot_fail_over_is_refused_before_anything_runs() {
     for engine in &installed() {
         let refused = |given: &[(&'static str, Value)]| {
             engine.objections(&Failover, &engine.configuration(given))
         };
-        if !engine.name.starts_with("postgres") {
-            assert_eq!(refused(&[]), ["workload.probe"], "{}", engine.name);
-            continue;
-        }
+        let (own, url) = match engine.engine.name() {
+            "postgres" => ("target.settings.synchronous_standby_names", "postgres://host/db"),
+            "mariadb" => ("target.settings.log_bin", "mariadb://host/db"),
+            _ => {
+                assert_eq!(refused(&[]), ["workload.probe"], "{}", engine.name);
+                continue;
+            }
+        };
         assert_eq!(refused(&[]), [""; 0]);
-        let names = ("target.settings.synchronous_standby_names", text("*"));
-        assert_eq!(refused(&[names]), ["target.settings.synchronous_standby_names"]);
-        assert_eq!(refused(&[("target.url", text("postgres://host/db"))]), ["target.url"]);
+        assert_eq!(refused(&[(own, text("x"))]), [own]);
+        assert_eq!(refused(&[("target.url", text(url))]), ["target.url"]);
     }
 }
 

@@ -121,8 +121,8 @@ pub fn look(stage: &Stage<'_>) -> Result<Vec<Look>, EngineError> {
     Ok(looks)
 }
 
-/// Compares log positions. Returns the bytes behind with their time; empty where positions do not
-/// compare.
+/// Compares log positions. Returns the bytes behind with their time; nothing where positions do not
+/// compare: in different files, or of two engines.
 pub fn compare(stage: &Stage<'_>) -> Result<Vec<(u64, f64)>, EngineError> {
     let (Some(written), Some(applied)) = (stage.log.written, stage.log.applied) else {
         return Ok(Vec::new());
@@ -132,10 +132,12 @@ pub fn compare(stage: &Stage<'_>) -> Result<Vec<(u64, f64)>, EngineError> {
     let mut behind = Vec::new();
     stage.every(COMPARE_EVERY, || {
         let at = stage.now_ns();
-        let written = primary.number(written, ANSWER)?;
+        let written = primary.position(&written, ANSWER)?;
         // Read later: what is applied in between makes the difference smaller, never larger.
-        let applied = replica.number(applied, ANSWER)?;
-        behind.push((at, (written - applied).max(0.0)));
+        let applied = replica.position(&applied, ANSWER)?;
+        if written.file == applied.file {
+            behind.push((at, (written.bytes - applied.bytes).max(0.0)));
+        }
         Ok(())
     })?;
     Ok(behind)

@@ -27,7 +27,8 @@ settings! {
         "workload.connections", Kind::Count { min: 1, max: 1000 }, "4" => Concurrency;
     /// Bytes of the text of a row.
     pub ROW_BYTES: u64 = "workload.row_bytes", Kind::Size { min: 0, max: 1 << 20 }, "200";
-    /// Commits wait for the replica, as target.settings.synchronous_commit says.
+    /// Commits wait for the replica: as target.settings.synchronous_commit says, or
+    /// semi-synchronous as target.settings.rpl_semi_sync_master_wait_point says.
     pub SYNCHRONOUS: bool = "workload.synchronous", Kind::Bool, "false" => Durability;
     /// Length of the measurement.
     pub DURATION: f64 = "workload.duration", Kind::PositiveDuration, "5 s" => Measurement;
@@ -63,7 +64,8 @@ impl Probe for Lag {
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
         let has = target.abilities.contains(&Ability::Statements);
         let Some(replication) = target.replication.filter(|own| own.replicates && has) else {
-            let message = "this engine has no replicas that Steelbench can make; use postgres";
+            let message = "this engine has no replicas that Steelbench can make; use postgres or \
+                           mariadb";
             return vec![Invalid::new(PROBE.path(), message)];
         };
         replication.objections(configuration, "the study makes its replica of a private server")

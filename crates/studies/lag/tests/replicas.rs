@@ -3,30 +3,36 @@
 use experiment::Value;
 use lag::Lag;
 use lag::probe::{BEATS, LOOKS, WRITES};
-use testing::trials::{installed, text};
+use observations::Observations;
+use testing::trials::{Bench, Installed, installed, text};
 
-#[test]
-fn the_lag_is_the_delay_of_the_replica() {
-    let Some(engine) = installed().into_iter().find(|own| own.name.starts_with("postgres")) else {
-        return;
-    };
-    let mut bench = engine.bench();
+/// The engine, where it is installed; the search says so where it is not.
+fn engine(name: &str) -> Option<Installed> {
+    installed().into_iter().find(|own| own.engine.name() == name)
+}
+
+fn run(bench: &mut Bench<'_>, given: &[(&'static str, Value)]) -> Observations {
     let short = [
         ("workload.duration", Value::Float(1.0)),
         ("workload.warmup", Value::Float(0.7)),
         ("workload.rate", Value::Float(200.0)),
     ];
-    let mut run = |given: &[(&'static str, Value)]| {
-        let given: Vec<_> = short.iter().chain(given).cloned().collect();
-        let mut found = None;
-        bench.measured(&Lag, &given, |_, seen| found = Some(seen.unwrap())).unwrap();
-        let seen = found.unwrap();
-        println!("{:?} {:?}", seen.responses, seen.facts);
-        assert!(LOOKS.read(&seen).unwrap() > 10.0 && BEATS.read(&seen).unwrap() > 10.0);
-        assert!(WRITES.read(&seen).unwrap() > 0.0);
-        assert!(seen.response("behind_max").is_some());
-        seen
-    };
+    let given: Vec<_> = short.iter().chain(given).cloned().collect();
+    let mut found = None;
+    bench.measured(&Lag, &given, |_, seen| found = Some(seen.unwrap())).unwrap();
+    let seen = found.unwrap();
+    println!("{:?} {:?}", seen.responses, seen.facts);
+    assert!(LOOKS.read(&seen).unwrap() > 10.0 && BEATS.read(&seen).unwrap() > 10.0);
+    assert!(WRITES.read(&seen).unwrap() > 0.0);
+    assert!(seen.response("behind_max").is_some());
+    seen
+}
+
+#[test]
+fn the_lag_is_the_delay_of_the_replica() {
+    let Some(engine) = engine("postgres") else { return };
+    let mut bench = engine.bench();
+    let mut run = |given: &[(&'static str, Value)]| run(&mut bench, given);
     // A replica that applies commits 300 ms after their time.
     let late = run(&[("target.settings.recovery_min_apply_delay", text("300ms"))]);
     let median = late.response("lag_median").unwrap();
@@ -38,12 +44,33 @@ fn the_lag_is_the_delay_of_the_replica() {
     assert_eq!(seen.response("lag_max"), Some(0.0));
 }
 
+/// Heartbeats and writes need some 50 kB of binary log a second, of which this replica reads 1 kB:
+/// it falls behind by almost all of the time, and of the bytes.
+#[test]
+fn a_replica_of_mariadb_that_reads_slowly_falls_behind() {
+    let Some(engine) = engine("mariadb") else { return };
+    let mut bench = engine.bench();
+    let log = ("target.settings.innodb_log_file_size", text("8M"));
+    let slow = ("target.settings.read_binlog_speed_limit", Value::Integer(1));
+    let late = run(&mut bench, &[log.clone(), slow]);
+    let median = late.response("lag_median").unwrap();
+    assert!(median > 600.0, "{median} ms");
+    // Each write has its row of 200 bytes in the log.
+    let behind = late.response("behind_max").unwrap();
+    let written = WRITES.read(&late).unwrap() * 200.0 / 1e6;
+    assert!(behind > 0.5 * written, "{behind} MB behind of {written} MB a second");
+    // Without the limit it follows.
+    let seen = run(&mut bench, &[log]);
+    let follows = seen.response("lag_median").unwrap();
+    assert!(follows < 0.5 * median, "{follows} ms");
+}
+
 #[test]
 fn engines_without_replicas_are_refused_before_anything_runs() {
     for engine in &installed() {
         let refused = engine.objections(&Lag, &engine.configuration(&[]));
-        let expected: &[&str] =
-            if engine.name.starts_with("postgres") { &[] } else { &["workload.probe"] };
+        let has_replicas = ["postgres", "mariadb"].contains(&engine.engine.name());
+        let expected: &[&str] = if has_replicas { &[] } else { &["workload.probe"] };
         assert_eq!(refused, expected, "{}", engine.name);
     }
 }
