@@ -13,6 +13,8 @@ pub struct Background {
     pub tools: &'static [BackupTool],
     /// Actions as statements, by name: `analyze`, `vacuum`, `index-build`.
     pub actions: &'static [StatementAction],
+    /// True if a table can be made and filled while a load works ([`crate::Tables::create`]).
+    pub loads_beside: bool,
 }
 
 /// An action that consists of statements.

@@ -39,4 +39,5 @@ pub const BACKGROUND: Background = Background {
             has_workers: false,
         },
     ],
+    loads_beside: false,
 };

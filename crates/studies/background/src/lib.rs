@@ -1,15 +1,17 @@
-//! Study S3f, the first part: actions beside an open-loop load. A backup, maintenance, a copy or a
-//! command begins at a moment of the measurement; the load before, during and after it shows its
-//! price. A backup is restored and compared.
+//! Study S3f, the first part: actions beside an open-loop load. A backup, maintenance, a copy, a
+//! bulk load or a command begins at a moment of the measurement; the load before, during and after
+//! it shows its price. A backup is restored and compared.
 //!
 //! - `settings`: `[background]`, and objections to it
-//! - `disturbance`: the action of a trial; `copy`, `command`: two of them; `outcome`: their report
+//! - `disturbance`: the action of a trial; `copy`, `bulk_load`, `command`: three of them;
+//!   `outcome`: their report
 //! - `verdict`: a backup's restore and its comparison with the target
 //! - `phases`: the load before, during and after the action
 //! - `facts`: what a trial records
 //! - `analysis`, `section`: figures over blocks and prices, and the section of reports
 
 pub mod analysis;
+mod bulk_load;
 mod command;
 mod copy;
 mod disturbance;

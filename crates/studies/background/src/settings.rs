@@ -2,6 +2,7 @@
 
 use engine::Ability;
 use engine::backups::{Background, BackupTool};
+use experiment::common::NETWORK_BANDWIDTH;
 use experiment::{Configuration, Invalid, Kind, OwnSection, choice, settings};
 use probe::Disturbed;
 use probe::load::{DURATION, GENERATORS, RATE};
@@ -19,6 +20,8 @@ choice! {
         Vacuum = "vacuum",
         /// Building an index.
         IndexBuild = "index-build",
+        /// Loading rows into a table of its own.
+        BulkLoad = "bulk-load",
         /// Copying a file.
         Copy = "copy",
         /// A command of the user.
@@ -43,10 +46,11 @@ choice! {
 settings! {
     const SETTINGS = [];
     /// The action beside the load: none (to compare with), backup, analyze, vacuum, index-build,
-    /// copy (a file of background.bytes to background.volume) or command.
+    /// bulk-load (rows of background.bytes into a table of its own), copy (a file of
+    /// background.bytes to background.volume) or command.
     pub ACTION: Option<ActionKind> = "background.action", ActionKind::KIND;
     /// The backup tool: backup-api or vacuum-into (SQLite); pg_basebackup or pg_dump (PostgreSQL);
-    /// mariadb-dump (MariaDB). Default: the first of the engine.
+    /// mariadb-dump or mariadb-backup (MariaDB); export (DuckDB). Default: the first of the engine.
     pub TOOL: Option<String> = "background.tool", Kind::Text;
     /// The action begins this long after the measurement begins. Default: 5 s.
     pub START: Option<f64> = "background.start", Kind::PositiveDuration;
@@ -54,12 +58,15 @@ settings! {
     pub COMPRESSION: Option<Compression> = "background.compression", Compression::KIND;
     /// Workers of the action, where it can have several. Default: 1.
     pub WORKERS: Option<u32> = "background.workers", Kind::Count { min: 1, max: 256 };
-    /// Bytes a second that a backup or copy reads at most. Default: no limit.
+    /// Bytes a second that a backup, copy or bulk load reads at most. Default: no limit.
     pub RATE_LIMIT: Option<f64> = "background.rate_limit", Kind::Bandwidth;
     /// Volume for the backup or copy; default: the folder of the results.
     pub VOLUME: Option<String> = "background.volume", Kind::Text;
-    /// Bytes of the file that action copy copies. Default: 256 MiB.
+    /// Bytes of the file that action copy copies, or of the rows of a bulk load. Default: 256 MiB.
     pub BYTES: Option<u64> = "background.bytes", Kind::Size { min: 1 << 20, max: 1 << 44 };
+    /// Send the file that action copy copies over the link of network.bandwidth, to a receiver that
+    /// discards it (default: false).
+    pub OVER_LINK: Option<bool> = "background.over_link", Kind::Bool;
     /// Shell command of action command. In its environment are the variables by which clients find
     /// the server, and FOLDER: a folder for its files, which is removed after the trial.
     pub COMMAND: Option<String> = "background.command", Kind::Text;
@@ -99,8 +106,10 @@ pub struct Job {
     pub rate_limit: Option<f64>,
     /// Name of the volume.
     pub volume: Option<String>,
-    /// Bytes of the file to copy.
+    /// Bytes of the file to copy, or of the rows to load.
     pub bytes: u64,
+    /// The copy goes over the link.
+    pub over_link: bool,
     /// The command.
     pub command: Option<String>,
     /// Latency limit.
@@ -121,6 +130,7 @@ impl Job {
             rate_limit: own.get(RATE_LIMIT),
             volume: own.get(VOLUME),
             bytes: own.get(BYTES).unwrap_or(BYTES_DEFAULT),
+            over_link: own.get(OVER_LINK) == Some(true),
             command: own.get(COMMAND),
             limit_ns: (own.get(LIMIT).unwrap_or(0.05) * 1e9) as u64,
             restore: own.get(RESTORE).unwrap_or(true),
@@ -138,7 +148,15 @@ impl Job {
         let of_engine = disturbed.engine.background();
         let of_action = match self.action {
             ActionKind::None => None,
+            ActionKind::Copy if self.over_link && own.get(NETWORK_BANDWIDTH).is_none() => {
+                Some(Invalid::new(OVER_LINK.path(), "needs the link of network.bandwidth; set it"))
+            }
             ActionKind::Copy => self.one_worker("a copy"),
+            ActionKind::BulkLoad if of_engine.is_none_or(|own| !own.loads_beside) => {
+                let message = format!("{name} cannot fill a table while a load works");
+                Some(Invalid::new(ACTION.path(), message))
+            }
+            ActionKind::BulkLoad => self.one_worker("a bulk load"),
             ActionKind::Command if self.command.is_none() => {
                 Some(Invalid::new(COMMAND.path(), "missing: the shell command to run"))
             }

@@ -51,6 +51,7 @@ pub const BACKGROUND: Background = Background {
             has_workers: true,
         },
     ],
+    loads_beside: true,
 };
 
 /// The first version with other compressions than gzip, of each tool.
