@@ -20,10 +20,11 @@ const PYTHON_PACKAGES: [&str; 7] = [
 ];
 
 /// A program of the system, or the beginning of the name of a folder, and the package that has it.
-const SYSTEM_PACKAGES: [(&str, &str); 23] = [
+const SYSTEM_PACKAGES: [(&str, &str); 24] = [
     ("/usr/lib/postgresql/", "postgresql"),
     ("mariadbd", "mariadb-server"),
     ("mysqlslap", "mariadb-client"),
+    ("mariadb-backup", "mariadb-backup"),
     ("sysbench", "sysbench"),
     ("mkfs.ext4", "e2fsprogs"),
     ("mkfs.xfs", "xfsprogs"),

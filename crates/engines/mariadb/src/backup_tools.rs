@@ -2,7 +2,6 @@
 
 use engine::backups::{Background, BackupTool, StatementAction};
 use experiment::Configuration;
-use std::path::PathBuf;
 use std::process::Command;
 
 /// The dump by its names of today and before.
@@ -11,16 +10,30 @@ pub const DUMPS: [&str; 2] = ["mariadb-dump", "mysqldump"];
 pub const CLIENTS: [&str; 2] = ["mariadb", "mysql"];
 /// The package with both.
 pub const PACKAGE: &str = "mariadb-client";
+/// The physical backup by its names of today and before, and the program of its streams.
+pub const COPIES: [&str; 2] = ["mariadb-backup", "mariabackup"];
+pub const STREAM: &str = "mbstream";
+/// The package with both.
+pub const COPY_PACKAGE: &str = "mariadb-backup";
 
 /// Actions beside a load.
 pub const BACKGROUND: Background = Background {
-    tools: &[BackupTool {
-        name: DUMPS[0],
-        compressions: &["gzip", "lz4", "zstd"],
-        has_workers: false,
-        has_rate_limit: false,
-        missing,
-    }],
+    tools: &[
+        BackupTool {
+            name: DUMPS[0],
+            compressions: &["gzip", "lz4", "zstd"],
+            has_workers: false,
+            has_rate_limit: false,
+            missing: |own| missing(own, &[(&DUMPS, PACKAGE), (&CLIENTS, PACKAGE)]),
+        },
+        BackupTool {
+            name: COPIES[0],
+            compressions: &["gzip", "lz4", "zstd"],
+            has_workers: true,
+            has_rate_limit: false,
+            missing: |own| missing(own, &[(&COPIES, COPY_PACKAGE), (&[STREAM], COPY_PACKAGE)]),
+        },
+    ],
     actions: &[
         StatementAction {
             name: "analyze",
@@ -35,27 +48,30 @@ pub const BACKGROUND: Background = Background {
             has_workers: false,
         },
     ],
+    loads_beside: true,
 };
 
-/// Names what the dump lacks.
-fn missing(own: &Configuration) -> Option<String> {
+/// Programs by their names, and the package with them.
+type Needed<'a> = (&'a [&'a str], &'a str);
+
+/// Names what a tool lacks.
+fn missing(own: &Configuration, needed: &[Needed<'_>]) -> Option<String> {
     if own.value("target.url").is_some() {
         return Some("backups are measured on private servers; remove target.url".to_owned());
     }
     if own.value("target.volume").is_some() {
-        let message = "a dump names the folders of target.volume, which its restore would use too; \
-                       remove target.volume";
+        let message = "a backup names the folders of target.volume, which its restore would use \
+                       too; remove target.volume";
         return Some(message.to_owned());
     }
     let method = own.value("background.compression").map(ToString::to_string).unwrap_or_default();
-    let programs = [
-        helpers::program::find(&DUMPS, None, PACKAGE),
-        helpers::program::find(&CLIENTS, None, PACKAGE),
-        compressor(&method).map_or(Ok(PathBuf::new()), |_| {
-            helpers::program::find(&[method.as_str()], None, &method)
-        }),
-    ];
-    programs.into_iter().find_map(Result::err).map(|error| error.to_string())
+    let compressor = [method.as_str()];
+    let compressor =
+        (!["none", ""].contains(&compressor[0])).then_some((&compressor[..], &*method));
+    let all = needed.iter().copied().chain(compressor);
+    all.map(|(names, package)| helpers::program::find(names, None, package))
+        .find_map(Result::err)
+        .map(|error| error.to_string())
 }
 
 /// The program that compresses by this method.

@@ -7,7 +7,7 @@
 //!   own
 //! - `altered`: settings of servers by URL that are changed and put back
 //! - `admin`: the connection that holds it, marked as ours
-//! - `compression`: how InnoDB compresses its tables
+//! - `compression`: how InnoDB compresses its tables; `backups`: their backups
 //! - `dialect`: how its tables and operations are written
 //! - `errors`: of the server and of connections
 //! - `fill`: the bulk load of its tables; `kept`: data sets that stay between trials; `explain`:

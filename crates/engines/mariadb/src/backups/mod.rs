@@ -1,11 +1,17 @@
 //! Backups of a private server beside a load: `mariadb-dump` in one transaction, restored into a
-//! database of the server.
+//! database of the server, and copies of the data directory by `mariadb-backup`.
+
+mod contents;
+mod data_copy;
 
 use crate::admin::DATABASE;
-use crate::backup_tools::{CLIENTS, DUMPS, PACKAGE, compressor};
-use crate::client::{Client, Config, quote_identifier, quote_literal};
+use crate::backup_tools::{CLIENTS, COPIES, DUMPS, PACKAGE, compressor};
+use crate::client::{Client, Config, quote_identifier};
 use crate::failed_at;
 use crate::instance::MariaSchema;
+use crate::server::PrivateServer;
+use contents::{columns, connect, examine, fingerprints, tables};
+use data_copy::Source;
 use engine::backups::{
     BackgroundWork, Backup, BackupRequest, Fingerprint, Restored, StatementAction,
 };
@@ -17,6 +23,7 @@ use servers::tool::{self, Pipes};
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use work::Cancel;
 
@@ -24,18 +31,22 @@ use work::Cancel;
 const RESTORED: &str = "steelbench_restored";
 
 impl MariaSchema {
+    fn private_server(&self) -> Option<&Arc<Mutex<PrivateServer>>> {
+        self.common().target.private.as_ref()
+    }
+
     /// How to connect to the private server, in this database.
     fn private(&self, database: &str, cancel: &Cancel) -> Result<Config, EngineError> {
         let unsupported =
             EngineError::Unsupported { engine: "a server by URL", what: "background actions" };
-        let server = self.common().target.private.as_ref().ok_or(unsupported)?;
+        let server = self.private_server().ok_or(unsupported)?;
         let config = lock(server).config();
         Ok(config.with_database(database).with_stop(cancel.stop()))
     }
 
     /// Bytes of the files of the tables.
     fn data_bytes(&self) -> Result<u64, EngineError> {
-        let Some(server) = &self.common().target.private else { return Ok(0) };
+        let Some(server) = self.private_server() else { return Ok(0) };
         let files = self.table_files(&lock(server))?;
         Ok(files.iter().filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum())
     }
@@ -48,17 +59,15 @@ fn program(names: &[&str], config: &Config) -> Result<Command, EngineError> {
     Ok(command)
 }
 
-fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
-    let mut client = Client::connect(config).map_err(failed_at("connecting"))?;
-    client.set_stop(cancel.stop());
-    Ok(client)
-}
-
 impl BackgroundWork for MariaSchema {
     fn take(&self, request: &BackupRequest, cancel: &Cancel) -> Result<Backup, EngineError> {
         let config = self.private(DATABASE, cancel)?;
         let path = request.folder.join("backup");
         let data_bytes = self.data_bytes()?;
+        if request.tool == COPIES[0] {
+            let cpu_s = data_copy::take(&config, request, &path, cancel)?;
+            return Ok(Backup { path, data_bytes, cpu_s, restarts: 0 });
+        }
         let output = Some(tool::make_file(&path)?.into());
         let mut dump = program(&DUMPS, &config)?;
         dump.args(["--single-transaction", "--quick", "--routines", "--hex-blob", DATABASE]);
@@ -76,9 +85,13 @@ impl BackgroundWork for MariaSchema {
         &self,
         request: &BackupRequest,
         backup: &Backup,
-        _: &Path,
+        folder: &Path,
         cancel: &Cancel,
     ) -> Result<Restored, EngineError> {
+        if let Some(server) = self.private_server().filter(|_| request.tool == COPIES[0]) {
+            let source = Source::of_server(&lock(server), folder);
+            return data_copy::restore(source, request, backup, cancel);
+        }
         let mut admin = connect(&self.private(DATABASE, cancel)?, cancel)?;
         let drop_it = format!("DROP DATABASE IF EXISTS {RESTORED}");
         admin.run(&drop_it).map_err(failed_at("dropping the restored database"))?;
@@ -98,16 +111,8 @@ impl BackgroundWork for MariaSchema {
             }
             None => tool::run(client, &environment, pipes, cancel)?,
         };
-        let mut restored =
-            Restored { placed_s: start.elapsed().as_secs_f64(), ..Restored::default() };
-        let mut client = connect(&config, cancel)?;
-        let found = tables(&mut client)?;
-        restored.first_query_s = start.elapsed().as_secs_f64();
-        for table in &found {
-            restored.complaints.extend(complaints(&mut client, table)?);
-        }
-        restored.consistent_s = start.elapsed().as_secs_f64();
-        restored.tables = fingerprints(&mut client)?;
+        let placed_s = start.elapsed().as_secs_f64();
+        let restored = examine(&mut connect(&config, cancel)?, start, placed_s)?;
         admin.run(&drop_it).map_err(failed_at("dropping the restored database"))?;
         Ok(restored)
     }
@@ -132,55 +137,6 @@ impl BackgroundWork for MariaSchema {
         let cancel = &self.common().cancel;
         perform(&mut connect(&self.private(DATABASE, cancel)?, cancel)?, action.undo)
     }
-}
-
-fn tables(client: &mut Client) -> Result<Vec<String>, EngineError> {
-    let sql = "SELECT table_name FROM information_schema.tables WHERE table_schema = database() \
-               AND table_type = 'BASE TABLE' ORDER BY table_name";
-    let rows = client.query(sql).map_err(failed_at("reading the tables"))?.rows;
-    Ok(rows.into_iter().flatten().flatten().collect())
-}
-
-fn columns(client: &mut Client, table: &str) -> Result<Vec<String>, EngineError> {
-    let sql = format!(
-        "SELECT column_name FROM information_schema.columns WHERE table_schema = database() AND \
-         table_name = {} ORDER BY ordinal_position",
-        quote_literal(table)
-    );
-    let rows = client.query(&sql).map_err(failed_at("reading the columns"))?.rows;
-    Ok(rows.into_iter().flatten().flatten().collect())
-}
-
-/// The complaints of the server's own check.
-fn complaints(client: &mut Client, table: &str) -> Result<Vec<String>, EngineError> {
-    let sql = format!("CHECK TABLE {}", quote_identifier(table));
-    let rows = client.query(&sql).map_err(failed_at(&sql))?.rows;
-    // Table, operation, kind of the message, message.
-    let cell =
-        |row: &[Option<String>], at: usize| row.get(at).cloned().flatten().unwrap_or_default();
-    let wrong = rows.iter().filter(|row| !(cell(row, 2) == "status" && cell(row, 3) == "OK"));
-    Ok(wrong.map(|row| format!("{table}: {}", cell(row, 3))).collect())
-}
-
-/// Rows of each table, with the sum and the exclusive or of the CRC-32 of their values as literals.
-fn fingerprints(client: &mut Client) -> Result<Vec<Fingerprint>, EngineError> {
-    let mut all = Vec::new();
-    for table in tables(client)? {
-        let columns = columns(client, &table)?;
-        let quoted: Vec<String> =
-            columns.iter().map(|own| format!("QUOTE({})", quote_identifier(own))).collect();
-        let crc = format!("CRC32(CONCAT_WS(',', {}))", quoted.join(", "));
-        let sql = format!(
-            "SELECT CONCAT(COUNT(*), ' ', COALESCE(SUM({crc}), 0), '-', BIT_XOR({crc})) FROM {}",
-            quote_identifier(&table)
-        );
-        let doing = format!("reading table {table}");
-        let found = client.cell(&sql).map_err(failed_at(&doing))?.unwrap_or_default();
-        let (rows, checksum) = found.split_once(' ').unwrap_or_default();
-        let (rows, checksum) = (rows.parse().unwrap_or(0), checksum.to_owned());
-        all.push(Fingerprint { table, rows, checksum });
-    }
-    Ok(all)
 }
 
 /// Runs statements for each table.

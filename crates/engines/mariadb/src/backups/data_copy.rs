@@ -1,0 +1,115 @@
+//! Copies of the data directory of a private server by `mariadb-backup`
+//! (<https://mariadb.com/kb/en/mariadb-backup-overview/>), restored as a server beside it.
+
+use super::contents::{connect, examine};
+use crate::admin::DATABASE;
+use crate::backup_tools::{COPIES, COPY_PACKAGE, STREAM, compressor};
+use crate::client::Config;
+use crate::server::{PrivateServer, ServerOptions};
+use engine::EngineError;
+use engine::backups::{Backup, BackupRequest, Restored};
+use servers::files::clone_folder;
+use servers::private::{Server, Settings};
+use servers::tool::{self, Pipes};
+use std::fs::File;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+use work::Cancel;
+
+fn program(names: &[&str]) -> Result<Command, EngineError> {
+    let mut command = Command::new(helpers::program::find(names, None, COPY_PACKAGE)?);
+    command.current_dir("/");
+    Ok(command)
+}
+
+/// Copies the data directory while the server works: to a folder, or compressed to a file. Returns
+/// the CPU seconds of the programs.
+pub fn take(
+    config: &Config,
+    request: &BackupRequest,
+    path: &Path,
+    cancel: &Cancel,
+) -> Result<f64, EngineError> {
+    let mut copy = program(&COPIES)?;
+    copy.args(["--no-defaults", "--backup"]).arg(format!("--user={}", config.user));
+    copy.arg(format!("--parallel={}", request.workers));
+    let environment = config.client_environment();
+    let socket = environment.iter().find(|(name, _)| name == "MYSQL_UNIX_PORT");
+    copy.args(socket.and_then(|(_, own)| Some(format!("--socket={}", own.as_ref()?))));
+    let Some(compress) = compressor(request.compression) else {
+        tool::make_folder(path)?;
+        copy.arg("--target-dir").arg(path);
+        return tool::run(copy, &environment, Pipes::default(), cancel);
+    };
+    // For its files while it works.
+    let work = path.with_extension("work");
+    tool::make_folder(&work)?;
+    copy.arg("--stream=xbstream").arg("--target-dir").arg(&work);
+    let pipes = Pipes { input: None, output: Some(tool::make_file(path)?.into()) };
+    let cpu_s = tool::run_piped([copy, compress], &environment, pipes, cancel)?;
+    std::fs::remove_dir_all(&work).map_err(EngineError::at(&work))?;
+    let written = File::open(path).and_then(|file| file.sync_all());
+    written.map_err(EngineError::at(path)).map(|()| cpu_s)
+}
+
+/// The server that was backed up, as its restore needs it.
+pub struct Source {
+    /// Options of a server like it, in the folder for the restore.
+    options: ServerOptions,
+    settings: Settings,
+}
+
+impl Source {
+    /// Describes a server that is restored in this folder.
+    pub fn of_server(server: &PrivateServer, folder: &Path) -> Self {
+        Self {
+            options: server.options_in(&folder.join("restored")),
+            settings: server.in_force.clone().unwrap_or_default(),
+        }
+    }
+}
+
+/// Restores a copy: its changes of the time of the backup are applied (`--prepare`), and a server
+/// starts on it, which is removed then.
+pub fn restore(
+    source: Source,
+    request: &BackupRequest,
+    backup: &Backup,
+    cancel: &Cancel,
+) -> Result<Restored, EngineError> {
+    let Source { options, settings } = source;
+    let directory = options.directory.clone();
+    options.account.make_folder(&directory)?;
+    let start = Instant::now();
+    let unpacked = directory.join("unpacked");
+    let copied = if let Some(expand) = compressor(request.compression) {
+        unpack(expand, &backup.path, &unpacked, cancel)?;
+        &unpacked
+    } else {
+        &backup.path
+    };
+    let mut prepare = program(&COPIES)?;
+    prepare.args(["--no-defaults", "--prepare", "--target-dir"]).arg(copied);
+    tool::run(prepare, &[], Pipes::default(), cancel)?;
+    let mut server =
+        Server::with_data(options, |options, data| clone_folder(copied, data, &options.account))?;
+    let placed_s = start.elapsed().as_secs_f64();
+    server.start_with(settings, cancel)?;
+    let config = server.config().with_database(DATABASE).with_stop(cancel.stop());
+    let restored = examine(&mut connect(&config, cancel)?, start, placed_s)?;
+    server.remove()?;
+    std::fs::remove_dir_all(&directory).map_err(EngineError::at(&directory))?;
+    Ok(restored)
+}
+
+/// Writes the files of a compressed stream to a new folder.
+fn unpack(mut expand: Command, from: &Path, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
+    tool::make_folder(to)?;
+    expand.arg("-d");
+    let mut files = program(&[STREAM])?;
+    files.args(["--extract", "--directory"]).arg(to);
+    let input = File::open(from).map_err(EngineError::at(from))?;
+    let pipes = Pipes { input: Some(input.into()), output: None };
+    tool::run_piped([expand, files], &[], pipes, cancel).map(drop)
+}
