@@ -70,7 +70,10 @@ const UNTIL_DIVIDED: &[(&str, &[&str])] = &[
         ],
     ),
     ("probe", &["data", "probe"]),
-    ("duckdb", &["compression", "instance", "the root", "load", "session", "settings", "setup"]),
+    (
+        "duckdb",
+        &["backups", "compression", "instance", "the root", "load", "session", "settings", "setup"],
+    ),
     ("sqlite", &["connection", "instance", "the root", "pragma", "session", "setup"]),
     (
         "sqlserver",

@@ -35,7 +35,7 @@ use work::{Cancel, DataType, Fill, Filter, Operation, Table, TableFormat, Work};
 
 /// The database of one trial.
 pub struct DuckDbInstance {
-    target: Arc<Target>,
+    pub target: Arc<Target>,
     /// The load's operations, once its tables exist.
     operations: OnceLock<Arc<[Compiled]>>,
     /// The time after which a statement of the load is cancelled.
@@ -323,6 +323,10 @@ impl Instance for DuckDbInstance {
     }
 
     fn tables(&self) -> Option<&dyn Tables> {
+        Some(self)
+    }
+
+    fn background_work(&self) -> Option<&dyn engine::BackgroundWork> {
         Some(self)
     }
 

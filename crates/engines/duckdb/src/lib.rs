@@ -3,24 +3,26 @@
 //! - `find`: which library; `library`: its C interface, and all that is unsafe
 //! - `settings`: `target.settings`, given and read back; `compression`: how columns are compressed,
 //!   likewise
-//! - `instance`: the database file of a trial; `bulk`: rows into it by DuckDB's appender
+//! - `host`, `instance`: the database file of a trial; `bulk`: rows into it by DuckDB's appender
 //! - `session`: a connection of the load; `interrupt`: how its statements are stopped
 //! - `dialect`: how tables and operations are written; `explain`: their plans, and profiles by
 //!   operator
 //! - `setup`: tables of one's own, made once
-//! - `export`: rows of a user's table as a Parquet file
+//! - `export`: rows of a user's table as a Parquet file; `backups`: all tables beside a load
 //! - `stored`: how tables lie column by column, as tables and as Parquet files
 //! - `waits`: what sessions wait for; `threads`: what DuckDB's own threads have used
 //!
 //! There is one database in one file. Each load thread has a connection to it; DuckDB's worker
 //! threads serve them all.
 
+mod backups;
 mod bulk;
 mod compression;
 mod dialect;
 mod explain;
 mod export;
 mod find;
+mod host;
 mod instance;
 mod interrupt;
 mod library;
@@ -35,15 +37,15 @@ mod waits;
 pub use dialect::DuckDbDialect;
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use engine::{
-    Ability, CacheState, Engine, EngineError, Folders, Host, Instance, Need, Preflight, RetryCause,
-    Space, WaitType,
+    Ability, CacheState, Engine, EngineError, Folders, Host, Need, Preflight, RetryCause, Space,
+    WaitType,
 };
 use engine::{ColumnMethods, DatabaseFiles, Prerequisites};
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid, Kind, Value, settings};
-use instance::DuckDbInstance;
+use host::DuckDbHost;
 use library::DuckDbError;
 use observations::EngineVersion;
-use work::{Cancel, Stop, Table};
+use work::{Stop, Table};
 
 settings! {
     const SETTINGS = [SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES];
@@ -148,6 +150,10 @@ impl Engine for DuckDb {
         invalid
     }
 
+    fn background(&self) -> Option<&'static engine::Background> {
+        Some(&backups::BACKGROUND)
+    }
+
     fn wait_types(&self) -> &'static [WaitType] {
         waits::WAIT_TYPES
     }
@@ -193,20 +199,6 @@ impl Prerequisites for DuckDb {
 impl ColumnMethods for DuckDb {
     fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
         engine::compression::validate_columns(configuration, tables, |_| None)
-    }
-}
-
-/// Nothing is shared between trials but the folders.
-struct DuckDbHost(Folders);
-
-impl Host for DuckDbHost {
-    fn prepare(
-        &mut self,
-        configuration: &Configuration,
-        _: u32,
-        cancel: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError> {
-        Ok(Box::new(DuckDbInstance::create(configuration, &self.0, cancel)?))
     }
 }
 

@@ -1,0 +1,116 @@
+//! Backups beside a load: `EXPORT DATABASE` as Parquet files, imported into another database.
+
+use super::dialect::{DuckDbDialect, literal};
+use super::failed;
+use super::instance::DuckDbInstance;
+use super::library::Connection;
+use engine::backups::{
+    Background, BackgroundWork, Backup, BackupRequest, BackupTool, Fingerprint, Restored,
+    StatementAction,
+};
+use engine::{Dialect as _, EngineError, Instance as _};
+use observe::CpuUse;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
+use std::time::Instant;
+use work::Cancel;
+
+/// Actions beside a load.
+pub const BACKGROUND: Background = Background {
+    tools: &[BackupTool {
+        name: "export",
+        compressions: &["gzip", "zstd"],
+        has_workers: false,
+        has_rate_limit: false,
+        missing: |_| None,
+    }],
+    actions: &[],
+    loads_beside: false,
+};
+
+impl BackgroundWork for DuckDbInstance {
+    fn take(&self, request: &BackupRequest, _: &Cancel) -> Result<Backup, EngineError> {
+        let (path, used) = (request.folder.join("backup"), CpuUse::of_this_thread());
+        let data_bytes = self.space_bytes().unwrap_or(0);
+        // A backup has all the data.
+        let made = DirBuilder::new().mode(0o700).create(&path);
+        made.map_err(EngineError::at(&path))?;
+        let compression =
+            if request.compression == "none" { "uncompressed" } else { request.compression };
+        let to = literal(&path.to_string_lossy());
+        let sql = format!("EXPORT DATABASE {to} (FORMAT parquet, COMPRESSION {compression})");
+        self.target.connect()?.run(&sql).map_err(failed("exporting the database"))?;
+        Ok(Backup { path, data_bytes, cpu_s: used.seconds(), restarts: 0 })
+    }
+
+    fn restore(
+        &self,
+        _: &BackupRequest,
+        backup: &Backup,
+        folder: &Path,
+        _: &Cancel,
+    ) -> Result<Restored, EngineError> {
+        let (start, path) = (Instant::now(), folder.join("restored"));
+        let made = DirBuilder::new().mode(0o700).create(&path);
+        made.map_err(EngineError::at(&path))?;
+        let database = self.target.open_at(&path.join("data.duckdb"))?;
+        let connection = self.target.connect_to(&database)?;
+        let from = literal(&backup.path.to_string_lossy());
+        let import = format!("IMPORT DATABASE {from}");
+        connection.run(&import).map_err(failed("importing the database"))?;
+        connection.run("CHECKPOINT").map_err(failed("checkpoint after the import"))?;
+        let placed_s = start.elapsed().as_secs_f64();
+        tables(&connection)?;
+        let first_query_s = start.elapsed().as_secs_f64();
+        let found = fingerprints(&connection)?;
+        drop((connection, database));
+        std::fs::remove_dir_all(&path).map_err(EngineError::at(&path))?;
+        Ok(Restored {
+            placed_s,
+            first_query_s,
+            // Keys and constraints are checked as rows are imported.
+            consistent_s: first_query_s,
+            caught_up_s: None,
+            complaints: Vec::new(),
+            tables: found,
+        })
+    }
+
+    fn fingerprints(&self) -> Result<Vec<Fingerprint>, EngineError> {
+        fingerprints(&self.target.connect()?)
+    }
+
+    fn perform(&self, _: &StatementAction, _: u32, _: &Cancel) -> Result<f64, EngineError> {
+        Err(EngineError::Unsupported { engine: "duckdb", what: "this action" })
+    }
+
+    fn undo(&self, _: &StatementAction) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+/// Names of the tables of a database.
+fn tables(connection: &Connection) -> Result<Vec<String>, EngineError> {
+    let sql = "SELECT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY table_name";
+    let found = connection.prepare(sql).and_then(|mut own| own.execute());
+    let mut found = found.map_err(failed("reading the tables"))?;
+    Ok((0..found.rows()).filter_map(|row| found.cell(0, row)).collect())
+}
+
+/// Rows of each table, and the sum of their hashes.
+fn fingerprints(connection: &Connection) -> Result<Vec<Fingerprint>, EngineError> {
+    let mut all = Vec::new();
+    for table in tables(connection)? {
+        let sql = format!(
+            "SELECT count(*), coalesce(sum(hash(own)::HUGEINT), 0)::VARCHAR FROM {} AS own",
+            DuckDbDialect.quote(&table)
+        );
+        let found = connection.prepare(&sql).and_then(|mut own| own.execute());
+        let mut found = found.map_err(failed(format!("reading table {table}")))?;
+        let rows = found.cell(0, 0).and_then(|own| own.parse().ok()).unwrap_or(0);
+        let checksum = found.cell(1, 0).unwrap_or_default();
+        all.push(Fingerprint { table, rows, checksum });
+    }
+    Ok(all)
+}
