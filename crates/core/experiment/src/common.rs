@@ -29,6 +29,9 @@ settings! {
     pub NETWORK_JITTER: Option<f64> = "network.jitter", Kind::Duration;
     /// Bytes a second of each connection and direction.
     pub NETWORK_RATE: Option<f64> = "network.rate", Kind::Bandwidth;
+    /// Bytes a second in each direction of a link that all connections share: a veth pair between
+    /// two network namespaces with tbf. Needs root, ip and tc, and a private server.
+    pub NETWORK_BANDWIDTH: Option<f64> = "network.bandwidth", Kind::Bandwidth;
     /// Each connection is reset after this time. Only loads that connect again survive it.
     pub NETWORK_RESET_PEER: Option<f64> = "network.reset_peer", Kind::PositiveDuration;
     /// The end of a connection is passed on after this time.

@@ -24,13 +24,12 @@ use servers::files::{allocated_bytes, evict, walk};
 use servers::host::{Target, Trial};
 use servers::instance::{Common, Schema, ServerInstance};
 use servers::load::{Checkpoint, Ending, LoadConnections};
-use servers::network;
+use servers::network::{self, Relays};
 use servers::private::Settings;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use transport::relay::Relay;
 use work::{Cancel, Operation, Table, Work};
 
 /// `ER_SPECIFIC_ACCESS_DENIED_ERROR`: tables of the server are shown to those who have PROCESS.
@@ -44,7 +43,7 @@ pub struct MariaSchema {
     /// How the load connects.
     load: LoadConfig,
     /// The relay over which it does so, if any.
-    _relay: Option<Relay>,
+    _relay: Option<Relays>,
     /// The database that the URL names, and whether the load works there: without tables that a
     /// trial makes, on those of the user.
     own_database: Option<String>,
@@ -156,10 +155,10 @@ fn relayed(
     config: Config,
     common: &Common<MariaSchema>,
     configuration: &Configuration,
-) -> Result<(Config, Option<Relay>), EngineError> {
+) -> Result<(Config, Option<Relays>), EngineError> {
     let Some(toxics) = network::toxics(configuration) else { return Ok((config, None)) };
     if let Some(pair) = &common.pair {
-        let (relay, folder) = network::to_private(pair, toxics)?;
+        let (relay, folder) = network::to_private(pair, toxics, configuration)?;
         return Ok((config.with_socket(&folder.join(SOCKET)), Some(relay)));
     }
     let Some(server) = config.address() else {
@@ -167,7 +166,7 @@ fn relayed(
                        so that a relay can be between the load and the server";
         return Err(EngineError::failed("starting the relay of [network]", message));
     };
-    let (relay, port) = network::to_address(server, toxics)?;
+    let (relay, port) = network::to_address(server, toxics, configuration)?;
     Ok((config.relayed_by(port), Some(relay)))
 }
 

@@ -36,7 +36,10 @@ impl Prerequisites for MariaDb {
         let compression = Compression::from_configuration(configuration);
         found.map_or_else(
             |error| Some(format!("{} is not installed: {error}", self.name())),
-            |own| compression.and_then(|wanted| wanted.missing(&own)),
+            |own| {
+                let missing = compression.and_then(|wanted| wanted.missing(&own));
+                missing.or_else(|| servers::network::missing(configuration))
+            },
         )
     }
 

@@ -23,14 +23,13 @@ use servers::data_sets::KeptTables;
 use servers::host::{Target, Trial};
 use servers::instance::{Common, Schema, ServerInstance};
 use servers::load::{Checkpoint, Ending, LoadConnections};
-use servers::network;
+use servers::network::{self, Relays};
 use servers::private::Settings;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use transport::relay::Relay;
 use work::{Cancel, Operation, Table, Work};
 
 /// The schema of one trial on a server.
@@ -41,7 +40,7 @@ pub struct PostgresSchema {
     /// How the load connects, and the options among it that are the trial's.
     load: Config,
     /// The relay over which it does so, if any.
-    _relay: Option<Relay>,
+    _relay: Option<Relays>,
     load_options: String,
     backends: Backends,
     /// Settings of the load's sessions that its work asks for.
@@ -155,10 +154,10 @@ fn relayed(
     load: Config,
     common: &Common<PostgresSchema>,
     configuration: &Configuration,
-) -> Result<(Config, Option<Relay>), EngineError> {
+) -> Result<(Config, Option<Relays>), EngineError> {
     let Some(toxics) = network::toxics(configuration) else { return Ok((load, None)) };
     if let Some(pair) = &common.pair {
-        let (relay, folder) = network::to_private(pair, toxics)?;
+        let (relay, folder) = network::to_private(pair, toxics, configuration)?;
         return Ok((load.with_socket_folder(&folder), Some(relay)));
     }
     let server = load.first_address().map_err(failed_at("looking up the host of target.url"))?;
@@ -167,7 +166,7 @@ fn relayed(
                        between the load and the server";
         return Err(EngineError::failed("starting the relay of [network]", message));
     };
-    let (relay, port) = network::to_address(server, toxics)?;
+    let (relay, port) = network::to_address(server, toxics, configuration)?;
     Ok((load.relayed_by(port), Some(relay)))
 }
 

@@ -30,7 +30,8 @@ impl Prerequisites for Postgres {
     fn missing(&self, configuration: &Configuration) -> Option<String> {
         let private = configuration.get(settings::URL).is_none();
         let missing = private.then(|| settings::installation(configuration).err()).flatten();
-        missing.map(|error| format!("{} is not installed: {error}", self.name()))
+        let missing = missing.map(|error| format!("{} is not installed: {error}", self.name()));
+        missing.or_else(|| servers::network::missing(configuration))
     }
 
     fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {

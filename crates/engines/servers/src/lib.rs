@@ -4,7 +4,7 @@
 //!   private one or yours; [`instance`]: the schema of a trial on it; [`load`]: the connections of
 //!   its load
 //! - [`pair`]: a server that a study disturbs, and its replica
-//! - [`network`]: the relay between a load and its server
+//! - [`network`]: the relay between a load and its server; `link`: one with a bandwidth of its own
 //! - `account`: the user that a private server runs as, never root; `process`: starting, finding
 //!   and ending it; [`command`]: programs that prepare it; [`printed_version`]: their versions
 //! - `files`: its directory, and the folder of its sockets; `template`: the copy that it is cloned
@@ -24,6 +24,7 @@ pub mod data_sets;
 pub mod files;
 pub mod host;
 pub mod instance;
+mod link;
 pub mod load;
 pub mod network;
 pub mod pair;

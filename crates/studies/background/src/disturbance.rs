@@ -7,9 +7,9 @@ use crate::outcome::Outcome;
 use crate::phases::{Phase, Windows, phase};
 use crate::settings::{ActionKind, COMMAND, Job, SECTION};
 use crate::verdict::Verdict;
-use crate::{command, copy};
+use crate::{bulk_load, command, copy};
 use engine::backups::{Background, BackgroundWork, BackupRequest};
-use engine::{EngineError, Instance};
+use engine::{EngineError, Instance, Nodes};
 use experiment::{Configuration, Invalid, OwnSection};
 use observations::{FactFamily, Observations, Response, Warning, WarningKind};
 use probe::load::DURATION;
@@ -41,8 +41,8 @@ impl Disturbance for BackgroundDisturbance {
             (Some(job), _) => job.objections(configuration, owners),
             (None, Some(name)) => vec![Invalid::new(
                 format!("background.{name}"),
-                "needs background.action: none, backup, analyze, vacuum, index-build, copy or \
-                 command",
+                "needs background.action: none, backup, analyze, vacuum, index-build, bulk-load, \
+                 copy or command",
             )],
             (None, None) => Vec::new(),
         }
@@ -149,7 +149,16 @@ impl BackgroundAction<'_> {
                 let backup = self.work()?.take(&self.request(job.rate_limit)?, cancel)?;
                 Outcome { cpu_s: Some(backup.cpu_s), backup: Some(backup), bytes: None }
             }
+            ActionKind::Copy if job.over_link => {
+                let route = self.instance.nodes().and_then(Nodes::route_beside);
+                let route = route.ok_or(EngineError::Unsupported {
+                    engine: "this target",
+                    what: "copies over its link",
+                })?;
+                copy::send(&self.folder.path, &route, job.rate_limit, cancel)?
+            }
             ActionKind::Copy => copy::run(&self.folder.path, job.rate_limit, cancel)?,
+            ActionKind::BulkLoad => bulk_load::run(self.context, job.bytes, job.rate_limit)?,
             ActionKind::Command => {
                 let line = job.command.as_deref().unwrap_or_default();
                 command::run(line, &self.folder.path, self.context)?
