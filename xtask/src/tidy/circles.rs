@@ -72,7 +72,17 @@ const UNTIL_DIVIDED: &[(&str, &[&str])] = &[
     ("probe", &["data", "probe"]),
     (
         "duckdb",
-        &["backups", "compression", "instance", "the root", "load", "session", "settings", "setup"],
+        &[
+            "backups",
+            "compression",
+            "host",
+            "instance",
+            "the root",
+            "load",
+            "session",
+            "settings",
+            "setup",
+        ],
     ),
     ("sqlite", &["connection", "instance", "the root", "pragma", "session", "setup"]),
     (
