@@ -14,7 +14,9 @@ use experiment::{
 };
 use observations::{FactFamily, Observations, QueryPlan, Response, ScriptStatement};
 use probe::data::{ANALYZE, DEGREE, create, no_parallelism, recorded};
-use probe::load::{LoadPlan, THREADS, WARMUP, drive_counting, no_time_limit, no_warmup_of_cold};
+use probe::load::{
+    LoadPlan, QUERY_LIMIT, THREADS, WARMUP, drive_counting, no_time_limit, no_warmup_of_cold,
+};
 use probe::{Probe, ProbeError, Target, TrialContext};
 use statistics::geometric_mean;
 use std::sync::Arc;
@@ -55,7 +57,7 @@ const SUPPLIERS: f64 = 10_000.0;
 const PARTS_PER_SUPPLIER: u64 = 20;
 
 settings! {
-    const SETTINGS = [DEGREE, ANALYZE, THREADS, WARMUP];
+    const SETTINGS = [DEGREE, ANALYZE, THREADS, WARMUP, QUERY_LIMIT];
     /// Scale factor of the tables: 1 is 6 million rows of LINEITEM, 0.01 is 60,000.
     pub SCALE: f64 =
         "workload.scale", Kind::Number { min: 0.001, max: 100_000.0 }, "0.01" => DataIdentity;
@@ -68,10 +70,6 @@ settings! {
     /// many. One stream has RF1 before its queries and RF2 behind them; beside several streams, a
     /// connection of its own runs one pair for each of them.
     pub REFRESH: bool = "workload.refresh", Kind::Bool, "false" => Operation;
-    /// Longest time of a query. One that takes longer is cancelled, and counts with the time that
-    /// it took until then: means are lower bounds.
-    pub QUERY_LIMIT: Option<f64> =
-        "workload.query_limit", Kind::PositiveDuration => Measurement;
     /// Streams that run their queries at the same time, each on its own connection. 1 is the power
     /// test: the queries in the order of the specification. Each further stream has a random order
     /// of its own.

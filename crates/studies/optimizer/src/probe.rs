@@ -4,14 +4,14 @@
 use crate::facts::CANCELLED;
 use crate::prepare::prepare;
 use crate::settings::{
-    ALTERNATIVE, FILES, QUERY_LIMIT, RUNS, RUNS_DEFAULT, SELECTIVITY, SETTINGS, dials, gathers,
-    objections, queries,
+    ALTERNATIVE, FILES, RUNS, RUNS_DEFAULT, SELECTIVITY, SETTINGS, dials, gathers, objections,
+    queries,
 };
 use engine::{EngineError, Footprint};
 use experiment::{Configuration, Declaration, Invalid};
 use observations::{Observations, Response, ScriptStatement, redacted};
 use probe::data::{self, DEGREE};
-use probe::load::{LoadPlan, Started, Step, Workload, drive};
+use probe::load::{LoadPlan, QUERY_LIMIT, Started, Step, Workload, drive};
 use probe::{Probe, ProbeError, Target, TrialContext};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

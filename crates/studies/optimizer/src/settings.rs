@@ -8,7 +8,7 @@ use experiment::common::PROBE;
 use experiment::{Configuration, Invalid, Kind, choice, settings};
 use probe::Target;
 use probe::data::{DEGREE, no_parallelism};
-use probe::load::{WARMUP, no_time_limit, no_warmup_of_cold};
+use probe::load::{QUERY_LIMIT, WARMUP, no_time_limit, no_warmup_of_cold};
 
 choice! {
     /// The tables of the queries.
@@ -21,7 +21,7 @@ choice! {
 }
 
 settings! {
-    pub const SETTINGS = [DEGREE, WARMUP];
+    pub const SETTINGS = [DEGREE, WARMUP, QUERY_LIMIT];
     /// Query template: `COLUMN :varies` becomes `COLUMN <= VALUE`, whose value selects
     /// workload.selectivity of the rows.
     pub QUERY: String = "workload.query", Kind::Text,
@@ -37,10 +37,6 @@ settings! {
     /// Executions of each query in a trial (default 5).
     pub RUNS: Option<u64> =
         "workload.runs", Kind::Count { min: 1, max: 1_000_000 } => Measurement;
-    /// Longest time of a query. One that takes longer is cancelled, and counts with the time that
-    /// it took until then: its time is a lower bound.
-    pub QUERY_LIMIT: Option<f64> =
-        "workload.query_limit", Kind::PositiveDuration => Measurement;
     /// Compare the optimizer's rows with the rows counted, for each operator: each query runs once
     /// more before the measurement, under the engine's EXPLAIN ANALYZE.
     pub ESTIMATES: bool = "workload.estimates", Kind::Bool, "false";

@@ -26,8 +26,8 @@ use outcome::ClientReport;
 pub use outcome::{SKIPPED, add_intervals};
 use plan::OwnPart;
 pub use plan::{
-    CONNECTIONS, DURATION, GENERATORS, LATENCY_LIMIT, LoadPlan, RATE, Started, Step, THREADS,
-    WARMUP, Workload, no_time_limit, no_warmup_of_cold,
+    CONNECTIONS, DURATION, GENERATORS, LATENCY_LIMIT, LoadPlan, QUERY_LIMIT, RATE, Started, Step,
+    THREADS, WARMUP, Workload, no_time_limit, no_warmup_of_cold,
 };
 use threads::{conducted, subject};
 

@@ -33,6 +33,10 @@ settings! {
     /// open loop latency counts from the intended start; a transaction that starts later than this
     /// is skipped and counted too.
     pub LATENCY_LIMIT: Option<f64> = "workload.latency_limit", Kind::PositiveDuration;
+    /// Longest time of a query. One that takes longer is cancelled, and counts with the time that
+    /// it took until then: its time is a lower bound.
+    pub QUERY_LIMIT: Option<f64> =
+        "workload.query_limit", Kind::PositiveDuration => Measurement;
     /// Length of the measurement.
     pub DURATION: Option<f64> =
         "workload.duration", Kind::PositiveDuration => Measurement, Given "\"10 s\"";
