@@ -4,14 +4,14 @@
 use crate::Results;
 use plans::{Plan, PlanError};
 
-/// An engine's query optimizer. In texts, `{table}`, `{column}`, `{index}` and `{sample}` stand for
-/// the names and figures that [`filled`] puts there.
+/// An engine's query optimizer. In texts, `{table}`, `{column}`, `{index}`, `{sample}` and
+/// `{skipped}` stand for the names and figures that [`filled`] puts there.
 pub struct Optimizer {
-    /// The words before a statement that explain it with estimates, in one row.
-    pub explain: &'static str,
-    /// The words before a statement that run it and count the rows of each operator; `None`: the
-    /// engine does not count them.
-    pub analyze: Option<&'static str>,
+    /// The way to explain a statement with estimates.
+    pub explain: Explaining,
+    /// Ways to run a statement and count the rows of each operator, of which the first that the
+    /// server accepts is used; empty: the engine does not count them.
+    pub analyze: &'static [Explaining],
     /// Reads the plan of an answer to either.
     pub read: fn(&Results) -> Result<Plan, PlanError>,
     /// The ways to read a table that a session or a statement can be made to use.
@@ -22,11 +22,29 @@ pub struct Optimizer {
     pub read_only: &'static [&'static str],
     /// A query for the name of an index that begins with a column; one row or none.
     pub index: &'static str,
+    /// The words behind ORDER BY that skip `{skipped}` rows and return the next one.
+    pub row_at: &'static str,
     /// How statistics are gathered.
     pub statistics: Statistics,
     /// The documented cost formulas, where they say when a plan changes.
     pub formulas: Option<&'static dyn CostFormulas>,
 }
+
+/// A way to have a session explain statements; the last result has the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Explaining {
+    /// Statements before the one to explain.
+    pub before: &'static [&'static str],
+    /// The words that the explained statement then begins with.
+    pub words: &'static str,
+    /// Statements behind it.
+    pub after: &'static [&'static str],
+    /// True if the statement runs, because the engine chooses a part of its plan only then.
+    pub runs: bool,
+}
+
+/// The words of most engines that return one row of a sorted query.
+pub const LIMIT_OFFSET: &str = "LIMIT 1 OFFSET {skipped}";
 
 /// A way to read a table that can be forced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,9 +57,13 @@ pub struct Alternative {
     pub session: &'static [&'static str],
     /// The hint behind the name of the table; empty where a session is enough.
     pub hint: &'static str,
-    /// The engine's name of the operator that a plan then has, or the beginning of its name and
-    /// detail.
-    pub operator: &'static str,
+    /// The words at the end of the statement; empty where it needs none.
+    pub end: &'static str,
+    /// Beginnings of the engine's names of the operator that then reads the table; empty where any
+    /// may.
+    pub operators: &'static [&'static str],
+    /// Beginnings of the names of operators that the plan then does not have.
+    pub avoided: &'static [&'static str],
 }
 
 /// How an engine gathers statistics.
@@ -79,6 +101,46 @@ pub fn filled(text: &str, names: &[(&str, &str)]) -> String {
     names
         .iter()
         .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
+}
+
+impl Explaining {
+    /// Words before the statement, and nothing else.
+    pub const fn words(words: &'static str) -> Self {
+        Self { before: &[], words, after: &[], runs: false }
+    }
+}
+
+impl Alternative {
+    /// An alternative that a session or a hint forces and an operator shows.
+    pub const NONE: Self = Self {
+        name: "",
+        is_scan: false,
+        session: &[],
+        hint: "",
+        end: "",
+        operators: &[],
+        avoided: &[],
+    };
+
+    /// Returns whether an operator that reads the table is one of the alternative.
+    pub fn has(&self, operator: &str) -> bool {
+        self.operators.is_empty() || self.operators.iter().any(|own| operator.starts_with(own))
+    }
+
+    /// Returns whether a plan lacks the operators that it avoids, by their names.
+    pub fn is_avoided<'n>(&self, mut names: impl Iterator<Item = &'n str>) -> bool {
+        !names.any(|name| self.avoided.iter().any(|own| name.starts_with(own)))
+    }
+
+    /// Returns whether a session is enough, so that it is one of any query.
+    pub fn is_of_session(&self) -> bool {
+        self.hint.is_empty() && self.end.is_empty()
+    }
+
+    /// Returns whether it needs an index.
+    pub fn needs_index(&self) -> bool {
+        !self.is_scan && !self.operators.is_empty()
+    }
 }
 
 impl Optimizer {

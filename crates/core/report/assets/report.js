@@ -354,7 +354,24 @@
     }));
   };
 
-  const DRAW = { contour: drawContour, halfNormal: drawHalfNormal, model: drawModel, response: drawResponse, profile: drawProfile, waterfall: drawWaterfall, latency: drawLatency, series: drawSeries, bars: drawBars };
+  // A map of cells [x, y, value, text, title]: a value is the number of a colour, or on a scale.
+  const drawCells = (root, spec) => {
+    const width = Math.min(760, root.clientWidth || 640);
+    const cells = spec.cells.map(([x, y, value, text, title]) => ({ x, y, value, text, title }));
+    const axis = (side) => ({ type: "band", domain: d3.range(side.ticks.length), label: side.label, labelArrow: "none", padding: 0.03 });
+    const every = (side, most) => Math.ceil(side.ticks.length / most);
+    const x = { ...axis(spec.x), labelAnchor: "center", tickFormat: (i) => (i % every(spec.x, width / 70) ? "" : spec.x.ticks[i]) };
+    const y = { ...axis(spec.y), reverse: true, labelAnchor: "top", tickFormat: (i) => spec.y.ticks[i] };
+    const fill = spec.is_scale ? { fill: "value" } : { fill: (cell) => color(cell.value), fillOpacity: 0.45 };
+    root.append(Plot.plot({
+      ...COMMON, width, marginLeft: 72, height: Math.min(480, 70 + 26 * spec.y.ticks.length), x, y,
+      color: { type: "linear", scheme: "oranges", domain: [1, Math.max(2, d3.max(cells, (cell) => cell.value))] },
+      marks: [Plot.cell(cells, { x: "x", y: "y", ...fill }), Plot.text(cells, { x: "x", y: "y", text: "text", fill: spec.is_scale ? "black" : "currentColor" }),
+        tip(cells, { x: "x", y: "y", title: "title" })],
+    }));
+  };
+
+  const DRAW = { cells: drawCells, contour: drawContour, halfNormal: drawHalfNormal, model: drawModel, response: drawResponse, profile: drawProfile, waterfall: drawWaterfall, latency: drawLatency, series: drawSeries, bars: drawBars };
 
   const drawn = () => JSON.parse(document.getElementById("report").textContent).figures.map((spec, i) => {
     const root = document.getElementById(`figure-${i}`);

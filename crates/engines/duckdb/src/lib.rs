@@ -7,6 +7,7 @@
 //! - `session`: a connection of the load; `interrupt`: how its statements are stopped
 //! - `dialect`: how tables and operations are written; `explain`: their plans, and profiles by
 //!   operator
+//! - `optimizer`: its alternatives, and the plan of a run
 //! - `setup`: tables of one's own, made once
 //! - `export`: rows of a user's table as a Parquet file; `backups`: all tables beside a load
 //! - `stored`: how tables lie column by column, as tables and as Parquet files
@@ -27,6 +28,7 @@ mod instance;
 mod interrupt;
 mod library;
 mod load;
+mod optimizer;
 mod session;
 mod settings;
 mod setup;
@@ -37,8 +39,8 @@ mod waits;
 pub use dialect::DuckDbDialect;
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use engine::{
-    Ability, CacheState, Engine, EngineError, Folders, Host, Need, Preflight, RetryCause, Space,
-    WaitType,
+    Ability, CacheState, Engine, EngineError, Folders, Host, Instance, Need, Optimizer, Preflight,
+    RetryCause, Space, WaitType,
 };
 use engine::{ColumnMethods, DatabaseFiles, Prerequisites};
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid, Kind, Value, settings};
@@ -168,6 +170,10 @@ impl Engine for DuckDb {
 
     fn column_methods(&self) -> Option<&dyn ColumnMethods> {
         Some(self)
+    }
+
+    fn optimizer(&self) -> Option<&'static Optimizer> {
+        Some(&optimizer::OPTIMIZER)
     }
 }
 

@@ -34,6 +34,8 @@ pub struct DuckDbSession {
     /// `None` until measuring begins if the database is reopened for that. Above the target: the
     /// connection is closed before the files can be removed.
     open: Option<Open>,
+    /// Settings of a connection that is not open yet, for when it is.
+    settings: Vec<String>,
     target: Arc<Target>,
     operations: Arc<[Compiled]>,
     slot: Slot,
@@ -83,13 +85,17 @@ impl DuckDbSession {
         let connect = || Open::new(&target, operations.len(), limit.as_ref());
         let open = (!target.connects_late()).then(connect).transpose()?;
         let slot = target.slots.take();
-        Ok(Self { open, target, operations, slot, limit })
+        Ok(Self { open, settings: Vec::new(), target, operations, slot, limit })
     }
 
     fn open(&mut self) -> Result<&mut Open, EngineError> {
         if self.open.is_none() {
             let operations = self.operations.len();
-            self.open = Some(Open::new(&self.target, operations, self.limit.as_ref())?);
+            let open = Open::new(&self.target, operations, self.limit.as_ref())?;
+            for sql in &self.settings {
+                open.connection.run(sql).map_err(failed("statement"))?;
+            }
+            self.open = Some(open);
         }
         self.open.as_mut().ok_or_else(|| EngineError::failed("connecting", "no connection is open"))
     }
@@ -155,6 +161,14 @@ impl DuckDbSession {
         parameters: &[Parameter],
         wanted: bool,
     ) -> Result<Done, EngineError> {
+        if let Statement::Text(text) = statement
+            && self.open.is_none()
+            && text.starts_with("SET ")
+        {
+            // To open now would keep the database from being reopened.
+            self.settings.push(text.to_owned());
+            return Ok(Done::default());
+        }
         let operations = self.operations.clone();
         let open = self.open()?;
         let mut done = Done::default();

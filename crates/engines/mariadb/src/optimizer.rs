@@ -2,29 +2,42 @@
 //! (<https://mariadb.com/kb/en/index-hints-how-to-force-query-plans/>).
 
 use crate::plan_reader::JsonPlans;
-use engine::optimizer::{Alternative, Optimizer, Statistics};
+use engine::optimizer::{Alternative, Explaining, LIMIT_OFFSET, Optimizer, Statistics};
 use engine::{Plans as _, Results};
 use plans::{Plan, PlanError};
 
 /// The optimizer.
 pub static OPTIMIZER: Optimizer = Optimizer {
-    explain: "EXPLAIN FORMAT=JSON ",
-    analyze: Some("ANALYZE FORMAT=JSON "),
+    explain: Explaining::words("EXPLAIN FORMAT=JSON "),
+    analyze: &[
+        Explaining::words("ANALYZE FORMAT=JSON "),
+        // MySQL from 8.3 up.
+        Explaining {
+            before: &["SET SESSION explain_json_format_version = 2"],
+            words: "EXPLAIN ANALYZE FORMAT=JSON ",
+            after: &[],
+            runs: true,
+        },
+    ],
     read,
     alternatives: &[
         Alternative {
             name: "scan",
             is_scan: true,
-            session: &[],
             hint: " USE INDEX ()",
-            operator: "Table: ALL",
+            operators: &["Table: ALL", "Table scan"],
+            ..Alternative::NONE
         },
         Alternative {
             name: "index",
-            is_scan: false,
-            session: &[],
             hint: " FORCE INDEX ({index})",
-            operator: "Table: r",
+            operators: &["Table: r", "Index"],
+            ..Alternative::NONE
+        },
+        Alternative {
+            name: "no-semijoin",
+            session: &["SET SESSION optimizer_switch = 'semijoin=off,materialization=off'"],
+            ..Alternative::NONE
         },
     ],
     unforced: &["MariaDB and MySQL cannot be made to sort row addresses before they fetch rows \
@@ -33,6 +46,7 @@ pub static OPTIMIZER: Optimizer = Optimizer {
     index: "SELECT concat('`', index_name, '`') FROM information_schema.statistics WHERE \
             table_schema = database() AND table_name = '{table}' AND column_name = '{column}' AND \
             seq_in_index = 1 LIMIT 1",
+    row_at: LIMIT_OFFSET,
     statistics: Statistics {
         gather: &["ANALYZE TABLE {table}"],
         sample: &["ALTER TABLE {table} STATS_SAMPLE_PAGES = {sample}"],

@@ -3,14 +3,16 @@
 //! `selfuncs.c`, `pathnode.c`).
 
 use crate::plan_reader::ExplainPlans;
-use engine::optimizer::{Alternative, CostFormulas, Optimizer, Statistics};
+use engine::optimizer::{
+    Alternative, CostFormulas, Explaining, LIMIT_OFFSET, Optimizer, Statistics,
+};
 use engine::{Plans as _, Results};
 use plans::{Plan, PlanError};
 
 /// The planner.
 pub static OPTIMIZER: Optimizer = Optimizer {
-    explain: "EXPLAIN (FORMAT JSON) ",
-    analyze: Some("EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) "),
+    explain: Explaining::words("EXPLAIN (FORMAT JSON) "),
+    analyze: &[Explaining::words("EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ")],
     read,
     alternatives: &[
         Alternative {
@@ -21,37 +23,55 @@ pub static OPTIMIZER: Optimizer = Optimizer {
                 "SET enable_indexonlyscan = off",
                 "SET enable_bitmapscan = off",
             ],
-            hint: "",
-            operator: "Seq Scan",
+            operators: &["Seq Scan"],
+            ..Alternative::NONE
         },
         Alternative {
             name: "index",
-            is_scan: false,
             session: &["SET enable_seqscan = off", "SET enable_bitmapscan = off"],
-            hint: "",
-            operator: "Index",
+            operators: &["Index"],
+            ..Alternative::NONE
         },
         Alternative {
             name: "bitmap",
-            is_scan: false,
             session: &[
                 "SET enable_seqscan = off",
                 "SET enable_indexscan = off",
                 "SET enable_indexonlyscan = off",
             ],
-            hint: "",
-            operator: "Bitmap Heap Scan",
+            operators: &["Bitmap Heap Scan"],
+            ..Alternative::NONE
+        },
+        Alternative {
+            name: "no-nestloop",
+            session: &["SET enable_nestloop = off"],
+            avoided: &["Nested Loop"],
+            ..Alternative::NONE
+        },
+        Alternative {
+            name: "no-hashjoin",
+            session: &["SET enable_hashjoin = off"],
+            avoided: &["Hash Join"],
+            ..Alternative::NONE
+        },
+        Alternative {
+            name: "no-mergejoin",
+            session: &["SET enable_mergejoin = off"],
+            avoided: &["Merge Join"],
+            ..Alternative::NONE
         },
     ],
     unforced: &[
         "PostgreSQL's enable_* settings choose a kind of scan, not which of several indexes it \
          uses.",
+        "It can avoid a kind of join but not choose an order of joins; pg_hint_plan is not used.",
     ],
     read_only: &["SET default_transaction_read_only = on"],
     index: "SELECT quote_ident(i.relname) FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid \
             JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = x.indkey[0] WHERE \
             x.indrelid = '{table}'::regclass AND a.attname = '{column}' ORDER BY x.indnatts LIMIT \
             1",
+    row_at: LIMIT_OFFSET,
     statistics: Statistics {
         gather: &["ANALYZE {table}"],
         sample: &["SET default_statistics_target = {sample}"],

@@ -2,34 +2,34 @@
 
 use crate::plan_steps::{Step, plan_of_steps};
 use engine::Results;
-use engine::optimizer::{Alternative, Optimizer, Statistics};
+use engine::optimizer::{Alternative, Explaining, LIMIT_OFFSET, Optimizer, Statistics};
 use plans::{Plan, PlanError};
 
 /// The planner.
 pub static OPTIMIZER: Optimizer = Optimizer {
-    explain: "EXPLAIN QUERY PLAN ",
-    analyze: None,
+    explain: Explaining::words("EXPLAIN QUERY PLAN "),
+    analyze: &[],
     read,
     alternatives: &[
         Alternative {
             name: "scan",
             is_scan: true,
-            session: &[],
             hint: " NOT INDEXED",
-            operator: "SCAN",
+            operators: &["SCAN"],
+            ..Alternative::NONE
         },
         Alternative {
             name: "index",
-            is_scan: false,
-            session: &[],
             hint: " INDEXED BY {index}",
-            operator: "SEARCH",
+            operators: &["SEARCH"],
+            ..Alternative::NONE
         },
     ],
     unforced: &["SQLite's plans have no estimates, so that estimated rows are unknown."],
     read_only: &["PRAGMA query_only = ON"],
     index: "SELECT '\"' || l.name || '\"' FROM pragma_index_list('{table}') AS l JOIN \
             pragma_index_info(l.name) AS i WHERE i.seqno = 0 AND i.name = '{column}' LIMIT 1",
+    row_at: LIMIT_OFFSET,
     statistics: Statistics {
         gather: &["ANALYZE {table}"],
         sample: &["PRAGMA analysis_limit = {sample}"],

@@ -2,7 +2,7 @@
 //!
 //! - `settings`: what `[target]` can say; `dialect`: how its tables and operations are written
 //! - `wait_types`: names, classes, which are benign; `page`: pages and what they are for
-//! - `showplan`: plans; `statement_rules`: texts and indexes
+//! - `showplan`: plans; `optimizer`: its hints; `statement_rules`: texts and indexes
 //! - `by_url`: servers by URL; `rules`: what is advised about them
 //! - with the feature `driver`: `live`, how servers are reached and what they are asked, and
 //!   `target`, trials on them
@@ -17,6 +17,7 @@ mod limits;
 #[cfg(feature = "driver")]
 pub mod live;
 mod not_built;
+mod optimizer;
 mod page;
 mod rules;
 mod settings;
@@ -32,8 +33,8 @@ pub use page::{NotAPage, PageId, PageKind};
 pub use wait_types::{BENIGN_VERSION, BETWEEN_REQUESTS, WAIT_TYPES, class};
 
 use engine::{
-    Ability, Engine, EngineError, Folders, Host, Need, NoPlan, PlanRequest, Planned, Preflight,
-    Servers, WaitType,
+    Ability, Engine, EngineError, Folders, Host, Need, NoPlan, Optimizer, PlanRequest, Planned,
+    Preflight, Servers, WaitType,
 };
 use engine::{Plans, Prerequisites};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
@@ -107,6 +108,10 @@ impl Engine for SqlServer {
 
     fn plans(&self) -> Option<&dyn Plans> {
         Some(&showplan::ShowPlan)
+    }
+
+    fn optimizer(&self) -> Option<&'static Optimizer> {
+        Some(&optimizer::OPTIMIZER)
     }
 
     fn statement_rules(&self) -> Option<&'static Rules> {

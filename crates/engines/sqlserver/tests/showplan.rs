@@ -1,7 +1,7 @@
 //! Real plans of SQL Server, held against what Python's XML library finds in the same files. They
 //! are in a folder beside the project: see their licences there.
 
-use engine::Engine as _;
+use engine::{Engine as _, Results};
 use plans::{Access, Kind, Operator, Rule, Statement, index_uses, remarks};
 use serde_json::Value;
 use sqlserver::SqlServer;
@@ -238,4 +238,35 @@ fn what_there_is_to_look_at_is_said_with_its_figures_and_what_is_unknown_by_name
         uses,
         [("t (IX_a)".to_owned(), Access::Seek), ("t (PK_t)".to_owned(), Access::Lookup)]
     );
+}
+
+/// Published plans as a session that explains sends them: the operators that hints force are found
+/// by their names.
+#[test]
+fn a_session_that_explains_has_estimates_and_the_operators_of_hints() {
+    let files = plan_files();
+    if files.is_empty() {
+        println!("SKIPPED, cannot be here: the folder shared/plans beside the project");
+        return;
+    }
+    let optimizer = SqlServer.optimizer().unwrap();
+    let texts = files.iter().filter_map(|file| Some((file, std::fs::read_to_string(file).ok()?)));
+    let mut found = BTreeSet::new();
+    let mut estimated = 0;
+    for (file, text) in texts {
+        let results = Results { last: vec![Some(text)], ..Results::default() };
+        let Ok(plan) = (optimizer.read)(&results) else { continue };
+        for (_, operator) in plan.operators() {
+            estimated += usize::from(operator.rows.estimated.is_some());
+            let forced = optimizer.alternatives.iter().filter(|own| !own.operators.is_empty());
+            let own = forced.filter(|own| own.has(&operator.name));
+            for name in own.map(|own| own.name) {
+                let is_scan = operator.access == Some(Access::Scan);
+                assert_eq!(is_scan, name != "index", "{}: {}", file.display(), operator.name);
+                found.insert(name);
+            }
+        }
+    }
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), ["index", "index-scan", "scan"]);
+    assert!(estimated > 100, "{estimated}");
 }

@@ -7,10 +7,10 @@
 
 use crate::facts::{
     BY_FORMULAS, BY_PLANS, CANCELLED, CHANGES_ESTIMATED, FIRST_PLAN, FORCED, PLAN_CHANGES,
-    PLAN_CROSSOVER, UNFORCED,
+    PLAN_CROSSOVER, SELECTED, SELECTED_SECOND, UNFORCED,
 };
 use crate::probe::{OptimizerProbe, VARIED};
-use crate::settings::{ALTERNATIVE, CHOSEN, SELECTIVITY};
+use crate::settings::{ALTERNATIVE, CHOSEN, SECOND_SELECTIVITY, SELECTIVITY};
 use ::probe::Probe as _;
 use analysis::response::distinct;
 use analysis::{Estimate, Interval, Ratio, Summary, settings};
@@ -139,23 +139,47 @@ pub struct Regret {
 }
 
 /// One configuration with its times by block.
-struct Measured<'a> {
-    selectivity: f64,
-    alternative: String,
-    trials: Vec<&'a Observations>,
-    times: BTreeMap<u32, f64>,
+pub(crate) struct Measured<'a> {
+    pub selectivity: f64,
+    /// Of a template for a plan diagram.
+    pub second: Option<f64>,
+    pub alternative: String,
+    pub trials: Vec<&'a Observations>,
+    pub times: BTreeMap<u32, f64>,
 }
 
-/// Crossovers of the configurations of this study, in the order of the file.
-pub fn crossovers(summary: &Summary) -> Vec<Crossover> {
+/// Configurations that differ in selectivities and alternative only.
+pub(crate) struct Group<'a> {
+    /// Label of what they share.
+    pub label: String,
+    /// There is one at least.
+    pub all: Vec<Measured<'a>>,
+}
+
+/// The measured configurations of this study, in the order of the file.
+pub(crate) fn measured_groups<'a>(summary: &Summary<'a>) -> Vec<Group<'a>> {
     let groups =
         settings::groups(summary.recording, OptimizerProbe.name(), |path| VARIED.contains(&path));
     let measured = groups.into_iter().filter_map(|group| {
         let all: Vec<Measured<'_>> =
             group.configurations.iter().filter_map(|own| measured(summary, *own)).collect();
-        (!all.is_empty()).then(|| crossover(group.label, &all))
+        (!all.is_empty()).then_some(Group { label: group.label, all })
     });
     measured.collect()
+}
+
+/// Crossovers of the configurations of this study, in the order of the file.
+pub fn crossovers(summary: &Summary) -> Vec<Crossover> {
+    let groups = measured_groups(summary).into_iter();
+    let of_one = groups.filter(|group| {
+        group.all.iter().all(|own| own.second.is_none())
+            && group
+                .all
+                .iter()
+                .flat_map(|own| &own.trials)
+                .any(|seen| SELECTED.read(seen).is_some())
+    });
+    of_one.map(|group| crossover(group.label, &group.all)).collect()
 }
 
 fn measured<'a>(summary: &Summary<'a>, own: usize) -> Option<Measured<'a>> {
@@ -165,10 +189,15 @@ fn measured<'a>(summary: &Summary<'a>, own: usize) -> Option<Measured<'a>> {
         let seen = summary.grid.cell(own, block).filter(|seen| !seen.timed_out())?;
         Some((block, seen.response("query_time")?))
     });
+    let trials = summary.grid.trials(own);
+    let selectivity = record.get(SELECTIVITY.path()).unwrap_or(SELECTIVITY_DEFAULT);
+    let has_second = trials.iter().any(|seen| SELECTED_SECOND.read(seen).is_some());
+    let second = record.get(SECOND_SELECTIVITY.path()).unwrap_or(selectivity);
     let measured = Measured {
-        selectivity: record.get(SELECTIVITY.path()).unwrap_or(SELECTIVITY_DEFAULT),
+        selectivity,
+        second: has_second.then_some(second),
         alternative: record.get(ALTERNATIVE.path()).unwrap_or_else(|| CHOSEN.to_owned()),
-        trials: summary.grid.trials(own),
+        trials,
         times: times.collect(),
     };
     (!measured.times.is_empty()).then_some(measured)
@@ -267,7 +296,7 @@ fn log_ratios(above: &Measured<'_>, below: &Measured<'_>) -> BTreeMap<u32, f64> 
 
 /// The choice against the best alternative. It is the best over all blocks, so that the choice of
 /// it in each block cannot make it better than it is.
-fn regret(selectivity: f64, all: &[&Measured<'_>]) -> Option<Regret> {
+pub(crate) fn regret(selectivity: f64, all: &[&Measured<'_>]) -> Option<Regret> {
     let chosen = all.iter().find(|own| own.alternative == CHOSEN)?;
     let best = best(all, |_| true)?;
     let logs: Vec<f64> = log_ratios(chosen, best).into_values().collect();

@@ -1,7 +1,7 @@
 //! Questions to the engine in one session before the measurement: values, counts, plans.
 
-use crate::template::{Template, literal};
-use engine::optimizer::filled;
+use crate::template::{Template, VariedColumn, literal};
+use engine::optimizer::{Explaining, filled};
 use engine::{ConnectionSet, EngineError, Optimizer, Results};
 use plans::{Access, Kind, Operator, Plan, PlanError};
 use probe::{ProbeError, TrialContext, data};
@@ -32,6 +32,10 @@ pub struct Reading {
     pub operator: String,
     /// Rows that the optimizer expects it to return.
     pub estimated: Option<f64>,
+    /// Rows that it returned, of a plan that ran.
+    pub counted: Option<f64>,
+    /// Cost of the whole plan, in the engine's unit.
+    pub cost: Option<f64>,
 }
 
 impl<'a> Asker<'a> {
@@ -81,12 +85,12 @@ impl<'a> Asker<'a> {
         Ok(count.ok_or_else(|| EngineError::failed(sql, "the answer is not a number"))?)
     }
 
-    /// The name of an index that begins with the varied column.
+    /// The name of an index that begins with a varied column.
     ///
     /// # Errors
     /// When the engine refuses.
-    pub fn index(&mut self, template: &Template) -> Result<Option<String>, ProbeError> {
-        let names = [("table", template.table_name()), ("column", template.column.as_str())];
+    pub fn index(&mut self, column: &VariedColumn) -> Result<Option<String>, ProbeError> {
+        let names = [("table", column.table_name()), ("column", column.column.as_str())];
         self.cell(&filled(self.optimizer.index, &names))
     }
 
@@ -95,7 +99,7 @@ impl<'a> Asker<'a> {
     /// # Errors
     /// When the engine refuses, or its answer cannot be read.
     pub fn plan(&mut self, sql: &str) -> Result<Plan, ProbeError> {
-        self.explained(self.optimizer.explain, sql)
+        self.explained(&self.optimizer.explain, sql)
     }
 
     /// The plan of a query that was run with the rows of each operator counted.
@@ -103,12 +107,22 @@ impl<'a> Asker<'a> {
     /// # Errors
     /// When the engine refuses, or its answer cannot be read.
     pub fn analyzed(&mut self, sql: &str) -> Result<Option<Plan>, ProbeError> {
-        self.optimizer.analyze.map(|verb| self.explained(verb, sql)).transpose()
+        let mut last = Ok(None);
+        for way in self.optimizer.analyze {
+            last = self.explained(way, sql).map(Some);
+            if last.is_ok() {
+                break;
+            }
+        }
+        last
     }
 
-    fn explained(&mut self, verb: &str, sql: &str) -> Result<Plan, ProbeError> {
-        let results = self.run(&format!("{verb}{sql}"))?;
-        (self.optimizer.read)(&results)
+    fn explained(&mut self, way: &Explaining, sql: &str) -> Result<Plan, ProbeError> {
+        self.run_all(way.before, &[])?;
+        let results = self.run(&format!("{}{sql}", way.words));
+        // A session that still explains would answer the next question with a plan.
+        self.run_all(way.after, &[])?;
+        (self.optimizer.read)(&results?)
             .map_err(|reason| ProbeError::study(UnreadablePlan { sql: sql.to_owned(), reason }))
     }
 
@@ -117,12 +131,18 @@ impl<'a> Asker<'a> {
     /// # Errors
     /// When the engine refuses, or its answer cannot be read.
     pub fn reading(&mut self, template: &Template, sql: &str) -> Result<Reading, ProbeError> {
-        Ok(Reading::find(&self.plan(sql)?, template))
+        Ok(Reading::find(&self.plan(sql)?, template.first.table_name()))
     }
 }
 
 impl Reading {
-    fn find(plan: &Plan, template: &Template) -> Self {
+    /// The names of the operators of the plan, with their tables.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.plan.split(" < ")
+    }
+
+    /// Finds the operator that reads a table; the first one of all where the name is not found.
+    pub fn find(plan: &Plan, table: &str) -> Self {
         let operators = plan.operators();
         let titles = operators.iter().map(|(_, operator)| title(operator));
         let titles: Vec<String> = titles.filter(|title| !title.is_empty()).collect();
@@ -132,7 +152,6 @@ impl Reading {
             .filter(|operator| operator.access.is_some_and(|access| access != Access::Change))
             .collect();
         let is_own = |operator: &&&Operator| {
-            let table = template.table_name();
             operator.objects.iter().any(|object| object.table.eq_ignore_ascii_case(table))
         };
         // An alias hides the name of the table in some engines.
@@ -141,6 +160,8 @@ impl Reading {
             plan: titles.join(" < "),
             operator: found.map_or_else(String::new, |own| own.name.clone()),
             estimated: found.and_then(|own| own.rows.estimated),
+            counted: found.and_then(|own| own.rows.actual),
+            cost: plan.cost.or_else(|| plan.root.as_ref()?.cost),
         }
     }
 }
@@ -158,7 +179,8 @@ pub fn title(operator: &Operator) -> String {
 
 /// The varied table's rows in the order of the column.
 pub struct Column<'t> {
-    template: &'t Template,
+    /// The column.
+    pub own: &'t VariedColumn,
     /// Rows of the table.
     pub rows: u64,
     /// Rows with a value.
@@ -181,11 +203,11 @@ impl<'t> Column<'t> {
     ///
     /// # Errors
     /// When the engine refuses.
-    pub fn count(asker: &mut Asker<'_>, template: &'t Template) -> Result<Self, ProbeError> {
-        let (table, column) = (&template.table, &template.column);
+    pub fn count(asker: &mut Asker<'_>, own: &'t VariedColumn) -> Result<Self, ProbeError> {
+        let (table, column) = (&own.table, &own.column);
         let rows = asker.count(&format!("SELECT count(*) FROM {table}"))?;
         let present = asker.count(&format!("SELECT count({column}) FROM {table}"))?;
-        Ok(Self { template, rows, present, bounds: BTreeMap::new() })
+        Ok(Self { own, rows, present, bounds: BTreeMap::new() })
     }
 
     /// The value of the row at this position, from 1, in the order of values, with the rows that
@@ -197,11 +219,11 @@ impl<'t> Column<'t> {
         if let Some(known) = self.bounds.get(&position) {
             return Ok(known.clone());
         }
-        let (table, column) = (&self.template.table, &self.template.column);
+        let (table, column) = (&self.own.table, &self.own.column);
         let skipped = position.clamp(1, self.present.max(1)) - 1;
+        let row = filled(asker.optimizer.row_at, &[("skipped", &skipped.to_string())]);
         let sql = format!(
-            "SELECT {column} FROM {table} WHERE {column} IS NOT NULL ORDER BY {column} LIMIT 1 \
-             OFFSET {skipped}"
+            "SELECT {column} FROM {table} WHERE {column} IS NOT NULL ORDER BY {column} {row}"
         );
         let empty = || EngineError::failed(&sql, "the column has no values");
         let value = asker.cell(&sql)?.ok_or_else(empty)?;

@@ -58,7 +58,7 @@ pub fn find(
     let present = column.present;
     let mut explain = |position: u64| {
         let bound = column.bound(asker, position)?;
-        let reading = asker.reading(template, &template.query(&bound.value, ""))?;
+        let reading = asker.reading(template, &template.query(&[&bound.value], ""))?;
         Ok::<_, ProbeError>(Point { position, bound, reading })
     };
     let grid: Vec<Point> =
@@ -93,7 +93,7 @@ pub fn find(
 }
 
 /// Positions on a log grid from one row to all rows.
-pub fn positions(rows: u64) -> Vec<u64> {
+fn positions(rows: u64) -> Vec<u64> {
     let last = rows.max(1);
     let steps = 0..=(f64::from(POINTS_PER_DECADE) * (last as f64).log10()).ceil() as i32;
     let mut positions: Vec<u64> = steps

@@ -1,7 +1,10 @@
 //! The errors of estimates by operator and by number of joins, and what statistics that are
 //! gathered again change.
 
-use crate::facts::{ANALYZED, ANALYZED_PLANS, ESTIMATES, Q_ERRORS, REVERSALS, SELECTED};
+use crate::estimates::q_error;
+use crate::facts::{
+    ANALYZED, ANALYZED_PLANS, APPENDED_ESTIMATED, APPENDED_ROWS, ESTIMATES, Q_ERRORS, REVERSALS,
+};
 use crate::probe::OptimizerProbe;
 use ::probe::Probe as _;
 use analysis::Summary;
@@ -28,6 +31,21 @@ pub struct EstimateFigures {
     pub plans: Vec<PlanShare>,
     /// Estimates that fell where the predicate selects more.
     pub reversals: Option<Reversals>,
+    /// Estimates of values that only appended rows have.
+    pub appended: Vec<AppendedEstimate>,
+}
+
+/// The estimate of the values of a column that only appended rows have.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AppendedEstimate {
+    /// The column.
+    pub column: String,
+    /// Rows that were appended.
+    pub rows: f64,
+    /// Rows that the optimizer expects: the median over trials.
+    pub estimated: f64,
+    /// The factor between both.
+    pub q_error: f64,
 }
 
 /// Q-errors of operators above a number of joins.
@@ -61,12 +79,16 @@ pub struct OperatorFigures {
 pub struct AnalyzedEstimates {
     /// The smallest.
     pub least: f64,
+    /// The median of the trials' lower quartiles.
+    pub quarter: f64,
     /// The median of the trials' medians.
     pub median: f64,
+    /// The median of the trials' upper quartiles.
+    pub three_quarters: f64,
     /// The largest.
     pub most: f64,
-    /// Rows that are selected.
-    pub selected: f64,
+    /// Rows that the engine counted there; `None` where it counts none.
+    pub counted: Option<f64>,
 }
 
 /// The share of a plan over repeated gatherings of statistics.
@@ -113,11 +135,13 @@ fn configuration(summary: &Summary, own: usize) -> Option<EstimateFigures> {
         analyzed: analyzed(&trials),
         plans: plans(&trials),
         reversals: reversals.max_by_key(|own| own.reversals),
+        appended: appended(&trials),
     };
     let is_empty = figures.operators.is_empty()
         && figures.analyzed.is_none()
         && figures.plans.is_empty()
-        && figures.reversals.is_none();
+        && figures.reversals.is_none()
+        && figures.appended.is_empty();
     (!is_empty).then_some(figures)
 }
 
@@ -166,10 +190,29 @@ fn analyzed(trials: &[&Observations]) -> Option<AnalyzedEstimates> {
     };
     Some(AnalyzedEstimates {
         least: *values("min").first()?,
+        quarter: median(&values("quarter"))?,
         median: median(&values("median"))?,
+        three_quarters: median(&values("three_quarters"))?,
         most: *values("max").last()?,
-        selected: trials.iter().find_map(|seen| SELECTED.read(seen))?,
+        counted: trials.iter().find_map(|seen| ANALYZED.read("counted", seen)),
     })
+}
+
+fn appended(trials: &[&Observations]) -> Vec<AppendedEstimate> {
+    let Some(rows) = trials.iter().find_map(|seen| APPENDED_ROWS.read(seen)) else {
+        return Vec::new();
+    };
+    let members = trials.iter().flat_map(|seen| APPENDED_ESTIMATED.members(seen));
+    let columns = distinct(members.map(|(column, _)| column));
+    let found = columns.into_iter().filter_map(|column| {
+        let mut all: Vec<f64> =
+            trials.iter().filter_map(|seen| APPENDED_ESTIMATED.read(column, seen)).collect();
+        all.sort_by(f64::total_cmp);
+        let estimated = median(&all)?;
+        let q_error = q_error(estimated, rows);
+        Some(AppendedEstimate { column: column.to_owned(), rows, estimated, q_error })
+    });
+    found.collect()
 }
 
 fn plans(trials: &[&Observations]) -> Vec<PlanShare> {

@@ -4,6 +4,8 @@ use observations::{FactFamily, FactName};
 
 /// Rows that the varied predicate selects.
 pub const SELECTED: FactName = FactName::new("selected_rows", "");
+/// Rows that the second varied predicate selects.
+pub const SELECTED_SECOND: FactName = FactName::new("selected_rows_second", "");
 /// Rows that the optimizer expects of the varied table, with the plan that it chooses.
 pub const ESTIMATED: FactName = FactName::new("estimated_rows", "");
 /// 1: the plan that ran is the alternative that was asked for; 0: another one.
@@ -31,8 +33,26 @@ pub const BY_PLANS: FactFamily = FactFamily::new("crossover_plans.", "share");
 pub const UNFORCED: FactFamily = FactFamily::new("unforced.", "");
 /// Q-error of an operator: `QUERY|POSITION|JOINS|OPERATOR`.
 pub const Q_ERRORS: FactFamily = FactFamily::new("q_error.", "");
-/// Smallest, median and largest estimate after each gathering of statistics: `min`, `median`,
-/// `max`.
+/// Estimates after each gathering of statistics, by [`ANALYZED_MEMBERS`], and the rows `counted`.
 pub const ANALYZED: FactFamily = FactFamily::new("analyzed_estimate.", "rows");
+/// Quantiles of these estimates, with the share of the estimates below each.
+pub const ANALYZED_MEMBERS: [(&str, f64); 5] =
+    [("min", 0.0), ("quarter", 0.25), ("median", 0.5), ("three_quarters", 0.75), ("max", 1.0)];
+/// Rows that were appended after the statistics were gathered.
+pub const APPENDED_ROWS: FactName = FactName::new("appended_rows", "");
+/// Rows that the optimizer expects of the values that only these have, by column.
+pub const APPENDED_ESTIMATED: FactFamily = FactFamily::new("appended_estimate.", "rows");
+/// Mean time of an execution of a query of `workload.files`.
+pub const QUERY_TIMES: FactFamily = FactFamily::new("query_time.", "ms");
 /// The share of the gatherings after which a plan was chosen.
 pub const ANALYZED_PLANS: FactFamily = FactFamily::new("analyzed_plan.", "share");
+/// The varied columns of a plan diagram: `1: COLUMN`, with their number.
+pub const DIAGRAM_AXES: FactFamily = FactFamily::new("diagram_axis.", "");
+/// Shares of rows of the columns of a plan diagram, by number.
+pub const DIAGRAM_COLUMNS: FactFamily = FactFamily::new("diagram_column.", "share");
+/// The share of the points of a plan: `SIGN: PLAN`.
+pub const DIAGRAM_PLANS: FactFamily = FactFamily::new("diagram_plan.", "share");
+/// The share of rows of a row of a plan diagram: `NUMBER: SIGNS`.
+pub const DIAGRAM_ROWS: FactFamily = FactFamily::new("diagram_row.", "share");
+/// The same of the reduced diagram.
+pub const REDUCED_ROWS: FactFamily = FactFamily::new("diagram_reduced.", "share");

@@ -4,19 +4,26 @@
 //! - `template`: a query with one varied predicate; `settings`: settings and objections
 //! - `dials`: a table whose columns depend on each other, with exact truth
 //! - `ask`: questions to the engine before the measurement
-//! - `by_plan`: changes of the plan, by bisection; `estimates`: q-errors of operators
+//! - `by_plan`: changes of the plan, by bisection; `diagram`: plans over two selectivities
+//! - `estimates`: q-errors of operators; `appended`: rows that statistics do not know yet
 //! - `prepare`: these parts of a trial; `probe`: the trial
 //! - `facts`: what a trial records
-//! - `analysis`: the crossover by time; `estimate_analysis`: errors over trials
-//! - `study`, `section`: findings, and sections of reports
+//! - `analysis`: the crossover by time; `diagram_analysis`: the same over two selectivities;
+//!   `estimate_analysis`: errors over trials; `losses`: the choice for each query of a folder
+//! - `study`, `section`, `diagram_section`: findings, and sections of reports
 
 pub mod analysis;
+mod appended;
 mod ask;
 mod by_plan;
+mod diagram;
+pub mod diagram_analysis;
+mod diagram_section;
 mod dials;
 pub mod estimate_analysis;
 mod estimates;
 pub mod facts;
+pub mod losses;
 mod prepare;
 mod probe;
 mod section;
@@ -31,6 +38,9 @@ report::sections! {
     /// Its sections of reports.
     pub const SECTIONS = |summary| {
         Statements crossovers: &crate::analysis::crossovers(summary) => section::crossovers;
+        Statements plan_diagrams: &crate::diagram_analysis::diagrams(summary)
+            => diagram_section::diagrams;
+        Statements query_choices: &crate::losses::losses(summary) => section::losses;
         Statements estimates: &crate::estimate_analysis::figures(summary) => section::estimates;
     }
 }

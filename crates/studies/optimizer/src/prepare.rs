@@ -4,21 +4,22 @@
 use crate::ask::{Asker, Bound, Column, Reading};
 use crate::estimates::errors;
 use crate::facts::{
-    ANALYZED, ANALYZED_PLANS, BY_FORMULAS, BY_PLANS, CHANGES_ESTIMATED, ESTIMATED,
+    ANALYZED, ANALYZED_MEMBERS, ANALYZED_PLANS, BY_FORMULAS, BY_PLANS, CHANGES_ESTIMATED,
+    DIAGRAM_AXES, DIAGRAM_COLUMNS, DIAGRAM_PLANS, DIAGRAM_ROWS, ESTIMATED,
     ESTIMATES as ESTIMATE_POINTS, FIRST_PLAN, FORCED, PLAN_CHANGES, PLAN_CROSSOVER, Q_ERRORS,
-    REVERSALS, SELECTED, UNFORCED,
+    REDUCED_ROWS, REVERSALS, SELECTED, SELECTED_SECOND, UNFORCED,
 };
 use crate::settings::{
-    ALTERNATIVE, ANALYZES, ESTIMATES, EXTENDED, Queries, SAMPLE, SELECTIVITY, gathers, is_reached,
+    ALTERNATIVE, ANALYZES, ESTIMATES, EXTENDED, GRID, Queries, SAMPLE, gathers, is_reached, shares,
 };
 use crate::template::Template;
-use crate::{by_plan, settings};
+use crate::{appended, by_plan, diagram, settings};
 use engine::Optimizer;
 use engine::optimizer::{Alternative, filled};
 use observations::{Fact, QueryPlan, Response, Warning, WarningKind};
 use probe::data::TABLE_ROWS;
 use probe::{ProbeError, TrialContext};
-use statistics::{mean, median};
+use statistics::mean;
 use std::time::Instant;
 
 /// The result of the preparation.
@@ -43,10 +44,12 @@ pub struct Prepared {
 pub enum PrepareError {
     /// No value selects about this share.
     #[error(
-        "workload.selectivity: no value of {column} selects {wanted} of {all} rows; the nearest \
-         selects {nearest}"
+        "{setting}: no value of {column} selects {wanted} of {all} rows; the nearest selects \
+         {nearest}"
     )]
     Unreachable {
+        /// Path of the share.
+        setting: &'static str,
         /// The column.
         column: String,
         /// Rows that should be selected.
@@ -64,6 +67,13 @@ pub enum PrepareError {
         /// The column.
         column: String,
     },
+}
+
+/// The share of the sorted values that is at most this one, interpolated between neighbours.
+fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
+    let place = share * sorted.len().checked_sub(1)? as f64;
+    let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    Some(low + (high - low) * place.fract())
 }
 
 /// Name of the query of a template.
@@ -89,28 +99,66 @@ pub fn prepare(
         }
         Queries::Whole(whole) => {
             asker.run_all(optimizer.read_only, &[])?;
-            prepared.queries = whole;
+            let alternative = optimizer.alternative(&configuration.get(ALTERNATIVE));
+            prepare_whole(&mut asker, alternative, whole, &mut prepared)?;
         }
     }
     if configuration.get(ESTIMATES) {
-        for (name, sql) in &prepared.queries {
-            let plan = asker.analyzed(sql)?;
-            let found = plan.as_ref().map(errors).unwrap_or_default();
-            prepared.facts.extend(found.iter().map(|own| {
-                let member = format!("{name}|{}|{}|{}", own.position, own.joins, own.operator);
-                Q_ERRORS.record(&member, own.q_error)
-            }));
-            let worst = found.iter().map(|own| own.q_error).reduce(f64::max);
-            if worst.is_none() {
-                let detail = format!("q-errors of {name}: its plan has a limit or no counted rows");
-                prepared.warnings.push(Warning { kind: WarningKind::NotObserved, detail });
-            }
-        }
-        let all = prepared.facts.iter().filter(|own| own.name.starts_with(Q_ERRORS.prefix()));
-        let worst = all.map(|own| own.value).reduce(f64::max);
-        prepared.responses.extend(worst.map(|own| Response::lower("q_error_max", "x", own)));
+        compare_estimates(&mut asker, &mut prepared)?;
     }
     Ok(prepared)
+}
+
+/// Prepares queries that do not vary; all of them by an alternative of the session.
+fn prepare_whole(
+    asker: &mut Asker<'_>,
+    alternative: Option<&'static Alternative>,
+    whole: Vec<(String, String)>,
+    into: &mut Prepared,
+) -> Result<(), ProbeError> {
+    let session = alternative.map_or(&[][..], |own| own.session);
+    asker.run_all(session, &[])?;
+    into.session.extend(session.iter().map(|own| (*own).to_owned()));
+    let mut unforced = Vec::new();
+    for (name, sql) in &whole {
+        let plan = asker.plan(sql)?;
+        let reading = Reading::find(&plan, "");
+        if alternative.is_some_and(|own| !own.is_avoided(reading.names())) {
+            unforced.push(name.as_str());
+        }
+        let estimated = plan.root.as_ref().and_then(|root| root.rows.estimated);
+        into.plans.push(QueryPlan::new(name, reading.plan).estimated(estimated, reading.cost));
+    }
+    if let Some(alternative) = alternative {
+        into.facts.push(FORCED.record(f64::from(u8::from(unforced.is_empty()))));
+        if !unforced.is_empty() {
+            let queries = unforced.join(", ");
+            let detail = format!("the alternative {} in {queries}", alternative.name);
+            into.warnings.push(Warning { kind: WarningKind::NotObserved, detail });
+        }
+    }
+    into.queries = whole;
+    Ok(())
+}
+
+/// Runs each query once more and compares the rows of its operators.
+fn compare_estimates(asker: &mut Asker<'_>, into: &mut Prepared) -> Result<(), ProbeError> {
+    for (name, sql) in &into.queries {
+        let plan = asker.analyzed(sql)?;
+        let found = plan.as_ref().map(errors).unwrap_or_default();
+        into.facts.extend(found.iter().map(|own| {
+            let member = format!("{name}|{}|{}|{}", own.position, own.joins, own.operator);
+            Q_ERRORS.record(&member, own.q_error)
+        }));
+        if found.is_empty() {
+            let detail = format!("q-errors of {name}: its plan has a limit or no counted rows");
+            into.warnings.push(Warning { kind: WarningKind::NotObserved, detail });
+        }
+    }
+    let all = into.facts.iter().filter(|own| own.name.starts_with(Q_ERRORS.prefix()));
+    let worst = all.map(|own| own.value).reduce(f64::max);
+    into.responses.extend(worst.map(|own| Response::lower("q_error_max", "x", own)));
+    Ok(())
 }
 
 /// A template with all that its preparation needs.
@@ -123,21 +171,38 @@ struct Varied<'a> {
 impl Varied<'_> {
     fn prepare(&self, asker: &mut Asker<'_>, into: &mut Prepared) -> Result<(), ProbeError> {
         let configuration = self.context.configuration;
-        let mut column = Column::count(asker, self.template)?;
-        let bound = self.bound(asker, &mut column)?;
-        into.facts.push(TABLE_ROWS.record(column.rows as f64));
-        into.facts.push(SELECTED.record(bound.rows as f64));
-        let chosen = self.template.query(&bound.value, "");
+        let mut first = Column::count(asker, &self.template.first)?;
+        let second = self.template.second.as_ref();
+        let mut second = second.map(|own| Column::count(asker, own)).transpose()?;
+        let mut values = Vec::new();
+        let columns = std::iter::once(&mut first).chain(&mut second);
+        let shares = shares(configuration, self.template);
+        for ((column, (path, share)), fact) in columns.zip(shares).zip([SELECTED, SELECTED_SECOND])
+        {
+            let bound = self.bound(asker, column, path, share)?;
+            into.facts.push(fact.record(bound.rows as f64));
+            values.push(bound.value);
+        }
+        into.facts.push(TABLE_ROWS.record(first.rows as f64));
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        let chosen = self.template.query(&values, "");
         self.statistics(asker, &chosen, into)?;
+        appended::append(asker, configuration, into)?;
         asker.run_all(self.optimizer.read_only, &[])?;
+        self.count(asker, &chosen, into)?;
         let reading = asker.reading(self.template, &chosen)?;
         into.facts.extend(reading.estimated.map(|rows| ESTIMATED.record(rows)));
         let name = configuration.get(ALTERNATIVE);
         let ran = if let Some(alternative) = self.optimizer.alternative(&name) {
-            self.force(asker, alternative, &bound, into)?
+            self.force(asker, alternative, &values, into)?
         } else {
             into.queries.push((QUERY.to_owned(), chosen));
-            self.crossover(asker, &mut column, into)?;
+            let unforced = self.optimizer.unforced.iter();
+            into.facts.extend(unforced.map(|own| UNFORCED.record(own, 1.0)));
+            match &mut second {
+                Some(second) => self.diagram(asker, [&mut first, second], into)?,
+                None => self.crossover(asker, &mut first, into)?,
+            }
             reading
         };
         into.plans.push(QueryPlan::new(QUERY, ran.plan).estimated(ran.estimated, None));
@@ -145,8 +210,14 @@ impl Varied<'_> {
     }
 
     /// The value that selects the share of rows that is asked for.
-    fn bound(&self, asker: &mut Asker<'_>, column: &mut Column<'_>) -> Result<Bound, ProbeError> {
-        let wanted = self.context.configuration.get(SELECTIVITY) * column.rows as f64;
+    fn bound(
+        &self,
+        asker: &mut Asker<'_>,
+        column: &mut Column<'_>,
+        setting: &'static str,
+        share: f64,
+    ) -> Result<Bound, ProbeError> {
+        let wanted = share * column.rows as f64;
         let position = match settings::dials(self.context.configuration) {
             // Between two values the truth says which is nearer.
             Some(dials) => dials.truth().nearest(wanted.round() as u64),
@@ -155,7 +226,8 @@ impl Varied<'_> {
         let bound = column.bound(asker, position)?;
         if wanted < 1.0 || !is_reached(bound.rows, wanted) {
             return Err(ProbeError::study(PrepareError::Unreachable {
-                column: self.template.written.clone(),
+                setting,
+                column: column.own.written.clone(),
                 wanted: wanted.round() as u64,
                 all: column.rows,
                 nearest: bound.rows,
@@ -164,26 +236,79 @@ impl Varied<'_> {
         Ok(bound)
     }
 
+    /// Counts the rows of which the estimates after each gathering of statistics are.
+    fn count(
+        &self,
+        asker: &mut Asker<'_>,
+        sql: &str,
+        into: &mut Prepared,
+    ) -> Result<(), ProbeError> {
+        if self.context.configuration.get(ANALYZES) > 0 {
+            let plan = asker.analyzed(sql)?;
+            let table = self.template.first.table_name();
+            let counted = plan.and_then(|plan| Reading::find(&plan, table).counted);
+            into.facts.extend(counted.map(|rows| ANALYZED.record("counted", rows)));
+        }
+        Ok(())
+    }
+
+    /// Explains a grid of both selectivities.
+    fn diagram(
+        &self,
+        asker: &mut Asker<'_>,
+        columns: [&mut Column<'_>; 2],
+        into: &mut Prepared,
+    ) -> Result<(), ProbeError> {
+        let points = self.context.configuration.get(GRID);
+        let found = diagram::explain(asker, self.template, columns, points)?;
+        let axes = (1..).zip(self.template.varied());
+        let axes = axes.map(|(side, own)| {
+            let member = format!("{side}: {}", own.written);
+            DIAGRAM_AXES.record(&member, f64::from(side))
+        });
+        into.facts.extend(axes);
+        let columns = (1..).zip(&found.columns);
+        let member = |number: usize| format!("{number:03}");
+        into.facts
+            .extend(columns.map(|(number, share)| DIAGRAM_COLUMNS.record(&member(number), *share)));
+        let plans = found.plans.iter().zip(found.shares()).enumerate();
+        into.facts.extend(plans.map(|(number, (plan, share))| {
+            DIAGRAM_PLANS.record(&format!("{}: {plan}", diagram::sign(number)), share)
+        }));
+        let reduced = found.reduced(diagram::INCREASE_MAX);
+        let all = [(DIAGRAM_ROWS, Some(&found.cells)), (REDUCED_ROWS, reduced.as_ref())];
+        for (family, cells) in all {
+            let signs = cells.map(|cells| found.signs(cells)).unwrap_or_default();
+            let rows = (1..).zip(signs.iter().zip(&found.rows));
+            into.facts.extend(rows.map(|(number, (signs, share))| {
+                family.record(&format!("{}: {signs}", member(number)), *share)
+            }));
+        }
+        Ok(())
+    }
+
     /// Makes the sessions use an alternative, and finds out whether the plan then has it.
     fn force(
         &self,
         asker: &mut Asker<'_>,
         alternative: &'static Alternative,
-        bound: &Bound,
+        values: &[&str],
         into: &mut Prepared,
     ) -> Result<Reading, ProbeError> {
-        let index = asker.index(self.template)?;
-        if index.is_none() && !alternative.is_scan {
+        let column = &self.template.first;
+        let index = asker.index(column)?;
+        if index.is_none() && alternative.needs_index() {
             return Err(ProbeError::study(PrepareError::NoIndex {
-                table: self.template.table.clone(),
-                column: self.template.column.clone(),
+                table: column.table.clone(),
+                column: column.column.clone(),
             }));
         }
         let hint = filled(alternative.hint, &[("index", index.as_deref().unwrap_or_default())]);
-        let sql = self.template.query(&bound.value, &hint);
+        let sql = format!("{}{}", self.template.query(values, &hint), alternative.end);
         asker.run_all(alternative.session, &[])?;
         let reading = asker.reading(self.template, &sql)?;
-        let is_forced = reading.operator.starts_with(alternative.operator);
+        let is_forced =
+            alternative.has(&reading.operator) && alternative.is_avoided(reading.names());
         into.facts.push(FORCED.record(f64::from(u8::from(is_forced))));
         if !is_forced {
             let detail = format!(
@@ -206,8 +331,6 @@ impl Varied<'_> {
     ) -> Result<(), ProbeError> {
         let found = by_plan::find(asker, self.template, column)?;
         into.facts.push(FIRST_PLAN.record(&found.first, 1.0));
-        let unforced = self.optimizer.unforced.iter();
-        into.facts.extend(unforced.map(|own| UNFORCED.record(own, 1.0)));
         for (number, change) in (1..).zip(&found.changes) {
             let member = format!("{number}: {} -> {}", change.from, change.to);
             let share = column.share(change.rows as f64);
@@ -224,8 +347,7 @@ impl Varied<'_> {
         let Some(formulas) = self.optimizer.formulas.filter(|_| self.template.tables == 1) else {
             return Ok(());
         };
-        let names =
-            [("table", self.template.table.as_str()), ("column", self.template.column.as_str())];
+        let names = [("table", column.own.table.as_str()), ("column", column.own.column.as_str())];
         let figures = asker.run(&filled(formulas.figures(), &names))?.last;
         let Some(now) = formulas.value(&figures) else { return Ok(()) };
         let other = formulas.other_value(now);
@@ -245,7 +367,7 @@ impl Varied<'_> {
     /// The share of rows from which on a scan is chosen.
     fn to_scan(&self, found: &by_plan::Plans, column: &Column<'_>) -> Option<f64> {
         let scan = self.optimizer.alternatives.iter().find(|own| own.is_scan)?;
-        let is_scan = |plan: &str| plan.split(" < ").any(|one| one.starts_with(scan.operator));
+        let is_scan = |plan: &str| plan.split(" < ").any(|one| scan.has(one));
         let change = found.changes.iter().find(|own| !is_scan(&own.from) && is_scan(&own.to))?;
         Some(column.share(change.rows as f64))
     }
@@ -265,7 +387,7 @@ impl Varied<'_> {
         let sample = configuration.get(SAMPLE).map(|sample| sample.to_string());
         let columns = configuration.get(EXTENDED).join(", ");
         let names = [
-            ("table", self.template.table.as_str()),
+            ("table", self.template.first.table.as_str()),
             ("columns", columns.as_str()),
             ("sample", sample.as_deref().unwrap_or_default()),
         ];
@@ -286,12 +408,9 @@ impl Varied<'_> {
         into.responses.push(Response::lower("analyze_time", "ms", mean(&times_ms)));
         let mut estimates: Vec<f64> = readings.iter().filter_map(|own| own.estimated).collect();
         estimates.sort_by(f64::total_cmp);
-        if let (Some(least), Some(middle), Some(most)) =
-            (estimates.first(), median(&estimates), estimates.last())
-        {
-            for (member, rows) in [("min", *least), ("median", middle), ("max", *most)] {
-                into.facts.push(ANALYZED.record(member, rows));
-            }
+        for (member, share) in ANALYZED_MEMBERS {
+            let rows = quantile(&estimates, share);
+            into.facts.extend(rows.map(|rows| ANALYZED.record(member, rows)));
         }
         let mut plans: Vec<&str> = readings.iter().map(|own| own.plan.as_str()).collect();
         plans.sort_unstable();

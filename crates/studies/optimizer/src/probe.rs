@@ -1,15 +1,15 @@
 //! The probe: a trial runs one query, or those of some files, by the plan that the optimizer
 //! chooses or by one that it is made to use.
 
-use crate::facts::CANCELLED;
+use crate::facts::{CANCELLED, QUERY_TIMES};
 use crate::prepare::prepare;
 use crate::settings::{
-    ALTERNATIVE, FILES, RUNS, RUNS_DEFAULT, SELECTIVITY, SETTINGS, dials, gathers, objections,
-    queries,
+    ALTERNATIVE, FILES, RUNS, RUNS_DEFAULT, SECOND_SELECTIVITY, SELECTIVITY, SETTINGS, changes,
+    dials, objections, queries,
 };
 use engine::{EngineError, Footprint};
 use experiment::{Configuration, Declaration, Invalid};
-use observations::{Observations, Response, ScriptStatement, redacted};
+use observations::{Fact, Observations, Response, ScriptStatement, redacted};
 use probe::data::{self, DEGREE};
 use probe::load::{LoadPlan, QUERY_LIMIT, Started, Step, Workload, drive};
 use probe::{Probe, ProbeError, Target, TrialContext};
@@ -22,7 +22,7 @@ use work::{Request, SharedTables, Statement, Table, Work};
 pub struct OptimizerProbe;
 
 /// Paths of the settings that the analysis groups trials by.
-pub const VARIED: [&str; 2] = [SELECTIVITY.path(), ALTERNATIVE.path()];
+pub const VARIED: [&str; 3] = [SELECTIVITY.path(), SECOND_SELECTIVITY.path(), ALTERNATIVE.path()];
 
 impl Probe for OptimizerProbe {
     fn name(&self) -> &'static str {
@@ -92,6 +92,10 @@ impl Probe for OptimizerProbe {
         })?;
         let time_ms = query_ms(&seen);
         seen.responses.extend(time_ms.map(|ms| Response::lower("query_time", "ms", ms)));
+        if !configuration.get(FILES).is_empty() {
+            let times = query_times(&seen, &prepared.queries, time_ms);
+            seen.facts.extend(times);
+        }
         seen.facts.extend(prepared.facts);
         seen.facts.push(CANCELLED.record(cancelled.load(Ordering::Relaxed) as f64));
         seen.responses.extend(prepared.responses);
@@ -112,6 +116,23 @@ fn query_ms(seen: &Observations) -> Option<f64> {
     (count > 0.0).then(|| sum_ns / count / 1e6)
 }
 
+/// The mean time of each query; with a single one, that of all executions.
+fn query_times(
+    seen: &Observations,
+    queries: &[(String, String)],
+    all_ms: Option<f64>,
+) -> Vec<Fact> {
+    let time_ms = |name: &str| {
+        let own = seen.latencies.iter().find(|own| own.name == format!("query: {name}"))?;
+        Some(own.histogram.min_mean_max_ns().1 / 1e6)
+    };
+    let found = queries.iter().filter_map(|(name, _)| {
+        let ms = if queries.len() > 1 { time_ms(name) } else { all_ms };
+        Some(QUERY_TIMES.record(name, ms?))
+    });
+    found.collect()
+}
+
 /// The tables of a trial, and how its sessions run.
 fn work(configuration: &Configuration) -> Work {
     let set = dials(configuration);
@@ -122,7 +143,7 @@ fn work(configuration: &Configuration) -> Work {
             identity: set.identity(),
             tables: 1,
             bytes: set.row_bytes(),
-            changed: gathers(configuration),
+            changed: changes(configuration),
         }),
         degree: configuration.get(DEGREE),
         statement_limit: configuration.get(QUERY_LIMIT).map(Duration::from_secs_f64),

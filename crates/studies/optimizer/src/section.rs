@@ -1,7 +1,8 @@
 //! The sections of reports: crossovers, and errors of estimates.
 
 use crate::analysis::{Crossover, Level, Time};
-use crate::estimate_analysis::EstimateFigures;
+use crate::estimate_analysis::{AnalyzedEstimates, EstimateFigures};
+use crate::losses::Losses;
 use crate::study::{by_time, percent};
 use analysis::Summary;
 use report::text::label;
@@ -12,7 +13,7 @@ pub fn crossovers(_: &Summary, all: &[Crossover]) -> Vec<Section> {
     all.iter().filter(|own| own.by_plan.is_some() || own.levels.len() > 1).map(crossover).collect()
 }
 
-fn heading(title: &str, group: &str) -> Section {
+pub fn heading(title: &str, group: &str) -> Section {
     Section::new(if group.is_empty() { title.to_owned() } else { format!("{title}: {group}") })
 }
 
@@ -82,9 +83,68 @@ fn remark(time: &Time) -> String {
     }
 }
 
-/// The section about estimates; `None` where none were compared.
+/// The sections about estimates; none where none were compared.
 pub fn estimates(_: &Summary, all: &[EstimateFigures]) -> Vec<Section> {
-    all.iter().map(estimate).collect()
+    all.iter().map(estimate).chain(samples(all)).collect()
+}
+
+/// A table of the estimates after repeated gatherings of statistics, one row each configuration.
+fn samples(all: &[EstimateFigures]) -> Option<Section> {
+    let analyzed: Vec<(&str, &AnalyzedEstimates)> = all
+        .iter()
+        .filter_map(|own| Some((label(&own.configuration), own.analyzed.as_ref()?)))
+        .collect();
+    if analyzed.is_empty() {
+        return None;
+    }
+    let mut section = Section::new("Estimates after gathering statistics");
+    let mut table = Columns::for_rows(&analyzed);
+    table.name("configuration", |(label, _)| (*label).to_owned());
+    table.right("smallest", |(_, own)| number::grouped(own.least));
+    table.right("25 %", |(_, own)| number::grouped(own.quarter)).optional = 1;
+    table.right("median", |(_, own)| number::grouped(own.median));
+    table.right("75 %", |(_, own)| number::grouped(own.three_quarters)).optional = 1;
+    table.right("largest", |(_, own)| number::grouped(own.most));
+    table.right("counted", |(_, own)| own.counted.map(number::grouped));
+    section.table(table);
+    section.note(
+        "Estimated rows of the varied table after each gathering: smallest and largest of all, \
+         medians of the trials' quartiles.",
+    );
+    Some(section)
+}
+
+/// The queries of a folder, and where an alternative takes less time.
+pub fn losses(_: &Summary, all: &[Losses]) -> Vec<Section> {
+    all.iter().map(loss).collect()
+}
+
+fn loss(own: &Losses) -> Section {
+    let mut section = heading("Choices of plans by query", &own.group);
+    let mut table = Columns::for_rows(&own.queries);
+    table.name("query", |own| own.query.clone());
+    table.left("time of the choice ms", |own| Cell::estimate_without_unit(&own.chosen));
+    if own.queries.iter().any(|own| own.best.is_some()) {
+        table.left("best alternative", |own| own.best.clone());
+        table.left("choice / best", |own| {
+            let ends = own.interval.map_or_else(String::new, |ends| {
+                format!(" [{}, {}]", number::fixed(ends.low, 2), number::fixed(ends.high, 2))
+            });
+            own.ratio.map(|ratio| format!("{}x{ends}", number::fixed(ratio, 2)))
+        });
+    }
+    if own.queries.iter().any(|own| own.q_error.is_some()) {
+        table.right("largest q-error", |own| own.q_error.map(number::figure));
+    }
+    section.table(table);
+    if own.is_bound {
+        section.note("Some queries were cancelled at workload.query_limit: times may be too low.");
+    }
+    section.note(
+        "Above 1x the choice takes longer than the best forced alternative. Intervals are over \
+         blocks and not adjusted for the number of queries.",
+    );
+    section
 }
 
 fn estimate(own: &EstimateFigures) -> Section {
@@ -106,19 +166,19 @@ fn estimate(own: &EstimateFigures) -> Section {
         table.right("q-error", |own| number::figure(own.q_error));
         section.table(table);
     }
-    if let Some(analyzed) = &own.analyzed {
-        let [least, middle, most] =
-            [analyzed.least, analyzed.median, analyzed.most].map(number::grouped);
-        section.line(format!(
-            "Estimated rows after each gathering of statistics: median {middle}, from {least} to \
-             {most}; {} are selected.",
-            number::grouped(analyzed.selected)
-        ));
-    }
     if !own.plans.is_empty() {
         let mut table = Columns::for_rows(&own.plans);
         table.name("plan after gathering statistics", |own| own.plan.clone());
         table.right("share", |own| format!("{} %", number::figure(100.0 * own.share)));
+        section.table(table);
+    }
+    if !own.appended.is_empty() {
+        section.line("Values that only rows have which were appended after the statistics:");
+        let mut table = Columns::for_rows(&own.appended);
+        table.name("column", |own| own.column.clone());
+        table.right("estimated rows", |own| number::grouped(own.estimated));
+        table.right("appended", |own| number::grouped(own.rows));
+        table.right("q-error", |own| number::figure(own.q_error));
         section.table(table);
     }
     if let Some(reversed) = &own.reversals {

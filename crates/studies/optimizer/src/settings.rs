@@ -23,7 +23,7 @@ choice! {
 settings! {
     pub const SETTINGS = [DEGREE, WARMUP, QUERY_LIMIT];
     /// Query template: `COLUMN :varies` becomes `COLUMN <= VALUE`, whose value selects
-    /// workload.selectivity of the rows.
+    /// workload.selectivity of the rows. With a second one, trials make a plan diagram.
     pub QUERY: String = "workload.query", Kind::Text,
         "SELECT count(*), max(c) FROM dials WHERE a :varies";
     /// Files of SQL with one query each: their estimates are compared with the rows counted. Gives
@@ -31,8 +31,13 @@ settings! {
     pub FILES: Vec<String> = "workload.files", Kind::TextList;
     /// Share of the table's rows that the varied predicate selects.
     pub SELECTIVITY: f64 = "workload.selectivity", Kind::Share, "1%";
+    /// Share of its table's rows that the second varied predicate selects. Default: the share of
+    /// the first one.
+    pub SECOND_SELECTIVITY: Option<f64> = "workload.second_selectivity", Kind::Share;
+    /// Points of a plan diagram on each side, from one row to all rows.
+    pub GRID: u64 = "workload.grid", Kind::Count { min: 2, max: 100 }, "12";
     /// The plan: chosen (by the optimizer), or an alternative that the engine can be made to use:
-    /// scan, index, and on PostgreSQL bitmap.
+    /// scan, index, and others of the engine, such as bitmap and no-hashjoin on PostgreSQL.
     pub ALTERNATIVE: String = "workload.alternative", Kind::Text, "chosen";
     /// Executions of each query in a trial (default 5).
     pub RUNS: Option<u64> =
@@ -49,6 +54,9 @@ settings! {
     /// Columns of the table for which statistics of several columns are declared, where the engine
     /// has them. Statistics are gathered again.
     pub EXTENDED: Vec<String> = "workload.extended_statistics", Kind::TextList;
+    /// Share of the rows of the table dials that is appended after statistics were gathered, with
+    /// new, rising values of a and c: what the optimizer expects of them.
+    pub APPENDED: f64 = "workload.appended", Kind::Share, "0%";
     /// Tables: dials (columns that depend on each other as the settings below say), or own (yours).
     pub DATA: Data = "workload.data", Data::KIND, "dials" => DataIdentity;
     /// Rows of the table dials.
@@ -133,24 +141,36 @@ pub fn objections(configuration: &Configuration, target: &Target) -> Vec<Invalid
     let mut invalid = Vec::new();
     invalid.extend(no_warmup_of_cold(configuration, target, WARMUP));
     match queries(configuration) {
-        Ok(Queries::Template(_)) => invalid.extend(unreachable(configuration)),
-        Ok(Queries::Whole(_)) if configuration.get(ALTERNATIVE) != CHOSEN => {
-            let message = "alternatives are for workload.query; remove it";
-            invalid.push(Invalid::new(ALTERNATIVE.path(), message));
+        Ok(Queries::Template(template)) => {
+            invalid.extend(unreachable(configuration, &template));
+            if template.second.is_none() && configuration.get(SECOND_SELECTIVITY).is_some() {
+                let message = "workload.query varies one predicate; remove it";
+                invalid.push(Invalid::new(SECOND_SELECTIVITY.path(), message));
+            }
         }
-        Ok(Queries::Whole(_)) => {}
+        Ok(Queries::Whole(_)) => {
+            let alternative = optimizer.alternative(&configuration.get(ALTERNATIVE));
+            if alternative.is_some_and(|own| !own.is_of_session()) {
+                let message = "this alternative is a hint in workload.query; remove it";
+                invalid.push(Invalid::new(ALTERNATIVE.path(), message));
+            }
+        }
         Err(error) => invalid.push(error),
     }
     invalid.extend(unknown_alternative(configuration, optimizer));
     invalid.extend(no_parallelism(configuration, target));
     invalid.extend(no_time_limit(configuration, target, QUERY_LIMIT));
+    if configuration.get(APPENDED) > 0.0 && dials(configuration).is_none() {
+        let message = "only the table dials is appended to; remove it";
+        invalid.push(Invalid::new(APPENDED.path(), message));
+    }
     if gathers(configuration) && is_in_place(configuration) {
         let message = "would change the statistics of your tables; give them by target.setup, so \
                        that trials work on a copy";
         invalid.push(Invalid::new(DATA.path(), message));
     }
     let lacks = [
-        (configuration.get(ESTIMATES) && optimizer.analyze.is_none())
+        (configuration.get(ESTIMATES) && optimizer.analyze.is_empty())
             .then_some((ESTIMATES.path(), "this engine does not count the rows of operators")),
         (configuration.get(SAMPLE).is_some() && optimizer.statistics.sample.is_empty())
             .then_some((SAMPLE.path(), "the sample of this engine has a fixed size")),
@@ -172,6 +192,11 @@ pub fn gathers(configuration: &Configuration) -> bool {
         || !configuration.get(EXTENDED).is_empty()
 }
 
+/// Returns whether a trial changes its tables or their statistics.
+pub fn changes(configuration: &Configuration) -> bool {
+    gathers(configuration) || configuration.get(APPENDED) > 0.0
+}
+
 /// Returns whether trials use existing tables of the user.
 fn is_in_place(configuration: &Configuration) -> bool {
     configuration.get(DATA) == Data::Own && Setup::files(configuration).is_empty()
@@ -190,21 +215,36 @@ fn unknown_alternative(configuration: &Configuration, optimizer: &Optimizer) -> 
     Some(Invalid::new(ALTERNATIVE.path(), message))
 }
 
-/// An objection to a share of rows that no value of the table dials selects.
-fn unreachable(configuration: &Configuration) -> Option<Invalid> {
-    let (set, share) = (dials(configuration)?, configuration.get(SELECTIVITY));
-    let rows = share * set.rows as f64;
-    let nearest = set.truth().nearest(rows.round() as u64);
-    let error = (nearest as f64 - rows).abs();
-    (rows < 1.0 || error > SHARE_ERROR_MAX * rows).then(|| {
-        let message = format!(
-            "no value selects {} % of {} rows; the nearest is {} %",
-            100.0 * share,
-            set.rows,
-            100.0 * nearest as f64 / set.rows as f64
-        );
-        Invalid::new(SELECTIVITY.path(), message)
-    })
+/// The shares that the varied predicates of a template select, with the paths of their settings.
+pub fn shares(
+    configuration: &Configuration,
+    template: &Template,
+) -> impl Iterator<Item = (&'static str, f64)> {
+    let first = configuration.get(SELECTIVITY);
+    let second = configuration.get(SECOND_SELECTIVITY).unwrap_or(first);
+    let all = [(SELECTIVITY.path(), first), (SECOND_SELECTIVITY.path(), second)];
+    all.into_iter().take(template.varied().count())
+}
+
+/// Objections to shares of rows that no value of the table dials selects.
+fn unreachable(configuration: &Configuration, template: &Template) -> Vec<Invalid> {
+    let Some(set) = dials(configuration) else { return Vec::new() };
+    let truth = set.truth();
+    let refused = shares(configuration, template).filter_map(|(path, share)| {
+        let rows = share * set.rows as f64;
+        let nearest = truth.nearest(rows.round() as u64);
+        let error = (nearest as f64 - rows).abs();
+        (rows < 1.0 || error > SHARE_ERROR_MAX * rows).then(|| {
+            let message = format!(
+                "no value selects {} % of {} rows; the nearest is {} %",
+                100.0 * share,
+                set.rows,
+                100.0 * nearest as f64 / set.rows as f64
+            );
+            Invalid::new(path, message)
+        })
+    });
+    refused.collect()
 }
 
 /// Returns whether a number of selected rows is as near to what was asked for as it must be.

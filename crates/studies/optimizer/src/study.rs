@@ -1,8 +1,11 @@
 //! The study's part in the analysis of its runs: its findings.
 
 use crate::analysis::{ByTime, Crossover, crossovers};
+use crate::diagram_analysis::{PlanDiagram, diagrams};
+use crate::diagram_section::is_costly;
+use crate::losses::{Losses, QueryLoss, losses};
 use analysis::{Finding, FindingKind, Interval, Study, Summary};
-use observations::number;
+use observations::number::{self, plural};
 
 /// The study's part in the analysis of its runs.
 pub const STUDY: Study = Study { findings: Some(findings), ..Study::new("optimizer") };
@@ -34,7 +37,64 @@ pub fn by_time(own: &ByTime) -> String {
 
 /// A sentence for each crossover.
 fn findings(summary: &Summary) -> Vec<Finding> {
-    crossovers(summary).iter().filter_map(finding).collect()
+    let of_two = diagrams(summary);
+    let queries = losses(summary);
+    let all = crossovers(summary).iter().filter_map(finding).collect::<Vec<_>>().into_iter();
+    all.chain(of_two.iter().map(of_diagram)).chain(queries.iter().filter_map(of_queries)).collect()
+}
+
+/// The sentence of the queries of a folder, if the optimizer loses at one.
+fn of_queries(own: &Losses) -> Option<Finding> {
+    let is_lost = |own: &&QueryLoss| {
+        own.ratio.is_some_and(|ratio| ratio >= REGRET_MIN)
+            && own.interval.is_some_and(|ends| ends.low > 1.0)
+    };
+    let worst = own.queries.iter().find(is_lost)?;
+    let with = if own.group.is_empty() { String::new() } else { format!(" ({})", own.group) };
+    let (count, all) = (own.queries.iter().filter(is_lost).count(), own.queries.len());
+    let ends = interval(worst.interval, |end| number::fixed(end, 2));
+    Some(Finding::new(
+        FindingKind::Plan,
+        format!(
+            "An alternative beats the chosen plan{with} in {count} of {all} queries, most in {}: \
+             the choice takes {}x{ends} as long as {}.",
+            worst.query,
+            number::fixed(worst.ratio?, 2),
+            worst.best.as_deref()?
+        ),
+        "intervals over blocks, not adjusted for the number of queries and alternatives".into(),
+    ))
+}
+
+/// The sentence of a plan diagram.
+fn of_diagram(own: &PlanDiagram) -> Finding {
+    let with = if own.group.is_empty() { String::new() } else { format!(" ({})", own.group) };
+    let plans = plural(own.plans.len(), "plan");
+    let reduced = own.reduced_plans.map_or_else(String::new, |count| {
+        let increase = number::figure(100.0 * own.increase_max);
+        format!("; with at most {increase} % more cost {count} suffice")
+    });
+    let worst = own.worst().filter(|worst| is_costly(worst));
+    let cost = worst.map_or_else(String::new, |worst| {
+        let ends = interval(worst.interval, |end| number::fixed(end, 2));
+        format!(
+            "; the choice costs up to {}x{ends}, at {} and {} ({} is best)",
+            number::fixed(worst.ratio, 2),
+            percent(worst.first),
+            percent(worst.second),
+            worst.best
+        )
+    });
+    let points = number::count((own.columns.len() * own.rows.len()) as u64);
+    let levels = match own.regrets.len() {
+        0 => String::new(),
+        levels => format!("; largest of {levels} pairs of selectivities, not adjusted for that"),
+    };
+    Finding::new(
+        FindingKind::Plan,
+        format!("The optimizer has {plans}{with} over both selectivities{reduced}{cost}."),
+        format!("{points} points explained{levels}"),
+    )
 }
 
 fn finding(own: &Crossover) -> Option<Finding> {
@@ -64,7 +124,7 @@ fn finding(own: &Crossover) -> Option<Finding> {
     });
     let blocks = match &own.by_time {
         ByTime::At { blocks, .. } => format!("crossover by time: interval over {blocks} blocks"),
-        _ => "plans explained without execution".to_owned(),
+        _ => "plans explained at each selectivity".to_owned(),
     };
     let levels = own.worst.as_ref().map_or_else(String::new, |worst| {
         format!("; largest of {} selectivities, not adjusted for that", worst.levels)

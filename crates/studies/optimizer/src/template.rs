@@ -1,31 +1,40 @@
-//! Query templates: a SELECT in which `COLUMN :varies` stands for `COLUMN <= VALUE`, as in the
-//! templates of Picasso (Haritsa, The Picasso Database Query Optimizer Visualizer, VLDB 2010). What
-//! could write is refused by its text.
+//! Query templates: a SELECT in which `COLUMN :varies` stands for `COLUMN <= VALUE`, once or twice,
+//! as in the templates of Picasso (Haritsa, The Picasso Database Query Optimizer Visualizer, VLDB
+//! 2010). What could write is refused by its text.
 
 use sql::{Kind, Syntax, Token, tokens};
 
-/// A template with one varied column.
+/// A template with one varied column, or two.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     /// The text with the parts that change.
     parts: Vec<Part>,
-    /// The varied column as the template writes it: `d.a`.
+    /// The first varied column.
+    pub first: VariedColumn,
+    /// The second one, of a template for a plan diagram.
+    pub second: Option<VariedColumn>,
+    /// Tables that the template reads.
+    pub tables: usize,
+}
+
+/// A varied column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VariedColumn {
+    /// The column as the template writes it: `d.a`.
     pub written: String,
-    /// Name of the varied column, without quotes.
+    /// Name of the column, without quotes.
     pub column: String,
     /// Name of its table, as the template writes it.
     pub table: String,
-    /// Tables that the template reads.
-    pub tables: usize,
 }
 
 /// A part of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Text(String),
-    /// Behind the varied column.
-    Comparison,
-    /// Behind the table of the varied column.
+    /// Behind a varied column, by its position.
+    Comparison(usize),
+    /// Behind the table of the first varied column.
     Hint,
 }
 
@@ -52,8 +61,8 @@ pub enum TemplateError {
     /// Nothing varies.
     #[error("has no `:varies`; put it behind the column to vary: `WHERE a :varies`")]
     NoVaries,
-    /// More than one predicate varies.
-    #[error("varies {count} predicates; vary one")]
+    /// More than two predicates vary.
+    #[error("varies {count} predicates; vary one or two")]
     TooMany {
         /// Their number.
         count: usize,
@@ -166,12 +175,61 @@ impl Template {
         let varied: Vec<usize> = (0..all.len())
             .filter(|at| all[*at].text == ":" && is_varies(all.get(at + 1)))
             .collect();
-        let &[at] = varied.as_slice() else {
-            return Err(match varied.len() {
-                0 => TemplateError::NoVaries,
-                count => TemplateError::TooMany { count },
-            });
+        let sources = sources(&all);
+        let mut found = Vec::new();
+        // Places at which the text changes, with where it continues.
+        let mut cuts = Vec::new();
+        for (number, at) in varied.iter().enumerate() {
+            let (column, table_end) = VariedColumn::find(text, &all, *at, &sources)?;
+            if number == 0 {
+                cuts.push((table_end, table_end, Part::Hint));
+            }
+            cuts.push((all[*at].at, all[at + 1].end(), Part::Comparison(number)));
+            found.push(column);
+        }
+        let count = found.len();
+        let mut found = found.into_iter();
+        let (first, second) = match (found.next(), found.next()) {
+            (None, _) => return Err(TemplateError::NoVaries),
+            (Some(_), Some(_)) if count > 2 => return Err(TemplateError::TooMany { count }),
+            (Some(first), second) => (first, second),
         };
+        cuts.sort_by_key(|(at, ..)| *at);
+        let (mut parts, mut from) = (Vec::new(), 0);
+        for (at, behind, part) in cuts {
+            parts.extend([Part::Text(text[from..at].to_owned()), part]);
+            from = behind;
+        }
+        parts.push(Part::Text(text[from..].to_owned()));
+        Ok(Self { parts, first, second, tables: sources.len() })
+    }
+
+    /// The varied columns.
+    pub fn varied(&self) -> impl Iterator<Item = &VariedColumn> {
+        std::iter::once(&self.first).chain(&self.second)
+    }
+
+    /// The query for values of the varied columns, with a hint behind the table of the first.
+    pub fn query(&self, values: &[&str], hint: &str) -> String {
+        let text = |part: &Part| match part {
+            Part::Text(text) => text.clone(),
+            Part::Comparison(number) => {
+                format!("<= {}", literal(values.get(*number).copied().unwrap_or("NULL")))
+            }
+            Part::Hint => hint.to_owned(),
+        };
+        self.parts.iter().map(text).collect()
+    }
+}
+
+impl VariedColumn {
+    /// Finds the column before `:varies` at a position, and the end of its table's name.
+    fn find(
+        text: &str,
+        all: &[Token<'_>],
+        at: usize,
+        sources: &[Source<'_>],
+    ) -> Result<(Self, usize), TemplateError> {
         let is_name = |token: &Token<'_>| matches!(token.kind, Kind::Word | Kind::Name);
         let name = |at: usize| all.get(at).filter(|own| is_name(own)).copied();
         let column = at.checked_sub(1).and_then(name);
@@ -180,61 +238,27 @@ impl Template {
         let column = column.ok_or(TemplateError::NoColumn)?;
         let is_qualified = at >= 3 && all[at - 2].text == ".";
         let qualifier = if is_qualified { name(at - 3) } else { None };
-        let sources = sources(&all);
-        let source = match qualifier {
-            Some(qualifier) => {
-                sources.iter().find(|own| own.is_named(qualifier.text)).ok_or_else(|| {
-                    TemplateError::NoTable {
-                        table: qualifier.text.to_owned(),
-                        column: column.text.to_owned(),
-                    }
+        let source = match (qualifier, sources) {
+            (Some(qualifier), all) => {
+                let named = all.iter().find(|own| own.is_named(qualifier.text));
+                named.ok_or_else(|| TemplateError::NoTable {
+                    table: qualifier.text.to_owned(),
+                    column: column.text.to_owned(),
                 })?
             }
-            None => match sources.as_slice() {
-                [only] => only,
-                more => {
-                    let column = column.text.to_owned();
-                    return Err(TemplateError::Unqualified { column, count: more.len() });
-                }
-            },
+            (None, [only]) => only,
+            (None, more) => {
+                let column = column.text.to_owned();
+                return Err(TemplateError::Unqualified { column, count: more.len() });
+            }
         };
-        let written = text[qualifier.map_or(column.at, |own| own.at)..column.end()].to_owned();
-        let (varies, behind) = (all[at].at, all[at + 1].end());
-        let piece = |from: usize, to: usize| Part::Text(text[from..to].to_owned());
-        let parts = if source.end <= varies {
-            vec![
-                piece(0, source.end),
-                Part::Hint,
-                piece(source.end, varies),
-                Part::Comparison,
-                piece(behind, text.len()),
-            ]
-        } else {
-            vec![
-                piece(0, varies),
-                Part::Comparison,
-                piece(behind, source.end),
-                Part::Hint,
-                piece(source.end, text.len()),
-            ]
-        };
-        Ok(Self {
-            parts,
-            written,
+        let from = qualifier.map_or(column.at, |own| own.at);
+        let own = Self {
+            written: text[from..column.end()].to_owned(),
             column: unquoted(column.text).to_owned(),
             table: source.name.clone(),
-            tables: sources.len(),
-        })
-    }
-
-    /// The query for a value of the varied column, with a hint behind its table.
-    pub fn query(&self, value: &str, hint: &str) -> String {
-        let text = |part: &Part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Comparison => format!("<= {}", literal(value)),
-            Part::Hint => hint.to_owned(),
         };
-        self.parts.iter().map(text).collect()
+        Ok((own, source.end))
     }
 
     /// Name of the table without quotes and schema.
@@ -323,12 +347,20 @@ mod tests {
             ),
         ] {
             let template = Template::parse(text).unwrap();
-            assert_eq!(template.query("7", hint), expected);
-            assert_eq!(template.column, "a");
-            assert_eq!(template.table_name(), "t");
+            assert_eq!(template.query(&["7"], hint), expected);
+            assert_eq!(template.first.column, "a");
+            assert_eq!(template.first.table_name(), "t");
         }
+        let two = "SELECT 1 FROM t x, u WHERE u.b :varies AND x.a :varies ORDER BY 1";
+        let template = Template::parse(two).unwrap();
+        assert_eq!(
+            template.query(&["7", "2020-01-31"], " H"),
+            "SELECT 1 FROM t x, u H WHERE u.b <= 7 AND x.a <= '2020-01-31' ORDER BY 1"
+        );
+        let written: Vec<&str> = template.varied().map(|own| own.written.as_str()).collect();
+        assert_eq!(written, ["u.b", "x.a"]);
         let template = Template::parse("SELECT 1 FROM t WHERE day :varies").unwrap();
-        assert!(template.query("2020-01-31", "").ends_with("day <= '2020-01-31'"));
+        assert!(template.query(&["2020-01-31"], "").ends_with("day <= '2020-01-31'"));
     }
 
     #[test]
@@ -339,8 +371,8 @@ mod tests {
         assert_eq!(refused("SELECT ':varies' FROM t"), TemplateError::NoVaries);
         assert_eq!(refused("SELECT a FROM t WHERE :varies"), TemplateError::NoColumn);
         assert_eq!(
-            refused("SELECT 1 FROM t WHERE a :varies AND b :varies"),
-            TemplateError::TooMany { count: 2 }
+            refused("SELECT 1 FROM t WHERE a :varies AND b :varies AND c :varies"),
+            TemplateError::TooMany { count: 3 }
         );
         assert_eq!(
             refused("DELETE FROM t WHERE a :varies"),

@@ -3,7 +3,7 @@
 use analysis::{Study, summarize_with};
 use observations::{Observations, Recording, Response, Value};
 use optimizer::analysis::{ByTime, crossovers};
-use optimizer::facts::{BY_FORMULAS, BY_PLANS, FIRST_PLAN, PLAN_CHANGES, PLAN_CROSSOVER};
+use optimizer::facts::{BY_FORMULAS, BY_PLANS, FIRST_PLAN, PLAN_CHANGES, PLAN_CROSSOVER, SELECTED};
 use testing::recordings::{Random, done, recording};
 
 const STUDIES: &[&Study] = &[&optimizer::STUDY];
@@ -38,14 +38,15 @@ fn crossing(blocks: u32, seed: u64) -> Recording {
                 responses: vec![Response::lower("query_time", "ms", ms)],
                 ..Observations::default()
             };
+            seen.facts = vec![SELECTED.record(1e5 * share)];
             if name == "chosen" {
-                seen.facts = vec![
+                seen.facts.extend([
                     FIRST_PLAN.record("Index Scan t (i)", 1.0),
                     PLAN_CHANGES.record("1: Index Scan t (i) -> Seq Scan t", 0.009),
                     PLAN_CROSSOVER.record(0.009),
                     BY_FORMULAS.record("random_page_cost = 4", 0.009),
                     BY_PLANS.record("random_page_cost = 4", 0.0091),
-                ];
+                ]);
             }
             recording.trials.push(done(position, block, seen));
         }

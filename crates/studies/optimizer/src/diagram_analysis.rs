@@ -1,0 +1,154 @@
+//! Plan diagrams of recordings, and the cost of the optimizer's choice over two selectivities.
+
+use crate::analysis::{Measured, measured_groups, regret};
+use crate::diagram::INCREASE_MAX;
+use crate::facts::{
+    DIAGRAM_AXES, DIAGRAM_COLUMNS, DIAGRAM_PLANS, DIAGRAM_ROWS, REDUCED_ROWS, UNFORCED,
+};
+use analysis::{Interval, Summary};
+use observations::{FactFamily, Observations};
+use serde::Serialize;
+
+/// A plan diagram of configurations that differ in selectivities and alternative only.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlanDiagram {
+    /// Label of what they share.
+    pub group: String,
+    /// The varied columns: across, and up.
+    pub axes: Vec<String>,
+    /// Shares of rows that the first predicate selects, rising.
+    pub columns: Vec<f64>,
+    /// Rows by rising share of the second predicate.
+    pub rows: Vec<DiagramRow>,
+    /// Plans, the one with most points first.
+    pub plans: Vec<DiagramPlan>,
+    /// Plans of the reduced diagram; `None` where the engine has no costs.
+    pub reduced_plans: Option<usize>,
+    /// The share by which a plan of the reduced diagram may cost more.
+    pub increase_max: f64,
+    /// The cost of the choice at each pair of selectivities that was measured.
+    pub regrets: Vec<PairRegret>,
+    /// Ways of its plans that cannot be forced, a sentence each.
+    pub unforced: Vec<String>,
+}
+
+/// A row of a plan diagram.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DiagramRow {
+    /// Share of rows that the second predicate selects.
+    pub share: f64,
+    /// The sign of the plan at each column.
+    pub signs: String,
+    /// The same in the reduced diagram.
+    pub reduced: Option<String>,
+}
+
+/// A plan of a diagram.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DiagramPlan {
+    /// Its sign.
+    pub sign: String,
+    /// Its operators.
+    pub plan: String,
+    /// Its share of the points, from 0 to 1.
+    pub share: f64,
+    /// Its share of the points of the reduced diagram.
+    pub reduced_share: Option<f64>,
+}
+
+/// The cost of the choice at two selectivities.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PairRegret {
+    /// Share of rows of the first predicate.
+    pub first: f64,
+    /// Share of rows of the second one.
+    pub second: f64,
+    /// The best alternative there.
+    pub best: String,
+    /// Time of the choice relative to it.
+    pub ratio: f64,
+    /// 95 % interval of the ratio, by blocks; not adjusted for naming the largest.
+    pub interval: Option<Interval>,
+}
+
+/// Plan diagrams of the configurations of this study, in the order of the file.
+pub fn diagrams(summary: &Summary) -> Vec<PlanDiagram> {
+    let groups = measured_groups(summary).into_iter();
+    groups.filter_map(|group| diagram(group.label, &group.all)).collect()
+}
+
+fn diagram(group: String, all: &[Measured<'_>]) -> Option<PlanDiagram> {
+    let trials = || all.iter().flat_map(|own| own.trials.iter().copied());
+    let seen = trials().find(|seen| DIAGRAM_ROWS.members(seen).next().is_some())?;
+    let reduced = pairs(REDUCED_ROWS, seen);
+    let rows: Vec<DiagramRow> = pairs(DIAGRAM_ROWS, seen)
+        .into_iter()
+        .enumerate()
+        .map(|(at, (signs, share))| {
+            let reduced = reduced.get(at).map(|(signs, _)| (*signs).to_owned());
+            DiagramRow { share, signs: signs.to_owned(), reduced }
+        })
+        .collect();
+    let signs: String = reduced.iter().map(|(signs, _)| *signs).collect();
+    let points = signs.chars().count() as f64;
+    let plans: Vec<DiagramPlan> = DIAGRAM_PLANS
+        .members(seen)
+        .filter_map(|(member, share)| {
+            let (sign, plan) = member.split_once(": ")?;
+            let own = signs.matches(sign).count() as f64;
+            let reduced_share = (points > 0.0).then(|| own / points);
+            Some(DiagramPlan { sign: sign.into(), plan: plan.into(), share, reduced_share })
+        })
+        .collect();
+    let mut kept: Vec<char> = signs.chars().collect();
+    kept.sort_unstable();
+    kept.dedup();
+    Some(PlanDiagram {
+        group,
+        axes: pairs(DIAGRAM_AXES, seen).into_iter().map(|(axis, _)| axis.to_owned()).collect(),
+        columns: DIAGRAM_COLUMNS.members(seen).map(|(_, share)| share).collect(),
+        rows,
+        plans,
+        reduced_plans: (!kept.is_empty()).then_some(kept.len()),
+        increase_max: INCREASE_MAX,
+        regrets: regrets(all),
+        unforced: UNFORCED.members(seen).map(|(own, _)| own.to_owned()).collect(),
+    })
+}
+
+/// Members `NUMBER: TEXT` of a family, with their values.
+fn pairs(family: FactFamily, seen: &Observations) -> Vec<(&str, f64)> {
+    let members = family.members(seen);
+    members.filter_map(|(member, value)| Some((member.split_once(": ")?.1, value))).collect()
+}
+
+fn regrets(all: &[Measured<'_>]) -> Vec<PairRegret> {
+    let mut places: Vec<(f64, f64)> =
+        all.iter().filter_map(|own| Some((own.selectivity, own.second?))).collect();
+    places.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    places.dedup();
+    let at = |(first, second): (f64, f64)| -> Vec<&Measured<'_>> {
+        let is_there = |own: &&Measured<'_>| {
+            own.selectivity.total_cmp(&first).is_eq() && own.second == Some(second)
+        };
+        all.iter().filter(is_there).collect()
+    };
+    let found = places.into_iter().filter_map(|place| {
+        let found = regret(place.0, &at(place))?;
+        Some(PairRegret {
+            first: place.0,
+            second: place.1,
+            best: found.best,
+            ratio: found.ratio,
+            interval: found.interval,
+        })
+    });
+    found.collect()
+}
+
+impl PlanDiagram {
+    /// The pair of selectivities at which the choice costs most.
+    pub fn worst(&self) -> Option<&PairRegret> {
+        self.regrets.iter().max_by(|one, other| one.ratio.total_cmp(&other.ratio))
+    }
+}

@@ -1,0 +1,103 @@
+//! Where the optimizer loses: for each query of a folder, the time of its choice relative to the
+//! best alternative that was forced.
+
+use crate::analysis::{Measured, Regret, regret};
+use crate::facts::{CANCELLED, Q_ERRORS, QUERY_TIMES};
+use crate::probe::{OptimizerProbe, VARIED};
+use crate::settings::{ALTERNATIVE, CHOSEN};
+use ::probe::Probe as _;
+use analysis::response::distinct;
+use analysis::{Estimate, Interval, Summary, settings};
+use observations::{Direction, Observations};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The queries of configurations that differ in the alternative only.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Losses {
+    /// Label of what they share.
+    pub group: String,
+    /// Queries, the largest loss first.
+    pub queries: Vec<QueryLoss>,
+    /// True if executions were cancelled: some times are lower bounds.
+    pub is_bound: bool,
+}
+
+/// A query.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QueryLoss {
+    /// Its file.
+    pub query: String,
+    /// Mean time of an execution by the optimizer's choice, ms.
+    pub chosen: Estimate,
+    /// The best alternative over all blocks; `None` where none was measured.
+    pub best: Option<String>,
+    /// Time of the choice relative to it.
+    pub ratio: Option<f64>,
+    /// 95 % interval of the ratio, by blocks; not adjusted for the number of queries.
+    pub interval: Option<Interval>,
+    /// The largest q-error of its operators, over the trials of the choice.
+    pub q_error: Option<f64>,
+}
+
+/// The losses of the configurations with files of queries, in the order of the experiment file.
+pub fn losses(summary: &Summary) -> Vec<Losses> {
+    let groups =
+        settings::groups(summary.recording, OptimizerProbe.name(), |path| VARIED.contains(&path));
+    let found =
+        groups.into_iter().map(|group| of_group(summary, group.label, &group.configurations));
+    found.filter(|own| !own.queries.is_empty()).collect()
+}
+
+fn of_group(summary: &Summary, group: String, configurations: &[usize]) -> Losses {
+    let trials = |own: &usize| summary.grid.trials(*own);
+    let all: Vec<&Observations> = configurations.iter().flat_map(trials).collect();
+    let names = distinct(all.iter().flat_map(|seen| QUERY_TIMES.members(seen)).map(|own| own.0));
+    let queries = names.into_iter().filter_map(|name| {
+        let measured = configurations.iter().filter_map(|own| measured(summary, *own, name));
+        query(name, &measured.collect::<Vec<_>>())
+    });
+    let mut queries: Vec<QueryLoss> = queries.collect();
+    let loss = |own: &QueryLoss| own.ratio.unwrap_or(0.0);
+    queries.sort_by(|one, other| loss(other).total_cmp(&loss(one)));
+    let is_bound = all.iter().any(|seen| CANCELLED.read(seen).is_some_and(|own| own > 0.0));
+    Losses { group, queries, is_bound }
+}
+
+/// A configuration with the times of one query by block.
+fn measured<'a>(summary: &Summary<'a>, own: usize, query: &str) -> Option<Measured<'a>> {
+    let blocks: Vec<u32> = summary.recording.trials.iter().map(|trial| trial.block).collect();
+    let times: BTreeMap<u32, f64> = blocks
+        .into_iter()
+        .filter_map(|block| {
+            let seen = summary.grid.cell(own, block).filter(|seen| !seen.timed_out())?;
+            Some((block, QUERY_TIMES.read(query, seen)?))
+        })
+        .collect();
+    let record = &summary.recording.configurations[own];
+    let alternative = record.get(ALTERNATIVE.path()).unwrap_or_else(|| CHOSEN.to_owned());
+    let trials = summary.grid.trials(own);
+    let is_measured = !times.is_empty();
+    is_measured.then(|| Measured { selectivity: 1.0, second: None, alternative, trials, times })
+}
+
+fn query(name: &str, all: &[Measured<'_>]) -> Option<QueryLoss> {
+    let chosen = all.iter().find(|own| own.alternative == CHOSEN)?;
+    let times: Vec<f64> = chosen.times.values().copied().collect();
+    let found = regret(1.0, &all.iter().collect::<Vec<_>>());
+    let prefix = format!("{name}|");
+    let errors = chosen.trials.iter().flat_map(|seen| Q_ERRORS.members(seen));
+    let own = errors.filter(|(member, _)| member.starts_with(&prefix)).map(|(_, error)| error);
+    let (best, ratio, interval) = match found {
+        Some(Regret { best, ratio, interval, .. }) => (Some(best), Some(ratio), interval),
+        None => (None, None, None),
+    };
+    Some(QueryLoss {
+        query: name.to_owned(),
+        chosen: Estimate::from_values(&times, "ms", Direction::LowerIsBetter)?.of_amounts(),
+        best,
+        ratio,
+        interval,
+        q_error: own.reduce(f64::max),
+    })
+}
