@@ -222,7 +222,8 @@ mod tests {
             {"operator_name": "PROJECTION", "operator_cardinality": 101, "extra_info": {},
             "children": [{"operator_name": "SEQ_SCAN ", "operator_cardinality": 101,
             "operator_timing": 0.002, "extra_info": {"Table": "memory.main.t", "Type": "Index Scan",
-            "Filters": ["a<=100", "b<=7"], "Estimated Cardinality": "4000"}, "children": []}]}]}]}]}"#,
+            "Filters": ["a<=100", "b<=7"], "Estimated Cardinality": "4000"},
+            "children": []}]}]}]}]}"#,
         );
         let all = plan.operators();
         assert_eq!(all.len(), 2);

@@ -3,11 +3,19 @@
 use crate::ask::{Asker, Reading};
 use crate::estimates::q_error;
 use crate::facts::{APPENDED_ESTIMATED, APPENDED_ROWS};
-use crate::prepare::Prepared;
 use crate::settings::{APPENDED, dials};
 use experiment::Configuration;
-use observations::Response;
+use observations::{Fact, Response};
 use probe::ProbeError;
+
+/// The optimizer's expectation of appended rows.
+#[derive(Debug, Default)]
+pub struct Appended {
+    /// Rows and estimates.
+    pub facts: Vec<Fact>,
+    /// The largest q-error; `None` where the engine has no estimates, or nothing was appended.
+    pub worst: Option<Response>,
+}
 
 /// Columns with rising values: one with an index, and one without.
 const COLUMNS: [&str; 2] = ["a", "c"];
@@ -20,26 +28,26 @@ const COLUMNS: [&str; 2] = ["a", "c"];
 pub fn append(
     asker: &mut Asker<'_>,
     configuration: &Configuration,
-    into: &mut Prepared,
-) -> Result<(), ProbeError> {
+) -> Result<Appended, ProbeError> {
     let share = configuration.get(APPENDED);
-    let Some(set) = dials(configuration).filter(|_| share > 0.0) else { return Ok(()) };
+    let mut found = Appended::default();
+    let Some(set) = dials(configuration).filter(|_| share > 0.0) else { return Ok(found) };
     let (rows, largest) = (set.rows, set.distinct - 1);
     let appended = (share * rows as f64).round().max(1.0) as u64;
     asker.run(&format!(
         "INSERT INTO dials (id, a, b, c, filler) SELECT id + {rows}, id + {largest}, b, id + \
          {largest}, filler FROM dials WHERE id <= {appended}"
     ))?;
-    into.facts.push(APPENDED_ROWS.record(appended as f64));
+    found.facts.push(APPENDED_ROWS.record(appended as f64));
     let mut worst = None;
     for column in COLUMNS {
         let newest = format!("SELECT count(*) FROM dials WHERE {column} > {largest}");
         let plan = asker.plan(&newest)?;
         let Some(estimated) = Reading::find(&plan, "dials").estimated else { continue };
-        into.facts.push(APPENDED_ESTIMATED.record(column, estimated));
+        found.facts.push(APPENDED_ESTIMATED.record(column, estimated));
         let error = q_error(estimated, appended as f64);
         worst = Some(worst.map_or(error, |worst: f64| worst.max(error)));
     }
-    into.responses.extend(worst.map(|own| Response::lower("appended_q_error", "x", own)));
-    Ok(())
+    found.worst = worst.map(|own| Response::lower("appended_q_error", "x", own));
+    Ok(found)
 }

@@ -1,6 +1,6 @@
-//! Plan diagrams: the plan at each point of a grid of two selectivities, and the diagram with fewer
-//! plans, each of which costs at most a little more (Harish, Darera and Haritsa, On the Production
-//! of Anorexic Plan Diagrams, VLDB 2007).
+//! Plan diagrams: the plan at each point of a grid of two selectivities. The reduced diagram has
+//! fewer plans, each of which costs at most a little more (Harish, Darera and Haritsa, On the
+//! Production of Anorexic Plan Diagrams, VLDB 2007).
 
 use crate::ask::{Asker, Column};
 use crate::template::Template;
@@ -105,12 +105,12 @@ impl Diagram {
         rows.map(|row| row.iter().map(|plan| sign(*plan)).collect()).collect()
     }
 
-    /// The plan of each point with as few plans as a greedy cover finds, so that none costs more
-    /// than `increase` more than the optimizer's; `None` without costs.
+    /// The plan of each point with as few plans as a greedy cover finds. None costs more than the
+    /// optimizer's by a larger share than `increase`. `None` without costs.
     ///
-    /// The cost of another plan at a point is not known, but it is at most that of the same plan
-    /// where both predicates select as much or more (section 3 of the paper: costs of a plan rise
-    /// with the selectivities).
+    /// The cost of another plan at a point is not known. It is at most that of the same plan where
+    /// both predicates select as much or more: costs of a plan rise with the selectivities (section
+    /// 3 of the paper).
     pub fn reduced(&self, increase: f64) -> Option<Vec<usize>> {
         (self.costs.len() == self.cells.len()).then_some(())?;
         let bounds: Vec<Vec<f64>> = (0..self.plans.len()).map(|plan| self.bounds(plan)).collect();

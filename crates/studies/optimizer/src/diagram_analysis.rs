@@ -39,7 +39,7 @@ pub struct DiagramRow {
     pub share: f64,
     /// The sign of the plan at each column.
     pub signs: String,
-    /// The same in the reduced diagram.
+    /// The sign there in the reduced diagram.
     pub reduced: Option<String>,
 }
 
@@ -144,6 +144,16 @@ fn regrets(all: &[Measured<'_>]) -> Vec<PairRegret> {
         })
     });
     found.collect()
+}
+
+/// A choice that takes longer than the best alternative by this factor is marked.
+const REGRET_MARKED: f64 = 1.1;
+
+impl PairRegret {
+    /// Returns whether the choice took longer, beyond chance.
+    pub fn is_costly(&self) -> bool {
+        self.ratio >= REGRET_MARKED && self.interval.is_some_and(|own| own.low > 1.0)
+    }
 }
 
 impl PlanDiagram {

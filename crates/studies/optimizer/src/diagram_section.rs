@@ -7,9 +7,6 @@ use analysis::Summary;
 use report::{Cell, Columns, Figure, Section, Table, Tone, coordinate, number, string};
 use serde_json::{Value, json};
 
-/// A choice that takes longer than the best alternative by this factor is marked.
-const REGRET_MARKED: f64 = 1.1;
-
 /// A section for each diagram.
 pub fn diagrams(_: &Summary, all: &[PlanDiagram]) -> Vec<Section> {
     all.iter().map(diagram).collect()
@@ -109,14 +106,9 @@ fn at(own: &PlanDiagram, first: f64, second: f64) -> Option<&PairRegret> {
     })
 }
 
-/// Returns whether the choice took longer, beyond chance.
-pub fn is_costly(regret: &PairRegret) -> bool {
-    regret.ratio >= REGRET_MARKED && regret.interval.is_some_and(|own| own.low > 1.0)
-}
-
 fn cell(regret: &PairRegret) -> Cell {
     let ratio = format!("{}x", number::fixed(regret.ratio, 2));
-    if is_costly(regret) {
+    if regret.is_costly() {
         Cell::new(format!("{ratio} {}", regret.best), Tone::Warning)
     } else {
         Cell::new(ratio, Tone::Plain)

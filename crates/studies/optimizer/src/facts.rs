@@ -54,5 +54,5 @@ pub const DIAGRAM_COLUMNS: FactFamily = FactFamily::new("diagram_column.", "shar
 pub const DIAGRAM_PLANS: FactFamily = FactFamily::new("diagram_plan.", "share");
 /// The share of rows of a row of a plan diagram: `NUMBER: SIGNS`.
 pub const DIAGRAM_ROWS: FactFamily = FactFamily::new("diagram_row.", "share");
-/// The same of the reduced diagram.
+/// The share of rows of a row of the reduced diagram: `NUMBER: SIGNS`.
 pub const REDUCED_ROWS: FactFamily = FactFamily::new("diagram_reduced.", "share");

@@ -30,7 +30,7 @@ pub struct QueryLoss {
     pub query: String,
     /// Mean time of an execution by the optimizer's choice, ms.
     pub chosen: Estimate,
-    /// The best alternative over all blocks; `None` where none was measured.
+    /// The best alternative with another plan, over all blocks; `None` where none was measured.
     pub best: Option<String>,
     /// Time of the choice relative to it.
     pub ratio: Option<f64>,
@@ -78,13 +78,17 @@ fn measured<'a>(summary: &Summary<'a>, own: usize, query: &str) -> Option<Measur
     let alternative = record.get(ALTERNATIVE.path()).unwrap_or_else(|| CHOSEN.to_owned());
     let trials = summary.grid.trials(own);
     let is_measured = !times.is_empty();
-    is_measured.then(|| Measured { selectivity: 1.0, second: None, alternative, trials, times })
+    is_measured.then_some(Measured { selectivity: 1.0, second: None, alternative, trials, times })
 }
 
 fn query(name: &str, all: &[Measured<'_>]) -> Option<QueryLoss> {
     let chosen = all.iter().find(|own| own.alternative == CHOSEN)?;
     let times: Vec<f64> = chosen.times.values().copied().collect();
-    let found = regret(1.0, &all.iter().collect::<Vec<_>>());
+    // Times of the same plan differ by chance only.
+    let own_plan = plan(chosen, name);
+    let others = all.iter().filter(|own| own_plan.is_none() || plan(own, name) != own_plan);
+    let compared: Vec<&Measured<'_>> = std::iter::once(chosen).chain(others).collect();
+    let found = regret(1.0, &compared);
     let prefix = format!("{name}|");
     let errors = chosen.trials.iter().flat_map(|seen| Q_ERRORS.members(seen));
     let own = errors.filter(|(member, _)| member.starts_with(&prefix)).map(|(_, error)| error);
@@ -100,4 +104,10 @@ fn query(name: &str, all: &[Measured<'_>]) -> Option<QueryLoss> {
         interval,
         q_error: own.reduce(f64::max),
     })
+}
+
+/// The plan of a query, of the first trial that has it.
+fn plan<'m>(own: &'m Measured<'_>, query: &str) -> Option<&'m str> {
+    let mut plans = own.trials.iter().flat_map(|seen| &seen.plans);
+    plans.find(|plan| plan.statement == query).map(|plan| plan.text.as_str())
 }

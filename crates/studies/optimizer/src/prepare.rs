@@ -187,7 +187,9 @@ impl Varied<'_> {
         let values: Vec<&str> = values.iter().map(String::as_str).collect();
         let chosen = self.template.query(&values, "");
         self.statistics(asker, &chosen, into)?;
-        appended::append(asker, configuration, into)?;
+        let appended = appended::append(asker, configuration)?;
+        into.facts.extend(appended.facts);
+        into.responses.extend(appended.worst);
         asker.run_all(self.optimizer.read_only, &[])?;
         self.count(asker, &chosen, into)?;
         let reading = asker.reading(self.template, &chosen)?;

@@ -141,8 +141,8 @@ fn loss(own: &Losses) -> Section {
         section.note("Some queries were cancelled at workload.query_limit: times may be too low.");
     }
     section.note(
-        "Above 1x the choice takes longer than the best forced alternative. Intervals are over \
-         blocks and not adjusted for the number of queries.",
+        "Above 1x the choice takes longer than the best alternative with another plan. Intervals \
+         are over blocks and not adjusted for the number of queries.",
     );
     section
 }

@@ -2,7 +2,6 @@
 
 use crate::analysis::{ByTime, Crossover, crossovers};
 use crate::diagram_analysis::{PlanDiagram, diagrams};
-use crate::diagram_section::is_costly;
 use crate::losses::{Losses, QueryLoss, losses};
 use analysis::{Finding, FindingKind, Interval, Study, Summary};
 use observations::number::{self, plural};
@@ -74,7 +73,7 @@ fn of_diagram(own: &PlanDiagram) -> Finding {
         let increase = number::figure(100.0 * own.increase_max);
         format!("; with at most {increase} % more cost {count} suffice")
     });
-    let worst = own.worst().filter(|worst| is_costly(worst));
+    let worst = own.worst().filter(|worst| worst.is_costly());
     let cost = worst.map_or_else(String::new, |worst| {
         let ends = interval(worst.interval, |end| number::fixed(end, 2));
         format!(
