@@ -90,3 +90,12 @@ fn kills_of_the_real_engine_leave_no_files() {
     );
     kill_and_resume(&file, 8, 100, Duration::from_millis(400));
 }
+
+/// A study with a preparation before each measurement, on cold and on warm caches.
+#[test]
+fn a_killed_study_of_the_optimizer_resumes_with_cold_and_warm_caches() {
+    let file = "[experiment]\nname = \"t\"\n[target]\nengine = \"sqlite\"\n[workload]\nprobe = \
+                \"optimizer\"\nrows = \"10k\"\nruns = 2\n[factors]\n\"target.cache\" = [\"cold\", \
+                \"warm\"]\n[repeats]\nblocks = 30\n";
+    kill_and_resume(file, 3, 30, Duration::from_secs(1));
+}
