@@ -69,6 +69,7 @@ pub fn done(configuration: usize, block: u32, observations: Observations) -> Tri
         status: TrialStatus::Done,
         observations: Some(observations),
         hooks: Vec::new(),
+        machine: None,
     }
 }
 

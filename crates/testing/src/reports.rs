@@ -55,6 +55,7 @@ pub fn done(configuration: usize, block: u32, observations: Observations) -> Tri
         status: TrialStatus::Done,
         observations: Some(observations),
         hooks: Vec::new(),
+        machine: None,
     }
 }
 
@@ -125,6 +126,7 @@ pub fn plan(factors: &[(&str, &[&str])]) -> Recording {
         .collect(),
         files: Vec::new(),
         trials: Vec::new(),
+        checks: Vec::new(),
     }
 }
 

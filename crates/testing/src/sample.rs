@@ -70,6 +70,7 @@ pub fn plan() -> Recording {
             content: "SELECT 1;\n\tSELECT 'ü';".into(),
         }],
         trials: Vec::new(),
+        checks: Vec::new(),
     }
 }
 
@@ -116,6 +117,7 @@ pub fn trial(i: usize) -> TrialRecord {
             elapsed_s: 0.1 + 0.2,
             output: "line\n\u{1b}[31mred\0\n".into(),
         }],
+        machine: Some("db-1".into()),
     }
 }
 

@@ -23,6 +23,10 @@ pub struct Recording {
     pub files: Vec<FileRecord>,
     /// Trials in the order in which they ended. Failed ones are data too.
     pub trials: Vec<TrialRecord>,
+    /// Trials of the check between machines: one configuration, repeated on each of them. Their
+    /// `block` is 0 and their `sequence` the repeat.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<TrialRecord>,
 }
 
 /// Identity of a run.
@@ -190,6 +194,9 @@ pub struct TrialRecord {
     pub observations: Option<Observations>,
     /// Output of the hooks that ran for this trial.
     pub hooks: Vec<HookOutput>,
+    /// The machine that ran it, where several machines share a plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
 }
 
 impl TrialRecord {
@@ -250,13 +257,23 @@ impl Recording {
         distinct
     }
 
+    /// Trials that count: of a block that another machine repeated, those of the last one.
+    pub fn valid(&self) -> impl Iterator<Item = &TrialRecord> {
+        let own = self.trials.iter().filter(|trial| trial.machine.is_some());
+        let machines: BTreeMap<u32, &String> =
+            own.filter_map(|trial| Some((trial.block, trial.machine.as_ref()?))).collect();
+        self.trials.iter().filter(move |trial| {
+            machines.get(&trial.block).is_none_or(|last| trial.machine.as_ref() == Some(*last))
+        })
+    }
+
     /// Trials that were measured to the end, with their observations. Excludes retries of trials
     /// that timed out, as older versions made them: they would replace a long time by a short one.
     pub fn done(&self) -> impl Iterator<Item = (&TrialRecord, &Observations)> {
         let place = |trial: &TrialRecord| (trial.configuration, trial.block);
         let timed_out: BTreeSet<_> =
             self.trials.iter().filter(|it| it.timed_out()).map(place).collect();
-        self.trials.iter().filter_map(move |trial| match (&trial.status, &trial.observations) {
+        self.valid().filter_map(move |trial| match (&trial.status, &trial.observations) {
             (TrialStatus::Done, Some(seen)) if !timed_out.contains(&place(trial)) => {
                 Some((trial, seen))
             }

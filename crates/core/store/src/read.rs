@@ -36,7 +36,9 @@ impl Store {
     /// `Busy`.
     pub fn recorded_trials(&self, run: i64) -> Result<Vec<TrialRecord>> {
         self.require_run(run)?;
-        Ok(self.sql(|connection| Trials::read(connection, run))?.records)
+        let mut records = self.sql(|connection| Trials::read(connection, run))?.records;
+        records.retain(|trial| trial.block > 0);
+        Ok(records)
     }
 
     /// A run without its trials: factors, configurations, files, environments. Fails with `NoRun`,
@@ -51,8 +53,8 @@ impl Store {
                 configurations: configurations(connection, run)?,
                 roles: roles(connection, run)?,
                 files: owned(connection, "run", run)?,
-                trials: Vec::new(),
                 run: record,
+                ..Recording::default()
             })
         })?;
         if plan.roles.is_empty() {
@@ -78,7 +80,8 @@ impl Store {
         // none.
         let snapshot = self.sql(Connection::unchecked_transaction)?;
         let mut recording = self.read_plan(run)?;
-        recording.trials = self.sql(|connection| trials(connection, run, histograms))?;
+        let all = self.sql(|connection| trials(connection, run, histograms))?;
+        (recording.trials, recording.checks) = all.into_iter().partition(|it| it.block > 0);
         self.sql(|_| snapshot.commit())?;
         Ok(recording)
     }

@@ -237,7 +237,8 @@ tables! {
         block, setup, sequence, attempt, started_ms, wall_s, status as "status, cause",
         observations as "observed, elapsed_s, connections, work_unit, work_amount, transactions, \
                          errors, retries, session_s, cpu_s, cpu_user_s, sampled_running_s, \
-                         synthetic, timeout_s";
+                         synthetic, timeout_s",
+        machine;
         configuration: 0, hooks: Vec::new()
     }
     "hooks": HookOutput { hook, command, exit_code, elapsed_s, output }

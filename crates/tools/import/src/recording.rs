@@ -81,6 +81,7 @@ pub fn recording(run: Run<'_>, trials: Vec<Trial>) -> Result<Recording, NoRun> {
             status: TrialStatus::Done,
             observations: Some(trial.observations),
             hooks: Vec::new(),
+            machine: None,
         });
     }
     Ok(Recording {
