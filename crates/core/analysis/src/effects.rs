@@ -1,7 +1,7 @@
 //! Effects of factors: of each alone, averaged over the others; along the order of its levels; and
 //! of pairs.
 
-use crate::compare::{self, against, corrected};
+use crate::compare::{self, against};
 use crate::gains::{BestOfLevel, GainTable};
 use crate::grid::{FactorLayout, Figures, Grid, Unit};
 use crate::means::Means;
@@ -139,15 +139,8 @@ impl Factors {
         let ordered = pairs.map(|(a, b)| if main == Some(b.factor) { (b, a) } else { (a, b) });
         let mut interactions: Vec<Interaction> =
             ordered.filter_map(|(factor, by)| Interaction::estimate(factor, by, figures)).collect();
-        // One family, which was chosen before the data was seen: of experiments in which nothing
-        // has an effect, at most 5 % show any.
-        let levels = effects.iter_mut().flat_map(|effect| &mut effect.levels);
-        let alone = levels.filter_map(|level| level.comparison.as_mut());
-        let alone = alone.map(|comparison| (comparison.p_value, &mut comparison.adjusted_p));
-        let together = interactions.iter_mut().map(|it| (Some(it.p_value), &mut it.adjusted_p));
-        let family = correct(alone.chain(together).collect());
+        let family = corrected(&mut effects, &mut interactions);
         for (effect, layout) in effects.iter_mut().zip(layouts) {
-            effect.adjust_intervals(family);
             let matched =
                 layout.others().map(|level| layout.matched(&figures.grid, layout.reference, level));
             effect.detectable = Detectable::of_comparisons(matched, family);
@@ -180,10 +173,23 @@ impl Factors {
     }
 }
 
+/// Corrects the p-values and intervals of a family of tests, and returns its size. The family was
+/// chosen before the data was seen: of experiments in which nothing has an effect, at most 5 % show
+/// any.
+pub(crate) fn corrected(effects: &mut [FactorEffect], interactions: &mut [Interaction]) -> usize {
+    let levels = effects.iter_mut().flat_map(|effect| &mut effect.levels);
+    let alone = levels.filter_map(|level| level.comparison.as_mut());
+    let alone = alone.map(|comparison| (comparison.p_value, &mut comparison.adjusted_p));
+    let together = interactions.iter_mut().map(|it| (Some(it.p_value), &mut it.adjusted_p));
+    let family = correct(alone.chain(together).collect());
+    effects.iter_mut().for_each(|effect| effect.adjust_intervals(family));
+    family
+}
+
 impl FactorEffect {
     /// The effect of a factor on a response. [`Factors::estimate`] adds the figures of the whole
     /// experiment.
-    fn estimate(
+    pub(crate) fn estimate(
         factor: &FactorRecord,
         layout: &FactorLayout,
         grid: &Grid<&Observations>,
@@ -294,7 +300,8 @@ fn steps(
     let mut order: Vec<usize> =
         (0..numeric.len()).filter(|level| estimates[*level].is_some()).collect();
     order.sort_by(|a, b| numeric[*a].total_cmp(&numeric[*b]));
-    let comparisons = corrected(order.windows(2).map(|pair| compare(pair[0], pair[1])).collect());
+    let comparisons =
+        compare::corrected(order.windows(2).map(|pair| compare(pair[0], pair[1])).collect());
     let steps = order.windows(2).zip(comparisons);
     steps.map(|(pair, comparison)| Step { from: pair[0], to: pair[1], comparison }).collect()
 }

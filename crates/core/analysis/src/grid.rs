@@ -88,7 +88,7 @@ impl<'a> Grid<&'a Observations> {
     /// Lays out the trials of a recording.
     pub fn new(recording: &'a Recording) -> Self {
         let mut cells = vec![BTreeMap::new(); recording.configurations.len()];
-        let timed_out = recording.trials.iter().filter(|trial| trial.timed_out());
+        let timed_out = recording.valid().filter(|trial| trial.timed_out());
         let timed_out = timed_out.filter_map(|trial| Some((trial, trial.observations.as_ref()?)));
         for (trial, observations) in recording.done().chain(timed_out) {
             if let Some(blocks) = cells.get_mut(trial.configuration) {

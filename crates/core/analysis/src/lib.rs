@@ -1,5 +1,4 @@
-//! From a [`observations::Recording`] to what reports show: pure functions, no I/O, no engine.
-//! [`summarize`] is the entry point; a section's data is a method of [`Summary`] in its own file.
+//! From a recording to what reports show: pure functions, no I/O, no engine; see [`summarize`].
 
 pub mod accounting;
 pub mod ceiling;
@@ -20,6 +19,7 @@ pub mod health;
 pub mod hot;
 pub mod interaction;
 pub mod latency;
+pub mod machines;
 mod means;
 pub mod model;
 mod open_loop;

@@ -13,6 +13,7 @@ mod equivalence;
 mod findings;
 mod identities;
 mod levels;
+mod machines;
 mod means;
 mod one_interval;
 mod open_loop;

@@ -110,6 +110,9 @@ pub fn trials(recording: &Recording) -> Table<'_> {
     columns.add("timeout", "s", |row| seen(row)?.timeout_s);
     columns.add("setup", "", |row| row.trial.setup);
     columns.add("sequence", "", |row| row.trial.sequence);
+    if recording.trials.iter().any(|trial| trial.machine.is_some()) {
+        columns.add("machine", "", |row| row.trial.machine.clone()).on_page = true;
+    }
     columns.add("started", "", |row| Time(row.trial.started_ms));
     columns.add("wall", "s", |row| row.trial.wall_s).headed("whole trial");
     observed(&mut columns);

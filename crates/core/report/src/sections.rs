@@ -9,6 +9,7 @@ mod devices;
 mod explanations;
 mod factors;
 mod latencies;
+mod machines;
 mod models;
 mod open_loop;
 mod overview;
@@ -141,6 +142,7 @@ crate::sections! {
         Configurations drift: summary.drift();
         Configurations stability: summary.stability().as_ref() => stability::section;
         Configurations factors: &summary.factors => factors::sections;
+        Configurations machines: summary.machines().as_ref() => machines::sections;
         Headline race: summary.race_report().as_ref() => race::section;
         Headline screening: summary.screening() => screening::sections;
         Headline surface: summary.surface().as_ref() => surface::sections;

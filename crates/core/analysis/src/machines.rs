@@ -1,0 +1,205 @@
+//! Machines that share the blocks of a plan: whether they differ, and whether the effect of a
+//! factor depends on the machine.
+//!
+//! A recording is laid out again with the machine as its last factor. The n-th block of each
+//! machine is block n there: machines work in parallel, so that these blocks ran at about the same
+//! time. What is known of factors, intervals and interactions then holds for machines too.
+
+use crate::effects::{FactorEffect, corrected};
+use crate::{Factors, Interaction, Summary, summarize, wording};
+use observations::{
+    ConfigurationRecord, FactorRecord, LevelRecord, Observations, Recording, TrialRecord,
+    TrialStatus,
+};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Name of the factor.
+const MACHINE: &str = "machine";
+
+/// The machines of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MachineReport {
+    /// Their names, in order.
+    pub machines: Vec<String>,
+    /// The check between them: one configuration on all of them. The machine is the only factor.
+    pub check: Option<Factors>,
+    /// The plan: the machine is the last factor, and only its effect and its interactions are
+    /// tested.
+    pub plan: Option<Factors>,
+}
+
+/// A sentence on the check between machines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// True if a machine differs significantly from the first one.
+    pub differs: bool,
+    /// The sentence, with the interval.
+    pub text: String,
+}
+
+impl Summary<'_> {
+    /// The machines of the run; `None` where fewer than two shared it.
+    pub fn machines(&self) -> Option<MachineReport> {
+        let (check, plan) = (checked(self.recording), by_machine(self.recording));
+        let machines = &check.as_ref().or(plan.as_ref())?.factors.last()?.levels;
+        Some(MachineReport {
+            machines: machines.clone(),
+            check: check.as_ref().map(|own| factors(&summarize(own))),
+            plan: plan.as_ref().map(|own| factors(&summarize(own))),
+        })
+    }
+}
+
+/// Returns the tests of the last factor, alone and with each other one, as a family of their own.
+pub fn factors(summary: &Summary<'_>) -> Factors {
+    let mut own = summary.factors.clone().without_claims();
+    let (Some(figures), Some(machine)) = (&summary.figures, summary.layouts.last()) else {
+        return own;
+    };
+    let record = &summary.recording.factors[machine.factor];
+    own.effects[machine.factor] = FactorEffect::estimate(record, machine, &summary.grid, figures);
+    let others = summary.layouts.iter().filter(|other| other.factor != machine.factor);
+    own.interactions =
+        others.filter_map(|other| Interaction::estimate(other, machine, figures)).collect();
+    own.family = corrected(&mut own.effects, &mut own.interactions);
+    own
+}
+
+/// Returns a sentence for each machine but the first one, by the check between machines.
+pub fn verdict(recording: &Recording) -> Vec<Verdict> {
+    let Some(check) = checked(recording) else { return Vec::new() };
+    let summary = summarize(&check);
+    let factors = factors(&summary);
+    let Some(effect) = factors.effects.last() else { return Vec::new() };
+    let reference = &effect.levels[effect.reference].level;
+    let response = summary.response.as_ref();
+    let name = response.map_or("", |response| response.name.as_str());
+    let compared =
+        effect.levels.iter().filter_map(|level| Some((level, level.comparison.as_ref()?)));
+    let sentences = compared.map(|(level, comparison)| {
+        let change = wording::change(comparison, response);
+        let (differs, machine) = (comparison.supported(), &level.level);
+        let end = if differs { "" } else { ": no significant difference" };
+        let preposition = wording::preposition(&change);
+        Verdict {
+            differs,
+            text: format!(
+                "check of machines: {name} on {machine} is {change} {preposition} on \
+                 {reference}{end}"
+            ),
+        }
+    });
+    sentences.collect()
+}
+
+/// Returns the check between machines as a recording of which the machine is the only factor;
+/// `None` where fewer than two were checked.
+pub fn checked(recording: &Recording) -> Option<Recording> {
+    let done = recording.checks.iter().filter(|trial| trial.status == TrialStatus::Done);
+    let done: Vec<&TrialRecord> = done.collect();
+    let machines = machines(done.iter().copied())?;
+    let checked = recording.configurations.get(done.first()?.configuration)?;
+    let plain = ConfigurationRecord { levels: Vec::new(), label: String::new(), ..checked.clone() };
+    let trials = done.iter().filter_map(|trial| {
+        let machine = position(&machines, trial)?;
+        Some(TrialRecord {
+            configuration: machine,
+            block: trial.sequence,
+            ..without_details(trial)
+        })
+    });
+    let mut own = Recording {
+        trials: trials.collect(),
+        configurations: machines.iter().map(|machine| with_machine(&plain, machine)).collect(),
+        factors: vec![factor(&machines)],
+        ..frame(recording)
+    };
+    own.run.baseline = Some(0);
+    Some(own)
+}
+
+/// Returns a recording with the machine as its last factor; `None` where fewer than two machines
+/// ran it.
+pub fn by_machine(recording: &Recording) -> Option<Recording> {
+    let machines = machines(recording.valid())?;
+    let mut ordinals: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut blocks: BTreeMap<&String, BTreeSet<u32>> = BTreeMap::new();
+    for trial in recording.valid() {
+        blocks.entry(trial.machine.as_ref()?).or_default().insert(trial.block);
+    }
+    for own in blocks.values() {
+        ordinals.extend((1..).zip(own).map(|(ordinal, block)| (*block, ordinal)));
+    }
+    let count = recording.configurations.len();
+    let trials = recording.valid().filter_map(|trial| {
+        let machine = position(&machines, trial)?;
+        Some(TrialRecord {
+            configuration: machine * count + trial.configuration,
+            block: *ordinals.get(&trial.block)?,
+            setup: 1,
+            ..without_details(trial)
+        })
+    });
+    let all = machines.iter().flat_map(|machine| {
+        recording.configurations.iter().map(move |own| with_machine(own, machine))
+    });
+    // Each block of a machine sets up each level of a hard-to-change factor for itself.
+    let plain = |own: &FactorRecord| FactorRecord { hard_to_change: false, ..own.clone() };
+    let factors = recording.factors.iter().map(plain).chain([factor(&machines)]);
+    Some(Recording {
+        trials: trials.collect(),
+        configurations: all.collect(),
+        factors: factors.collect(),
+        ..frame(recording)
+    })
+}
+
+/// The names of the machines of these trials, in order; `None` of fewer than two.
+fn machines<'t>(trials: impl Iterator<Item = &'t TrialRecord>) -> Option<Vec<String>> {
+    let names: BTreeSet<&String> = trials.filter_map(|trial| trial.machine.as_ref()).collect();
+    (names.len() > 1).then(|| names.into_iter().cloned().collect())
+}
+
+fn position(machines: &[String], trial: &TrialRecord) -> Option<usize> {
+    machines.iter().position(|machine| trial.machine.as_ref() == Some(machine))
+}
+
+fn factor(machines: &[String]) -> FactorRecord {
+    FactorRecord {
+        name: MACHINE.into(),
+        levels: machines.to_vec(),
+        numeric: None,
+        hard_to_change: false,
+    }
+}
+
+/// A configuration on a machine.
+fn with_machine(own: &ConfigurationRecord, machine: &str) -> ConfigurationRecord {
+    let mut own = own.clone();
+    own.label = format!("{} {MACHINE}={machine}", own.label).trim_start().to_owned();
+    own.key = format!("{} {machine}", own.key);
+    own.levels.push(LevelRecord { factor: MACHINE.into(), level: machine.to_owned() });
+    own
+}
+
+/// A recording without factors and trials. Its order is that of a grid.
+fn frame(recording: &Recording) -> Recording {
+    let mut run = recording.run.clone();
+    run.adaptive = None;
+    run.source.clear();
+    Recording { run, roles: recording.roles.clone(), ..Recording::default() }
+}
+
+/// A trial without what takes memory and is in no estimate, and without its machine, which is a
+/// level here.
+fn without_details(trial: &TrialRecord) -> TrialRecord {
+    let observations = trial.observations.as_ref().map(|seen| Observations {
+        series: Vec::new(),
+        plans: Vec::new(),
+        profile: None,
+        statements: Vec::new(),
+        ..seen.clone()
+    });
+    TrialRecord { observations, hooks: Vec::new(), machine: None, ..trial.clone() }
+}
