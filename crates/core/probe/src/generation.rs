@@ -67,6 +67,9 @@ pub struct PartRecord {
     pub late_ns: u64,
     /// The common start on its clock is known up to this.
     pub clock_uncertainty_ns: u64,
+    /// Nanoseconds by which its clock and that of the conducting process drifted apart during the
+    /// load.
+    pub clock_drift_ns: u64,
     /// Load of its machine during the measurement.
     pub machine: MachineLoad,
 }

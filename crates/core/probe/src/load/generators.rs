@@ -9,7 +9,9 @@ use crate::record::LoadRecord;
 use crate::{ProbeError, TrialContext};
 use conductor::{Director, LoadProgress};
 use engine::{Ability, EngineUse};
-use observations::{Fact, FactFamily, FactName, Observations, Warning, WarningKind, number};
+use observations::{
+    Fact, FactFamily, FactName, Observations, TimeUse, Warning, WarningKind, number,
+};
 use observe::Clock;
 use std::time::{Duration, Instant};
 
@@ -29,8 +31,10 @@ pub const GENERATOR_STEAL: FactFamily = FactFamily::new("generator_steal.", "s")
 pub const START_SKEW: FactName = FactName::new("generator_start_skew", "ms");
 /// Largest uncertainty of a generator's clock; starts are known up to it.
 pub const CLOCK_UNCERTAINTY: FactName = FactName::new("generator_clock_uncertainty", "ms");
+/// Largest drift of a generator's clock during the load.
+pub const CLOCK_DRIFT: FactName = FactName::new("generator_clock_drift", "ms");
 
-/// Starts that are further apart than this get a warning.
+/// Starts that are further apart than this get a warning, and clocks that drift by more.
 const SKEW_MS_MAX: f64 = 10.0;
 /// A generator whose rate for each connection differs from the mean by more than this share gets a
 /// warning.
@@ -117,6 +121,10 @@ pub(super) fn lead(
     record.end_ns = record.end_ns.saturating_add(if scripted { 0 } else { flush_ns });
     let embedded = context.target.abilities.contains(&Ability::Embedded);
     let mut observations = add_up(plan, &record, surroundings, embedded);
+    if scripted {
+        // The waits that the script had in the generators are not here: nothing is accounted for.
+        (observations.time, observations.waits) = (TimeUse::default(), Vec::new());
+    }
     let starts = Starts::new(&generated.parts, scripted);
     observations.facts.extend(facts(&generated.parts, &starts));
     observations.warnings.extend(warnings(plan, &generated.parts, &starts));
@@ -183,6 +191,8 @@ fn facts(parts: &[PartRecord], starts: &Starts) -> Vec<Fact> {
     let uncertainty_ns = parts.iter().map(|part| part.clock_uncertainty_ns).max().unwrap_or(0);
     facts.push(START_SKEW.record(starts.skew_ms()));
     facts.push(CLOCK_UNCERTAINTY.record(uncertainty_ns as f64 / 1e6));
+    let drift_ns = parts.iter().map(|part| part.clock_drift_ns).max().unwrap_or(0);
+    facts.push(CLOCK_DRIFT.record(drift_ns as f64 / 1e6));
     facts
 }
 
@@ -197,6 +207,16 @@ fn warnings(plan: &LoadPlan, parts: &[PartRecord], starts: &Starts) -> Vec<Warni
             "the load generators started {skew_ms:.1} ms apart, more than {SKEW_MS_MAX} ms"
         );
         warnings.push(warn(detail));
+    }
+    if let Some(part) = parts.iter().max_by_key(|part| part.clock_drift_ns) {
+        let (name, drift_ms) = (&part.generator, part.clock_drift_ns as f64 / 1e6);
+        if drift_ms > SKEW_MS_MAX {
+            let detail = format!(
+                "the clock of load generator {name} drifted by {drift_ms:.1} ms during the load: \
+                 its rates and latencies are wrong by as much of the time; correct its clock source"
+            );
+            warnings.push(warn(detail));
+        }
     }
     let each: Vec<f64> = (0..)
         .zip(parts)
