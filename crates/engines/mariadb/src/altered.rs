@@ -4,11 +4,12 @@
 //! changed, and put back ([`servers::altered`]).
 
 use super::admin::hold;
+use super::server::MariaProduct;
 use super::server::variables::{self, Variable, is_in_force, option_line, path, read_back};
 use super::settings::{OPTION_FILE, URL, server_settings};
 use super::{CONNECTING, MariaDb, failed_at, global_status};
 use crate::client::{Client, Config};
-use engine::{Altering, EngineError};
+use engine::{Altering, EngineError, Recovery};
 use experiment::Configuration;
 use observations::fnv1a;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,20 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use work::Cancel;
+
+impl Recovery for MariaDb {
+    fn put_back(
+        &self,
+        folder: &Path,
+        configurations: &[&Configuration],
+    ) -> Result<Vec<String>, EngineError> {
+        altered::put_back::<Self>(folder, configurations)
+    }
+
+    fn reclaim(&self, directory: &Path) -> Result<(), EngineError> {
+        servers::private::reclaim::<MariaProduct>(directory)
+    }
+}
 
 impl Altering for MariaDb {
     fn apply(&self, configuration: &Configuration) -> Result<String, EngineError> {

@@ -4,7 +4,7 @@ use super::admin::{Admin, DATABASE, MARK};
 use super::compression::Compression;
 use super::dialect::{MariaDialect, spelled};
 use super::kept::{self, MariaKeeper};
-use super::load::{LoadConfig, Sessions};
+use super::load::{Attachment, LoadConfig, Sessions};
 use super::server::variables::{self, Variable};
 use super::server::{MariaProduct, PrivateServer, SOCKET, fill_by_url};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
@@ -15,7 +15,7 @@ use crate::client::{Client, Config, quote_identifier};
 use engine::setup::Setup;
 use engine::{
     CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Explainer,
-    PlanRequest, Planned, ServerProcess, Tables, WaitCollector, lock,
+    PlanRequest, Planned, ServerProcess, Shared, Tables, WaitCollector, lock,
 };
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -316,6 +316,10 @@ impl Schema for MariaSchema {
         Some(allocated_bytes(&files))
     }
 
+    fn shared(&self) -> Option<&dyn Shared> {
+        Some(self)
+    }
+
     fn put_back(&self, kept: &KeptTables) -> Result<(), EngineError> {
         kept::put_back(kept, &self.admin)
     }
@@ -415,6 +419,25 @@ impl Explainer for MariaSchema {
         let mut client = self.load().connect()?;
         client.set_stop(self.common.cancel.stop());
         Ok(explain::plans(&mut client, asked))
+    }
+}
+
+impl Shared for MariaSchema {
+    fn attachment(&self) -> Result<String, EngineError> {
+        Attachment::write(&self.load(), self.common.statements()?)
+    }
+
+    fn sessions(&self) -> Vec<i64> {
+        lock(&self.sessions).iter().copied().map(i64::from).collect()
+    }
+
+    fn adopt(&self, sessions: &[i64]) {
+        let sessions = sessions.iter().filter_map(|session| u32::try_from(*session).ok());
+        lock(&self.sessions).extend(sessions);
+    }
+
+    fn flush(&self) -> Result<(), EngineError> {
+        if self.final_checkpoint { self.admin.checkpoint() } else { Ok(()) }
     }
 }
 

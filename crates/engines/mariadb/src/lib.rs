@@ -49,17 +49,13 @@ use crate::client::{Client, Config};
 use by_url::{connect_to_observe, global_status, product, while_doing};
 pub use compression::Compression;
 pub use dialect::MariaDialect;
-use engine::{
-    Ability, Altering, Engine, EngineError, Folders, Host, Servers, StatementLogs, WaitType,
-};
+use engine::{Ability, Altering, Engine, Folders, Host, Servers, Sharing, StatementLogs, WaitType};
 use engine::{Plans, Prerequisites, Recovery, SettingsForm};
 use errors::{failed_at, said_by_server, what_to_do};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
 use observations::EngineVersion;
-use server::MariaProduct;
 use servers::host::ServerHost;
 use statements::Rules;
-use std::path::Path;
 use std::time::Duration;
 use work::Stop;
 
@@ -136,6 +132,10 @@ impl Engine for MariaDb {
         Some(self)
     }
 
+    fn sharing(&self) -> Option<&dyn Sharing> {
+        Some(self)
+    }
+
     fn altering(&self) -> Option<&dyn Altering> {
         Some(self)
     }
@@ -162,20 +162,6 @@ impl Engine for MariaDb {
 
     fn statement_rules(&self) -> Option<&'static Rules> {
         Some(&statement_rules::RULES)
-    }
-}
-
-impl Recovery for MariaDb {
-    fn put_back(
-        &self,
-        folder: &Path,
-        configurations: &[&Configuration],
-    ) -> Result<Vec<String>, EngineError> {
-        servers::altered::put_back::<Self>(folder, configurations)
-    }
-
-    fn reclaim(&self, directory: &Path) -> Result<(), EngineError> {
-        servers::private::reclaim::<MariaProduct>(directory)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::client::{
     Column, Event, Kind, Packets, Response, ServerError, binary_row, put_packet, text_row,
 };
 use engine::{Done, EngineError, Results};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::io;
@@ -15,7 +16,7 @@ use transport::Wire;
 use work::{Key, Parameter, Request, Statement};
 
 /// A statement, ready to be sent.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatementText {
     /// Its SQL.
     pub sql: String,

@@ -13,7 +13,8 @@ use probe::data::{
 };
 use probe::keys::{DISTINCT_KEYS, KEYS, Keys, ZIPF, objection};
 use probe::load::{
-    CONNECTIONS, DURATION, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload, drive_counting,
+    CONNECTIONS, DURATION, GENERATORS, LoadPlan, RATE, Started, Step, THREADS, WARMUP, Workload,
+    drive_counting,
 };
 use probe::{Probe, ProbeError, Target, TrialContext};
 use work::{Operation, Output, Request, Statement, Work};
@@ -35,7 +36,7 @@ choice! {
 settings! {
     const SETTINGS = [
         DATA, SCALE, ROWS, COLUMNS, ROWS_PER_PAGE, DATA_SEED, ANALYZE, KEYS, ZIPF, DISTINCT_KEYS,
-        CONNECTIONS, THREADS,
+        CONNECTIONS, THREADS, GENERATORS,
         DURATION, WARMUP, RATE
     ];
     /// Lookups in the measurement by all connections. Give this or workload.duration.
