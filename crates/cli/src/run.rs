@@ -74,7 +74,7 @@ impl Tool for Run {
             self.step.apply(context, &self.file, experiment, &results)?
         };
         let session = Session {
-            results,
+            results: results.clone(),
             fresh: self.fresh,
             retry_failed: self.retry_failed,
             manual_done: self.manual_done,
@@ -82,9 +82,9 @@ impl Tool for Run {
             permits: Permits { overwrite: self.overwrite.clone(), destroy: self.destroy.clone() },
             json: self.json,
             #[cfg(feature = "agents")]
-            generators: self.agents.generators(&experiment)?,
+            agents: self.agents.begin(&experiment, &results)?,
             #[cfg(not(feature = "agents"))]
-            generators: None,
+            agents: runner::Agents::default(),
         };
         let end = session.conduct(context, &experiment)?;
         let recording = session.recording(context)?;

@@ -9,13 +9,11 @@ use analysis::gate::Gate;
 use engine::Permits;
 use experiment::{Draft, Experiment};
 use observations::{Event, Recording, RunEnd, Tally, redacted};
-use probe::generation::Generators;
 use report::Document;
-use runner::{Manual, Options};
+use runner::{Agents, Manual, Options};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::sync::Arc;
 use store::Store;
 
 /// A session of a run: what every command that runs an experiment needs to know.
@@ -35,8 +33,8 @@ pub struct Session {
     pub permits: Permits,
     /// Print events and the summary as JSON.
     pub json: bool,
-    /// Load generators in other processes, if there are any.
-    pub generators: Option<Arc<dyn Generators>>,
+    /// Other processes that take part.
+    pub agents: Agents,
 }
 
 impl Session {
@@ -52,7 +50,7 @@ impl Session {
             label,
             permits,
             json,
-            generators: None,
+            agents: Agents::default(),
         }
     }
 
@@ -87,7 +85,8 @@ impl Session {
             destroy: self.permits.destroy.clone(),
             interrupt: signals::stop_flag_of_run()?.into(),
             manual: manual(self.json),
-            generators: self.generators.clone(),
+            agents: self.agents.clone(),
+            part: None,
         };
         let mut progress = Progress::new(self.json);
         let end = runner::run(experiment, options, &mut |event: Event| progress.hear(&event));

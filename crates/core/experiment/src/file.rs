@@ -70,6 +70,11 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("hooks", "Shell commands that run around the trials and the run."),
     ("order", "The order of the trials."),
     ("repeats", "The number of runs of each configuration."),
+    (
+        "machines",
+        "Trials over several machines: agents that run whole blocks of the plan. `steelbench run \
+         --agents` starts or finds them.",
+    ),
     ("limits", "Caps on time and space."),
     ("model", "The levels on which throughput models are tested."),
     ("report", "The comparison of the results."),
@@ -177,6 +182,14 @@ settings! {
     /// Number of retries of a failed trial. A trial stopped by `limits.trial_time` during its
     /// measurement is not retried.
     pub RETRIES: u32 = "repeats.retries", Kind::Count { min: 0, max: 100 }, "0";
+
+    /// Number of machines, with an agent each, that run the blocks of the plan. Each block runs
+    /// whole on one of them, and blocks on several machines run in parallel.
+    pub MACHINES: Option<u32> =
+        "machines.count", Kind::Count { min: 2, max: 256 }, Shown "2";
+    /// Runs of the baseline on each machine before the first block. They show whether the machines
+    /// differ. 0: none.
+    pub MACHINES_CHECK: u32 = "machines.check", Kind::Count { min: 0, max: 1_000 }, "5";
 
     /// A trial that takes longer, preparation included, is stopped and counts as failed.
     pub TRIAL_TIME_S: f64 = "limits.trial_time", Kind::PositiveDuration, "1 h";

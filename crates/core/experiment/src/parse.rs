@@ -88,6 +88,7 @@ pub fn parse(source: &str, catalog: &Catalog) -> Result<Experiment, FileErrors> 
     let predict = reader.predictions();
     let hold_out = reader.hold_out(&core, &factors);
     reader.check_setups(&repeats, &hard_to_change);
+    reader.check_machines(&core, &repeats, &factors);
     let design = reader.design(&core, &mut factors, &hard_to_change, &repeats);
     let extensions = reader.extensions(design.as_ref(), &mut factors, &hard_to_change, &repeats);
     let configurations = reader.configurations(&base, &factors, design.as_ref(), &extensions);
@@ -229,9 +230,17 @@ impl<'a> Reader<'a> {
     /// The values that all other sections with one value a key give.
     fn core_settings(&mut self) -> Values {
         let mut values = Values::default();
-        for section in
-            ["experiment", "design", "tune", "hooks", "order", "repeats", "limits", "model"]
-        {
+        for section in [
+            "experiment",
+            "design",
+            "tune",
+            "hooks",
+            "order",
+            "repeats",
+            "machines",
+            "limits",
+            "model",
+        ] {
             if let Some(node) = self.root.value(section) {
                 self.read_table(node, section, SETTINGS, &[], &mut values);
             }

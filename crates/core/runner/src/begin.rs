@@ -74,12 +74,11 @@ fn plan_record(experiment: &Experiment, options: &Options) -> Recording {
     let settings = experiment.configurations.iter().map(|own| &own.settings);
     Recording {
         run: run_record(experiment, options),
-        environments: Vec::new(),
         factors: recorded.factors.iter().map(factor_record).collect(),
         configurations: recorded.configurations.iter().map(configuration_record).collect(),
         roles: options.registry.catalog().roles(settings),
         files: file_records(experiment),
-        trials: Vec::new(),
+        ..Recording::default()
     }
 }
 
@@ -184,7 +183,7 @@ fn resume(
 
 /// Returns the differences that matter to results; free space, for example, differs in each
 /// session.
-fn environment_differences(old: &Environment, new: &Environment) -> Vec<String> {
+pub fn environment_differences(old: &Environment, new: &Environment) -> Vec<String> {
     let optional = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());
     let versions = |environment: &Environment| {
         let engines = environment.engines.iter();

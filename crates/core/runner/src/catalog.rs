@@ -1,7 +1,7 @@
 use engine::setup::Setup;
 use engine::{Ability, Engine, Servers};
 use experiment::common::{ENGINE, PROBE};
-use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
+use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, MACHINES};
 use experiment::{Catalog, Configuration, Experiment, FileErrors, Invalid, NamedFile, Value};
 use observations::{names_secret, redacted};
 use probe::load::GENERATORS;
@@ -191,6 +191,7 @@ pub fn validate(registry: Registry, experiment: &Experiment) -> Result<(), FileE
         let from_engine = from_engine.chain(disturbing);
         let from_engine = from_engine.chain(without_link(engine, configuration));
         let from_engine = from_engine.chain(shared(engine, configuration));
+        let from_engine = from_engine.chain(divided_twice(experiment, configuration));
         let objections_of_all = from_engine.chain(probe.plan(configuration, &target));
         for objection in objections_of_all.chain(secrets(experiment.recorded_form(configuration))) {
             if !objections.contains(&objection) {
@@ -225,6 +226,14 @@ fn shared(engine: &dyn Engine, configuration: &Configuration) -> Option<Invalid>
     };
     let message = format!("load generators cannot work on this target: {refusal}");
     Some(Invalid::new(GENERATORS.path(), message))
+}
+
+/// Returns an objection to load generators of trials that themselves run on other machines.
+fn divided_twice(experiment: &Experiment, configuration: &Configuration) -> Option<Invalid> {
+    (configuration.get(GENERATORS).is_some() && experiment.get(MACHINES).is_some()).then(|| {
+        let message = "each machine of [machines] generates the whole load of its trials";
+        Invalid::new(GENERATORS.path(), message)
+    })
 }
 
 /// Settings and labels are in results, reports and the environment of hooks: what looks like a

@@ -12,9 +12,9 @@ use store::StoreError;
 /// Why a run could not begin or continue. Trials that fail are not errors but data.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The experiment asks for load generators, and there are none.
-    #[error("{setting} needs load generators: start them with `steelbench run --agents N`")]
-    NoGenerators {
+    /// The experiment asks for agents, and there are none.
+    #[error("{setting} needs agents: start them with `steelbench run --agents N`")]
+    NoAgents {
         /// The setting that asks for them.
         setting: &'static str,
     },
@@ -92,7 +92,7 @@ impl RunError {
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::Invalid(_)
-            | Self::NoGenerators { .. }
+            | Self::NoAgents { .. }
             | Self::NoVolume { .. }
             | Self::Throttle(_)
             | Self::Changed { .. }

@@ -12,7 +12,8 @@
 //! - `workdir`: folders with a marker that says whose they are
 //! - `volumes`, `hooks`: what happens around trials
 //! - `throttle`: volumes that are slower than their device
-//! - `options`: how a run continues; `run`: all of it in order
+//! - `options`: how a run continues; `run`: all of it in order; `settled`: consequences of a trial
+//! - `machines`: other machines that run blocks; `spread`: which of them runs what
 //! - `error`: why a run could not begin or continue
 
 mod begin;
@@ -21,6 +22,7 @@ mod error;
 mod failures;
 mod hooks;
 mod hosts;
+mod machines;
 mod options;
 mod preflight;
 mod race;
@@ -28,6 +30,8 @@ mod reading;
 mod rehearsal;
 mod run;
 mod schedule;
+mod settled;
+mod spread;
 mod throttle;
 mod trial;
 mod volumes;
@@ -35,10 +39,14 @@ mod workdir;
 
 pub use catalog::{Registry, load};
 pub use error::{FolderError, HookEnd, HookError, RunError, ThrottleError};
-pub use options::{Manual, Options};
+pub use machines::{
+    BlockPart, Machine, MachineError, Machines, Report as MachineReport, ReportContent,
+};
+pub use options::{Agents, Manual, Options, OwnPart};
 pub use preflight::{Findings, preflight};
 pub use rehearsal::{RefusedStatement, Rehearsal, rehearse};
 pub use run::run;
 pub use schedule::{Outlook, outlook};
 pub use throttle::limits_permitted;
 pub use trial::{FREE_BYTES_MIN, Interrupt};
+pub use workdir::WorkFolder;

@@ -1,6 +1,7 @@
 //! How a run continues.
 
 use crate::catalog::Registry;
+use crate::machines::{BlockPart, Machines, ReportContent};
 use crate::trial::Interrupt;
 use probe::generation::{Generation, Generators};
 use std::path::PathBuf;
@@ -28,14 +29,33 @@ pub struct Options {
     pub interrupt: Interrupt,
     /// Handling of manual steps.
     pub manual: Manual,
-    /// Load generators in other processes, if there are any.
+    /// Other processes that take part.
+    pub agents: Agents,
+    /// The part of the plan that is run for another process; `None`: all of it, for ourselves.
+    pub part: Option<OwnPart>,
+}
+
+/// Processes that take part in a run.
+#[derive(Clone, Default)]
+pub struct Agents {
+    /// Load generators, if there are any.
     pub generators: Option<Arc<dyn Generators>>,
+    /// Machines that run the blocks of an experiment with `[machines]`.
+    pub machines: Option<Arc<dyn Machines>>,
+}
+
+/// A part of a plan that is run for another process, which records it.
+pub struct OwnPart {
+    /// The part.
+    pub part: BlockPart,
+    /// Takes the environment at the beginning, and each trial once it is committed.
+    pub take: Box<dyn FnMut(ReportContent) + Send>,
 }
 
 impl Options {
     /// Returns where the loads of trials are generated.
     pub fn generation(&self) -> Generation<'_> {
-        self.generators.as_deref().map_or(Generation::Here, Generation::Elsewhere)
+        self.agents.generators.as_deref().map_or(Generation::Here, Generation::Elsewhere)
     }
 }
 

@@ -6,9 +6,12 @@ use crate::catalog::{Registry, validate};
 use crate::error::{HookError, RunError, VolumeError};
 use crate::hooks::{Hook, HookLimit, variables};
 use crate::hosts::{HostForTrial, Hosts};
+use crate::machines::ReportContent;
 use crate::options::{Manual, Options};
 use crate::preflight::preflight;
-use crate::schedule::{NextTrial, Schedule, unknown_response};
+use crate::schedule::{NextTrial, Schedule};
+use crate::settled::{Announce, finished, give_up, run_time_limit};
+use crate::spread::Spread;
 use crate::throttle;
 use crate::trial::{Interrupt, Limit, Outcome, Trial};
 use crate::volumes::Volumes;
@@ -16,8 +19,8 @@ use crate::workdir::Workdir;
 use engine::Permits;
 use experiment::common::{ENGINE, PROBE};
 use experiment::file::{
-    AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, DISK_SPACE_BYTES, HOOKS_TIMEOUT_S,
-    IDENTICAL_FAILURES, RUN_TIME_S, TRIAL_TIME_S,
+    AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, DISK_SPACE_BYTES, HOOKS_TIMEOUT_S, MACHINES,
+    RUN_TIME_S, TRIAL_TIME_S,
 };
 use experiment::{Configuration, Experiment, NamedFile, Plan, PlannedTrial, Setting};
 use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus, redacted};
@@ -40,11 +43,7 @@ pub fn run(
     announce: &mut (dyn FnMut(Event) + Send),
 ) -> Result<RunEnd, RunError> {
     validate(options.registry, experiment)?;
-    if options.generators.is_none()
-        && experiment.configurations.iter().any(|own| own.get(GENERATORS).is_some())
-    {
-        return Err(RunError::NoGenerators { setting: GENERATORS.path() });
-    }
+    require_agents(experiment, &options)?;
     let session = begin(experiment, &options, announce)?;
     let runs = session.store.runs()?;
     let workdir = Workdir::for_results(options.registry, experiment, &options.results, &runs)?;
@@ -54,7 +53,12 @@ pub fn run(
         announce(Event::Warning { text: format!("an earlier run did not end properly: {text}") });
     }
     let plan = Plan::new(experiment);
-    let schedule = Schedule::new(experiment, &plan, &session.recorded, options.retry_failed);
+    let mut schedule = Schedule::new(experiment, &plan, &session.recorded, options.retry_failed);
+    if let Some(own) = &mut options.part {
+        schedule.restrict(&own.part);
+        let environment = session.recorded.environments.last().cloned().unwrap_or_default();
+        (own.take)(ReportContent::Environment(Box::new(environment)));
+    }
     announce(Event::RunStarted {
         experiment: experiment.name.clone(),
         configurations: experiment.configurations.len(),
@@ -79,7 +83,17 @@ pub fn run(
         previous,
         options: &mut options,
     };
-    let result = runner.run_all(announce);
+    let result = match runner.options.agents.machines.clone() {
+        Some(machines) => Spread::new(
+            runner.experiment,
+            &mut runner.schedule,
+            &mut runner.session,
+            (runner.options.interrupt.clone(), run_deadline),
+            machines,
+        )
+        .run(announce),
+        None => runner.run_all(announce),
+    };
     runner.end_set_up(announce);
     runner.hosts.release();
     let restored = put_back(runner.options.registry, &runner.workdir.default, experiment);
@@ -99,6 +113,19 @@ pub fn run(
     restored?;
     announce(Event::RunFinished(end.clone()));
     Ok(end)
+}
+
+/// An experiment that needs other processes has some.
+fn require_agents(experiment: &Experiment, options: &Options) -> Result<(), RunError> {
+    let is_divided = experiment.configurations.iter().any(|own| own.get(GENERATORS).is_some());
+    if options.agents.generators.is_none() && is_divided {
+        return Err(RunError::NoAgents { setting: GENERATORS.path() });
+    }
+    let has_machines = options.agents.machines.is_some() || options.part.is_some();
+    if !has_machines && experiment.get(MACHINES).is_some() {
+        return Err(RunError::NoAgents { setting: MACHINES.path() });
+    }
+    Ok(())
 }
 
 /// Removes what killed runs have left.
@@ -166,8 +193,6 @@ struct Runner<'a> {
     previous: Option<(usize, u32)>,
     options: &'a mut Options,
 }
-
-type Announce<'a> = &'a mut (dyn FnMut(Event) + Send);
 
 impl Runner<'_> {
     fn run_all(&mut self, announce: Announce) -> Result<RunEnd, RunError> {
@@ -346,61 +371,23 @@ impl Runner<'_> {
             status,
             observations,
             hooks,
+            machine: None,
         };
         self.session.store.record_trial(self.session.run, &record)?;
+        if let Some(part) = &mut self.options.part {
+            (part.take)(ReportContent::Trial(Box::new(record.clone())));
+        }
         self.schedule.record_own(&record);
         self.previous = Some((record.configuration, record.setup));
         let failure = match &record.status {
             TrialStatus::Failed { cause } => Some((record.configuration, cause.clone())),
             TrialStatus::Done => None,
         };
-        self.finished(reference, record, announce);
-        Ok(failure.and_then(|(configuration, cause)| self.give_up(configuration, cause, announce)))
-    }
-
-    /// Returns the consequence of a repeated failure for the remaining trials.
-    fn give_up(&self, configuration: usize, cause: String, announce: Announce) -> Option<RunEnd> {
-        if self.schedule.is_hopeless(configuration) {
-            return Some(RunEnd::Failing { cause, tally: self.schedule.tally() });
-        }
-        if self.schedule.leaves_out(configuration) {
-            let label = self.experiment.configurations[configuration].label();
-            let failures = self.experiment.get(IDENTICAL_FAILURES);
-            let setting = IDENTICAL_FAILURES.path();
-            let text = format!(
-                "{label}: {failures} consecutive trials failed for the same cause ({setting}); \
-                 its remaining trials are skipped"
-            );
-            announce(Event::Warning { text });
-        }
-        None
-    }
-
-    /// Announces a trial that has been committed.
-    fn finished(&self, trial: TrialRef, record: TrialRecord, announce: Announce) {
-        let (wall_s, retry) = (record.wall_s, self.schedule.will_retry(&record));
-        match (record.status, record.observations) {
-            (TrialStatus::Failed { cause }, _) => {
-                announce(Event::TrialFailed { trial, wall_s, cause, retry });
-            }
-            (TrialStatus::Done, observations) => {
-                let observations = observations.unwrap_or_default();
-                if let Some(text) = unknown_response(self.experiment, &observations) {
-                    announce(Event::Warning { text });
-                }
-                let warnings = observations
-                    .warnings
-                    .iter()
-                    .map(|warning| warning.kind.name().to_owned())
-                    .collect();
-                announce(Event::TrialFinished {
-                    trial,
-                    wall_s,
-                    responses: observations.responses,
-                    warnings,
-                });
-            }
-        }
+        let (experiment, schedule) = (self.experiment, &self.schedule);
+        finished(experiment, schedule, reference, record, announce);
+        Ok(failure.and_then(|(configuration, cause)| {
+            give_up(experiment, schedule, configuration, cause, announce)
+        }))
     }
 
     /// The limits of a trial that begins now, on these folders.
@@ -562,8 +549,4 @@ fn announce_hooks(hooks: Vec<HookOutput>, announce: &mut dyn FnMut(Event)) {
     for hook in hooks {
         announce(Event::Hook(hook));
     }
-}
-
-fn run_time_limit() -> RunEnd {
-    RunEnd::Limit { text: "limits.run_time reached".into() }
 }

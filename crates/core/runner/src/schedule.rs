@@ -1,13 +1,14 @@
 //! The trial that is next: the plan, less what is recorded, with retries and adaptive repeats.
 
 use crate::failures::Failures;
+use crate::machines::BlockPart;
 use crate::race::Race;
 use experiment::file::{IDENTICAL_FAILURES, RESPONSE};
 use experiment::{Blocks, Experiment, Plan, PlannedTrial};
 use observations::{
     Observations, QueryPlan, Recording, Tally, TrialRecord, TrialStatus, Warning, WarningKind,
 };
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// A trial that is to be run now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +53,10 @@ pub struct Schedule<'a> {
     race: Option<Race>,
     /// Why candidates of a race left, since this was last taken.
     pub departures: Vec<String>,
+    /// The machine of each block that several machines share.
+    machines: BTreeMap<u32, String>,
+    /// The configurations that are run; `None`: all.
+    only: Option<Vec<usize>>,
 }
 
 impl<'a> Schedule<'a> {
@@ -76,6 +81,8 @@ impl<'a> Schedule<'a> {
             needless: 0,
             race: Race::new(experiment, recorded),
             departures: Vec::new(),
+            machines: BTreeMap::new(),
+            only: None,
         };
         for trial in &recorded.trials {
             schedule.record(trial);
@@ -109,8 +116,68 @@ impl<'a> Schedule<'a> {
         }
     }
 
+    /// Restricts it to a part of the plan.
+    pub fn restrict(&mut self, part: &BlockPart) {
+        self.rounds.retain(|(_, block)| part.blocks.contains(block));
+        self.only = Some(part.configurations.clone());
+    }
+
+    /// Blocks with trials that are to be run.
+    pub fn open_blocks(&self) -> Vec<u32> {
+        let mut blocks: Vec<u32> = self.rounds.iter().map(|(_, block)| *block).collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        blocks.retain(|block| !self.open_in(*block).is_empty());
+        blocks
+    }
+
+    /// The configurations of a block that are to be run.
+    pub fn open_in(&self, block: u32) -> Vec<usize> {
+        let rounds = self.rounds.iter().filter(|(_, own)| *own == block);
+        let trials = rounds.flat_map(|(group, block)| self.plan.block(*group, *block));
+        trials.filter(|own| self.open(*own).is_some()).map(|own| own.configuration).collect()
+    }
+
+    /// The number of attempts of each configuration in a block so far.
+    pub fn attempts(&self, block: u32) -> BTreeMap<usize, u32> {
+        let own = self.tried.iter().filter(|((_, own), _)| *own == block);
+        own.map(|((configuration, _), tried)| (*configuration, tried.attempts)).collect()
+    }
+
+    /// Number of blocks of the plan.
+    pub fn blocks(&self) -> usize {
+        self.rounds.iter().map(|(_, block)| *block).collect::<BTreeSet<_>>().len()
+    }
+
+    /// The machine that a block was left to.
+    pub fn machine(&self, block: u32) -> Option<&str> {
+        self.machines.get(&block).map(String::as_str)
+    }
+
+    /// Number of blocks that were left to a machine.
+    pub fn blocks_of(&self, machine: &str) -> usize {
+        self.machines.values().filter(|own| *own == machine).count()
+    }
+
+    /// Leaves a block to a machine. Trials of another one no longer count: it runs all of them.
+    pub fn leave_to(&mut self, block: u32, machine: &str) {
+        let before = self.machines.insert(block, machine.to_owned());
+        if before.is_some_and(|before| before != machine) {
+            for (_, tried) in self.tried.iter_mut().filter(|((_, own), _)| *own == block) {
+                *tried = Tried {
+                    attempts: tried.attempts,
+                    forgiven: tried.attempts,
+                    ..Tried::default()
+                };
+            }
+        }
+    }
+
     /// Takes note of a recorded trial.
     fn record(&mut self, trial: &TrialRecord) {
+        if let Some(machine) = &trial.machine {
+            self.leave_to(trial.block, machine);
+        }
         let tried = self.tried.entry((trial.configuration, trial.block)).or_default();
         tried.attempts = tried.attempts.max(trial.attempt);
         tried.done |= trial.status == TrialStatus::Done;
@@ -189,7 +256,8 @@ impl<'a> Schedule<'a> {
     /// Returns the next attempt, also of a configuration that was given up.
     fn attempt_left(&self, configuration: usize, block: u32) -> Option<u32> {
         let tried = self.tried.get(&(configuration, block)).copied().unwrap_or_default();
-        let runs = self.race.as_ref().is_none_or(|race| race.runs(configuration, block));
+        let runs = self.race.as_ref().is_none_or(|race| race.runs(configuration, block))
+            && self.only.as_ref().is_none_or(|only| only.contains(&configuration));
         let is_open = runs && !tried.settled && tried.attempts - tried.forgiven <= self.retries;
         is_open.then_some(tried.attempts + 1)
     }

@@ -10,10 +10,10 @@ use experiment::Experiment;
 use experiment::common::ENGINE;
 use observations::RunRecord;
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The file that marks a folder as made by Steelbench. It holds the path of the results file and
@@ -115,23 +115,27 @@ impl Workdir {
     /// Removes folders that a killed run of the same results file left below `parent`; returns
     /// them.
     pub fn remove_orphans(&self, parent: &Path) -> Vec<PathBuf> {
-        let Ok(entries) = std::fs::read_dir(parent) else { return Vec::new() };
-        let paths = entries.flatten().map(|entry| entry.path());
-        let named = paths.filter(|path| {
-            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX))
-        });
-        let orphans = named.filter_map(|path| WorkFolder::orphan(path, &self.owners).ok()?);
+        let named = named(parent, PREFIX).into_iter();
+        let orphans =
+            named.filter_map(|path| WorkFolder::orphan(path, &self.owners, PREFIX).ok()?);
         // What cannot be stopped keeps its folder.
-        let removed =
-            orphans.filter(|orphan| self.reclaim(&orphan.path) && orphan.remove().is_ok());
+        let removed = orphans
+            .filter(|orphan| reclaim(self.registry, &orphan.path) && orphan.remove().is_ok());
         removed.map(|orphan| orphan.path.clone()).collect()
     }
+}
 
-    /// Stops what a killed run has left running in a folder.
-    fn reclaim(&self, path: &Path) -> bool {
-        let mut recoveries = self.registry.engines.iter().filter_map(|engine| engine.recovery());
-        recoveries.all(|recovery| recovery.reclaim(path).is_ok())
-    }
+/// Stops what a killed run has left running in a folder.
+fn reclaim(registry: Registry, path: &Path) -> bool {
+    let mut recoveries = registry.engines.iter().filter_map(|engine| engine.recovery());
+    recoveries.all(|recovery| recovery.reclaim(path).is_ok())
+}
+
+/// The entries of a folder whose names begin with this.
+fn named(parent: &Path, prefix: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
+    let named = entries.filter(|own| own.file_name().to_string_lossy().starts_with(prefix));
+    named.map(|entry| entry.path()).collect()
 }
 
 /// A folder of one host, or one that a killed run has left.
@@ -146,6 +150,37 @@ pub struct WorkFolder {
 }
 
 impl WorkFolder {
+    /// Makes a folder outside of a run, of which the marker has this text. Only its owner can enter
+    /// it.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn create(parent: &Path, prefix: &str, owner: &str) -> io::Result<Self> {
+        loop {
+            let path = new_folder(parent, prefix)?;
+            std::fs::set_permissions(&path, Permissions::from_mode(0o700))?;
+            match Self::mark(path, owner) {
+                // Another process looked at it before it was marked.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// Removes folders of [`Self::create`] that no process uses any more, with what still runs in
+    /// the folders of trials in them.
+    pub fn remove_abandoned(registry: Registry, parent: &Path, prefix: &str, owner: &str) {
+        let owners = [owner.to_owned()];
+        for path in named(parent, prefix) {
+            let Ok(Some(orphan)) = Self::orphan(path, &owners, prefix) else { continue };
+            let runs = std::fs::read_dir(&orphan.path).into_iter().flatten().flatten();
+            let mut trials = runs.flat_map(|run| named(&run.path(), PREFIX));
+            if trials.all(|trial| reclaim(registry, &trial)) {
+                let _ = orphan.remove();
+            }
+        }
+    }
+
     /// Claims a folder that was made just now.
     fn mark(path: PathBuf, owner: &str) -> io::Result<Self> {
         // From here on, dropping it removes it: a full disk leaves nothing.
@@ -162,7 +197,7 @@ impl WorkFolder {
 
     /// A folder that is marked with one of these owners and not locked, or an empty one of a
     /// process that is gone.
-    fn orphan(path: PathBuf, owners: &[String]) -> io::Result<Option<Self>> {
+    fn orphan(path: PathBuf, owners: &[String], prefix: &str) -> io::Result<Option<Self>> {
         let folder = open_folder(&path)?;
         // SAFETY: asks for our own user number and has no preconditions.
         let is_foreign = folder.metadata()?.uid() != unsafe { libc::geteuid() };
@@ -180,7 +215,7 @@ impl WorkFolder {
         // Killed between making the folder and marking it.
         let is_orphan = !is_foreign
             && (owners.contains(&owner)
-                || (owner.is_empty() && is_empty(&folder) && is_of_gone_process(&path, PREFIX)));
+                || (owner.is_empty() && is_empty(&folder) && is_of_gone_process(&path, prefix)));
         Ok(is_orphan.then_some(Self { path, folder, marker, is_ours: false }))
     }
 

@@ -1,14 +1,16 @@
 //! `steelbench agent`: waits for work and generates its part of the load of trials.
 
+use crate::block::{self, BlockTask, Outbox};
 use crate::bus::{Bus, Incoming};
 use crate::error::AgentError;
-use crate::message::{FromCoordinator, HELLO, Hello, Order, Reply, Word, decode, encode, to_agent};
+use crate::message::{
+    BlockOrder, FromCoordinator, HELLO, Hello, Order, Reply, Word, decode, encode, to_agent,
+};
 use crate::part::{Control, Fetched, Task, Voice};
 use crate::token;
 use clap::Parser;
 use command_line::{Context, ExitCode, Failure, Tool, output, signals};
 use observations::{Secret, sha256};
-use probe::load::GENERATORS;
 use runner::Registry;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -42,11 +44,17 @@ pub struct Agent {
     /// Name in messages and reports [default: the name of the machine]
     #[arg(long, value_name = "TEXT")]
     name: Option<String>,
-    /// Probes that this agent runs [default: all that several processes can generate]. An agent
-    /// never runs commands or scripts of the shell.
+    /// Probes that this agent runs [default: all but command]. `command` also permits hooks,
+    /// commands, private servers and client programs in trials of `[machines]`.
     #[arg(long, value_name = "PROBE", value_delimiter = ',')]
     allow: Vec<String>,
+    /// Folder for the data of whole trials (`[machines]`)
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    folder: PathBuf,
 }
+
+/// The probe that runs commands, and the permission to run any.
+const COMMAND: &str = "command";
 
 impl Tool for Agent {
     const EXAMPLES: [&'static str; 2] = [
@@ -60,8 +68,12 @@ impl Tool for Agent {
         let token = self.token(&stop).map_err(Failure::failed)?;
         let bus = Bus::connect(&self.broker, &token, &[to_agent(&hello.id)]);
         let bus = bus.map_err(Failure::failed)?;
-        let permitted = hello.allowed.join(", ");
+        let permitted = match self.allow.as_slice() {
+            [] => "all probes, and no commands".to_owned(),
+            some => some.join(", "),
+        };
         output::complain(&format!("agent {} is connected and permits {permitted}", hello.name));
+        block::remove_abandoned(context.registry, &self.folder);
         let mut waiting = Waiting {
             bus,
             hello,
@@ -70,6 +82,9 @@ impl Tool for Agent {
             claim: None,
             work: None,
             fetched: Fetched::default(),
+            outbox: Arc::default(),
+            commands: self.allow.iter().any(|own| own == COMMAND),
+            folder: self.folder.clone(),
             refused: String::new(),
         };
         waiting.wait(&stop);
@@ -104,14 +119,16 @@ impl Agent {
             let message = "a name of an agent has letters, digits, `-`, `_` and `.`, at most 64";
             return Err(Failure::usage(format!("--name {name}: {message}")));
         }
-        let divisible = registry.probes.iter().filter(|probe| {
-            probe.settings().iter().any(|setting| setting.path == GENERATORS.path())
-        });
-        let divisible: Vec<String> = divisible.map(|probe| probe.name().to_owned()).collect();
-        if let Some(other) = self.allow.iter().find(|name| !divisible.contains(name)) {
-            let all = divisible.join(", ");
+        let mut allowed: Vec<String> =
+            registry.probes.iter().map(|probe| probe.name().to_owned()).collect();
+        if let Some(other) = self.allow.iter().find(|name| !allowed.contains(name)) {
+            let all = allowed.join(", ");
             return Err(Failure::usage(format!("--allow {other}: an agent can run only {all}")));
         }
+        allowed.retain(|name| match self.allow.as_slice() {
+            [] => name != COMMAND,
+            some => some.contains(name),
+        });
         Ok(Hello {
             id: token::random_name(8).map_err(Failure::failed)?,
             name,
@@ -120,7 +137,7 @@ impl Agent {
             host,
             pid: std::process::id(),
             cpus: std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32),
-            allowed: if self.allow.is_empty() { divisible } else { self.allow.clone() },
+            allowed,
         })
     }
 }
@@ -141,6 +158,12 @@ struct Waiting {
     claim: Option<Claim>,
     work: Option<Work>,
     fetched: Fetched,
+    /// Reports on a part of the plan.
+    outbox: Arc<Outbox>,
+    /// The owner permits commands.
+    commands: bool,
+    /// Parent of the folders of whole trials.
+    folder: PathBuf,
     /// The last refusal, which is printed once.
     refused: String,
 }
@@ -175,6 +198,9 @@ impl Waiting {
             if self.claim.as_ref().is_some_and(|claim| claim.heard.elapsed() > LEASE) {
                 self.free();
             }
+            if let Some(voice) = self.voice() {
+                self.outbox.send(&voice);
+            }
         }
         self.free();
         // A part that is stopped closes its connections; a server may keep it from doing so.
@@ -189,7 +215,10 @@ impl Waiting {
     /// Hello while it is free, else a sign of life.
     fn say_something(&self) {
         match self.voice() {
-            Some(voice) => voice.say(Reply::Alive { busy: self.work.is_some() }),
+            Some(voice) => {
+                let busy = self.work.is_some() || self.outbox.is_waiting();
+                voice.say(Reply::Alive { busy });
+            }
             None if self.work.is_none() => {
                 if let Ok(bytes) = encode(&self.hello) {
                     self.bus.sender().publish(HELLO.into(), bytes);
@@ -209,6 +238,7 @@ impl Waiting {
         if let Some(work) = &self.work {
             work.control.end();
         }
+        self.outbox.clear();
         self.claim = None;
     }
 
@@ -234,6 +264,8 @@ impl Waiting {
                 voice.say(Reply::Time { number, at_ns });
             }
             Word::Prepare(order) => self.prepare(*order, &voice),
+            Word::Block(order) => self.run_block(*order, voice),
+            Word::Accept { trial, number } => self.outbox.accept(trial, number),
             Word::Go { trial, at_ns } => {
                 if let Some(work) = self.work.as_ref().filter(|work| work.trial == trial) {
                     work.control.go(at_ns);
@@ -246,6 +278,28 @@ impl Waiting {
             }
             Word::Dismiss => self.free(),
             Word::Lease | Word::Refuse(_) => {}
+        }
+    }
+
+    /// Runs a part of the plan. It may be ordered again: only the first order counts.
+    fn run_block(&mut self, order: BlockOrder, voice: Voice) {
+        if self.work.is_some() || self.outbox.is_waiting() {
+            return;
+        }
+        let (trial, control) = (order.trial, Arc::new(Control::default()));
+        let task = BlockTask {
+            order,
+            control: control.clone(),
+            voice,
+            outbox: self.outbox.clone(),
+            registry: self.registry,
+            allowed: self.hello.allowed.clone(),
+            commands: self.commands,
+            folder: self.folder.clone(),
+        };
+        // Without a thread the coordinator orders it again.
+        if let Ok(thread) = Builder::new().name("block".into()).spawn(move || task.work()) {
+            self.work = Some(Work { trial, control, thread });
         }
     }
 

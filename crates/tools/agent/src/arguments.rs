@@ -6,9 +6,10 @@ use crate::token;
 use clap::Args;
 use command_line::{Failure, output};
 use experiment::Experiment;
-use probe::generation::Generators;
+use experiment::file::MACHINES;
 use probe::load::GENERATORS;
-use std::path::PathBuf;
+use runner::Agents;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ const AGENTS_MAX: u32 = 256;
 /// The agents of a run.
 #[derive(Debug, Args)]
 pub struct AgentArguments {
-    /// Number of agents that generate load: here, on --hosts or at --broker
+    /// Number of agents that generate load or run blocks: here, on --hosts or at --broker
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub agents: Option<u32>,
     /// auto (a private nats-server), or the URL of your broker
@@ -39,52 +40,66 @@ pub struct AgentArguments {
 }
 
 impl AgentArguments {
-    /// Connects to the broker, and starts what the options ask for; `None`: no agents are asked
-    /// for.
+    /// Connects to the broker, and starts what the options ask for; without --agents nothing.
+    /// Trials on agents of this machine have their data beside the results file.
     ///
     /// # Errors
     /// When the options contradict the experiment or each other, or there is no broker.
-    pub fn generators(
-        &self,
-        experiment: &Experiment,
-    ) -> Result<Option<Arc<dyn Generators>>, Failure> {
+    pub fn begin(&self, experiment: &Experiment, results: &Path) -> Result<Agents, Failure> {
         let Some(agents) = self.agents.map(|agents| agents.min(AGENTS_MAX)) else {
-            return Ok(None);
+            return Ok(Agents::default());
         };
-        let setting = GENERATORS.path();
         let asked = experiment.configurations.iter().filter_map(|own| own.get(GENERATORS)).max();
-        let Some(most) = asked else {
-            let message =
-                format!("--agents needs {setting} in the experiment: {setting} = {agents}");
-            return Err(Failure::usage(message));
+        let machines = experiment.get(MACHINES);
+        let (setting, most) = match (asked, machines) {
+            (_, Some(machines)) => (MACHINES.path(), machines),
+            (Some(most), None) => (GENERATORS.path(), most),
+            (None, None) => {
+                let (generators, machines) = (GENERATORS.path(), MACHINES.path());
+                return Err(Failure::usage(format!(
+                    "--agents needs {generators} = {agents} or {machines} = {agents} in the \
+                     experiment"
+                )));
+            }
         };
         if most > agents {
             let message = format!("{setting} goes up to {most}: use --agents {most}");
             return Err(Failure::usage(message));
         }
-        if most < agents {
+        if most < agents && machines.is_none() {
             output::complain(&format!(
                 "warning: {setting} goes up to {most}: {} of {agents} agents remain idle",
                 agents - most
             ));
         }
-        let origin = self.origin(agents)?;
+        let folder = results.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let origin = self.origin(agents, folder.unwrap_or(Path::new(".")))?;
         let wanted = Wanted {
             agents: agents as usize,
             allow_mixed: self.allow_mixed,
+            by_name: machines.is_some(),
             within: Duration::from_secs(self.agents_within),
         };
-        let fleet = Fleet::begin(origin, wanted, experiment);
-        Ok(Some(Arc::new(fleet.map_err(Failure::failed)?)))
+        let fleet = Fleet::begin(origin, wanted, experiment).map_err(Failure::failed)?;
+        let fleet = Arc::new(fleet);
+        Ok(if machines.is_some() {
+            Agents { machines: Some(fleet), ..Agents::default() }
+        } else {
+            Agents { generators: Some(fleet), ..Agents::default() }
+        })
     }
 
-    fn origin(&self, agents: u32) -> Result<Origin, Failure> {
+    fn origin(&self, agents: u32, folder: &Path) -> Result<Origin, Failure> {
         if self.broker == "auto" {
             if self.token_file.is_some() {
                 return Err(Failure::usage("--token-file is for the broker of --broker URL"));
             }
             let places = if self.hosts.is_empty() {
-                (1..=agents).map(|number| Place::Here(format!("local-{number}"))).collect()
+                let here = |number| Place::Here {
+                    name: format!("local-{number}"),
+                    folder: folder.to_path_buf(),
+                };
+                (1..=agents).map(here).collect()
             } else if self.hosts.len() == agents as usize {
                 self.hosts.iter().cloned().map(Place::Host).collect()
             } else {

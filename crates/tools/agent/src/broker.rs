@@ -5,11 +5,11 @@ use crate::error::AgentError;
 use crate::token;
 use observations::{Secret, redacted};
 use observe::Mark;
-use rustix::fs::{FlockOperation, flock};
+use runner::{Registry, WorkFolder};
 use serde::Deserialize;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -18,10 +18,11 @@ use std::time::{Duration, Instant};
 const PROGRAM: &str = "nats-server";
 const VARIABLE: &str = "STEELBENCH_NATS_SERVER";
 
-/// Prefix of the names of our folders, and the file in each that marks it, locked by the process
-/// that uses it.
+/// Prefix of the names of our folders, and the text of their markers.
 const PREFIX: &str = "steelbench-broker-";
-const MARKER: &str = "made-by-steelbench";
+const OWNER: &str = "private broker of steelbench\n";
+/// No engine has anything in these folders.
+const NONE: Registry = Registry { engines: &[], probes: &[], disturbances: &[] };
 
 /// Time to start.
 const START_MAX: Duration = Duration::from_secs(15);
@@ -31,13 +32,12 @@ const PAUSE: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub struct PrivateBroker {
     child: Child,
-    folder: PathBuf,
+    folder: WorkFolder,
     token: Secret,
     /// It keeps its port when it is started again.
     port: u16,
     /// Ends the broker if we are killed.
     mark: Mark,
-    _lock: File,
 }
 
 /// The file in which nats-server writes its addresses.
@@ -53,16 +53,12 @@ impl PrivateBroker {
     /// When nats-server is not installed or does not start.
     pub fn start() -> Result<Self, AgentError> {
         let parent = std::env::temp_dir();
-        remove_orphans(&parent);
-        let folder = parent.join(format!("{PREFIX}{}", token::random_name(6)?));
-        let at = |source| AgentError::File { path: folder.clone(), source };
-        DirBuilder::new().mode(0o700).create(&folder).map_err(at)?;
-        let marker = private_file(&folder.join(MARKER), b"").map_err(at)?;
-        flock(&marker, FlockOperation::NonBlockingLockExclusive).map_err(|e| at(e.into()))?;
+        WorkFolder::remove_abandoned(NONE, &parent, PREFIX, OWNER);
+        let folder = WorkFolder::create(&parent, PREFIX, OWNER)
+            .map_err(|source| AgentError::File { path: parent, source })?;
         let (token, mark) = (token::random()?, Mark::new());
-        let child = spawn(&folder, &token, 0, &mark);
-        let child = child.inspect_err(|_| drop(std::fs::remove_dir_all(&folder)))?;
-        let mut broker = Self { child, folder, token, port: 0, mark, _lock: marker };
+        let child = spawn(folder.path(), &token, 0, &mark)?;
+        let mut broker = Self { child, folder, token, port: 0, mark };
         broker.port = broker.wait_for_port()?;
         Ok(broker)
     }
@@ -95,13 +91,13 @@ impl PrivateBroker {
         if !self.has_ended() {
             return Ok(false);
         }
-        self.child = spawn(&self.folder, &self.token, self.port, &self.mark)?;
+        self.child = spawn(self.folder.path(), &self.token, self.port, &self.mark)?;
         self.wait_for_port()?;
         Ok(true)
     }
 
     fn wait_for_port(&mut self) -> Result<u16, AgentError> {
-        let path = self.folder.join(format!("{PROGRAM}_{}.ports", self.child.id()));
+        let path = self.folder.path().join(format!("{PROGRAM}_{}.ports", self.child.id()));
         let started = Instant::now();
         while started.elapsed() < START_MAX {
             let ports = std::fs::read(&path).ok();
@@ -118,7 +114,7 @@ impl PrivateBroker {
             }
             std::thread::sleep(PAUSE);
         }
-        let log = std::fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+        let log = std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
         let log = log.lines().rev().take(3).collect::<Vec<_>>().join("; ");
         Err(AgentError::BrokerEnded { log: redacted(&log) })
     }
@@ -128,7 +124,6 @@ impl Drop for PrivateBroker {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
@@ -171,22 +166,4 @@ fn private_file(path: &Path, content: &[u8]) -> io::Result<File> {
         OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     file.write_all(content)?;
     Ok(file)
-}
-
-/// Removes our folders that no process uses any more.
-fn remove_orphans(parent: &Path) {
-    let own = rustix::process::getuid().as_raw();
-    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
-        let path = entry.path();
-        let is_named = entry.file_name().to_string_lossy().starts_with(PREFIX);
-        let is_own =
-            path.symlink_metadata().is_ok_and(|found| found.is_dir() && found.uid() == own);
-        if !is_named || !is_own {
-            continue;
-        }
-        let Ok(marker) = File::open(path.join(MARKER)) else { continue };
-        if flock(&marker, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            let _ = std::fs::remove_dir_all(&path);
-        }
-    }
 }

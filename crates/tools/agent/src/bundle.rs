@@ -6,13 +6,14 @@
 use crate::bus::Sender;
 use crate::error::AgentError;
 use crate::message::BundleName;
-use experiment::{Configuration, Experiment, NamedFile};
+use experiment::{Configuration, Experiment, FileErrors, NamedFile};
 use observations::sha256;
 use probe::Probe;
 use runner::Registry;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::path::{Component, Path};
 use std::sync::Arc;
 
 /// Bytes of a piece: brokers take messages of 1 MiB by default.
@@ -32,10 +33,10 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// Collects an experiment and the files of its probes.
+    /// Collects an experiment and the files of its configurations.
     pub fn from_experiment(experiment: &Experiment) -> Self {
         let read = experiment.configurations.iter().flat_map(|own| &own.files);
-        let files = read.filter(|file| !file.is_program);
+        let files = read.filter(|file| !file.content.is_empty());
         let files = files.map(|file| (file.path.clone(), file.content.clone())).collect();
         Self { source: experiment.source.clone(), files }
     }
@@ -99,6 +100,37 @@ impl Bundle {
             .map_err(|error| AgentError::Unreadable { cause: error.to_string() })
     }
 
+    /// Writes the files into a folder, and reads the experiment there.
+    ///
+    /// # Errors
+    /// When a file lies outside of the experiment's folder, or this version of Steelbench does not
+    /// accept the experiment.
+    pub fn experiment(&self, registry: Registry, folder: &Path) -> Result<Experiment, AgentError> {
+        for (path, content) in &self.files {
+            let is_plain =
+                |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
+            if !Path::new(path).components().all(is_plain) {
+                let message = "is not in the folder of the experiment: agents cannot get it";
+                return Err(AgentError::Order(format!("{path} {message}")));
+            }
+            let place = folder.join(path);
+            let at = |source| AgentError::File { path: place.clone(), source };
+            std::fs::create_dir_all(place.parent().unwrap_or(folder)).map_err(at)?;
+            std::fs::write(&place, content).map_err(at)?;
+        }
+        let mut parsed = experiment::parse(&self.source, &registry.catalog());
+        if let Ok(parsed) = &mut parsed {
+            parsed.folder = folder.to_path_buf();
+        }
+        let loaded = parsed.and_then(|parsed| runner::load(registry, parsed));
+        loaded.map_err(|errors| self.refused(&errors))
+    }
+
+    fn refused(&self, errors: &FileErrors) -> AgentError {
+        let message = errors.render("the experiment", &self.source);
+        AgentError::Order(format!("this agent does not accept the experiment: {message}"))
+    }
+
     /// Returns the configurations of the experiment, validated as those of a file are, with the
     /// files that their probes read.
     ///
@@ -106,10 +138,7 @@ impl Bundle {
     /// When this version of Steelbench does not accept it.
     pub fn configurations(&self, registry: Registry) -> Result<Vec<Configuration>, AgentError> {
         let parsed = experiment::parse(&self.source, &registry.catalog());
-        let parsed = parsed.map_err(|errors| {
-            let message = errors.render("the experiment", &self.source);
-            AgentError::Order(format!("this agent does not accept the experiment: {message}"))
-        })?;
+        let parsed = parsed.map_err(|errors| self.refused(&errors))?;
         let mut configurations = parsed.configurations;
         for configuration in &mut configurations {
             let Some(probe) = probe(registry, configuration) else { continue };
@@ -133,6 +162,11 @@ pub fn probe(registry: Registry, configuration: &Configuration) -> Option<&'stat
 pub fn drop_stream(sender: &Sender, run: &str) {
     let subject = format!("$JS.API.STREAM.DELETE.{}", stream(run));
     let _ = sender.request("dropping the stream", subject, Vec::new());
+}
+
+/// Returns the fingerprint of an experiment's configurations.
+pub fn plan_of(experiment: &Experiment) -> String {
+    sha256(experiment.configurations.iter().map(|own| own.key() + "\n"))
 }
 
 fn stream(run: &str) -> String {

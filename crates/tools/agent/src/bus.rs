@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::sync::{Arc, mpsc};
 use std::thread::Builder;
@@ -27,8 +28,10 @@ const PAUSE: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 /// After this silence the broker is asked for a sign of life; after twice of it, it is gone.
 const SILENCE: Duration = Duration::from_secs(5);
-/// Messages that wait to be read; more are dropped: their sender is hostile, or we are stuck.
+/// Messages that wait to be read, and their bytes; more are dropped: their sender is hostile, or we
+/// are stuck.
 const WAITING_MAX: usize = 4096;
+const WAITING_BYTES_MAX: usize = 32 << 20;
 /// The port of a URL without one.
 const PORT: u16 = 4222;
 
@@ -75,6 +78,7 @@ pub struct Sender {
 pub struct Bus {
     sender: Sender,
     incoming: Receiver<Incoming>,
+    waiting_bytes: Arc<AtomicUsize>,
 }
 
 impl Bus {
@@ -99,6 +103,7 @@ impl Bus {
         woken.set_nonblocking(true).map_err(|error| unreachable(&error))?;
         let (commands, receiver) = mpsc::channel();
         let (arriving, incoming) = sync_channel(WAITING_MAX);
+        let waiting_bytes = Arc::new(AtomicUsize::new(0));
         let mut served = Served {
             address,
             token: token.clone(),
@@ -107,13 +112,15 @@ impl Bus {
             commands: receiver,
             woken,
             arriving,
+            waiting_bytes: waiting_bytes.clone(),
             requests: BTreeMap::new(),
             number: 0,
             flushes: Vec::new(),
         };
         let thread = Builder::new().name("broker".into()).spawn(move || served.serve(line));
         thread.map_err(|error| unreachable(&error))?;
-        Ok(Self { sender: Sender { commands, wake: Arc::new(wake) }, incoming })
+        let sender = Sender { commands, wake: Arc::new(wake) };
+        Ok(Self { sender, incoming, waiting_bytes })
     }
 
     /// Returns a sender of messages.
@@ -124,7 +131,10 @@ impl Bus {
     /// Returns the next message, if one arrives in this time.
     pub fn next(&self, at_most: Duration) -> Option<Incoming> {
         match self.incoming.recv_timeout(at_most) {
-            Ok(incoming) => Some(incoming),
+            Ok(incoming) => {
+                self.waiting_bytes.fetch_sub(incoming.payload.len(), Ordering::Relaxed);
+                Some(incoming)
+            }
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
                 std::thread::sleep(at_most);
@@ -335,6 +345,7 @@ struct Served {
     commands: Receiver<Command>,
     woken: UnixStream,
     arriving: SyncSender<Incoming>,
+    waiting_bytes: Arc<AtomicUsize>,
     /// Requests without an answer, by number.
     requests: BTreeMap<u64, Answered>,
     number: u64,
@@ -444,6 +455,16 @@ impl Served {
         }
     }
 
+    /// Keeps a message until it is read, if there is room for it.
+    fn keep(&self, incoming: Incoming) {
+        let bytes = incoming.payload.len();
+        let before = self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let has_room = before + bytes <= WAITING_BYTES_MAX;
+        if !has_room || self.arriving.try_send(incoming).is_err() {
+            self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+
     fn take(&mut self, message: FromServer, out: &mut Vec<u8>) -> io::Result<()> {
         match message {
             FromServer::Ping => out.extend_from_slice(b"PONG\r\n"),
@@ -463,8 +484,7 @@ impl Served {
                     };
                     let _ = answer.try_send(result);
                 } else {
-                    let _ =
-                        self.arriving.try_send(Incoming { subject, payload, at: Instant::now() });
+                    self.keep(Incoming { subject, payload, at: Instant::now() });
                 }
             }
             FromServer::Error(text) => return Err(io::Error::other(text)),

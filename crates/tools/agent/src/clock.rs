@@ -37,6 +37,13 @@ impl ClockOffset {
         Some(Self { offset_ns, uncertainty_ns: length(best).div_ceil(2) })
     }
 
+    /// Returns the change of the offset until a later one, as far as it exceeds what both may be
+    /// wrong by.
+    pub fn drift_ns(&self, later: Self) -> u64 {
+        let uncertainty_ns = self.uncertainty_ns + later.uncertainty_ns;
+        self.offset_ns.abs_diff(later.offset_ns).saturating_sub(uncertainty_ns)
+    }
+
     /// Returns a time of the coordinator on the agent's clock.
     pub fn there_ns(self, here_ns: u64) -> u64 {
         here_ns.saturating_add_signed(self.offset_ns)
@@ -48,6 +55,19 @@ mod tests {
     use super::{ClockOffset, RoundTrip};
     use rand::{RngExt, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
+
+    #[test]
+    fn a_drift_is_the_change_that_uncertainty_does_not_explain() {
+        let offset = |there_ns: u64, length_ns: u64| {
+            let (sent_ns, received_ns) = (1_000, 1_000 + length_ns);
+            ClockOffset::from_round_trips(&[RoundTrip { sent_ns, received_ns, there_ns }]).unwrap()
+        };
+        assert_eq!(offset(5_000, 100).drift_ns(offset(5_000, 100)), 0);
+        // 1,000 ns later by the agent's clock, of which both readings explain 50 ns each.
+        assert_eq!(offset(5_000, 100).drift_ns(offset(6_000, 100)), 900);
+        assert_eq!(offset(6_000, 100).drift_ns(offset(5_000, 100)), 900);
+        assert_eq!(offset(5_000, 2_000).drift_ns(offset(6_000, 2_000)), 0);
+    }
 
     #[test]
     fn the_true_offset_is_within_the_uncertainty_however_slow_one_way_is() {

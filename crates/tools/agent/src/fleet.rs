@@ -3,20 +3,20 @@
 
 use crate::agent::own_binary;
 use crate::broker::PrivateBroker;
-use crate::bundle::{Bundle, drop_stream};
+use crate::bundle::{Bundle, drop_stream, plan_of};
 use crate::bus::{Bus, Incoming, Sender};
 use crate::error::AgentError;
 use crate::launch::{Launched, Place};
 use crate::message::{
-    BundleName, FromAgent, FromCoordinator, HELLO, Hello, Reply, Word, decode, encode, to_agent,
-    to_run,
+    BlockOrder, BundleName, Content, FromAgent, FromCoordinator, HELLO, Hello, Reply, Word, decode,
+    encode, to_agent, to_run,
 };
 use crate::token;
 use engine::lock;
 use experiment::Experiment;
 use observations::{MachineLoad, Secret};
 use probe::LoadRecord;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -30,6 +30,10 @@ const LEASE_EVERY: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Most refused agents that are remembered.
 const REFUSED_MAX: usize = 64;
+/// Most answers about the time, and most reports, of one agent that are kept: more are hostile, or
+/// come again.
+const TIMES_MAX: usize = 64;
+const REPORTS_MAX: usize = 8;
 
 /// The broker of a run.
 pub enum Origin {
@@ -51,6 +55,8 @@ pub struct Wanted {
     pub agents: usize,
     /// Those of other versions and builds may work too.
     pub allow_mixed: bool,
+    /// Their names have to differ: trials are recorded by them.
+    pub by_name: bool,
     /// Time to wait for them before each trial.
     pub within: Duration,
 }
@@ -65,7 +71,9 @@ pub struct Fleet {
     /// Time for enough agents to say hello.
     pub(crate) patience: Duration,
     machinery: Mutex<Machinery>,
+    pub(crate) tasks: Mutex<Tasks>,
     bundle: Bundle,
+    pub(crate) plan: String,
     stop: Arc<AtomicBool>,
     hearing: Option<JoinHandle<()>>,
 }
@@ -78,6 +86,27 @@ struct Machinery {
     bundle: Option<BundleName>,
 }
 
+/// Work of the machines.
+#[derive(Default)]
+pub struct Tasks {
+    /// By the name of the machine.
+    pub working: BTreeMap<String, Task>,
+    /// When ended processes were last started again.
+    pub revived: Option<Instant>,
+    /// Since when too few machines are there.
+    pub short: Option<Instant>,
+}
+
+/// A part of the plan on a machine.
+pub struct Task {
+    /// Identity of the agent.
+    pub id: String,
+    /// The order.
+    pub order: BlockOrder,
+    /// When it was given.
+    pub ordered: Instant,
+}
+
 /// The agents that the hearing thread knows of.
 pub struct Roll {
     members: Mutex<Members>,
@@ -85,6 +114,8 @@ pub struct Roll {
     /// Agents that are wanted.
     pub wanted: usize,
     allow_mixed: bool,
+    /// Each agent is a machine, which trials are recorded by: names have to differ.
+    by_name: bool,
     binary: String,
 }
 
@@ -106,7 +137,13 @@ pub struct Member {
     pub busy: bool,
     /// Its answers about the time: number, its time, and when the answer came.
     pub times: Vec<(u64, u64, Instant)>,
-    /// The trial that it speaks of, and its state in it.
+    /// Reports on its part of the plan that wait to be recorded.
+    pub reports: VecDeque<(u64, Content)>,
+    /// Number of the last report that was recorded.
+    pub recorded: u64,
+    /// A report is being recorded.
+    pub is_recording: bool,
+    /// The trial, or part of the plan, that it speaks of, and its state in it.
     pub trial: u64,
     /// See `trial`.
     pub state: State,
@@ -127,6 +164,17 @@ pub enum State {
     Done(Box<LoadRecord>, u64, MachineLoad),
     /// It has failed.
     Failed(String),
+}
+
+impl Members {
+    /// The agent with this name.
+    pub fn named(&mut self, name: &str) -> Option<&mut Member> {
+        self.agents.values_mut().find(|member| member.hello.name == name)
+    }
+
+    fn has_name(&self, name: &str) -> bool {
+        self.agents.values().any(|member| member.hello.name == name)
+    }
 }
 
 impl Roll {
@@ -185,6 +233,7 @@ impl Fleet {
             changed: Condvar::new(),
             wanted: wanted.agents,
             allow_mixed: wanted.allow_mixed,
+            by_name: wanted.by_name,
             binary: own_binary()?,
         });
         let stop = Arc::new(AtomicBool::new(false));
@@ -197,7 +246,9 @@ impl Fleet {
             shared,
             patience: wanted.within,
             machinery: Mutex::new(machinery),
+            tasks: Mutex::default(),
             bundle: Bundle::from_experiment(experiment),
+            plan: plan_of(experiment),
             stop,
             hearing: Some(hearing),
         })
@@ -245,6 +296,18 @@ impl Fleet {
         let name = self.bundle.send(&self.sender, &self.run)?;
         machinery.bundle = Some(name.clone());
         Ok(name)
+    }
+
+    /// Returns a sentence on the agents that are missing, when this number is wanted.
+    pub fn missing(&self, members: &Members, there: usize, wanted: usize) -> String {
+        let refused: Vec<&str> = members.refused.values().map(String::as_str).collect();
+        format!(
+            "{there} of {wanted} agents are there after {} s{}{}; start `steelbench agent` on \
+             their machines",
+            self.patience.as_secs(),
+            if refused.is_empty() { "" } else { "; refused: " },
+            refused.join("; "),
+        )
     }
 
     /// Speaks to an agent.
@@ -334,7 +397,8 @@ impl Hearing {
         let mut members = self.shared.lock();
         if let Reply::Claimed(hello) = reply {
             let is_known = members.agents.contains_key(&id);
-            let has_room = is_known || members.agents.len() < self.shared.wanted;
+            let is_other = !self.shared.by_name || !members.has_name(&hello.name);
+            let has_room = is_known || (is_other && members.agents.len() < self.shared.wanted);
             if hello.id != id || !has_room || self.shared.objection(&hello).is_some() {
                 return self.say(&id, Word::Dismiss);
             }
@@ -343,11 +407,20 @@ impl Hearing {
                 heard: Instant::now(),
                 busy: false,
                 times: Vec::new(),
+                reports: VecDeque::new(),
+                recorded: 0,
+                is_recording: false,
                 trial: 0,
                 state: State::Preparing,
             });
         } else if let Some(member) = members.agents.get_mut(&id) {
             member.heard = Instant::now();
+            if let Reply::Report { trial, number, .. } = reply
+                && (trial != member.trial || number <= member.recorded)
+            {
+                // It is not wanted any more, or the answer to it was lost.
+                return self.say(&id, Word::Accept { trial, number });
+            }
             member.take(reply, incoming.at);
         } else {
             // It was taken for lost: it can be claimed again.
@@ -369,6 +442,10 @@ impl Hearing {
             }
             self.say(&hello.id, Word::Refuse(cause));
         } else if members.agents.len() < self.shared.wanted {
+            if self.shared.by_name && members.has_name(&hello.name) {
+                let cause = format!("another agent of this run is called {}", hello.name);
+                return self.say(&hello.id, Word::Refuse(cause));
+            }
             self.say(&hello.id, Word::Claim);
         }
     }
@@ -382,7 +459,17 @@ impl Member {
                 return;
             }
             Reply::Time { number, at_ns } => {
-                self.times.push((number, at_ns, at));
+                if self.times.len() < TIMES_MAX {
+                    self.times.push((number, at_ns, at));
+                }
+                return;
+            }
+            Reply::Report { trial, number, content } => {
+                let waiting = self.reports.len() as u64 + u64::from(self.is_recording);
+                let next = self.recorded + waiting + 1;
+                if trial == self.trial && number == next && self.reports.len() < REPORTS_MAX {
+                    self.reports.push_back((number, content));
+                }
                 return;
             }
             Reply::Claimed(_) => return,

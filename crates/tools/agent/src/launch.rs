@@ -14,8 +14,13 @@ const END_MAX: Duration = Duration::from_secs(3);
 /// The place of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// This machine; the agent's name.
-    Here(String),
+    /// This machine.
+    Here {
+        /// The agent's name.
+        name: String,
+        /// The folder for the data of whole trials.
+        folder: PathBuf,
+    },
     /// Another machine, as ssh knows it.
     Host(String),
 }
@@ -36,16 +41,17 @@ impl Launched {
     /// When it cannot be started.
     pub fn start(place: Place, broker: &PrivateBroker) -> Result<Self, AgentError> {
         let (mut command, name) = match &place {
-            Place::Here(name) => (
-                Command::new(
-                    std::env::current_exe().unwrap_or_else(|_| PathBuf::from("steelbench")),
-                ),
-                name,
-            ),
+            Place::Here { name, .. } => {
+                let own = std::env::current_exe();
+                (Command::new(own.unwrap_or_else(|_| PathBuf::from("steelbench"))), name)
+            }
             Place::Host(host) => (over_ssh(host, broker.port()), host),
         };
         let agent = ["agent", "--broker", &broker.url(), "--token-file", "-", "--name"];
         command.args(agent).arg(plain(name));
+        if let Place::Here { folder, .. } = &place {
+            command.arg("--folder").arg(folder);
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let program = command.get_program().to_string_lossy().into_owned();
         let failed = |source| AgentError::Start { program, source, advice: "" };

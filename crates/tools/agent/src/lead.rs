@@ -93,7 +93,9 @@ impl Generators for Fleet {
             self.say(&hand.id, Word::Go { trial, at_ns }).map_err(ProbeError::study)?;
         }
         self.watch(&crew, director, Some(start), |state| matches!(state, State::Done(..)))?;
-        let parts = self.records(&crew, &offsets)?;
+        let later = self.offsets(&crew)?;
+        let drifts = offsets.iter().zip(later).map(|(offset, later)| offset.drift_ns(later));
+        let parts = self.records(&crew, &offsets, &drifts.collect::<Vec<_>>())?;
         Ok(Generated { parts, connected: Box::new(crew) })
     }
 }
@@ -125,15 +127,7 @@ impl Fleet {
                 return Ok(hands(&free[..count]));
             }
             if started.elapsed() > self.patience {
-                let refused: Vec<&str> = members.refused.values().map(String::as_str).collect();
-                let message = format!(
-                    "{} of {count} load generators are there after {} s{}{}; start `steelbench \
-                     agent` on their machines",
-                    free.len(),
-                    self.patience.as_secs(),
-                    if refused.is_empty() { "" } else { "; refused: " },
-                    refused.join("; "),
-                );
+                let message = self.missing(&members, free.len(), count);
                 return Err(EngineError::Unreachable { message }.into());
             }
             drop(members);
@@ -227,9 +221,15 @@ impl Fleet {
     }
 
     /// The records of all agents of a trial.
-    fn records(&self, crew: &Crew, offsets: &[ClockOffset]) -> Result<Vec<PartRecord>, ProbeError> {
+    fn records(
+        &self,
+        crew: &Crew,
+        offsets: &[ClockOffset],
+        drifts_ns: &[u64],
+    ) -> Result<Vec<PartRecord>, ProbeError> {
         let mut members = self.shared.lock();
-        let parts = crew.agents.iter().zip(offsets).map(|(hand, offset)| {
+        let clocks = offsets.iter().zip(drifts_ns);
+        let parts = crew.agents.iter().zip(clocks).map(|(hand, (offset, drift_ns))| {
             let member = members.agents.get_mut(&hand.id).ok_or_else(|| lost(hand))?;
             let State::Done(record, late_ns, machine) = std::mem::take(&mut member.state) else {
                 return Err(lost(hand));
@@ -239,6 +239,7 @@ impl Fleet {
                 record: *record,
                 late_ns,
                 clock_uncertainty_ns: offset.uncertainty_ns,
+                clock_drift_ns: *drift_ns,
                 machine,
             })
         });

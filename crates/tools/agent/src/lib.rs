@@ -5,12 +5,15 @@
 //! - `bundle`: the experiment, which the broker gets once and keeps for the agents (`JetStream`)
 //! - `broker`: a private nats-server of one run; `launch`: local agents, and agents over ssh
 //! - `clock`: offset between the clocks of coordinator and agent
-//! - `agent`: the process that waits for work; `part`: its part of a trial's load
-//! - `fleet`: the coordinator's view of all agents; `lead`: a trial's load on them
+//! - `agent`: the process that waits for work; `part`: its part of a trial's load; `block`: whole
+//!   blocks of a plan
+//! - `fleet`: the coordinator's view of all agents; `lead`: a trial's load on them; `machines`: the
+//!   blocks of a plan on them
 //! - `arguments`: options of `run`; `token`: the secret that admits to the broker
 
 mod agent;
 mod arguments;
+mod block;
 mod broker;
 mod bundle;
 mod bus;
@@ -19,6 +22,7 @@ mod error;
 mod fleet;
 mod launch;
 mod lead;
+mod machines;
 mod message;
 mod nats;
 mod part;

@@ -4,7 +4,7 @@ use crate::error::AgentError;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
-use observations::MachineLoad;
+use observations::{Environment, MachineLoad, TrialRecord};
 use probe::LoadRecord;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -79,6 +79,15 @@ pub enum Word {
     },
     /// End this trial, whatever its state: the connections may close.
     End(u64),
+    /// Run a part of the plan.
+    Block(Box<BlockOrder>),
+    /// The report of this number on a part of the plan is recorded.
+    Accept {
+        /// The part.
+        trial: u64,
+        /// The report.
+        number: u64,
+    },
     /// The run is over.
     Dismiss,
 }
@@ -100,6 +109,21 @@ pub struct Order {
     pub parts: u32,
     /// Text by which the engine attaches to the target.
     pub attachment: String,
+}
+
+/// A part of the plan, which one machine runs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct BlockOrder {
+    /// Its number, of which no trial of this session has the same.
+    pub trial: u64,
+    /// The experiment, in the broker.
+    pub bundle: BundleName,
+    /// SHA-256 of the keys of all configurations: the agent has to have the same.
+    pub plan: String,
+    /// Numbers of the blocks.
+    pub blocks: Vec<u32>,
+    /// Positions of the configurations.
+    pub configurations: Vec<usize>,
 }
 
 /// An experiment in the broker.
@@ -168,6 +192,15 @@ pub enum Reply {
         /// Load of its machine.
         machine: MachineLoad,
     },
+    /// A report on a part of the plan. It is repeated until it is accepted.
+    Report {
+        /// The part.
+        trial: u64,
+        /// Number of the report in the part, from 1.
+        number: u64,
+        /// Its content.
+        content: Content,
+    },
     /// It cannot do its part.
     Failed {
         /// The trial.
@@ -175,6 +208,17 @@ pub enum Reply {
         /// The cause.
         cause: String,
     },
+}
+
+/// The content of a report on a part of the plan.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Content {
+    /// The machine and its software.
+    Environment(Box<Environment>),
+    /// A trial that was run.
+    Trial(Box<TrialRecord>),
+    /// The part is over; with the cause if not all of it could be run.
+    Ended(Option<String>),
 }
 
 /// Writes a message.

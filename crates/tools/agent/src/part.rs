@@ -13,7 +13,7 @@ use observe::MachineMonitor;
 use probe::generation::{Generation, Part};
 use probe::{LoadRecord, ProbeError, Target, TrialContext};
 use runner::Registry;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use work::{Cancel, CancelReason};
@@ -65,6 +65,7 @@ pub struct Control {
     state: Mutex<State>,
     changed: Condvar,
     cancel: Cancel,
+    interrupt: Arc<AtomicBool>,
 }
 
 #[derive(Debug, Default)]
@@ -90,11 +91,18 @@ impl Control {
     pub fn end(&self) {
         self.lock().ended = true;
         self.cancel.cancel(CancelReason::Interrupt);
+        self.interrupt.store(true, Ordering::Relaxed);
         self.changed.notify_all();
     }
 
-    fn is_ended(&self) -> bool {
+    /// Returns whether the trial was ended.
+    pub fn is_ended(&self) -> bool {
         self.lock().ended
+    }
+
+    /// Returns the flag that is set when the trial is ended.
+    pub fn interrupt(&self) -> Arc<AtomicBool> {
+        self.interrupt.clone()
     }
 
     /// Waits for the start; `None`: the trial has ended instead.

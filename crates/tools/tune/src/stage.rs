@@ -109,7 +109,7 @@ impl Stage<'_> {
     /// A session on a results file.
     pub fn session(&self, results: &Path, fresh: bool) -> Session {
         Session {
-            generators: None,
+            agents: runner::Agents::default(),
             results: results.to_path_buf(),
             fresh,
             retry_failed: false,

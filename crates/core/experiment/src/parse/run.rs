@@ -6,10 +6,11 @@ use crate::document::{Content, Node};
 use crate::error::Fault;
 use crate::experiment::{Blocks, Factor, Repeats, Throttle, Volume};
 use crate::file::{
-    BANDWIDTH, BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, HOLD_OUT, PREDICT, PREDICT_AGGREGATE,
-    PREDICT_COLD, PREDICT_COLUMNS, PREDICT_NAME, PREDICT_ROWS, PREDICT_ROWS_PER_PAGE,
-    READ_BANDWIDTH, READ_IOPS, RETRIES, SEED, SETUPS, VOLUME, VOLUME_CLEANUP, VOLUME_NAME,
-    VOLUME_PATH, VOLUME_PREPARE, VOLUME_TIMEOUT_S, WRITE_BANDWIDTH, WRITE_IOPS,
+    BANDWIDTH, BLOCKS, BLOCKS_MAX, BLOCKS_MIN, BLOCKS_UNTIL, DESIGN_KIND, HOLD_OUT, MACHINES,
+    PREDICT, PREDICT_AGGREGATE, PREDICT_COLD, PREDICT_COLUMNS, PREDICT_NAME, PREDICT_ROWS,
+    PREDICT_ROWS_PER_PAGE, READ_BANDWIDTH, READ_IOPS, RETRIES, SEED, SETUPS, VOLUME,
+    VOLUME_CLEANUP, VOLUME_NAME, VOLUME_PATH, VOLUME_PREPARE, VOLUME_TIMEOUT_S, WRITE_BANDWIDTH,
+    WRITE_IOPS,
 };
 use observations::{HoldOut, UnmeasuredTable};
 
@@ -159,6 +160,29 @@ impl Reader<'_> {
         };
         let span = self.root.at(SETUPS.path()).map_or(0..0, |node| node.span.clone());
         self.errors.add(&span, SETUPS.path(), message);
+    }
+
+    /// Machines divide complete blocks, of which the file gives the number.
+    pub fn check_machines(&mut self, core: &Values, repeats: &Repeats, factors: &[Factor]) {
+        let Some(machines) = MACHINES.value_in(core) else { return };
+        let kind = DESIGN_KIND.value_in(core);
+        let message = match repeats.blocks {
+            Blocks::Adaptive { .. } => "machines share a fixed number of blocks; give \
+                                        repeats.blocks as a number"
+                .to_owned(),
+            _ if kind == "race" || kind == "response-surface" => {
+                format!("the blocks of a {kind} cannot be divided among machines")
+            }
+            _ if factors.iter().any(|factor| factor.manual.is_some()) => {
+                "an agent cannot ask for a manual step; remove [[manual]]".to_owned()
+            }
+            Blocks::Fixed(blocks) if blocks < machines => {
+                format!("{blocks} blocks cannot be divided among {machines} machines")
+            }
+            Blocks::Fixed(_) => return,
+        };
+        let span = self.root.at(MACHINES.path()).map_or(0..0, |node| node.span.clone());
+        self.errors.add(&span, MACHINES.path(), message);
     }
 
     /// `{ min, max, until }`; a part that is there and cannot be read is an error already.

@@ -1,0 +1,261 @@
+//! Whole blocks of a plan on this machine, and the reports on them.
+
+use crate::bundle::{Bundle, plan_of};
+use crate::error::AgentError;
+use crate::message::{BlockOrder, Content, FromAgent, Reply, decode, encode, to_run};
+use crate::part::{Control, Voice};
+use engine::setup::Setup;
+use engine::{Ability, lock};
+use experiment::common::{ENGINE, PROBE};
+use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL};
+use experiment::{Configuration, Experiment};
+use observations::{RunEnd, TrialRecord, TrialStatus, redacted};
+use runner::{
+    Agents, BlockPart, Interrupt, Manual, Options, OwnPart, Registry, ReportContent, WorkFolder,
+};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Prefix of the names of our folders, and the text of their markers.
+const PREFIX: &str = "steelbench-machine-";
+const OWNER: &str = "agent of steelbench\n";
+/// A report that was not accepted for this long is sent again.
+const AGAIN_EVERY: Duration = Duration::from_secs(1);
+/// Reports that wait to be accepted; the next trial waits while there are more.
+const WAITING_MAX: usize = 64;
+
+/// Removes folders of agents that were killed here.
+pub fn remove_abandoned(registry: Registry, folder: &Path) {
+    WorkFolder::remove_abandoned(registry, folder, PREFIX, OWNER);
+}
+
+/// Reports that the coordinator has not accepted, in order.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    waiting: Mutex<BTreeMap<u64, Waiting>>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    trial: u64,
+    bytes: Vec<u8>,
+    sent: Option<Instant>,
+}
+
+impl Outbox {
+    /// Returns whether a report waits to be accepted.
+    pub fn is_waiting(&self) -> bool {
+        !lock(&self.waiting).is_empty()
+    }
+
+    /// Takes a report out.
+    pub fn accept(&self, trial: u64, number: u64) {
+        lock(&self.waiting).retain(|own, waiting| *own != number || waiting.trial != trial);
+        self.changed.notify_all();
+    }
+
+    /// Forgets all reports.
+    pub fn clear(&self) {
+        lock(&self.waiting).clear();
+        self.changed.notify_all();
+    }
+
+    /// Sends the reports that are due.
+    pub fn send(&self, voice: &Voice) {
+        for waiting in lock(&self.waiting).values_mut() {
+            if waiting.sent.is_none_or(|sent| sent.elapsed() >= AGAIN_EVERY) {
+                waiting.sent = Some(Instant::now());
+                voice.sender.publish(to_run(&voice.run), waiting.bytes.clone());
+            }
+        }
+    }
+
+    fn put(&self, trial: u64, number: u64, bytes: Vec<u8>, control: &Control) {
+        let mut waiting = lock(&self.waiting);
+        while waiting.len() >= WAITING_MAX && !control.is_ended() {
+            let wait = self.changed.wait_timeout(waiting, AGAIN_EVERY);
+            waiting = wait.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        if !control.is_ended() {
+            waiting.insert(number, Waiting { trial, bytes, sent: None });
+        }
+    }
+}
+
+/// An order with what the agent needs to follow it.
+pub struct BlockTask {
+    /// The order.
+    pub order: BlockOrder,
+    /// Ends it.
+    pub control: Arc<Control>,
+    /// How the agent speaks.
+    pub voice: Voice,
+    /// The reports.
+    pub outbox: Arc<Outbox>,
+    /// Engines and probes.
+    pub registry: Registry,
+    /// Probes that the owner permits.
+    pub allowed: Vec<String>,
+    /// The owner permits commands.
+    pub commands: bool,
+    /// Parent of the folder of the trials.
+    pub folder: PathBuf,
+}
+
+impl BlockTask {
+    /// Runs the part of the plan and reports on it.
+    pub fn work(self) {
+        let reports = Arc::new(Reports {
+            trial: self.order.trial,
+            control: self.control.clone(),
+            voice: self.voice.clone(),
+            outbox: self.outbox.clone(),
+            number: Mutex::new(0),
+        });
+        let cause = self.run(&reports).map_err(|error| redacted(&error.to_string())).err();
+        reports.send(Content::Ended(cause));
+    }
+
+    fn run(&self, reports: &Arc<Reports>) -> Result<(), AgentError> {
+        let bundle = Bundle::fetch(&self.voice.sender, &self.order.bundle)?;
+        let folder = WorkFolder::create(&self.folder, PREFIX, OWNER);
+        let path = self.folder.clone();
+        let folder = folder.map_err(|source| AgentError::File { path, source })?;
+        let experiment = bundle.experiment(self.registry, folder.path())?;
+        if plan_of(&experiment) != self.order.plan {
+            let message = "its configurations differ from those of the run: are other engines \
+                           installed there?";
+            return Err(AgentError::Order(message.into()));
+        }
+        self.permitted(&experiment)?;
+        let (blocks, configurations) =
+            (self.order.blocks.clone(), self.order.configurations.clone());
+        if configurations.iter().any(|own| *own >= experiment.configurations.len()) {
+            return Err(AgentError::Order("its experiment has no such configuration".into()));
+        }
+        let reports = reports.clone();
+        let take = move |content| match content {
+            ReportContent::Environment(own) => reports.send(Content::Environment(own)),
+            ReportContent::Trial(own) => reports.send(Content::Trial(own)),
+            ReportContent::Ended(_) | ReportContent::Lost => {}
+        };
+        let options = Options {
+            registry: self.registry,
+            results: folder.path().join("results.steelbench"),
+            fresh: false,
+            retry_failed: false,
+            manual_done: false,
+            label: None,
+            overwrite: Vec::new(),
+            destroy: Vec::new(),
+            interrupt: Interrupt::from(self.control.interrupt()),
+            manual: Manual::Stop,
+            agents: Agents::default(),
+            part: Some(OwnPart {
+                part: BlockPart { blocks, configurations },
+                take: Box::new(take),
+            }),
+        };
+        let end = runner::run(&experiment, options, &mut |_| {});
+        match end.map_err(|error| AgentError::Order(error.to_string()))? {
+            RunEnd::Completed(_) | RunEnd::Interrupted => Ok(()),
+            RunEnd::Failing { cause, .. } => Err(AgentError::Order(cause)),
+            RunEnd::Limit { text } | RunEnd::ManualStep { text } => Err(AgentError::Order(text)),
+        }
+    }
+
+    /// Returns an error if the owner does not permit all that an experiment does.
+    fn permitted(&self, experiment: &Experiment) -> Result<(), AgentError> {
+        for own in &experiment.configurations {
+            let probe = own.get(PROBE);
+            if !self.allowed.contains(&probe) {
+                let message = format!("its owner does not permit the probe {probe}");
+                return Err(AgentError::Order(message));
+            }
+        }
+        match self.command(experiment).filter(|_| !self.commands) {
+            Some(cause) => Err(AgentError::Order(format!(
+                "{cause}, which its owner has to permit by --allow command"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns by what an experiment can run programs on this machine, if by anything.
+    fn command(&self, experiment: &Experiment) -> Option<&'static str> {
+        let hooks = [BEFORE_RUN, AFTER_RUN, BEFORE_TRIAL, AFTER_TRIAL];
+        if hooks.iter().any(|hook| experiment.get(*hook).is_some())
+            || experiment.volumes.iter().any(|own| own.prepare.is_some() || own.cleanup.is_some())
+        {
+            return Some("the experiment has hooks");
+        }
+        experiment.configurations.iter().find_map(|own| self.command_of(own))
+    }
+
+    fn command_of(&self, own: &Configuration) -> Option<&'static str> {
+        let probes = self.registry.probes.iter().flat_map(|probe| probe.commands());
+        let disturbing = self.registry.disturbances.iter().flat_map(|own| own.commands());
+        let mut commands = probes.chain(disturbing);
+        if commands.any(|path| own.value(path).is_some()) {
+            return Some("the experiment has commands");
+        }
+        let engine = self.registry.engine(&own.get(ENGINE))?;
+        let is_embedded = engine.abilities().contains(&Ability::Embedded);
+        let is_remote = own.value("target.url").is_some() && Setup::files(own).is_empty();
+        (!is_embedded && !is_remote).then_some("the experiment starts servers or clients")
+    }
+}
+
+/// The reports of one part of the plan.
+struct Reports {
+    trial: u64,
+    control: Arc<Control>,
+    voice: Voice,
+    outbox: Arc<Outbox>,
+    number: Mutex<u64>,
+}
+
+impl Reports {
+    fn send(&self, content: Content) {
+        let mut number = lock(&self.number);
+        *number += 1;
+        let bytes = self.packed(*number, content);
+        self.outbox.put(self.trial, *number, bytes, &self.control);
+        self.outbox.send(&self.voice);
+    }
+
+    /// A report as it is sent: of a trial that is too large, or that a reader would not
+    /// understand, its failure.
+    fn packed(&self, number: u64, content: Content) -> Vec<u8> {
+        let failed = match &content {
+            Content::Trial(trial) => Some(TrialRecord {
+                observations: None,
+                hooks: Vec::new(),
+                ..trial.as_ref().clone()
+            }),
+            Content::Environment(_) | Content::Ended(_) => None,
+        };
+        let message = |content| {
+            let reply = Reply::Report { trial: self.trial, number, content };
+            FromAgent { id: self.voice.id.clone(), reply }
+        };
+        let readable = encode(&message(content)).and_then(|bytes| {
+            decode::<FromAgent>(&bytes)?;
+            Ok(bytes)
+        });
+        readable.unwrap_or_else(|error| {
+            let cause = format!("its record cannot be sent: {error}");
+            let content = match failed {
+                Some(trial) => {
+                    let status = TrialStatus::Failed { cause };
+                    Content::Trial(Box::new(TrialRecord { status, ..trial }))
+                }
+                None => Content::Ended(Some(cause)),
+            };
+            encode(&message(content)).unwrap_or_default()
+        })
+    }
+}
