@@ -1,0 +1,266 @@
+//! A link that is cut, TLS with a wrong certificate, hostile peers, and clocks that drift.
+
+use super::{Agent, OwnBroker, TOKEN, has_broker, has_thread, program, scripted_load, slow_load};
+use crate::common::{Ended, Lab, end, skipped, wait_until};
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tempfile::TempDir;
+use transport::relay::{Relay, Toxics};
+
+/// Runs an experiment whose agents reach the broker over a relay, which is cut for this time once
+/// they have worked for some milliseconds.
+pub fn cut_link(lab: &Lab, broker: &OwnBroker, length: Duration, after_ms: u64) {
+    let address = |port: u16| SocketAddr::from(([127, 0, 0, 1], port)).into();
+    let relay =
+        Relay::start(&address(0), address(broker.port().unwrap()), Toxics::default()).unwrap();
+    let port = relay.address().as_socket().unwrap().port();
+    let url = format!("nats://127.0.0.1:{port}");
+    let agents = ["one", "two"]
+        .map(|name| Agent::start(broker.command(&program(), &url).args(["--name", name])));
+    let (direct, token) = (broker.url(), broker.folder.path().join("token"));
+    let run = ["run", "e.toml", "--agents", "2", "--broker", &direct, "--agents-within", "120"];
+    let run = [&run[..], &["--token-file", token.to_str().unwrap()]].concat();
+    let child = lab.start_with(&run);
+    wait_until("an agent generates load", || {
+        agents.iter().any(|agent| has_thread(agent.pid().cast_signed(), "load-1"))
+    });
+    std::thread::sleep(Duration::from_millis(after_ms));
+    relay.cut();
+    std::thread::sleep(length);
+    relay.restore();
+    end(child).expect(0);
+    for agent in agents {
+        agent.end().expect(0);
+    }
+}
+
+/// Keys and certificates, made by openssl.
+struct Certificates(TempDir);
+
+impl Certificates {
+    fn make() -> Option<Self> {
+        let all = Self(tempfile::tempdir().unwrap());
+        for name in ["root", "stranger"] {
+            let done = Command::new("openssl")
+                .args(["req", "-x509", "-newkey", "ec", "-pkeyopt"])
+                .args(["ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj"])
+                .args([&format!("/CN={name}"), "-keyout", &format!("{name}.key"), "-out"])
+                .arg(format!("{name}.crt"))
+                .current_dir(all.0.path())
+                .output();
+            if !done.is_ok_and(|done| done.status.success()) {
+                skipped("openssl is not installed");
+                return None;
+            }
+        }
+        let request = "req|-newkey|rsa:2048|-nodes|-subj|/CN=broker|-keyout|server.key|-out|s.csr";
+        let sign = "x509|-req|-in|s.csr|-CA|root.crt|-CAkey|root.key|-CAcreateserial|-days|2|\
+                    -extfile|extension|-out|server.crt";
+        std::fs::write(all.path("extension"), "subjectAltName=DNS:localhost").unwrap();
+        for arguments in [request, sign] {
+            let mut openssl = Command::new("openssl");
+            let done = openssl.args(arguments.split('|')).current_dir(all.0.path());
+            assert!(done.output().unwrap().status.success(), "{arguments}");
+        }
+        Some(all)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).display().to_string()
+    }
+}
+
+#[test]
+fn the_broker_shows_a_certificate_that_leads_to_a_trusted_root_and_names_the_host() {
+    if !has_broker() {
+        return;
+    }
+    let Some(certificates) = Certificates::make() else { return };
+    let broker = OwnBroker::start_with(&format!(
+        "tls {{ cert_file: \"{}\", key_file: \"{}\" }}\n",
+        certificates.path("server.crt"),
+        certificates.path("server.key")
+    ));
+    let port = broker.port().unwrap();
+    let lab = Lab::with(&scripted_load("generators = 1", ""));
+    let token = broker.folder.path().join("token").display().to_string();
+    let run = |url: &str, root: &str, code: i32| {
+        let run = ["run", "e.toml", "--agents", "1", "--broker", url, "--token-file", &token];
+        let mut command = lab.command(&run);
+        command.env("SSL_CERT_FILE", certificates.path(root)).env_remove("SSL_CERT_DIR");
+        Ended::from(command.output().unwrap()).expect(code)
+    };
+    let localhost = format!("tls://localhost:{port}");
+    run(&localhost, "stranger.crt", 1)
+        .says(&format!("no broker answers at {localhost}"))
+        .says("certificate");
+    run(&format!("tls://127.0.0.1:{port}"), "root.crt", 1).says("certificate");
+    // A broker with TLS is not spoken to without it, whatever the URL says.
+    run(&format!("nats://localhost:{port}"), "stranger.crt", 1).says("certificate");
+    let mut agent = broker.command(&program(), &localhost);
+    let agent = Agent::start(agent.env("SSL_CERT_FILE", certificates.path("root.crt")));
+    run(&localhost, "root.crt", 0);
+    assert_eq!(lab.trials("t"), 1);
+    agent.end().expect(0);
+}
+
+/// A peer with the token that sends rubbish to every subject that it hears of.
+struct Hostile(TcpStream);
+
+impl Hostile {
+    fn connect(broker: &OwnBroker) -> Self {
+        let mut stream = TcpStream::connect(("127.0.0.1", broker.port().unwrap())).unwrap();
+        let login = format!("CONNECT {{\"auth_token\":\"{TOKEN}\",\"verbose\":false}}\r\n");
+        stream.write_all(format!("{login}SUB steelbench.> 1\r\nPING\r\n").as_bytes()).unwrap();
+        Self(stream)
+    }
+
+    /// Subjects that others use, heard for some time.
+    fn subjects(&self, time: Duration) -> BTreeSet<String> {
+        self.0.set_read_timeout(Some(time)).unwrap();
+        let mut reader = BufReader::new(self.0.try_clone().unwrap());
+        let (mut found, mut line) = (BTreeSet::new(), String::new());
+        let until = std::time::Instant::now() + time;
+        while std::time::Instant::now() < until {
+            line.clear();
+            if !matches!(reader.read_line(&mut line), Ok(length) if length > 0) {
+                break;
+            }
+            let Some(words) = line.strip_prefix("MSG ") else { continue };
+            let words: Vec<&str> = words.split_whitespace().collect();
+            found.insert(words[0].to_owned());
+            let mut payload = vec![0; words.last().unwrap().parse::<usize>().unwrap() + 2];
+            reader.read_exact(&mut payload).unwrap();
+            // A hello and a claim name the agent and the run.
+            let mut text = String::new();
+            let _ = ZlibDecoder::new(&payload[..]).read_to_string(&mut text);
+            let id = text.split("\"id\":\"").nth(1).and_then(|rest| rest.split('"').next());
+            found.extend(id.map(|id| format!("steelbench.agent.{id}")));
+        }
+        found
+    }
+
+    fn send(&mut self, subject: &str, payload: &[u8]) {
+        let head = format!("PUB {subject} {}\r\n", payload.len());
+        let _ = self.0.write_all(&[head.as_bytes(), payload, b"\r\n"].concat());
+    }
+}
+
+/// The largest memory that a process has had, in MiB.
+fn peak_mib(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() >> 10
+}
+
+fn packed(text: &[u8]) -> Vec<u8> {
+    let mut packed = ZlibEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(text).unwrap();
+    packed.finish().unwrap()
+}
+
+#[test]
+fn a_hostile_peer_cannot_fill_the_memory_of_agents_or_runs() {
+    if !has_broker() {
+        return;
+    }
+    let broker = OwnBroker::start();
+    let agent = broker.agent(&program(), &["--name", "one"]);
+    let file = slow_load(200, 1).replace("generators = 2", "generators = 1");
+    let lab = Lab::with(&file);
+    let (url, token) = (broker.url(), broker.folder.path().join("token"));
+    let own = ["--agents", "1", "--broker", &url, "--token-file", token.to_str().unwrap()];
+    let child = lab.start_with(&[&["run", "e.toml"], &own[..]].concat());
+    let subjects = Hostile::connect(&broker).subjects(Duration::from_millis(1_500));
+    assert!(subjects.iter().any(|own| own.starts_with("steelbench.run.")), "{subjects:?}");
+    assert!(subjects.iter().any(|own| own.starts_with("steelbench.agent.")), "{subjects:?}");
+    let messages = [
+        vec![b'x'; 1 << 20],
+        packed(&vec![b' '; 64 << 20]),
+        packed("[".repeat(1 << 20).as_bytes()),
+        packed(format!("{{\"id\":\"{}\"}}", "a".repeat(8 << 20)).as_bytes()),
+        Vec::new(),
+    ];
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut hostile = Hostile::connect(&broker);
+            let drain = hostile.0.try_clone().unwrap();
+            scope.spawn(move || std::io::copy(&mut &drain, &mut std::io::sink()));
+            while !stop.load(Ordering::Relaxed) {
+                for subject in &subjects {
+                    messages.iter().for_each(|message| hostile.send(subject, message));
+                }
+            }
+            let _ = hostile.0.shutdown(std::net::Shutdown::Both);
+        });
+        std::thread::sleep(Duration::from_millis(2_500));
+        for pid in [agent.pid(), child.id()] {
+            let peak_mib = peak_mib(pid);
+            assert!(peak_mib < 256, "process {pid} of {} used {peak_mib} MiB", child.id());
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    // Once the peer is gone, the run ends, or can be resumed.
+    let ended = end(child);
+    assert!(!ended.stderr.contains("panicked"), "{ended:#?}");
+    if ended.code != Some(0) {
+        lab.run_with(&[&own[..], &["--retry-failed"]].concat(), 0);
+    }
+    agent.end().expect(0);
+}
+
+/// A library that makes the monotonic clock of a process run 4 % faster.
+fn drifting_clock(folder: &Path) -> Option<String> {
+    let (source, path) = (folder.join("drift.c"), folder.join("drift.so"));
+    let text = "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <time.h>\nint \
+                clock_gettime(clockid_t clock, struct timespec *now) {\n  static int \
+                (*real)(clockid_t, struct timespec *);\n  static long long first;\n  if (!real) \
+                real = dlsym(RTLD_NEXT, \"clock_gettime\");\n  int failed = real(clock, now);\n  \
+                if (failed || clock != CLOCK_MONOTONIC) return failed;\n  long long ns = \
+                now->tv_sec * 1000000000LL + now->tv_nsec;\n  if (!first) first = ns;\n  ns += \
+                (ns - first) / 25;\n  now->tv_sec = ns / 1000000000LL;\n  now->tv_nsec = ns % \
+                1000000000LL;\n  return 0;\n}\n";
+    std::fs::write(&source, text).unwrap();
+    let mut build = Command::new("cc");
+    build.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&path).arg(&source).arg("-ldl");
+    if build.output().is_ok_and(|output| output.status.success()) {
+        return Some(path.display().to_string());
+    }
+    skipped("building a library with cc");
+    None
+}
+
+#[test]
+fn a_clock_that_drifts_is_named() {
+    if !has_broker() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let Some(library) = drifting_clock(folder.path()) else { return };
+    let broker = OwnBroker::start();
+    let mut drifting = broker.command(&program(), &broker.url());
+    let drifting = Agent::start(drifting.args(["--name", "drifts"]).env("LD_PRELOAD", library));
+    let steady = broker.agent(&program(), &["--name", "steady"]);
+    let lab = Lab::with(&slow_load(100, 1));
+    let (url, token) = (broker.url(), broker.folder.path().join("token"));
+    lab.run_with(&["--agents", "2", "--broker", &url, "--token-file", token.to_str().unwrap()], 0);
+    let warnings = "SELECT DISTINCT detail LIKE 'the clock of load generator drifts drifted by %' \
+                    FROM warnings WHERE kind = 'generators' AND detail LIKE '%clock%'";
+    assert_eq!(lab.rows("t", warnings), ["1"]);
+    // A second of work at 4 %.
+    let drift = "SELECT min(value) > 20 AND max(value) < 400 FROM facts WHERE name = \
+                 'generator_clock_drift'";
+    assert_eq!(lab.rows("t", drift), ["1"]);
+    for agent in [drifting, steady] {
+        agent.end().expect(0);
+    }
+}
