@@ -2,6 +2,7 @@
 //! ranges are printed, nothing is asserted.
 
 mod advisors;
+mod agents;
 mod analytics;
 mod disk;
 mod figures;
@@ -23,7 +24,7 @@ const QUICK_SCALE: f64 = 0.1;
 
 type Measurement = fn(&Bench) -> Result<(), String>;
 
-const ALL: [(&str, Measurement); 30] = [
+const ALL: [(&str, Measurement); 31] = [
     ("insert", load::against_straight_loop),
     ("instruments", load::instruments_on_and_off),
     ("overhead", program::overhead),
@@ -54,6 +55,7 @@ const ALL: [(&str, Measurement); 30] = [
     ("queries-plans", queries::plan_folder),
     ("queries-share", queries::server_share),
     ("advisors", advisors::compare),
+    ("agents", agents::agents),
 ];
 
 /// Runs the named measurements, or all; `--scale` is that of the data sets.
