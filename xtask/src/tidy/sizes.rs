@@ -34,9 +34,9 @@ const LARGER: [(&str, usize); 11] = [
 /// Rooms that are over their budget, with the lines that they may have until they are divided. No
 /// room joins this list.
 const UNTIL_SMALLER: [(&str, usize); 10] = [
-    ("core", 57_400),
+    ("core", 58_250),
     ("engines/duckdb", 3_450),
-    ("engines/mariadb", 8_990),
+    ("engines/mariadb", 9_090),
     ("engines/postgres", 12_450),
     ("engines/servers", 3_510),
     ("engines/sqlserver", 6_580),
