@@ -81,11 +81,14 @@ pub fn verdict(recording: &Recording) -> Vec<Verdict> {
         let change = wording::change(comparison, response);
         let (differs, machine) = (comparison.supported(), &level.level);
         let end = if differs { "" } else { ": no significant difference" };
-        let preposition = wording::preposition(&change);
+        let preposition = match wording::preposition(&change) {
+            "than" => "than on",
+            other => other,
+        };
         Verdict {
             differs,
             text: format!(
-                "check of machines: {name} on {machine} is {change} {preposition} on \
+                "check of machines: {name} on {machine} is {change} {preposition} \
                  {reference}{end}"
             ),
         }
