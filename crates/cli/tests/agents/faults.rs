@@ -197,7 +197,9 @@ fn a_hostile_peer_cannot_fill_the_memory_of_agents_or_runs() {
             scope.spawn(move || std::io::copy(&mut &drain, &mut std::io::sink()));
             while !stop.load(Ordering::Relaxed) {
                 for subject in &subjects {
-                    messages.iter().for_each(|message| hostile.send(subject, message));
+                    for message in &messages {
+                        hostile.send(subject, message);
+                    }
                 }
             }
             let _ = hostile.0.shutdown(std::net::Shutdown::Both);

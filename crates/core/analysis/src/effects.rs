@@ -182,7 +182,9 @@ pub(crate) fn corrected(effects: &mut [FactorEffect], interactions: &mut [Intera
     let alone = alone.map(|comparison| (comparison.p_value, &mut comparison.adjusted_p));
     let together = interactions.iter_mut().map(|it| (Some(it.p_value), &mut it.adjusted_p));
     let family = correct(alone.chain(together).collect());
-    effects.iter_mut().for_each(|effect| effect.adjust_intervals(family));
+    for effect in effects.iter_mut() {
+        effect.adjust_intervals(family);
+    }
     family
 }
 

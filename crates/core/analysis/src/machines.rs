@@ -180,7 +180,8 @@ fn factor(machines: &[String]) -> FactorRecord {
 /// A configuration on a machine.
 fn with_machine(own: &ConfigurationRecord, machine: &str) -> ConfigurationRecord {
     let mut own = own.clone();
-    own.label = format!("{} {MACHINE}={machine}", own.label).trim_start().to_owned();
+    let label = format!("{} {MACHINE}={machine}", own.label);
+    label.trim_start().clone_into(&mut own.label);
     own.key = format!("{} {machine}", own.key);
     own.levels.push(LevelRecord { factor: MACHINE.into(), level: machine.to_owned() });
     own

@@ -39,8 +39,8 @@ mod waits;
 pub use dialect::DuckDbDialect;
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use engine::{
-    Ability, CacheState, Engine, EngineError, Folders, Host, Need, Optimizer, Preflight, RetryCause,
-    Space, WaitType,
+    Ability, CacheState, Engine, EngineError, Folders, Host, Need, Optimizer, Preflight,
+    RetryCause, Space, WaitType,
 };
 use engine::{ColumnMethods, DatabaseFiles, Prerequisites};
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid, Kind, Value, settings};
