@@ -1,12 +1,12 @@
-//! Checks of the source of a release: licences and origins of crates, known vulnerabilities, and the
-//! oldest Rust that builds it.
+//! Checks of the source of a release: licences and origins of crates, known vulnerabilities, and
+//! the oldest Rust that builds it.
 
 use super::failure::{self, Failure};
 use super::tools::Tools;
 use crate::process::{cargo, output, root, target};
 use std::process::Command;
 
-/// What cargo-deny says where it cannot download its list of vulnerabilities.
+/// The message of cargo-deny where it cannot download its list of vulnerabilities.
 const UNREACHABLE: &str = "failed to fetch advisory database";
 
 /// Makes all checks; prints those that were passed and those that this machine cannot make.

@@ -1,4 +1,4 @@
-//! What a package includes: the usual one runs on every Linux, that with SQL Server's driver on the
+//! Variants of the package: the usual one runs on every Linux, that with SQL Server's driver on the
 //! kind of system that built it.
 
 /// A selection of features with its own package.
@@ -6,8 +6,8 @@
 pub enum Variant {
     /// Needs the C library alone.
     Usual,
-    /// Needs OpenSSL and Kerberos too, whose versions differ between distributions: a `.deb` for the
-    /// Debian that built it.
+    /// Needs OpenSSL and Kerberos too, whose versions differ between distributions: a `.deb` for
+    /// the Debian that built it.
     SqlServer,
 }
 
