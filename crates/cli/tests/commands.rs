@@ -185,7 +185,7 @@ fn init_writes_a_file_for_each_engine_and_probe_that_fit() {
             let is_prose = |line: &&str| line.starts_with("# ") && !line.contains(" = ");
             let wide = written.lines().filter(is_prose).find(|line| line.chars().count() > 100);
             assert_eq!(wide, None, "{file}");
-            let is_server = written.contains("private server");
+            let is_server = written.contains("Version of the private server");
             if is_server && probe != "insert" {
                 // `check` starts a server, which one file of each engine shows.
                 lab.write(&file, &written.replace("[target]\n", "[target]\nversion = \"99\"\n"));

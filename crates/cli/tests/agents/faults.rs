@@ -123,8 +123,9 @@ impl Hostile {
         Self(stream)
     }
 
-    /// Subjects that others use, heard for some time.
+    /// Subjects that others use, heard until an agent works for a run, or for this time.
     fn subjects(&self, time: Duration) -> BTreeSet<String> {
+        let subjects_of_work = ["steelbench.run.", "steelbench.agent."];
         self.0.set_read_timeout(Some(time)).unwrap();
         let mut reader = BufReader::new(self.0.try_clone().unwrap());
         let (mut found, mut line) = (BTreeSet::new(), String::new());
@@ -144,6 +145,10 @@ impl Hostile {
             let _ = ZlibDecoder::new(&payload[..]).read_to_string(&mut text);
             let id = text.split("\"id\":\"").nth(1).and_then(|rest| rest.split('"').next());
             found.extend(id.map(|id| format!("steelbench.agent.{id}")));
+            let is_heard = |begin: &&str| found.iter().any(|own| own.starts_with(*begin));
+            if subjects_of_work.iter().all(is_heard) {
+                break;
+            }
         }
         found
     }
@@ -179,7 +184,7 @@ fn a_hostile_peer_cannot_fill_the_memory_of_agents_or_runs() {
     let (url, token) = (broker.url(), broker.folder.path().join("token"));
     let own = ["--agents", "1", "--broker", &url, "--token-file", token.to_str().unwrap()];
     let child = lab.start_with(&[&["run", "e.toml"], &own[..]].concat());
-    let subjects = Hostile::connect(&broker).subjects(Duration::from_millis(1_500));
+    let subjects = Hostile::connect(&broker).subjects(Duration::from_secs(20));
     assert!(subjects.iter().any(|own| own.starts_with("steelbench.run.")), "{subjects:?}");
     assert!(subjects.iter().any(|own| own.starts_with("steelbench.agent.")), "{subjects:?}");
     let messages = [

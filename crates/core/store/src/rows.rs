@@ -234,11 +234,10 @@ tables! {
     "roles": RoleOfSetting { path, role }
     "files": FileRecord { named_by, path, sha256, content }
     "trials": TrialRecord {
-        block, setup, sequence, attempt, started_ms, wall_s, status as "status, cause",
+        block, setup, sequence, attempt, machine, started_ms, wall_s, status as "status, cause",
         observations as "observed, elapsed_s, connections, work_unit, work_amount, transactions, \
                          errors, retries, session_s, cpu_s, cpu_user_s, sampled_running_s, \
-                         synthetic, timeout_s",
-        machine;
+                         synthetic, timeout_s";
         configuration: 0, hooks: Vec::new()
     }
     "hooks": HookOutput { hook, command, exit_code, elapsed_s, output }

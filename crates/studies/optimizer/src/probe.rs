@@ -4,11 +4,11 @@
 use crate::facts::{CANCELLED, QUERY_TIMES};
 use crate::prepare::prepare;
 use crate::settings::{
-    ALTERNATIVE, FILES, RUNS, RUNS_DEFAULT, SECOND_SELECTIVITY, SELECTIVITY, SETTINGS, changes,
-    dials, objections, queries,
+    ALTERNATIVE, FILES, ROWS, RUNS, RUNS_DEFAULT, SECOND_SELECTIVITY, SELECTIVITY, SETTINGS,
+    changes, dials, objections, queries,
 };
 use engine::{EngineError, Footprint};
-use experiment::{Configuration, Declaration, Invalid};
+use experiment::{Configuration, Declaration, ExampleLevels, Invalid};
 use observations::{Fact, Observations, Response, ScriptStatement, redacted};
 use probe::data::{self, DEGREE};
 use probe::load::{LoadPlan, QUERY_LIMIT, Started, Step, Workload, drive};
@@ -31,6 +31,10 @@ impl Probe for OptimizerProbe {
 
     fn settings(&self) -> &'static [Declaration] {
         SETTINGS
+    }
+
+    fn example_levels(&self) -> Option<ExampleLevels> {
+        Some(ExampleLevels { path: ROWS.path(), levels: [10_000, 30_000, 100_000] })
     }
 
     fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
