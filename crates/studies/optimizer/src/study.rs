@@ -85,10 +85,9 @@ fn of_diagram(own: &PlanDiagram) -> Finding {
         )
     });
     let points = number::count((own.columns.len() * own.rows.len()) as u64);
-    let levels = match own.regrets.len() {
-        0 => String::new(),
-        levels => format!("; largest of {levels} pairs of selectivities, not adjusted for that"),
-    };
+    let levels = worst.map_or_else(String::new, |_| {
+        format!("; largest of {} pairs of selectivities, not adjusted for that", own.regrets.len())
+    });
     Finding::new(
         FindingKind::Plan,
         format!("The optimizer has {plans}{with} over both selectivities{reduced}{cost}."),
