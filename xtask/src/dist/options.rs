@@ -9,7 +9,7 @@ const USAGE: &str = "usage: cargo xtask dist [--check] [--target x86_64 | aarch6
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Options {
-    /// All that are known, unless one is named.
+    /// That of this machine, unless one is named.
     pub targets: Vec<Target>,
     pub variant: Variant,
     /// The profile of the build.
@@ -23,7 +23,7 @@ pub struct Options {
 impl Options {
     pub fn parse(arguments: &[String]) -> Result<Self, String> {
         let mut options = Self {
-            targets: Target::ALL.into(),
+            targets: vec![Target::of_this_machine()],
             variant: Variant::Usual,
             profile: "dist".into(),
             binary: None,
@@ -77,8 +77,8 @@ mod tests {
     }
 
     #[test]
-    fn all_targets_are_built_unless_one_is_named() {
-        assert_eq!(parse("").unwrap().targets, Target::ALL);
+    fn this_machine_is_the_target_unless_one_is_named() {
+        assert_eq!(parse("").unwrap().targets, [Target::of_this_machine()]);
         assert_eq!(parse("--target aarch64").unwrap().targets, [Target::Aarch64]);
         let given = parse("--binary a/b --check").unwrap();
         assert_eq!((given.targets.len(), given.checks, given.is_given_binary()), (1, true, true));
