@@ -8,6 +8,7 @@ use crate::account::command;
 use engine::EngineError;
 use engine::nodes::Route;
 use observe::child::answer;
+use observe::thread_id;
 use socket2::SockAddr;
 use std::fmt::Display;
 use std::io;
@@ -77,8 +78,7 @@ fn near(bytes_per_s: f64, ways: &[Way]) -> Result<Vec<Relay>, EngineError> {
     let mut relays = scope(|scope| {
         let far = Builder::new().name("link".into()).spawn_scoped(scope, move || {
             enter_namespace()?;
-            // SAFETY: cannot fail.
-            let _ = number.send(unsafe { libc::gettid() });
+            let _ = number.send(thread_id());
             is_made.recv().map_err(|_| failed("its devices were not made"))?;
             far(bytes_per_s, ways)
         });
