@@ -8,8 +8,7 @@
 use crate::effects::{FactorEffect, corrected};
 use crate::{Factors, Interaction, Summary, summarize, wording};
 use observations::{
-    ConfigurationRecord, FactorRecord, LevelRecord, Observations, Recording, TrialRecord,
-    TrialStatus,
+    ConfigurationRecord, FactorRecord, LevelRecord, Recording, TrialRecord, TrialStatus,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,7 +108,9 @@ pub fn checked(recording: &Recording) -> Option<Recording> {
         Some(TrialRecord {
             configuration: machine,
             block: trial.sequence,
-            ..without_details(trial)
+            // A level here.
+            machine: None,
+            ..trial.without_details()
         })
     });
     let mut own = Recording {
@@ -141,7 +142,9 @@ pub fn by_machine(recording: &Recording) -> Option<Recording> {
             configuration: machine * count + trial.configuration,
             block: *ordinals.get(&trial.block)?,
             setup: 1,
-            ..without_details(trial)
+            // A level here.
+            machine: None,
+            ..trial.without_details()
         })
     });
     let all = machines.iter().flat_map(|machine| {
@@ -193,17 +196,4 @@ fn frame(recording: &Recording) -> Recording {
     run.adaptive = None;
     run.source.clear();
     Recording { run, roles: recording.roles.clone(), ..Recording::default() }
-}
-
-/// A trial without what takes memory and is in no estimate, and without its machine, which is a
-/// level here.
-fn without_details(trial: &TrialRecord) -> TrialRecord {
-    let observations = trial.observations.as_ref().map(|seen| Observations {
-        series: Vec::new(),
-        plans: Vec::new(),
-        profile: None,
-        statements: Vec::new(),
-        ..seen.clone()
-    });
-    TrialRecord { observations, hooks: Vec::new(), machine: None, ..trial.clone() }
 }

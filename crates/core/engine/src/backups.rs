@@ -103,6 +103,14 @@ pub struct Restored {
     pub tables: Vec<Fingerprint>,
 }
 
+impl Restored {
+    /// Describes a restore by statements: keys and constraints are checked as rows come in, and
+    /// later changes of the source cannot be taken.
+    pub fn by_statements(placed_s: f64, first_query_s: f64, tables: Vec<Fingerprint>) -> Self {
+        Self { placed_s, first_query_s, consistent_s: first_query_s, tables, ..Self::default() }
+    }
+}
+
 /// Work of a prepared target's engine beside the load.
 pub trait BackgroundWork: Sync {
     /// Makes a backup while the load works. Stopped, it leaves no process behind.

@@ -205,6 +205,20 @@ impl TrialRecord {
     pub fn timed_out(&self) -> bool {
         self.observations.as_ref().is_some_and(Observations::timed_out)
     }
+
+    /// Returns it without what takes memory and decides no comparison of responses: series, plans,
+    /// profile, statements and the output of hooks.
+    #[must_use]
+    pub fn without_details(&self) -> Self {
+        let observations = self.observations.as_ref().map(|seen| Observations {
+            series: Vec::new(),
+            plans: Vec::new(),
+            profile: None,
+            statements: Vec::new(),
+            ..seen.clone()
+        });
+        Self { observations, hooks: Vec::new(), ..self.clone() }
+    }
 }
 
 /// Default of older recordings: every level was set up once.

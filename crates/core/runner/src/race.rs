@@ -3,7 +3,7 @@
 
 use analysis::race::sentence;
 use experiment::{Design, Experiment};
-use observations::{Observations, Recording, TrialRecord};
+use observations::{Recording, TrialRecord};
 use statistics::racing::Rules;
 use std::collections::HashMap;
 
@@ -24,14 +24,14 @@ impl Race {
         let Design::Race { first } = experiment.design else { return None };
         let mut recorded = recorded.clone();
         for trial in &mut recorded.trials {
-            *trial = without_details(trial);
+            *trial = trial.without_details();
         }
         Some(Self { first, recorded, left: HashMap::new(), is_over: false })
     }
 
     /// Takes note of a trial that this session has recorded.
     pub fn record(&mut self, trial: &TrialRecord) {
-        self.recorded.trials.push(without_details(trial));
+        self.recorded.trials.push(trial.without_details());
     }
 
     /// Returns whether a candidate runs a block.
@@ -56,16 +56,4 @@ impl Race {
         self.left = departures.map(|own| (own.candidate, own.after as u32)).collect();
         sentences
     }
-}
-
-/// A trial without what takes memory and decides nothing.
-fn without_details(trial: &TrialRecord) -> TrialRecord {
-    let observations = trial.observations.as_ref().map(|seen| Observations {
-        series: Vec::new(),
-        plans: Vec::new(),
-        profile: None,
-        statements: Vec::new(),
-        ..seen.clone()
-    });
-    TrialRecord { observations, hooks: Vec::new(), ..trial.clone() }
 }

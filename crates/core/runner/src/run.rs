@@ -6,7 +6,7 @@ use crate::catalog::{Registry, validate};
 use crate::error::{HookError, RunError, VolumeError};
 use crate::hooks::{Hook, HookLimit, variables};
 use crate::hosts::{HostForTrial, Hosts};
-use crate::machines::ReportContent;
+use crate::machines::{Machines, ReportContent};
 use crate::options::{Manual, Options};
 use crate::preflight::preflight;
 use crate::schedule::{NextTrial, Schedule};
@@ -27,6 +27,7 @@ use observations::{Event, HookOutput, RunEnd, TrialRecord, TrialRef, TrialStatus
 use probe::load::GENERATORS;
 use probe::{SetUp, Target};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use work::{CancelReason, Stop};
 
@@ -84,14 +85,7 @@ pub fn run(
         options: &mut options,
     };
     let result = match runner.options.agents.machines.clone() {
-        Some(machines) => Spread::new(
-            runner.experiment,
-            &mut runner.schedule,
-            &mut runner.session,
-            (runner.options.interrupt.clone(), run_deadline),
-            machines,
-        )
-        .run(announce),
+        Some(machines) => runner.spread(machines).run(announce),
         None => runner.run_all(announce),
     };
     runner.end_set_up(announce);
@@ -194,7 +188,19 @@ struct Runner<'a> {
     options: &'a mut Options,
 }
 
-impl Runner<'_> {
+impl<'a> Runner<'a> {
+    /// The rest of the plan, as other machines run it.
+    fn spread(&mut self, machines: Arc<dyn Machines>) -> Spread<'_, 'a> {
+        Spread::new(
+            self.experiment,
+            &mut self.schedule,
+            &mut self.session,
+            self.options.interrupt.clone(),
+            self.run_deadline,
+            machines,
+        )
+    }
+
     fn run_all(&mut self, announce: Announce) -> Result<RunEnd, RunError> {
         let Some(first) = self.next(announce) else {
             return Ok(RunEnd::Completed(self.schedule.tally()));

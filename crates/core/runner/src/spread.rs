@@ -64,7 +64,8 @@ impl<'r, 'a> Spread<'r, 'a> {
         experiment: &'a Experiment,
         schedule: &'r mut Schedule<'a>,
         session: &'r mut Session,
-        (interrupt, run_deadline): (Interrupt, Option<Instant>),
+        interrupt: Interrupt,
+        run_deadline: Option<Instant>,
         machines: Arc<dyn Machines>,
     ) -> Self {
         Self {

@@ -4,13 +4,14 @@ use super::settings::{DATA_FILES, URL};
 use super::wire::{Features, MariaWire, StatementText};
 use super::{MariaDb, failed_at};
 use crate::client::{Client, Config};
-use engine::{ConnectionSet, EngineError, Instance, Shared, Sharing, Tables, lock, open_files};
+use engine::{EngineError, Instance, Sharing};
 use experiment::Configuration;
 use serde::{Deserialize, Serialize};
+use servers::attached::{self, Attached};
 use servers::host::Hosted;
-use servers::load::{Ending, LoadConnections, Opened};
+use servers::load::Opened;
 use std::sync::Arc;
-use work::{Cancel, Work};
+use work::Cancel;
 
 /// The numbers of the connections that serve a load.
 pub type Sessions = servers::load::Sessions<u32>;
@@ -75,17 +76,8 @@ impl Attachment {
             session: load.session.clone(),
             statements: statements.to_vec(),
         };
-        serde_json::to_string(&own).map_err(|error| EngineError::failed("attaching", error))
+        attached::attachment(&own)
     }
-}
-
-/// A target that another process has prepared.
-struct AttachedMaria {
-    load: LoadConfig,
-    statements: Arc<[StatementText]>,
-    data_files: u32,
-    sessions: Sessions,
-    cancel: Cancel,
 }
 
 /// Attaches to a target on a server that another process has prepared.
@@ -95,12 +87,14 @@ fn attach(
     attachment: &str,
     cancel: &Cancel,
 ) -> Result<Box<dyn Instance>, EngineError> {
-    let own: Attachment = serde_json::from_str(attachment)
-        .map_err(|error| EngineError::failed("attaching", error))?;
+    let own: Attachment = attached::read(attachment)?;
     let config = config.with_database(&own.database).with_stop(cancel.stop());
-    Ok(Box::new(AttachedMaria {
-        load: LoadConfig { config, session: own.session },
-        statements: own.statements.into(),
+    let load = LoadConfig { config, session: own.session };
+    let statements = own.statements.into();
+    Ok(Box::new(Attached {
+        open: move |_| load.open(&statements),
+        late: "have not answered",
+        attachment: attachment.into(),
         data_files: configuration.get(DATA_FILES),
         sessions: Sessions::default(),
         cancel: cancel.clone(),
@@ -109,8 +103,7 @@ fn attach(
 
 impl Sharing for MariaDb {
     fn refusal(&self, configuration: &Configuration) -> Option<&'static str> {
-        let is_private = configuration.get(URL).is_none();
-        is_private.then_some("a private server admits only its own process; give target.url")
+        attached::refusal::<Self>(configuration)
     }
 
     fn attach(
@@ -121,58 +114,5 @@ impl Sharing for MariaDb {
     ) -> Result<Box<dyn Instance>, EngineError> {
         let url = configuration.get(URL).unwrap_or_default();
         attach(<Self as Hosted>::config(&url)?, configuration, attachment, cancel)
-    }
-}
-
-impl Instance for AttachedMaria {
-    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        let all = u64::from(connections);
-        open_files::allow(all, || format!("opening {all} connections"))?;
-        // The checkpoint is the conducting process's.
-        let ending =
-            Ending { late: "have not answered", checkpoint: None, cancel: self.cancel.clone() };
-        let sessions = self.sessions.clone();
-        Ok(Box::new(LoadConnections::open(connections, sessions, ending, |_| {
-            self.load.open(&self.statements)
-        })?))
-    }
-
-    fn space_bytes(&self) -> Option<u64> {
-        None
-    }
-
-    fn tables(&self) -> Option<&dyn Tables> {
-        Some(self)
-    }
-
-    fn shared(&self) -> Option<&dyn Shared> {
-        Some(self)
-    }
-}
-
-impl Tables for AttachedMaria {
-    /// The tables are there and the statements known.
-    fn create(&self, _: Work) -> Result<(), EngineError> {
-        Ok(())
-    }
-
-    fn data_files(&self) -> u32 {
-        self.data_files
-    }
-}
-
-impl Shared for AttachedMaria {
-    fn attachment(&self) -> Result<String, EngineError> {
-        Attachment::write(&self.load, &self.statements)
-    }
-
-    fn sessions(&self) -> Vec<i64> {
-        lock(&self.sessions).iter().copied().map(i64::from).collect()
-    }
-
-    fn adopt(&self, _: &[i64]) {}
-
-    fn flush(&self) -> Result<(), EngineError> {
-        Ok(())
     }
 }

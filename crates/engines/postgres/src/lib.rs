@@ -179,8 +179,7 @@ impl Engine for Postgres {
 
 impl Sharing for Postgres {
     fn refusal(&self, configuration: &Configuration) -> Option<&'static str> {
-        let is_private = configuration.get(settings::URL).is_none();
-        is_private.then_some("a private server admits only its own process; give target.url")
+        servers::attached::refusal::<Self>(configuration)
     }
 
     fn attach(

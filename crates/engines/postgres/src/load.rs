@@ -6,12 +6,13 @@ use super::settings::DATA_FILES;
 use super::waits::FLUSH_OWN_COUNTERS;
 use super::wire::{PostgresWire, StatementText};
 use crate::client::{Client, Config};
-use engine::{ConnectionSet, EngineError, Instance, Shared, Tables, lock, open_files};
+use engine::{EngineError, Instance};
 use experiment::Configuration;
 use serde::{Deserialize, Serialize};
-use servers::load::{Ending, LoadConnections, Opened};
+use servers::attached::{self, Attached};
+use servers::load::Opened;
 use std::sync::Arc;
-use work::{Cancel, Work};
+use work::Cancel;
 
 /// Version whose sessions can be asked to report their counters.
 const PUBLISHES_SINCE: u32 = 150_000;
@@ -58,17 +59,8 @@ impl Attachment {
         statements: &[StatementText],
     ) -> Result<String, EngineError> {
         let own = Self { database: database.into(), options, statements: statements.to_vec() };
-        serde_json::to_string(&own).map_err(|error| EngineError::failed("attaching", error))
+        attached::attachment(&own)
     }
-}
-
-/// A target that another process has prepared.
-struct AttachedPostgres {
-    load: Config,
-    statements: Arc<[StatementText]>,
-    data_files: u32,
-    backends: Backends,
-    cancel: Cancel,
 }
 
 /// Attaches to a target on a server that another process has prepared.
@@ -81,66 +73,16 @@ pub fn attach(
     attachment: &str,
     cancel: &Cancel,
 ) -> Result<Box<dyn Instance>, EngineError> {
-    let own: Attachment = serde_json::from_str(attachment)
-        .map_err(|error| EngineError::failed("attaching", error))?;
+    let own: Attachment = attached::read(attachment)?;
     let load = config.with_database(&own.database).with_application_name(LOAD);
-    Ok(Box::new(AttachedPostgres {
-        load: load.with_options(&own.options).with_stop(cancel.stop()),
-        statements: own.statements.into(),
+    let load = load.with_options(&own.options).with_stop(cancel.stop());
+    let statements = own.statements.into();
+    Ok(Box::new(Attached {
+        open: move |number| open(&load, number, &statements),
+        late: "have not reported their counters",
+        attachment: attachment.into(),
         data_files: configuration.get(DATA_FILES),
-        backends: Backends::default(),
+        sessions: Backends::default(),
         cancel: cancel.clone(),
     }))
-}
-
-impl Instance for AttachedPostgres {
-    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError> {
-        let all = u64::from(connections);
-        open_files::allow(all, || format!("opening {all} connections"))?;
-        let late = "have not reported their counters";
-        // The checkpoint is the conducting process's.
-        let ending = Ending { late, checkpoint: None, cancel: self.cancel.clone() };
-        Ok(Box::new(LoadConnections::open(connections, self.backends.clone(), ending, |number| {
-            open(&self.load, number, &self.statements)
-        })?))
-    }
-
-    fn space_bytes(&self) -> Option<u64> {
-        None
-    }
-
-    fn tables(&self) -> Option<&dyn Tables> {
-        Some(self)
-    }
-
-    fn shared(&self) -> Option<&dyn Shared> {
-        Some(self)
-    }
-}
-
-impl Tables for AttachedPostgres {
-    /// The tables are there and the statements known.
-    fn create(&self, _: Work) -> Result<(), EngineError> {
-        Ok(())
-    }
-
-    fn data_files(&self) -> u32 {
-        self.data_files
-    }
-}
-
-impl Shared for AttachedPostgres {
-    fn attachment(&self) -> Result<String, EngineError> {
-        Attachment::write(&self.load.database, String::new(), &self.statements)
-    }
-
-    fn sessions(&self) -> Vec<i64> {
-        lock(&self.backends).iter().copied().map(i64::from).collect()
-    }
-
-    fn adopt(&self, _: &[i64]) {}
-
-    fn flush(&self) -> Result<(), EngineError> {
-        Ok(())
-    }
 }

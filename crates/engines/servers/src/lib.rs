@@ -2,7 +2,7 @@
 //!
 //! - [`private`]: a private server of any product; [`host`]: the server of consecutive trials, a
 //!   private one or yours; [`instance`]: the schema of a trial on it; [`load`]: the connections of
-//!   its load
+//!   its load; [`attached`]: a target that another process has prepared
 //! - [`pair`]: a server that a study disturbs, and its replica
 //! - [`network`]: the relay between a load and its server; `link`: one with a bandwidth of its own
 //! - `account`: the user that a private server runs as, never root; `process`: starting, finding
@@ -19,6 +19,7 @@ pub mod account;
 pub mod activity;
 pub mod altered;
 pub mod applied;
+pub mod attached;
 pub mod command;
 pub mod data_sets;
 pub mod files;

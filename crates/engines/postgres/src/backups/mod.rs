@@ -176,15 +176,7 @@ fn restore_dump(
     let found = fingerprints(&mut client)?;
     drop(client);
     admin.batch(&drop_it).map_err(failed_at("dropping the restored database"))?;
-    Ok(Restored {
-        placed_s,
-        first_query_s,
-        // Keys and constraints are checked as they are restored.
-        consistent_s: first_query_s,
-        caught_up_s: None,
-        complaints: Vec::new(),
-        tables: found,
-    })
+    Ok(Restored::by_statements(placed_s, first_query_s, found))
 }
 
 /// Starts a standby from a base backup and waits until it has what the server has now.
