@@ -59,10 +59,10 @@ fn cut(engine: &Installed) {
         ("workload.client_timeout", Value::Float(30.0)),
     ];
     let seen = run(&mut engine.bench(), &given);
-    // A busy machine can make the slowest connection wait for longer, and none for less.
-    for (name, late_s) in [("gap_median", 0.15), ("gap_max", 0.6), ("first_success", 0.6)] {
+    // A busy machine can make connections wait for longer, and none for less.
+    for name in ["gap_median", "gap_max", "first_success"] {
         let seconds = seen.response(name).unwrap();
-        assert!((2.85..=3.0 + late_s).contains(&seconds), "{name}: {seconds} s");
+        assert!((2.85..=3.6).contains(&seconds), "{name}: {seconds} s");
     }
     assert_eq!(LOST.read(&seen), Some(0.0));
     assert_eq!(DUPLICATES.read(&seen), Some(0.0));
