@@ -92,7 +92,12 @@ fn a_block_of_a_lost_machine_is_repeated_by_another_one() {
             && lab.rows("t", half) == ["1"]
     });
     kill(leaves.0.as_ref().unwrap().id().cast_signed());
-    end(child).expect(0).says("machine leaves was lost in block");
+    let ended = end(child).expect(0).says("machine leaves was lost in block");
+    // The trial that no longer counts is in no figure of the progress.
+    let ended = ended
+        .says("is repeated on machine stays; no longer counted: 1 trial of the lost machine")
+        .says("   8/8  block ");
+    assert!(!ended.stderr.contains("9/8"), "{ended:#?}");
     // All four blocks are whole on one machine, and the half block stays in the file.
     let last = "SELECT block, count(DISTINCT configuration) FROM trials WHERE machine = 'stays' \
                 AND status = 'done' GROUP BY block";

@@ -142,6 +142,15 @@ impl Display {
                     plural(*trials, "trial")
                 ));
             }
+            Event::BlockRepeated { block, machine, trials } => {
+                self.done = self.done.saturating_sub(*trials as u64);
+                self.bar.set_position(self.done);
+                let trials = plural(*trials, "trial");
+                self.line(&format!(
+                    "block {block} is repeated on machine {machine}; no longer counted: {trials} \
+                     of the lost machine"
+                ));
+            }
             Event::RunFinished(RunEnd::Completed(tally))
                 if self.finished.1 == 0 && tally.failed > 0 =>
             {

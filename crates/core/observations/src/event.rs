@@ -151,6 +151,15 @@ pub enum Event {
         /// Trials that are not run.
         trials: usize,
     },
+    /// Another machine repeats all of a block, whose machine was lost.
+    BlockRepeated {
+        /// The block.
+        block: u32,
+        /// The machine that repeats it.
+        machine: String,
+        /// Trials that were over, and no longer count.
+        trials: usize,
+    },
     /// A candidate left a race: its further blocks are not run.
     CandidateLeft {
         /// After which block, and why.

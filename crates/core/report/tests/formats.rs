@@ -109,6 +109,7 @@ fn events() -> Vec<Event> {
         },
         Event::TrialFailed { trial, wall_s: 0.0, cause, retry: false },
         Event::RepeatsEnough { trials: 1 },
+        Event::BlockRepeated { block: 1, machine: String::new(), trials: 1 },
         Event::CandidateLeft { text: text.clone() },
         Event::ManualStep { text: text.clone() },
         Event::Warning { text },
@@ -127,6 +128,7 @@ fn is_known(event: &Event) -> bool {
         | Event::TrialFinished { .. }
         | Event::TrialFailed { .. }
         | Event::RepeatsEnough { .. }
+        | Event::BlockRepeated { .. }
         | Event::CandidateLeft { .. }
         | Event::ManualStep { .. }
         | Event::Warning { .. }

@@ -160,17 +160,18 @@ impl<'a> Schedule<'a> {
     }
 
     /// Leaves a block to a machine. Trials of another one no longer count: it runs all of them.
-    pub fn leave_to(&mut self, block: u32, machine: &str) {
+    /// Returns the number of trials that were over.
+    pub fn leave_to(&mut self, block: u32, machine: &str) -> usize {
         let before = self.machines.insert(block, machine.to_owned());
-        if before.is_some_and(|before| before != machine) {
-            for (_, tried) in self.tried.iter_mut().filter(|((_, own), _)| *own == block) {
-                *tried = Tried {
-                    attempts: tried.attempts,
-                    forgiven: tried.attempts,
-                    ..Tried::default()
-                };
-            }
+        if before.is_none_or(|before| before == machine) {
+            return 0;
         }
+        let open = self.open_in(block).len();
+        for (_, tried) in self.tried.iter_mut().filter(|((_, own), _)| *own == block) {
+            *tried =
+                Tried { attempts: tried.attempts, forgiven: tried.attempts, ..Tried::default() };
+        }
+        self.open_in(block).len() - open
     }
 
     /// Takes note of a recorded trial.

@@ -137,7 +137,9 @@ impl<'r, 'a> Spread<'r, 'a> {
             free.filter(|own| !self.working.contains_key(&own.name)).collect();
         for machine in free {
             let name = &machine.name;
-            let Some((work, part)) = self.work_for(name, present, open) else { continue };
+            let Some((work, part)) = self.work_for(name, present, open, announce) else {
+                continue;
+            };
             let text = match work {
                 Work::Check => format!("checking machine {name}"),
                 Work::Block(block) => format!("block {block} on machine {name}"),
@@ -173,6 +175,7 @@ impl<'r, 'a> Spread<'r, 'a> {
         machine: &str,
         present: &[Machine],
         open: &[u32],
+        announce: Announce,
     ) -> Option<(Work, BlockPart)> {
         let blocks = self.unchecked(machine);
         if !blocks.is_empty() {
@@ -192,7 +195,10 @@ impl<'r, 'a> Spread<'r, 'a> {
         let is_gone = |name: &str| present.iter().all(|own| own.name != name);
         let left = free().find(|block| schedule.machine(*block).is_some_and(is_gone));
         let block = own.or(new).or(left)?;
-        schedule.leave_to(block, machine);
+        let trials = schedule.leave_to(block, machine);
+        if trials > 0 {
+            announce(Event::BlockRepeated { block, machine: machine.to_owned(), trials });
+        }
         let configurations = schedule.open_in(block);
         Some((Work::Block(block), BlockPart { blocks: vec![block], configurations }))
     }
