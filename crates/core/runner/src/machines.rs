@@ -69,5 +69,19 @@ pub enum ReportContent {
 
 /// Why machines cannot work.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct MachineError(pub String);
+pub enum MachineError {
+    /// There are too few machines.
+    #[error("waiting for machines: {source}")]
+    Missing {
+        /// The cause, with what to do.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A machine cannot be given its part of the plan.
+    #[error("giving work to machine {machine}: {source}")]
+    Unsent {
+        /// Its name.
+        machine: String,
+        /// The cause, with what to do.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}

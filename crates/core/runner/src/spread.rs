@@ -6,7 +6,7 @@
 
 use crate::begin::{Session, environment_differences};
 use crate::error::RunError;
-use crate::machines::{BlockPart, Machine, Machines, Report, ReportContent};
+use crate::machines::{BlockPart, Machine, MachineError, Machines, Report, ReportContent};
 use crate::schedule::Schedule;
 use crate::settled::{Announce, finished, give_up, run_time_limit};
 use crate::trial::Interrupt;
@@ -105,7 +105,7 @@ impl<'r, 'a> Spread<'r, 'a> {
             }
             let present = match self.machines.present(if has_begun { 1 } else { self.wanted }) {
                 Ok(present) => present,
-                Err(error) => return Ok(RunEnd::Limit { text: error.to_string() }),
+                Err(error) => return Ok(stopped(&error)),
             };
             has_begun |= present.len() >= self.wanted;
             if has_begun && let Some(end) = self.assign(&present, &open, announce) {
@@ -146,7 +146,7 @@ impl<'r, 'a> Spread<'r, 'a> {
             };
             announce(Event::Step { text });
             if let Err(error) = self.machines.start(name, &part) {
-                return Some(RunEnd::Limit { text: error.to_string() });
+                return Some(stopped(&error));
             }
             let attempts = match work {
                 Work::Check => BTreeMap::new(),
@@ -318,9 +318,14 @@ impl<'r, 'a> Spread<'r, 'a> {
             TrialStatus::Failed { cause } => Some(cause.clone()),
             TrialStatus::Done => None,
         };
-        finished(self.experiment, self.schedule, trial, record, announce);
+        finished(self.schedule, trial, record, announce);
         give_up(self.experiment, self.schedule, configuration, failure?, announce)
     }
+}
+
+/// The end of a session whose machines cannot work.
+fn stopped(error: &MachineError) -> RunEnd {
+    RunEnd::Limit { text: redacted(&error.to_string()) }
 }
 
 impl Assigned {

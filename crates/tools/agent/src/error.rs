@@ -100,6 +100,23 @@ pub enum AgentError {
         /// Its words.
         cause: String,
     },
+    /// Too few agents said hello, or were admitted.
+    #[error(
+        "{there} of {wanted} agents are there after {after_s} s{}{}; start `steelbench agent` on \
+         their machines",
+        if refused.is_empty() { "" } else { "; refused: " },
+        refused.join("; ")
+    )]
+    TooFew {
+        /// Agents that are free.
+        there: usize,
+        /// Agents that the trial or the run needs.
+        wanted: usize,
+        /// Seconds that the run has waited (`--agents-within`).
+        after_s: u64,
+        /// Why each other agent was refused.
+        refused: Vec<String>,
+    },
     /// An agent has not been heard of.
     #[error(
         "load generator {agent} was lost: its process ended, or nothing was heard of it for \

@@ -298,16 +298,10 @@ impl Fleet {
         Ok(name)
     }
 
-    /// Returns a sentence on the agents that are missing, when this number is wanted.
-    pub fn missing(&self, members: &Members, there: usize, wanted: usize) -> String {
-        let refused: Vec<&str> = members.refused.values().map(String::as_str).collect();
-        format!(
-            "{there} of {wanted} agents are there after {} s{}{}; start `steelbench agent` on \
-             their machines",
-            self.patience.as_secs(),
-            if refused.is_empty() { "" } else { "; refused: " },
-            refused.join("; "),
-        )
+    /// Returns the error that agents are missing, when this number is wanted.
+    pub fn missing(&self, members: &Members, there: usize, wanted: usize) -> AgentError {
+        let refused = members.refused.values().cloned().collect();
+        AgentError::TooFew { there, wanted, after_s: self.patience.as_secs(), refused }
     }
 
     /// Speaks to an agent.

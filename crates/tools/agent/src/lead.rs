@@ -127,8 +127,7 @@ impl Fleet {
                 return Ok(hands(&free[..count]));
             }
             if started.elapsed() > self.patience {
-                let message = self.missing(&members, free.len(), count);
-                return Err(EngineError::Unreachable { message }.into());
+                return Err(unreachable(&self.missing(&members, free.len(), count)));
             }
             drop(members);
             let waiting = LoadProgress { elapsed_s: 0.0, done: 0, latency_p99_ns: None };

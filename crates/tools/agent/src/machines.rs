@@ -1,9 +1,9 @@
 //! The blocks of a plan on the agents of a run: each agent is a machine.
 
+use crate::error::AgentError;
 use crate::fleet::{Fleet, Task};
 use crate::message::{BlockOrder, Content, Word};
 use engine::lock;
-use observations::redacted;
 use runner::{BlockPart, Machine, MachineError, MachineReport, Machines, ReportContent};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -13,8 +13,8 @@ const ORDER_EVERY: Duration = Duration::from_secs(2);
 /// Interval at which processes that were started here are looked at.
 const REVIVE_EVERY: Duration = Duration::from_millis(200);
 
-fn failed(error: &impl ToString) -> MachineError {
-    MachineError(redacted(&error.to_string()))
+fn missing(error: AgentError) -> MachineError {
+    MachineError::Missing { source: error.into() }
 }
 
 impl Machines for Fleet {
@@ -24,7 +24,7 @@ impl Machines for Fleet {
             tasks.revived = Some(Instant::now());
             // The private broker is started again below.
             let _ = self.strike_ended();
-            self.revive().map_err(|error| failed(&error))?;
+            self.revive().map_err(missing)?;
         }
         let members = self.shared.lock();
         let machines: Vec<Machine> = members
@@ -41,13 +41,17 @@ impl Machines for Fleet {
         }
         let since = *tasks.short.get_or_insert_with(Instant::now);
         if since.elapsed() > self.patience {
-            return Err(MachineError(self.missing(&members, machines.len(), at_least)));
+            return Err(missing(self.missing(&members, machines.len(), at_least)));
         }
         Ok(machines)
     }
 
     fn start(&self, machine: &str, part: &BlockPart) -> Result<(), MachineError> {
-        let bundle = self.bundle().map_err(|error| failed(&error))?;
+        let unsent = |error: AgentError| MachineError::Unsent {
+            machine: machine.to_owned(),
+            source: error.into(),
+        };
+        let bundle = self.bundle().map_err(unsent)?;
         let trial = self.trials.fetch_add(1, Ordering::Relaxed) + 1;
         let mut members = self.shared.lock();
         // One that has just been lost is reported as such.
@@ -63,7 +67,7 @@ impl Machines for Fleet {
             configurations: part.configurations.clone(),
         };
         let id = member.hello.id.clone();
-        self.say(&id, Word::Block(Box::new(order.clone()))).map_err(|error| failed(&error))?;
+        self.say(&id, Word::Block(Box::new(order.clone()))).map_err(unsent)?;
         drop(members);
         let task = Task { id, order, ordered: Instant::now() };
         lock(&self.tasks).working.insert(machine.to_owned(), task);
