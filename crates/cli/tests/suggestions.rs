@@ -167,6 +167,18 @@ fn fish_completes_experiments_levels_and_engines() {
     assert!(!offered("steelbench check ").contains(&"t".to_owned()));
 }
 
+/// A response may be that of some configurations only, so that a run warns once all were measured.
+#[test]
+fn a_response_that_no_configuration_has_is_warned_of_once() {
+    let file = scripted(2, "", "").replace("name = \"t\"", "name = \"t\"\nresponse = \"elapsd\"");
+    let lab = Lab::with(&file);
+    let ended =
+        lab.run(0).says("experiment.response: unknown response `elapsd`; did you mean `elapsed`?");
+    let warnings = ended.stderr.split("unknown response `elapsd`");
+    let lines: Vec<usize> = warnings.map(|part| part.matches("/4  block ").count()).collect();
+    assert!(lines.len() == 2 && lines[1] == 3, "{ended:#?}");
+}
+
 /// zsh completes only on a terminal; its own `compadd` is replaced by one that prints.
 #[test]
 fn zsh_completes_experiments_and_levels() {

@@ -389,10 +389,9 @@ impl<'a> Runner<'a> {
             TrialStatus::Failed { cause } => Some((record.configuration, cause.clone())),
             TrialStatus::Done => None,
         };
-        let (experiment, schedule) = (self.experiment, &self.schedule);
-        finished(experiment, schedule, reference, record, announce);
+        finished(&mut self.schedule, reference, record, announce);
         Ok(failure.and_then(|(configuration, cause)| {
-            give_up(experiment, schedule, configuration, cause, announce)
+            give_up(experiment, &self.schedule, configuration, cause, announce)
         }))
     }
 

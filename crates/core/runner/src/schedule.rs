@@ -6,7 +6,8 @@ use crate::race::Race;
 use experiment::file::{IDENTICAL_FAILURES, RESPONSE};
 use experiment::{Blocks, Experiment, Plan, PlannedTrial};
 use observations::{
-    Observations, QueryPlan, Recording, Tally, TrialRecord, TrialStatus, Warning, WarningKind,
+    Observations, QueryPlan, Recording, Response, Tally, TrialRecord, TrialStatus, Warning,
+    WarningKind,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -57,6 +58,12 @@ pub struct Schedule<'a> {
     machines: BTreeMap<u32, String>,
     /// The configurations that are run; `None`: all.
     only: Option<Vec<usize>>,
+    /// Names of the responses of all trials.
+    responses: BTreeSet<String>,
+    /// Configurations with a trial that was measured.
+    measured: BTreeSet<usize>,
+    /// The user was warned of a response that no configuration has.
+    has_warned: bool,
 }
 
 impl<'a> Schedule<'a> {
@@ -83,6 +90,9 @@ impl<'a> Schedule<'a> {
             departures: Vec::new(),
             machines: BTreeMap::new(),
             only: None,
+            responses: BTreeSet::new(),
+            measured: BTreeSet::new(),
+            has_warned: false,
         };
         for trial in &recorded.trials {
             schedule.record(trial);
@@ -187,6 +197,12 @@ impl<'a> Schedule<'a> {
             return;
         }
         let Some(seen) = &trial.observations else { return };
+        self.measured.insert(trial.configuration);
+        for Response { name, .. } in &seen.responses {
+            if !self.responses.contains(name) {
+                self.responses.insert(name.clone());
+            }
+        }
         self.plans.entry(trial.configuration).or_insert_with(|| seen.plans.clone());
         // A modified results file may have trials of more configurations than its experiment.
         let own = self.value(seen).zip(self.values.get_mut(trial.configuration));
@@ -334,6 +350,20 @@ impl<'a> Schedule<'a> {
         trials.filter(|it| self.attempt_left(it.configuration, it.block).is_some())
     }
 
+    /// Returns a sentence, once, when no configuration has the response that the file names: as
+    /// soon as each was measured, or has no trials left.
+    pub fn unknown_response(&mut self) -> Option<String> {
+        let name = self.response.as_ref().filter(|name| !self.responses.contains(*name))?;
+        let is_early = self.left().any(|own| !self.measured.contains(&own.configuration));
+        if is_early || self.has_warned {
+            return None;
+        }
+        let known: Vec<&str> = self.responses.iter().map(String::as_str).collect();
+        let unknown = experiment::unknown_name("response", name, &known);
+        self.has_warned = true;
+        Some(format!("{}: {unknown}", RESPONSE.path()))
+    }
+
     /// Returns the progress of the run.
     pub fn tally(&self) -> Tally {
         let tried = |planned: PlannedTrial| {
@@ -371,17 +401,6 @@ impl<'a> Schedule<'a> {
     pub fn planned(&self) -> usize {
         self.plan.len() - self.out_of_race()
     }
-}
-
-/// A sentence when the response that the file names is not among those of a trial.
-pub fn unknown_response(experiment: &Experiment, observations: &Observations) -> Option<String> {
-    let name = experiment.get(RESPONSE)?;
-    let known: Vec<&str> =
-        observations.responses.iter().map(|response| response.name.as_str()).collect();
-    if known.contains(&name.as_str()) {
-        return None;
-    }
-    Some(format!("{}: {}", RESPONSE.path(), experiment::unknown_name("response", &name, &known)))
 }
 
 /// The progress of a run.

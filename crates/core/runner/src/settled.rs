@@ -1,6 +1,6 @@
 //! Consequences of a recorded trial: its announcement, and whether the run continues.
 
-use crate::schedule::{Schedule, unknown_response};
+use crate::schedule::Schedule;
 use experiment::Experiment;
 use experiment::file::IDENTICAL_FAILURES;
 use observations::{Event, RunEnd, TrialRecord, TrialRef, TrialStatus};
@@ -34,8 +34,7 @@ pub fn give_up(
 
 /// Announces a trial that has been committed.
 pub fn finished(
-    experiment: &Experiment,
-    schedule: &Schedule<'_>,
+    schedule: &mut Schedule<'_>,
     trial: TrialRef,
     record: TrialRecord,
     announce: Announce,
@@ -47,7 +46,7 @@ pub fn finished(
         }
         (TrialStatus::Done, observations) => {
             let observations = observations.unwrap_or_default();
-            if let Some(text) = unknown_response(experiment, &observations) {
+            if let Some(text) = schedule.unknown_response() {
                 announce(Event::Warning { text });
             }
             let warnings = observations
