@@ -8,14 +8,28 @@ use crate::common::{Lab, end, signal};
 use std::time::{Duration, Instant};
 
 /// Kills of a try.
-const KILLS: u64 = 3;
+const KILLS: usize = 3;
 /// A run that has not ended after this time hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 const MACHINES: &str = "[machines]\ncount = 2\ncheck = 2\n";
 
+/// Processes that were killed.
+#[derive(Default)]
+struct Killed {
+    agents: usize,
+    brokers: usize,
+    runs: usize,
+}
+
+impl Killed {
+    fn all(&self) -> usize {
+        self.agents + self.brokers + self.runs
+    }
+}
+
 /// Kills one process after the other, then lets the run end.
-fn kill_at_random(random: &mut Random) -> Result<(), String> {
+fn kill_at_random(random: &mut Random, killed: &mut Killed) -> Result<(), String> {
     let has_machines = random.below(2) == 0;
     let blocks = 4;
     let file = slow_load(30, blocks);
@@ -26,31 +40,28 @@ fn kill_at_random(random: &mut Random) -> Result<(), String> {
     };
     let lab = Lab::with(&file);
     let arguments = ["run", "e.toml", "--agents", "2", "--retry-failed"];
-    let (begun, mut child, mut kills) = (Instant::now(), lab.start_with(&arguments), 0);
+    let (begun, mut child) = (Instant::now(), lab.start_with(&arguments));
+    let enough = killed.all() + KILLS;
     loop {
         std::thread::sleep(Duration::from_millis(50 + random.below(900) as u64));
         match child.try_wait().map_err(|error| error.to_string())? {
-            Some(status) if status.success() && kills >= KILLS => break,
+            Some(status) if status.success() => break,
             Some(_) => {
                 let ended = std::mem::replace(&mut child, lab.start_with(&arguments));
                 let ended = end(ended);
                 if ended.stderr.contains("panicked") {
                     return Err(ended.stderr);
                 }
-                // A run that is complete has nothing to kill.
-                kills += u64::from(ended.stderr.contains("the run is complete"));
             }
-            None if kills < KILLS => {
-                kills += 1;
-                match random.below(3) {
-                    0 => children(child.id(), " agent ").first().into_iter().for_each(|p| kill(*p)),
-                    1 => children(child.id(), "nats-server").into_iter().for_each(kill),
-                    _ => {
-                        signal(&child, libc::SIGKILL);
-                        end(std::mem::replace(&mut child, lab.start_with(&arguments)));
-                    }
+            None if killed.all() < enough => match random.below(3) {
+                0 => killed.agents += kill_one(child.id(), " agent "),
+                1 => killed.brokers += kill_one(child.id(), "nats-server"),
+                _ => {
+                    signal(&child, libc::SIGKILL);
+                    end(std::mem::replace(&mut child, lab.start_with(&arguments)));
+                    killed.runs += 1;
                 }
-            }
+            },
             None => {}
         }
         if begun.elapsed() > PATIENCE {
@@ -60,6 +71,13 @@ fn kill_at_random(random: &mut Random) -> Result<(), String> {
     }
     end(child);
     each_trial_once(&lab, blocks)
+}
+
+/// Kills a child with a text in its command line, if there is one. Returns the number of kills.
+fn kill_one(parent: u32, text: &str) -> usize {
+    let Some(child) = children(parent, text).first().copied() else { return 0 };
+    kill(child);
+    1
 }
 
 /// Each configuration has each block once, on one machine.
@@ -81,7 +99,11 @@ fn each_trial_once(lab: &Lab, blocks: u32) -> Result<(), String> {
 #[test]
 fn agent_kills() {
     if has_broker() {
-        campaign("agent_kills", Tries { short: 2, full: 100 }, kill_at_random);
+        let mut killed = Killed::default();
+        let tries = Tries { short: 2, full: 105 };
+        campaign("agent_kills", tries, |random| kill_at_random(random, &mut killed));
+        let Killed { agents, brokers, runs } = killed;
+        println!("agent_kills: {agents} agents, {brokers} brokers and {runs} runs were killed");
     }
 }
 
