@@ -4,6 +4,7 @@
 
 mod faults;
 mod machines;
+mod order_entry;
 
 pub use faults::cut_link;
 

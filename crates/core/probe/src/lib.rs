@@ -25,4 +25,4 @@ pub use load_clock::{LoadClock, Timed};
 pub use probe::{
     Action, Disturbance, Disturbed, Probe, SetUp, Target, TrialContext, WrittenStatement,
 };
-pub use record::{Counts, LoadRecord};
+pub use record::{Counting, Counts, LoadRecord, StudyCounts};

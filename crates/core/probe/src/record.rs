@@ -3,6 +3,7 @@
 use observations::{Histogram, add_by_interval};
 use observe::{ThreadTimes, ThreadUse};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The sum of what the threads of a load recorded. Sums of records are exact: histograms add up
 /// bucket by bucket. Times are in nanoseconds on one timeline.
@@ -38,13 +39,16 @@ pub struct LoadRecord {
     pub statements: Vec<StatementTimes>,
     /// Transactions, and the schedule of an open loop.
     pub counts: Counts,
+    /// Counts of the study.
+    #[serde(default)]
+    pub study: StudyCounts,
 }
 
 impl LoadRecord {
     /// Moves the record to a timeline on which its origin was at `origin_ns`.
     #[must_use]
     pub fn since(mut self, origin_ns: u64) -> Self {
-        for time in [&mut self.start_ns, &mut self.done_ns, &mut self.end_ns] {
+        for time in self.times() {
             *time = time.saturating_sub(origin_ns);
         }
         self
@@ -53,10 +57,16 @@ impl LoadRecord {
     /// Moves the record to a timeline on which it begins this much later.
     #[must_use]
     pub fn later_by(mut self, delay_ns: u64) -> Self {
-        for time in [&mut self.start_ns, &mut self.done_ns, &mut self.end_ns] {
+        for time in self.times() {
             *time = time.saturating_add(delay_ns);
         }
         self
+    }
+
+    /// All times on its timeline.
+    fn times(&mut self) -> impl Iterator<Item = &mut u64> {
+        let own = [&mut self.start_ns, &mut self.done_ns, &mut self.end_ns];
+        own.into_iter().chain(self.study.spans_ns.iter_mut().flatten().flatten())
     }
 
     /// Adds the record of another process on the same timeline.
@@ -81,6 +91,7 @@ impl LoadRecord {
             *own = own.and(*other);
         }
         self.counts = self.counts.and(other.counts);
+        self.study.add(&other.study);
     }
 
     /// The wait for other connections when all of them end at this time.
@@ -88,6 +99,38 @@ impl LoadRecord {
         let apart_ns = end_ns.saturating_sub(self.end_ns).saturating_mul(self.threads.len() as u64);
         ClientWait { resource_ns: self.others.resource_ns.saturating_add(apart_ns), ..self.others }
     }
+}
+
+/// Counts that a study makes beside those of every load. Only the study knows their meanings, which
+/// follow from their positions.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StudyCounts {
+    /// Counts that add up.
+    pub counts: Vec<u64>,
+    /// The first start and the last end of groups of connections, in nanoseconds on the record's
+    /// timeline; `None`: a group did nothing.
+    pub spans_ns: Vec<Option<[u64; 2]>>,
+}
+
+impl StudyCounts {
+    /// Adds the counts of other connections on the same timeline.
+    pub fn add(&mut self, other: &Self) {
+        add_by_interval(&mut self.counts, &other.counts);
+        self.spans_ns.resize(self.spans_ns.len().max(other.spans_ns.len()), None);
+        for (own, other) in self.spans_ns.iter_mut().zip(&other.spans_ns) {
+            let Some([start_ns, end_ns]) = *other else { continue };
+            let [first_ns, last_ns] = own.unwrap_or([start_ns, end_ns]);
+            *own = Some([first_ns.min(start_ns), last_ns.max(end_ns)]);
+        }
+    }
+}
+
+/// A study's own counts in a load, summed over the connections of this process that have ended.
+pub trait Counting: fmt::Debug + Send + Sync {
+    /// Returns the sum. Times are those of the load's clock.
+    fn report(&self) -> StudyCounts;
+    /// Adds the sum of another process.
+    fn include(&self, others: &StudyCounts);
 }
 
 /// Transactions, and the schedule of an open loop, as one thread or several count them.
@@ -213,5 +256,24 @@ impl ClientWait {
             resource_ns: self.resource_ns.saturating_add(other.resource_ns),
             signal_ns: self.signal_ns.saturating_add(other.signal_ns),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LoadRecord, StudyCounts};
+
+    #[test]
+    fn counts_of_a_study_move_and_add_up_with_their_record() {
+        let record = |counts: &[u64], spans_ns: &[Option<[u64; 2]>]| {
+            let study = StudyCounts { counts: counts.into(), spans_ns: spans_ns.into() };
+            LoadRecord { study, ..LoadRecord::default() }
+        };
+        let mut sum = record(&[1, 2], &[Some([700, 900]), None]).since(500).later_by(10);
+        assert_eq!(sum.study.spans_ns, [Some([210, 410]), None]);
+        sum.add(&record(&[10, 20], &[Some([300, 600]), Some([5, 6])]));
+        sum.add(&record(&[], &[]));
+        assert_eq!(sum.study.counts, [11, 22]);
+        assert_eq!(sum.study.spans_ns, [Some([210, 600]), Some([5, 6])]);
     }
 }

@@ -4,6 +4,7 @@ use crate::kind::Kind;
 use crate::span::Span;
 use engine::{RetryCause, lock};
 use observations::{Fact, FactFamily, FactName};
+use probe::{Counting, StudyCounts};
 use std::sync::{Arc, Mutex};
 
 /// Transactions done of a kind, also new orders that were rolled back.
@@ -79,22 +80,48 @@ impl Counts {
         self.done[Kind::NewOrder as usize] - self.rolled_back
     }
 
-    fn add(&mut self, other: &Self) {
-        let add = |all: &mut u64, more: u64| *all += more;
-        self.done.iter_mut().zip(other.done).for_each(|(all, more)| add(all, more));
-        for (all, more) in self.repeated.iter_mut().zip(other.repeated) {
-            all.iter_mut().zip(more).for_each(|(all, more)| add(all, more));
+    fn add(&mut self, other: &StudyCounts) {
+        self.each_mut().zip(&other.counts).for_each(|(all, more)| *all = all.saturating_add(*more));
+        let spans = [&mut self.terminals, &mut self.streams];
+        for (own, other) in spans.into_iter().zip(&other.spans_ns) {
+            own.add(Span::new(*other));
         }
-        add(&mut self.rolled_back, other.rolled_back);
-        add(&mut self.lines, other.lines);
-        add(&mut self.remote_lines, other.remote_lines);
-        add(&mut self.remote_payments, other.remote_payments);
-        add(&mut self.by_name, other.by_name);
-        add(&mut self.skipped, other.skipped);
-        add(&mut self.committed_ever, other.committed_ever);
-        add(&mut self.queries, other.queries);
-        self.terminals.add(other.terminals);
-        self.streams.add(other.streams);
+    }
+
+    /// The counts without their meanings.
+    fn plain(&self) -> StudyCounts {
+        let mut own = self.clone();
+        let spans_ns = [self.terminals, self.streams].map(Span::times_ns).into();
+        StudyCounts { counts: own.each_mut().map(|count| *count).collect(), spans_ns }
+    }
+
+    /// Each count, in an order that stays.
+    fn each_mut(&mut self) -> impl Iterator<Item = &mut u64> {
+        let Self {
+            done,
+            repeated,
+            rolled_back,
+            lines,
+            remote_lines,
+            remote_payments,
+            by_name,
+            skipped,
+            committed_ever,
+            queries,
+            terminals: _,
+            streams: _,
+        } = self;
+        let others = [
+            rolled_back,
+            lines,
+            remote_lines,
+            remote_payments,
+            by_name,
+            skipped,
+            committed_ever,
+            queries,
+        ];
+        done.iter_mut().chain(repeated.iter_mut().flatten()).chain(others)
     }
 
     /// The facts of a trial. Causes that did not occur are left out, and skipped deliveries where
@@ -130,11 +157,59 @@ pub struct Total(Arc<Mutex<Counts>>);
 impl Total {
     /// Adds the counts of a connection.
     pub fn add(&self, counts: &Counts) {
-        lock(&self.0).add(counts);
+        lock(&self.0).add(&counts.plain());
     }
 
     /// The sum of the counts so far.
     pub fn counts(&self) -> Counts {
         lock(&self.0).clone()
+    }
+}
+
+impl Counting for Total {
+    fn report(&self) -> StudyCounts {
+        self.counts().plain()
+    }
+
+    fn include(&self, others: &StudyCounts) {
+        lock(&self.0).add(others);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counts, Total};
+    use crate::kind::Kind;
+    use engine::RetryCause;
+    use probe::Counting as _;
+
+    /// Counts of one connection, which all differ.
+    fn of_connection(first: u64) -> Counts {
+        let mut counts = Counts::default();
+        counts.each_mut().zip(first..).for_each(|(count, value)| *count = value);
+        counts.repeat(Kind::Payment, RetryCause::Deadlock);
+        [100, 200].into_iter().for_each(|times| counts.terminals.note(first * times));
+        counts
+    }
+
+    /// Connections in two processes add up to what they add up to in one.
+    #[test]
+    fn counts_of_two_processes_are_those_of_one() {
+        let (one, conducting) = (Total::default(), Total::default());
+        for connections in [&[10, 50][..], &[900]] {
+            let part = Total::default();
+            for first in connections {
+                part.add(&of_connection(*first));
+                one.add(&of_connection(*first));
+            }
+            conducting.include(&part.report());
+        }
+        assert_eq!(conducting.report(), one.report());
+        let counts = conducting.counts();
+        assert_eq!(counts.done, [960, 963, 966, 969, 972]);
+        assert_eq!(counts.repeated[1][0], 960 + 3 * 8 + 3);
+        assert_eq!(counts.queries, 960 + 3 * 27);
+        assert_eq!(counts.terminals.times_ns(), Some([1_000, 180_000]));
+        assert_eq!(counts.streams.times_ns(), None);
     }
 }

@@ -16,7 +16,7 @@ use crate::steady;
 use crate::tables::{LAYOUT, tables};
 use crate::terminals::{Plan, Terminals, recorded};
 use ::probe::data::{self, LOAD_S, answer, execute};
-use ::probe::load::{CONNECTIONS, DURATION, LoadPlan, THREADS, WARMUP, drive_counting};
+use ::probe::load::{CONNECTIONS, DURATION, GENERATORS, LoadPlan, THREADS, WARMUP, drive_counting};
 use ::probe::{Probe, ProbeError, Target, TrialContext};
 use engine::{Ability, Footprint};
 use experiment::common::{ENGINE, PROBE};
@@ -25,6 +25,7 @@ use experiment::{
 };
 use observations::{Event, Fact, FactName, Observations, Response};
 use statistics::geometric_mean;
+use std::sync::Arc;
 use work::{SharedTables, Statement, Work};
 
 /// The order entry probe.
@@ -52,7 +53,7 @@ choice! {
 }
 
 settings! {
-    const SETTINGS = [CONNECTIONS, THREADS, DURATION, WARMUP];
+    const SETTINGS = [CONNECTIONS, THREADS, GENERATORS, DURATION, WARMUP];
     /// Warehouses; each has about 100 MB of tables.
     pub WAREHOUSES: u32 =
         "workload.warehouses", Values::Count { min: 1, max: 100_000 }, "1" => DataIdentity;
@@ -180,6 +181,10 @@ impl Probe for OrderEntry {
             let message = "streams of analytics have no number of transactions; give duration";
             invalid.push(Invalid::new(TRANSACTIONS.path(), message));
         }
+        if streams > 0 && configuration.get(GENERATORS).is_some() {
+            let message = "streams of analytics cannot be divided; give one of both";
+            invalid.push(Invalid::new(GENERATORS.path(), message));
+        }
         let terminals = terminals(configuration);
         if configuration.get(PACE) > 0.0 && connections > terminals {
             let message = format!(
@@ -196,13 +201,11 @@ impl Probe for OrderEntry {
         let (size, seed) = (size(configuration), configuration.get(DATA_SEED));
         let load_s = load(context, size, seed)?;
         let procedures = language(configuration);
-        for statement in procedures.iter().flat_map(|own| own.statements()) {
-            execute(context, Statement::Text(statement))?;
-        }
-        let before = answer(context, NEXT_ORDERS)?;
+        let before = if context.is_part() { 0.0 } else { prepare(context, procedures)? };
         let shares = Shares::from_configuration(configuration);
         let constants = Constants::from_seed(seed);
-        let plan = load_plan(context, shares, procedures);
+        let total = Total::default();
+        let plan = load_plan(context, shares, procedures, &total);
         let own = Plan {
             inputs: Inputs { size, constants },
             terminals: terminals(configuration),
@@ -210,7 +213,7 @@ impl Probe for OrderEntry {
             procedures,
             pace: configuration.get(PACE),
             seed: context.seed,
-            total: Total::default(),
+            total,
         };
         let places = shares.places(&plan);
         let (mut seen, used) =
@@ -287,8 +290,21 @@ impl Shares {
     }
 }
 
+/// Creates the procedures in the loaded tables. Returns the sum of the next order numbers.
+fn prepare(context: &TrialContext<'_>, procedures: Option<Language>) -> Result<f64, ProbeError> {
+    for statement in procedures.iter().flat_map(|own| own.statements()) {
+        execute(context, Statement::Text(statement))?;
+    }
+    answer(context, NEXT_ORDERS)
+}
+
 /// The load of both kinds of connections, as far as there are such.
-fn load_plan(context: &TrialContext<'_>, shares: Shares, procedures: Option<Language>) -> LoadPlan {
+fn load_plan(
+    context: &TrialContext<'_>,
+    shares: Shares,
+    procedures: Option<Language>,
+    total: &Total,
+) -> LoadPlan {
     let configuration = context.configuration;
     let (mut kinds, mut statements) = (Vec::new(), Vec::new());
     if shares.terminals > 0 {
@@ -305,6 +321,7 @@ fn load_plan(context: &TrialContext<'_>, shares: Shares, procedures: Option<Lang
         statements,
         tries_max: configuration.get(MAX_TRIES),
         intends: configuration.get(PACE) > 0.0 && shares.terminals > 0,
+        counting: Some(Arc::new(total.clone())),
         ..LoadPlan::from_context(context, TRANSACTIONS)
     }
 }

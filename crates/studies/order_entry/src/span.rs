@@ -16,6 +16,16 @@ impl Span {
         other.0.into_iter().flatten().for_each(|ns| self.note(ns));
     }
 
+    /// A group by its first start and its last end.
+    pub fn new(times_ns: Option<[u64; 2]>) -> Self {
+        Self(times_ns)
+    }
+
+    /// Its first start and its last end.
+    pub fn times_ns(self) -> Option<[u64; 2]> {
+        self.0
+    }
+
     /// Its seconds; 0 when nothing was done.
     pub fn seconds(self) -> f64 {
         self.0.map_or(0.0, |[first, last]| (last - first) as f64 / 1e9)

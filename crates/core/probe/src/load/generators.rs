@@ -74,7 +74,8 @@ pub(super) fn generate_part<W: Workload>(
         Err(error) => return error,
     };
     let reports: Vec<_> = finished.iter().map(|(report, _)| report).collect();
-    let record = ClientReport::sum(&reports);
+    let mut record = ClientReport::sum(&reports);
+    record.study = plan.counting.as_ref().map(|own| own.report()).unwrap_or_default();
     part.deliver(if is_scripted(context) { record } else { record.since(director.go_ns) });
     ProbeError::Delivered
 }
@@ -119,6 +120,9 @@ pub(super) fn lead(
         })
         .ok_or(ProbeError::NotShared)?;
     record.end_ns = record.end_ns.saturating_add(if scripted { 0 } else { flush_ns });
+    if let Some(counting) = &plan.counting {
+        counting.include(&record.study);
+    }
     let embedded = context.target.abilities.contains(&Ability::Embedded);
     let mut observations = add_up(plan, &record, surroundings, embedded);
     if scripted {
@@ -217,6 +221,10 @@ fn warnings(plan: &LoadPlan, parts: &[PartRecord], starts: &Starts) -> Vec<Warni
             );
             warnings.push(warn(detail));
         }
+    }
+    if plan.intends && plan.rate.is_none() {
+        // Connections have schedules of their own, which do not give them equal rates.
+        return warnings;
     }
     let each: Vec<f64> = (0..)
         .zip(parts)

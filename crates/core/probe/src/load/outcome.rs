@@ -3,7 +3,7 @@
 use super::plan::{LoadPlan, Started, TRANSACTION};
 use crate::load_clock::Timed;
 use crate::measure::{Surroundings, seconds};
-use crate::record::{ClientWait, Counts, LoadRecord, StatementTimes};
+use crate::record::{ClientWait, Counts, LoadRecord, StatementTimes, StudyCounts};
 use conductor::{Reader, Recorder};
 use engine::ConnectionSet;
 use observations::{
@@ -180,6 +180,7 @@ impl ClientReport {
                 })
                 .collect(),
             counts: reports.iter().map(|own| own.counts).fold(Counts::default(), Counts::and),
+            study: StudyCounts::default(),
         }
     }
 }
@@ -427,6 +428,7 @@ mod tests {
             tries_max: 1,
             seed: 1,
             session: Vec::new(),
+            counting: None,
         }
     }
 

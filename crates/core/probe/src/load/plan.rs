@@ -1,6 +1,6 @@
 //! A load: its size, its rate and the transactions of each connection.
 
-use crate::{ProbeError, Target, TrialContext};
+use crate::{Counting, ProbeError, Target, TrialContext};
 use engine::{Ability, CacheState, EngineError, Results, RetryCause};
 use experiment::common::{OBSERVE_INTERVAL, OBSERVE_LATENCIES};
 use experiment::{Configuration, Invalid, Kind, Setting, settings};
@@ -8,6 +8,7 @@ use observations::ScriptStatement;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use work::Request;
@@ -89,6 +90,9 @@ pub struct LoadPlan {
     pub seed: u64,
     /// Statements that each connection runs once, before the warm-up.
     pub session: Vec<String>,
+    /// The study's own counts, which other processes that generate parts of the load send with
+    /// their records.
+    pub counting: Option<Arc<dyn Counting>>,
 }
 
 /// The unit of work of a load that counts its transactions.
@@ -121,6 +125,7 @@ impl LoadPlan {
             tries_max: 1,
             seed: context.seed,
             session: Vec::new(),
+            counting: None,
         }
     }
 
