@@ -1,5 +1,6 @@
 //! Reading what the operating system knows: thread CPU and run-queue time, what a command used,
-//! machine load, the environment of a run, mounts, block devices, the page cache.
+//! machine load, network interfaces, the environment of a run, mounts, block devices, the page
+//! cache.
 
 pub mod child;
 mod clock;
@@ -11,6 +12,7 @@ pub mod inspect;
 mod machine;
 mod marked;
 pub mod mounts;
+mod network;
 pub mod page_cache;
 pub mod processes;
 pub mod survey;
@@ -23,6 +25,7 @@ pub use devices::DeviceMonitor;
 pub use git::git_state;
 pub use machine::MachineMonitor;
 pub use marked::Mark;
+pub use network::NetworkCounters;
 pub use times::{
     CpuUse, KernelThreads, ProcessTimes, ThreadClock, ThreadTimes, ThreadUse, ended_children_cpu_s,
     process_cpu_s, process_title, storage_read_bytes, thread_id,

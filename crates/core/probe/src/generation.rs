@@ -72,6 +72,8 @@ pub struct PartRecord {
     pub clock_drift_ns: u64,
     /// Load of its machine during the measurement.
     pub machine: MachineLoad,
+    /// Bytes that its machine's busiest network interface carried in it, where they are known.
+    pub network_bytes: Option<u64>,
 }
 
 /// The process that conducts a load, seen from one of its generators.

@@ -8,14 +8,13 @@ use crate::bus::{Bus, Incoming, Sender};
 use crate::error::AgentError;
 use crate::launch::{Launched, Place};
 use crate::message::{
-    BlockOrder, BundleName, Content, FromAgent, FromCoordinator, HELLO, Hello, Reply, Word, decode,
-    encode, to_agent, to_run,
+    BlockOrder, BundleName, Content, DonePart, FromAgent, FromCoordinator, HELLO, Hello, Reply,
+    Word, decode, encode, to_agent, to_run,
 };
 use crate::token;
 use engine::lock;
 use experiment::Experiment;
-use observations::{MachineLoad, Secret};
-use probe::LoadRecord;
+use observations::Secret;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -159,9 +158,8 @@ pub enum State {
     Ready(Vec<i64>),
     /// It has done this number of units, with this 99th percentile of latencies.
     Working(u64, Option<u64>),
-    /// It is done: its record, the nanoseconds from the common start to when its load was let go,
-    /// and the load of its machine.
-    Done(Box<LoadRecord>, u64, MachineLoad),
+    /// It is done.
+    Done(Box<DonePart>),
     /// It has failed.
     Failed(String),
 }
@@ -471,12 +469,10 @@ impl Member {
             Reply::Progress { trial, done, latency_p99_ns } => {
                 (trial, State::Working(done, latency_p99_ns))
             }
-            Reply::Done { trial, record, late_ns, machine } => {
-                (trial, State::Done(record, late_ns, machine))
-            }
+            Reply::Done { trial, part } => (trial, State::Done(part)),
             Reply::Failed { trial, cause } => (trial, State::Failed(cause)),
         };
-        let is_over = matches!(self.state, State::Done(..) | State::Failed(_));
+        let is_over = matches!(self.state, State::Done(_) | State::Failed(_));
         if trial == self.trial && !is_over {
             self.state = state;
         }

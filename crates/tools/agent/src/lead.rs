@@ -3,7 +3,7 @@
 use crate::clock::{ClockOffset, ROUND_TRIPS, RoundTrip};
 use crate::error::AgentError;
 use crate::fleet::{Fleet, SILENCE, State};
-use crate::message::{Order, Word};
+use crate::message::{DonePart, Order, Word};
 use conductor::{Director, LOOK_EVERY, LoadError, LoadProgress};
 use engine::EngineError;
 use probe::ProbeError;
@@ -92,7 +92,7 @@ impl Generators for Fleet {
             let at_ns = offset.there_ns((start - self.origin).as_nanos() as u64);
             self.say(&hand.id, Word::Go { trial, at_ns }).map_err(ProbeError::study)?;
         }
-        self.watch(&crew, director, Some(start), |state| matches!(state, State::Done(..)))?;
+        self.watch(&crew, director, Some(start), |state| matches!(state, State::Done(_)))?;
         let later = self.offsets(&crew)?;
         let drifts = offsets.iter().zip(later).map(|(offset, later)| offset.drift_ns(later));
         let parts = self.records(&crew, &offsets, &drifts.collect::<Vec<_>>())?;
@@ -163,7 +163,7 @@ impl Fleet {
                         done[at] = *units;
                         latency_p99_ns = latency_p99_ns.max(*p99_ns);
                     }
-                    State::Done(record, ..) => done[at] = record.counts.units,
+                    State::Done(part) => done[at] = part.record.counts.units,
                     State::Preparing | State::Ready(_) => {}
                 }
                 arrived[at] = arrived[at] || has_arrived(&mut member.state);
@@ -230,16 +230,18 @@ impl Fleet {
         let clocks = offsets.iter().zip(drifts_ns);
         let parts = crew.agents.iter().zip(clocks).map(|(hand, (offset, drift_ns))| {
             let member = members.agents.get_mut(&hand.id).ok_or_else(|| lost(hand))?;
-            let State::Done(record, late_ns, machine) = std::mem::take(&mut member.state) else {
+            let State::Done(part) = std::mem::take(&mut member.state) else {
                 return Err(lost(hand));
             };
+            let DonePart { record, late_ns, machine, network_bytes } = *part;
             Ok(PartRecord {
                 generator: hand.name.clone(),
-                record: *record,
+                record,
                 late_ns,
                 clock_uncertainty_ns: offset.uncertainty_ns,
                 clock_drift_ns: *drift_ns,
                 machine,
+                network_bytes,
             })
         });
         parts.collect()

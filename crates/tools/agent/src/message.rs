@@ -185,12 +185,8 @@ pub enum Reply {
     Done {
         /// The trial.
         trial: u64,
-        /// Its record; times count from when its load was let go.
-        record: Box<LoadRecord>,
-        /// Nanoseconds between the common start and that time.
-        late_ns: u64,
-        /// Load of its machine.
-        machine: MachineLoad,
+        /// What it has recorded.
+        part: Box<DonePart>,
     },
     /// A report on a part of the plan. It is repeated until it is accepted.
     Report {
@@ -208,6 +204,19 @@ pub enum Reply {
         /// The cause.
         cause: String,
     },
+}
+
+/// The record of a part of a trial's load.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct DonePart {
+    /// The load; times count from when it was let go.
+    pub record: LoadRecord,
+    /// Nanoseconds between the common start and that time.
+    pub late_ns: u64,
+    /// Load of the agent's machine.
+    pub machine: MachineLoad,
+    /// Bytes that its busiest network interface carried.
+    pub network_bytes: Option<u64>,
 }
 
 /// The content of a report on a part of the plan.
@@ -259,7 +268,7 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, AgentError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FromAgent, Reply, UNPACKED_BYTES_MAX, decode, encode};
+    use super::{DonePart, FromAgent, Reply, UNPACKED_BYTES_MAX, decode, encode};
     use crate::error::AgentError;
     use observations::{Histogram, MachineLoad};
     use probe::{Counts, LoadRecord};
@@ -271,13 +280,14 @@ mod tests {
         let counts = Counts { units: 100_000, ..Counts::default() };
         let record = LoadRecord { latency, counts, ..LoadRecord::default() };
         let machine = MachineLoad { cpus: 4, busy_s: 0.1, ..MachineLoad::default() };
-        let reply = Reply::Done { trial: 3, record: Box::new(record.clone()), late_ns: 5, machine };
+        let part = DonePart { record: record.clone(), late_ns: 5, machine, network_bytes: None };
+        let reply = Reply::Done { trial: 3, part: Box::new(part) };
         let bytes = encode(&FromAgent { id: "a".into(), reply }).unwrap();
-        let FromAgent { reply: Reply::Done { record: arrived, .. }, .. } = decode(&bytes).unwrap()
-        else {
+        let FromAgent { reply: Reply::Done { part, .. }, .. } = decode(&bytes).unwrap() else {
             panic!("another reply");
         };
-        assert!(*arrived == record);
+        let arrived = part.record;
+        assert!(arrived == record);
         assert!(Vec::from(arrived.latency) == Vec::from(record.latency), "a long list");
     }
 

@@ -3,13 +3,13 @@
 use crate::bundle::{Bundle, probe};
 use crate::bus::Sender;
 use crate::error::AgentError;
-use crate::message::{BundleName, FromAgent, Order, Reply, encode, to_run};
+use crate::message::{BundleName, DonePart, FromAgent, Order, Reply, encode, to_run};
 use conductor::{Director, LOOK_EVERY, LoadProgress};
 use engine::{Instance, lock};
 use experiment::Configuration;
 use experiment::common::ENGINE;
 use observations::{Event, MachineLoad, redacted};
-use observe::MachineMonitor;
+use observe::{MachineMonitor, NetworkCounters};
 use probe::generation::{Generation, Part};
 use probe::{LoadRecord, ProbeError, Target, TrialContext};
 use runner::Registry;
@@ -212,7 +212,24 @@ struct AgentPart<'a> {
     instance: &'a dyn Instance,
     /// Nanoseconds between the common start and when the load was let go.
     late_ns: AtomicU64,
-    machine: Mutex<Option<MachineMonitor>>,
+    machine: Mutex<Option<Monitor>>,
+}
+
+/// Watches the machine of the agent from the start of its load.
+struct Monitor {
+    machine: MachineMonitor,
+    network: Option<NetworkCounters>,
+}
+
+impl Monitor {
+    fn start() -> Self {
+        Self { machine: MachineMonitor::start(), network: NetworkCounters::read() }
+    }
+
+    /// Bytes that the busiest network interface has carried so far.
+    fn network_bytes(&self) -> Option<u64> {
+        NetworkCounters::read()?.busiest_since(self.network.as_ref()?)
+    }
 }
 
 impl Part for AgentPart<'_> {
@@ -230,10 +247,15 @@ impl Part for AgentPart<'_> {
 
     fn deliver(&self, record: LoadRecord) {
         let monitor = lock(&self.machine).take();
-        let machine = monitor.map_or_else(MachineLoad::default, MachineMonitor::stop);
-        let (record, late_ns) = (Box::new(record), self.late_ns.load(Ordering::Relaxed));
+        let network_bytes = monitor.as_ref().and_then(Monitor::network_bytes);
+        let part = DonePart {
+            record,
+            late_ns: self.late_ns.load(Ordering::Relaxed),
+            machine: monitor.map_or_else(MachineLoad::default, |own| own.machine.stop()),
+            network_bytes,
+        };
         let trial = self.task.order.trial;
-        self.task.voice.say(Reply::Done { trial, record, late_ns, machine });
+        self.task.voice.say(Reply::Done { trial, part: Box::new(part) });
         self.task.control.wait_for_end(OPEN_MAX);
     }
 }
@@ -250,7 +272,7 @@ impl Director for AgentDirector<'_> {
         let sessions = instance.shared().map(engine::Shared::sessions).unwrap_or_default();
         task.voice.say(Reply::Ready { trial: task.order.trial, sessions });
         let Some(start_ns) = task.control.start_ns() else { return false };
-        *lock(machine) = Some(MachineMonitor::start());
+        *lock(machine) = Some(Monitor::start());
         let start = task.origin + Duration::from_nanos(start_ns);
         let rest = start.saturating_duration_since(Instant::now());
         std::thread::sleep(rest.saturating_sub(SPIN));

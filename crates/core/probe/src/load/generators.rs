@@ -27,6 +27,9 @@ pub const GENERATOR_CPU: FactFamily = FactFamily::new("generator_cpu.", "%");
 pub const GENERATOR_RUN_QUEUE: FactFamily = FactFamily::new("generator_run_queue.", "%");
 /// CPU time that a hypervisor took from one generator's machine: `generator_steal.NAME`.
 pub const GENERATOR_STEAL: FactFamily = FactFamily::new("generator_steal.", "s");
+/// Traffic of the busiest network interface of one generator's machine, in both directions:
+/// `generator_network.NAME`.
+pub const GENERATOR_NETWORK: FactFamily = FactFamily::new("generator_network.", "MB/s");
 /// Time between the first and the last start of a generator.
 pub const START_SKEW: FactName = FactName::new("generator_start_skew", "ms");
 /// Largest uncertainty of a generator's clock; starts are known up to it.
@@ -175,6 +178,12 @@ fn cpu_percent(part: &PartRecord) -> Option<f64> {
         .then(|| (100.0 * part.machine.busy_s / available_s).min(100.0))
 }
 
+/// Megabytes a second on the busiest network interface of a generator's machine.
+fn network_mb_s(part: &PartRecord) -> Option<f64> {
+    let elapsed_s = seconds(part.record.end_ns.saturating_sub(part.record.start_ns));
+    part.network_bytes.filter(|_| elapsed_s > 0.0).map(|bytes| bytes as f64 / 1e6 / elapsed_s)
+}
+
 fn facts(parts: &[PartRecord], starts: &Starts) -> Vec<Fact> {
     let mut facts = Vec::new();
     for (part, start_ms) in parts.iter().zip(&starts.0) {
@@ -188,6 +197,7 @@ fn facts(parts: &[PartRecord], starts: &Starts) -> Vec<Fact> {
         facts.extend(cpu_percent(part).map(|cpu| GENERATOR_CPU.record(name, cpu)));
         let waited = run_queue_percent(record);
         facts.extend(waited.map(|waited| GENERATOR_RUN_QUEUE.record(name, waited)));
+        facts.extend(network_mb_s(part).map(|rate| GENERATOR_NETWORK.record(name, rate)));
         if part.machine.cpus > 0 {
             facts.push(GENERATOR_STEAL.record(name, part.machine.steal_s));
         }
@@ -241,18 +251,22 @@ fn warnings(plan: &LoadPlan, parts: &[PartRecord], starts: &Starts) -> Vec<Warni
     if let Some((part, own)) =
         farthest.filter(|(_, own)| (**own - mean).abs() > RATE_DIFFERENCE * mean)
     {
-        let known = |value: Option<f64>| {
-            value.map_or_else(|| "unknown".into(), |value| format!("{value:.0} %"))
+        let known = |value: Option<f64>, unit: &str| {
+            value.map_or_else(|| "unknown".into(), |value| format!("{value:.0} {unit}"))
         };
+        let steal_s = (part.machine.cpus > 0).then_some(part.machine.steal_s);
         let detail = format!(
             "load generator {} did {} {}s/s for each connection, the mean is {}; its machine's \
-             CPUs were busy for {} of the time, its threads waited for a CPU for {}",
+             CPUs were busy for {} of the time, its threads waited for a CPU for {}, a hypervisor \
+             took {} of CPU time, and its busiest network interface carried {}",
             part.generator,
             number::grouped(*own),
             plan.unit,
             number::grouped(mean),
-            known(cpu_percent(part)),
-            known(run_queue_percent(&part.record)),
+            known(cpu_percent(part), "%"),
+            known(run_queue_percent(&part.record), "%"),
+            known(steal_s, "s"),
+            known(network_mb_s(part), "MB/s"),
         );
         warnings.push(warn(detail));
     }

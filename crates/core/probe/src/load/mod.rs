@@ -17,8 +17,8 @@ use crate::measure::measure;
 use crate::{ProbeError, TrialContext};
 use engine::{Ability, EngineUse};
 pub use generators::{
-    CLOCK_DRIFT, CLOCK_UNCERTAINTY, GENERATOR_CPU, GENERATOR_P99, GENERATOR_RATE,
-    GENERATOR_RUN_QUEUE, GENERATOR_START, GENERATOR_STEAL, START_SKEW,
+    CLOCK_DRIFT, CLOCK_UNCERTAINTY, GENERATOR_CPU, GENERATOR_NETWORK, GENERATOR_P99,
+    GENERATOR_RATE, GENERATOR_RUN_QUEUE, GENERATOR_START, GENERATOR_STEAL, START_SKEW,
 };
 use observations::{Observations, Response};
 use observe::Clock;
