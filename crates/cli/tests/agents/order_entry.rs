@@ -43,14 +43,13 @@ CREATE EVENT TRIGGER keep ON ddl_command_start WHEN TAG IN ('DROP SCHEMA')
 ";
 
 /// Counts of the study, and the number of latencies of each kind, by logic.
-const COUNTED: &str = "SELECT l.level, f.name, f.value FROM facts f JOIN trials t ON t.id = \
-                       f.trial JOIN configuration_levels l ON l.configuration = t.configuration AND l.factor = \
-                       'workload.logic' WHERE f.name GLOB 'transactions.*' OR f.name IN \
-                       ('rolled_back', 'order_lines', 'remote_lines', 'remote_payments', \
-                       'by_last_name', 'deliveries_skipped', 'warehouses_checked') UNION ALL \
-                       SELECT l.level, h.name, h.count FROM latencies h JOIN trials t ON t.id = \
-                       h.trial JOIN configuration_levels l ON l.configuration = t.configuration AND l.factor = \
-                       'workload.logic' ORDER BY 1, 2";
+const COUNTED: &str = "SELECT c.level, f.name, f.value FROM facts f JOIN trials t ON t.id = f.trial JOIN \
+     configuration_levels c ON c.configuration = t.configuration AND c.factor = 'workload.logic' \
+     WHERE f.name GLOB 'transactions.*' OR f.name IN ('rolled_back', 'order_lines', \
+     'remote_lines', 'remote_payments', 'by_last_name', 'deliveries_skipped', \
+     'warehouses_checked') UNION ALL SELECT c.level, l.name, l.count FROM latencies l JOIN trials \
+     t ON t.id = l.trial JOIN configuration_levels c ON c.configuration = t.configuration AND \
+     c.factor = 'workload.logic' ORDER BY 1, 2";
 
 #[test]
 fn terminals_of_several_agents_leave_the_tables_of_one_process() {
@@ -72,8 +71,9 @@ fn terminals_of_several_agents_leave_the_tables_of_one_process() {
     here.run(0);
     let (sums, counted) = (kept(), here.rows("t", COUNTED));
     assert!(sums.len() == 2 && sums[0] == sums[1] && sums[0].contains(' '), "{sums:?}");
-    // Counts with and without the skipped deliveries, and the latencies of all and of each kind.
-    assert_eq!(counted.len(), 2 * (5 + 6 + 6) + 1, "{counted:#?}");
+    // Counts with and without the skipped deliveries, latencies of all and of each kind, service
+    // times.
+    assert_eq!(counted.len(), 2 * (5 + 6 + 7) + 1, "{counted:#?}");
     let lab =
         Lab::with(&orders(&target, DECKS, &format!("{LOGIC}\"workload.generators\" = [1]\n")));
     lab.run_with(&["--agents", "1"], 0);

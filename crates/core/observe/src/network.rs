@@ -41,9 +41,9 @@ impl NetworkCounters {
 mod tests {
     use super::NetworkCounters;
 
-    const HEAD: &str = "Inter-|   Receive                                                |  Transmit\n \
-                        face |bytes    packets errs drop fifo frame compressed multicast|bytes    \
-                        packets errs drop fifo colls carrier compressed\n";
+    const HEAD: &str = "Inter-|   Receive                        |  Transmit\n face |bytes packets \
+                        errs drop fifo frame compressed multicast|bytes packets errs drop fifo \
+                        colls carrier compressed\n";
 
     #[test]
     fn the_busiest_interface_is_that_with_most_bytes_in_both_directions() {

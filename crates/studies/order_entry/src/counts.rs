@@ -84,14 +84,14 @@ impl Counts {
         self.each_mut().zip(&other.counts).for_each(|(all, more)| *all = all.saturating_add(*more));
         let spans = [&mut self.terminals, &mut self.streams];
         for (own, other) in spans.into_iter().zip(&other.spans_ns) {
-            own.add(Span::new(*other));
+            own.add(Span(*other));
         }
     }
 
     /// The counts without their meanings.
     fn plain(&self) -> StudyCounts {
         let mut own = self.clone();
-        let spans_ns = [self.terminals, self.streams].map(Span::times_ns).into();
+        let spans_ns = [self.terminals, self.streams].map(|own| own.0).into();
         StudyCounts { counts: own.each_mut().map(|count| *count).collect(), spans_ns }
     }
 
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(counts.done, [960, 963, 966, 969, 972]);
         assert_eq!(counts.repeated[1][0], 960 + 3 * 8 + 3);
         assert_eq!(counts.queries, 960 + 3 * 27);
-        assert_eq!(counts.terminals.times_ns(), Some([1_000, 180_000]));
-        assert_eq!(counts.streams.times_ns(), None);
+        assert_eq!(counts.terminals.0, Some([1_000, 180_000]));
+        assert_eq!(counts.streams.0, None);
     }
 }

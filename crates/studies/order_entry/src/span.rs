@@ -2,7 +2,7 @@
 
 /// Time from the first start to the last end, in nanoseconds on the load's clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Span(Option<[u64; 2]>);
+pub struct Span(pub Option<[u64; 2]>);
 
 impl Span {
     /// Includes a start or an end.
@@ -14,16 +14,6 @@ impl Span {
     /// Includes another group.
     pub fn add(&mut self, other: Self) {
         other.0.into_iter().flatten().for_each(|ns| self.note(ns));
-    }
-
-    /// A group by its first start and its last end.
-    pub fn new(times_ns: Option<[u64; 2]>) -> Self {
-        Self(times_ns)
-    }
-
-    /// Its first start and its last end.
-    pub fn times_ns(self) -> Option<[u64; 2]> {
-        self.0
     }
 
     /// Its seconds; 0 when nothing was done.

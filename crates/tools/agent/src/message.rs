@@ -185,7 +185,7 @@ pub enum Reply {
     Done {
         /// The trial.
         trial: u64,
-        /// What it has recorded.
+        /// Its record.
         part: Box<DonePart>,
     },
     /// A report on a part of the plan. It is repeated until it is accepted.
