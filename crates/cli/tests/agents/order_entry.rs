@@ -43,13 +43,15 @@ CREATE EVENT TRIGGER keep ON ddl_command_start WHEN TAG IN ('DROP SCHEMA')
 ";
 
 /// Counts of the study, and the number of latencies of each kind, by logic.
-const COUNTED: &str = "SELECT c.level, f.name, f.value FROM facts f JOIN trials t ON t.id = f.trial JOIN \
-     configuration_levels c ON c.configuration = t.configuration AND c.factor = 'workload.logic' \
-     WHERE f.name GLOB 'transactions.*' OR f.name IN ('rolled_back', 'order_lines', \
-     'remote_lines', 'remote_payments', 'by_last_name', 'deliveries_skipped', \
-     'warehouses_checked') UNION ALL SELECT c.level, l.name, l.count FROM latencies l JOIN trials \
-     t ON t.id = l.trial JOIN configuration_levels c ON c.configuration = t.configuration AND \
-     c.factor = 'workload.logic' ORDER BY 1, 2";
+const COUNTED: &str = "SELECT c.level, f.name, f.value FROM facts f JOIN trials t ON t.id = \
+                       f.trial JOIN configuration_levels c ON c.configuration = t.configuration \
+                       AND c.factor = 'workload.logic' WHERE f.name GLOB 'transactions.*' OR \
+                       f.name IN ('rolled_back', 'order_lines', 'remote_lines', \
+                       'remote_payments', 'by_last_name', 'deliveries_skipped', \
+                       'warehouses_checked') UNION ALL SELECT c.level, l.name, l.count FROM \
+                       latencies l JOIN trials t ON t.id = l.trial JOIN configuration_levels c ON \
+                       c.configuration = t.configuration AND c.factor = 'workload.logic' ORDER BY \
+                       1, 2";
 
 #[test]
 fn terminals_of_several_agents_leave_the_tables_of_one_process() {

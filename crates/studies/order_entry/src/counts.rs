@@ -188,7 +188,8 @@ mod tests {
         let mut counts = Counts::default();
         counts.each_mut().zip(first..).for_each(|(count, value)| *count = value);
         counts.repeat(Kind::Payment, RetryCause::Deadlock);
-        [100, 200].into_iter().for_each(|times| counts.terminals.note(first * times));
+        counts.terminals.note(100 * first);
+        counts.terminals.note(200 * first);
         counts
     }
 
