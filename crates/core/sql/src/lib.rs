@@ -1,6 +1,10 @@
 //! Splits SQL text into tokens. It accepts any text, also one that a server has cut off: the last
 //! token is then open.
 
+mod query;
+
+pub use query::{QueryError, check_query, significant};
+
 use std::iter::FusedIterator;
 
 /// An engine's rules for quotes, comments and names.

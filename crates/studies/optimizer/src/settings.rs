@@ -1,7 +1,7 @@
 //! The settings of the study, and objections to them before anything runs.
 
 use crate::dials::{Dials, ROWS_MAX};
-use crate::template::{Template, check_query};
+use crate::template::Template;
 use engine::setup::Setup;
 use engine::{Ability, Optimizer};
 use experiment::common::PROBE;
@@ -125,7 +125,8 @@ pub fn queries(configuration: &Configuration) -> Result<Queries, Invalid> {
     let whole = files.into_iter().map(|path| {
         let unread = || Invalid::new(FILES.path(), format!("{path} cannot be read"));
         let text = configuration.file(&path).ok_or_else(unread)?.trim().trim_end_matches(';');
-        check_query(text).map_err(|error| Invalid::new(FILES.path(), format!("{path} {error}")))?;
+        sql::check_query(text)
+            .map_err(|error| Invalid::new(FILES.path(), format!("{path} {error}")))?;
         Ok((path.clone(), text.to_owned()))
     });
     whole.collect::<Result<_, _>>().map(Queries::Whole)

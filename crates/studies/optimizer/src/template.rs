@@ -2,7 +2,7 @@
 //! as in the templates of Picasso (Haritsa, The Picasso Database Query Optimizer Visualizer, VLDB
 //! 2010). What could write is refused by its text.
 
-use sql::{Kind, Syntax, Token, tokens};
+use sql::{Kind, QueryError, Token, check_query, significant};
 
 /// A template with one varied column, or two.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,23 +41,9 @@ enum Part {
 /// An objection to a template or a query.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
-    /// It reads nothing.
-    #[error("begins with `{word}`; give a query that begins with SELECT or WITH")]
-    NotAQuery {
-        /// Its first word.
-        word: String,
-    },
-    /// It changes or locks something.
-    #[error(
-        "contains `{word}`, which can change or lock data; the optimizer study runs queries only"
-    )]
-    Writes {
-        /// The keyword.
-        word: String,
-    },
-    /// A second statement follows.
-    #[error("has several statements; give one query")]
-    Several,
+    /// It is not a query.
+    #[error(transparent)]
+    Query(#[from] QueryError),
     /// Nothing varies.
     #[error("has no `:varies`; put it behind the column to vary: `WHERE a :varies`")]
     NoVaries,
@@ -87,12 +73,6 @@ pub enum TemplateError {
         count: usize,
     },
 }
-
-/// Keywords of statements that write or lock.
-const WRITING: [&str; 16] = [
-    "INSERT", "UPDATE", "DELETE", "MERGE", "INTO", "CREATE", "DROP", "ALTER", "TRUNCATE", "COPY",
-    "CALL", "GRANT", "REVOKE", "LOCK", "ATTACH", "VACUUM",
-];
 
 /// Keywords that follow a table, so that they are not its alias.
 const BEHIND_A_TABLE: [&str; 21] = [
@@ -128,34 +108,6 @@ struct Source<'a> {
     alias: Option<&'a str>,
     /// The offset behind both.
     end: usize,
-}
-
-/// Makes sure that a text is one query that cannot write.
-///
-/// # Errors
-/// When it is not.
-pub fn check_query(text: &str) -> Result<(), TemplateError> {
-    let all = significant(text);
-    let first = all.iter().find(|token| token.text != "(");
-    let word = first.map_or("", |token| token.text).to_owned();
-    if !["SELECT", "WITH"].iter().any(|verb| word.eq_ignore_ascii_case(verb)) {
-        return Err(TemplateError::NotAQuery { word });
-    }
-    let writing = all.iter().find(|token| WRITING.iter().any(|word| token.is_keyword(word)));
-    if let Some(token) = writing {
-        return Err(TemplateError::Writes { word: token.text.to_owned() });
-    }
-    let end = all.iter().position(|token| token.text == ";");
-    match end {
-        Some(at) if at + 1 < all.len() => Err(TemplateError::Several),
-        _ => Ok(()),
-    }
-}
-
-/// The tokens without space and comments.
-fn significant(text: &str) -> Vec<Token<'_>> {
-    let all = tokens(text, Syntax::Sqlite);
-    all.filter(|token| !matches!(token.kind, Kind::Space | Kind::Comment)).collect()
 }
 
 /// Returns a name without its quotes.
@@ -329,7 +281,8 @@ pub fn literal(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Template, TemplateError, check_query};
+    use super::{Template, TemplateError};
+    use sql::{QueryError, check_query};
 
     #[test]
     fn a_varied_column_becomes_a_comparison_and_its_table_has_the_hint() {
@@ -366,7 +319,7 @@ mod tests {
     #[test]
     fn what_is_not_one_query_with_one_varied_column_is_refused() {
         let refused = |text: &str| Template::parse(text).unwrap_err();
-        let writes = |word: &str| TemplateError::Writes { word: word.into() };
+        let writes = |word: &str| TemplateError::Query(QueryError::Writes { word: word.into() });
         assert_eq!(refused("SELECT a FROM t WHERE a < 3"), TemplateError::NoVaries);
         assert_eq!(refused("SELECT ':varies' FROM t"), TemplateError::NoVaries);
         assert_eq!(refused("SELECT a FROM t WHERE :varies"), TemplateError::NoColumn);
@@ -376,12 +329,12 @@ mod tests {
         );
         assert_eq!(
             refused("DELETE FROM t WHERE a :varies"),
-            TemplateError::NotAQuery { word: "DELETE".into() }
+            TemplateError::Query(QueryError::NotAQuery { word: "DELETE".into() })
         );
         assert_eq!(refused("WITH x AS (DELETE FROM t) SELECT 1"), writes("DELETE"));
         assert_eq!(refused("SELECT a INTO u FROM t WHERE a :varies"), writes("INTO"));
         assert_eq!(refused("SELECT a FROM t WHERE a :varies FOR UPDATE"), writes("UPDATE"));
-        assert_eq!(refused("SELECT 1; SELECT 2"), TemplateError::Several);
+        assert_eq!(refused("SELECT 1; SELECT 2"), TemplateError::Query(QueryError::Several));
         assert!(matches!(
             refused("SELECT 1 FROM t, u WHERE a :varies"),
             TemplateError::Unqualified { count: 2, .. }
