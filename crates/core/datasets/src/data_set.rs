@@ -1,6 +1,8 @@
 use crate::ahead::Ahead;
 use crate::size::{Distribution, Size};
-use crate::{Part, documents, pgbench, smallbank, studies, synthetic, sysbench, tatp, tpch, ycsb};
+use crate::{
+    Part, documents, pgbench, smallbank, studies, synthetic, sysbench, tatp, tpcds, tpch, ycsb,
+};
 use work::{Fill, Table};
 
 /// Names of the data sets, in the order in which they are listed.
@@ -14,6 +16,7 @@ pub const NAMES: &[&str] = &[
     "ycsb",
     "smallbank",
     "tatp",
+    "tpcds",
     "tpch",
     "lineitem",
     "orders",
@@ -86,6 +89,7 @@ impl DataSet {
             "ycsb" => vec![ycsb::part(size)],
             "smallbank" => smallbank::parts(size),
             "tatp" => tatp::parts(size),
+            "tpcds" => tpcds::parts(size.scale),
             table => tpch::parts(table, size.scale),
         }
     }
@@ -96,12 +100,13 @@ impl DataSet {
     }
 
     /// Rows of its first table, where that is known before they are made: a LINEITEM has as many
-    /// lines as its orders happen to have.
+    /// lines as its orders happen to have, STORE_SALES as its tickets.
     pub fn rows(&self) -> Option<u64> {
         match self.name {
             "synthetic" | "mybigtable" | "one-row-per-page" | "documents" | "sysbench" | "ycsb"
             | "smallbank" | "tatp" => Some(self.size.rows),
             "pgbench" => Some(pgbench::accounts(self.size.scale) as u64),
+            "tpcds" => None,
             table => tpch::rows(table, self.size.scale),
         }
     }
@@ -133,6 +138,7 @@ impl DataSet {
         let rows = match (table.name, position) {
             // An order has four lines on average (4.2.3).
             ("lineitem", _) => tpch::rows("orders", self.size.scale).map(|orders| orders * 4),
+            (name, _) if self.name == "tpcds" => Some(tpcds::rows(name, self.size.scale)),
             (_, 0) => self.rows(),
             _ if matches!(self.name, "sysbench" | "smallbank") => self.rows(),
             (name, _) if self.name == "tatp" => {
@@ -147,7 +153,7 @@ impl DataSet {
     pub fn keys(&self) -> u64 {
         match self.name {
             "lineitem" | "tpch" => tpch::rows("orders", self.size.scale).unwrap_or(0),
-            "mybigtable" | "partsupp" => 0,
+            "mybigtable" | "partsupp" | "tpcds" => 0,
             _ => self.rows().unwrap_or(0),
         }
     }

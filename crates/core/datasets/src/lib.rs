@@ -4,6 +4,7 @@
 //! - `pgbench`: the tables of pgbench's built-in scripts
 //! - [`sysbench`]: the tables of sysbench's OLTP scripts
 //! - [`ycsb`], `smallbank`, `tatp`: the tables of these small workloads
+//! - `tpcds`: the tables of TPC-DS, by the crate `tpcdsgen`
 //! - `tpch`: LINEITEM and the rest of TPC-H, by the crate `tpchgen`
 //! - `text`: the random text of TPC-H's comments
 //! - `documents`: long texts
@@ -24,6 +25,7 @@ mod synthetic;
 pub mod sysbench;
 mod tatp;
 mod text;
+mod tpcds;
 mod tpch;
 mod write;
 pub mod ycsb;

@@ -5,8 +5,8 @@ use experiment::choice;
 /// The size of a data set; each one looks at what concerns it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Size {
-    /// Scale factor of TPC-H (1: 6 million rows of LINEITEM, 0.01: 60,000) and of pgbench (1:
-    /// 100,000 accounts), also below 1.
+    /// Scale factor of TPC-H (1: 6 million rows of LINEITEM, 0.01: 60,000), of TPC-DS (1: 2.9
+    /// million rows of STORE_SALES) and of pgbench (1: 100,000 accounts), also below 1.
     pub scale: f64,
     /// Rows of the tables of the studies and of the synthetic one.
     pub rows: u64,
@@ -14,7 +14,7 @@ pub struct Size {
     pub columns: usize,
     /// Rows of the synthetic table that fill a page, about.
     pub rows_per_page: u16,
-    /// Seed of random values; those of TPC-H are its generator's.
+    /// Seed of random values; those of TPC-H and TPC-DS are their generators'.
     pub seed: u64,
     /// Number of sysbench's tables, each with `rows` rows.
     pub tables: u32,

@@ -220,11 +220,14 @@ impl Texts {
     /// Texts as they are, which takes less than to format them.
     pub fn from_texts<'t>(texts: impl ExactSizeIterator<Item = &'t str>) -> Self {
         let mut own = Self { all: String::new(), ends: Vec::with_capacity(texts.len()) };
-        for text in texts {
-            own.all.push_str(text);
-            own.ends.push(own.all.len());
-        }
+        texts.for_each(|text| own.push(text));
         own
+    }
+
+    /// Adds a text.
+    pub fn push(&mut self, text: &str) {
+        self.all.push_str(text);
+        self.ends.push(self.all.len());
     }
 
     fn append(&mut self, more: &Self) {

@@ -13,18 +13,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use work::{Fill, Table};
 
-/// Write a data set as files: TPC-H, pgbench, published studies
+/// Write a data set as files: TPC-H, TPC-DS, pgbench, published studies
 #[derive(Debug, Parser)]
 #[command(name = "data")]
 pub struct Data {
-    /// Data set: all tables of TPC-H (tpch) or one of them, pgbench's (pgbench), those of the
-    /// studies, or a synthetic one
+    /// Data set: all tables of TPC-H (tpch) or one of them, of TPC-DS (tpcds), pgbench's (pgbench),
+    /// those of the studies, or a synthetic one
     #[arg(
         value_name = "NAME",
         value_parser = clap::builder::PossibleValuesParser::new(datasets::NAMES),
     )]
     name: String,
-    /// Scale factor of TPC-H (1: 6 million rows of LINEITEM) and of pgbench (1: 100,000 accounts)
+    /// Scale factor of TPC-H (1: 6 million rows of LINEITEM), TPC-DS and pgbench (1: 100,000
+    /// accounts)
     #[arg(long, value_name = "N", default_value = "1", value_parser = setting::<f64, _>(SCALE))]
     scale: f64,
     /// Rows of the data sets synthetic, mybigtable and one-row-per-page, as in 2M
