@@ -2,9 +2,10 @@
 
 use crate::installed::{duckdb_libraries, folder, installations, mariadb_installations};
 use engine::{Answer, ConnectionSet, Engine, EngineError, Folders, Host, Permits, Results};
-use experiment::{Configuration, Value};
+use experiment::{Configuration, NamedFile, Value};
 use observations::Observations;
 use probe::{Probe, ProbeError, Target, TrialContext};
+use std::path::Path;
 use work::{Cancel, Request, Statement};
 
 /// An engine and the settings that name its installation.
@@ -120,7 +121,12 @@ impl Bench<'_> {
         check: impl FnOnce(&TrialContext<'_>, Result<Observations, ProbeError>),
     ) -> Result<(), EngineError> {
         let own = self.own;
-        let configuration = own.configuration(given);
+        let mut configuration = own.configuration(given);
+        let files = probe
+            .files(&configuration)
+            .into_iter()
+            .map(|(setting, path)| NamedFile::read(setting, &path, Path::new("")).unwrap().into());
+        configuration.files.extend(files);
         let connections = probe.connections(&configuration);
         let refused = own.engine.validate(&configuration, connections);
         let objections = (own.objections(probe, &configuration), refused);

@@ -1,6 +1,8 @@
-//! Decision support: the 22 queries of TPC-H's specification on its tables, one after the other
-//! (power) or in several streams at the same time (throughput).
+//! Decision support: the 22 queries of TPC-H's specification on its tables, or the user's queries on
+//! these or on those of TPC-DS; one after the other (power) or in several streams at the same time
+//! (throughput).
 //!
+//! - `asked`: the queries of a trial
 //! - `queries`: the queries in SQL that all engines read but for some parts
 //! - `parameters`: the values of their parameters, which can be drawn
 //! - `refresh`: the refresh functions and their rows
@@ -11,6 +13,7 @@
 
 mod analysis;
 mod answers;
+mod asked;
 mod other_names;
 mod parameters;
 mod probe;

@@ -1,12 +1,12 @@
 //! The settings of decision support, and a trial: its streams run their queries and refresh
 //! functions one after the other.
 
+use crate::asked::{Asked, asked};
 use crate::other_names::OTHER_NAMES;
-use crate::parameters::{Source, values};
-use crate::queries::{QUERIES, Query};
+use crate::parameters::Source;
 use crate::refresh::{FUNCTIONS, Function, Refresh, SETS_MAX};
 use crate::stream::{Shared, Stream, Task, order};
-use datasets::DataSet;
+use datasets::{DataSet, Size};
 use engine::{Ability, Footprint};
 use experiment::common::PROBE;
 use experiment::{
@@ -27,6 +27,16 @@ use work::{DataType, Operation, SharedTables, Table};
 /// The decision support probe.
 #[derive(Debug, Clone, Copy)]
 pub struct DecisionSupport;
+
+choice! {
+    /// The tables.
+    pub enum Data {
+        /// Those of TPC-H, for its 22 queries or yours.
+        Tpch = "tpch",
+        /// Those of TPC-DS, for your queries.
+        Tpcds = "tpcds",
+    }
+}
 
 choice! {
     /// Secondary indexes of the tables.
@@ -58,7 +68,13 @@ const PARTS_PER_SUPPLIER: u64 = 20;
 
 settings! {
     const SETTINGS = [DEGREE, ANALYZE, THREADS, WARMUP, QUERY_LIMIT];
-    /// Scale factor of the tables: 1 is 6 million rows of LINEITEM, 0.01 is 60,000.
+    /// Tables: tpch (those of its 22 queries), or tpcds (24 tables, for workload.files).
+    pub DATA: Data = "workload.data", Data::KIND, "tpch" => DataIdentity;
+    /// Files with your own queries, one SELECT each, in place of the 22. Relative paths start at
+    /// the folder of the experiment file.
+    pub FILES: Vec<String> = "workload.files", Kind::TextList => Operation;
+    /// Scale factor of the tables: 1 is 6 million rows of LINEITEM, or 2.9 million rows of
+    /// STORE_SALES; 0.01 is a hundredth of them.
     pub SCALE: f64 =
         "workload.scale", Kind::Number { min: 0.001, max: 100_000.0 }, "0.01" => DataIdentity;
     /// Queries to run (or one): "Q1" to "Q22". Default: all 22.
@@ -78,7 +94,7 @@ settings! {
     pub ROUNDS: Option<u64> =
         "workload.rounds", Kind::Count { min: 1, max: 1_000_000 } => Measurement;
     /// Secondary indexes: none, or references (one for each table on columns that refer to another
-    /// table).
+    /// table; of TPC-DS one for each table of sales and returns, on the date).
     pub INDEXES: Indexes = "workload.indexes", Indexes::KIND, "none" => DataIdentity;
     /// Compare the answers of a trial at scale 1 with the published ones, where the parameters are
     /// those of the validation and nothing is refreshed; a difference fails the trial.
@@ -107,6 +123,10 @@ impl Probe for DecisionSupport {
         streams + u32::from(configuration.get(REFRESH) && streams > 1)
     }
 
+    fn files(&self, configuration: &Configuration) -> Vec<(&'static str, String)> {
+        configuration.get(FILES).into_iter().map(|path| (FILES.path(), path)).collect()
+    }
+
     fn footprint(&self, configuration: &Configuration) -> Footprint {
         Footprint { row_bytes: data_set(configuration).row_bytes(), ..Footprint::default() }
     }
@@ -124,9 +144,9 @@ impl Probe for DecisionSupport {
         }
         invalid.extend(no_parallelism(configuration, target));
         invalid.extend(no_warmup_of_cold(configuration, target, WARMUP));
-        invalid.extend(queries(configuration).err());
+        invalid.extend(asked(configuration).err());
         invalid.extend(no_time_limit(configuration, target, QUERY_LIMIT));
-        if repeats_suppliers(configuration.get(SCALE)) {
+        if configuration.get(DATA) == Data::Tpch && repeats_suppliers(configuration.get(SCALE)) {
             let message = "at this scale the specification's rule gives a part the same supplier \
                            twice, which its primary key forbids; use 0.01, or 0.025 and more";
             invalid.push(Invalid::new(SCALE.path(), message));
@@ -144,7 +164,7 @@ impl Probe for DecisionSupport {
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
         let configuration = context.configuration;
-        let (set, queries) = (data_set(configuration), queries(configuration)?);
+        let (set, queries) = (data_set(configuration), asked(configuration)?);
         let trial = Trial::new(context, &queries);
         let mut work = probe::data::work(&set);
         let indexes = configuration.get(INDEXES);
@@ -197,7 +217,7 @@ impl Probe for DecisionSupport {
 
 /// The streams of a trial.
 struct Trial<'a> {
-    queries: &'a [&'static Query],
+    queries: &'a [Asked],
     streams: u32,
     rounds: u64,
     seed: u64,
@@ -206,7 +226,7 @@ struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    fn new(context: &TrialContext<'_>, queries: &'a [&'static Query]) -> Self {
+    fn new(context: &TrialContext<'_>, queries: &'a [Asked]) -> Self {
         let configuration = context.configuration;
         Self {
             queries,
@@ -221,6 +241,7 @@ impl<'a> Trial<'a> {
     /// Returns whether answers are compared with the published ones.
     fn is_verified(&self, configuration: &Configuration) -> bool {
         configuration.get(VERIFY)
+            && self.queries.iter().all(|query| matches!(query, Asked::Specified(_)))
             && configuration.get(SCALE).total_cmp(&1.0).is_eq()
             && !self.is_drawn
             && !self.has_refresh
@@ -239,7 +260,7 @@ impl<'a> Trial<'a> {
     /// The queries with their parameters: one set of them, or one for each stream.
     fn operations(&self) -> impl Iterator<Item = Operation> {
         let of_source = |mut source: Source| {
-            let parts = |query: &&Query| query.parts(&values(query.number, &mut source));
+            let parts = |query: &Asked| query.parts(&mut source);
             self.queries.iter().map(parts).map(Operation::Sql).collect::<Vec<_>>()
         };
         let streams = if self.is_drawn { self.streams } else { 1 };
@@ -258,7 +279,7 @@ impl<'a> Trial<'a> {
     fn kinds(&self) -> Vec<String> {
         let functions = FUNCTIONS.iter().filter(|_| self.has_refresh);
         let functions = functions.map(|(name, _)| (*name).to_owned());
-        self.queries.iter().map(|query| query.label()).chain(functions).collect()
+        self.queries.iter().map(Asked::label).chain(functions).collect()
     }
 
     /// The tasks of a connection.
@@ -326,9 +347,12 @@ fn rounds(configuration: &Configuration) -> u64 {
     configuration.get(ROUNDS).unwrap_or(1)
 }
 
-/// The tables of the specification, LINEITEM first.
+/// The tables: LINEITEM or STORE_SALES first.
 fn data_set(configuration: &Configuration) -> DataSet {
-    DataSet::tpch(configuration.get(SCALE))
+    let scale = configuration.get(SCALE);
+    let named = configuration.get(DATA).name();
+    // Both names are those of data sets.
+    DataSet::new(named, Size { scale, ..Size::default() }).unwrap_or_else(|| DataSet::tpch(scale))
 }
 
 /// The tables with their secondary indexes. Texts of a fixed length are stored without blanks at
@@ -343,6 +367,14 @@ fn tables(set: &DataSet, indexes: Indexes) -> Vec<Table> {
     if indexes == Indexes::References {
         for table in &mut tables {
             table.storage.index = match table.name {
+                "store_sales" => &["ss_sold_date_sk"],
+                "store_returns" => &["sr_returned_date_sk"],
+                "catalog_sales" => &["cs_sold_date_sk"],
+                "catalog_returns" => &["cr_returned_date_sk"],
+                "web_sales" => &["ws_sold_date_sk"],
+                "web_returns" => &["wr_returned_date_sk"],
+                // Both data sets have a table of customers.
+                "customer" if set.name() == "tpcds" => &[],
                 "lineitem" => &["l_partkey", "l_suppkey"],
                 "orders" => &["o_custkey"],
                 "partsupp" => &["ps_suppkey"],
@@ -364,31 +396,11 @@ fn repeats_suppliers(scale: f64) -> bool {
     steps.any(|step| (1..4).any(|times| times * step % suppliers == 0))
 }
 
-/// The queries that a configuration names, in the order of their numbers.
-fn queries(configuration: &Configuration) -> Result<Vec<&'static Query>, Invalid> {
-    let mut found = Vec::<&Query>::new();
-    for name in configuration.get(NUMBERS) {
-        let query = QUERIES.iter().find(|query| query.label().eq_ignore_ascii_case(&name));
-        let Some(query) = query else {
-            let message = format!("there is no query {name:?}; known are Q1 to Q22");
-            return Err(Invalid::new(NUMBERS.path(), message));
-        };
-        if !found.contains(&query) {
-            found.push(query);
-        }
-    }
-    if found.is_empty() {
-        found = QUERIES.iter().collect();
-    }
-    found.sort_by_key(|query| query.number);
-    Ok(found)
-}
-
 /// The plans of the queries, as far as the engine reports them. Nothing is run, unless
 /// `workload.analyze` asks for it.
 fn plans(
     context: &TrialContext<'_>,
-    queries: &[&'static Query],
+    queries: &[Asked],
     first_operation: usize,
     table: &Table,
 ) -> Result<Vec<QueryPlan>, ProbeError> {

@@ -1,7 +1,7 @@
 //! The order of a stream's queries and refresh functions, and its requests.
 
 use crate::answers::verify;
-use crate::queries::Query;
+use crate::asked::Asked;
 use crate::refresh::{Function, Refresh};
 use engine::{EngineError, Results};
 use probe::ProbeError;
@@ -18,10 +18,14 @@ const POWER: [u32; 22] =
     [14, 2, 9, 20, 6, 17, 18, 8, 21, 13, 3, 22, 16, 4, 11, 15, 1, 10, 19, 5, 7, 12];
 
 /// Positions in `queries` in the order of a stream, from 0: the first has the order of the power
-/// test, each other one a random order of its own, which a seed determines.
-pub fn order(queries: &[&Query], stream: u32, seed: u64) -> Vec<usize> {
-    let position = |number: &u32| queries.iter().position(|query| query.number == *number);
-    let mut order: Vec<usize> = POWER.iter().filter_map(position).collect();
+/// test, or that of the user's files; each other one a random order of its own, which a seed
+/// determines.
+pub fn order(queries: &[Asked], stream: u32, seed: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..queries.len()).collect();
+    order.sort_by_key(|at| match &queries[*at] {
+        Asked::Specified(query) => POWER.iter().position(|number| *number == query.number),
+        Asked::File { .. } => None,
+    });
     if stream > 0 {
         // The generator's jumps keep the streams of one seed apart.
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -44,7 +48,7 @@ pub enum Task {
 #[derive(Clone)]
 pub struct Shared<'a> {
     /// Its queries.
-    pub queries: &'a [&'static Query],
+    pub queries: &'a [Asked],
     /// The rows of its refresh functions, if it has these.
     pub refresh: Option<Arc<Refresh>>,
     /// True if answers are compared with the published ones.
@@ -140,9 +144,10 @@ impl Workload for Stream<'_> {
 
     fn results(&mut self, results: &[Results]) -> Result<(), ProbeError> {
         match (self.task(), results.last()) {
-            (Task::Query(position), Some(results)) => {
-                verify(self.shared.queries[position], results).map_err(ProbeError::study)
-            }
+            (Task::Query(position), Some(results)) => match &self.shared.queries[position] {
+                Asked::Specified(query) => verify(query, results).map_err(ProbeError::study),
+                Asked::File { .. } => Ok(()),
+            },
             _ => Ok(()),
         }
     }
@@ -167,13 +172,14 @@ impl Workload for Stream<'_> {
 #[cfg(test)]
 mod tests {
     use super::{POWER, order};
-    use crate::queries::{QUERIES, Query};
+    use crate::asked::Asked;
+    use crate::queries::QUERIES;
 
     #[test]
     fn a_stream_has_each_query_once_in_an_order_that_its_seed_determines() {
-        let queries: Vec<&Query> = QUERIES.iter().collect();
+        let queries: Vec<Asked> = QUERIES.iter().map(Asked::Specified).collect();
         let numbers = |stream, seed| -> Vec<u32> {
-            order(&queries, stream, seed).into_iter().map(|at| queries[at].number).collect()
+            order(&queries, stream, seed).into_iter().map(|at| QUERIES[at].number).collect()
         };
         assert_eq!(numbers(0, 7), POWER);
         for stream in 0..5 {
@@ -184,7 +190,9 @@ mod tests {
         }
         assert_ne!(numbers(1, 7), numbers(2, 7));
         assert_ne!(numbers(1, 7), numbers(1, 8));
-        let some: Vec<&Query> = vec![&QUERIES[0], &QUERIES[5]];
+        let some = [Asked::Specified(&QUERIES[0]), Asked::Specified(&QUERIES[5])];
         assert_eq!(order(&some, 0, 1), [1, 0], "Q6 is before Q1 in the power test");
+        let file = |name: &str| Asked::File { name: name.into(), text: "SELECT 1".into() };
+        assert_eq!(order(&["c", "a", "b"].map(file), 0, 1), [0, 1, 2], "as the user gave them");
     }
 }

@@ -5,6 +5,7 @@ use engine::{EngineError, Results};
 use experiment::Value;
 use observations::Observations;
 use probe::TrialContext;
+use std::path::Path;
 use testing::trials::{Installed, Session, ask, duckdb, installed, text};
 use work::Statement;
 
@@ -94,6 +95,60 @@ fn published_answers(engine: &Installed) {
         assert_eq!((q16.rows as usize, q16.before.len()), (published, published - 1));
     });
     removed.unwrap();
+}
+
+/// 1.9 million rows of demographics are loaded at every scale: two engines are enough for each run.
+#[test]
+fn own_queries_on_tpcds_have_the_same_answers() {
+    let first_two = installed().into_iter().take(2);
+    own_queries_on_tpcds(first_two.collect());
+}
+
+#[test]
+#[ignore = "takes minutes; run it after a change of the tables of TPC-DS or of loads"]
+fn own_queries_on_tpcds_have_the_same_answers_everywhere() {
+    own_queries_on_tpcds(installed());
+}
+
+/// Queries of the user's files on the tables of TPC-DS: the engines have the same sums, NULLs among
+/// them, and the times of the queries.
+fn own_queries_on_tpcds(engines: Vec<Installed>) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../experiments");
+    let files = ["star-brands.sql", "star-returns.sql", "star-channels.sql", "star-stock.sql"];
+    let paths = files.map(|name| text(&folder.join(name).display().to_string()));
+    let mut known = Vec::<Results>::new();
+    for engine in engines {
+        let given = [
+            ("workload.data", text("tpcds")),
+            ("workload.scale", Value::Float(0.001)),
+            ("workload.files", Value::List(paths.to_vec())),
+            ("workload.indexes", text("references")),
+        ];
+        let removed = engine.measured(&DecisionSupport, &given, |context, seen| {
+            let seen = seen.unwrap_or_else(|error| panic!("{}: {error}", engine.name));
+            assert_eq!(seen.work.amount, 4, "{}", engine.name);
+            assert_eq!(seen.latency("query: star-brands").unwrap().len(), 1);
+            let sums = "SELECT count(*), count(ss_sold_date_sk), sum(ss_net_profit), \
+                        count(i_rec_end_date), count(i_color), sum(i_current_price) FROM \
+                        store_sales JOIN item ON i_item_sk = ss_item_sk";
+            let answers: Vec<Results> = (FIRST..=files.len())
+                .map(Statement::Operation)
+                .chain([Statement::Text(sums)])
+                .map(|statement| ask(context, statement).unwrap())
+                .collect();
+            if known.is_empty() {
+                known.clone_from(&answers);
+            }
+            for (at, (own, other)) in answers.iter().zip(&known).enumerate() {
+                assert!(are_equal(own, other), "{} {at}: {own:?} {other:?}", engine.name);
+            }
+        });
+        removed.unwrap();
+    }
+    let [.., channels, _, sums] = &known[..] else { panic!("{known:?}") };
+    assert!(channels.rows >= 15, "{known:?}");
+    let cell = |at: usize| sums.last[at].as_ref().unwrap().parse::<f64>().unwrap();
+    assert!(cell(1) < cell(0), "some sales have no date: {sums:?}");
 }
 
 fn number(context: &TrialContext<'_>, sql: &str) -> f64 {
