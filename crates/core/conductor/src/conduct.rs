@@ -25,6 +25,8 @@ pub trait Director {
     /// Called ten times a second at least, also just before [`Director::go`]. Returns when to look
     /// again at the latest; `None`: the load stops.
     fn look(&mut self, now: &LoadProgress) -> Option<Duration>;
+    /// Ends a part of the observation of the load and begins the next, where it can.
+    fn divide(&mut self) {}
 }
 
 /// A director that lets everything happen.

@@ -358,6 +358,14 @@ pub trait WaitCollector: Send {
     /// # Errors
     /// When the engine's counters cannot be read.
     fn start(&mut self) -> Result<(), EngineError>;
+    /// Ends a part of the measurement here and begins the next. Engines that cannot divide their
+    /// waits have no [`Collected::parts`].
+    ///
+    /// # Errors
+    /// When the engine's counters cannot be read.
+    fn divide(&mut self) -> Result<(), EngineError> {
+        Ok(())
+    }
     /// Stops and returns what sessions waited for, after every [`ConnectionSet::end`].
     ///
     /// # Errors
@@ -414,6 +422,9 @@ pub struct PageUse {
 pub struct Collected {
     /// Waits, summed over sessions. Without instruments: empty.
     pub waits: Vec<Wait>,
+    /// The parts of a measurement that was divided, in their order: as the engine sees each of them
+    /// alone, so that their waits need not sum to those of the whole.
+    pub parts: Vec<SessionPart>,
     /// Resources that sampled sessions waited for, where the server names them; most samples first.
     pub resources: Vec<WaitedResource>,
     /// Operations, summed over sessions.
@@ -427,6 +438,17 @@ pub struct Collected {
     pub used: EngineUse,
     /// Limits of observation on this target with their reasons, one sentence each.
     pub lost: Vec<String>,
+}
+
+/// The time of the sessions in a part of a measurement.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SessionPart {
+    /// Sessions x length of the part, in seconds.
+    pub session_s: f64,
+    /// Of it, seconds on a processor.
+    pub cpu_s: f64,
+    /// Waits, summed over sessions.
+    pub waits: Vec<Wait>,
 }
 
 /// Effect of a request.

@@ -46,7 +46,7 @@ pub use column_store::{ColumnStore, Compressed, Stored};
 pub use dialect::Dialect;
 pub use engine::{
     Ability, Answer, CacheReport, CacheState, Collected, ConnectionSet, Done, Engine, EngineUse,
-    Explained, Folders, Host, Instance, PageUse, Permits, SettingsForm, WaitCollector,
+    Explained, Folders, Host, Instance, PageUse, Permits, SessionPart, SettingsForm, WaitCollector,
 };
 pub use error::{EngineError, RetryCause};
 pub use facets::{

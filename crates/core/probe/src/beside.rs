@@ -1,13 +1,18 @@
 //! Actions beside a load: each on a thread of its own, from the moment when the measurement begins.
 
-use crate::load_clock::{LoadClock, Timed};
+use crate::load_clock::{LoadClock, LoadSeen};
 use crate::{Action, ProbeError, TrialContext};
 use conductor::{Director, LoadProgress};
 use engine::EngineError;
 use observations::Observations;
 use observe::Clock;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::thread::{Builder, scope};
 use std::time::Duration;
+
+/// The load's director looks at least this often while an action may want the load to be divided.
+const DIVIDE_WITHIN: Duration = Duration::from_millis(10);
 
 /// The actions beside a load.
 pub struct Beside<'a> {
@@ -28,6 +33,11 @@ impl<'a> Beside<'a> {
     /// Returns whether there is none.
     pub fn is_empty(&self) -> bool {
         self.actions.is_empty()
+    }
+
+    /// How often the load has been divided; `None` without actions.
+    pub fn divisions(&self) -> Option<Arc<AtomicU32>> {
+        (!self.is_empty()).then(|| self.clock.divisions())
     }
 
     /// Runs a load with the actions beside it. `load` gets what its director is wrapped in.
@@ -66,19 +76,16 @@ impl<'a> Beside<'a> {
         })
     }
 
-    /// Adds the effects of the actions to the observations. `transactions` are on the clock.
-    pub fn finish(
-        self,
-        mut transactions: Vec<Timed>,
-        seen: &mut Observations,
-    ) -> Result<(), ProbeError> {
+    /// Adds the effects of the actions to the observations. The load's transactions are on the
+    /// clock.
+    pub fn finish(self, mut load: LoadSeen, seen: &mut Observations) -> Result<(), ProbeError> {
         let go_ns = self.clock.go_ns();
-        for own in &mut transactions {
+        for own in &mut load.transactions {
             own.due_ns = own.due_ns.saturating_sub(go_ns);
             own.end_ns = own.end_ns.map(|end_ns| end_ns.saturating_sub(go_ns));
         }
-        transactions.sort_unstable_by_key(|own| own.due_ns);
-        self.actions.into_iter().try_for_each(|action| action.finish(&transactions, seen))
+        load.transactions.sort_unstable_by_key(|own| own.due_ns);
+        self.actions.into_iter().try_for_each(|action| action.finish(&load, seen))
     }
 }
 
@@ -88,6 +95,8 @@ pub struct Announcing<'a> {
     pub inner: &'a mut dyn Director,
     /// The clock of the actions.
     pub clock: &'a LoadClock<'a>,
+    /// True if there are any.
+    pub has_actions: bool,
 }
 
 impl Director for Announcing<'_> {
@@ -100,6 +109,11 @@ impl Director for Announcing<'_> {
     }
 
     fn look(&mut self, now: &LoadProgress) -> Option<Duration> {
-        self.inner.look(now).filter(|_| !self.clock.has_failed())
+        while self.clock.wants_division() {
+            self.inner.divide();
+            self.clock.note_division();
+        }
+        let next = self.inner.look(now).filter(|_| !self.clock.has_failed())?;
+        Some(if self.has_actions { next.min(DIVIDE_WITHIN) } else { next })
     }
 }

@@ -21,7 +21,7 @@ mod record;
 pub mod scans;
 
 pub use error::ProbeError;
-pub use load_clock::{LoadClock, Timed};
+pub use load_clock::{CountedKind, LoadClock, LoadSeen, Timed};
 pub use probe::{
     Action, Disturbance, Disturbed, Probe, SetUp, Target, TrialContext, WrittenStatement,
 };

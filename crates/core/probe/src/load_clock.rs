@@ -1,14 +1,16 @@
 //! The time of a load as actions beside it see it, and the load's transactions one by one.
 
-use engine::{EngineError, lock};
+use engine::{EngineError, SessionPart, lock};
 use observe::Clock;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use work::Cancel;
 
 /// The interval at which a waiting action checks whether the trial is to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// The interval at which an action checks whether the load has been divided.
+const DIVIDED_EVERY: Duration = Duration::from_millis(1);
 
 /// A transaction of an open loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +19,29 @@ pub struct Timed {
     pub due_ns: u64,
     /// Its end; `None`: it was skipped, or given up.
     pub end_ns: Option<u64>,
+    /// Its kind, by its position among those of the load; `None`: it was skipped.
+    pub kind: Option<u32>,
+}
+
+/// A load as the actions beside it saw it, in nanoseconds of [`LoadClock::now_ns`].
+#[derive(Debug, Default)]
+pub struct LoadSeen {
+    /// The transactions of the measurement, in the order in which they were due.
+    pub transactions: Vec<Timed>,
+    /// The parts of the measurement between the calls of [`LoadClock::divide`], which sum to the
+    /// waits of the observations; empty where the engine's waits cannot be divided.
+    pub parts: Vec<SessionPart>,
+    /// The kind of transactions that the load is judged by, where that is not all of them.
+    pub counted: Option<CountedKind>,
+}
+
+/// A kind of transactions that a load is judged by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CountedKind {
+    /// Its position among the kinds of the load.
+    pub kind: u32,
+    /// Its name in the plural: `new orders`.
+    pub name: &'static str,
 }
 
 /// The time of a load, as actions beside it see it.
@@ -26,6 +51,9 @@ pub struct LoadClock<'a> {
     /// "Go" on the clock, once the measurement has begun.
     go_ns: Mutex<Option<u64>>,
     changed: Condvar,
+    /// How often the load was to be divided, and how often it has been.
+    wanted: AtomicU32,
+    divided: Arc<AtomicU32>,
     over: AtomicBool,
     failed: AtomicBool,
 }
@@ -38,6 +66,8 @@ impl<'a> LoadClock<'a> {
             cancel,
             go_ns: Mutex::default(),
             changed: Condvar::new(),
+            wanted: AtomicU32::new(0),
+            divided: Arc::default(),
             over: AtomicBool::new(false),
             failed: AtomicBool::new(false),
         }
@@ -64,6 +94,30 @@ impl<'a> LoadClock<'a> {
             std::thread::sleep(LOOK_EVERY.min(Duration::from_nanos(left_ns)));
         }
         Ok(false)
+    }
+
+    /// Ends a part of the measurement and begins the next: the load's waits are divided here.
+    /// Returns when that is done, or the load is over. One action of a trial may do so.
+    pub fn divide(&self) {
+        let wanted = self.wanted.fetch_add(1, Ordering::Relaxed) + 1;
+        while self.divided.load(Ordering::Relaxed) < wanted && !self.is_over() {
+            std::thread::sleep(DIVIDED_EVERY);
+        }
+    }
+
+    /// Returns whether an action waits for [`LoadClock::divide`].
+    pub(crate) fn wants_division(&self) -> bool {
+        self.divided.load(Ordering::Relaxed) < self.wanted.load(Ordering::Relaxed)
+    }
+
+    /// The load has been divided.
+    pub(crate) fn note_division(&self) {
+        self.divided.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often the load has been divided, as its threads read it.
+    pub(crate) fn divisions(&self) -> Arc<AtomicU32> {
+        self.divided.clone()
     }
 
     /// Returns whether the load has ended.

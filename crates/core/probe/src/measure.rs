@@ -3,7 +3,9 @@
 
 use crate::{ProbeError, TrialContext};
 use conductor::{Director, LOOK_EVERY, LoadProgress};
-use engine::{Ability, CacheReport, CacheState, Collected, EngineError, EngineUse, WaitCollector};
+use engine::{
+    Ability, CacheReport, CacheState, Collected, EngineError, EngineUse, SessionPart, WaitCollector,
+};
 use experiment::common::OBSERVE_PROFILE;
 use observations::{
     Event, LoadHealth, MachineLoad, Observations, TimeUse, Wait, WaitClass, Warning, WarningKind,
@@ -193,7 +195,13 @@ impl Director for Conducted<'_> {
                 latency_p99_ms: now.latency_p99_ns.map(|ns| ns as f64 / 1e6),
             });
         }
-        (!self.context.cancel.is_cancelled()).then_some(LOOK_EVERY)
+        (!self.context.cancel.is_cancelled() && self.failure.is_none()).then_some(LOOK_EVERY)
+    }
+
+    fn divide(&mut self) {
+        if let Some(Err(error)) = self.collector.as_mut().map(|collector| collector.divide()) {
+            self.failure.get_or_insert(error);
+        }
     }
 }
 
@@ -213,6 +221,11 @@ impl Surroundings {
     /// Returns the work's use of the engine and of storage.
     pub fn engine_use(&self) -> EngineUse {
         self.collected.used
+    }
+
+    /// Takes the parts of a load that was divided, as the engine saw them.
+    pub fn take_parts(&mut self) -> Vec<SessionPart> {
+        std::mem::take(&mut self.collected.parts)
     }
 
     /// How sessions of the target used their time that are not the load's own: a program has opened

@@ -1,5 +1,5 @@
 use crate::generation::Generation;
-use crate::load_clock::{LoadClock, Timed};
+use crate::load_clock::{LoadClock, LoadSeen};
 use crate::{ProbeError, data};
 use engine::{
     Ability, Background, CacheState, Engine, Footprint, Instance, NoPlan, Optimizer, PlanRequest,
@@ -57,6 +57,24 @@ pub trait Probe: Send + Sync {
     }
     /// Objections to a configuration on this target, found before anything runs.
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid>;
+    /// Objects to a load whose transactions have no intended start: a disturbance is measured by
+    /// them.
+    fn schedule_objection(&self, configuration: &Configuration) -> Option<Invalid> {
+        let rate = "workload.rate";
+        let has_rate = self.settings().iter().any(|setting| setting.path == rate);
+        let message = if !has_rate {
+            "this probe has no fixed rate; disturbances are measured with probes that have \
+             workload.rate, such as script, insert, update and lookup, or with order-entry and \
+             workload.pace"
+        } else if configuration.value(rate).is_none() {
+            "missing: a disturbance needs an open loop. In a closed loop each connection waits for \
+             its answer, so that a stall also stops the transactions that would have shown it; \
+             give a fixed rate (rate = \"200/s\")"
+        } else {
+            return None;
+        };
+        Some(Invalid::new(rate, message))
+    }
     /// Returns the set-up shared by consecutive trials with equal settings; `None` without one.
     fn set_up(&self, _configuration: &Configuration, _target: &Target) -> Option<Box<dyn SetUp>> {
         None
@@ -198,14 +216,9 @@ pub trait Action: Send {
     /// # Errors
     /// When it fails, or the trial is asked to stop. The load stops too.
     fn run(&mut self, load: &LoadClock<'_>) -> Result<(), ProbeError>;
-    /// Adds its effect to the observations. `transactions`: those of the measurement, in the order
-    /// in which they were due, in nanoseconds of [`LoadClock::now_ns`].
+    /// Adds its effect on the load to the observations.
     ///
     /// # Errors
     /// When the target fails.
-    fn finish(
-        self: Box<Self>,
-        transactions: &[Timed],
-        seen: &mut Observations,
-    ) -> Result<(), ProbeError>;
+    fn finish(self: Box<Self>, load: &LoadSeen, seen: &mut Observations) -> Result<(), ProbeError>;
 }

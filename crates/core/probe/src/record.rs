@@ -1,6 +1,6 @@
 //! The record of a load: the sum of what its threads recorded, in one process or in several.
 
-use observations::{Histogram, add_by_interval};
+use observations::{Histogram, Wait, WaitClass, add_by_interval};
 use observe::{ThreadTimes, ThreadUse};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -248,6 +248,22 @@ impl ClientWait {
         self.signal_ns += used.run_delay_ns.min(wall_ns);
     }
 
+    /// The waits since an earlier reading.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            count: self.count.saturating_sub(earlier.count),
+            resource_ns: self.resource_ns.saturating_sub(earlier.resource_ns),
+            signal_ns: self.signal_ns.saturating_sub(earlier.signal_ns),
+        }
+    }
+
+    /// The waits under their name; `None` where they took no time.
+    pub fn named(self, name: &str, class: WaitClass) -> Option<Wait> {
+        let [resource_s, signal_s] = [self.resource_ns, self.signal_ns].map(|ns| ns as f64 / 1e9);
+        Wait::counted(name, class, self.count.max(1), resource_s, signal_s)
+    }
+
     /// The sum with another thread's.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -257,6 +273,19 @@ impl ClientWait {
             signal_ns: self.signal_ns.saturating_add(other.signal_ns),
         }
     }
+}
+
+/// The use of a thread's time until the end of a part.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ThreadMark {
+    /// Nanoseconds after "go".
+    pub at_ns: u64,
+    /// On a processor and in the run queue.
+    pub times: ThreadTimes,
+    /// Waiting for the next intended start.
+    pub arrival: ClientWait,
+    /// Waiting before failed transactions are tried again.
+    pub pauses: ClientWait,
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
+use std::sync::atomic::AtomicUsize;
 use work::Cancel;
 
 /// Milliseconds to sleep before each further try for a lock: the steps of SQLite's own busy
@@ -44,6 +45,8 @@ pub struct DataFiles {
     pub busy_timeout_s: f64,
     pub final_checkpoint: bool,
     pub cancel: Cancel,
+    /// The part of the measurement that runs.
+    pub part: AtomicUsize,
     pragmas: Vec<Pragma>,
     growth_bytes: u64,
 }
@@ -71,6 +74,7 @@ impl DataFiles {
             busy_timeout_s: configuration.get(BUSY_TIMEOUT),
             final_checkpoint: configuration.get(FINAL_CHECKPOINT),
             cancel: cancel.clone(),
+            part: AtomicUsize::new(0),
             pragmas: pragma::from_settings(configuration),
             growth_bytes: configuration.get(FILE_GROWTH),
         };

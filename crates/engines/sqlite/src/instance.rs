@@ -2,6 +2,7 @@
 
 use super::connection::{self, DataFiles, Identity};
 use super::dialect::SqliteDialect;
+use super::recorder::Tallies;
 use super::session::{Compiled, SqliteSession, Totals};
 use super::{DATA_FILES, explain, failed, setup};
 use engine::SetOfOne;
@@ -9,7 +10,7 @@ use engine::dialect::padded;
 use engine::setup::Setup;
 use engine::{
     CacheReport, CacheState, Collected, ConnectionSet, EngineError, Folders, Host, Instance,
-    WaitCollector,
+    SessionPart, WaitCollector,
 };
 use engine::{Dialect as _, EngineUse, Explained, PlanRequest, Planned, cache, lock, open_files};
 use engine::{Explainer, Tables};
@@ -19,6 +20,7 @@ use rusqlite::{Connection, Statement};
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use work::{Cancel, Column, Fill, Operation, Rows, Table, Values, Work};
@@ -394,14 +396,27 @@ impl WaitCollector for Collector {
     fn start(&mut self) -> Result<(), EngineError> {
         self.identities = self.files.identities();
         *lock(&self.total) = Totals::default();
+        self.files.part.store(0, Ordering::Relaxed);
         self.read_before = observe::storage_read_bytes(std::process::id() as i32);
+        Ok(())
+    }
+
+    fn divide(&mut self) -> Result<(), EngineError> {
+        self.files.part.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
         let read = observe::storage_read_bytes(std::process::id() as i32);
         self.files.verify_in_place(&self.identities)?;
-        let Totals { tallies, pages } = &*lock(&self.total);
+        let Totals { tallies, parts, pages } = &*lock(&self.total);
+        // A session's time is that of its thread, which the load's driver knows.
+        let ended = self.files.part.load(Ordering::Relaxed);
+        let numbers = if ended > 0 && self.files.timed { 0..ended + 1 } else { 0..0 };
+        let parts = numbers.map(|number| SessionPart {
+            waits: parts.get(number).map(Tallies::waits).unwrap_or_default(),
+            ..SessionPart::default()
+        });
         let disk_read_bytes =
             read.zip(self.read_before).map(|(now, before)| now.saturating_sub(before));
         // Sessions work in the load's threads, and nothing works beside them.
@@ -414,6 +429,7 @@ impl WaitCollector for Collector {
         };
         Ok(Collected {
             waits: tallies.waits(),
+            parts: parts.collect(),
             operations: tallies.operations(),
             used,
             ..Collected::default()

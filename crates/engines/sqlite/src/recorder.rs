@@ -84,6 +84,11 @@ pub fn stop() -> Option<Tallies> {
     RECORDER.take().map(|recorder| recorder.tallies)
 }
 
+/// Takes what was recorded since [`start`] or the last call.
+pub fn take() -> Option<Tallies> {
+    RECORDER.with_borrow_mut(|recorder| Some(std::mem::take(&mut recorder.as_mut()?.tallies)))
+}
+
 /// Forgets time that the thread spent outside of the engine (waiting for the next arrival), so that
 /// no call of the engine is blamed for it.
 pub fn resynchronize() {

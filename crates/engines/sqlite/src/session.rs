@@ -9,6 +9,7 @@ use rusqlite::fallible_iterator::FallibleIterator as _;
 use rusqlite::types::{Null, ValueRef};
 use rusqlite::{Connection, ErrorCode, ffi};
 use std::ffi::c_int;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use work::{Key, Parameter, Request, Statement};
@@ -38,7 +39,20 @@ pub struct Compiled {
 #[derive(Debug, Default)]
 pub struct Totals {
     pub tallies: Tallies,
+    /// Of each part of a measurement that is divided.
+    pub parts: Vec<Tallies>,
     pub pages: PageUse,
+}
+
+impl Totals {
+    /// Adds what a session recorded in a part.
+    fn add(&mut self, part: usize, own: &Tallies) {
+        self.tallies.add(own);
+        if self.parts.len() <= part {
+            self.parts.resize_with(part + 1, Tallies::default);
+        }
+        self.parts[part].add(own);
+    }
 }
 
 /// The connections of one thread.
@@ -50,6 +64,8 @@ pub struct SqliteSession {
     total: Arc<Mutex<Totals>>,
     left_engine: Instant,
     limit: Option<TimeLimit>,
+    /// The part of the measurement in which it records.
+    part: usize,
 }
 
 impl SqliteSession {
@@ -61,7 +77,7 @@ impl SqliteSession {
     ) -> Result<Self, EngineError> {
         let connections = files.connect(operations.len())?;
         let left_engine = Instant::now();
-        Ok(Self { connections, files, operations, total, left_engine, limit: None })
+        Ok(Self { connections, files, operations, total, left_engine, limit: None, part: 0 })
     }
 
     /// Cancels statements that take longer than this.
@@ -312,6 +328,13 @@ impl Session for SqliteSession {
     }
 
     fn run(&mut self, request: &Request<'_>) -> Result<Done, EngineError> {
+        let part = self.files.part.load(Ordering::Relaxed);
+        if part != self.part {
+            if let Some(tallies) = recorder::take() {
+                lock(&self.total).add(self.part, &tallies);
+            }
+            self.part = part;
+        }
         if self.files.timed && self.left_engine.elapsed() > IDLE_RESYNCHRONIZE {
             recorder::resynchronize();
         }
@@ -356,7 +379,7 @@ impl Session for SqliteSession {
         let (tallies, pages) = (recorder::stop(), self.take_pages());
         let mut total = lock(&self.total);
         if let Some(tallies) = tallies {
-            total.tallies.add(&tallies);
+            total.add(self.part, &tallies);
         }
         total.pages.hits += pages.hits;
         total.pages.reads += pages.reads;

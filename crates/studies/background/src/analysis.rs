@@ -2,10 +2,11 @@
 //! than another, and the load's latency and lost throughput while it works, by paired blocks.
 
 use crate::facts::{
-    ACTION_S, AFTER, BACKUP_MB, BEFORE, CAUGHT_UP_S, COMPARED, CONSISTENT_S, CPU_S, DATA_MB,
-    DIFFERENCES, DURING, FIRST_QUERY_S, OUTLASTED, PLACED_S, RESTARTS, ROWS,
+    ACTION_S, AFTER, BACKUP_MB, BEFORE, CAUGHT_UP_S, COMPARED, CONSISTENT_S, COUNTED, COUNTED_KIND,
+    CPU_S, DATA_MB, DIFFERENCES, DURING, FIRST_QUERY_S, OUTLASTED, PLACED_S, RESTARTS, ROWS,
 };
 use crate::settings::{ACTION, ActionKind};
+use crate::wait_shares::{WaitShares, wait_shares};
 use analysis::response::distinct;
 use analysis::settings::{groups, probe};
 use analysis::{Estimate, Ratio, Summary};
@@ -30,6 +31,10 @@ pub struct ActionFigures {
     pub configuration: String,
     /// The load in each phase.
     pub phases: Vec<PhaseFigures>,
+    /// The time of its sessions in each phase; `None`: their waits were not divided.
+    pub waits: Option<WaitShares>,
+    /// The kind of transactions that the load counts: `new orders`.
+    pub counted: Option<String>,
     /// Seconds that the action took; `None`: there was none.
     pub action: Option<ActionWork>,
     /// The restore.
@@ -47,6 +52,8 @@ pub struct PhaseFigures {
     pub duration: Option<Estimate>,
     /// Throughput, transactions/s.
     pub throughput: Option<Estimate>,
+    /// Transactions of the counted kind that ended in it, a minute.
+    pub counted: Option<Estimate>,
     /// Transactions that were due in it and did not end in it, %.
     pub lost: Option<Estimate>,
     /// 99th percentile of the latency, ms; `None`: in no trial were 99 % done.
@@ -106,6 +113,17 @@ pub struct Price {
     pub p99: Option<Ratio>,
     /// Difference of the lost throughput while it works, in percentage points.
     pub lost: Option<Estimate>,
+    /// The counted transactions a minute while it works, relative to the reference.
+    pub counted: Option<CountedPrice>,
+}
+
+/// A price in transactions of the kind that the load counts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CountedPrice {
+    /// The kind: `new orders`.
+    pub name: String,
+    /// A minute, relative to the reference.
+    pub ratio: Ratio,
 }
 
 /// Background actions of a recording.
@@ -154,10 +172,18 @@ fn figures(summary: &Summary, own: usize) -> Option<ActionFigures> {
     Some(ActionFigures {
         configuration: summary.recording.configurations[own].label.clone(),
         phases: phases.collect(),
+        waits: wait_shares(&trials),
+        counted: counted(&trials),
         action: work(&trials),
         restore: restore(&trials),
         outlasted: trials.iter().any(|seen| OUTLASTED.read(seen).is_some()),
     })
+}
+
+/// Name of the kind of transactions that the load counts.
+fn counted(trials: &[&Observations]) -> Option<String> {
+    let mut all = trials.iter().flat_map(|seen| COUNTED_KIND.members(seen));
+    all.next().map(|(name, _)| name.to_owned())
 }
 
 fn phase(
@@ -181,6 +207,7 @@ fn phase(
         phase,
         duration,
         throughput: of_figure("throughput", "transactions/s", 1.0, Direction::HigherIsBetter),
+        counted: of_figure(COUNTED, "/min", 1.0, Direction::HigherIsBetter),
         lost: of_figure("lost", "%", 100.0, lower),
         p99: of_figure("p99_ms", "ms", 1.0, lower),
         p99_ratio: Ratio::from_logs(&logs),
@@ -268,6 +295,10 @@ fn price(summary: &Summary, from: usize, to: usize) -> Option<Price> {
         pairs.iter().filter_map(|[from, to]| log_ratio(of(to)?, of(from)?)).collect()
     };
     let sooner: Vec<f64> = logs(&|seen| ACTION_S.read(seen)).into_iter().map(|log| -log).collect();
+    let rate = |seen: &Observations| DURING.read(COUNTED, seen);
+    let rates = Ratio::from_logs(&logs(&rate));
+    let of_pairs: Vec<&Observations> = pairs.iter().flatten().copied().collect();
+    let counted = counted(&of_pairs).zip(rates);
     let lost = pairs.iter().filter_map(|[from, to]| {
         Some(100.0 * (DURING.read("lost", to)? - DURING.read("lost", from)?))
     });
@@ -278,6 +309,7 @@ fn price(summary: &Summary, from: usize, to: usize) -> Option<Price> {
         sooner: Ratio::from_logs(&sooner),
         p99: Ratio::from_logs(&logs(&p99)),
         lost: Estimate::from_values(&lost.collect::<Vec<_>>(), "%", Direction::LowerIsBetter),
+        counted: counted.map(|(name, ratio)| CountedPrice { name, ratio }),
     };
     (own.p99.is_some() || own.lost.is_some()).then_some(own)
 }

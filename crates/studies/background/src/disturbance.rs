@@ -1,19 +1,20 @@
 //! The action of a trial: it waits for its moment, acts, and adds its figures to those of the load.
 
 use crate::facts::{
-    ACTION_S, AFTER, BACKUP_MB, BEFORE, CPU_S, DATA_MB, DURING, OUTLASTED, PHASE_FIGURES, RESTARTS,
+    ACTION_S, AFTER, BACKUP_MB, BEFORE, COUNTED, COUNTED_KIND, CPU_S, DATA_MB, DURING, OUTLASTED,
+    PHASE_FIGURES, RESTARTS,
 };
 use crate::outcome::Outcome;
-use crate::phases::{Phase, Windows, phase};
+use crate::phases::{Phase, Windows, phase, rate_per_minute};
 use crate::settings::{ActionKind, COMMAND, Job, SECTION};
 use crate::verdict::Verdict;
-use crate::{bulk_load, command, copy};
+use crate::{bulk_load, command, copy, waits};
 use engine::backups::{Background, BackgroundWork, BackupRequest};
 use engine::{EngineError, Instance, Nodes};
 use experiment::{Configuration, Invalid, OwnSection};
 use observations::{FactFamily, Observations, Response, Warning, WarningKind};
 use probe::load::DURATION;
-use probe::{Action, Disturbance, Disturbed, LoadClock, ProbeError, Timed, TrialContext};
+use probe::{Action, Disturbance, Disturbed, LoadClock, LoadSeen, ProbeError, TrialContext};
 use std::fs::DirBuilder;
 use std::ops::Range;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -184,17 +185,25 @@ impl BackgroundAction<'_> {
     }
 
     /// Adds the load's figures by phase.
-    fn add_phases(&self, transactions: &[Timed], seen: &mut Observations) {
+    fn add_phases(&self, load: &LoadSeen, seen: &mut Observations) {
+        let LoadSeen { transactions, counted, .. } = load;
         let last_due_ns = transactions.last().map_or(0, |own| own.due_ns + 1);
         let given_ns = self.context.configuration.get(DURATION).map(|own| (own * 1e9) as u64);
         let end_ns = given_ns.unwrap_or(last_due_ns).max(last_due_ns);
         let windows = Windows::around(self.worked(), end_ns);
-        let of_window = |own: &Range<u64>| phase(transactions, own, self.job.limit_ns);
-        let during = of_window(&windows.during);
-        add_phase(BEFORE, &of_window(&windows.before), seen);
-        add_phase(DURING, &during, seen);
-        if let Some(after) = &windows.after {
-            add_phase(AFTER, &of_window(after), seen);
+        let during = phase(transactions, &windows.during, self.job.limit_ns);
+        let all = [(BEFORE, Some(&windows.before)), (DURING, Some(&windows.during))];
+        for (family, window) in all.into_iter().chain([(AFTER, windows.after.as_ref())]) {
+            let Some(window) = window else { continue };
+            add_phase(family, &phase(transactions, window, self.job.limit_ns), seen);
+            let rate = counted.and_then(|own| rate_per_minute(transactions, window, own.kind));
+            seen.facts.extend(rate.map(|rate| family.record(COUNTED, rate)));
+        }
+        if let Some(own) = counted {
+            seen.facts.push(COUNTED_KIND.record(own.name, 1.0));
+            let rate = rate_per_minute(transactions, &windows.during, own.kind);
+            let unit = format!("{}/min", own.name);
+            seen.responses.extend(rate.map(|rate| Response::higher("during_counted", &unit, rate)));
         }
         let p99_ms = during.p99_ms.filter(|own| own.is_finite());
         seen.responses.extend(p99_ms.map(|own| Response::lower("during_p99", "ms", own)));
@@ -236,21 +245,24 @@ impl BackgroundAction<'_> {
 
 impl Action for BackgroundAction<'_> {
     fn run(&mut self, load: &LoadClock<'_>) -> Result<(), ProbeError> {
-        if self.job.action == ActionKind::None || !load.wait_until_ns(self.job.start_ns)? {
+        if !load.wait_until_ns(self.job.start_ns)? {
+            return Ok(());
+        }
+        load.divide();
+        if self.job.action == ActionKind::None {
             return Ok(());
         }
         self.begun_ns = load.now_ns();
         self.outcome = self.act()?;
         self.ended_ns = Some(load.now_ns());
+        load.divide();
         Ok(())
     }
 
-    fn finish(
-        self: Box<Self>,
-        transactions: &[Timed],
-        seen: &mut Observations,
-    ) -> Result<(), ProbeError> {
-        self.add_phases(transactions, seen);
+    fn finish(self: Box<Self>, load: &LoadSeen, seen: &mut Observations) -> Result<(), ProbeError> {
+        self.add_phases(load, seen);
+        let facts = waits::facts(&load.parts, seen);
+        seen.facts.extend(facts);
         if self.ended_ns.is_none() {
             if self.job.action == ActionKind::None {
                 return Ok(());

@@ -14,6 +14,28 @@ pub const AFTER: FactFamily = FactFamily::new("phase_after.", "");
 pub const PHASE_FIGURES: [&str; 7] =
     ["duration_s", "due", "throughput", "lost", "p99_ms", "over_limit_s", "gap_s"];
 
+/// Time of the sessions before the action, in seconds: [`SESSION`], [`CPU`], and the waits of each
+/// class by its name. A class in which no wait was seen is absent.
+pub const WAITS_BEFORE: FactFamily = FactFamily::new("waits_before.", "s");
+/// While it works.
+pub const WAITS_DURING: FactFamily = FactFamily::new("waits_during.", "s");
+/// From its end on.
+pub const WAITS_AFTER: FactFamily = FactFamily::new("waits_after.", "s");
+/// Seconds of waits by class that are in no phase: the server counted them, and no sample saw them.
+pub const WAITS_UNDIVIDED: FactFamily = FactFamily::new("waits_undivided.", "s");
+/// Sessions x length of a phase.
+pub const SESSION: &str = "session";
+/// Of it, on a processor.
+pub const CPU: &str = "cpu";
+/// Seconds of session time that a sample stands for; absent where no wait is sampled.
+pub const SAMPLE_S: FactName = FactName::new("waits_sample", "s");
+
+/// Name of the figure with the counted transactions a minute of a phase, where the load counts one
+/// kind.
+pub const COUNTED: &str = "counted_per_min";
+/// Name of that kind, with the value 1: `counted_kind.new orders`.
+pub const COUNTED_KIND: FactFamily = FactFamily::new("counted_kind.", "");
+
 /// Seconds that the action took.
 pub const ACTION_S: FactName = FactName::new("action_time", "s");
 /// 1: it was still working when the load ended.

@@ -6,9 +6,10 @@
 //! - `disturbance`: the action of a trial; `copy`, `bulk_load`, `command`: three of them;
 //!   `outcome`: their report
 //! - `verdict`: a backup's restore and its comparison with the target
-//! - `phases`: the load before, during and after the action
+//! - `phases`: the load before, during and after the action; `waits`: the time of its sessions
 //! - `facts`: what a trial records
-//! - `analysis`, `section`: figures over blocks and prices, and the section of reports
+//! - `analysis`, `section`: figures over blocks and prices, and the section of reports;
+//!   `wait_shares`, `wait_section`: waits by phase
 
 pub mod analysis;
 mod bulk_load;
@@ -21,6 +22,9 @@ pub mod phases;
 mod section;
 pub mod settings;
 pub mod verdict;
+mod wait_section;
+pub mod wait_shares;
+pub mod waits;
 
 pub use disturbance::BackgroundDisturbance;
 

@@ -78,6 +78,15 @@ pub fn phase(transactions: &[Timed], window: &Range<u64>, limit_ns: u64) -> Phas
     }
 }
 
+/// Transactions of a kind that ended in a window, a minute; `None` of an empty window.
+pub fn rate_per_minute(transactions: &[Timed], window: &Range<u64>, kind: u32) -> Option<f64> {
+    let minutes = (window.end - window.start) as f64 / 60e9;
+    let ended = transactions.iter().filter(|own| {
+        own.kind == Some(kind) && own.end_ns.is_some_and(|end_ns| window.contains(&end_ns))
+    });
+    (minutes > 0.0).then(|| ended.count() as f64 / minutes)
+}
+
 /// A transaction's latency in nanoseconds; the largest number if it was not done.
 fn latency_ns(own: &Timed) -> u64 {
     own.end_ns.map_or(u64::MAX, |end_ns| end_ns.saturating_sub(own.due_ns))
@@ -119,8 +128,9 @@ fn longest_gap_s(transactions: &[Timed], window: &Range<u64>) -> f64 {
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "figures that are exact in binary")]
 mod tests {
+    #![expect(clippy::float_cmp, reason = "figures that are exact in binary")]
+
     use super::{Windows, phase};
     use probe::Timed;
 
@@ -133,7 +143,7 @@ mod tests {
         let due = (0..1_000).map(|number| number * 10 * MS);
         due.map(|due_ns| {
             let end_ns = (if stall.contains(&due_ns) { stall.end } else { due_ns }) + 2 * MS;
-            Timed { due_ns, end_ns: Some(end_ns) }
+            Timed { due_ns, end_ns: Some(end_ns), kind: Some((due_ns / (10 * MS) % 2) as u32) }
         })
         .collect()
     }
@@ -180,6 +190,16 @@ mod tests {
         assert!((during.gap_s - 2.01).abs() < 1e-9, "{during:?}");
         let after = phase(&all, &windows.after.unwrap(), 50 * MS);
         assert_eq!((after.over_limit_s, after.lost), (1.0, 0.0));
+    }
+
+    #[test]
+    fn a_kind_of_transactions_counts_where_it_ends() {
+        // Half of the transactions are of each kind; of one second of three all end in the next.
+        let all = load(5 * S..7 * S);
+        let rate = super::rate_per_minute(&all, &(3 * S..6 * S), 1);
+        assert!(rate.is_some_and(|own| (own - 100.0 * 60.0 / 3.0).abs() < 21.0), "{rate:?}");
+        assert_eq!(super::rate_per_minute(&all, &(3 * S..6 * S), 7), Some(0.0));
+        assert_eq!(super::rate_per_minute(&all, &(S..S), 1), None);
     }
 
     #[test]

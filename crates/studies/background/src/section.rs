@@ -1,6 +1,7 @@
 //! The section of reports: the load by phase, the work of the action, its price, and the restore.
 
 use crate::analysis::{ActionFigures, BackgroundGroup, PhaseFigures, Price, Restore};
+use crate::wait_section;
 use analysis::{Estimate, Ratio, Summary};
 use report::text::label;
 use report::{Cell, Columns, Section, number};
@@ -16,6 +17,8 @@ fn of_group(own: &BackgroundGroup) -> Vec<Section> {
     };
     let mut phases = Section::new(heading("Load before, during and after the action"));
     phases_table(&mut phases, &own.actions);
+    let mut waits = Section::new(heading("Waits before, during and after the action"));
+    wait_section::table(&mut waits, &own.actions);
     let mut work = Section::new(heading("Background action"));
     work_table(&mut work, &own.actions);
     own.prices.iter().for_each(|price| work.line(sentence(price)));
@@ -27,7 +30,7 @@ fn of_group(own: &BackgroundGroup) -> Vec<Section> {
     }
     let mut restores = Section::new(heading("Restore"));
     restore_table(&mut restores, &own.actions);
-    [phases, work, restores].into_iter().filter_map(Section::unless_empty).collect()
+    [phases, waits, work, restores].into_iter().filter_map(Section::unless_empty).collect()
 }
 
 /// A row of the table of phases.
@@ -60,6 +63,9 @@ fn phases_table(section: &mut Section, all: &[ActionFigures]) {
     table.left("phase", |own| own.phase.phase);
     table.right("s", |own| mean(own.phase.duration.as_ref()));
     table.right("done/s", |own| mean(own.phase.throughput.as_ref()));
+    if let Some(name) = all.iter().find_map(|own| own.counted.as_deref()) {
+        table.right(format!("{name}/min"), |own| mean(own.phase.counted.as_ref()));
+    }
     table.right("lost %", |own| mean(own.phase.lost.as_ref()));
     table.left("p99 ms", |own| with_interval(own.phase.p99.as_ref()));
     table.left("ratio", |own| own.phase.p99_ratio.map(ratio));
@@ -157,7 +163,8 @@ fn sentence(own: &Price) -> String {
         let [mean, low, high] = [own.mean, ends.low, ends.high].map(number::figure);
         Some(format!("it loses {mean} [{low}, {high}] points more of its throughput"))
     });
-    let effect: Vec<String> = p99.into_iter().chain(lost).collect();
+    let counted = own.counted.as_ref().map(|own| format!("{} are {}", own.name, change(own.ratio)));
+    let effect: Vec<String> = counted.into_iter().chain(p99).chain(lost).collect();
     let effect =
         if effect.is_empty() { "no price is known".to_owned() } else { effect.join(", and ") };
     match own.sooner {

@@ -5,7 +5,7 @@ use engine::backups::{Background, BackupTool};
 use experiment::common::NETWORK_BANDWIDTH;
 use experiment::{Configuration, Invalid, Kind, OwnSection, choice, settings};
 use probe::Disturbed;
-use probe::load::{DURATION, GENERATORS, RATE};
+use probe::load::{DURATION, GENERATORS};
 
 choice! {
     /// An action beside the load.
@@ -49,8 +49,9 @@ settings! {
     /// bulk-load (rows of background.bytes into a table of its own), copy (a file of
     /// background.bytes to background.volume) or command.
     pub ACTION: Option<ActionKind> = "background.action", ActionKind::KIND;
-    /// The backup tool: backup-api or vacuum-into (SQLite); pg_basebackup or pg_dump (PostgreSQL);
-    /// mariadb-dump or mariadb-backup (MariaDB); export (DuckDB). Default: the first of the engine.
+    /// The backup tool: backup-api or vacuum-into (SQLite); pg_basebackup, pg_dump or pgbackrest
+    /// (PostgreSQL); mariadb-dump or mariadb-backup (MariaDB); export (DuckDB). Default: the first
+    /// of the engine.
     pub TOOL: Option<String> = "background.tool", Kind::Text;
     /// The action begins this long after the measurement begins. Default: 5 s.
     pub START: Option<f64> = "background.start", Kind::PositiveDuration;
@@ -213,10 +214,15 @@ impl Job {
             let message = format!("not a backup tool of {engine}; it has: {}", names.join(", "));
             return Some(Invalid::new(TOOL.path(), message));
         };
-        self.tool_objection(tool, own)
+        self.tool_objection(tool, tools, own)
     }
 
-    fn tool_objection(&self, tool: &BackupTool, own: &Configuration) -> Option<Invalid> {
+    fn tool_objection(
+        &self,
+        tool: &BackupTool,
+        all: &[BackupTool],
+        own: &Configuration,
+    ) -> Option<Invalid> {
         let name = tool.name;
         let compression = self.compression.name();
         if self.compression != Compression::None && !tool.compressions.contains(&compression) {
@@ -229,7 +235,13 @@ impl Job {
             return self.one_worker(name);
         }
         if self.rate_limit.is_some() && !tool.has_rate_limit {
-            let message = format!("{name} has no rate limit; remove it or use another tool");
+            let limited = all.iter().filter(|own| own.has_rate_limit).map(|own| own.name);
+            let limited: Vec<&str> = limited.collect();
+            let others = match limited.as_slice() {
+                [] => "no backup tool of this engine has one".to_owned(),
+                some => format!("these tools have one: {}", some.join(", ")),
+            };
+            let message = format!("{name} has no rate limit; remove it ({others})");
             return Some(Invalid::new(RATE_LIMIT.path(), message));
         }
         (tool.missing)(own).map(|message| Invalid::new(TOOL.path(), message))
@@ -245,16 +257,5 @@ fn needs_open_loop(own: Disturbed, configuration: &Configuration) -> Option<Inva
         let message = "a disturbance is measured by one generator; remove this setting";
         return Some(Invalid::new(GENERATORS.path(), message));
     }
-    let has_rate = own.probe.settings().iter().any(|setting| setting.path == RATE.path());
-    let message = if !has_rate {
-        "this probe has no fixed rate; disturbances are measured with probes that have \
-         workload.rate, such as script, insert, update and lookup"
-    } else if configuration.get(RATE).is_none() {
-        "missing: a disturbance needs an open loop. In a closed loop each connection waits for \
-         its answer, so that a stall also stops the transactions that would have shown it; \
-         give a fixed rate (rate = \"200/s\")"
-    } else {
-        return None;
-    };
-    Some(Invalid::new(RATE.path(), message))
+    own.probe.schedule_objection(configuration)
 }

@@ -2,6 +2,7 @@
 
 use super::outcome::{ClientReport, Finished};
 use super::plan::{Arrivals, LoadPlan, OwnPart, Started, Step, Workload};
+use crate::record::ThreadMark;
 use crate::{ProbeError, TrialContext, data};
 use conductor::Stage;
 use engine::{Ability, Answer, ConnectionSet, EngineError};
@@ -10,7 +11,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use work::{Request, Statement};
 
 /// Tries of a transaction that follow each other immediately.
@@ -104,6 +105,8 @@ pub struct Client<'a, W> {
     measuring: bool,
     clock: Clock,
     thread: ThreadClock,
+    /// Its times at "go".
+    go_times: ThreadTimes,
     report: ClientReport,
     /// Of the pauses before repeated tries.
     random: Xoshiro256PlusPlus,
@@ -147,6 +150,7 @@ impl<'a, W: Workload> Client<'a, W> {
             measuring: false,
             clock,
             thread: ThreadClock::of_this_thread(),
+            go_times: ThreadTimes::default(),
             report: ClientReport::default(),
             random: Xoshiro256PlusPlus::seed_from_u64(plan.seed ^ u64::from(first)),
         };
@@ -188,7 +192,7 @@ impl<'a, W: Workload> Client<'a, W> {
             lane.workload.begin();
         }
         self.arrivals = self.arrivals(self.plan.seed, &self.own.turns.measurement);
-        self.measuring = true;
+        (self.measuring, self.go_times) = (true, before_go.times);
         self.deadline_ns = self.plan.duration_s.map_or(u64::MAX, |seconds| (seconds * 1e9) as u64);
         self.go_ns = self.clock.now_ns();
         self.report.start_ns = self.go_ns;
@@ -266,8 +270,24 @@ impl<'a, W: Workload> Client<'a, W> {
         Ok(())
     }
 
+    /// Notes the end of a part of the measurement: of the transaction before, the whole time is in
+    /// the part in which it began.
+    fn mark_parts(&mut self) {
+        let Some(divisions) = self.plan.divisions.as_ref().filter(|_| self.measuring) else {
+            return;
+        };
+        let ended = divisions.load(Ordering::Relaxed) as usize;
+        if self.report.marks.len() < ended {
+            let times = self.thread.read().since(self.go_times);
+            let (arrival, pauses) = (self.report.arrival, self.report.pauses);
+            let mark = ThreadMark { at_ns: self.now_ns(), times, arrival, pauses };
+            self.report.marks.resize(ended, mark);
+        }
+    }
+
     /// Begins the next transaction of a connection, if there is one; true when it is due now.
     fn start(&mut self, connection: usize, now_ns: u64) -> bool {
+        self.mark_parts();
         let lane = &mut self.lanes[connection];
         let record = &mut self.report;
         let due_ns = self.arrivals.as_mut().map(|arrivals| {
@@ -282,7 +302,7 @@ impl<'a, W: Workload> Client<'a, W> {
                     break due_ns;
                 }
                 record.counts.skipped += 1;
-                record.record_each(due_ns, None);
+                record.record_each(due_ns, None, None);
             }
         });
         let (clock, go_ns) = (&self.clock, self.go_ns);
@@ -447,7 +467,7 @@ impl<'a, W: Workload> Client<'a, W> {
             }
         } else {
             record.counts.errors += 1;
-            record.record_each(lane.intended_ns, None);
+            record.record_each(lane.intended_ns, None, Some(lane.started.kind));
         }
         record.counts.retries += u64::from(lane.retries);
         self.start(connection, end_ns)

@@ -3,16 +3,19 @@
 //! - `plan`: what a load is, the transactions of a connection, and when they are meant to start
 //! - `client`: what one thread does with its connections; `threads`: all threads of this process
 //! - `outcome`: what a thread records, and the observations of a load
+//! - `parts`: a load that an action beside it has divided
 //! - `generators`: a load of which other processes generate parts
 
 mod client;
 mod generators;
 mod outcome;
+mod parts;
 mod plan;
 mod threads;
 
 use crate::beside::{Announcing, Beside};
 use crate::generation::Generation;
+use crate::load_clock::LoadSeen;
 use crate::measure::measure;
 use crate::{ProbeError, TrialContext};
 use engine::{Ability, EngineUse};
@@ -64,14 +67,16 @@ pub fn drive_counting<W: Workload>(
     }
     let (own, clock) = (OwnPart::of_several(context, plan, 0, 1), Clock::monotonic());
     let mut beside = Beside::prepare(context, &clock)?;
-    let plan = &LoadPlan { records_each: !beside.is_empty(), ..plan.clone() };
-    let (finished, surroundings) = beside.run(|load_clock| {
+    let has_actions = !beside.is_empty();
+    let divisions = beside.divisions();
+    let plan = &LoadPlan { records_each: has_actions, divisions, ..plan.clone() };
+    let (finished, mut surroundings) = beside.run(|load_clock| {
         measure(context, subject(context, plan), |director| {
-            let director = &mut Announcing { inner: director, clock: load_clock };
+            let director = &mut Announcing { inner: director, clock: load_clock, has_actions };
             conducted(context, plan, &own, &clock, director, &workload)
         })
     })?;
-    let used = surroundings.engine_use();
+    let (used, parts) = (surroundings.engine_use(), surroundings.take_parts());
     let reports: Vec<_> = finished.iter().map(|(report, _)| report).collect();
     let embedded = context.target.abilities.contains(&Ability::Embedded);
     let record = ClientReport::sum(&reports);
@@ -79,6 +84,8 @@ pub fn drive_counting<W: Workload>(
     if let Some(space_bytes) = context.instance.space_bytes() {
         observations.responses.push(Response::lower("space", "MB", space_bytes as f64 / 1e6));
     }
-    beside.finish(outcome::each(&finished), &mut observations)?;
+    let parts = parts::fitted(parts, &reports, &observations, embedded);
+    let load = LoadSeen { transactions: outcome::each(&finished), parts, counted: plan.counted };
+    beside.finish(load, &mut observations)?;
     Ok((observations, used))
 }

@@ -3,7 +3,7 @@
 use super::plan::{LoadPlan, Started, TRANSACTION};
 use crate::load_clock::Timed;
 use crate::measure::{Surroundings, seconds};
-use crate::record::{ClientWait, Counts, LoadRecord, StatementTimes, StudyCounts};
+use crate::record::{ClientWait, Counts, LoadRecord, StatementTimes, StudyCounts, ThreadMark};
 use conductor::{Reader, Recorder};
 use engine::ConnectionSet;
 use observations::{
@@ -52,13 +52,19 @@ pub struct ClientReport {
     pub statements: Vec<StatementTimes>,
     /// Each transaction of the measurement, where the plan wants that.
     pub each: Option<Vec<Timed>>,
+    /// Ends of parts of the measurement, where an action divides it.
+    pub marks: Vec<ThreadMark>,
     /// Transactions, and the schedule of an open loop.
     pub counts: Counts,
     limit_ns: u64,
 }
 
-/// Transactions of a thread that there is room for, so that measuring does not allocate.
+/// Transactions of a thread that there is room for, so that measuring does not allocate: at most,
+/// and where no rate or amount tells how many there will be.
 const EACH_MAX: f64 = 4e6;
+const EACH_UNKNOWN: f64 = 1e5;
+/// Divisions of a measurement that there is room for: an action begins and ends.
+const MARKS: usize = 2;
 
 /// A start later than this was late; on a connection that was free, it was missed by the generator.
 const MISSED_NS: u64 = 1_000_000;
@@ -96,7 +102,7 @@ impl ClientReport {
         if let Some(service) = &mut self.service {
             service.record(end_ns - start_ns);
         }
-        self.record_each(intended_ns, Some(end_ns));
+        self.record_each(intended_ns, Some(end_ns), Some(done.kind));
         self.counts.units += done.units;
         self.counts.transactions += done.transactions;
         let interval = (end_ns / self.interval_ns) as usize;
@@ -109,18 +115,26 @@ impl ClientReport {
     /// Makes room for each transaction, where the plan wants that.
     pub fn with_each(self, plan: &LoadPlan) -> Self {
         let by_time = plan.rate.zip(plan.duration_s).map(|(rate, time_s)| rate * time_s);
-        let expected = by_time.or(plan.units.map(|units| units as f64)).unwrap_or(EACH_MAX);
+        let expected = by_time.or(plan.units.map(|units| units as f64)).unwrap_or(EACH_UNKNOWN);
         // Arrivals are random: six standard deviations more.
         let room = (expected + 6.0 * expected.sqrt()).min(EACH_MAX) as usize;
-        Self { each: plan.records_each.then(|| Vec::with_capacity(room)), ..self }
+        let each = plan.records_each.then(|| Vec::with_capacity(room));
+        Self { each, marks: Vec::with_capacity(MARKS), ..self }
     }
 
     /// Records one transaction, where the plan wants that.
     #[inline]
-    pub fn record_each(&mut self, due_ns: u64, end_ns: Option<u64>) {
+    pub fn record_each(&mut self, due_ns: u64, end_ns: Option<u64>, kind: Option<usize>) {
         if let Some(each) = &mut self.each {
-            each.push(Timed { due_ns, end_ns });
+            each.push(Timed { due_ns, end_ns, kind: kind.map(|own| own as u32) });
         }
+    }
+
+    /// The use of the thread's time until the end of the load, when all threads have ended.
+    pub fn mark_at(&self, end_ns: u64) -> ThreadMark {
+        let at_ns = end_ns.saturating_sub(self.start_ns);
+        let (times, arrival, pauses) = (self.used.times, self.arrival, self.pauses);
+        ThreadMark { at_ns, times, arrival, pauses }
     }
 
     /// Records an intended start that a connection took at `now_ns`.
@@ -191,6 +205,7 @@ pub fn each(finished: &[Finished]) -> Vec<Timed> {
         report.each.iter().flatten().map(|own| Timed {
             due_ns: own.due_ns + report.start_ns,
             end_ns: own.end_ns.map(|end_ns| end_ns + report.start_ns),
+            kind: own.kind,
         })
     });
     all.collect()
@@ -370,10 +385,7 @@ fn client_waits(record: &LoadRecord) -> Vec<Wait> {
         ("CONNECTION_DONE", WaitClass::Client, record.others),
     ]
     .into_iter()
-    .filter_map(|(name, class, wait)| {
-        let (resource_s, signal_s) = (seconds(wait.resource_ns), seconds(wait.signal_ns));
-        Wait::counted(name, class, wait.count.max(1), resource_s, signal_s)
-    })
+    .filter_map(|(name, class, wait)| wait.named(name, class))
     .collect()
 }
 
@@ -410,6 +422,8 @@ mod tests {
             connections: 4,
             threads: 4,
             records_each: false,
+            divisions: None,
+            counted: None,
             rate: Some(1.0),
             intends: true,
             limit_ns: Some(400_000_000),

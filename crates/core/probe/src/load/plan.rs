@@ -1,5 +1,6 @@
 //! A load: its size, its rate and the transactions of each connection.
 
+use crate::load_clock::CountedKind;
 use crate::{Counting, ProbeError, Target, TrialContext};
 use engine::{Ability, CacheState, EngineError, Results, RetryCause};
 use experiment::common::{OBSERVE_INTERVAL, OBSERVE_LATENCIES};
@@ -9,7 +10,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use work::Request;
 
@@ -73,6 +74,10 @@ pub struct LoadPlan {
     pub latencies: bool,
     /// True if each transaction is recorded ([`crate::Timed`]).
     pub records_each: bool,
+    /// How often an action has divided the measurement, where there is one.
+    pub divisions: Option<Arc<AtomicU32>>,
+    /// The kind of transactions that it is judged by, where that is not all of them.
+    pub counted: Option<CountedKind>,
     /// Unit of the work in the singular.
     pub unit: &'static str,
     /// Unit of its rate: `rows/s`.
@@ -117,6 +122,8 @@ impl LoadPlan {
             interval_s: configuration.get(OBSERVE_INTERVAL),
             latencies: configuration.get(OBSERVE_LATENCIES) != Some(false),
             records_each: false,
+            divisions: None,
+            counted: None,
             unit: TRANSACTION,
             rate_unit: "transactions/s",
             timed: TRANSACTION,

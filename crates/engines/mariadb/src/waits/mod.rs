@@ -28,9 +28,9 @@ use super::failed_at;
 use super::load::Sessions;
 use crate::client::{Client, Config};
 use accounting::{Counted, Instruments};
-use engine::{Collected, EngineError, EngineUse, PageUse, WaitCollector, lock};
+use engine::{Collected, EngineError, EngineUse, PageUse, SessionPart, WaitCollector, lock};
 use reading::{Reading, Scope};
-use sampler::Sampler;
+use sampler::{Sampler, Samples};
 use std::collections::BTreeMap;
 use work::Cancel;
 
@@ -51,7 +51,10 @@ pub struct MariaCollector {
 struct Running {
     client: Client,
     sampler: Sampler,
-    before: Reading,
+    /// The counters at the beginning of each part of the measurement.
+    readings: Vec<Reading>,
+    /// The samples of each part that has ended.
+    samples: Vec<Samples>,
     /// The server's process, where it is one of this machine.
     pid: Option<i32>,
 }
@@ -86,46 +89,73 @@ impl WaitCollector for MariaCollector {
         // restarted.
         let pid = source::local_process(&mut client, &self.config).or(self.pid);
         let before = Reading::read(&mut client, Scope::Sessions(&sessions), pid)?;
-        self.running = Some(Running { client, sampler, before, pid });
+        let (readings, samples) = (vec![before], Vec::new());
+        self.running = Some(Running { client, sampler, readings, samples, pid });
+        Ok(())
+    }
+
+    fn divide(&mut self) -> Result<(), EngineError> {
+        let sessions = lock(&self.sessions).clone();
+        if let Some(Running { client, sampler, readings, samples, pid }) = &mut self.running {
+            readings.push(Reading::read(client, Scope::Sessions(&sessions), *pid)?);
+            samples.push(sampler.take());
+        }
         Ok(())
     }
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
-        let Running { mut client, sampler, before, pid } =
+        let Running { mut client, sampler, mut readings, mut samples, pid } =
             self.running.take().ok_or_else(|| {
                 EngineError::failed("observing the server's waits", "the observer is not running")
             })?;
-        let samples = sampler.stop()?;
+        samples.push(sampler.stop()?);
         let sessions = lock(&self.sessions).clone();
         let scope = Scope::Sessions(&sessions);
-        let after = Reading::read(&mut client, scope, pid)?;
+        readings.push(Reading::read(&mut client, scope, pid)?);
+        let (before, after) = (&readings[0], &readings[readings.len() - 1]);
         let (mut instruments, mut lost) = instrumented(&mut client, pid.is_some())?;
-        let resets = after.resets_since(&before);
+        let resets = after.resets_since(before);
         lost.extend(resets.lost());
-        let (mut events, mut operations) =
-            (after.events_since(&before, scope), after.operations_since(&before));
+        let mut operations = after.operations_since(before);
         if resets.events {
-            (events, instruments) = (BTreeMap::new(), Instruments::default());
+            instruments = Instruments::default();
         }
         operations.retain(|_| !resets.operations);
-        let counted = Counted {
+        let counted = |before: &Reading, after: &Reading| Counted {
             session_s: sessions.len() as f64 * after.at.duration_since(before.at).as_secs_f64(),
-            events,
-            row_locks: after.row_locks_since(&before),
+            events: if resets.events { BTreeMap::new() } else { after.events_since(before, scope) },
+            row_locks: after.row_locks_since(before),
             times: after.sessions.zip(before.sessions).map(|(after, before)| after.since(before)),
             instruments,
         };
-        let (waits, time) = counted.account(&samples);
+        let parts = if samples.len() > 1 { &readings[..] } else { &[] };
+        let parts = parts.windows(2).zip(&samples).map(|(ends, samples)| {
+            let (waits, time) = counted(&ends[0], &ends[1]).account(samples);
+            SessionPart { session_s: time.session_s, cpu_s: time.cpu_s, waits }
+        });
+        let parts = parts.collect();
+        let mut all = Samples::default();
+        samples.iter().for_each(|own| all.join(own));
+        let (waits, time) = counted(before, after).account(&all);
         let server_cpu_s = after
             .server
             .zip(before.server)
             .map_or(0.0, |(after, before)| (after - before).max(0.0));
-        let reads = after.status_since(&before, "innodb_buffer_pool_reads");
-        let requests = after.status_since(&before, "innodb_buffer_pool_read_requests");
+        let reads = after.status_since(before, "innodb_buffer_pool_reads");
+        let requests = after.status_since(before, "innodb_buffer_pool_read_requests");
         let pages = Some(PageUse { hits: requests.saturating_sub(reads), reads });
         let used = EngineUse { pages, ..EngineUse::default() };
         let time = Some(time);
-        Ok(Collected { waits, operations, time, server_cpu_s, used, lost, ..Collected::default() })
+        Ok(Collected {
+            waits,
+            parts,
+            operations,
+            time,
+            server_cpu_s,
+            used,
+            lost,
+            ..Collected::default()
+        })
     }
 }
 

@@ -4,10 +4,10 @@ use super::types::IDLE;
 use super::{list, reading};
 use crate::client::Client;
 use crate::failed_at;
-use engine::EngineError;
+use engine::{EngineError, lock};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -25,7 +25,9 @@ pub struct Samples {
 /// A thread that looks, on a connection of its own.
 pub struct Sampler {
     is_over: Arc<AtomicBool>,
-    thread: JoinHandle<Result<Samples, EngineError>>,
+    samples: Arc<Mutex<Samples>>,
+    hz: f64,
+    thread: JoinHandle<Result<(), EngineError>>,
 }
 
 impl Sampler {
@@ -38,29 +40,39 @@ impl Sampler {
             list(sessions)
         );
         let (is_over, every) = (Arc::<AtomicBool>::default(), Duration::from_secs_f64(1.0 / hz));
-        let stop = is_over.clone();
+        let samples = Arc::<Mutex<Samples>>::default();
+        let (stop, filled) = (is_over.clone(), samples.clone());
         let thread = Builder::new().name("sampler".into()).spawn(move || {
-            let mut samples = Samples { hz, ..Samples::default() };
             while !stop.load(Ordering::Relaxed) {
                 let rows = client.query(&sql).map_err(failed_at("sampling the process list"))?;
+                let mut samples = lock(&filled);
                 for row in rows.rows {
                     let [state, count] = super::cells(row);
                     samples.add(&state, super::number(&count));
                 }
+                drop(samples);
                 std::thread::park_timeout(every);
             }
-            Ok(samples)
+            Ok(())
         });
-        Ok(Self { is_over, thread: thread.map_err(|error| EngineError::no_thread(&error))? })
+        let thread = thread.map_err(|error| EngineError::no_thread(&error))?;
+        Ok(Self { is_over, samples, hz, thread })
     }
 
-    /// Ends it; what it has seen.
+    /// Returns the samples since the last call.
+    pub fn take(&self) -> Samples {
+        Samples { hz: self.hz, ..std::mem::take(&mut *lock(&self.samples)) }
+    }
+
+    /// Ends it; what it has seen since the last call of [`Sampler::take`].
     pub fn stop(self) -> Result<Samples, EngineError> {
         self.is_over.store(true, Ordering::Relaxed);
         self.thread.thread().unpark();
-        self.thread.join().unwrap_or_else(|_| {
-            Err(EngineError::failed("sampling the process list", "the thread panicked"))
-        })
+        let Self { samples, hz, thread, .. } = self;
+        let panicked =
+            |_| Err(EngineError::failed("sampling the process list", "its thread panicked"));
+        thread.join().unwrap_or_else(panicked)?;
+        Ok(Samples { hz, ..std::mem::take(&mut *lock(&samples)) })
     }
 }
 
@@ -69,5 +81,14 @@ impl Samples {
     pub fn add(&mut self, state: &str, sessions: u64) {
         self.all += sessions;
         *self.states.entry(state.to_owned()).or_insert(0) += sessions;
+    }
+
+    /// Adds samples of the same sessions at other times.
+    pub fn join(&mut self, other: &Self) {
+        self.hz = other.hz;
+        self.all += other.all;
+        for (state, sessions) in &other.states {
+            *self.states.entry(state.clone()).or_insert(0) += sessions;
+        }
     }
 }

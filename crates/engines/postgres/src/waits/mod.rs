@@ -28,7 +28,9 @@ use super::while_doing;
 use crate::client::{Client, Config};
 use accounting::SessionSamples;
 use counters::{Counters, ServerCounts};
-use engine::{Collected, EngineError, ObserveOptions, ServerError, WaitCollector, lock};
+use engine::{
+    Collected, EngineError, ObserveOptions, ServerError, SessionPart, WaitCollector, lock,
+};
 use observations::Operation;
 use servers::activity::{ROSTER_PERIOD, Sampler, Window};
 use std::collections::HashSet;
@@ -143,6 +145,8 @@ pub struct PostgresCollector {
     sessions: Arc<Mutex<Vec<i32>>>,
     cancel: Cancel,
     running: Option<Watch>,
+    /// The parts that have ended, of a measurement that is divided.
+    ended: Vec<Window>,
     /// Use at the start.
     before: Used,
 }
@@ -156,7 +160,8 @@ impl PostgresCollector {
         sessions: Arc<Mutex<Vec<i32>>>,
         cancel: Cancel,
     ) -> Self {
-        Self { config, options, sessions, cancel, running: None, before: Used::default() }
+        let (running, ended, before) = (None, Vec::new(), Used::default());
+        Self { config, options, sessions, cancel, running, ended, before }
     }
 
     /// Returns whether it is a session of another program in our database.
@@ -166,6 +171,25 @@ impl PostgresCollector {
                 && process.database == self.config.database
                 && process.application != ADMIN
         })
+    }
+
+    /// The sessions in a window: those of the load, or of another program.
+    fn select(&self, window: &Window) -> SessionSamples {
+        let ours: HashSet<i32> = lock(&self.sessions).iter().copied().collect();
+        if ours.is_empty() {
+            return SessionSamples::select(window, |pid| self.is_of_others(window, pid), None);
+        }
+        // They count as connected for the whole window.
+        let session_s = ours.len() as f64 * window.elapsed.as_secs_f64();
+        let samples = SessionSamples::select(window, |pid| ours.contains(&pid), None);
+        SessionSamples { session_s, ..samples }
+    }
+
+    /// A part of the measurement, by its samples: sessions report what the server counts up to a
+    /// second late.
+    fn part(&self, window: &Window, version: u32) -> SessionPart {
+        let (waits, time) = self.select(window).account(ServerCounts { operations: &[], version });
+        SessionPart { session_s: time.session_s, cpu_s: time.cpu_s, waits }
     }
 
     /// After a request to stop the trial, any error is reported as the cancellation.
@@ -187,6 +211,12 @@ impl WaitCollector for PostgresCollector {
         Ok(())
     }
 
+    fn divide(&mut self) -> Result<(), EngineError> {
+        let window = self.running.as_ref().map(|watch| watch.sampler.window()).transpose();
+        self.ended.extend(window.map_err(|error| self.or_cancelled(error))?);
+        Ok(())
+    }
+
     fn stop(&mut self) -> Result<Collected, EngineError> {
         let mut watch =
             self.running.take().ok_or_else(|| ServerError::new("the observer is not running"))?;
@@ -197,20 +227,19 @@ impl WaitCollector for PostgresCollector {
             let used = Used::read(&mut watch.client, &self.config.user, &lock(&self.sessions));
             Ok((window, operations?, used.since(&self.before), untimed(&mut watch.client)))
         };
-        let (window, operations, used, untimed) =
+        let (last, operations, used, untimed) =
             finish().map_err(|error| self.or_cancelled(error))?;
+        let mut windows = std::mem::take(&mut self.ended);
+        windows.push(last);
+        let parts = windows.iter().map(|own| self.part(own, version)).collect::<Vec<_>>();
+        let parts = if windows.len() > 1 { parts } else { Vec::new() };
+        let window = windows.into_iter().reduce(|mut sum, next| {
+            sum.add(&next);
+            sum
+        });
+        let window = window.unwrap_or_default();
         let lost = hidden(&window).into_iter().chain(untimed).collect();
-        let ours: HashSet<i32> = lock(&self.sessions).iter().copied().collect();
-        let samples = if ours.is_empty() {
-            SessionSamples::select(&window, |pid| self.is_of_others(&window, pid), None)
-        } else {
-            // They count as connected for the whole window.
-            let session_s = ours.len() as f64 * window.elapsed.as_secs_f64();
-            SessionSamples {
-                session_s,
-                ..SessionSamples::select(&window, |pid| ours.contains(&pid), None)
-            }
-        };
+        let samples = self.select(&window);
         let (waits, time) = samples.account(ServerCounts { operations: &operations, version });
         // Workers of parallel queries are counted when they have ended: many live too short to be
         // seen.
@@ -220,7 +249,16 @@ impl WaitCollector for PostgresCollector {
         let server_cpu_s = all.map(|(_, times)| times.cpu_ns as f64 / 1e9).sum::<f64>();
         let server_cpu_s = server_cpu_s + used.worker_cpu_s.unwrap_or(0.0);
         let time = Some(time);
-        Ok(Collected { waits, operations, time, server_cpu_s, used, lost, ..Collected::default() })
+        Ok(Collected {
+            waits,
+            parts,
+            operations,
+            time,
+            server_cpu_s,
+            used,
+            lost,
+            ..Collected::default()
+        })
     }
 }
 

@@ -39,7 +39,8 @@ impl KernelWatch {
     }
 }
 
-fn add(sum: &mut ProcessTimes, more: ProcessTimes) {
+/// Adds the use of a later interval.
+pub(super) fn add(sum: &mut ProcessTimes, more: ProcessTimes) {
     sum.cpu_ns += more.cpu_ns;
     sum.user_ticks += more.user_ticks;
     sum.system_ticks += more.system_ticks;

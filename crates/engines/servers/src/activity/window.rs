@@ -1,3 +1,4 @@
+use super::kernel;
 use engine::ServerError;
 use observe::ProcessTimes;
 use std::collections::HashMap;
@@ -151,6 +152,34 @@ pub struct Window {
 }
 
 impl Window {
+    /// Adds the window that follows. Its parts of a second are left out: the windows themselves are
+    /// parts.
+    pub fn add(&mut self, next: &Self) {
+        self.elapsed += next.elapsed;
+        self.polls += next.polls;
+        self.missed += next.missed;
+        for (sample, count) in &next.samples {
+            *self.samples.entry(sample.clone()).or_insert(0) += count;
+        }
+        for (wait, squares) in &next.squares {
+            *self.squares.entry(wait.clone()).or_insert(0) += squares;
+        }
+        self.parts.clear();
+        self.is_cut |= next.is_cut;
+        for (pid, present_s) in &next.present_s {
+            *self.present_s.entry(*pid).or_insert(0.0) += present_s;
+        }
+        self.processes.extend(next.processes.iter().map(|(pid, own)| (*pid, own.clone())));
+        self.kernel = self.kernel.take().zip(next.kernel.as_ref()).map(|(mut sum, next)| {
+            for (pid, times) in next {
+                kernel::add(sum.entry(*pid).or_default(), *times);
+            }
+            sum
+        });
+        self.statements.extend(next.statements.iter().map(|(own, text)| (*own, text.clone())));
+        self.bytes += next.bytes;
+    }
+
     /// Seconds that one sample stands for.
     pub fn sample_s(&self) -> f64 {
         if self.polls == 0 { 0.0 } else { self.elapsed.as_secs_f64() / self.polls as f64 }

@@ -1,0 +1,75 @@
+//! The section of reports with waits before, during and after the action.
+
+use crate::analysis::ActionFigures;
+use crate::wait_shares::{WaitRow, WaitShare};
+use report::text::label;
+use report::{Cell, Columns, Section, number};
+
+/// The least share that is shown, in percent.
+const SHOWN_MIN: f64 = 0.05;
+
+/// A row of the table.
+struct Row<'a> {
+    configuration: &'a str,
+    own: &'a WaitRow,
+}
+
+/// Adds the table to a section.
+pub fn table(section: &mut Section, all: &[ActionFigures]) {
+    let rows: Vec<Row<'_>> = all
+        .iter()
+        .filter_map(|own| Some((own.configuration.as_str(), own.waits.as_ref()?)))
+        .flat_map(|(configuration, waits)| {
+            let rows = waits.rows.iter().filter(|own| is_shown(own));
+            rows.map(move |own| Row { configuration, own })
+        })
+        .collect();
+    if rows.is_empty() {
+        return;
+    }
+    let has_after = rows.iter().any(|own| own.own.after != WaitShare::default());
+    let mut table = Columns::for_rows(&rows);
+    table.name("configuration", |row| label(row.configuration).to_owned());
+    table.left("time", |row| row.own.class);
+    table.right("before %", |row| share(&row.own.before));
+    table.right("during %", |row| share(&row.own.during));
+    if has_after {
+        table.right("after %", |row| share(&row.own.after));
+    }
+    table.left("change, points", |row| {
+        row.own.change.as_ref().map_or_else(Cell::default, Cell::estimate_without_unit)
+    });
+    section.table(table);
+    section.note(
+        "Shares of the sessions' time: those of a phase sum to 100 %, with classes below 0.05 % in \
+         all phases, which are left out. A wait belongs to the phase \
+         in which it was seen. Change: during the action less before it, by trials. Less than (<): \
+         no sample saw it. A dash: the phase was not observed.",
+    );
+    for own in all {
+        let undivided = own.waits.iter().flat_map(|waits| &waits.undivided);
+        let named: Vec<String> = undivided
+            .map(|wait| format!("{} {} s", wait.class, number::figure(wait.mean_s)))
+            .collect();
+        if !named.is_empty() {
+            section.line(format!(
+                "{}: the server counted waits that no sample saw; they are in no phase: {}.",
+                label(&own.configuration),
+                named.join(", ")
+            ));
+        }
+    }
+}
+
+/// Returns whether its share rounds to more than 0 in a phase.
+fn is_shown(own: &WaitRow) -> bool {
+    let shares = [&own.before, &own.during, &own.after];
+    let mut means = shares.into_iter().filter_map(|own| own.share.as_ref());
+    means.any(|own| own.mean.abs() >= SHOWN_MIN)
+}
+
+/// `12.3`, `<0.4` or nothing.
+fn share(own: &WaitShare) -> Option<String> {
+    let seen = own.share.as_ref().map(|own| number::fixed(own.mean, 1));
+    seen.or_else(|| own.below.map(|below| format!("<{}", number::figure(below))))
+}

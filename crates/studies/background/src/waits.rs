@@ -1,0 +1,93 @@
+//! The time of the sessions before, during and after an action, by class of wait: pure functions of
+//! the parts of a load.
+
+use crate::facts::{
+    CPU, SAMPLE_S, SESSION, WAITS_AFTER, WAITS_BEFORE, WAITS_DURING, WAITS_UNDIVIDED,
+};
+use engine::SessionPart;
+use observations::{Fact, FactFamily, Observations, Wait, WaitClass, WaitSource};
+
+/// The families of the phases, in their order.
+pub const PHASES: [FactFamily; 3] = [WAITS_BEFORE, WAITS_DURING, WAITS_AFTER];
+
+/// The least seconds of a class that is worth a fact: less is noise of the arithmetic.
+const LEAST_S: f64 = 1e-6;
+
+/// The facts of a load that an action has divided into these parts; empty where it was not.
+pub fn facts(parts: &[SessionPart], seen: &Observations) -> Vec<Fact> {
+    if parts.len() < 2 || parts.len() > PHASES.len() {
+        return Vec::new();
+    }
+    let mut facts = Vec::new();
+    for (part, family) in parts.iter().zip(PHASES) {
+        // The load ended with the action.
+        if part.session_s <= 0.0 {
+            continue;
+        }
+        facts.push(family.record(SESSION, part.session_s));
+        facts.push(family.record(CPU, part.cpu_s));
+        let classes = WaitClass::ALL.into_iter().map(|own| (own, of_class(&part.waits, own)));
+        let shown = classes.filter(|(_, seconds)| *seconds > LEAST_S);
+        facts.extend(shown.map(|(own, seconds)| family.record(own.name(), seconds)));
+    }
+    for class in WaitClass::ALL {
+        let divided_s: f64 = parts.iter().map(|own| of_class(&own.waits, class)).sum();
+        let rest_s = of_class(&seen.waits, class) - divided_s;
+        facts.extend((rest_s > LEAST_S).then(|| WAITS_UNDIVIDED.record(class.name(), rest_s)));
+    }
+    facts.extend(samples_hz(&seen.waits).map(|hz| SAMPLE_S.record(1.0 / hz)));
+    facts
+}
+
+fn of_class(waits: &[Wait], class: WaitClass) -> f64 {
+    waits.iter().filter(|own| own.class == class).map(Wait::wait_s).sum()
+}
+
+/// Samples a second of each session.
+fn samples_hz(waits: &[Wait]) -> Option<f64> {
+    waits.iter().find_map(|own| match own.source {
+        WaitSource::Sampled { hz, .. } => Some(hz).filter(|hz| *hz > 0.0),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::facts;
+    use crate::facts::{CPU, SAMPLE_S, SESSION, WAITS_AFTER, WAITS_DURING, WAITS_UNDIVIDED};
+    use engine::SessionPart;
+    use observations::{Observations, Wait, WaitClass, WaitSource};
+
+    fn wait(name: &str, class: WaitClass, seconds: f64) -> Wait {
+        Wait::counted(name, class, 1, seconds, 0.0).unwrap()
+    }
+
+    fn observed(parts: &[SessionPart], waits: Vec<Wait>) -> Observations {
+        let mut seen = Observations { waits, ..Observations::default() };
+        seen.facts = facts(parts, &seen);
+        seen
+    }
+
+    #[test]
+    fn classes_that_were_not_seen_are_absent_and_undivided_waits_are_named() {
+        let part = |session_s, log_s| SessionPart {
+            session_s,
+            cpu_s: 1.0,
+            waits: vec![wait("WAL_SYNC", WaitClass::Log, log_s)],
+        };
+        let hidden = wait("BUFFER_READ", WaitClass::DataRead, 0.5);
+        let source = WaitSource::Sampled { hz: 20.0, samples: Some(9), error_s: None };
+        let sampled = Wait { source, ..wait("WAL_SYNC", WaitClass::Log, 5.0) };
+        // The action outlasted the load: nothing is after it.
+        let parts = [part(8.0, 2.0), part(4.0, 3.0), SessionPart::default()];
+        let seen = observed(&parts, vec![sampled, hidden]);
+        assert_eq!(WAITS_DURING.read("log", &seen), Some(3.0));
+        assert_eq!(WAITS_DURING.read(SESSION, &seen), Some(4.0));
+        assert_eq!(WAITS_DURING.read("lock", &seen), None);
+        assert_eq!(WAITS_AFTER.members(&seen).count(), 0);
+        assert_eq!(WAITS_UNDIVIDED.read("data-read", &seen), Some(0.5));
+        assert_eq!(WAITS_UNDIVIDED.read("log", &seen), None);
+        assert_eq!((SAMPLE_S.read(&seen), WAITS_DURING.read(CPU, &seen)), (Some(0.05), Some(1.0)));
+        assert_eq!(observed(&parts[..1], Vec::new()).facts, []);
+    }
+}
