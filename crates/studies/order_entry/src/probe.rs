@@ -17,7 +17,7 @@ use crate::tables::{LAYOUT, tables};
 use crate::terminals::{Plan, Terminals, recorded};
 use ::probe::data::{self, LOAD_S, answer, execute};
 use ::probe::load::{CONNECTIONS, DURATION, GENERATORS, LoadPlan, THREADS, WARMUP, drive_counting};
-use ::probe::{Probe, ProbeError, Target, TrialContext};
+use ::probe::{CountedKind, Probe, ProbeError, Target, TrialContext};
 use engine::{Ability, Footprint};
 use experiment::common::{ENGINE, PROBE};
 use experiment::{
@@ -109,6 +109,10 @@ pub const NEW_ORDERS: &str = "new_orders";
 /// Warehouses of the tables.
 pub const WAREHOUSES_LOADED: FactName = FactName::new("warehouses", "");
 
+/// The kind of transactions that a disturbed load is judged by.
+const NEW_ORDERS_COUNTED: CountedKind =
+    CountedKind { kind: Kind::NewOrder as u32, name: "new orders" };
+
 /// Warehouses of a sample.
 const SAMPLE: usize = 10;
 
@@ -194,6 +198,16 @@ impl Probe for OrderEntry {
             invalid.push(Invalid::new(CONNECTIONS.path(), message));
         }
         invalid
+    }
+
+    fn schedule_objection(&self, configuration: &Configuration) -> Option<Invalid> {
+        let has_terminals = Shares::from_configuration(configuration).terminals > 0;
+        let message = "a disturbance needs terminals that wait between their transactions: set \
+                       workload.pace above 0 (1: the specified times; 0.01: a hundredth of them) \
+                       and terminals. At pace 0 each connection waits for its answer only, so that \
+                       a stall also stops the transactions that would have shown it";
+        let is_scheduled = has_terminals && configuration.get(PACE) > 0.0;
+        (!is_scheduled).then(|| Invalid::new(PACE.path(), message))
     }
 
     fn run(&self, context: &TrialContext<'_>) -> Result<Observations, ProbeError> {
@@ -322,6 +336,7 @@ fn load_plan(
         tries_max: configuration.get(MAX_TRIES),
         intends: configuration.get(PACE) > 0.0 && shares.terminals > 0,
         counting: Some(Arc::new(total.clone())),
+        counted: (shares.terminals > 0).then_some(NEW_ORDERS_COUNTED),
         ..LoadPlan::from_context(context, TRANSACTIONS)
     }
 }
