@@ -4,17 +4,21 @@ use engine::EngineError;
 use observe::Mark;
 use observe::child::{self, Heard, Streams};
 use std::fs::{DirBuilder, File, Permissions};
+use std::io::{ErrorKind, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 use std::thread::{Builder, scope};
+use std::time::{Duration, Instant};
 use work::Cancel;
 
 /// Characters of its output that an error quotes.
 const QUOTED_CHARS_MAX: usize = 800;
 /// Input of programs that read none.
 const NOTHING: &str = "/dev/null";
+/// Bytes that a limited output is passed on in: as many as a pipe holds.
+const CHUNK_BYTES: usize = 64 << 10;
 /// Words by which programs report a full disk.
 const FULL: [&str; 2] = ["No space left on device", "Errcode: 28"];
 
@@ -68,7 +72,73 @@ pub fn run(
     Ok(ended.used.user_s + ended.used.system_s)
 }
 
-/// Runs two programs, the second on the output of the first; returns the CPU seconds of both.
+/// Runs a program whose output we pass on, at no more than `rate` bytes a second; returns its CPU
+/// seconds without those of passing it on. `None`: no limit.
+///
+/// # Errors
+/// As [`run`], or when the output cannot be written.
+pub fn run_limited(
+    command: Command,
+    environment: &[(String, Option<String>)],
+    pipes: Pipes,
+    rate: Option<f64>,
+    cancel: &Cancel,
+) -> Result<f64, EngineError> {
+    let (rate, output) = match (rate, pipes.output) {
+        (Some(rate), Some(output)) => (rate, File::from(output)),
+        (_, output) => return run(command, environment, Pipes { output, ..pipes }, cancel),
+    };
+    let (reader, writer) = pipe()?;
+    let from = Pipes { input: pipes.input, output: Some(writer.into()) };
+    let (passed, written) = scope(|scope| {
+        let name = Builder::new().name("limiter".into());
+        let passing = name.spawn_scoped(scope, || pass_on(reader, output, rate, cancel));
+        let passing = passing.map_err(|error| EngineError::no_thread(&error))?;
+        let written = run(command, environment, from, cancel);
+        let passed = passing
+            .join()
+            .unwrap_or_else(|_| Err(EngineError::failed("limiting a rate", "its thread panicked")));
+        Ok::<_, EngineError>((passed, written))
+    })?;
+    // A program whose output cannot be written fails too.
+    passed.and(written)
+}
+
+/// Passes bytes on, no more than `rate` of them a second. When the reader has ended, its own error
+/// says why.
+fn pass_on(
+    mut from: PipeReader,
+    mut to: File,
+    rate: f64,
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
+    let (start, mut bytes) = (Instant::now(), 0_u64);
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        let read = from.read(&mut chunk);
+        let length = read.map_err(|error| EngineError::failed("reading a backup", error))?;
+        if length == 0 || cancel.is_cancelled() {
+            return Ok(());
+        }
+        match to.write_all(&chunk[..length]) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
+            Err(error) if error.kind() == ErrorKind::StorageFull => {
+                return Err(EngineError::DiskFull { doing: "writing a backup".into() });
+            }
+            Err(error) => return Err(EngineError::failed("writing a backup", error)),
+        }
+        bytes += length as u64;
+        cancel.wait_until(start + Duration::from_secs_f64(bytes as f64 / rate));
+    }
+}
+
+fn pipe() -> Result<(PipeReader, PipeWriter), EngineError> {
+    std::io::pipe().map_err(|error| EngineError::failed("making a pipe", error.to_string()))
+}
+
+/// Runs two programs, the second on the output of the first, at no more than `rate` bytes a second
+/// between them; returns the CPU seconds of both.
 ///
 /// # Errors
 /// As [`run`]; of two failures that of the first program, unless it only lost its reader.
@@ -76,17 +146,17 @@ pub fn run_piped(
     [first, second]: [Command; 2],
     environment: &[(String, Option<String>)],
     pipes: Pipes,
+    rate: Option<f64>,
     cancel: &Cancel,
 ) -> Result<f64, EngineError> {
-    let (reader, writer) =
-        std::io::pipe().map_err(|error| EngineError::failed("making a pipe", error.to_string()))?;
+    let (reader, writer) = pipe()?;
     let from = Pipes { input: pipes.input, output: Some(writer.into()) };
     let to = Pipes { input: Some(reader.into()), output: pipes.output };
     let (read, written) = scope(|scope| {
         let name = Builder::new().name("pipe".into());
         let reading = name.spawn_scoped(scope, || run(second, environment, to, cancel));
         let reading = reading.map_err(|error| EngineError::no_thread(&error))?;
-        let written = run(first, environment, from, cancel);
+        let written = run_limited(first, environment, from, rate, cancel);
         let read = reading.join().unwrap_or_else(|_| {
             Err(EngineError::failed("reading from a pipe", "its thread panicked"))
         });

@@ -23,8 +23,14 @@ fn program(names: &[&str]) -> Result<Command, EngineError> {
     Ok(command)
 }
 
-/// Copies the data directory while the server works: to a folder, or compressed to a file. Returns
-/// the CPU seconds of the programs.
+/// Returns whether the copy is a stream in a file. Its own limit (`--throttle`) counts pairs of
+/// reads and writes, so that a rate limits its stream.
+fn is_stream(request: &BackupRequest) -> bool {
+    request.compression != "none" || request.rate_limit.is_some()
+}
+
+/// Copies the data directory while the server works: to a folder, or as a stream to a file.
+/// Returns the CPU seconds of the programs.
 pub fn take(
     config: &Config,
     request: &BackupRequest,
@@ -37,17 +43,21 @@ pub fn take(
     let environment = config.client_environment();
     let socket = environment.iter().find(|(name, _)| name == "MYSQL_UNIX_PORT");
     copy.args(socket.and_then(|(_, own)| Some(format!("--socket={}", own.as_ref()?))));
-    let Some(compress) = compressor(request.compression) else {
+    if !is_stream(request) {
         tool::make_folder(path)?;
         copy.arg("--target-dir").arg(path);
         return tool::run(copy, &environment, Pipes::default(), cancel);
-    };
+    }
     // For its files while it works.
     let work = path.with_extension("work");
     tool::make_folder(&work)?;
     copy.arg("--stream=xbstream").arg("--target-dir").arg(&work);
     let pipes = Pipes { input: None, output: Some(tool::make_file(path)?.into()) };
-    let cpu_s = tool::run_piped([copy, compress], &environment, pipes, cancel)?;
+    let rate = request.rate_limit;
+    let cpu_s = match compressor(request.compression) {
+        Some(own) => tool::run_piped([copy, own], &environment, pipes, rate, cancel)?,
+        None => tool::run_limited(copy, &environment, pipes, rate, cancel)?,
+    };
     std::fs::remove_dir_all(&work).map_err(EngineError::at(&work))?;
     let written = File::open(path).and_then(|file| file.sync_all());
     written.map_err(EngineError::at(path)).map(|()| cpu_s)
@@ -83,8 +93,8 @@ pub fn restore(
     options.account.make_folder(&directory)?;
     let start = Instant::now();
     let unpacked = directory.join("unpacked");
-    let copied = if let Some(expand) = compressor(request.compression) {
-        unpack(expand, &backup.path, &unpacked, cancel)?;
+    let copied = if is_stream(request) {
+        unpack(compressor(request.compression), &backup.path, &unpacked, cancel)?;
         &unpacked
     } else {
         &backup.path
@@ -103,13 +113,24 @@ pub fn restore(
     Ok(restored)
 }
 
-/// Writes the files of a compressed stream to a new folder.
-fn unpack(mut expand: Command, from: &Path, to: &Path, cancel: &Cancel) -> Result<(), EngineError> {
+/// Writes the files of a stream to a new folder; `expand` decompresses it.
+fn unpack(
+    expand: Option<Command>,
+    from: &Path,
+    to: &Path,
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
     tool::make_folder(to)?;
-    expand.arg("-d");
     let mut files = program(&[STREAM])?;
     files.args(["--extract", "--directory"]).arg(to);
     let input = File::open(from).map_err(EngineError::at(from))?;
     let pipes = Pipes { input: Some(input.into()), output: None };
-    tool::run_piped([expand, files], &[], pipes, cancel).map(drop)
+    let ended = match expand {
+        Some(mut expand) => {
+            expand.arg("-d");
+            tool::run_piped([expand, files], &[], pipes, None, cancel)
+        }
+        None => tool::run(files, &[], pipes, cancel),
+    };
+    ended.map(drop)
 }

@@ -72,9 +72,10 @@ impl BackgroundWork for MariaSchema {
         let mut dump = program(&DUMPS, &config)?;
         dump.args(["--single-transaction", "--quick", "--routines", "--hex-blob", DATABASE]);
         let (environment, pipes) = (config.client_environment(), Pipes { input: None, output });
+        let rate = request.rate_limit;
         let cpu_s = match compressor(request.compression) {
-            Some(own) => tool::run_piped([dump, own], &environment, pipes, cancel)?,
-            None => tool::run(dump, &environment, pipes, cancel)?,
+            Some(own) => tool::run_piped([dump, own], &environment, pipes, rate, cancel)?,
+            None => tool::run_limited(dump, &environment, pipes, rate, cancel)?,
         };
         let file = File::open(&path).and_then(|file| file.sync_all());
         file.map_err(EngineError::at(&path))?;
@@ -107,7 +108,7 @@ impl BackgroundWork for MariaSchema {
         match compressor(request.compression) {
             Some(mut own) => {
                 own.arg("-d");
-                tool::run_piped([own, client], &environment, pipes, cancel)?
+                tool::run_piped([own, client], &environment, pipes, None, cancel)?
             }
             None => tool::run(client, &environment, pipes, cancel)?,
         };
