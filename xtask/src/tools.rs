@@ -20,11 +20,12 @@ const PYTHON_PACKAGES: [&str; 7] = [
 ];
 
 /// A program of the system, or the beginning of the name of a folder, and the package that has it.
-const SYSTEM_PACKAGES: [(&str, &str); 24] = [
+const SYSTEM_PACKAGES: [(&str, &str); 25] = [
     ("/usr/lib/postgresql/", "postgresql"),
     ("mariadbd", "mariadb-server"),
     ("mysqlslap", "mariadb-client"),
     ("mariadb-backup", "mariadb-backup"),
+    ("pgbackrest", "pgbackrest"),
     ("sysbench", "sysbench"),
     ("mkfs.ext4", "e2fsprogs"),
     ("mkfs.xfs", "xfsprogs"),

@@ -1,8 +1,11 @@
 //! Backups of a private server beside a load, and their restore: `pg_basebackup`, whose restore is
-//! a standby that catches up with the server, and `pg_dump`, which is restored into a database.
+//! a standby that catches up with the server, pgBackRest, which is restored likewise, and
+//! `pg_dump`, which is restored into a database.
 //!
+//! - `pgbackrest`: its repository and its programs
 //! - `tools`: settings of backups and statements; `source`: the server that is backed up
 
+mod pgbackrest;
 mod source;
 pub mod tools;
 
@@ -25,7 +28,7 @@ use source::{SLOT, Source, connect};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use tools::{BASEBACKUP, DUMP};
+use tools::{BASEBACKUP, DUMP, PGBACKREST};
 use work::Cancel;
 
 /// The database into which a dump is restored.
@@ -51,19 +54,23 @@ impl BackgroundWork for PostgresSchema {
         let source = self.source()?;
         let mut client = source.connect(cancel)?;
         let path = request.folder.join("backup");
-        let (command, bytes) = if request.tool == BASEBACKUP {
-            drop_slot(&mut client)?;
-            tool::make_folder(&path)?;
-            (
-                basebackup(&source, request, &path),
-                "SELECT sum(pg_database_size(oid)) FROM pg_database",
-            )
+        let bytes = if request.tool == DUMP {
+            "SELECT pg_database_size(current_database())"
         } else {
-            (dump(&source, request, &path), "SELECT pg_database_size(current_database())")
+            drop_slot(&mut client)?;
+            "SELECT sum(pg_database_size(oid)) FROM pg_database"
         };
         let data_bytes = client.cell(bytes).map_err(failed_at("reading the size of the data"))?;
         let environment = source.config.client_environment();
-        let cpu_s = tool::run(command, &environment, Pipes::default(), cancel)?;
+        let run = |command| tool::run(command, &environment, Pipes::default(), cancel);
+        let cpu_s = match request.tool {
+            PGBACKREST => pgbackrest::take(&source, &mut client, request, &path, cancel)?,
+            BASEBACKUP => {
+                tool::make_folder(&path)?;
+                run(basebackup(&source, request, &path))?
+            }
+            _ => run(dump(&source, request, &path))?,
+        };
         let data_bytes = data_bytes.and_then(|own| own.parse().ok()).unwrap_or(0);
         Ok(Backup { path, data_bytes, cpu_s, restarts: 0 })
     }
@@ -190,7 +197,10 @@ fn restore_base(
     let start = Instant::now();
     let options = ServerOptions { directory: directory.into(), ..source.options.clone() };
     let mut standby = Server::with_data(options, |options, data| {
-        if request.compression == "none" {
+        if request.tool == PGBACKREST {
+            pgbackrest::restore(&backup.path, data, cancel)?;
+            options.account.own_below(data)?;
+        } else if request.compression == "none" {
             clone_folder(&backup.path, data, &options.account)?;
         } else {
             unpack(&backup.path, data, cancel)?;

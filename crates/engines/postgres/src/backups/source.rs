@@ -3,7 +3,7 @@
 use crate::client::{Client, Config};
 use crate::failed_at;
 use crate::replication::conninfo;
-use crate::server::{PrivateServer, ServerOptions};
+use crate::server::{PORT, PrivateServer, ServerOptions};
 use engine::EngineError;
 use servers::private::Settings;
 use std::path::{Path, PathBuf};
@@ -51,6 +51,16 @@ impl Source {
     /// Connects to it.
     pub fn connect(&self, cancel: &Cancel) -> Result<Client, EngineError> {
         connect(&self.config, cancel)
+    }
+
+    /// How pgBackRest connects to it.
+    pub fn connection(&self) -> [(&'static str, String); 4] {
+        [
+            ("pg1-socket-path", self.sockets.to_string_lossy().into_owned()),
+            ("pg1-port", PORT.to_string()),
+            ("pg1-user", self.config.user.clone()),
+            ("pg1-database", self.config.database.clone()),
+        ]
     }
 
     /// One of its programs, which asks for no password.

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 pub const BASEBACKUP: &str = "pg_basebackup";
 /// Logical backups.
 pub const DUMP: &str = "pg_dump";
+/// Physical backups with a repository.
+pub const PGBACKREST: &str = "pgbackrest";
 
 /// Actions beside a load.
 pub const BACKGROUND: Background = Background {
@@ -26,6 +28,13 @@ pub const BACKGROUND: Background = Background {
             has_workers: true,
             has_rate_limit: false,
             missing: missing_for_dump,
+        },
+        BackupTool {
+            name: PGBACKREST,
+            compressions: &["gzip", "lz4", "zstd"],
+            has_workers: true,
+            has_rate_limit: false,
+            missing: missing_for_pgbackrest,
         },
     ],
     actions: &[
@@ -57,6 +66,9 @@ pub const BACKGROUND: Background = Background {
 /// The first version with other compressions than gzip, of each tool.
 const METHODS_SINCE: [(&str, u32); 2] = [(BASEBACKUP, 15), (DUMP, 16)];
 
+/// Servers by URL are refused.
+const PRIVATE_ONLY: &str = "backups are measured on private servers; remove target.url";
+
 fn missing_for_base(own: &Configuration) -> Option<String> {
     if own.value("target.volume").is_some() {
         return Some(format!(
@@ -67,6 +79,20 @@ fn missing_for_base(own: &Configuration) -> Option<String> {
     missing(own, BASEBACKUP)
 }
 
+fn missing_for_pgbackrest(own: &Configuration) -> Option<String> {
+    if own.value("target.volume").is_some() {
+        return Some(format!(
+            "{PGBACKREST} of tablespaces on volumes is not supported; remove target.volume or use \
+             {DUMP}"
+        ));
+    }
+    if own.value("target.url").is_some() {
+        return Some(PRIVATE_ONLY.to_owned());
+    }
+    let found = helpers::program::find(&[PGBACKREST], None, PGBACKREST);
+    found.err().map(|error| error.to_string())
+}
+
 fn missing_for_dump(own: &Configuration) -> Option<String> {
     missing(own, DUMP)
 }
@@ -74,7 +100,7 @@ fn missing_for_dump(own: &Configuration) -> Option<String> {
 /// Names what the tool lacks.
 fn missing(own: &Configuration, tool: &str) -> Option<String> {
     if own.value("target.url").is_some() {
-        return Some("backups are measured on private servers; remove target.url".to_owned());
+        return Some(PRIVATE_ONLY.to_owned());
     }
     // A missing server is reported by itself.
     let folders = own.value("target.bindir").into_iter().flat_map(Value::elements);
