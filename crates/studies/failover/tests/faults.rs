@@ -202,18 +202,62 @@ fn what_cannot_fail_over_is_refused_before_anything_runs() {
     }
 }
 
+/// Sums over fifty kills.
+struct Kills {
+    acknowledged: f64,
+    lost: f64,
+    /// Kills after which an acknowledged write was absent.
+    lossy: usize,
+}
+
+/// Kills fifty primaries in turn and prints the sums.
+fn fifty_kills(name: &str, engine: &Installed, given: &[(&'static str, Value)]) -> Kills {
+    let (mut bench, start) = (engine.bench(), std::time::Instant::now());
+    let mut sum = Kills { acknowledged: 0.0, lost: 0.0, lossy: 0 };
+    let given: Vec<_> = given.iter().cloned().chain([("workload.fault", text("kill"))]).collect();
+    for _ in 0..50 {
+        let seen = run(&mut bench, &given);
+        let lost = LOST.read(&seen).unwrap();
+        sum.acknowledged += ACKNOWLEDGED.read(&seen).unwrap();
+        sum.lost += lost;
+        sum.lossy += usize::from(lost > 0.0);
+    }
+    let Kills { acknowledged, lost, lossy } = sum;
+    let seconds = start.elapsed().as_secs();
+    println!(
+        "{name}: 50 kills in {seconds} s, {acknowledged} acknowledged writes, {lost} lost in \
+         {lossy} kills"
+    );
+    sum
+}
+
 /// Fifty kills: minutes. Run with `--ignored`.
 #[test]
 #[ignore = "takes minutes"]
 fn fifty_kills_with_a_synchronous_replica_lose_nothing() {
     let Some(engine) = postgres() else { return };
-    let mut bench = engine.bench();
-    let mut acknowledged = 0.0;
-    for _ in 0..50 {
-        let given = [("workload.synchronous", Value::Bool(true))];
-        let seen = run(&mut bench, &given);
-        assert_eq!(LOST.read(&seen), Some(0.0));
-        acknowledged += ACKNOWLEDGED.read(&seen).unwrap();
-    }
-    println!("50 kills, {acknowledged} acknowledged writes, none lost");
+    let given = [("workload.synchronous", Value::Bool(true))];
+    let sum = fifty_kills("synchronous_commit = on", &engine, &given);
+    assert!(sum.acknowledged > 5000.0);
+    assert_eq!(sum.lost, 0.0);
+}
+
+/// The log writer is up to 0.6 s behind, so that most kills lose something.
+#[test]
+#[ignore = "takes minutes"]
+fn fifty_kills_with_asynchronous_commits_lose_acknowledged_writes() {
+    let Some(engine) = postgres() else { return };
+    let given = [("target.settings.synchronous_commit", text("off"))];
+    let sum = fifty_kills("synchronous_commit = off", &engine, &given);
+    assert!(sum.lost > 0.0 && sum.lost < sum.acknowledged);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn fifty_kills_with_a_semi_synchronous_replica_lose_nothing() {
+    let Some(engine) = mariadb() else { return };
+    let given = [("workload.synchronous", Value::Bool(true))];
+    let sum = fifty_kills("semi-synchronous", &engine, &given);
+    assert!(sum.acknowledged > 5000.0);
+    assert_eq!(sum.lost, 0.0);
 }
