@@ -3,12 +3,14 @@
 use crate::common::SmallDisk;
 use background::BackgroundDisturbance;
 use background::facts::{
-    ACTION_S, AFTER, BACKUP_MB, BEFORE, CAUGHT_UP_S, COMPARED, CONSISTENT_S, DATA_MB, DIFFERENCES,
-    DURING, FIRST_QUERY_S, OUTLASTED, ROWS,
+    ACTION_S, AFTER, BACKUP_MB, BEFORE, CAUGHT_UP_S, COMPARED, CONSISTENT_S, COUNTED, CPU, DATA_MB,
+    DIFFERENCES, DURING, FIRST_QUERY_S, OUTLASTED, ROWS, SESSION, WAITS_AFTER, WAITS_BEFORE,
+    WAITS_DURING, WAITS_UNDIVIDED,
 };
 use engine::{Folders, Permits};
 use experiment::Value;
-use observations::Observations;
+use observations::{Observations, Wait, WaitClass};
+use order_entry::OrderEntry;
 use probe::{Disturbance, Disturbed, Probe, ProbeError, Target, TrialContext};
 use std::path::Path;
 use testing::trials::{Installed, installed, text};
@@ -49,8 +51,12 @@ fn sqlite() -> Installed {
 
 /// The objections to a configuration, each with its path.
 fn objections(own: &Installed, given: &[Setting]) -> Vec<String> {
+    objections_of(&Update, own, given)
+}
+
+fn objections_of(probe: &'static dyn Probe, own: &Installed, given: &[Setting]) -> Vec<String> {
     let configuration = own.configuration(given);
-    let owners = Disturbed { engine: own.engine, probe: &Update };
+    let owners = Disturbed { engine: own.engine, probe };
     let all = BackgroundDisturbance.plan(&configuration, owners);
     all.into_iter().map(|own| own.to_string()).collect()
 }
@@ -61,7 +67,16 @@ fn run_in(
     given: &[Setting],
     folders: [&Path; 2],
 ) -> Result<Observations, ProbeError> {
-    assert_eq!(objections(own, given), Vec::<String>::new());
+    run_probe(&Update, own, given, folders)
+}
+
+fn run_probe(
+    probe: &'static dyn Probe,
+    own: &Installed,
+    given: &[Setting],
+    folders: [&Path; 2],
+) -> Result<Observations, ProbeError> {
+    assert_eq!(objections_of(probe, own, given), Vec::<String>::new());
     let configuration = own.configuration(given);
     let mut host = own.engine.host(Folders {
         directory: folders[0].into(),
@@ -70,11 +85,11 @@ fn run_in(
         cgroup_joins: Vec::new(),
     });
     let cancel = Cancel::new();
-    let connections = Update.connections(&configuration);
+    let connections = probe.connections(&configuration);
     let instance = host.prepare(&configuration, connections, &cancel).unwrap();
     let target = Target::for_engine(own.engine, &configuration);
-    assert_eq!(Update.plan(&configuration, &target), []);
-    let seen = Update.run(&TrialContext {
+    assert_eq!(probe.plan(&configuration, &target), []);
+    let seen = probe.run(&TrialContext {
         generation: probe::generation::Generation::Here,
         configuration: &configuration,
         instance: instance.as_ref(),
@@ -123,6 +138,83 @@ fn assert_restored(seen: &Observations, name: &str) {
         assert!((sum - seen.load.sends_intended as f64).abs() < 0.5, "{name}: {sum}");
     }
     assert!(due(BEFORE) > 5.0, "{name}");
+    if !name.starts_with("duckdb") {
+        assert_divided(seen, name);
+    }
+}
+
+/// Asserts that the phases have all of the load's session time, CPU time and waits.
+fn assert_divided(seen: &Observations, name: &str) {
+    let families = [WAITS_BEFORE, WAITS_DURING, WAITS_AFTER];
+    let sum = |member: &str| -> f64 {
+        families.into_iter().filter_map(|family| family.read(member, seen)).sum()
+    };
+    let near = |one: f64, other: f64| (one - other).abs() < 0.01 * other.abs() + 1e-4;
+    assert!(WAITS_BEFORE.read(SESSION, seen).is_some(), "{name}: {:?}", seen.facts);
+    assert!(near(sum(SESSION), seen.time.session_s), "{name}: {} {:?}", sum(SESSION), seen.time);
+    assert!(near(sum(CPU), seen.time.cpu_s), "{name}: {} {:?}", sum(CPU), seen.time);
+    for class in WaitClass::ALL {
+        let whole_s: f64 =
+            seen.waits.iter().filter(|own| own.class == class).map(Wait::wait_s).sum();
+        let parts_s = sum(class.name()) + WAITS_UNDIVIDED.read(class.name(), seen).unwrap_or(0.0);
+        assert!(near(parts_s, whole_s), "{name}: {class}: {parts_s} {whole_s}");
+    }
+}
+
+/// A session holds the table that the load writes: both connections wait for it and for little
+/// else, and only in that phase.
+#[test]
+fn waits_for_a_planted_lock_are_in_the_phase_of_the_action() {
+    for (name, command) in [
+        (
+            "postgres",
+            "psql -q -c 'BEGIN; LOCK TABLE pgbench_accounts; SELECT pg_sleep(1)' > /dev/null",
+        ),
+        ("mariadb", "mariadb -e 'LOCK TABLES pgbench_accounts WRITE; SELECT SLEEP(1)' > /dev/null"),
+    ] {
+        let Some(own) = engine(name) else { continue };
+        let command = ("background.command", text(command));
+        let seen = run(&own, &load(2.0, "command", &[command]));
+        assert_divided(&seen, name);
+        let share = |family: observations::FactFamily| {
+            family.read("lock", &seen).unwrap_or(0.0) / family.read(SESSION, &seen).unwrap()
+        };
+        let (before, during) = (share(WAITS_BEFORE), share(WAITS_DURING));
+        assert!(during > 0.5 && before < 0.5 * during, "{name}: {before} {during}");
+    }
+}
+
+#[test]
+fn a_disturbed_order_entry_counts_new_orders_by_phase() {
+    let sqlite = sqlite();
+    let given = |pace| {
+        [
+            ("workload.probe", text("order-entry")),
+            ("workload.reduced_by", Value::Integer(100)),
+            ("workload.connections", Value::Integer(4)),
+            ("workload.pace", Value::Float(pace)),
+            ("workload.duration", Value::Float(1.5)),
+            ("target.data_files", Value::Integer(1)),
+            ("target.settings.journal_mode", text("wal")),
+            ("background.action", text("backup")),
+            ("background.start", Value::Float(0.5)),
+        ]
+    };
+    let refused = objections_of(&OrderEntry, &sqlite, &given(0.0)).concat();
+    assert!(refused.starts_with("workload.pace: a disturbance needs terminals"), "{refused}");
+    let folder = testing::installed::folder();
+    let seen = run_probe(&OrderEntry, &sqlite, &given(0.005), [folder.path(); 2]).unwrap();
+    assert_divided(&seen, "order entry");
+    assert_eq!(DIFFERENCES.members(&seen).count(), 0, "{:?}", seen.facts);
+    assert_eq!(COMPARED.read(&seen), Some(9.0));
+    let by_phase: f64 = [BEFORE, DURING, AFTER]
+        .into_iter()
+        .filter_map(|own| Some(own.read(COUNTED, &seen)? * own.read("duration_s", &seen)? / 60.0))
+        .sum();
+    let timed = seen.latencies.iter().find(|own| own.name == "transaction: new-order").unwrap();
+    // Transactions that end after the schedule are in no phase: one of each connection at most.
+    let all = timed.histogram.len() as f64;
+    assert!(all > 20.0 && (all - 4.0..all + 0.5).contains(&by_phase), "{by_phase} of {all}");
 }
 
 #[test]
@@ -235,8 +327,18 @@ fn postgres_backups_are_restored_and_a_standby_catches_up() {
     let seen = one("pg_basebackup", std::slice::from_ref(&gzip));
     assert!(BACKUP_MB.read(&seen) < DATA_MB.read(&seen));
     assert!(background::facts::CPU_S.read(&seen).unwrap() > 0.0);
-    let seen = one("pg_dump", &[gzip, ("background.workers", Value::Integer(2))]);
+    let workers = ("background.workers", Value::Integer(2));
+    let seen = one("pg_dump", &[gzip.clone(), workers.clone()]);
     assert_eq!(CAUGHT_UP_S.read(&seen), None);
+    let tool = ("background.tool", text("pgbackrest"));
+    let missing = objections(&postgres, &load(1.5, "backup", std::slice::from_ref(&tool))).concat();
+    if missing.contains("Debian: pgbackrest") {
+        println!("SKIPPED: no pgBackRest");
+    } else {
+        let seen = one("pgbackrest", &[gzip, workers]);
+        assert!(CAUGHT_UP_S.read(&seen).unwrap() >= CONSISTENT_S.read(&seen).unwrap());
+        assert!(BACKUP_MB.read(&seen) < DATA_MB.read(&seen));
+    }
     for action in ["vacuum", "index-build"] {
         let seen = run(&postgres, &load(1.0, action, &[]));
         assert!(ACTION_S.read(&seen).unwrap() > 0.0, "{action}");
@@ -286,14 +388,22 @@ fn mariadb_backups_are_prepared_and_restored_as_a_server() {
         return println!("SKIPPED: no mariadb-backup");
     }
     mariadb.settings.push(("target.settings.innodb_log_file_size", text("16M")));
-    for (compression, workers) in [("none", 2), ("zstd", 1)] {
-        let own = [
+    let rate_mb = 40.0;
+    for (compression, workers, is_limited) in
+        [("none", 2, false), ("none", 1, true), ("zstd", 1, false)]
+    {
+        let mut own = vec![
             ("background.tool", text("mariadb-backup")),
             ("background.compression", text(compression)),
             ("background.workers", Value::Integer(workers)),
         ];
+        let rate = ("background.rate_limit", Value::Float(rate_mb * 1e6));
+        own.extend(is_limited.then_some(rate));
         let seen = run(&mariadb, &load(1.5, "backup", &own));
         assert_restored(&seen, compression);
+        let [took_s, mb] = [ACTION_S, BACKUP_MB].map(|own| own.read(&seen).unwrap());
+        // The rate is an upper limit on any machine.
+        assert!(!is_limited || took_s >= 0.95 * mb / rate_mb, "{took_s} s for {mb} MB");
         assert!(background::facts::CPU_S.read(&seen).unwrap() > 0.0);
     }
 }
