@@ -66,7 +66,7 @@ pub fn wait_shares(trials: &[&Observations]) -> Option<WaitShares> {
     if divided.is_empty() {
         return None;
     }
-    let classes = WaitClass::ALL.into_iter().map(|own| own.name());
+    let classes = WaitClass::ALL.into_iter().map(WaitClass::name);
     let names = std::iter::once(CPU).chain(classes).chain([UNACCOUNTED]);
     let rows = names.filter_map(|class| row(&divided, class)).collect();
     let undivided = WaitClass::ALL.into_iter().filter_map(|class| {

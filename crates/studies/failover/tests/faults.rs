@@ -239,7 +239,7 @@ fn fifty_kills_with_a_synchronous_replica_lose_nothing() {
     let given = [("workload.synchronous", Value::Bool(true))];
     let sum = fifty_kills("synchronous_commit = on", &engine, &given);
     assert!(sum.acknowledged > 5000.0);
-    assert_eq!(sum.lost, 0.0);
+    assert!(sum.lost < 0.5);
 }
 
 /// The log writer is up to 0.6 s behind, so that most kills lose something.
@@ -259,5 +259,5 @@ fn fifty_kills_with_a_semi_synchronous_replica_lose_nothing() {
     let given = [("workload.synchronous", Value::Bool(true))];
     let sum = fifty_kills("semi-synchronous", &engine, &given);
     assert!(sum.acknowledged > 5000.0);
-    assert_eq!(sum.lost, 0.0);
+    assert!(sum.lost < 0.5);
 }

@@ -135,7 +135,9 @@ impl WaitCollector for MariaCollector {
         });
         let parts = parts.collect();
         let mut all = Samples::default();
-        samples.iter().for_each(|own| all.join(own));
+        for own in &samples {
+            all.join(own);
+        }
         let (waits, time) = counted(before, after).account(&all);
         let server_cpu_s = after
             .server

@@ -37,7 +37,15 @@ pub fn take(
     client.query(&slot, &[]).map_err(failed_at("creating the replication slot"))?;
     let environment = source.config.client_environment();
     let stanza = program(path, "stanza-create")?;
-    let made_s = tool::run(stanza, &environment, Pipes::default(), cancel)?;
+    let made = tool::run(stanza, &environment, Pipes::default(), cancel);
+    let made_s = made.map_err(|error| match error {
+        EngineError::Engine { doing, message } => {
+            let major = source.major();
+            let hint = format!("this version of pgBackRest may not know PostgreSQL {major}");
+            EngineError::failed(doing, format!("{message} ({hint})"))
+        }
+        other => other,
+    })?;
     let mut backup = program(path, "backup")?;
     backup.args(["--type=full", "--no-archive-check", "--start-fast"]);
     let taken_s = tool::run(backup, &environment, Pipes::default(), cancel)?;
