@@ -120,6 +120,7 @@ fn an_index_that_is_dropped_changes_a_plan_and_nothing_else_is_named() {
                 client
                     .query(&format!("SELECT count(*) FROM customers WHERE city < {number_of}"), &[])
                     .unwrap();
+                client.query("SELECT pg_sleep(0.02)", &[]).unwrap();
             });
             wait_for_intervals(&lab, 8);
             admin.batch("DROP INDEX orders_customer_idx").unwrap();
@@ -130,6 +131,12 @@ fn an_index_that_is_dropped_changes_a_plan_and_nothing_else_is_named() {
             wait_for_intervals(&lab, 3);
             signal(&watch, libc::SIGINT);
             let ended = end(watch).expect(0).shows("interval 2: ").shows(" runs, ");
+            // As soon as it is known, with both plans.
+            let ended = ended.shows("Slower with another plan").shows("plan since:");
+            assert_eq!(ended.stdout.matches("regression, plan changed: ").count(), 1, "{ended:?}");
+            let slept = "SELECT count(*) FROM query_counts WHERE text LIKE '%pg_sleep%' AND \
+                         counters LIKE '%sampled.Timeout:PgSleep%'";
+            assert!(number(&lab, slept) > 0);
             assert!(!ended.stdout.contains("did not"), "{ended:?}");
 
             let history = &lab.json(&["history", FILE])[0];
@@ -256,6 +263,7 @@ fn of_mariadb_the_same() {
             number_of = number_of % 5000 + 1;
             client.query(&format!("{LOOKUP}{number_of}")).unwrap();
             client.query(&format!("SELECT amount FROM orders WHERE id = {number_of}")).unwrap();
+            client.query("SELECT sleep(0.02)").unwrap();
         });
         wait_for_intervals(&lab, 8);
         admin.run("DROP INDEX orders_customer_idx ON shop.orders").unwrap();
@@ -263,7 +271,10 @@ fn of_mariadb_the_same() {
         stop.send(()).unwrap();
         thread.join().unwrap();
         signal(&watch, libc::SIGINT);
-        end(watch).expect(0);
+        end(watch).expect(0).shows("Slower with another plan").shows("plan since:");
+        let slept = "SELECT count(*) FROM query_counts WHERE text LIKE '%sleep%' AND counters LIKE \
+                     '%sampled.User sleep%'";
+        assert!(number(&lab, slept) > 0);
         let history = &lab.json(&["history", FILE])[0];
         let changed = changed_plans(history);
         let [(text, before, since, change)] = &changed[..] else { panic!("{changed:#?}") };

@@ -3,7 +3,7 @@
 use crate::{NoPlan, ServerError};
 use observations::Wait;
 use statements::{Advice, Captured, Hypothetical, Snapshot, Statement, StatementPlan};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 use work::Stop;
 
@@ -20,6 +20,11 @@ pub trait QueryReader {
     /// # Errors
     /// When the server is lost.
     fn look(&mut self) -> Result<(), ServerError>;
+    /// Takes the samples of all looks since they were taken last: what runs of statements waited
+    /// for. Empty where the server does not say it.
+    fn samples(&mut self) -> Vec<StatementSamples> {
+        Vec::new()
+    }
     /// Has the server make plans for the statements, in their order. The reason why one has
     /// none is noted with it.
     fn explain(&mut self, snapshot: &mut Snapshot);
@@ -52,6 +57,34 @@ pub trait QueryReader {
     /// where it cannot be asked.
     fn hypothetical(&mut self, _snapshot: &Snapshot, _advice: &Advice) -> Option<Hypothetical> {
         None
+    }
+}
+
+/// Samples in which a statement ran and waited for something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatementSamples {
+    /// The server's number of the statement.
+    pub digest: String,
+    /// The wait in the server's words; `CPU`: none.
+    pub wait: String,
+    /// Their number.
+    pub samples: u64,
+}
+
+/// Samples of statements until they are taken.
+#[derive(Debug, Default)]
+pub struct Sampled(BTreeMap<(String, String), u64>);
+
+impl Sampled {
+    /// Adds a sample of a statement, by the server's number of it.
+    pub fn add(&mut self, digest: String, wait: String) {
+        *self.0.entry((digest, wait)).or_default() += 1;
+    }
+
+    /// Takes all of them.
+    pub fn take(&mut self) -> Vec<StatementSamples> {
+        let all = std::mem::take(&mut self.0).into_iter();
+        all.map(|((digest, wait), samples)| StatementSamples { digest, wait, samples }).collect()
     }
 }
 

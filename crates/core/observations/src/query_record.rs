@@ -56,7 +56,21 @@ pub struct CountedStatement {
     pub plan: Option<String>,
 }
 
+/// Beginning of the names of counters of samples: of what runs of the statement were seen to wait
+/// for.
+const SAMPLED: &str = "sampled.";
+
 impl CountedStatement {
+    /// Adds samples in which runs of it waited for something.
+    pub fn add_samples(&mut self, wait: &str, samples: u64) {
+        *self.counters.entry(format!("{SAMPLED}{wait}")).or_default() += samples;
+    }
+
+    /// The waits of its runs, with the number of samples.
+    pub fn samples(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.counters.iter().filter_map(|(name, count)| Some((name.strip_prefix(SAMPLED)?, *count)))
+    }
+
     /// A counter, where the server has it.
     pub fn get(&self, counter: &str) -> Option<u64> {
         self.counters.get(counter).copied()

@@ -6,7 +6,8 @@ use analysis::runs::Verdict;
 use analysis::{Comparison, Scale};
 use observations::{CountedStatement, Direction, QueryInterval};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 /// Smaller changes of time are not reported: they are not worth a search for their cause.
@@ -86,6 +87,18 @@ pub struct StatementPoint {
     pub work: Option<u64>,
     /// Number of its plan at the end of the interval; `None`: none was made.
     pub plan: Option<usize>,
+    /// Waits of runs that were sampled in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<SampledWait>,
+}
+
+/// Samples in which runs of a statement waited for something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SampledWait {
+    /// The wait in the server's words; `CPU`: none.
+    pub wait: String,
+    /// Their number.
+    pub samples: u64,
 }
 
 /// A change of a statement's time or plan.
@@ -103,6 +116,8 @@ pub struct StatementChange {
     pub mean_s: (f64, f64),
     /// Pages (rows) of a run before and since.
     pub work: Option<(f64, f64)>,
+    /// Waits of its runs before and since, the most frequent first; empty where none was sampled.
+    pub waits: (Vec<SampledWait>, Vec<SampledWait>),
     /// The gain in time since; above 1 is better. Intervals count once each.
     pub comparison: Option<Comparison>,
     /// P-value of the search where the plan did not say when it changed.
@@ -133,6 +148,9 @@ impl StatementHistory {
         self.has_pages |= pages.is_some();
         let work =
             pages.map(|(hit, read)| hit.saturating_add(read)).or_else(|| one.get("rows_read"));
+        let waits = one.samples();
+        let waits = waits.map(|(wait, samples)| SampledWait { wait: wait.to_owned(), samples });
+        let waits = waits.collect();
         let CountedStatement { digest, database, user, is_top, text, plan_hash, plan, .. } = one;
         let plan = plan_hash.zip(plan).map(|(hash, text)| {
             *self.hashes.entry(hash).or_insert_with(|| {
@@ -155,13 +173,29 @@ impl StatementHistory {
         series.calls = series.calls.saturating_add(calls);
         series.time_s += time_s;
         if calls > 0 {
-            series.points.push(StatementPoint { interval, calls, time_s, work, plan });
+            series.points.push(StatementPoint { interval, calls, time_s, work, plan, waits });
         }
     }
 
     /// Finds what changed, when all intervals were added.
     #[must_use]
     pub fn with_changes(mut self) -> Self {
+        let mut changes = self.plan_changes();
+        let tests: usize = self.statements.iter().map(|series| series.points.len()).sum();
+        for (at, series) in self.statements.iter().enumerate() {
+            changes.extend(series.time_changes(at, tests));
+        }
+        self.with(changes)
+    }
+
+    /// Finds the changes of plans alone, when all intervals were added.
+    #[must_use]
+    pub fn with_plan_changes(mut self) -> Self {
+        let changes = self.plan_changes();
+        self.with(changes)
+    }
+
+    fn plan_changes(&mut self) -> Vec<StatementChange> {
         self.statements
             .sort_by(|a, b| b.time_s.total_cmp(&a.time_s).then_with(|| a.digest.cmp(&b.digest)));
         let mut changes = Vec::new();
@@ -173,10 +207,11 @@ impl StatementHistory {
             change.verdict = Verdict::judge(comparison.as_ref());
             change.comparison = comparison;
         }
-        let tests: usize = self.statements.iter().map(|series| series.points.len()).sum();
-        for (at, series) in self.statements.iter().enumerate() {
-            changes.extend(series.time_changes(at, tests));
-        }
+        changes
+    }
+
+    /// Puts the changes in their order.
+    fn with(mut self, mut changes: Vec<StatementChange>) -> Self {
         for change in &mut changes {
             change.since_ms = self.intervals[change.interval].from_ms;
         }
@@ -311,6 +346,7 @@ impl StatementSeries {
             work: self.points[at]
                 .work
                 .map(|_| (self.mean(&before, work_of), self.mean(&after, work_of))),
+            waits: (self.waits(&before), self.waits(&after)),
             comparison: Comparison::apart(
                 &means(&before),
                 &means(&after),
@@ -319,6 +355,19 @@ impl StatementSeries {
             p_value: None,
             verdict: Verdict::Unknown,
         }
+    }
+
+    /// Sampled waits in a range of intervals, the most frequent first.
+    fn waits(&self, range: &Range<usize>) -> Vec<SampledWait> {
+        let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+        for own in self.points[range.clone()].iter().flat_map(|point| &point.waits) {
+            *sums.entry(&own.wait).or_default() += own.samples;
+        }
+        let all = sums.into_iter();
+        let mut all: Vec<SampledWait> =
+            all.map(|(wait, samples)| SampledWait { wait: wait.to_owned(), samples }).collect();
+        all.sort_by_key(|own| Reverse(own.samples));
+        all
     }
 
     /// Mean of a value over the runs in a range of intervals.

@@ -1,7 +1,7 @@
 //! A server's statements over many intervals: what changed, and since when.
 
 use crate::document::{left_out, on_both};
-use crate::history::{StatementChange, StatementHistory, StatementSeries};
+use crate::history::{SampledWait, StatementChange, StatementHistory, StatementSeries};
 use analysis::runs::Verdict;
 use observations::number::plural;
 use report::model::{Cell, Columns, Document, Section, Tone};
@@ -11,6 +11,8 @@ use report::{sparkline, tone};
 
 /// Notes that are repeated from the intervals.
 const NOTES: usize = 10;
+/// Waits that are listed of a statement.
+const WAITS: usize = 5;
 /// Characters of a statement in the line that names it.
 const TEXT: usize = 100;
 
@@ -20,6 +22,19 @@ pub fn statement_history(history: &StatementHistory) -> Document {
     sections.extend(on_both(|rows| Some(changes(history, rows))));
     sections.extend(on_both(|rows| statements(history, rows)));
     Document { title: format!("{}: statements over time", history.server).into(), sections }
+}
+
+/// Statements that became slower with another plan, as soon as that is known.
+pub fn plan_regressions(history: &StatementHistory) -> Document {
+    let mut section = Section::new("");
+    for change in &history.changes {
+        said(&mut section, history, change);
+    }
+    section.note(
+        "Steelbench compares the times before and since after each interval; over many intervals \
+         some differences appear by chance. `history` has all changes.",
+    );
+    Document { title: "Slower with another plan".into(), sections: vec![section] }
 }
 
 fn introduction(history: &StatementHistory) -> Section {
@@ -121,6 +136,11 @@ fn said(section: &mut Section, history: &StatementHistory, change: &StatementCha
         let (before, after) = (number::figure(before), number::figure(after));
         section.indented(3, format!("{unit} a run: {before} -> {after}"), Tone::Plain);
     }
+    if !change.waits.0.is_empty() || !change.waits.1.is_empty() {
+        for (name, waits) in [("before", &change.waits.0), ("since", &change.waits.1)] {
+            section.indented(3, format!("sampled {name}: {}", sampled(waits)), Tone::Plain);
+        }
+    }
     if let Some((before, after)) = change.plans {
         for (name, plan) in [("before", before), ("since", after)] {
             section.indented(3, format!("plan {name}:"), Tone::Plain);
@@ -130,6 +150,16 @@ fn said(section: &mut Section, history: &StatementHistory, change: &StatementCha
             }
         }
     }
+}
+
+/// The most frequent waits of samples: `CPU 12, IO:DataFileRead 8 of 20 samples`.
+fn sampled(waits: &[SampledWait]) -> String {
+    let all: u64 = waits.iter().map(|own| own.samples).sum();
+    if all == 0 {
+        return "not seen running".to_owned();
+    }
+    let each = waits.iter().take(WAITS).map(|own| format!("{} {}", own.wait, own.samples));
+    format!("{} of {}", joined(each, ", "), plural(all as usize, "sample"))
 }
 
 fn tone_of(change: &StatementChange) -> Tone {

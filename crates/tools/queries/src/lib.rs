@@ -3,7 +3,8 @@
 //!
 //! - [`QueriesTool`], [`Capture`]: the commands; `watch`: intervals in a results file;
 //!   `try_change`: an index as an experiment
-//! - [`StatementHistory`]: what changed from interval to interval
+//! - [`StatementHistory`]: what changed from interval to interval; [`PlanWatch`]: what became
+//!   slower with another plan
 //! - [`between`]: the interval between two snapshots; [`record`] and [`joined`]: recorded intervals
 //! - [`attach_logged`]: plans of a log, with their statements
 //! - `sheets`, `server_sheets`, `plan_files`: the workbook and the plans beside it
@@ -24,6 +25,7 @@ mod looking;
 mod machine;
 mod plan_files;
 mod plan_texts;
+mod plan_watch;
 mod query;
 mod record;
 mod recorded;
@@ -38,8 +40,9 @@ pub use arguments::QueriesTool;
 pub use capture::Capture;
 pub use cross::{IndexUse, index_uses, statements_of};
 pub use examine::{Queries, examine, keep};
-pub use history::{StatementChange, StatementHistory};
+pub use history::{SampledWait, StatementChange, StatementHistory};
 pub use interval::between;
 pub use logged::{attach_logged, with_values};
+pub use plan_watch::PlanWatch;
 pub use record::{joined, record};
 pub use recorded::Intervals;

@@ -2,7 +2,9 @@
 //! so.
 
 use crate::arguments::QueriesTool;
+use crate::history_document::plan_regressions;
 use crate::looking::{LOOKS_S, looking};
+use crate::plan_watch::PlanWatch;
 use crate::{between, keep};
 use command_line::arguments::Between;
 use command_line::{Context, ExitCode, Failure, output, results};
@@ -38,6 +40,7 @@ struct Recorder<'a> {
     context: &'a Context,
     address: &'a str,
     store: Store,
+    plans: PlanWatch,
 }
 
 impl Recorder<'_> {
@@ -53,8 +56,16 @@ impl Recorder<'_> {
         interval.clean(rules, self.arguments.literals);
         let mut recorded =
             crate::record(&interval, env!("CARGO_PKG_VERSION"), self.address.to_owned());
+        for own in reader.samples() {
+            let known = recorded.statements.iter_mut().filter(|one| one.digest == own.digest);
+            known.for_each(|one| one.add_samples(&own.wait, own.samples));
+        }
         recorded.id = self.store.record_queries(&recorded)?;
         show(&recorded, self.arguments.form.json)?;
+        if let Some(found) = self.plans.add(recorded) {
+            let json = || object("plan_regressions", &found, Value::Null);
+            output::show(self.arguments.form, json, || plan_regressions(&found))?;
+        }
         Ok(())
     }
 }
@@ -81,9 +92,16 @@ pub fn watch(
     let every = Duration::from_secs_f64(every_s);
     reader.look().map_err(failure)?;
     let mut first = snapshot(reader).map_err(failure)?;
+    // Those of the look before belong to no interval.
+    drop(reader.samples());
     // Not before there is something to record.
-    let mut recorder =
-        Recorder { arguments, context, address, store: Store::create_or_open(file)? };
+    let mut recorder = Recorder {
+        arguments,
+        context,
+        address,
+        store: Store::create_or_open(file)?,
+        plans: PlanWatch::default(),
+    };
     let mut due = Instant::now();
     for _ in 0..arguments.count.unwrap_or(u32::MAX) {
         // The edges keep their rhythm; one that is late for longer than an interval begins a new
@@ -124,7 +142,7 @@ fn kept(
         return Err(failure(ServerError::new(why)));
     }
     let store = store.map_or_else(|| Store::create_or_open(file), Ok)?;
-    let mut recorder = Recorder { arguments, context, address, store };
+    let mut recorder = Recorder { arguments, context, address, store, plans: PlanWatch::default() };
     while let Some(interval) = next.filter(|_| !stop.load(Ordering::Relaxed)) {
         after_ms = interval.span.to_ms.max(after_ms + 1);
         recorder.record(reader, interval)?;

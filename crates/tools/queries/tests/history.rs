@@ -2,7 +2,7 @@
 
 use analysis::runs::Verdict;
 use observations::{CountedStatement, QueryInterval};
-use queries::{StatementChange, StatementHistory};
+use queries::{PlanWatch, SampledWait, StatementChange, StatementHistory};
 use testing::recordings::Random;
 
 /// The search for changes takes long in a build for tests.
@@ -76,6 +76,61 @@ fn a_change_of_plan_is_told_with_its_time_and_the_interval_in_which_it_happened_
     let interval = change.comparison.as_ref().unwrap().interval.unwrap();
     assert!(interval.low < 0.1 && 0.1 < interval.high, "{interval:?}");
     assert_eq!(change.since_ms, 5_000);
+}
+
+/// Intervals with one statement whose plan is another from interval 6 on.
+fn watched(ms: [f64; 2], random: &mut Random) -> Vec<QueryInterval> {
+    let intervals = (0..14).map(|at| {
+        let (plan, ms) = if at < 6 { ("a", ms[0]) } else { ("b", ms[1]) };
+        let mut one = CountedStatement {
+            digest: "1".into(),
+            text: "SELECT 1".into(),
+            counters: [
+                ("calls".to_owned(), 100),
+                ("time_ns".to_owned(), (noisy(random, ms) * 1e8) as u64),
+            ]
+            .into(),
+            plan_hash: Some(plan.to_owned()),
+            plan: Some(format!("plan {plan}")),
+            ..CountedStatement::default()
+        };
+        one.add_samples("CPU", 2);
+        one.add_samples("IO:DataFileRead", if plan == "b" { 5 } else { 1 });
+        QueryInterval {
+            from_ms: at * 1_000,
+            to_ms: (at + 1) * 1_000,
+            statements: vec![one],
+            ..QueryInterval::default()
+        }
+    });
+    intervals.collect()
+}
+
+/// As intervals come, a statement that became slower with another plan is found, once, with both
+/// plans and its waits; one that did not is not.
+#[test]
+fn a_watch_finds_what_became_slower_with_another_plan() {
+    let mut random = Random::new(11);
+    let mut watch = PlanWatch::default();
+    let found: Vec<(usize, StatementHistory)> = watched([1.0, 4.0], &mut random)
+        .into_iter()
+        .enumerate()
+        .filter_map(|(at, interval)| Some((at, watch.add(interval)?)))
+        .collect();
+    let [(at, found)] = &found[..] else { panic!("{found:#?}") };
+    assert!((7..10).contains(at), "{at}");
+    assert_eq!(changes(found), [("SELECT 1", 6, Some(("plan a", "plan b")), Verdict::Worse)]);
+    let (before, since) = &found.changes[0].waits;
+    let wait = |wait: &str, samples| SampledWait { wait: wait.into(), samples };
+    assert_eq!(before[..], [wait("CPU", 12), wait("IO:DataFileRead", 6)]);
+    // The interval of the change is left out.
+    let rest = *at as u64 - 6;
+    assert_eq!(since[..], [wait("IO:DataFileRead", 5 * rest), wait("CPU", 2 * rest)]);
+    for ms in [[1.0, 1.0], [4.0, 1.0]] {
+        let mut watch = PlanWatch::default();
+        let mut all = watched(ms, &mut random).into_iter();
+        assert!(all.all(|interval| watch.add(interval).is_none()), "{ms:?}");
+    }
 }
 
 #[test]

@@ -120,11 +120,18 @@ impl Reader {
 
     /// Reads the running statement of each session, and the last one where the server keeps it.
     pub(super) fn look_at_sessions(&mut self) -> Result<(), Error> {
-        let running = self.rows::<1>(&format!(
-            "SELECT left(info, {TEXT_MAX}) AS {MARK} FROM information_schema.processlist WHERE \
-             info IS NOT NULL AND id <> connection_id()"
+        let running = self.rows::<2>(&format!(
+            "SELECT left(info, {TEXT_MAX}) AS {MARK}, state FROM information_schema.processlist \
+             WHERE info IS NOT NULL AND id <> connection_id()"
         ))?;
-        let running = running.into_iter().map(|[text]| (fingerprint(&text, &RULES), text));
+        let running = running.into_iter().map(|[text, state]| {
+            let key = fingerprint(&text, &RULES);
+            // The server's states are its waits and its work, in its words.
+            if !state.is_empty() {
+                self.waits.add(key.clone(), state);
+            }
+            (key, text)
+        });
         remember(&mut self.running, running);
         for view in ["history_long", "history", "current"] {
             let sql = format!(

@@ -15,10 +15,13 @@ use super::waits::cells;
 use super::{connect_to_observe, product, while_doing};
 use crate::client::{Client, Config, Error};
 use crate::plan_reader::ENGINE;
+use crate::statement_rules::RULES;
 use engine::ServerError;
-use engine::query_reader::{MARK, QueryLimits, QueryReader, StorageDetail};
+use engine::query_reader::{
+    MARK, QueryLimits, QueryReader, Sampled, StatementSamples, StorageDetail,
+};
 use observations::{Unread, Wait};
-use statements::{Advice, Snapshot, Span};
+use statements::{Advice, Snapshot, Span, fingerprint};
 use std::collections::HashMap;
 use work::Stop;
 
@@ -36,6 +39,10 @@ pub(super) struct Reader {
     running: HashMap<String, String>,
     /// The samples by the server's statement number.
     sampled: HashMap<String, String>,
+    /// The states of sessions, by what statements with other values have in common.
+    waits: Sampled,
+    /// The server's statement numbers by the same.
+    digests: HashMap<String, String>,
 }
 
 impl Reader {
@@ -59,6 +66,8 @@ impl Reader {
             stop: stop.clone(),
             running: HashMap::new(),
             sampled: HashMap::new(),
+            waits: Sampled::default(),
+            digests: HashMap::new(),
         })
     }
 
@@ -127,7 +136,20 @@ impl QueryReader for Reader {
         self.look_at_sessions().map_err(while_doing("reading running statements"))
     }
 
+    fn samples(&mut self) -> Vec<StatementSamples> {
+        let all = self.waits.take().into_iter();
+        // The server numbers a statement when it has ended.
+        let known = all.filter_map(|own| {
+            let digest = self.digests.get(&own.digest)?.clone();
+            Some(StatementSamples { digest, ..own })
+        });
+        known.collect()
+    }
+
     fn explain(&mut self, snapshot: &mut Snapshot) {
+        let each = snapshot.statements.iter();
+        self.digests =
+            each.map(|one| (fingerprint(&one.text, &RULES), one.digest.clone())).collect();
         explain::all(self, snapshot);
     }
 

@@ -14,7 +14,9 @@ use super::while_doing;
 use crate::client::{Client, Config};
 use crate::plan_reader::ENGINE;
 use engine::ServerError;
-use engine::query_reader::{MARK, QueryLimits, QueryReader, StorageDetail, remember};
+use engine::query_reader::{
+    MARK, QueryLimits, QueryReader, Sampled, StatementSamples, StorageDetail, remember,
+};
 use observations::Unread;
 use statements::{Advice, Hypothetical, Snapshot, Span, Statement};
 use std::collections::btree_map::Entry;
@@ -37,6 +39,7 @@ pub(super) struct Reader {
     extension: Option<(String, String)>,
     /// Texts with values that sessions were seen to run, by the server's number of the statement.
     running: HashMap<String, String>,
+    sampled: Sampled,
 }
 
 impl Reader {
@@ -49,6 +52,7 @@ impl Reader {
             clients: BTreeMap::new(),
             extension: None,
             running: HashMap::new(),
+            sampled: Sampled::default(),
         };
         reader.client(&config.database).map_err(while_doing("connecting"))?;
         Ok(reader)
@@ -193,17 +197,27 @@ impl QueryReader for Reader {
 
     fn look(&mut self) -> Result<(), ServerError> {
         let sql = format!(
-            "SELECT /* {MARK} */ query_id, query FROM pg_catalog.pg_stat_activity WHERE query_id \
-             IS NOT NULL AND backend_type = 'client backend' AND pid <> \
-             pg_catalog.pg_backend_pid() AND query NOT LIKE '%{MARK}%'"
+            "SELECT /* {MARK} */ query_id, query, CASE state WHEN 'active' THEN \
+             coalesce(wait_event_type || ':' || wait_event, 'CPU') END FROM \
+             pg_catalog.pg_stat_activity WHERE query_id IS NOT NULL AND backend_type = 'client \
+             backend' AND pid <> pg_catalog.pg_backend_pid() AND query NOT LIKE '%{MARK}%'"
         );
         let rows = self
             .home()
             .and_then(|client| client.query(&sql, &[]))
             .map_err(while_doing("reading running statements"))?;
+        for row in rows.iter() {
+            if let (Some(digest), Some(wait)) = (row.parse(0), row.parse(2)) {
+                self.sampled.add(digest, wait);
+            }
+        }
         let seen = rows.iter().filter_map(|row| Some((row.parse(0)?, row.parse(1)?)));
         remember(&mut self.running, seen.filter(|(_, text): &(_, String)| !text.contains('$')));
         Ok(())
+    }
+
+    fn samples(&mut self) -> Vec<StatementSamples> {
+        self.sampled.take()
     }
 
     fn explain(&mut self, snapshot: &mut Snapshot) {
