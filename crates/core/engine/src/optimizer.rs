@@ -64,6 +64,9 @@ pub struct Alternative {
     pub operators: &'static [&'static str],
     /// Beginnings of the names of operators that the plan then does not have.
     pub avoided: &'static [&'static str],
+    /// Beginnings of the names of operators of which the plan then has one; empty where any plan
+    /// may be.
+    pub needed: &'static [&'static str],
 }
 
 /// How an engine gathers statistics.
@@ -73,6 +76,9 @@ pub struct Statistics {
     pub gather: &'static [&'static str],
     /// Statements that set the size of the sample; empty where it is fixed.
     pub sample: &'static [&'static str],
+    /// Statements that gather those of a table from rows that are chosen one by one, `{sample}`
+    /// percent of them; empty where the engine samples in one way only.
+    pub by_rows: &'static [&'static str],
     /// Statements that declare statistics of several columns (`{columns}`); empty where the engine
     /// has none.
     pub extended: &'static [&'static str],
@@ -120,6 +126,7 @@ impl Alternative {
         end: "",
         operators: &[],
         avoided: &[],
+        needed: &[],
     };
 
     /// Returns whether an operator that reads the table is one of the alternative.
@@ -130,6 +137,12 @@ impl Alternative {
     /// Returns whether a plan lacks the operators that it avoids, by their names.
     pub fn is_avoided<'n>(&self, mut names: impl Iterator<Item = &'n str>) -> bool {
         !names.any(|name| self.avoided.iter().any(|own| name.starts_with(own)))
+    }
+
+    /// Returns whether a plan has an operator that it needs, by their names.
+    pub fn is_needed<'n>(&self, mut names: impl Iterator<Item = &'n str>) -> bool {
+        self.needed.is_empty()
+            || names.any(|name| self.needed.iter().any(|own| name.starts_with(own)))
     }
 
     /// Returns whether a session is enough, so that it is one of any query.

@@ -57,7 +57,12 @@ pub static OPTIMIZER: Optimizer = Optimizer {
     index: "SELECT '\"' || index_name || '\"' FROM duckdb_indexes() WHERE table_name = '{table}' \
             AND replace(expressions, '\"', '') IN ('[{column}]', '[''{column}'']') LIMIT 1",
     row_at: LIMIT_OFFSET,
-    statistics: Statistics { gather: &["ANALYZE {table}"], sample: &[], extended: &[] },
+    statistics: Statistics {
+        gather: &["ANALYZE {table}"],
+        sample: &[],
+        by_rows: &[],
+        extended: &[],
+    },
     formulas: Some(&IndexLimit),
 };
 

@@ -50,6 +50,14 @@ pub static OPTIMIZER: Optimizer = Optimizer {
     statistics: Statistics {
         gather: &["ANALYZE TABLE {table}"],
         sample: &["ALTER TABLE {table} STATS_SAMPLE_PAGES = {sample}"],
+        // The server's own statistics (MariaDB's engine-independent ones) with histograms, before
+        // InnoDB's.
+        by_rows: &[
+            "SET SESSION use_stat_tables = 'preferably'",
+            "SET SESSION optimizer_use_condition_selectivity = 4",
+            "SET SESSION analyze_sample_percentage = {sample}",
+            "ANALYZE TABLE {table} PERSISTENT FOR ALL",
+        ],
         extended: &[],
     },
     formulas: None,

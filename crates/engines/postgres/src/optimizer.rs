@@ -60,6 +60,24 @@ pub static OPTIMIZER: Optimizer = Optimizer {
             avoided: &["Merge Join"],
             ..Alternative::NONE
         },
+        Alternative {
+            name: "serial",
+            session: &["SET max_parallel_workers_per_gather = 0"],
+            avoided: &["Gather"],
+            ..Alternative::NONE
+        },
+        // Parallelism for nothing: the number of workers stays that of the size of the table.
+        Alternative {
+            name: "parallel",
+            session: &[
+                "SET parallel_setup_cost = 0",
+                "SET parallel_tuple_cost = 0",
+                "SET min_parallel_table_scan_size = 0",
+                "SET min_parallel_index_scan_size = 0",
+            ],
+            needed: &["Gather"],
+            ..Alternative::NONE
+        },
     ],
     unforced: &[
         "PostgreSQL's enable_* settings choose a kind of scan, not which of several indexes it \
@@ -75,6 +93,7 @@ pub static OPTIMIZER: Optimizer = Optimizer {
     statistics: Statistics {
         gather: &["ANALYZE {table}"],
         sample: &["SET default_statistics_target = {sample}"],
+        by_rows: &[],
         extended: &[
             "CREATE STATISTICS steelbench_optimizer (ndistinct, dependencies, mcv) ON {columns} \
              FROM {table}",

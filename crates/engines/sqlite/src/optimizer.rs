@@ -33,6 +33,7 @@ pub static OPTIMIZER: Optimizer = Optimizer {
     statistics: Statistics {
         gather: &["ANALYZE {table}"],
         sample: &["PRAGMA analysis_limit = {sample}"],
+        by_rows: &[],
         extended: &[],
     },
     formulas: None,

@@ -44,9 +44,21 @@ pub static OPTIMIZER: Optimizer = Optimizer {
             operators: &["Index Scan"],
             ..Alternative::NONE
         },
-        Alternative { name: "serial", end: " OPTION (MAXDOP 1)", ..Alternative::NONE },
+        Alternative {
+            name: "serial",
+            end: " OPTION (MAXDOP 1)",
+            avoided: &["Parallelism"],
+            ..Alternative::NONE
+        },
+        // In sys.dm_exec_valid_use_hints from 2016 SP1 CU2 on: without the cost threshold.
+        Alternative {
+            name: "parallel",
+            end: " OPTION (USE HINT('ENABLE_PARALLEL_PLAN_PREFERENCE'))",
+            needed: &["Parallelism"],
+            ..Alternative::NONE
+        },
     ],
-    unforced: &["SQL Server cannot be made to run a query in parallel: MAXDOP is an upper limit."],
+    unforced: &["SQL Server's hint for a parallel plan is a preference: MAXDOP is an upper limit."],
     read_only: &[],
     index: "SELECT TOP 1 QUOTENAME(i.name) FROM sys.indexes i JOIN sys.index_columns k ON \
             k.object_id = i.object_id AND k.index_id = i.index_id JOIN sys.columns c ON \
@@ -59,6 +71,7 @@ pub static OPTIMIZER: Optimizer = Optimizer {
         sample: &[
             "UPDATE STATISTICS {table} WITH SAMPLE {sample} ROWS, PERSIST_SAMPLE_PERCENT = ON",
         ],
+        by_rows: &[],
         extended: &["CREATE STATISTICS steelbench_optimizer ON {table} ({columns})"],
     },
     formulas: None,
