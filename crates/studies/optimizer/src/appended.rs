@@ -34,9 +34,10 @@ pub fn append(
     let Some(set) = dials(configuration).filter(|_| share > 0.0) else { return Ok(found) };
     let (rows, largest) = (set.rows, set.distinct - 1);
     let appended = (share * rows as f64).round().max(1.0) as u64;
+    let partner = if set.join_correlation.is_some() { ", partner" } else { "" };
     asker.run(&format!(
-        "INSERT INTO dials (id, a, b, c, filler) SELECT id + {rows}, id + {largest}, b, id + \
-         {largest}, filler FROM dials WHERE id <= {appended}"
+        "INSERT INTO dials (id, a, b, c, filler{partner}) SELECT id + {rows}, id + {largest}, b, \
+         id + {largest}, filler{partner} FROM dials WHERE id <= {appended}"
     ))?;
     found.facts.push(APPENDED_ROWS.record(appended as f64));
     let mut worst = None;

@@ -94,6 +94,11 @@ impl<'a> Asker<'a> {
         self.cell(&filled(self.optimizer.index, &names))
     }
 
+    /// Returns whether the engine has the plan of a query before it runs.
+    pub fn explains(&self) -> bool {
+        !self.optimizer.explain.runs
+    }
+
     /// The plan of a query, with estimates; nothing is executed.
     ///
     /// # Errors

@@ -1,10 +1,10 @@
 //! Plan diagrams of recordings, and the cost of the optimizer's choice over two selectivities.
 
-use crate::analysis::{Measured, measured_groups, regret};
 use crate::diagram::INCREASE_MAX;
 use crate::facts::{
     DIAGRAM_AXES, DIAGRAM_COLUMNS, DIAGRAM_PLANS, DIAGRAM_ROWS, REDUCED_ROWS, UNFORCED,
 };
+use crate::times::{Measured, measured_groups, regret};
 use analysis::{Interval, Summary};
 use observations::{FactFamily, Observations};
 use serde::Serialize;

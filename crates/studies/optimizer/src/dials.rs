@@ -10,6 +10,9 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use work::{Column, DataType, DefaultValue, Fill, Rows, Storage, Table, Values};
 
+/// Rows of the table partners with each value.
+const PARTNERS_PER_VALUE: u64 = 10;
+
 /// Rows at most: their order is kept in memory.
 pub const ROWS_MAX: u64 = 100_000_000;
 
@@ -27,6 +30,8 @@ pub struct Dials {
     pub zipf: f64,
     /// Share of rows in which `b` equals `a`, chosen at random; 1: `b` depends on `a`.
     pub correlation: f64,
+    /// Share of rows whose partner has the same value as `a`; `None`: there are no partners.
+    pub join_correlation: Option<f64>,
     /// Share of rows, chosen at random, that are in the order of `a`; the others are anywhere.
     pub clustering: f64,
     /// Seed of the random orders.
@@ -69,16 +74,53 @@ impl Dials {
         Truth { below }
     }
 
-    /// The table.
-    pub fn table(&self) -> Table {
+    /// Rows of the table partners.
+    pub fn partners(&self) -> u64 {
+        self.distinct.saturating_mul(PARTNERS_PER_VALUE)
+    }
+
+    /// Rows of the joins of rows with a value of `a` and partners that have it, by value: exact.
+    pub fn joined(&self) -> Vec<u64> {
+        let truth = self.truth();
+        truth.below.windows(2).map(|ends| self.joined_of(ends[1] - ends[0])).collect()
+    }
+
+    /// Rows of such a join where so many rows have the value.
+    fn joined_of(&self, rows: u64) -> u64 {
+        let same = partners_with_the_value(rows, self.join_correlation.unwrap_or(0.0));
+        // The others go round all values, their own last.
+        same + (rows - same) / self.distinct
+    }
+
+    /// How many times as many rows such joins have together as they would have if values and
+    /// partners were independent.
+    pub fn join_factor(&self) -> f64 {
+        let joined: u64 = self.joined().iter().sum();
+        joined as f64 * self.distinct as f64 / self.rows as f64
+    }
+
+    /// The tables: dials, and its partners where it has some.
+    pub fn tables(&self) -> Vec<Table> {
+        let columns =
+            vec![Column::new("id", DataType::BigInt), Column::new("value", DataType::Int)];
+        let partners =
+            Table { name: "partners", columns, key: &["id"], storage: Storage::default() };
+        std::iter::once(self.table()).chain(self.join_correlation.map(|_| partners)).collect()
+    }
+
+    /// The table dials.
+    fn table(&self) -> Table {
         let filler = DataType::PageFiller { rows: self.rows_per_page };
-        let columns = vec![
+        let mut columns = vec![
             Column::new("id", DataType::BigInt),
             Column::new("a", DataType::Int),
             Column::new("b", DataType::Int),
             Column::new("c", DataType::Int),
             Column::new("filler", filler).default(DefaultValue::Filler),
         ];
+        if self.join_correlation.is_some() {
+            columns.insert(columns.len() - 1, Column::new("partner", DataType::BigInt));
+        }
         let storage = Storage { index: &["a"], ..Storage::default() };
         Table { name: "dials", columns, key: &["id"], storage }
     }
@@ -90,30 +132,50 @@ impl Dials {
 
     /// Bytes of its rows, about.
     pub fn row_bytes(&self) -> u64 {
-        self.rows.saturating_mul(self.table().row_bytes())
+        let sizes = [self.rows, self.partners()].into_iter().zip(self.tables());
+        sizes.map(|(rows, table)| rows.saturating_mul(table.row_bytes())).sum()
     }
 
-    /// Its rows, made on request by a thread that is some batches ahead.
-    pub fn fill(&self) -> Fill {
+    /// Rows of its tables, made on request by a thread that is some batches ahead.
+    pub fn fills(&self) -> Vec<Fill> {
         let own = *self;
-        Fill::new(0, vec!["id", "a", "b", "c"], Ahead::new(vec![Box::new(move || own.batches())]))
+        let mut names = vec!["id", "a", "b", "c"];
+        let partners = self.join_correlation.map(|_| {
+            names.push("partner");
+            let ahead = Ahead::new(vec![Box::new(move || batches(vec![own.values_of_partners()]))]);
+            Fill::new(1, vec!["id", "value"], ahead)
+        });
+        let ahead = Ahead::new(vec![Box::new(move || batches(own.columns()))]);
+        std::iter::once(Fill::new(0, names, ahead)).chain(partners).collect()
     }
 
-    fn batches(&self) -> Batches {
-        let (columns, rows) = (self.columns(), self.rows as usize);
-        Box::new((0..rows).step_by(BATCH_ROWS).map(move |first| {
-            let own = first..(first + BATCH_ROWS).min(rows);
-            let ids = own.clone().map(|at| at as i64 + 1).collect();
-            let values = columns.iter().map(|values| {
-                Values::Integers(values[own.clone()].iter().map(|own| i64::from(*own)).collect())
-            });
-            let all = std::iter::once(Values::Integers(ids)).chain(values).collect();
-            Rows { count: own.len(), columns: all }
-        }))
+    /// The values of the partners, by their keys.
+    fn values_of_partners(&self) -> Vec<u32> {
+        (0..self.partners()).map(|at| (at % self.distinct) as u32).collect()
     }
 
-    /// The values of `a`, `b` and `c` in the order of the table.
-    fn columns(&self) -> [Vec<u32>; 3] {
+    /// A partner for each row, by its key: one of those with the value that the dial gives.
+    fn chosen_partners(&self, a: &[u32], share: f64) -> Vec<u32> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(!self.seed);
+        let mut seen = vec![0; self.distinct as usize];
+        let chosen = a.iter().map(|value| {
+            let before: u64 = seen[*value as usize];
+            seen[*value as usize] += 1;
+            let value = u64::from(*value);
+            let same = partners_with_the_value(before, share);
+            let partner = if partners_with_the_value(before + 1, share) > same {
+                value
+            } else {
+                (value + 1 + before - same) % self.distinct
+            };
+            let place = random.random_range(0..PARTNERS_PER_VALUE);
+            (partner + self.distinct * place + 1) as u32
+        });
+        chosen.collect()
+    }
+
+    /// The values of `a`, `b` and `c`, and the partners, in the order of the table.
+    fn columns(&self) -> Vec<Vec<u32>> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let truth = self.truth();
         let sorted: Vec<u32> = truth
@@ -127,8 +189,29 @@ impl Dials {
         let a = stirred(&sorted, 1.0 - self.clustering, &mut random);
         let b = stirred(&a, 1.0 - self.correlation, &mut random);
         let c = stirred(&a, 1.0, &mut random);
-        [a, b, c]
+        let partner = self.join_correlation.map(|share| self.chosen_partners(&a, share));
+        [a, b, c].into_iter().chain(partner).collect()
     }
+}
+
+/// Rows of columns, with keys that count from 1.
+fn batches(columns: Vec<Vec<u32>>) -> Batches {
+    let rows = columns.first().map_or(0, Vec::len);
+    Box::new((0..rows).step_by(BATCH_ROWS).map(move |first| {
+        let own = first..(first + BATCH_ROWS).min(rows);
+        let ids = own.clone().map(|at| at as i64 + 1).collect();
+        let values = columns.iter().map(|values| {
+            Values::Integers(values[own.clone()].iter().map(|own| i64::from(*own)).collect())
+        });
+        let all = std::iter::once(Values::Integers(ids)).chain(values).collect();
+        Rows { count: own.len(), columns: all }
+    }))
+}
+
+/// The number of the first rows with a value whose partners have the same one: spread evenly over
+/// all of them, and exact.
+fn partners_with_the_value(rows: u64, share: f64) -> u64 {
+    ((rows as f64 * share).floor() as u64).min(rows)
 }
 
 /// Returns the values with a share of them, chosen at random, in random order among themselves.
@@ -152,9 +235,14 @@ mod tests {
         distinct: 100,
         zipf: 0.0,
         correlation: 0.0,
+        join_correlation: None,
         clustering: 0.0,
         seed: 1,
     };
+
+    fn columns(dials: Dials) -> [Vec<u32>; 3] {
+        dials.columns().try_into().unwrap()
+    }
 
     fn counts(values: &[u32]) -> BTreeMap<u32, u64> {
         let mut counts = BTreeMap::new();
@@ -185,15 +273,39 @@ mod tests {
 
     #[test]
     fn dials_at_their_ends_are_dependency_and_order() {
-        let [a, b, c] = Dials { correlation: 1.0, clustering: 1.0, ..DIALS }.columns();
+        let [a, b, c] = columns(Dials { correlation: 1.0, clustering: 1.0, ..DIALS });
         assert_eq!(a, b);
         assert!(a.is_sorted() && !c.is_sorted());
         // Independent columns agree in one of 100 rows, within five standard deviations.
         let same = |a: &[u32], b: &[u32]| a.iter().zip(b).filter(|(a, b)| a == b).count() as f64;
-        let [a, b, _] = DIALS.columns();
+        let [a, b, _] = columns(DIALS);
         assert!((same(&a, &b) - 200.0).abs() < 5.0 * 200_f64.sqrt());
-        let [a, b, _] = Dials { correlation: 0.5, ..DIALS }.columns();
+        let [a, b, _] = columns(Dials { correlation: 0.5, ..DIALS });
         assert!((same(&a, &b) / 20_000.0 - 0.505).abs() < 0.02);
+    }
+
+    /// Joins are counted row by row, and as the formula of the dial says.
+    #[test]
+    fn joins_have_the_rows_of_the_dial() {
+        for (share, zipf) in [(0.0, 0.0), (0.37, 0.0), (0.37, 1.0), (1.0, 0.0), (1.0, 1.0)] {
+            let dials = Dials { join_correlation: Some(share), zipf, correlation: 0.3, ..DIALS };
+            let [a, _, _, partner] = dials.columns().try_into().unwrap();
+            let values = dials.values_of_partners();
+            assert_eq!(values.len(), 1_000);
+            let mut joined = vec![0; 100];
+            for (own, partner) in a.iter().zip(&partner) {
+                joined[*own as usize] += u64::from(values[*partner as usize - 1] == *own);
+            }
+            assert_eq!(joined, dials.joined(), "{share} {zipf}");
+            // A share has its own value, and of the others one in 100.
+            let factor = 1.0 + share * 99.0;
+            assert!((dials.join_factor() / factor - 1.0).abs() < 0.1, "{}", dials.join_factor());
+        }
+        // 200 rows with each value, and two of them with each partner's.
+        let independent = Dials { join_correlation: Some(0.0), ..DIALS };
+        assert_eq!((independent.joined()[7], independent.join_factor()), (2, 1.0));
+        assert_eq!(Dials { join_correlation: Some(1.0), ..DIALS }.joined()[7], 200);
+        assert_eq!((DIALS.tables().len(), independent.tables().len()), (1, 2));
     }
 
     #[test]

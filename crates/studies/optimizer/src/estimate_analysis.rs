@@ -3,7 +3,8 @@
 
 use crate::estimates::q_error;
 use crate::facts::{
-    ANALYZED, ANALYZED_PLANS, APPENDED_ESTIMATED, APPENDED_ROWS, ESTIMATES, Q_ERRORS, REVERSALS,
+    ANALYZED, ANALYZED_PLANS, APPENDED_ESTIMATED, APPENDED_ROWS, ESTIMATES, JOIN_FACTOR, Q_ERRORS,
+    REVERSALS,
 };
 use crate::probe::OptimizerProbe;
 use ::probe::Probe as _;
@@ -33,6 +34,8 @@ pub struct EstimateFigures {
     pub reversals: Option<Reversals>,
     /// Estimates of values that only appended rows have.
     pub appended: Vec<AppendedEstimate>,
+    /// How many times as many rows joins of equal values with partners have as independent ones.
+    pub join_factor: Option<f64>,
 }
 
 /// The estimate of the values of a column that only appended rows have.
@@ -136,6 +139,7 @@ fn configuration(summary: &Summary, own: usize) -> Option<EstimateFigures> {
         plans: plans(&trials),
         reversals: reversals.max_by_key(|own| own.reversals),
         appended: appended(&trials),
+        join_factor: trials.iter().find_map(|seen| JOIN_FACTOR.read(seen)),
     };
     let is_empty = figures.operators.is_empty()
         && figures.analyzed.is_none()

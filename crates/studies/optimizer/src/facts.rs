@@ -33,6 +33,17 @@ pub const BY_PLANS: FactFamily = FactFamily::new("crossover_plans.", "share");
 pub const UNFORCED: FactFamily = FactFamily::new("unforced.", "");
 /// Q-error of an operator: `QUERY|POSITION|JOINS|OPERATOR`.
 pub const Q_ERRORS: FactFamily = FactFamily::new("q_error.", "");
+/// Queries that ran once more in this trial to count the rows of their operators; the counts of the
+/// others were known.
+pub const COUNTED_QUERIES: FactName = FactName::new("counted_queries", "queries");
+/// How many times as many rows joins of equal values with partners have as independent ones, by the
+/// dial.
+pub const JOIN_FACTOR: FactName = FactName::new("join_factor", "x");
+/// 1: the plan at the smallest selectivity is parallel; 0: it is not.
+pub const PARALLEL_FIRST: FactName = FactName::new("parallel_first", "");
+/// The share of rows at which the plan first turns parallel, or serial where it is parallel at the
+/// smallest selectivity.
+pub const PARALLEL_CHANGE: FactName = FactName::new("parallel_change", "share");
 /// Estimates after each gathering of statistics, by [`ANALYZED_MEMBERS`], and the rows `counted`.
 pub const ANALYZED: FactFamily = FactFamily::new("analyzed_estimate.", "rows");
 /// Quantiles of these estimates, with the share of the estimates below each.

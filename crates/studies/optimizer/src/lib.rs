@@ -5,17 +5,20 @@
 //! - `dials`: a table whose columns depend on each other, with exact truth
 //! - `ask`: questions to the engine before the measurement
 //! - `by_plan`: changes of the plan, by bisection; `diagram`: plans over two selectivities
+//! - `counts`: rows that were counted before; `parallel`: where parallel plans begin and pay
 //! - `estimates`: q-errors of operators; `appended`: rows that statistics do not know yet
 //! - `prepare`: these parts of a trial; `probe`: the trial
 //! - `facts`: what a trial records
-//! - `analysis`: the crossover by time; `diagram_analysis`: the same over two selectivities;
-//!   `estimate_analysis`: errors over trials; `losses`: the choice for each query of a folder
+//! - `times`: times by block; `analysis`: the crossover by time; `diagram_analysis`: the same over
+//!   two selectivities; `estimate_analysis`: errors over trials; `losses`: the choice for each
+//!   query of a folder
 //! - `study`, `section`, `diagram_section`: findings, and sections of reports
 
 pub mod analysis;
 mod appended;
 mod ask;
 mod by_plan;
+mod counts;
 mod diagram;
 pub mod diagram_analysis;
 mod diagram_section;
@@ -24,12 +27,14 @@ pub mod estimate_analysis;
 mod estimates;
 pub mod facts;
 pub mod losses;
+pub mod parallel;
 mod prepare;
 mod probe;
 mod section;
 mod settings;
 mod study;
 mod template;
+mod times;
 
 pub use probe::OptimizerProbe;
 pub use study::STUDY;

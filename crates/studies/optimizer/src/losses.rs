@@ -1,10 +1,10 @@
 //! Where the optimizer loses: for each query of a folder, the time of its choice relative to the
 //! best alternative that was forced.
 
-use crate::analysis::{Measured, Regret, regret};
 use crate::facts::{CANCELLED, Q_ERRORS, QUERY_TIMES};
 use crate::probe::{OptimizerProbe, VARIED};
 use crate::settings::{ALTERNATIVE, CHOSEN};
+use crate::times::{Measured, Regret, regret};
 use ::probe::Probe as _;
 use analysis::response::distinct;
 use analysis::{Estimate, Interval, Summary, settings};

@@ -2,15 +2,18 @@
 //! and estimates.
 
 use crate::ask::{Asker, Bound, Column, Reading};
+use crate::counts::Counts;
 use crate::estimates::errors;
 use crate::facts::{
     ANALYZED, ANALYZED_MEMBERS, ANALYZED_PLANS, BY_FORMULAS, BY_PLANS, CHANGES_ESTIMATED,
-    DIAGRAM_AXES, DIAGRAM_COLUMNS, DIAGRAM_PLANS, DIAGRAM_ROWS, ESTIMATED,
-    ESTIMATES as ESTIMATE_POINTS, FIRST_PLAN, FORCED, PLAN_CHANGES, PLAN_CROSSOVER, Q_ERRORS,
-    REDUCED_ROWS, REVERSALS, SELECTED, SELECTED_SECOND, UNFORCED,
+    COUNTED_QUERIES, DIAGRAM_AXES, DIAGRAM_COLUMNS, DIAGRAM_PLANS, DIAGRAM_ROWS, ESTIMATED,
+    ESTIMATES as ESTIMATE_POINTS, FIRST_PLAN, FORCED, JOIN_FACTOR, PARALLEL_CHANGE, PARALLEL_FIRST,
+    PLAN_CHANGES, PLAN_CROSSOVER, Q_ERRORS, REDUCED_ROWS, REVERSALS, SELECTED, SELECTED_SECOND,
+    UNFORCED,
 };
 use crate::settings::{
-    ALTERNATIVE, ANALYZES, ESTIMATES, EXTENDED, GRID, Queries, SAMPLE, gathers, is_reached, shares,
+    ALTERNATIVE, ANALYZES, ESTIMATES, EXTENDED, GRID, PARALLEL, Queries, SAMPLE, SAMPLING,
+    Sampling, gathers, is_reached, shares,
 };
 use crate::template::Template;
 use crate::{appended, by_plan, diagram, settings};
@@ -76,6 +79,9 @@ fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     Some(low + (high - low) * place.fract())
 }
 
+/// All rows of a table, where rows are chosen one by one.
+const ALL_ROWS_PERCENT: u64 = 100;
+
 /// Name of the query of a template.
 const QUERY: &str = "query";
 
@@ -104,8 +110,11 @@ pub fn prepare(
         }
     }
     if configuration.get(ESTIMATES) {
-        compare_estimates(&mut asker, &mut prepared)?;
+        let counts = Counts::for_configuration(configuration);
+        compare_estimates(&mut asker, &counts, &mut prepared)?;
     }
+    let partners = settings::dials(configuration).filter(|set| set.join_correlation.is_some());
+    prepared.facts.extend(partners.map(|set| JOIN_FACTOR.record(set.join_factor())));
     Ok(prepared)
 }
 
@@ -123,7 +132,7 @@ fn prepare_whole(
     for (name, sql) in &whole {
         let plan = asker.plan(sql)?;
         let reading = Reading::find(&plan, "");
-        if alternative.is_some_and(|own| !own.is_avoided(reading.names())) {
+        if alternative.is_some_and(|own| !is_kept_to(own, &reading)) {
             unforced.push(name.as_str());
         }
         let estimated = plan.root.as_ref().and_then(|root| root.rows.estimated);
@@ -141,10 +150,30 @@ fn prepare_whole(
     Ok(())
 }
 
-/// Runs each query once more and compares the rows of its operators.
-fn compare_estimates(asker: &mut Asker<'_>, into: &mut Prepared) -> Result<(), ProbeError> {
+/// Returns whether a plan has what an alternative needs, and not what it avoids.
+fn is_kept_to(alternative: &Alternative, reading: &Reading) -> bool {
+    alternative.is_avoided(reading.names()) && alternative.is_needed(reading.names())
+}
+
+/// Compares the rows of the operators of each query, which runs once more unless these were counted
+/// before.
+fn compare_estimates(
+    asker: &mut Asker<'_>,
+    counts: &Counts,
+    into: &mut Prepared,
+) -> Result<(), ProbeError> {
+    let mut counted = 0;
     for (name, sql) in &into.queries {
-        let plan = asker.analyzed(sql)?;
+        // Some engines know their plan from a run alone.
+        let explained = if asker.explains() { Some(asker.plan(sql)?) } else { None };
+        let mut plan = explained.as_ref().and_then(|explained| counts.counted(sql, explained));
+        if plan.is_none() {
+            counted += 1;
+            plan = asker.analyzed(sql)?;
+            if let Some((explained, analyzed)) = explained.as_ref().zip(plan.as_ref()) {
+                counts.keep(sql, explained, analyzed);
+            }
+        }
         let found = plan.as_ref().map(errors).unwrap_or_default();
         into.facts.extend(found.iter().map(|own| {
             let member = format!("{name}|{}|{}|{}", own.position, own.joins, own.operator);
@@ -155,6 +184,7 @@ fn compare_estimates(asker: &mut Asker<'_>, into: &mut Prepared) -> Result<(), P
             into.warnings.push(Warning { kind: WarningKind::NotObserved, detail });
         }
     }
+    into.facts.push(COUNTED_QUERIES.record(f64::from(counted)));
     let all = into.facts.iter().filter(|own| own.name.starts_with(Q_ERRORS.prefix()));
     let worst = all.map(|own| own.value).reduce(f64::max);
     into.responses.extend(worst.map(|own| Response::lower("q_error_max", "x", own)));
@@ -309,8 +339,7 @@ impl Varied<'_> {
         let sql = format!("{}{}", self.template.query(values, &hint), alternative.end);
         asker.run_all(alternative.session, &[])?;
         let reading = asker.reading(self.template, &sql)?;
-        let is_forced =
-            alternative.has(&reading.operator) && alternative.is_avoided(reading.names());
+        let is_forced = alternative.has(&reading.operator) && is_kept_to(alternative, &reading);
         into.facts.push(FORCED.record(f64::from(u8::from(is_forced))));
         if !is_forced {
             let detail = format!(
@@ -344,6 +373,7 @@ impl Varied<'_> {
             into.facts.push(REVERSALS.record(found.reversals as f64));
             into.facts.push(ESTIMATE_POINTS.record(found.estimates as f64));
         }
+        into.facts.extend(self.parallel(&found, column));
         let crossover = self.to_scan(&found, column);
         into.facts.extend(crossover.map(|share| PLAN_CROSSOVER.record(share)));
         let Some(formulas) = self.optimizer.formulas.filter(|_| self.template.tables == 1) else {
@@ -366,6 +396,19 @@ impl Varied<'_> {
         Ok(())
     }
 
+    /// Where the plan turns parallel, of an engine whose plans say so.
+    fn parallel(&self, found: &by_plan::Plans, column: &Column<'_>) -> Vec<Fact> {
+        let parallel = self.optimizer.alternative(PARALLEL);
+        let Some(parallel) = parallel.filter(|own| !own.needed.is_empty()) else {
+            return Vec::new();
+        };
+        let is_parallel = |plan: &str| parallel.is_needed(plan.split(" < "));
+        let first = is_parallel(&found.first);
+        let change = found.changes.iter().find(|own| is_parallel(&own.to) != first);
+        let change = change.map(|own| PARALLEL_CHANGE.record(column.share(own.rows as f64)));
+        std::iter::once(PARALLEL_FIRST.record(f64::from(u8::from(first)))).chain(change).collect()
+    }
+
     /// The share of rows from which on a scan is chosen.
     fn to_scan(&self, found: &by_plan::Plans, column: &Column<'_>) -> Option<f64> {
         let scan = self.optimizer.alternatives.iter().find(|own| own.is_scan)?;
@@ -386,24 +429,27 @@ impl Varied<'_> {
         if !gathers(configuration) {
             return Ok(());
         }
-        let sample = configuration.get(SAMPLE).map(|sample| sample.to_string());
+        let rules = &self.optimizer.statistics;
+        let is_by_rows = configuration.get(SAMPLING) == Sampling::Rows;
+        let share = is_by_rows.then_some(ALL_ROWS_PERCENT);
+        let sample = configuration.get(SAMPLE).or(share).map(|sample| sample.to_string());
         let columns = configuration.get(EXTENDED).join(", ");
         let names = [
             ("table", self.template.first.table.as_str()),
             ("columns", columns.as_str()),
             ("sample", sample.as_deref().unwrap_or_default()),
         ];
-        let rules = &self.optimizer.statistics;
         if !columns.is_empty() {
             asker.run_all(rules.extended, &names)?;
         }
-        if sample.is_some() {
+        if sample.is_some() && !is_by_rows {
             asker.run_all(rules.sample, &names)?;
         }
+        let gather = if is_by_rows { rules.by_rows } else { rules.gather };
         let (mut times_ms, mut readings) = (Vec::new(), Vec::<Reading>::new());
         for _ in 0..configuration.get(ANALYZES).max(1) {
             let started = Instant::now();
-            asker.run_all(rules.gather, &names)?;
+            asker.run_all(gather, &names)?;
             times_ms.push(started.elapsed().as_secs_f64() * 1e3);
             readings.push(asker.reading(self.template, sql)?);
         }

@@ -47,7 +47,7 @@ impl Probe for OptimizerProbe {
     }
 
     fn tables(&self, configuration: &Configuration) -> Vec<Table> {
-        dials(configuration).map(|set| set.table()).into_iter().collect()
+        dials(configuration).map(|set| set.tables()).unwrap_or_default()
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
@@ -141,11 +141,11 @@ fn query_times(
 fn work(configuration: &Configuration) -> Work {
     let set = dials(configuration);
     Work {
-        tables: set.map(|set| set.table()).into_iter().collect(),
-        fills: set.map(|set| set.fill()).into_iter().collect(),
+        tables: set.map(|set| set.tables()).unwrap_or_default(),
+        fills: set.map(|set| set.fills()).unwrap_or_default(),
         data: set.map(|set| SharedTables {
             identity: set.identity(),
-            tables: 1,
+            tables: set.tables().len(),
             bytes: set.row_bytes(),
             changed: changes(configuration),
         }),

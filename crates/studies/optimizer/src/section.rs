@@ -1,9 +1,9 @@
 //! The sections of reports: crossovers, and errors of estimates.
 
-use crate::analysis::{Crossover, Level, Time};
+use crate::analysis::{ByTime, Crossover, Level, Time};
 use crate::estimate_analysis::{AnalyzedEstimates, EstimateFigures};
 use crate::losses::Losses;
-use crate::study::{by_time, percent};
+use crate::study::{by_time, parallelism, percent};
 use analysis::Summary;
 use report::text::label;
 use report::{Cell, Columns, Section, number};
@@ -45,7 +45,12 @@ fn crossover(own: &Crossover) -> Section {
             section.table(table);
         }
     }
-    section.line(format!("Crossover by time: {}.", by_time(&own.by_time)));
+    if let Some(parallel) = &own.parallelism {
+        section.line(format!("The plan is {}.", parallelism(parallel)));
+    }
+    if own.parallelism.is_none() || own.by_time != ByTime::Unknown {
+        section.line(format!("Crossover by time: {}.", by_time(&own.by_time)));
+    }
     let rows: Vec<Row<'_>> = own
         .levels
         .iter()
@@ -85,7 +90,31 @@ fn remark(time: &Time) -> String {
 
 /// The sections about estimates; none where none were compared.
 pub fn estimates(_: &Summary, all: &[EstimateFigures]) -> Vec<Section> {
-    all.iter().map(estimate).chain(samples(all)).collect()
+    all.iter().map(estimate).chain(samples(all)).chain(across_joins(all)).collect()
+}
+
+/// A table of the errors of joins by the dial of their correlation, one row each configuration.
+fn across_joins(all: &[EstimateFigures]) -> Option<Section> {
+    let known: Vec<(&EstimateFigures, f64)> =
+        all.iter().filter_map(|own| Some((own, own.join_factor?))).collect();
+    if known.is_empty() {
+        return None;
+    }
+    let mut section = Section::new("Correlation across joins");
+    let mut table = Columns::for_rows(&known);
+    table.name("configuration", |(own, _)| label(&own.configuration).to_owned());
+    table.right("rows / independent", |(_, factor)| number::figure(*factor));
+    table.right("q-error of joins", |(own, _)| {
+        let joins = own.joins.iter().filter(|own| own.joins > 0);
+        joins.map(|own| own.largest).reduce(f64::max).map(number::figure)
+    });
+    section.table(table);
+    section.note(
+        "rows / independent: rows of a join of equal values (dials.a = partners.value) as a \
+         multiple of those of independent columns, computed from the dial. An optimizer that \
+         assumes independence has this q-error.",
+    );
+    Some(section)
 }
 
 /// A table of the estimates after repeated gatherings of statistics, one row each configuration.

@@ -6,6 +6,7 @@ use engine::setup::Setup;
 use engine::{Ability, Optimizer};
 use experiment::common::PROBE;
 use experiment::{Configuration, Invalid, Kind, choice, settings};
+use observations::number;
 use probe::Target;
 use probe::data::{DEGREE, no_parallelism};
 use probe::load::{QUERY_LIMIT, WARMUP, no_time_limit, no_warmup_of_cold};
@@ -17,6 +18,16 @@ choice! {
         Dials = "dials",
         /// Your tables, by target.setup or already in the database.
         Own = "own",
+    }
+}
+
+choice! {
+    /// How rows are chosen for statistics.
+    pub enum Sampling {
+        /// As the engine does it.
+        Default = "default",
+        /// One by one.
+        Rows = "rows",
     }
 }
 
@@ -51,6 +62,9 @@ settings! {
     /// Size of the sample for statistics, in the unit of the engine (PostgreSQL: statistics target;
     /// MariaDB: pages; SQLite: rows). Statistics are gathered again with it.
     pub SAMPLE: Option<u64> = "workload.sample", Kind::Count { min: 1, max: 10_000_000 };
+    /// How rows are chosen for statistics: default (as the engine does), or rows (one by one:
+    /// MariaDB's engine-independent statistics; workload.sample is then their share in percent).
+    pub SAMPLING: Sampling = "workload.sampling", Sampling::KIND, "default";
     /// Columns of the table for which statistics of several columns are declared, where the engine
     /// has them. Statistics are gathered again.
     pub EXTENDED: Vec<String> = "workload.extended_statistics", Kind::TextList;
@@ -72,6 +86,9 @@ settings! {
     pub ZIPF: f64 = "workload.zipf", Kind::Number { min: 0.0, max: 10.0 }, "0" => DataIdentity;
     /// Share of rows in which b equals a; 100%: b depends on a.
     pub CORRELATION: f64 = "workload.correlation", Kind::Share, "0%" => DataIdentity;
+    /// Adds a table partners, one of which each row of dials has: the share of rows whose partner
+    /// has the same value (partners.value) as a. 0%: both are independent.
+    pub JOIN_CORRELATION: Option<f64> = "workload.join_correlation", Kind::Share => DataIdentity;
     /// Share of rows that are in the order of a; the others are anywhere in the table.
     pub CLUSTERING: f64 = "workload.clustering", Kind::Share, "0%" => DataIdentity;
     /// Seed of the random orders of the table dials.
@@ -84,6 +101,11 @@ pub const RUNS_DEFAULT: u64 = 5;
 
 /// The optimizer's own choice of a plan.
 pub const CHOSEN: &str = "chosen";
+
+/// The alternative that runs a query by several processes or threads.
+pub const PARALLEL: &str = "parallel";
+/// The alternative that runs it by one.
+pub const SERIAL: &str = "serial";
 
 /// A share of the table that a predicate may miss by, relative to what was asked for.
 const SHARE_ERROR_MAX: f64 = 0.1;
@@ -106,6 +128,7 @@ pub fn dials(configuration: &Configuration) -> Option<Dials> {
         distinct: configuration.get(DISTINCT).unwrap_or(rows).min(rows),
         zipf: configuration.get(ZIPF),
         correlation: configuration.get(CORRELATION),
+        join_correlation: configuration.get(JOIN_CORRELATION),
         clustering: configuration.get(CLUSTERING),
         seed: configuration.get(DATA_SEED),
     })
@@ -165,16 +188,21 @@ pub fn objections(configuration: &Configuration, target: &Target) -> Vec<Invalid
         let message = "only the table dials is appended to; remove it";
         invalid.push(Invalid::new(APPENDED.path(), message));
     }
+    invalid.extend(too_many_partners(configuration));
     if gathers(configuration) && is_in_place(configuration) {
         let message = "would change the statistics of your tables; give them by target.setup, so \
                        that trials work on a copy";
         invalid.push(Invalid::new(DATA.path(), message));
     }
     let lacks = [
+        (configuration.get(ALTERNATIVE) == PARALLEL && configuration.get(DEGREE) == Some(1))
+            .then_some((ALTERNATIVE.path(), "workload.degree = 1 permits no parallel plan")),
         (configuration.get(ESTIMATES) && optimizer.analyze.is_empty())
             .then_some((ESTIMATES.path(), "this engine does not count the rows of operators")),
         (configuration.get(SAMPLE).is_some() && optimizer.statistics.sample.is_empty())
             .then_some((SAMPLE.path(), "the sample of this engine has a fixed size")),
+        (configuration.get(SAMPLING) == Sampling::Rows && optimizer.statistics.by_rows.is_empty())
+            .then_some((SAMPLING.path(), "this engine samples in one way only")),
         (!configuration.get(EXTENDED).is_empty() && optimizer.statistics.extended.is_empty())
             .then_some((EXTENDED.path(), "this engine has no statistics of several columns")),
         (configuration.get(EXTENDED).len() == 1)
@@ -186,10 +214,26 @@ pub fn objections(configuration: &Configuration, target: &Target) -> Vec<Invalid
     invalid
 }
 
+/// An objection to partners of rows that are the user's, or to more of them than a table may have.
+fn too_many_partners(configuration: &Configuration) -> Option<Invalid> {
+    configuration.get(JOIN_CORRELATION)?;
+    let message = match dials(configuration) {
+        Some(set) if set.partners() <= ROWS_MAX => return None,
+        Some(set) => format!(
+            "{} distinct values have {} partners, more than {ROWS_MAX}; give workload.distinct",
+            set.distinct,
+            set.partners()
+        ),
+        None => "only the table dials has partners; remove it".to_owned(),
+    };
+    Some(Invalid::new(JOIN_CORRELATION.path(), message))
+}
+
 /// Returns whether a trial gathers statistics again.
 pub fn gathers(configuration: &Configuration) -> bool {
     configuration.get(ANALYZES) > 0
         || configuration.get(SAMPLE).is_some()
+        || configuration.get(SAMPLING) == Sampling::Rows
         || !configuration.get(EXTENDED).is_empty()
 }
 
@@ -233,14 +277,14 @@ fn unreachable(configuration: &Configuration, template: &Template) -> Vec<Invali
     let truth = set.truth();
     let refused = shares(configuration, template).filter_map(|(path, share)| {
         let rows = share * set.rows as f64;
-        let nearest = truth.nearest(rows.round() as u64);
+        let nearest = truth.nearest((rows.round() as u64).max(1));
         let error = (nearest as f64 - rows).abs();
         (rows < 1.0 || error > SHARE_ERROR_MAX * rows).then(|| {
             let message = format!(
                 "no value selects {} % of {} rows; the nearest is {} %",
-                100.0 * share,
-                set.rows,
-                100.0 * nearest as f64 / set.rows as f64
+                number::figure(100.0 * share),
+                number::count(set.rows),
+                number::figure(100.0 * nearest as f64 / set.rows as f64)
             );
             Invalid::new(path, message)
         })

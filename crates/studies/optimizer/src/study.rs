@@ -3,6 +3,7 @@
 use crate::analysis::{ByTime, Crossover, crossovers};
 use crate::diagram_analysis::{PlanDiagram, diagrams};
 use crate::losses::{Losses, QueryLoss, losses};
+use crate::parallel::{ParallelPlans, Parallelism};
 use analysis::{Finding, FindingKind, Interval, Study, Summary};
 use observations::number::{self, plural};
 
@@ -95,19 +96,50 @@ fn of_diagram(own: &PlanDiagram) -> Finding {
     )
 }
 
+/// Where the plan turns parallel, and where it pays: `parallel from 12 % of the rows (24,000) on;
+/// by time parallelism pays from 3.1 % [2.8, 3.5] on`.
+pub fn parallelism(own: &Parallelism) -> String {
+    let share = |share: f64| {
+        let rows = own.rows.map(|rows| format!(" ({})", number::count((share * rows) as u64)));
+        format!("{} of the rows{}", percent(share), rows.unwrap_or_default())
+    };
+    let plan = match own.by_plan {
+        Some(ParallelPlans::From { share: from }) => format!("parallel from {} on", share(from)),
+        Some(ParallelPlans::Below { share: end }) => format!("parallel below {}", share(end)),
+        Some(ParallelPlans::Always) => "parallel at every selectivity".to_owned(),
+        Some(ParallelPlans::Never) => "serial at every selectivity".to_owned(),
+        None => "not known as parallel or serial before it runs".to_owned(),
+    };
+    let ends = by_time(&own.by_time);
+    let time = match (&own.by_time, own.is_from) {
+        (ByTime::Unknown, _) => return plan,
+        (ByTime::Above { share }, true) => {
+            return format!("{plan}; by time parallelism does not pay up to {}", percent(*share));
+        }
+        (_, true) => format!("from {ends} on"),
+        (_, false) => format!("up to {ends}"),
+    };
+    format!("{plan}; by time parallelism pays {time}")
+}
+
 fn finding(own: &Crossover) -> Option<Finding> {
     let by_plan = own.by_plan.as_ref()?;
     let with = if own.group.is_empty() { String::new() } else { format!(" ({})", own.group) };
-    let plan = match by_plan.to_scan {
-        Some(share) => {
+    let plan = match (&own.parallelism, &own.by_time, by_plan.to_scan) {
+        (Some(parallel), ByTime::Unknown, _) => {
+            format!("The plan{with} is {}", parallelism(parallel))
+        }
+        (_, _, Some(share)) => {
             format!("The plan{with} changes to a scan at {} of the rows", percent(share))
         }
-        None => format!("The plan{with} never changes to a scan"),
+        (_, _, None) => format!("The plan{with} never changes to a scan"),
     };
     let time = match &own.by_time {
         ByTime::Unknown => String::new(),
         known => format!("; by time it should at {}", by_time(known)),
     };
+    let known = own.parallelism.as_ref().map(|own| &own.by_time);
+    let crossing = if own.by_time == ByTime::Unknown { known } else { Some(&own.by_time) };
     let worst = own.worst.as_ref().filter(|worst| {
         worst.ratio >= REGRET_MIN && worst.interval.is_some_and(|own| own.low > 1.0)
     });
@@ -120,8 +152,10 @@ fn finding(own: &Crossover) -> Option<Finding> {
             worst.best
         )
     });
-    let blocks = match &own.by_time {
-        ByTime::At { blocks, .. } => format!("crossover by time: interval over {blocks} blocks"),
+    let blocks = match crossing {
+        Some(ByTime::At { blocks, .. }) => {
+            format!("crossover by time: interval over {blocks} blocks")
+        }
         _ => "plans explained at each selectivity".to_owned(),
     };
     let levels = own.worst.as_ref().map_or_else(String::new, |worst| {

@@ -74,10 +74,14 @@ pub enum TemplateError {
     },
 }
 
+/// Keywords before a table.
+const BEFORE_A_TABLE: [&str; 3] = ["FROM", "JOIN", "STRAIGHT_JOIN"];
+
 /// Keywords that follow a table, so that they are not its alias.
-const BEHIND_A_TABLE: [&str; 21] = [
+const BEHIND_A_TABLE: [&str; 22] = [
     "WHERE",
     "JOIN",
+    "STRAIGHT_JOIN",
     "INNER",
     "LEFT",
     "RIGHT",
@@ -235,7 +239,7 @@ fn sources<'a>(all: &[Token<'a>]) -> Vec<Source<'a>> {
     let mut sources = Vec::new();
     let mut at = 0;
     while at < all.len() {
-        let begins = all[at].is_keyword("FROM") || all[at].is_keyword("JOIN");
+        let begins = BEFORE_A_TABLE.iter().any(|word| all[at].is_keyword(word));
         at += 1;
         let mut is_next = begins;
         while is_next && at < all.len() && matches!(all[at].kind, Kind::Word | Kind::Name) {
@@ -297,6 +301,11 @@ mod tests {
                 "SELECT * FROM u JOIN t ON u.i = t.i AND t.\"a\" :varies -- done",
                 " H",
                 "SELECT * FROM u JOIN t H ON u.i = t.i AND t.\"a\" <= 7 -- done",
+            ),
+            (
+                "SELECT 1 FROM t u STRAIGHT_JOIN t ON u.i = t.i AND t.a :varies",
+                " H",
+                "SELECT 1 FROM t u STRAIGHT_JOIN t H ON u.i = t.i AND t.a <= 7",
             ),
         ] {
             let template = Template::parse(text).unwrap();

@@ -3,4 +3,7 @@
 
 mod engines;
 mod formulas;
+mod joins;
+mod parallel;
 mod report;
+mod sampling;

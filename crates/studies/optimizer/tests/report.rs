@@ -3,7 +3,11 @@
 use analysis::{Study, summarize_with};
 use observations::{Observations, Recording, Response, Value};
 use optimizer::analysis::{ByTime, crossovers};
-use optimizer::facts::{BY_FORMULAS, BY_PLANS, FIRST_PLAN, PLAN_CHANGES, PLAN_CROSSOVER, SELECTED};
+use optimizer::facts::{
+    BY_FORMULAS, BY_PLANS, FIRST_PLAN, PARALLEL_CHANGE, PARALLEL_FIRST, PLAN_CHANGES,
+    PLAN_CROSSOVER, SELECTED,
+};
+use probe::data::TABLE_ROWS;
 use testing::recordings::{Random, done, recording};
 
 const STUDIES: &[&Study] = &[&optimizer::STUDY];
@@ -52,6 +56,79 @@ fn crossing(blocks: u32, seed: u64) -> Recording {
         }
     }
     recording
+}
+
+/// Plans turn parallel at 50 % of the rows. A parallel one takes 10 ms to start its workers, then
+/// half as long: both take 20 ms at 10 %.
+fn parallel(blocks: u32, rises: bool) -> Recording {
+    let levels = ["0.01", "0.09", "0.11", "1"];
+    let mut recording = recording(&[
+        ("workload.selectivity", levels.as_slice()),
+        ("workload.alternative", &["chosen", "serial", "parallel"]),
+    ]);
+    let mut random = Random::new(7);
+    for configuration in &mut recording.configurations {
+        let share: f64 = configuration.level("workload.selectivity").unwrap().parse().unwrap();
+        let name = configuration.level("workload.alternative").unwrap().to_owned();
+        let settings = &mut configuration.settings;
+        settings.insert("workload.probe".to_owned(), "optimizer".to_owned().into());
+        settings.insert("workload.selectivity".to_owned(), Value::Float(share));
+        settings.insert("workload.alternative".to_owned(), name.into());
+    }
+    for block in 1..=blocks {
+        for (position, configuration) in recording.configurations.clone().iter().enumerate() {
+            let share: f64 = configuration.get("workload.selectivity").unwrap();
+            let name: String = configuration.get("workload.alternative").unwrap();
+            let is_parallel = name == "parallel" || (name == "chosen" && share >= 0.5);
+            // One way round the workers take the work, the other way they hand over its rows.
+            let ms = match (is_parallel, rises) {
+                (true, _) => 10.0 + 100.0 * share,
+                (false, true) => 200.0 * share,
+                (false, false) => 20.0,
+            };
+            let ms = ms * (0.02 * random.normal()).exp();
+            let mut seen = Observations {
+                elapsed_s: ms / 1e3,
+                connections: 1,
+                responses: vec![Response::lower("query_time", "ms", ms)],
+                ..Observations::default()
+            };
+            seen.facts = vec![SELECTED.record(1e5 * share), TABLE_ROWS.record(1e5)];
+            if name == "chosen" {
+                seen.facts.extend([
+                    FIRST_PLAN.record("Seq Scan t", 1.0),
+                    PARALLEL_FIRST.record(f64::from(u8::from(!rises))),
+                    PARALLEL_CHANGE.record(0.5),
+                ]);
+            }
+            recording.trials.push(done(position, block, seen));
+        }
+    }
+    recording
+}
+
+#[test]
+fn the_size_at_which_parallelism_pays_comes_back() {
+    for (rises, plan, pays) in [
+        (true, "is parallel from 50.0 % of the rows (50,000) on; ", "parallelism pays from "),
+        (false, "is parallel below 50.0 % of the rows (50,000); ", "parallelism pays up to "),
+    ] {
+        let recording = parallel(6, rises);
+        let summary = summarize_with(&recording, STUDIES, Vec::new());
+        let all = crossovers(&summary);
+        let own = all[0].parallelism.as_ref().unwrap();
+        let ByTime::At { share, interval: Some(interval), blocks: 6 } = &own.by_time else {
+            panic!("{:?}", own.by_time)
+        };
+        assert!((share / 0.1 - 1.0).abs() < 0.1, "{share}");
+        assert!(interval.low < *share && *share < interval.high, "{interval:?}");
+        let findings = summary.findings();
+        let own = findings.iter().find(|own| own.text.contains(plan));
+        let own = own.unwrap_or_else(|| panic!("{findings:?}"));
+        println!("{}\n{}", own.text, own.evidence);
+        assert!(own.text.contains(pays) && !own.text.contains("to a scan"), "{}", own.text);
+        assert!(own.evidence.starts_with("crossover by time: interval over 6 blocks"));
+    }
 }
 
 #[test]
