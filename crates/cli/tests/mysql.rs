@@ -72,6 +72,29 @@ fn every_probe_runs_and_the_sessions_time_adds_up() {
     assert!(seconds("idle") > 0.0 && seconds("%MYSQL_BIN_LOG%") > 0.0);
 }
 
+/// Hints and switches of the optimizer work as on MariaDB, and EXPLAIN has plans and estimates.
+#[test]
+fn the_optimizer_is_studied() {
+    let Some((server, _turn)) = server() else { return };
+    let lab = lab(&format!(
+        "[experiment]\nname = \"t\"\n[target]\nengine = \"mariadb\"\nurl = \"{}\"\n[workload]\n\
+         probe = \"optimizer\"\nrows = \"20k\"\nruns = 2\nestimates = true\n[factors]\n\
+         \"workload.selectivity\" = [\"1%\", \"60%\"]\n\"workload.alternative\" = [\"chosen\", \
+         \"scan\", \"index\", \"no-semijoin\"]\n[repeats]\nblocks = 1\n",
+        server.url("root").replace("mariadb://", "mysql://")
+    ));
+    lab.run(0);
+    assert_eq!(lab.rows("t", "SELECT status FROM trials"), vec!["done"; 8]);
+    let count = |sql: &str| lab.rows("t", &format!("SELECT count(*) FROM facts WHERE {sql}"));
+    assert_eq!(count("name = 'forced' AND value = 1"), ["6"]);
+    assert_eq!(count("name = 'forced' AND value = 0"), ["0"]);
+    // By an index for one row, and no longer for all of them.
+    assert_eq!(count("name = 'plan_crossover' AND value BETWEEN 0.01 AND 0.99"), ["2"]);
+    let estimated = lab.rows("t", "SELECT DISTINCT value FROM facts WHERE name = 'estimated_rows'");
+    assert!(estimated.iter().all(|rows| rows.parse::<f64>().unwrap() >= 100.0), "{estimated:?}");
+    assert_eq!(lab.rows("t", "SELECT count(*) FROM responses WHERE name = 'q_error_max'"), ["8"]);
+}
+
 /// Everything that the server can time.
 const INSTRUMENTS: &str = "UPDATE performance_schema.setup_instruments SET enabled = 'YES', timed \
                            = 'YES' WHERE name LIKE 'wait/%'";
