@@ -31,6 +31,8 @@ pub struct Counts {
 struct Counted {
     /// Rows that left it; `None`: the engine did not count them.
     rows: Option<f64>,
+    /// The number of its executions, where the engine counts them.
+    executions: Option<f64>,
     /// Executions by which the estimate of one has to be multiplied to be one of these rows.
     times: f64,
 }
@@ -143,7 +145,8 @@ fn counted(explained: &Plan, analyzed: &Plan) -> Option<Vec<Counted>> {
         };
         let mut known = executions.iter().chain(&[1.0]);
         let is_known = known.any(|wanted| (times / wanted - 1.0).abs() < 1e-9);
-        is_known.then_some(Counted { rows: after.rows.actual, times })
+        let (rows, executions) = (after.rows.actual, after.executions);
+        is_known.then_some(Counted { rows, executions, times })
     });
     each.collect()
 }
@@ -153,6 +156,7 @@ fn put(operator: &mut Operator, each: &mut Iter<'_, Counted>) -> Option<()> {
     let own = each.next()?;
     operator.rows.estimated = operator.rows.estimated.map(|rows| rows * own.times);
     operator.rows.actual = own.rows;
+    operator.executions = own.executions;
     operator.inputs.iter_mut().try_for_each(|input| put(input, each))
 }
 
