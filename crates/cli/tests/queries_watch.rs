@@ -34,6 +34,15 @@ fn number(lab: &Lab, sql: &str) -> u64 {
     lab.rows("w", sql)[0].parse().unwrap()
 }
 
+/// The number of intervals in which a statement with this text was sampled in this wait.
+fn intervals_with(lab: &Lab, text: &str, wait: &str) -> u64 {
+    let sql = format!(
+        "SELECT count(*) FROM query_counts WHERE text LIKE '%{text}%' AND counters LIKE \
+         '%sampled.{wait}%'"
+    );
+    number(lab, &sql)
+}
+
 fn intervals(lab: &Lab) -> u64 {
     if lab.path(FILE).exists() { number(lab, "SELECT count(*) FROM query_intervals") } else { 0 }
 }
@@ -134,9 +143,7 @@ fn an_index_that_is_dropped_changes_a_plan_and_nothing_else_is_named() {
             // As soon as it is known, with both plans.
             let ended = ended.shows("Slower with another plan").shows("plan since:");
             assert_eq!(ended.stdout.matches("regression, plan changed: ").count(), 1, "{ended:?}");
-            let slept = "SELECT count(*) FROM query_counts WHERE text LIKE '%pg_sleep%' AND \
-                         counters LIKE '%sampled.Timeout:PgSleep%'";
-            assert!(number(&lab, slept) > 0);
+            assert!(intervals_with(&lab, "pg_sleep", "Timeout:PgSleep") > 0);
             assert!(!ended.stdout.contains("did not"), "{ended:?}");
 
             let history = &lab.json(&["history", FILE])[0];
@@ -272,9 +279,7 @@ fn of_mariadb_the_same() {
         thread.join().unwrap();
         signal(&watch, libc::SIGINT);
         end(watch).expect(0).shows("Slower with another plan").shows("plan since:");
-        let slept = "SELECT count(*) FROM query_counts WHERE text LIKE '%sleep%' AND counters LIKE \
-                     '%sampled.User sleep%'";
-        assert!(number(&lab, slept) > 0);
+        assert!(intervals_with(&lab, "sleep", "User sleep") > 0);
         let history = &lab.json(&["history", FILE])[0];
         let changed = changed_plans(history);
         let [(text, before, since, change)] = &changed[..] else { panic!("{changed:#?}") };
