@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(seen, expected.map(|(name, joins, error)| (name.to_owned(), joins, error)));
         // The mean of several executions may have been rounded to 0 rows.
         let rounded =
-            Operator { executions: Some(3.0), ..operator("r", Kind::Hash, vec![], 9.0, 0.0) };
+            Operator { executions: Some(3.0), ..operator("r", Kind::TableScan, vec![], 9.0, 0.0) };
         assert!(errors(&plan(rounded)).is_empty());
         assert!(errors(&plan(operator("l", Kind::Limit, vec![outer], 1.0, 1.0))).is_empty());
     }
