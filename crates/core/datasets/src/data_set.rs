@@ -100,7 +100,7 @@ impl DataSet {
     }
 
     /// Rows of its first table, where that is known before they are made: a LINEITEM has as many
-    /// lines as its orders happen to have, STORE_SALES as its tickets.
+    /// lines as its orders happen to have, sales in shops as its tickets.
     pub fn rows(&self) -> Option<u64> {
         match self.name {
             "synthetic" | "mybigtable" | "one-row-per-page" | "documents" | "sysbench" | "ycsb"

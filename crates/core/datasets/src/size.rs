@@ -6,7 +6,7 @@ use experiment::choice;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Size {
     /// Scale factor of TPC-H (1: 6 million rows of LINEITEM, 0.01: 60,000), of TPC-DS (1: 2.9
-    /// million rows of STORE_SALES) and of pgbench (1: 100,000 accounts), also below 1.
+    /// million sales in shops) and of pgbench (1: 100,000 accounts), also below 1.
     pub scale: f64,
     /// Rows of the tables of the studies and of the synthetic one.
     pub rows: u64,

@@ -9,7 +9,7 @@ use tpcdsgen::row;
 use work::DataType::{self, BigInt, Date, Decimal, Int, Varchar};
 use work::{Column, Rows, Storage, Table, Texts, Values};
 
-/// Returns all tables, STORE_SALES first.
+/// Returns all tables, sales in shops first.
 pub(crate) fn parts(scale: f64) -> Vec<Part> {
     TABLES.iter().map(|table| (table.part)(table, scale)).collect()
 }

@@ -21,10 +21,10 @@ use work::{Fill, Operation, Output, Request, Rows, SharedTables, Statement, Tabl
 settings! {
     /// Data set whose first table is used: synthetic (with the given columns and rows per page),
     /// mybigtable, one-row-per-page, documents (long texts), pgbench (accounts), tpch (all its
-    /// tables; LINEITEM is the first), tpcds (STORE_SALES is the first), or one TPC-H table.
+    /// tables; LINEITEM is the first), tpcds (sales in shops are the first), or one TPC-H table.
     pub DATA: String = "workload.data", Kind::Choice(datasets::NAMES), "synthetic" => DataIdentity;
     /// Scale factor of TPC-H (1: 6 million rows of LINEITEM, 0.01: 60,000), of TPC-DS (1: 2.9
-    /// million rows of STORE_SALES) and of pgbench (1: 100,000 accounts).
+    /// million sales in shops) and of pgbench (1: 100,000 accounts).
     pub SCALE: f64 =
         "workload.scale", Kind::Number { min: 0.001, max: 100_000.0 }, "0.1" => DataIdentity;
     /// Rows of the data sets synthetic, mybigtable, one-row-per-page and documents.

@@ -73,8 +73,8 @@ settings! {
     /// Files with your own queries, one SELECT each, in place of the 22. Relative paths start at
     /// the folder of the experiment file.
     pub FILES: Vec<String> = "workload.files", Kind::TextList => Operation;
-    /// Scale factor of the tables: 1 is 6 million rows of LINEITEM, or 2.9 million rows of
-    /// STORE_SALES; 0.01 is a hundredth of them.
+    /// Scale factor of the tables: 1 is 6 million rows of LINEITEM, or 2.9 million sales in shops;
+    /// 0.01 is a hundredth of them.
     pub SCALE: f64 =
         "workload.scale", Kind::Number { min: 0.001, max: 100_000.0 }, "0.01" => DataIdentity;
     /// Queries to run (or one): "Q1" to "Q22". Default: all 22.
@@ -347,7 +347,7 @@ fn rounds(configuration: &Configuration) -> u64 {
     configuration.get(ROUNDS).unwrap_or(1)
 }
 
-/// The tables: LINEITEM or STORE_SALES first.
+/// The tables: LINEITEM or sales in shops first.
 fn data_set(configuration: &Configuration) -> DataSet {
     let scale = configuration.get(SCALE);
     let named = configuration.get(DATA).name();

@@ -115,7 +115,7 @@ fn own_queries_on_tpcds_have_the_same_answers_everywhere() {
 fn own_queries_on_tpcds(engines: Vec<Installed>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../experiments");
     let files = ["star-brands.sql", "star-returns.sql", "star-channels.sql", "star-stock.sql"];
-    let paths = files.map(|name| text(&folder.join(name).display().to_string()));
+    let paths = files.map(|name| text(folder.join(name).display().to_string()));
     let mut known = Vec::<Results>::new();
     for engine in engines {
         let given = [
