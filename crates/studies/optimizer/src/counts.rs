@@ -3,7 +3,7 @@
 //!
 //! A file for each data set has them by query and plan. Without it they are counted again.
 
-use crate::settings::{APPENDED, dials};
+use crate::settings::{APPENDED, dials, published};
 use engine::cache;
 use engine::setup::Setup;
 use experiment::Configuration;
@@ -56,6 +56,9 @@ impl Counts {
         let identity = match (dials(configuration), Setup::from_settings(configuration)) {
             _ if configuration.get(APPENDED) > 0.0 => None,
             (Some(set), _) => Some(set.identity()),
+            (None, _) if published(configuration).is_some() => {
+                published(configuration).map(|set| set.identity())
+            }
             // SQL may fill tables with random values: they are the same for this run alone.
             (None, Some(setup)) => {
                 Some(format!("{} {} {}", std::process::id(), *STARTED, setup.identity()))

@@ -2,6 +2,7 @@
 
 use crate::dials::{Dials, ROWS_MAX};
 use crate::template::Template;
+use datasets::{DataSet, Size};
 use engine::setup::Setup;
 use engine::{Ability, Optimizer};
 use experiment::common::PROBE;
@@ -16,6 +17,10 @@ choice! {
     pub enum Data {
         /// A table whose columns depend on each other as the dials say.
         Dials = "dials",
+        /// Those of TPC-H, whose columns are nearly independent.
+        Tpch = "tpch",
+        /// Those of TPC-DS.
+        Tpcds = "tpcds",
         /// Your tables, by target.setup or already in the database.
         Own = "own",
     }
@@ -71,8 +76,13 @@ settings! {
     /// Share of the rows of the table dials that is appended after statistics were gathered, with
     /// new, rising values of a and c: what the optimizer expects of them.
     pub APPENDED: f64 = "workload.appended", Kind::Share, "0%";
-    /// Tables: dials (columns that depend on each other as the settings below say), or own (yours).
+    /// Tables: dials (columns that depend on each other as the settings below say), tpch, tpcds, or
+    /// own (yours).
     pub DATA: Data = "workload.data", Data::KIND, "dials" => DataIdentity;
+    /// Scale factor of TPC-H (1: 6 million rows of LINEITEM) and TPC-DS (1: 2.9 million sales in
+    /// shops).
+    pub SCALE: f64 =
+        "workload.scale", Kind::Number { min: 0.001, max: 100_000.0 }, "0.01" => DataIdentity;
     /// Rows of the table dials.
     pub ROWS: u64 =
         "workload.rows", Kind::Count { min: 10, max: ROWS_MAX as i64 }, "100k" => DataIdentity;
@@ -117,6 +127,15 @@ pub enum Queries {
     Template(Template),
     /// Whole queries with the names of their files.
     Whole(Vec<(String, String)>),
+}
+
+/// The tables of TPC-H or TPC-DS of a configuration; `None` for other tables.
+pub fn published(configuration: &Configuration) -> Option<DataSet> {
+    let named = configuration.get(DATA);
+    let scale = configuration.get(SCALE);
+    // Other names are of no data set.
+    let set = || DataSet::new(named.name(), Size { scale, ..Size::default() });
+    matches!(named, Data::Tpch | Data::Tpcds).then(set).flatten()
 }
 
 /// The table dials of a configuration; `None` for other tables.
