@@ -4,11 +4,9 @@
 //! - `pgbench`: the tables of pgbench's built-in scripts
 //! - [`sysbench`]: the tables of sysbench's OLTP scripts
 //! - [`ycsb`], `smallbank`, `tatp`: the tables of these small workloads
-//! - `tpcds`: the tables of TPC-DS, by the crate `tpcdsgen`
-//! - `tpch`: LINEITEM and the rest of TPC-H, by the crate `tpchgen`
+//! - `tpch`, `tpcds`: those of TPC-H and TPC-DS, by the crates `tpchgen` and `tpcdsgen`
 //! - `text`: the random text of TPC-H's comments
-//! - `documents`: long texts
-//! - `synthetic`: rows of a width and number of columns that are chosen
+//! - `documents`, `synthetic`: long texts, and rows of a chosen width and number of columns
 //! - `ahead`: rows are made while others are loaded
 //! - `write`: their tables as CSV files
 //!

@@ -20,8 +20,8 @@ use work::{Fill, Operation, Output, Request, Rows, SharedTables, Statement, Tabl
 
 settings! {
     /// Data set whose first table is used: synthetic (with the given columns and rows per page),
-    /// mybigtable, one-row-per-page, documents (long texts), pgbench (accounts), tpch (all its
-    /// tables; LINEITEM is the first), tpcds (sales in shops are the first), or one TPC-H table.
+    /// mybigtable, one-row-per-page, documents (long texts), pgbench (accounts), tpch, tpcds, or
+    /// one TPC-H table. Of tpch LINEITEM is the first table, of tpcds the sales in shops.
     pub DATA: String = "workload.data", Kind::Choice(datasets::NAMES), "synthetic" => DataIdentity;
     /// Scale factor of TPC-H (1: 6 million rows of LINEITEM, 0.01: 60,000), of TPC-DS (1: 2.9
     /// million sales in shops) and of pgbench (1: 100,000 accounts).

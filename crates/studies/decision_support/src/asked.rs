@@ -1,8 +1,8 @@
 //! The queries of a trial: those of the specification, or those of the user's files.
 
 use crate::parameters::{Source, values};
-use crate::probe::{DATA, Data, FILES, NUMBERS, PARAMETERS, Parameters, REFRESH};
 use crate::queries::{QUERIES, Query};
+use crate::settings::{DATA, Data, FILES, NUMBERS, PARAMETERS, Parameters, REFRESH};
 use experiment::{Configuration, Invalid};
 use std::path::Path;
 use work::SqlPart;

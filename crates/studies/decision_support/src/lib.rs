@@ -1,6 +1,6 @@
-//! Decision support: the 22 queries of TPC-H's specification on its tables, or the user's queries on
-//! these or on those of TPC-DS; one after the other (power) or in several streams at the same time
-//! (throughput).
+//! Decision support: the 22 queries of TPC-H's specification on its tables, or the user's queries
+//! on these or on those of TPC-DS; one after the other (power) or in several streams at the same
+//! time (throughput).
 //!
 //! - `asked`: the queries of a trial
 //! - `queries`: the queries in SQL that all engines read but for some parts
@@ -8,7 +8,7 @@
 //! - `refresh`: the refresh functions and their rows
 //! - `stream`: the order of a stream, and its requests
 //! - `answers`: the published answers at scale 1
-//! - `probe`: the settings, and a trial
+//! - `settings`, `probe`: the settings, and a trial
 //! - `analysis`, `section`: the figures of reports
 
 mod analysis;
@@ -20,12 +20,14 @@ mod probe;
 mod queries;
 mod refresh;
 mod section;
+mod settings;
 mod stream;
 
 pub use crate::analysis::{Cancelled, DecisionSupportFigures, STUDY};
 pub use answers::{Row, WrongAnswer, published, verify};
-pub use probe::{CANCELLED, DecisionSupport, Indexes};
+pub use probe::{CANCELLED, DecisionSupport};
 pub use queries::{QUERIES, Query};
+pub use settings::Indexes;
 
 report::sections! {
     /// Its sections of reports.

@@ -34,8 +34,8 @@ pub fn errors(plan: &Plan) -> Vec<OperatorError> {
     }
     let known = operators.iter().enumerate().filter_map(|(position, (_, operator))| {
         let (estimated, actual) = (operator.rows.estimated?, operator.rows.actual?);
-        // PostgreSQL rounds the mean of executions up to version 17: 0 rows may be nearly half a row
-        // for each of them.
+        // Up to version 17 PostgreSQL rounds the mean of executions: 0 rows may be nearly half a
+        // row for each of them.
         if actual == 0.0 && operator.executions.is_some_and(|own| own > 1.0) {
             return None;
         }
