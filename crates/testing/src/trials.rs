@@ -6,6 +6,7 @@ use experiment::{Configuration, NamedFile, Value};
 use observations::Observations;
 use probe::{Probe, ProbeError, Target, TrialContext};
 use std::path::Path;
+use std::sync::Arc;
 use work::{Cancel, Request, Statement};
 
 /// An engine and the settings that name its installation.
@@ -125,7 +126,8 @@ impl Bench<'_> {
         let files = probe
             .files(&configuration)
             .into_iter()
-            .map(|(setting, path)| NamedFile::read(setting, &path, Path::new("")).unwrap().into());
+            .flat_map(|(setting, path)| NamedFile::read_all(setting, &path, Path::new("")).unwrap())
+            .map(Arc::new);
         configuration.files.extend(files);
         let connections = probe.connections(&configuration);
         let refused = own.engine.validate(&configuration, connections);

@@ -48,6 +48,30 @@ impl NamedFile {
         Ok(Self { named_by, path, folder, content, ..Self::default() })
     }
 
+    /// Reads a file, or all files of a folder whose names end in `.sql`, in the order of their
+    /// names.
+    ///
+    /// # Errors
+    /// When one cannot be read, is not UTF-8, or is larger than [`SOURCE_BYTES_MAX`]; when a
+    /// folder has no such file.
+    pub fn read_all(named_by: &str, path: &str, folder: &Path) -> io::Result<Vec<Self>> {
+        let place = folder.join(path);
+        if !place.is_dir() {
+            return Ok(vec![Self::read(named_by, path, folder)?]);
+        }
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(&place)? {
+            names.extend(entry?.file_name().into_string().ok());
+        }
+        names.retain(|name| name.ends_with(".sql"));
+        names.sort();
+        if names.is_empty() {
+            return Err(io::Error::other("this folder has no file whose name ends in .sql"));
+        }
+        let paths = names.iter().map(|name| Path::new(path).join(name).display().to_string());
+        paths.map(|path| Self::read(named_by, &path, folder)).collect()
+    }
+
     /// Reads a file that programs will use from where it lies, or a folder of files. A text of at
     /// most [`SOURCE_BYTES_MAX`] is kept, of anything else its hash.
     ///
@@ -231,6 +255,7 @@ fn names_in_meta_commands(script: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::NamedFile;
     use std::fs;
+    use std::io::ErrorKind;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
@@ -269,6 +294,22 @@ mod tests {
         let names: Vec<&str> =
             found.iter().map(|file| file.path.rsplit('/').next().unwrap()).collect();
         assert_eq!(names, ["a.sh", "b", "e.sql", "c"]);
+    }
+
+    #[test]
+    fn a_folder_stands_for_its_sql_files_in_the_order_of_their_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let all = || NamedFile::read_all("workload.files", "queries", folder.path());
+        assert_eq!(all().unwrap_err().kind(), ErrorKind::NotFound);
+        fs::create_dir(folder.path().join("queries")).unwrap();
+        assert!(all().unwrap_err().to_string().contains("no file whose name ends in .sql"));
+        for name in ["b.sql", "a.sql", "c.txt"] {
+            fs::write(folder.path().join("queries").join(name), name).unwrap();
+        }
+        let read = all().unwrap();
+        let paths: Vec<&str> = read.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(paths, ["queries/a.sql", "queries/b.sql"]);
+        assert!(read.iter().all(|file| file.path.ends_with(&file.content)));
     }
 
     #[test]

@@ -130,26 +130,29 @@ fn named(registry: Registry, configuration: &Configuration) -> Vec<((&'static st
     of_probe.chain(of_engine.into_iter().map(|file| (file, true))).collect()
 }
 
-/// Reads a file, and those that it reads itself where it is used from where it lies.
+/// Reads a file, and those that it reads itself where it is used from where it lies; else a folder
+/// of SQL files too.
 fn read_named(
     (setting, path): &(&'static str, String),
     in_place: bool,
     folder: &Path,
 ) -> Result<Vec<Arc<NamedFile>>, Invalid> {
-    let file = if in_place {
-        NamedFile::used_in_place(setting, path, folder)
+    let files = if in_place {
+        NamedFile::used_in_place(setting, path, folder).map(|file| vec![file])
     } else {
-        NamedFile::read(setting, path, folder)
+        NamedFile::read_all(setting, path, folder)
     };
-    let file = file.map_err(|error| {
+    let mut files = files.map_err(|error| {
         let place = folder.join(path);
         let is_as_named = place == Path::new(path);
         let counts =
             if is_as_named { "" } else { "; relative paths start at the experiment file's folder" };
         Invalid::new(*setting, format!("{}: {error}{counts}", place.display()))
     })?;
-    let included = if in_place { file.included() } else { Vec::new() };
-    Ok(std::iter::once(file).chain(included).map(Arc::new).collect())
+    if in_place {
+        files.extend(files.iter().flat_map(NamedFile::included).collect::<Vec<_>>());
+    }
+    Ok(files.into_iter().map(Arc::new).collect())
 }
 
 /// Returns the programs that an experiment's commands name.

@@ -3,7 +3,7 @@
 use crate::parameters::{Source, values};
 use crate::queries::{QUERIES, Query};
 use crate::settings::{DATA, Data, FILES, NUMBERS, PARAMETERS, Parameters, REFRESH};
-use experiment::{Configuration, Invalid};
+use experiment::{Configuration, Invalid, NamedFile};
 use std::path::Path;
 use work::SqlPart;
 
@@ -54,8 +54,7 @@ impl Asked {
 /// When one is unknown or no query, and when other settings ask for what only the queries of the
 /// specification have.
 pub fn asked(configuration: &Configuration) -> Result<Vec<Asked>, Invalid> {
-    let paths = configuration.get(FILES);
-    if paths.is_empty() {
+    if configuration.get(FILES).is_empty() {
         if configuration.get(DATA) != Data::Tpch {
             let message = "missing; the queries of TPC-DS are the council's and not included: give \
                            yours, one in each file";
@@ -74,8 +73,8 @@ pub fn asked(configuration: &Configuration) -> Result<Vec<Asked>, Invalid> {
         return Err(Invalid::new(path, message));
     }
     let mut found = Vec::<Asked>::new();
-    for path in paths {
-        let query = from_file(configuration, &path)?;
+    for file in configuration.files_of(FILES.path()) {
+        let query = from_file(file)?;
         if found.iter().any(|known| known.label() == query.label()) {
             let message = format!("two files are called {}", query.label());
             return Err(Invalid::new(FILES.path(), message));
@@ -85,12 +84,11 @@ pub fn asked(configuration: &Configuration) -> Result<Vec<Asked>, Invalid> {
     Ok(found)
 }
 
-fn from_file(configuration: &Configuration, path: &str) -> Result<Asked, Invalid> {
-    let invalid = |what: String| Invalid::new(FILES.path(), format!("{path} {what}"));
-    let text = configuration.file(path).ok_or_else(|| invalid("cannot be read".into()))?;
-    let text = text.trim().trim_end_matches(';').trim_end();
-    sql::check_query(text).map_err(|error| invalid(error.to_string()))?;
-    let name = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
+fn from_file(file: &NamedFile) -> Result<Asked, Invalid> {
+    let text = file.content.trim().trim_end_matches(';').trim_end();
+    sql::check_query(text)
+        .map_err(|error| Invalid::new(FILES.path(), format!("{} {error}", file.path)))?;
+    let name = Path::new(&file.path).file_stem().unwrap_or_default().to_string_lossy();
     Ok(Asked::File { name: name.into_owned(), text: text.to_owned() })
 }
 

@@ -38,8 +38,8 @@ settings! {
     pub const SETTINGS = [DEGREE, ANALYZE, THREADS, WARMUP, QUERY_LIMIT];
     /// Tables: tpch (those of its 22 queries), or tpcds (24 tables, for workload.files).
     pub DATA: Data = "workload.data", Data::KIND, "tpch" => DataIdentity;
-    /// Files with your own queries, one SELECT each, in place of the 22. Relative paths start at
-    /// the folder of the experiment file.
+    /// Files with your own queries, one SELECT each, or folders of such files (*.sql), in place of
+    /// the 22. Relative paths start at the folder of the experiment file.
     pub FILES: Vec<String> = "workload.files", Kind::TextList => Operation;
     /// Scale factor of the tables: 1 is 6 million rows of LINEITEM, or 2.9 million sales in shops;
     /// 0.01 is a hundredth of them.

@@ -42,8 +42,8 @@ settings! {
     /// workload.selectivity of the rows. With a second one, trials make a plan diagram.
     pub QUERY: String = "workload.query", Kind::Text,
         "SELECT count(*), max(c) FROM dials WHERE a :varies";
-    /// Files of SQL with one query each: their estimates are compared with the rows counted. Gives
-    /// no crossover; conflicts with workload.query.
+    /// Files of SQL with one query each, or folders of them (*.sql): their estimates are compared
+    /// with the rows counted. Gives no crossover; conflicts with workload.query.
     pub FILES: Vec<String> = "workload.files", Kind::TextList;
     /// Share of the table's rows that the varied predicate selects.
     pub SELECTIVITY: f64 = "workload.selectivity", Kind::Share, "1%";
@@ -164,12 +164,11 @@ pub fn queries(configuration: &Configuration) -> Result<Queries, Invalid> {
             .map(Queries::Template)
             .map_err(|error| Invalid::new(QUERY.path(), error.to_string()));
     }
-    let whole = files.into_iter().map(|path| {
-        let unread = || Invalid::new(FILES.path(), format!("{path} cannot be read"));
-        let text = configuration.file(&path).ok_or_else(unread)?.trim().trim_end_matches(';');
+    let whole = configuration.files_of(FILES.path()).map(|file| {
+        let text = file.content.trim().trim_end_matches(';');
         sql::check_query(text)
-            .map_err(|error| Invalid::new(FILES.path(), format!("{path} {error}")))?;
-        Ok((path.clone(), text.to_owned()))
+            .map_err(|error| Invalid::new(FILES.path(), format!("{} {error}", file.path)))?;
+        Ok((file.path.clone(), text.to_owned()))
     });
     whole.collect::<Result<_, _>>().map(Queries::Whole)
 }
