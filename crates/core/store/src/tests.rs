@@ -250,8 +250,9 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
     {
         let (_folder, path) = file();
         let (store, run) = filled(&path, 4);
-        // Takes back steps 17 and 18.
-        let former = "ALTER TABLE responses DROP COLUMN percent;
+        // Takes back steps 17 to 19.
+        let former = "ALTER TABLE trials DROP COLUMN machine;
+                      ALTER TABLE responses DROP COLUMN percent;
                       ALTER TABLE responses DROP COLUMN percent_of;
                       DROP TABLE roles; PRAGMA user_version = 16";
         store.connection.execute_batch(former).unwrap();
