@@ -63,7 +63,10 @@ impl NamedFile {
         for entry in std::fs::read_dir(&place)? {
             names.extend(entry?.file_name().into_string().ok());
         }
-        names.retain(|name| name.ends_with(".sql"));
+        names.retain(|name| {
+            let suffix = Path::new(name).extension();
+            suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("sql"))
+        });
         names.sort();
         if names.is_empty() {
             return Err(io::Error::other("this folder has no file whose name ends in .sql"));
