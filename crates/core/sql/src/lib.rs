@@ -3,7 +3,7 @@
 
 mod query;
 
-pub use query::{QueryError, check_query, significant};
+pub use query::{QueryError, query, significant};
 
 use std::iter::FusedIterator;
 

@@ -28,11 +28,12 @@ const WRITING: [&str; 16] = [
     "CALL", "GRANT", "REVOKE", "LOCK", "ATTACH", "VACUUM",
 ];
 
-/// Makes sure that a text is one query that cannot write.
+/// Returns a text that is one query that cannot write, without the semicolon at its end and space
+/// around it.
 ///
 /// # Errors
 /// When it is not.
-pub fn check_query(text: &str) -> Result<(), QueryError> {
+pub fn query(text: &str) -> Result<&str, QueryError> {
     let all = significant(text);
     let first = all.iter().find(|token| token.text != "(");
     let word = first.map_or("", |token| token.text).to_owned();
@@ -46,7 +47,7 @@ pub fn check_query(text: &str) -> Result<(), QueryError> {
     let end = all.iter().position(|token| token.text == ";");
     match end {
         Some(at) if at + 1 < all.len() => Err(QueryError::Several),
-        _ => Ok(()),
+        _ => Ok(text.trim().trim_end_matches(';').trim_end()),
     }
 }
 

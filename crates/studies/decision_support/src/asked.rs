@@ -85,8 +85,7 @@ pub fn asked(configuration: &Configuration) -> Result<Vec<Asked>, Invalid> {
 }
 
 fn from_file(file: &NamedFile) -> Result<Asked, Invalid> {
-    let text = file.content.trim().trim_end_matches(';').trim_end();
-    sql::check_query(text)
+    let text = sql::query(&file.content)
         .map_err(|error| Invalid::new(FILES.path(), format!("{} {error}", file.path)))?;
     let name = Path::new(&file.path).file_stem().unwrap_or_default().to_string_lossy();
     Ok(Asked::File { name: name.into_owned(), text: text.to_owned() })

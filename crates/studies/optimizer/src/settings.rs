@@ -165,8 +165,7 @@ pub fn queries(configuration: &Configuration) -> Result<Queries, Invalid> {
             .map_err(|error| Invalid::new(QUERY.path(), error.to_string()));
     }
     let whole = configuration.files_of(FILES.path()).map(|file| {
-        let text = file.content.trim().trim_end_matches(';');
-        sql::check_query(text)
+        let text = sql::query(&file.content)
             .map_err(|error| Invalid::new(FILES.path(), format!("{} {error}", file.path)))?;
         Ok((file.path.clone(), text.to_owned()))
     });
