@@ -3,7 +3,8 @@
 //!
 //! A file for each data set has them by query and plan. Without it they are counted again.
 
-use crate::settings::{APPENDED, dials, published};
+use crate::made::Made;
+use crate::settings::APPENDED;
 use engine::cache;
 use engine::setup::Setup;
 use experiment::Configuration;
@@ -53,12 +54,10 @@ impl Counts {
     /// The counts of the data of a configuration. Rows that a trial appends make it another data
     /// set; existing tables may have changed since the last one.
     pub fn for_configuration(configuration: &Configuration) -> Self {
-        let identity = match (dials(configuration), Setup::from_settings(configuration)) {
+        let made = Made::for_configuration(configuration);
+        let identity = match (made, Setup::from_settings(configuration)) {
             _ if configuration.get(APPENDED) > 0.0 => None,
             (Some(set), _) => Some(set.identity()),
-            (None, _) if published(configuration).is_some() => {
-                published(configuration).map(|set| set.identity())
-            }
             // SQL may fill tables with random values: they are the same for this run alone.
             (None, Some(setup)) => {
                 Some(format!("{} {} {}", std::process::id(), *STARTED, setup.identity()))

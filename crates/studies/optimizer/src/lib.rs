@@ -2,7 +2,8 @@
 //! estimates are off.
 //!
 //! - `template`: a query with one varied predicate; `settings`: settings and objections
-//! - `dials`: a table whose columns depend on each other, with exact truth
+//! - `dials`: a table whose columns depend on each other, with exact truth; `made`: the
+//!   tables that a trial makes
 //! - `ask`: questions to the engine before the measurement
 //! - `by_plan`: changes of the plan, by bisection; `diagram`: plans over two selectivities
 //! - `counts`: rows that were counted before; `parallel`: where parallel plans begin and pay
@@ -27,6 +28,7 @@ pub mod estimate_analysis;
 mod estimates;
 pub mod facts;
 pub mod losses;
+mod made;
 pub mod parallel;
 mod prepare;
 mod probe;

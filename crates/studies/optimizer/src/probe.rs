@@ -2,10 +2,11 @@
 //! chooses or by one that it is made to use.
 
 use crate::facts::{CANCELLED, QUERY_TIMES};
+use crate::made::Made;
 use crate::prepare::prepare;
 use crate::settings::{
     ALTERNATIVE, DATA, FILES, ROWS, RUNS, RUNS_DEFAULT, SECOND_SELECTIVITY, SELECTIVITY, SETTINGS,
-    changes, dials, objections, published, queries,
+    changes, objections, queries,
 };
 use engine::{EngineError, Footprint};
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid};
@@ -42,14 +43,12 @@ impl Probe for OptimizerProbe {
     }
 
     fn footprint(&self, configuration: &Configuration) -> Footprint {
-        let published = published(configuration).map_or(0, |set| set.row_bytes());
-        let row_bytes = dials(configuration).map_or(published, |set| set.row_bytes());
+        let row_bytes = Made::for_configuration(configuration).map_or(0, |set| set.row_bytes());
         Footprint { row_bytes, ..Footprint::default() }
     }
 
     fn tables(&self, configuration: &Configuration) -> Vec<Table> {
-        let published = published(configuration).map(|set| set.tables());
-        dials(configuration).map(|set| set.tables()).or(published).unwrap_or_default()
+        Made::for_configuration(configuration).map(|set| set.tables()).unwrap_or_default()
     }
 
     fn plan(&self, configuration: &Configuration, target: &Target) -> Vec<Invalid> {
@@ -63,8 +62,7 @@ impl Probe for OptimizerProbe {
             what: "plans explained in a session",
         })?;
         let queries = queries(configuration)?;
-        let published = published(configuration).map_or(0, |set| set.all_rows());
-        let about = dials(configuration).map_or(published, |set| set.rows);
+        let about = Made::for_configuration(configuration).map_or(0, |set| set.rows());
         data::load(context, work(configuration), configuration.get(DATA).name(), about)?;
         let prepared = prepare(context, optimizer, queries)?;
         let cancelled = AtomicU64::new(0);
@@ -141,24 +139,20 @@ fn query_times(
 
 /// The tables of a trial, and how its sessions run.
 fn work(configuration: &Configuration) -> Work {
-    let mut work = Work {
+    let set = Made::for_configuration(configuration);
+    Work {
+        tables: set.map(|set| set.tables()).unwrap_or_default(),
+        fills: set.map(|set| set.fills()).unwrap_or_default(),
+        data: set.map(|set| SharedTables {
+            identity: set.identity(),
+            tables: set.tables().len(),
+            bytes: set.row_bytes(),
+            changed: changes(configuration),
+        }),
         degree: configuration.get(DEGREE),
         statement_limit: configuration.get(QUERY_LIMIT).map(Duration::from_secs_f64),
         ..Work::default()
-    };
-    let (identity, bytes);
-    if let Some(set) = dials(configuration) {
-        (work.tables, work.fills) = (set.tables(), set.fills());
-        (identity, bytes) = (set.identity(), set.row_bytes());
-    } else if let Some(set) = published(configuration) {
-        (work.tables, work.fills) = (set.tables(), set.fills());
-        (identity, bytes) = (set.identity(), set.row_bytes());
-    } else {
-        return work;
     }
-    let (tables, changed) = (work.tables.len(), changes(configuration));
-    work.data = Some(SharedTables { identity, tables, bytes, changed });
-    work
 }
 
 /// The executions of a trial: the queries one after the other, and from the first one again.

@@ -2,7 +2,6 @@
 
 use crate::dials::{Dials, ROWS_MAX};
 use crate::template::Template;
-use datasets::{DataSet, Size};
 use engine::setup::Setup;
 use engine::{Ability, Optimizer};
 use experiment::common::PROBE;
@@ -127,15 +126,6 @@ pub enum Queries {
     Template(Template),
     /// Whole queries with the names of their files.
     Whole(Vec<(String, String)>),
-}
-
-/// The tables of TPC-H or TPC-DS of a configuration; `None` for other tables.
-pub fn published(configuration: &Configuration) -> Option<DataSet> {
-    let named = configuration.get(DATA);
-    let scale = configuration.get(SCALE);
-    // Other names are of no data set.
-    let set = || DataSet::new(named.name(), Size { scale, ..Size::default() });
-    matches!(named, Data::Tpch | Data::Tpcds).then(set).flatten()
 }
 
 /// The table dials of a configuration; `None` for other tables.
