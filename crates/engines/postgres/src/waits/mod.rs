@@ -231,8 +231,8 @@ impl WaitCollector for PostgresCollector {
             finish().map_err(|error| self.or_cancelled(error))?;
         let mut windows = std::mem::take(&mut self.ended);
         windows.push(last);
-        let parts = windows.iter().map(|own| self.part(own, version)).collect::<Vec<_>>();
-        let parts = if windows.len() > 1 { parts } else { Vec::new() };
+        let divided = if windows.len() > 1 { &windows[..] } else { &[] };
+        let parts = divided.iter().map(|own| self.part(own, version)).collect();
         let window = windows.into_iter().reduce(|mut sum, next| {
             sum.add(&next);
             sum
