@@ -85,7 +85,7 @@ impl Dials {
         truth.below.windows(2).map(|ends| self.joined_of(ends[1] - ends[0])).collect()
     }
 
-    /// Rows of such a join where so many rows have the value.
+    /// Rows of such a join for a value that this number of rows has.
     fn joined_of(&self, rows: u64) -> u64 {
         let same = partners_with_the_value(rows, self.join_correlation.unwrap_or(0.0));
         // The others go round all values, their own last.
