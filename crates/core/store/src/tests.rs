@@ -263,8 +263,10 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
         let is_writer = store.record_trial(run, &sample::trial(4)).is_ok();
         assert_eq!(fs::read(&path).unwrap() == old, !is_writer);
         let trials = if is_writer { 5 } else { 4 };
-        let expected = Recording { roles: Roles::default(), ..sample::recording(trials) };
-        assert_eq!(store.read(run).unwrap(), expected);
+        let mut expected = Recording { roles: Roles::default(), ..sample::recording(trials) };
+        expected.trials.iter_mut().take(4).for_each(|trial| trial.machine = None);
+        // Without its values, which fill pages.
+        assert!(store.read(run).unwrap() == expected);
         integrity::check_integrity(store.path()).unwrap();
     }
 }
