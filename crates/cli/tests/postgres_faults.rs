@@ -46,7 +46,7 @@ fn a_killed_server_and_a_killed_session_fail_their_trials_only() {
 #[test]
 fn a_server_that_hangs_fails_its_trial_when_its_time_is_over() {
     let Some(versions) = versions() else { return };
-    let limits = "[limits]\ntrial_time = \"15 s\"\n";
+    let limits = "[limits]\ntrial_time = \"25 s\"\n";
     let lab = lab(&managed(2, &newest(&versions), ["", &inserts(2.0), limits]));
     let child = lab.start();
     let (first, _) = running_load(&lab, None);
@@ -68,7 +68,7 @@ fn a_server_that_hangs_fails_its_trial_when_its_time_is_over() {
 #[test]
 fn a_statement_that_takes_too_long_fails_its_trial_or_all_its_time() {
     let Some(versions) = versions() else { return };
-    let levels = "[limits]\ntrial_time = \"12 s\"\n[[level]]\nfactor = \"sleep\"\nname = \
+    let levels = "[limits]\ntrial_time = \"25 s\"\n[[level]]\nfactor = \"sleep\"\nname = \
                   \"short\"\nset = { \"workload.variables.sleep\" = 0 }\n[[level]]\nfactor = \
                   \"sleep\"\nname = \"over the statement's limit\"\nset = { \
                   \"workload.variables.sleep\" = 600, \"target.statement_timeout\" = \"200 ms\" \
