@@ -18,8 +18,13 @@ use testing::block_disk::BlockDisk;
 /// Prefix of a test's message on a prerequisite that cannot be installed here: the kernel was built
 /// without it, or the machine was started without a capability.
 const CANNOT_BE_HERE: &str = "SKIPPED, cannot be here:";
+/// Folder of the processes' outputs, in cargo's target folder.
+const OUTPUTS: &str = "test-output";
 /// The feature that every integration test requires.
 const INTEGRATION: &str = "testing/integration";
+/// Failed processes that are run once more alone, at most: more of them did not fail for lack of
+/// processors.
+const REPEATED_MAX: usize = 6;
 /// Processes that the table of the slowest ones has.
 const SLOWEST: usize = 20;
 /// The longest ones in the order in which they begin, before all others: what begins last should
@@ -62,7 +67,14 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     let test_folder = test_folder()?;
     let environment =
         [&environment[..], &[("TMPDIR", test_folder.folder.path().display().to_string())]].concat();
-    let run = |executables: &[Executable]| run_side_by_side(executables, &arguments, &environment);
+    let run = |executables: &[Executable]| {
+        let mut ended = run_side_by_side(executables, &arguments, &environment)?;
+        repeat_failed(&mut ended, |name| {
+            let executable = executables.iter().find(|own| own.name == name)?;
+            Some(executable.run(&arguments, &environment, &target().join(OUTPUTS)))
+        });
+        Ok::<_, String>(ended)
+    };
     let mut ended = run(&executables)?;
     if is_all {
         // The build that users get first. With the whole workspace, so that what has no part in the
@@ -215,7 +227,7 @@ fn run_side_by_side(
     arguments: &[String],
     environment: &[(&str, String)],
 ) -> Result<Vec<Ended>, String> {
-    let folder = target().join("test-output");
+    let folder = target().join(OUTPUTS);
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let lanes = std::thread::available_parallelism().map_or(1, usize::from) + 1;
     let next = AtomicUsize::new(0);
@@ -237,6 +249,21 @@ fn run_side_by_side(
     })
 }
 
+/// Runs again, alone, what has failed beside other processes: tests with real servers compete there
+/// for processors. What passes now is named in the end, and counts as passed.
+fn repeat_failed(ended: &mut [Ended], run: impl Fn(&str) -> Option<Ended>) {
+    if ended.iter().filter(|one| !one.is_well).count() > REPEATED_MAX {
+        return;
+    }
+    for failed in ended.iter_mut().filter(|one| !one.is_well) {
+        println!("\n     Running {} again, alone", failed.name);
+        if let Some(repeated) = run(&failed.name) {
+            repeated.print();
+            *failed = Ended { is_repeated: true, ..repeated };
+        }
+    }
+}
+
 /// Prints the table of the slowest, what was skipped and what failed; an error when a test failed,
 /// or was skipped where that is not allowed.
 fn conclude(mut ended: Vec<Ended>, in_ci: bool) -> Result<(), String> {
@@ -248,6 +275,9 @@ fn conclude(mut ended: Vec<Ended>, in_ci: bool) -> Result<(), String> {
     let skipped: Vec<&str> = ended.iter().flat_map(Ended::skipped).collect();
     for line in &skipped {
         println!("{line}");
+    }
+    for one in ended.iter().filter(|one| one.is_repeated && one.is_well) {
+        println!("UNSTEADY, failed beside other processes and passed alone: {}", one.name);
     }
     let failed: Vec<&str> =
         ended.iter().filter(|one| !one.is_well).map(|one| one.name.as_str()).collect();
@@ -263,7 +293,44 @@ fn conclude(mut ended: Vec<Ended>, in_ci: bool) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::selection_and_given;
+    use super::{Ended, conclude, repeat_failed, selection_and_given};
+    use std::cell::Cell;
+    use std::time::Duration;
+
+    fn ended(name: &str, is_well: bool) -> Ended {
+        Ended {
+            name: name.to_owned(),
+            is_well,
+            is_repeated: false,
+            output: String::new(),
+            took: Duration::ZERO,
+        }
+    }
+
+    /// Processes of which the first `failed` fail; alone, only `first` fails again.
+    fn repeated(failed: usize) -> (Vec<Ended>, usize) {
+        let names: Vec<String> = (0..10).map(|n| n.to_string()).collect();
+        let mut all: Vec<Ended> =
+            names.iter().enumerate().map(|(n, name)| ended(name, n >= failed)).collect();
+        let runs = Cell::new(0);
+        repeat_failed(&mut all, |name| {
+            runs.set(runs.get() + 1);
+            Some(ended(name, name != "0"))
+        });
+        (all, runs.get())
+    }
+
+    #[test]
+    fn what_fails_twice_has_failed_and_what_passes_alone_is_named() {
+        let (all, runs) = repeated(3);
+        assert_eq!(runs, 3);
+        assert!(!all[0].is_well && all[1..].iter().all(|one| one.is_well));
+        assert_eq!(all.iter().filter(|one| one.is_repeated).count(), 3);
+        assert_eq!(conclude(all, false), Err("tests failed in\n    0".to_owned()));
+        // So many do not fail for lack of processors.
+        let (all, runs) = repeated(7);
+        assert_eq!((runs, all.iter().filter(|one| !one.is_well).count()), (0, 7));
+    }
 
     #[test]
     fn names_of_tests_go_to_the_executables() {

@@ -108,7 +108,13 @@ impl Executable {
             }
             Err(error) => (false, format!("cannot be run: {error}\n")),
         };
-        Ended { name: self.name.clone(), is_well, output, took: begun.elapsed() }
+        Ended {
+            name: self.name.clone(),
+            is_well,
+            is_repeated: false,
+            output,
+            took: begun.elapsed(),
+        }
     }
 }
 
@@ -119,8 +125,10 @@ pub struct Ended {
     pub name: String,
     /// No test failed.
     pub is_well: bool,
+    /// It failed beside other processes, and this is its second run, alone.
+    pub is_repeated: bool,
     /// All that it has printed.
-    output: String,
+    pub output: String,
     /// From its start to its end.
     pub took: Duration,
 }
