@@ -1,3 +1,5 @@
+use crate::processes;
+use crate::times::{ended_children_cpu_s, process_cpu_s, usage};
 use observations::MachineLoad;
 use std::time::Instant;
 
@@ -5,8 +7,18 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct MachineMonitor {
     start: Option<Processors>,
+    own: Own,
     own_start_s: f64,
     started: Instant,
+}
+
+/// The processes whose time is ours.
+#[derive(Debug, Clone, Copy)]
+enum Own {
+    /// This process, and its children that have ended.
+    WithEnded,
+    /// Those, and its descendants that run: private servers with their sessions.
+    WithServers,
 }
 
 /// Seconds of all processors since boot, from the first line of `/proc/stat` (see proc(5)).
@@ -18,15 +30,25 @@ struct Processors {
 }
 
 impl MachineMonitor {
-    /// Starts watching.
+    /// Starts watching. The caller adds the time of servers, which it knows by session.
     pub fn start() -> Self {
-        Self { start: Processors::read(), own_start_s: own_cpu_s(), started: Instant::now() }
+        Self::watch(Own::WithEnded)
+    }
+
+    /// Starts watching, where nothing else counts the processor time of private servers.
+    pub fn start_with_servers() -> Self {
+        Self::watch(Own::WithServers)
+    }
+
+    fn watch(own: Own) -> Self {
+        let started = Instant::now();
+        Self { start: Processors::read(), own, own_start_s: own.cpu_s(), started }
     }
 
     /// Stops watching. Figures that the system does not report are 0.
     pub fn stop(self) -> MachineLoad {
         let cpus = processors_online();
-        let own_s = own_cpu_s() - self.own_start_s;
+        let own_s = (self.own.cpu_s() - self.own_start_s).max(0.0);
         let (Some(start), Some(end)) = (self.start, Processors::read()) else {
             return MachineLoad { cpus, own_s, ..MachineLoad::default() };
         };
@@ -76,27 +98,39 @@ fn ticks_a_second() -> f64 {
     unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as f64
 }
 
-/// Processor seconds of this process and of its children that have ended.
-fn own_cpu_s() -> f64 {
-    let usages = [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].map(usage);
-    let times = usages.iter().flat_map(|usage| [usage.ru_utime, usage.ru_stime]);
-    times.map(|time| time.tv_sec as f64 + time.tv_usec as f64 / 1e6).sum()
+impl Own {
+    /// Processor seconds so far.
+    fn cpu_s(self) -> f64 {
+        let usages = [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].map(usage);
+        let times = usages.iter().flat_map(|usage| [usage.ru_utime, usage.ru_stime]);
+        let ended_s: f64 = times.map(|time| time.tv_sec as f64 + time.tv_usec as f64 / 1e6).sum();
+        match self {
+            Self::WithEnded => ended_s,
+            Self::WithServers => ended_s + running_descendants_cpu_s(),
+        }
+    }
 }
 
-/// Returns the kernel's counters of this process, its children or the calling thread (see
-/// getrusage(2)).
-pub(crate) fn usage(who: libc::c_int) -> libc::rusage {
-    // SAFETY: `usage` is a valid place for the result, and zeroed is a valid value of it.
-    unsafe {
-        let mut usage = std::mem::zeroed();
-        libc::getrusage(who, &raw mut usage);
-        usage
+/// Processor seconds of the processes that this one has started, that they have started and so on,
+/// and of those among them that have ended.
+fn running_descendants_cpu_s() -> f64 {
+    let parents: Vec<(i32, i32)> =
+        processes::all().filter_map(|pid| Some((pid, processes::parent(pid)?))).collect();
+    let mut family = vec![std::process::id() as i32];
+    let mut next = 0;
+    while let Some(parent) = family.get(next).copied() {
+        family.extend(parents.iter().filter(|own| own.1 == parent).map(|own| own.0));
+        next += 1;
     }
+    let times =
+        family[1..].iter().flat_map(|pid| [process_cpu_s(*pid), ended_children_cpu_s(*pid)]);
+    times.flatten().sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::{MachineMonitor, Processors};
+    use std::io::Read;
     use std::time::{Duration, Instant};
 
     #[test]
@@ -116,5 +150,25 @@ mod tests {
         }
         let load = monitor.stop();
         assert!(load.own_s > 0.0 && load.busy_s >= load.own_s * 0.99, "{load:?}");
+    }
+
+    #[test]
+    fn a_running_child_and_its_child_are_ours_where_they_are_asked_for() {
+        let spin = "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; echo; cat'; true";
+        let with_servers = MachineMonitor::start_with_servers();
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", spin])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = [0];
+        child.stdout.as_mut().unwrap().read_exact(&mut line).unwrap();
+        let own = with_servers.own.cpu_s() - super::Own::WithEnded.cpu_s();
+        let seen = with_servers.stop();
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        // It has counted to 300,000, which takes more than some ticks.
+        assert!(own > 0.05 && seen.own_s > 0.05, "{own} s, {seen:?}");
     }
 }

@@ -75,7 +75,7 @@ impl ThreadClock {
 
     /// Returns the thread's use so far. Call it on the thread that opened the clock.
     pub fn usage(&self) -> ThreadUse {
-        let usage = crate::machine::usage(libc::RUSAGE_THREAD);
+        let usage = usage(libc::RUSAGE_THREAD);
         ThreadUse {
             times: self.read(),
             voluntary_switches: usage.ru_nvcsw as u64,
@@ -221,6 +221,17 @@ impl KernelThreads {
 pub fn process_title(pid: i32) -> Option<String> {
     let title = std::fs::read(proc(pid, "cmdline")).ok()?;
     Some(String::from_utf8_lossy(&title).replace('\0', " ").trim_end().to_owned())
+}
+
+/// Returns the kernel's counters of this process, its children or the calling thread (see
+/// getrusage(2)).
+pub(crate) fn usage(who: libc::c_int) -> libc::rusage {
+    // SAFETY: `usage` is a valid place for the result, and zeroed is a valid value of it.
+    unsafe {
+        let mut usage = std::mem::zeroed();
+        libc::getrusage(who, &raw mut usage);
+        usage
+    }
 }
 
 /// Processor seconds of the children of a process that have ended and that it has waited for:

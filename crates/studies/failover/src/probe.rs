@@ -63,7 +63,7 @@ impl Probe for Failover {
             cancel: context.cancel,
             acknowledged: (0..clients).map(|_| AtomicU64::new(0)).collect(),
         };
-        let machine = MachineMonitor::start();
+        let machine = MachineMonitor::start_with_servers();
         let (incident, written) = load(context, &stage, relay.as_ref())?;
         let machine = machine.stop();
         let survivor =

@@ -7,7 +7,7 @@ use ::probe::{Probe, ProbeError, Target, TrialContext};
 use engine::{Ability, EngineError, Node};
 use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, Invalid, Kind, settings};
-use observations::{Event, FactName, Observations, Response, Work};
+use observations::{Event, FactName, MachineLoad, Observations, Response, Work};
 use observe::MachineMonitor;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
@@ -84,7 +84,6 @@ impl Probe for Lag {
             nodes.ask(Node::Primary, statement)?;
         }
         nodes.attach_replica(context.configuration.get(SYNCHRONOUS))?;
-        let machine = MachineMonitor::start();
         let stage = Stage {
             nodes,
             log,
@@ -92,8 +91,8 @@ impl Probe for Lag {
             is_over: AtomicBool::new(false),
             cancel: context.cancel,
         };
-        let seen = Seen::collect(context, &stage)?;
-        Ok(Observations { machine: machine.stop(), ..seen.observations(context.configuration) })
+        let (machine, seen) = Seen::collect(context, &stage)?;
+        Ok(Observations { machine, ..seen.observations(context.configuration) })
     }
 }
 
@@ -160,14 +159,19 @@ fn joined<T>(thread: Running<'_, T>) -> Result<T, EngineError> {
 }
 
 impl Seen {
-    fn collect(context: &TrialContext<'_>, stage: &Stage<'_>) -> Result<Self, EngineError> {
+    /// Runs the load; also returns what the machine did while it was measured.
+    fn collect(
+        context: &TrialContext<'_>,
+        stage: &Stage<'_>,
+    ) -> Result<(MachineLoad, Self), EngineError> {
         std::thread::scope(|scope| {
             let threads = Threads::start(scope, stage, context.configuration);
-            let waited = if threads.is_ok() { wait(context, stage) } else { Ok(()) };
+            let machine =
+                if threads.is_ok() { measure(context, stage) } else { Ok(MachineLoad::default()) };
             // Also after an error: threads that were started wait for it.
             stage.is_over.store(true, Ordering::Relaxed);
             let seen = threads?.end();
-            waited.and(seen)
+            Ok((machine?, seen?))
         })
     }
 
@@ -218,11 +222,21 @@ impl Seen {
     }
 }
 
-/// Waits for the warm-up and the measurement.
-fn wait(context: &TrialContext<'_>, stage: &Stage<'_>) -> Result<(), EngineError> {
+/// Waits for the warm-up, then watches the machine during the measurement.
+fn measure(context: &TrialContext<'_>, stage: &Stage<'_>) -> Result<MachineLoad, EngineError> {
+    let configuration = context.configuration;
+    let warmup_s = configuration.get(WARMUP);
+    wait(context, stage, warmup_s)?;
+    let machine = MachineMonitor::start_with_servers();
+    wait(context, stage, warmup_s + configuration.get(DURATION))?;
+    Ok(machine.stop())
+}
+
+/// Waits until so many seconds after the start.
+fn wait(context: &TrialContext<'_>, stage: &Stage<'_>, seconds: f64) -> Result<(), EngineError> {
     let configuration = context.configuration;
     let (warmup_s, duration_s) = (configuration.get(WARMUP), configuration.get(DURATION));
-    let until = stage.begun + Duration::from_secs_f64(warmup_s + duration_s);
+    let until = stage.begun + Duration::from_secs_f64(seconds);
     while !stage.is_over.load(Ordering::Relaxed) {
         if context.cancel.is_cancelled() {
             return Err(EngineError::Cancelled);

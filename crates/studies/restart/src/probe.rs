@@ -75,7 +75,7 @@ impl Probe for Restart {
         nodes.disturb(Node::Primary, Disturbance::ShutDown)?;
         nodes.start(Node::Primary)?;
         let begun = Instant::now();
-        let machine = MachineMonitor::start();
+        let machine = MachineMonitor::start_with_servers();
         let filled = Fill { context, nodes, log }.run()?;
         nodes.disturb(Node::Primary, Disturbance::Kill)?;
         let killed = Instant::now();
