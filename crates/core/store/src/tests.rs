@@ -265,7 +265,6 @@ fn an_older_format_is_brought_up_to_date_with_its_data() {
         let trials = if is_writer { 5 } else { 4 };
         let mut expected = Recording { roles: Roles::default(), ..sample::recording(trials) };
         expected.trials.iter_mut().take(4).for_each(|trial| trial.machine = None);
-        // Without its values, which fill pages.
         assert!(store.read(run).unwrap() == expected);
         integrity::check_integrity(store.path()).unwrap();
     }

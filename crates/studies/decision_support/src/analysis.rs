@@ -61,7 +61,8 @@ fn configuration(summary: &Summary, position: usize) -> Option<DecisionSupportFi
     Some(DecisionSupportFigures {
         configuration: summary.recording.configurations[position].label.clone(),
         queries: trials.iter().map(|seen| seen.work.amount).sum(),
-        geometric_mean: Estimate::from_values(&means, "s", Direction::LowerIsBetter),
+        geometric_mean: Estimate::from_values(&means, "s", Direction::LowerIsBetter)
+            .map(Estimate::of_amounts),
         cancelled,
     })
 }

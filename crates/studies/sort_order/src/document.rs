@@ -124,7 +124,7 @@ fn measured(advised: &Advised) -> Option<Section> {
     table.left("read CPU ms", |(_, own)| {
         let ms: Vec<f64> = own.read_cpu_s.iter().map(|seconds| seconds * 1e3).collect();
         Estimate::from_values(&ms, "ms", Direction::LowerIsBetter)
-            .map(|own| Cell::estimate_without_unit(&own))
+            .map(|own| Cell::estimate_without_unit(&own.of_amounts()))
     });
     section.table(table);
     section.note(format!(
