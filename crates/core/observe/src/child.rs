@@ -6,7 +6,7 @@ mod start;
 pub use answer::{answer, output_within};
 pub use start::Streams;
 
-use crate::machine::usage;
+use crate::times::usage;
 use observations::{names_secret, redacted};
 use start::Start;
 use std::fs::{File, OpenOptions};
