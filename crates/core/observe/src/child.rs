@@ -33,6 +33,9 @@ const BLOCK_BYTES: u64 = 512;
 /// Characters of a secret that is masked anywhere in the output: a shorter one may be a common
 /// word.
 const SECRET_CHARS_MIN: usize = 6;
+/// Variables that hold the working folder, of the shell and of the one before: `PWD` elsewhere is
+/// short for a password.
+const WORKING_FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
 
 /// The streams of a command that are read, in the place of those that it is given.
 #[derive(Debug, Clone, Copy, Default)]
@@ -433,7 +436,8 @@ pub fn without_secrets(text: &str) -> String {
 pub fn without(text: &str, variables: impl IntoIterator<Item = (String, String)>) -> String {
     let secrets = variables
         .into_iter()
-        .filter(|(name, value)| names_secret(name) && value.chars().count() >= SECRET_CHARS_MIN)
+        .filter(|(name, _)| names_secret(name) && !WORKING_FOLDERS.contains(&name.as_str()))
+        .filter(|(_, value)| value.chars().count() >= SECRET_CHARS_MIN)
         .map(|(_, value)| value);
     secrets.fold(redacted(text), |text, secret| {
         text.replace(&secret, &"*".repeat(secret.chars().count()))
@@ -505,6 +509,16 @@ mod tests {
         assert!(ended.stopped && ended.status.code().is_none());
         let ended = shell("sleep 1000 & exit 0", &|| false).unwrap();
         assert!(ended.left_group && ended.status.success());
+    }
+
+    #[test]
+    fn the_working_folder_is_no_secret_and_a_password_of_the_environment_is() {
+        let variables = [("PWD", "/tmp/u"), ("OLDPWD", "/home/u"), ("MYSQL_PWD", "S3cret")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(
+            super::without("socket /tmp/u/s of /home/u refuses S3cret", variables),
+            "socket /tmp/u/s of /home/u refuses ******"
+        );
     }
 
     #[test]
