@@ -205,6 +205,9 @@ fn drift(summary: &Summary) -> Caveat {
     Some((text, format!("F {f}, {p} over {}", wording::count(drift.blocks, "block"))))
 }
 
+/// Means that are named when a few outliers dominate; of more only the number is said.
+const NAMED_MEANS_MAX: usize = 2;
+
 /// Means that depend on a few outliers by more than the margin. One or two such trials do not show
 /// how often they occur, so the intervals do not account for them.
 fn rests_on_few(summary: &Summary) -> Caveat {
@@ -212,7 +215,7 @@ fn rests_on_few(summary: &Summary) -> Caveat {
     let outliers = summary.outliers();
     let far: HashSet<(usize, u32)> =
         outliers.iter().map(|own| (own.configuration, own.block)).collect();
-    let rows: Vec<String> = summary
+    let mut rows: Vec<String> = summary
         .configurations
         .iter()
         .filter_map(|row| {
@@ -233,6 +236,11 @@ fn rests_on_few(summary: &Summary) -> Caveat {
             })
         })
         .collect();
+    let unnamed = rows.len().saturating_sub(NAMED_MEANS_MAX);
+    if unnamed > 1 {
+        rows.truncate(NAMED_MEANS_MAX);
+        rows.push(format!("{unnamed} more means likewise"));
+    }
     let text = format!(
         "A few outliers dominate: {}. The intervals do not account for them; compare medians.",
         wording::list(&rows)
