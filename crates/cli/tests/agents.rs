@@ -4,6 +4,7 @@
 
 mod faults;
 mod machines;
+mod namespaces;
 mod order_entry;
 
 pub use faults::cut_link;
@@ -213,11 +214,16 @@ impl OwnBroker {
 
     /// Starts one with further settings.
     fn start_with(more: &str) -> Self {
+        Self::start_at("127.0.0.1", more)
+    }
+
+    /// Starts one that listens at this address, and on this machine's own.
+    fn start_at(address: &str, more: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).display().to_string();
         let (store, ports) = (path("store"), folder.path().display().to_string());
         let config = format!(
-            "listen: \"127.0.0.1:-1\"\nauthorization {{ token: \"{TOKEN}\" }}\njetstream {{ \
+            "listen: \"{address}:-1\"\nauthorization {{ token: \"{TOKEN}\" }}\njetstream {{ \
              store_dir: \"{store}\" }}\nports_file_dir: \"{ports}\"\n{more}"
         );
         std::fs::write(path("config"), config).unwrap();
