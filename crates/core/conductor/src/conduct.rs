@@ -137,6 +137,8 @@ struct State {
     /// Gates that are open, and since when the last one is.
     open: u32,
     since_ns: u64,
+    /// A lane wants the director to look now.
+    wants_look: bool,
     /// Lanes that have ended, and the first of them that failed.
     ended: usize,
     cause: Option<usize>,
@@ -159,6 +161,12 @@ impl Stage<'_> {
     #[inline]
     pub fn live(&self) -> &Live {
         &self.shared.live[self.lane]
+    }
+
+    /// Makes the director look now.
+    pub fn call(&self) {
+        self.shared.lock().wants_look = true;
+        self.shared.called.notify_one();
     }
 
     /// Waits until all lanes are here: first when they are ready to warm up, then for the
@@ -267,7 +275,8 @@ impl Shared {
         while state.ended < lanes {
             let stopped = self.stopped.load(Ordering::Relaxed);
             let ready = state.open == READY && state.waiting == self.live.len();
-            let due = ready || state.open != looked_at || last.elapsed() >= wait;
+            let is_wanted = std::mem::take(&mut state.wants_look);
+            let due = ready || is_wanted || state.open != looked_at || last.elapsed() >= wait;
             if due && !stopped {
                 (looked_at, last) = (state.open, Instant::now());
                 let since = (state.open, state.since_ns);

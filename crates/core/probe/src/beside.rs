@@ -1,13 +1,12 @@
 //! Actions beside a load: each on a thread of its own, from the moment when the measurement begins.
 
-use crate::load_clock::{LoadClock, LoadSeen};
+use crate::load_clock::{Divisions, LoadClock, LoadSeen};
 use crate::{Action, ProbeError, TrialContext};
 use conductor::{Director, LoadProgress};
 use engine::EngineError;
 use observations::Observations;
 use observe::Clock;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 use std::thread::{Builder, scope};
 use std::time::Duration;
 
@@ -35,9 +34,9 @@ impl<'a> Beside<'a> {
         self.actions.is_empty()
     }
 
-    /// How often the load has been divided; `None` without actions.
-    pub fn divisions(&self) -> Option<Arc<AtomicU32>> {
-        (!self.is_empty()).then(|| self.clock.divisions())
+    /// How often the load has been divided.
+    pub fn divisions(&self) -> Arc<Divisions> {
+        self.clock.divisions().clone()
     }
 
     /// Runs a load with the actions beside it. `load` gets what its director is wrapped in.
@@ -78,14 +77,14 @@ impl<'a> Beside<'a> {
 
     /// Adds the effects of the actions to the observations. The load's transactions are on the
     /// clock.
-    pub fn finish(self, mut load: LoadSeen, seen: &mut Observations) -> Result<(), ProbeError> {
+    pub fn finish(self, load: &mut LoadSeen, seen: &mut Observations) -> Result<(), ProbeError> {
         let go_ns = self.clock.go_ns();
         for own in &mut load.transactions {
             own.due_ns = own.due_ns.saturating_sub(go_ns);
             own.end_ns = own.end_ns.map(|end_ns| end_ns.saturating_sub(go_ns));
         }
         load.transactions.sort_unstable_by_key(|own| own.due_ns);
-        self.actions.into_iter().try_for_each(|action| action.finish(&load, seen))
+        self.actions.into_iter().try_for_each(|action| action.finish(load, seen))
     }
 }
 
@@ -109,9 +108,10 @@ impl Director for Announcing<'_> {
     }
 
     fn look(&mut self, now: &LoadProgress) -> Option<Duration> {
-        while self.clock.wants_division() {
+        let divisions = self.clock.divisions();
+        while divisions.is_wanted() {
             self.inner.divide();
-            self.clock.note_division();
+            divisions.note();
         }
         let next = self.inner.look(now).filter(|_| !self.clock.has_failed())?;
         Some(if self.has_actions { next.min(DIVIDE_WITHIN) } else { next })

@@ -44,6 +44,35 @@ pub struct CountedKind {
     pub name: &'static str,
 }
 
+/// How often a load was to be divided, and how often it has been.
+#[derive(Debug, Default)]
+pub struct Divisions {
+    wanted: AtomicU32,
+    done: AtomicU32,
+}
+
+impl Divisions {
+    /// Asks for a division; returns how many there are then.
+    pub fn want(&self) -> u32 {
+        self.wanted.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// How often the load has been divided.
+    pub fn done(&self) -> u32 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether one is wanted.
+    pub fn is_wanted(&self) -> bool {
+        self.done() < self.wanted.load(Ordering::Relaxed)
+    }
+
+    /// The load has been divided.
+    pub fn note(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 /// The time of a load, as actions beside it see it.
 pub struct LoadClock<'a> {
     clock: &'a Clock,
@@ -51,9 +80,7 @@ pub struct LoadClock<'a> {
     /// "Go" on the clock, once the measurement has begun.
     go_ns: Mutex<Option<u64>>,
     changed: Condvar,
-    /// How often the load was to be divided, and how often it has been.
-    wanted: AtomicU32,
-    divided: Arc<AtomicU32>,
+    divisions: Arc<Divisions>,
     over: AtomicBool,
     failed: AtomicBool,
 }
@@ -66,8 +93,7 @@ impl<'a> LoadClock<'a> {
             cancel,
             go_ns: Mutex::default(),
             changed: Condvar::new(),
-            wanted: AtomicU32::new(0),
-            divided: Arc::default(),
+            divisions: Arc::default(),
             over: AtomicBool::new(false),
             failed: AtomicBool::new(false),
         }
@@ -99,25 +125,15 @@ impl<'a> LoadClock<'a> {
     /// Ends a part of the measurement and begins the next: the load's waits are divided here.
     /// Returns when that is done, or the load is over. One action of a trial may do so.
     pub fn divide(&self) {
-        let wanted = self.wanted.fetch_add(1, Ordering::Relaxed) + 1;
-        while self.divided.load(Ordering::Relaxed) < wanted && !self.is_over() {
+        let wanted = self.divisions.want();
+        while self.divisions.done() < wanted && !self.is_over() {
             std::thread::sleep(DIVIDED_EVERY);
         }
     }
 
-    /// Returns whether an action waits for [`LoadClock::divide`].
-    pub(crate) fn wants_division(&self) -> bool {
-        self.divided.load(Ordering::Relaxed) < self.wanted.load(Ordering::Relaxed)
-    }
-
-    /// The load has been divided.
-    pub(crate) fn note_division(&self) {
-        self.divided.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// How often the load has been divided, as its threads read it.
-    pub(crate) fn divisions(&self) -> Arc<AtomicU32> {
-        self.divided.clone()
+    /// How often the load was and has been divided, as its threads read it.
+    pub(crate) fn divisions(&self) -> &Arc<Divisions> {
+        &self.divisions
     }
 
     /// Returns whether the load has ended.

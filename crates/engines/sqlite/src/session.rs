@@ -80,6 +80,17 @@ impl SqliteSession {
         Ok(Self { connections, files, operations, total, left_engine, limit: None, part: 0 })
     }
 
+    /// Records from here on in the part of the measurement that runs.
+    fn enter_part(&mut self) {
+        let part = self.files.part.load(Ordering::Relaxed);
+        if part != self.part {
+            if let Some(tallies) = recorder::take() {
+                lock(&self.total).add(self.part, &tallies);
+            }
+            self.part = part;
+        }
+    }
+
     /// Cancels statements that take longer than this.
     pub fn with_limit(mut self, limit: Duration) -> Result<Self, EngineError> {
         let limit = TimeLimit::new(limit);
@@ -328,13 +339,7 @@ impl Session for SqliteSession {
     }
 
     fn run(&mut self, request: &Request<'_>) -> Result<Done, EngineError> {
-        let part = self.files.part.load(Ordering::Relaxed);
-        if part != self.part {
-            if let Some(tallies) = recorder::take() {
-                lock(&self.total).add(self.part, &tallies);
-            }
-            self.part = part;
-        }
+        self.enter_part();
         if self.files.timed && self.left_engine.elapsed() > IDLE_RESYNCHRONIZE {
             recorder::resynchronize();
         }
@@ -351,6 +356,7 @@ impl Session for SqliteSession {
     }
 
     fn flush(&mut self, index: u32, of: u32) -> Result<(), EngineError> {
+        self.enter_part();
         if !self.files.final_checkpoint {
             return Ok(());
         }

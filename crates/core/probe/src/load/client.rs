@@ -11,7 +11,8 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 use work::{Request, Statement};
 
 /// Tries of a transaction that follow each other immediately.
@@ -20,6 +21,9 @@ const TRIES_AT_ONCE: u64 = 4;
 /// Most nanoseconds of the first pause before another try, and of any.
 const PAUSE_NS: u64 = 100_000;
 const PAUSE_NS_MAX: u64 = 20_000_000;
+
+/// The interval at which the load checks whether it has been divided.
+const DIVIDED_EVERY: Duration = Duration::from_micros(100);
 
 /// State of one connection of a thread. Times are in nanoseconds after "go".
 struct Lane<W> {
@@ -276,13 +280,32 @@ impl<'a, W: Workload> Client<'a, W> {
         let Some(divisions) = self.plan.divisions.as_ref().filter(|_| self.measuring) else {
             return;
         };
-        let ended = divisions.load(Ordering::Relaxed) as usize;
+        let ended = divisions.done() as usize;
         if self.report.marks.len() < ended {
             let times = self.thread.read().since(self.go_times);
             let (arrival, pauses) = (self.report.arrival, self.report.pauses);
             let mark = ThreadMark { at_ns: self.now_ns(), times, arrival, pauses };
             self.report.marks.resize(ended, mark);
         }
+    }
+
+    /// Ends a part of the measurement after a transaction of the only connection, which pauses
+    /// while the engine's waits are read. Returns when it is free again.
+    fn divide(&mut self, end_ns: u64) -> u64 {
+        let divisions = self.plan.divisions.as_ref().filter(|_| self.plan.divides);
+        let Some(divisions) = divisions.filter(|_| self.measuring) else { return end_ns };
+        let before = self.thread.read();
+        let wanted = divisions.want();
+        self.stage.call();
+        while divisions.done() < wanted && !self.stage.is_stopped() {
+            std::thread::sleep(DIVIDED_EVERY);
+        }
+        let free_ns = self.now_ns();
+        if self.context.target.abilities.contains(&Ability::Embedded) {
+            let used = self.thread.read().since(before);
+            self.report.arrival.add(free_ns.saturating_sub(end_ns), used);
+        }
+        free_ns
     }
 
     /// Begins the next transaction of a connection, if there is one; true when it is due now.
@@ -470,7 +493,9 @@ impl<'a, W: Workload> Client<'a, W> {
             record.record_each(lane.intended_ns, None, Some(lane.started.kind));
         }
         record.counts.retries += u64::from(lane.retries);
-        self.start(connection, end_ns)
+        let free_ns = self.divide(end_ns);
+        self.lanes[connection].free_ns = free_ns;
+        self.start(connection, free_ns)
     }
 
     /// Once every connection is done: does this thread's share of the work left over.

@@ -3,7 +3,7 @@
 //! - `plan`: what a load is, the transactions of a connection, and when they are meant to start
 //! - `client`: what one thread does with its connections; `threads`: all threads of this process
 //! - `outcome`: what a thread records, and the observations of a load
-//! - `parts`: a load that an action beside it has divided
+//! - `parts`: a load that an action beside it, or the ends of its transactions, have divided
 //! - `generators`: a load of which other processes generate parts
 
 mod client;
@@ -18,7 +18,7 @@ use crate::generation::Generation;
 use crate::load_clock::LoadSeen;
 use crate::measure::measure;
 use crate::{ProbeError, TrialContext};
-use engine::{Ability, EngineUse};
+use engine::{Ability, EngineUse, SessionPart};
 pub use generators::{
     CLOCK_DRIFT, CLOCK_UNCERTAINTY, GENERATOR_CPU, GENERATOR_NETWORK, GENERATOR_P99,
     GENERATOR_RATE, GENERATOR_RUN_QUEUE, GENERATOR_START, GENERATOR_STEAL, START_SKEW,
@@ -56,19 +56,44 @@ pub fn drive_counting<W: Workload>(
     plan: &LoadPlan,
     workload: impl Fn(u32) -> W + Sync,
 ) -> Result<(Observations, EngineUse), ProbeError> {
+    drive_in_parts(context, plan, workload).map(|driven| (driven.seen, driven.used))
+}
+
+/// A load that has ended.
+pub struct Driven {
+    /// What was seen.
+    pub seen: Observations,
+    /// The use of the engine.
+    pub used: EngineUse,
+    /// The parts of the measurement, which sum to the waits that were seen: of a load that is
+    /// divided ([`LoadPlan::divides`]) one for each transaction and one for the time after the
+    /// last; empty where the engine's waits cannot be divided.
+    pub parts: Vec<SessionPart>,
+}
+
+/// Drives the load, counts its use of the engine and keeps the parts of a divided measurement.
+///
+/// # Errors
+/// As [`drive`].
+pub fn drive_in_parts<W: Workload>(
+    context: &TrialContext<'_>,
+    plan: &LoadPlan,
+    workload: impl Fn(u32) -> W + Sync,
+) -> Result<Driven, ProbeError> {
     match (context.generation, generators::count(context)) {
         (Generation::Part(part), _) => {
             return Err(generators::generate_part(context, plan, part, workload));
         }
         (Generation::Elsewhere(others), Some(count)) => {
-            return generators::lead(context, plan, others, count);
+            let (seen, used) = generators::lead(context, plan, others, count)?;
+            return Ok(Driven { seen, used, parts: Vec::new() });
         }
         _ => {}
     }
     let (own, clock) = (OwnPart::of_several(context, plan, 0, 1), Clock::monotonic());
     let mut beside = Beside::prepare(context, &clock)?;
     let has_actions = !beside.is_empty();
-    let divisions = beside.divisions();
+    let divisions = (plan.divides || has_actions).then(|| beside.divisions());
     let plan = &LoadPlan { records_each: has_actions, divisions, ..plan.clone() };
     let (finished, mut surroundings) = beside.run(|load_clock| {
         measure(context, subject(context, plan), |director| {
@@ -85,7 +110,8 @@ pub fn drive_counting<W: Workload>(
         observations.responses.push(Response::lower("space", "MB", space_bytes as f64 / 1e6));
     }
     let parts = parts::fitted(parts, &reports, &observations, embedded);
-    let load = LoadSeen { transactions: outcome::each(&finished), parts, counted: plan.counted };
-    beside.finish(load, &mut observations)?;
-    Ok((observations, used))
+    let transactions = outcome::each(&finished);
+    let mut load = LoadSeen { transactions, parts, counted: plan.counted };
+    beside.finish(&mut load, &mut observations)?;
+    Ok(Driven { seen: observations, used, parts: load.parts })
 }

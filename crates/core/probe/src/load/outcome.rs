@@ -52,7 +52,7 @@ pub struct ClientReport {
     pub statements: Vec<StatementTimes>,
     /// Each transaction of the measurement, where the plan wants that.
     pub each: Option<Vec<Timed>>,
-    /// Ends of parts of the measurement, where an action divides it.
+    /// Ends of parts of the measurement, where it is divided.
     pub marks: Vec<ThreadMark>,
     /// Transactions, and the schedule of an open loop.
     pub counts: Counts,
@@ -119,7 +119,8 @@ impl ClientReport {
         // Arrivals are random: six standard deviations more.
         let room = (expected + 6.0 * expected.sqrt()).min(EACH_MAX) as usize;
         let each = plan.records_each.then(|| Vec::with_capacity(room));
-        Self { each, marks: Vec::with_capacity(MARKS), ..self }
+        let marks = if plan.divides { room } else { MARKS };
+        Self { each, marks: Vec::with_capacity(marks), ..self }
     }
 
     /// Records one transaction, where the plan wants that.

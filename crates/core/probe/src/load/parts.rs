@@ -1,4 +1,4 @@
-//! The parts of a load that an action has divided: the time of its sessions in each of them.
+//! The parts of a load that was divided: the time of its sessions in each of them.
 
 use super::outcome::ClientReport;
 use crate::measure::seconds;

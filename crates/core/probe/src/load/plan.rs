@@ -1,6 +1,6 @@
 //! A load: its size, its rate and the transactions of each connection.
 
-use crate::load_clock::CountedKind;
+use crate::load_clock::{CountedKind, Divisions};
 use crate::{Counting, ProbeError, Target, TrialContext};
 use engine::{Ability, CacheState, EngineError, Results, RetryCause};
 use experiment::common::{OBSERVE_INTERVAL, OBSERVE_LATENCIES};
@@ -10,7 +10,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use work::Request;
 
@@ -74,8 +74,11 @@ pub struct LoadPlan {
     pub latencies: bool,
     /// True if each transaction is recorded ([`crate::Timed`]).
     pub records_each: bool,
-    /// How often an action has divided the measurement, where there is one.
-    pub divisions: Option<Arc<AtomicU32>>,
+    /// True if the measurement is divided at the end of each transaction. One connection has all of
+    /// them, and pauses while the engine's waits are read.
+    pub divides: bool,
+    /// How often the measurement has been divided, where that may happen.
+    pub divisions: Option<Arc<Divisions>>,
     /// The kind of transactions that it is judged by, where that is not all of them.
     pub counted: Option<CountedKind>,
     /// Unit of the work in the singular.
@@ -122,6 +125,7 @@ impl LoadPlan {
             interval_s: configuration.get(OBSERVE_INTERVAL),
             latencies: configuration.get(OBSERVE_LATENCIES) != Some(false),
             records_each: false,
+            divides: false,
             divisions: None,
             counted: None,
             unit: TRANSACTION,
