@@ -138,9 +138,7 @@ fn assert_restored(seen: &Observations, name: &str) {
         assert!((sum - seen.load.sends_intended as f64).abs() < 0.5, "{name}: {sum}");
     }
     assert!(due(BEFORE) > 5.0, "{name}");
-    if !name.starts_with("duckdb") {
-        assert_divided(seen, name);
-    }
+    assert_divided(seen, name);
 }
 
 /// Asserts that the phases have all of the load's session time, CPU time and waits.

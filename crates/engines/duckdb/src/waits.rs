@@ -8,7 +8,7 @@
 //! to it.
 
 use super::threads::Workers;
-use engine::{Collected, EngineError, EngineUse, WaitCollector, WaitType, lock};
+use engine::{Collected, EngineError, EngineUse, SessionPart, WaitCollector, WaitType, lock};
 use observations::{Wait, WaitClass, WaitSource};
 use observe::{ThreadClock, ThreadTimes};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
@@ -73,13 +73,15 @@ const SHORT: Duration = Duration::from_micros(20);
 pub struct Slots {
     observed: bool,
     all: Arc<Mutex<SlotList>>,
+    /// The part of the measurement that runs.
+    part: Arc<AtomicUsize>,
 }
 
 #[derive(Debug, Default)]
 struct SlotList {
     slots: Vec<Arc<Visible>>,
-    /// Suspended nanoseconds of the sessions that have ended.
-    suspended_ns: u64,
+    /// Suspended nanoseconds by part of the measurement, of the sessions that have ended it.
+    suspended_ns: Vec<u64>,
 }
 
 /// A session's public state, on its own cache lines.
@@ -94,7 +96,16 @@ struct Visible {
 impl Slots {
     /// No slots yet; `observed`: sessions will be sampled.
     pub fn new(observed: bool) -> Self {
-        Self { observed, all: Arc::default() }
+        Self { observed, all: Arc::default(), part: Arc::default() }
+    }
+
+    /// Adds the time that a session was suspended in a part.
+    fn add(&self, part: usize, suspended_ns: u64) {
+        let parts = &mut lock(&self.all).suspended_ns;
+        if parts.len() <= part {
+            parts.resize(part + 1, 0);
+        }
+        parts[part] += suspended_ns;
     }
 
     /// A slot for a session.
@@ -121,7 +132,9 @@ struct Times {
     read: (ThreadTimes, Instant),
     /// When the last request ended.
     left: Instant,
+    /// Suspended in the part of the measurement.
     suspended_ns: u64,
+    part: usize,
 }
 
 impl Times {
@@ -137,13 +150,19 @@ impl Slot {
             return;
         }
         let (clock, now) = (ThreadClock::of_this_thread(), Instant::now());
-        self.times = Some(Times { read: (clock.read(), now), clock, left: now, suspended_ns: 0 });
+        let (read, left) = ((clock.read(), now), now);
+        self.times = Some(Times { read, clock, left, suspended_ns: 0, part: 0 });
         self.visible.thread.store(observe::thread_id(), Ordering::Relaxed);
     }
 
     /// A request begins.
     pub fn enter(&mut self) {
         let Some(times) = &mut self.times else { return };
+        let part = self.slots.part.load(Ordering::Relaxed);
+        if part != times.part {
+            self.slots.add(times.part, std::mem::take(&mut times.suspended_ns));
+            times.part = part;
+        }
         // Time that the thread spent outside does not count as a wait in DuckDB.
         if times.left.elapsed() > SHORT {
             times.read();
@@ -171,7 +190,7 @@ impl Slot {
     pub fn end(&mut self) {
         self.visible.thread.store(0, Ordering::Relaxed);
         if let Some(times) = self.times.take() {
-            lock(&self.slots.all).suspended_ns += times.suspended_ns;
+            self.slots.add(times.part, times.suspended_ns);
         }
     }
 }
@@ -238,7 +257,7 @@ enum SampleError {
 /// The thread that looks.
 struct Sampler {
     is_over: Arc<AtomicBool>,
-    thread: JoinHandle<Result<Samples, SampleError>>,
+    thread: JoinHandle<Result<Vec<Samples>, SampleError>>,
 }
 
 impl DuckDbCollector {
@@ -254,13 +273,19 @@ impl WaitCollector for DuckDbCollector {
         if !self.slots.observed {
             return Ok(());
         }
-        lock(&self.slots.all).suspended_ns = 0;
+        lock(&self.slots.all).suspended_ns.clear();
+        self.slots.part.store(0, Ordering::Relaxed);
         let (is_over, slots) = (Arc::<AtomicBool>::default(), self.slots.clone());
         let (stop, every) = (is_over.clone(), Duration::from_secs_f64(1.0 / self.hz));
         let thread =
             Builder::new().name("sampler".into()).spawn(move || sample(&slots, every, &stop));
         let thread = thread.map_err(|error| EngineError::no_thread(&error))?;
         self.sampler = Some(Sampler { is_over, thread });
+        Ok(())
+    }
+
+    fn divide(&mut self) -> Result<(), EngineError> {
+        self.slots.part.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
@@ -282,10 +307,25 @@ impl WaitCollector for DuckDbCollector {
             .into_iter()
             .collect();
         let mut taken = lock(&self.slots.all);
-        let suspended_s = taken.suspended_ns as f64 / 1e9;
         taken.slots.retain(|slot| Arc::strong_count(slot) > 1);
-        let waits = divide(suspended_s, &samples.unwrap_or_default(), self.hz);
-        Ok(Collected { waits, used, lost, ..Collected::default() })
+        let (samples, ended) =
+            (samples.unwrap_or_default(), self.slots.part.load(Ordering::Relaxed));
+        let parts = (0..=ended).map(|part| {
+            let suspended_s = taken.suspended_ns.get(part).map_or(0.0, |ns| *ns as f64 / 1e9);
+            divide(suspended_s, samples.get(part).unwrap_or(&Samples::new()), self.hz)
+        });
+        let parts: Vec<Vec<Wait>> = parts.collect();
+        let mut waits = Vec::<Wait>::new();
+        for wait in parts.iter().flatten() {
+            match waits.iter_mut().find(|own| own.wait_type == wait.wait_type) {
+                Some(own) => own.add(wait),
+                None => waits.push(wait.clone()),
+            }
+        }
+        // A session's time is that of its thread, which the load's driver knows.
+        let parts = parts.into_iter().filter(|_| ended > 0);
+        let parts = parts.map(|waits| SessionPart { waits, ..SessionPart::default() }).collect();
+        Ok(Collected { waits, parts, used, lost, ..Collected::default() })
     }
 }
 
@@ -315,9 +355,14 @@ fn divide(suspended_s: f64, samples: &Samples, hz: f64) -> Vec<Wait> {
     divided.collect()
 }
 
-/// Looks at the sessions until it is over; an error when the kernel shows nothing.
-fn sample(slots: &Slots, every: Duration, is_over: &AtomicBool) -> Result<Samples, SampleError> {
-    let (mut samples, mut files): (Samples, BTreeMap<i32, File>) = Default::default();
+/// Looks at the sessions until it is over, by part of the measurement; an error when the kernel
+/// shows nothing.
+fn sample(
+    slots: &Slots,
+    every: Duration,
+    is_over: &AtomicBool,
+) -> Result<Vec<Samples>, SampleError> {
+    let (mut samples, mut files): (Vec<Samples>, BTreeMap<i32, File>) = Default::default();
     let mut next = Instant::now() + every;
     while !is_over.load(Ordering::Relaxed) {
         std::thread::park_timeout(next.saturating_duration_since(Instant::now()));
@@ -325,6 +370,10 @@ fn sample(slots: &Slots, every: Duration, is_over: &AtomicBool) -> Result<Sample
             continue;
         }
         next = (next + every).max(Instant::now());
+        let part = slots.part.load(Ordering::Relaxed);
+        if samples.len() <= part {
+            samples.resize_with(part + 1, Samples::new);
+        }
         let slots = lock(&slots.all).slots.clone();
         for slot in slots.iter().filter(|slot| slot.in_engine.load(Ordering::Relaxed)) {
             let thread = slot.thread.load(Ordering::Relaxed);
@@ -332,7 +381,7 @@ fn sample(slots: &Slots, every: Duration, is_over: &AtomicBool) -> Result<Sample
                 continue;
             }
             if let Some(name) = look(&mut files, thread)? {
-                *samples.entry(name).or_default() += 1;
+                *samples[part].entry(name).or_default() += 1;
             }
         }
     }
