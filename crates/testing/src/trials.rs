@@ -4,7 +4,7 @@ use crate::installed::{duckdb_libraries, folder, installations, mariadb_installa
 use engine::{Answer, ConnectionSet, Engine, EngineError, Folders, Host, Permits, Results};
 use experiment::{Configuration, NamedFile, Value};
 use observations::Observations;
-use probe::{Probe, ProbeError, Target, TrialContext};
+use probe::{Disturbance, Probe, ProbeError, Target, TrialContext};
 use std::path::Path;
 use std::sync::Arc;
 use work::{Cancel, Request, Statement};
@@ -81,6 +81,17 @@ impl Installed {
         self.bench().measured(probe, given, check)
     }
 
+    /// Runs a trial with these actions beside its load, as [`Installed::measured`].
+    pub fn measured_beside(
+        &self,
+        probe: &dyn Probe,
+        given: &[(&'static str, Value)],
+        disturbances: &[&'static dyn Disturbance],
+        check: impl FnOnce(&TrialContext<'_>, Result<Observations, ProbeError>),
+    ) -> Result<(), EngineError> {
+        self.bench().run(probe, given, disturbances, check)
+    }
+
     /// The engine ready for several trials.
     pub fn bench(&self) -> Bench<'_> {
         let folder = folder();
@@ -121,6 +132,16 @@ impl Bench<'_> {
         given: &[(&'static str, Value)],
         check: impl FnOnce(&TrialContext<'_>, Result<Observations, ProbeError>),
     ) -> Result<(), EngineError> {
+        self.run(probe, given, &[], check)
+    }
+
+    fn run(
+        &mut self,
+        probe: &dyn Probe,
+        given: &[(&'static str, Value)],
+        disturbances: &[&'static dyn Disturbance],
+        check: impl FnOnce(&TrialContext<'_>, Result<Observations, ProbeError>),
+    ) -> Result<(), EngineError> {
         let own = self.own;
         let mut configuration = own.configuration(given);
         let files = probe
@@ -136,7 +157,7 @@ impl Bench<'_> {
         let cancel = Cancel::new();
         let instance = self.host.prepare(&configuration, connections, &cancel).unwrap();
         let context = TrialContext {
-            disturbances: &[],
+            disturbances,
             generation: probe::generation::Generation::Here,
             configuration: &configuration,
             instance: instance.as_ref(),

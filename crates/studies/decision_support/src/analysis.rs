@@ -2,9 +2,11 @@
 //! limit.
 
 use crate::probe::{CANCELLED, DecisionSupport};
+use crate::query_times::{QueryTimes, query_times};
+use crate::settings::STREAMS;
 use ::probe::Probe as _;
 use analysis::{Estimate, Finding, FindingKind, PartNames, Study, Summary, wording};
-use observations::Direction;
+use observations::{Direction, Observations};
 use serde::Serialize;
 
 /// The study's part in the analysis of its runs.
@@ -30,6 +32,10 @@ pub struct DecisionSupportFigures {
     pub geometric_mean: Option<Estimate>,
     /// Queries that were cancelled.
     pub cancelled: Vec<Cancelled>,
+    /// The queries by CPU and wait, of power runs.
+    pub waits: Option<QueryTimes>,
+    /// Why there are no waits of single queries.
+    pub no_waits: Option<&'static str>,
 }
 
 /// A query that was cancelled at its time limit.
@@ -58,13 +64,28 @@ fn configuration(summary: &Summary, position: usize) -> Option<DecisionSupportFi
             None => cancelled.push(Cancelled { query: query.to_owned(), times }),
         }
     }
+    let waits = query_times(&trials);
     Some(DecisionSupportFigures {
+        no_waits: waits.is_none().then(|| no_waits(summary, position, &trials)).flatten(),
+        waits,
         configuration: summary.recording.configurations[position].label.clone(),
         queries: trials.iter().map(|seen| seen.work.amount).sum(),
         geometric_mean: Estimate::from_values(&means, "s", Direction::LowerIsBetter)
             .map(Estimate::of_amounts),
         cancelled,
     })
+}
+
+/// Why a configuration has no waits of single queries; `None` without waits at all.
+fn no_waits(summary: &Summary, position: usize, trials: &[&Observations]) -> Option<&'static str> {
+    let streams: Option<u32> = summary.recording.configurations[position].get(STREAMS.path());
+    if trials.iter().all(|seen| seen.waits.is_empty()) {
+        None
+    } else if streams.is_some_and(|own| own > 1) {
+        Some("several streams ran at the same time, so that a wait belongs to no single query")
+    } else {
+        Some("the waits of this engine cannot be divided; those of the whole run are known")
+    }
 }
 
 /// One finding for each configuration with cancelled queries: its figures are lower bounds.

@@ -9,6 +9,8 @@
 //! - `stream`: the order of a stream, and its requests
 //! - `answers`: the published answers at scale 1
 //! - `settings`, `probe`: the settings, and a trial
+//! - `query_parts`: the time of the session in each query, as a trial records it
+//! - `query_times`, `query_section`: these times over blocks, and the queries whose waits differ
 //! - `analysis`, `section`: the figures of reports
 
 mod analysis;
@@ -18,6 +20,9 @@ mod other_names;
 mod parameters;
 mod probe;
 mod queries;
+mod query_parts;
+mod query_section;
+mod query_times;
 mod refresh;
 mod section;
 mod settings;
@@ -27,11 +32,14 @@ pub use crate::analysis::{Cancelled, DecisionSupportFigures, STUDY};
 pub use answers::{Row, WrongAnswer, published, verify};
 pub use probe::{CANCELLED, DecisionSupport};
 pub use queries::{QUERIES, Query};
+pub use query_parts::{EventTime, QueryPart, REST, read_parts};
 pub use settings::Indexes;
 
 report::sections! {
     /// Its sections of reports.
     pub const SECTIONS = |summary| {
         Statements decision_support: &crate::analysis::figures(summary) => section::section;
+        Statements query_waits:
+            crate::query_times::changes(summary).as_ref() => query_section::changes;
     }
 }

@@ -4,6 +4,7 @@
 use crate::asked::{Asked, asked};
 use crate::other_names::OTHER_NAMES;
 use crate::parameters::Source;
+use crate::query_parts;
 use crate::refresh::{FUNCTIONS, Function, Refresh, SETS_MAX};
 use crate::settings::{
     DATA, Data, FILES, INDEXES, Indexes, PARAMETERS, Parameters, REFRESH, ROUNDS, SCALE, SETTINGS,
@@ -12,12 +13,12 @@ use crate::settings::{
 use crate::stream::{Shared, Stream, Task, order};
 use datasets::{DataSet, Size};
 use engine::{Ability, Footprint};
-use experiment::common::PROBE;
+use experiment::common::{OBSERVE_WAITS, PROBE};
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid, OtherName};
 use observations::{FactFamily, Observations, QueryPlan, Response, ScriptStatement};
 use probe::data::{ANALYZE, DEGREE, create, no_parallelism, recorded};
 use probe::load::{
-    LoadPlan, QUERY_LIMIT, WARMUP, drive_counting, no_time_limit, no_warmup_of_cold,
+    Driven, LoadPlan, QUERY_LIMIT, WARMUP, drive_in_parts, no_time_limit, no_warmup_of_cold,
 };
 use probe::{Probe, ProbeError, Target, TrialContext};
 use statistics::geometric_mean;
@@ -132,14 +133,17 @@ impl Probe for DecisionSupport {
             cancelled: (0..queries.len() + FUNCTIONS.len()).map(|_| AtomicU64::new(0)).collect(),
         };
         let plan = trial.load_plan(context);
-        let (mut seen, used) = drive_counting(context, &plan, |number| {
+        let Driven { mut seen, used, parts } = drive_in_parts(context, &plan, |number| {
             let first_operation = first_operation + trial.first_query(number);
             Stream::new(shared.clone(), trial.tasks(number), first_operation)
         })?;
-        if let Some(mean_s) = mean_time_s(&seen, &trial.kinds()) {
+        let kinds = trial.kinds();
+        let of_queries = query_parts::facts(&parts, &trial.in_order(&kinds), &seen);
+        seen.facts.extend(of_queries);
+        if let Some(mean_s) = mean_time_s(&seen, &kinds) {
             seen.responses.push(Response::lower("geometric_mean", "s", mean_s));
         }
-        for (kind, count) in trial.kinds().iter().zip(shared.cancelled.iter()) {
+        for (kind, count) in kinds.iter().zip(shared.cancelled.iter()) {
             let count = count.load(Ordering::Relaxed);
             seen.facts.extend((count > 0).then(|| CANCELLED.record(kind, count as f64)));
         }
@@ -240,11 +244,23 @@ impl<'a> Trial<'a> {
         (0..self.rounds).flat_map(of_round).collect()
     }
 
+    /// The names of the first connection's tasks in the order in which they run.
+    fn in_order<'k>(&self, kinds: &'k [String]) -> Vec<&'k str> {
+        let tasks = self.tasks(0);
+        let all = tasks.iter().cycle().take(self.share(&tasks) as usize);
+        all.map(|task| kinds[task.kind(self.queries.len())].as_str()).collect()
+    }
+
+    /// The number of tasks that a stream with these runs.
+    fn share(&self, tasks: &[Task]) -> u64 {
+        let rounds = if self.has_refresh && !self.is_apart() { 1 } else { self.rounds };
+        rounds * tasks.len() as u64
+    }
+
     /// The load: each connection runs its queries in all rounds.
     fn load_plan(&self, context: &TrialContext<'_>) -> LoadPlan {
-        let rounds = if self.has_refresh && !self.is_apart() { 1 } else { self.rounds };
         let mut shares: Vec<u64> =
-            (0..self.streams).map(|stream| rounds * self.tasks(stream).len() as u64).collect();
+            (0..self.streams).map(|stream| self.share(&self.tasks(stream))).collect();
         shares.extend(self.is_apart().then(|| 2 * self.sets()));
         let record =
             |script: String, text| ScriptStatement { script, text, ..ScriptStatement::default() };
@@ -268,6 +284,10 @@ impl<'a> Trial<'a> {
                 .map(|query| record(query.label(), query.title()))
                 .chain(functions)
                 .collect(),
+            // Waits of streams at the same time belong to no single query.
+            divides: context.configuration.get(OBSERVE_WAITS)
+                && shares.len() == 1
+                && shares[0] <= PARTS_MAX,
             units: Some(shares.iter().sum()),
             shares,
             // Refresh functions can conflict with each other's readers.
@@ -276,6 +296,9 @@ impl<'a> Trial<'a> {
         }
     }
 }
+
+/// Most queries of a power run after each of which the waits are read: each keeps its own.
+const PARTS_MAX: u64 = 5_000;
 
 /// Tries of a refresh function after conflicts.
 const TRIES_MAX: u64 = 100;

@@ -1,6 +1,7 @@
 //! The section of reports.
 
 use crate::analysis::DecisionSupportFigures;
+use crate::query_section;
 use analysis::Summary;
 use report::text::label;
 use report::{Cell, Columns, Section, number};
@@ -33,6 +34,7 @@ pub fn section(_: &Summary, all: &[DecisionSupportFigures]) -> Option<Section> {
          ran: a query that takes half as long counts the same whether it is short or long. \
          Results are not those of the council: nothing is audited.",
     );
+    query_section::times(&mut section, all);
     if is_bounded {
         section.note(
             "Queries were cancelled at workload.query_limit. They count with the time until then, \

@@ -44,6 +44,16 @@ pub enum Task {
     Refresh(Function, usize),
 }
 
+impl Task {
+    /// Its position among the kinds of tasks: queries, then the two functions.
+    pub fn kind(self, queries: usize) -> usize {
+        match self {
+            Self::Query(position) => position,
+            Self::Refresh(function, _) => queries + function as usize,
+        }
+    }
+}
+
 /// The parts of a trial that its streams share.
 #[derive(Clone)]
 pub struct Shared<'a> {
@@ -93,12 +103,9 @@ impl<'a> Stream<'a> {
         self.tasks[self.begun.saturating_sub(1) % self.tasks.len()]
     }
 
-    /// The position of the task's kind: queries, then the two functions.
+    /// The position of the kind of the task at hand.
     fn kind(&self) -> usize {
-        match self.task() {
-            Task::Query(position) => position,
-            Task::Refresh(function, _) => self.shared.queries.len() + function as usize,
-        }
+        self.task().kind(self.shared.queries.len())
     }
 }
 

@@ -2,3 +2,4 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod engines;
+mod waits;
