@@ -2,13 +2,12 @@
 //! version.
 
 use super::figures::{cpu_s, pairs, print, print_ratios, ratios};
+use super::maria_server::{OFF, Server};
 use super::run::{Bench, Used, used};
-use crate::process::{output, succeed};
-use crate::tools::install_tools;
+use crate::process::output;
 use std::fmt::Write as _;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Instant;
 
 /// Rounds of A and B.
 const ROUNDS: u64 = 3;
@@ -25,9 +24,6 @@ const ROWS: u64 = 100_000;
 const SLAP: u64 = 100_000;
 /// Scale factor of pgbench's tables that are populated: 100,000 accounts each.
 const SCALE: u64 = 20;
-/// The time that a server may take to start.
-const START: Duration = Duration::from_mins(1);
-
 const SCRIPT: &str = "point-select.sql";
 /// Instruments of a private server, and the server's own defaults.
 const OURS: &[&str] = &[
@@ -36,7 +32,6 @@ const OURS: &[&str] = &[
     "--performance-schema-instrument=idle=ON",
 ];
 const DEFAULTS: &[&str] = &["--performance-schema=ON"];
-const OFF: &[&str] = &["--performance-schema=OFF"];
 
 /// One run: transactions a second, and CPU of the client or of the server for each transaction.
 #[derive(Debug, Clone, Copy)]
@@ -119,7 +114,7 @@ pub fn performance_schema(bench: &Bench) -> Result<(), String> {
 pub fn population(bench: &Bench) -> Result<(), String> {
     let server = Server::start("fill", OFF)?;
     let rows = SCALE * 100_000;
-    let file = server.folder.join("rows.txt");
+    let file = server.file("rows.txt");
     let filler = " ".repeat(84);
     let mut text = String::new();
     for aid in 1..=rows {
@@ -200,7 +195,7 @@ fn sysbench(server: &Server, connections: u32) -> Result<Cost, String> {
 }
 
 fn slap(server: &Server, connections: u32) -> Result<Cost, String> {
-    let queries = server.folder.join("queries.sql");
+    let queries = server.file("queries.sql");
     let mut text = String::new();
     for number in 0..1000 {
         let _ = writeln!(text, "SELECT c FROM sbtest1 WHERE id = {};", number * 97 % ROWS + 1);
@@ -225,70 +220,12 @@ fn slap(server: &Server, connections: u32) -> Result<Cost, String> {
     Ok(Cost { tps: SLAP as f64 / seconds, cpu_us: cpu_s * 1e6 / SLAP as f64 })
 }
 
-/// A server with its data below the temporary folder; killed and removed when dropped.
-struct Server {
-    folder: PathBuf,
-    process: Child,
-}
-
 impl Server {
-    fn start(name: &str, options: &[&str]) -> Result<Self, String> {
-        install_tools(true)?;
-        let folder =
-            std::env::temp_dir().join(format!("steelbench-bench-{name}-{}", std::process::id()));
-        std::fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let mut common = vec![format!("--datadir={}", folder.join("data").display())];
-        if output(Command::new("id").arg("-u"))?.trim() == "0" {
-            // Servers refuse to run as root.
-            common.push("--user=mysql".into());
-            succeed(Command::new("chown").arg("mysql").arg(&folder))?;
-        }
-        let mut install = Command::new("mariadb-install-db");
-        install.args([
-            "--no-defaults",
-            "--auth-root-authentication-method=normal",
-            "--skip-test-db",
-        ]);
-        output(install.args(&common).env("TMPDIR", &folder))?;
-        let log = std::fs::File::create(folder.join("log")).map_err(|error| error.to_string())?;
-        let mut command = Command::new("mariadbd");
-        command.arg("--no-defaults").args(&common).args(options).env("TMPDIR", &folder);
-        command.args(["--skip-networking", "--local-infile=ON", "--max-connections=300"]);
-        command.args(["--innodb-buffer-pool-size=512M", "--innodb-flush-log-at-trx-commit=0"]);
-        command.arg(format!("--socket={}", folder.join("sock").display())).stderr(log);
-        let process = command.spawn().map_err(|error| format!("mariadbd: {error}"))?;
-        let (server, started) = (Self { folder, process }, Instant::now());
-        while server.sql("DO 0").is_err() {
-            if started.elapsed() > START {
-                return Err(format!(
-                    "mariadbd does not start: see {}",
-                    server.folder.join("log").display()
-                ));
-            }
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        Ok(server)
-    }
-
     /// Our run of point-selects, with the CPU of this server for each.
     fn cost_of_point_selects(&self, bench: &Bench) -> Result<Cost, String> {
-        let before_s = cpu_s(&self.process.id().to_string(), 2)?;
+        let before_s = cpu_s(&self.pid(), 2)?;
         let tps = ours(self, bench, "prepared", 16)?.tps;
-        Ok(Cost {
-            tps,
-            cpu_us: (cpu_s(&self.process.id().to_string(), 2)? - before_s) * 1e6
-                / (tps * SECONDS as f64),
-        })
-    }
-
-    fn socket(&self) -> String {
-        self.folder.join("sock").display().to_string()
-    }
-
-    fn sql(&self, sql: &str) -> Result<String, String> {
-        let mut client = Command::new("mariadb");
-        client.args(["--no-defaults", "--user=root", "--local-infile=1", "-e", sql]);
-        output(client.arg(format!("--socket={}", self.socket())).stdin(Stdio::null()))
+        Ok(Cost { tps, cpu_us: (cpu_s(&self.pid(), 2)? - before_s) * 1e6 / (tps * SECONDS as f64) })
     }
 
     fn sysbench(&self, connections: u32) -> Command {
@@ -304,13 +241,5 @@ impl Server {
             .arg(format!("--table-size={ROWS}"));
         sysbench.arg(format!("--threads={connections}")).arg(format!("--time={SECONDS}"));
         sysbench
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

@@ -7,14 +7,17 @@ mod analytics;
 mod disk;
 mod figures;
 mod load;
+mod maria_server;
 mod mariadb;
 mod models;
 mod order_entry;
+mod order_entry_mariadb;
 mod peer_server;
 mod postgres;
 mod program;
 mod queries;
 mod run;
+mod terminals;
 mod time;
 
 use run::Bench;
@@ -24,7 +27,7 @@ const QUICK_SCALE: f64 = 0.1;
 
 type Measurement = fn(&Bench) -> Result<(), String>;
 
-const ALL: [(&str, Measurement); 31] = [
+const ALL: [(&str, Measurement); 34] = [
     ("insert", load::against_straight_loop),
     ("instruments", load::instruments_on_and_off),
     ("overhead", program::overhead),
@@ -47,7 +50,10 @@ const ALL: [(&str, Measurement); 31] = [
     ("postgres-observer", postgres::observer),
     ("postgres-population", postgres::population),
     ("order-entry-cpu", order_entry::client_cpu),
+    ("order-entry-cpu-mariadb", order_entry_mariadb::client_cpu),
     ("order-entry-load", order_entry::load),
+    ("order-entry-load-mariadb", order_entry_mariadb::load),
+    ("order-entry-terminals", terminals::cost),
     ("mariadb-cpu", mariadb::client_cpu),
     ("mariadb-performance-schema", mariadb::performance_schema),
     ("mariadb-population", mariadb::population),

@@ -16,7 +16,7 @@ const CONNECTIONS: [u32; 2] = [1, 8];
 /// Warehouses whose load is timed.
 const WAREHOUSES: u32 = 2;
 /// The nine tables.
-const TABLES: [&str; 9] = [
+pub const TABLES: [&str; 9] = [
     "warehouse",
     "district",
     "customer",
@@ -64,9 +64,11 @@ const SCRIPTS: [(&str, u32, &str); 5] = [
 ];
 
 /// Throughput and the client's CPU time for each transaction.
-struct Cost {
-    tps: f64,
-    cpu_us: f64,
+pub struct Cost {
+    /// Transactions a second.
+    pub tps: f64,
+    /// Microseconds of CPU time for each.
+    pub cpu_us: f64,
 }
 
 /// Client CPU for each transaction and throughput against pgbench, both calling the same procedures
@@ -83,15 +85,20 @@ pub fn client_cpu(bench: &Bench) -> Result<(), String> {
             |_| peer(&server, &scripts, connections),
         )?;
         println!("order entry, {connections} connections ({ROUNDS} pairs of {SECONDS} s):");
-        let (cpu, tps): (Vec<_>, Vec<_>) =
-            pairs.iter().map(|(a, b)| ((a.cpu_us, b.cpu_us), (a.tps, b.tps))).unzip();
-        let (ours_us, peer_us): (Vec<_>, Vec<_>) = cpu.iter().copied().unzip();
-        print("  pgbench CPU of a transaction", &peer_us, 1, " us");
-        print("  ours CPU of a transaction", &ours_us, 1, " us");
-        print_ratios("  CPU ours / pgbench", &ratios(&cpu));
-        print_ratios("  throughput ours / pgbench", &ratios(&tps));
+        print_costs("pgbench", &pairs);
     }
     Ok(())
+}
+
+/// Prints the costs of us and of a peer, in this order, and their ratios.
+pub fn print_costs(peer: &str, pairs: &[(Cost, Cost)]) {
+    let (cpu, tps): (Vec<_>, Vec<_>) =
+        pairs.iter().map(|(a, b)| ((a.cpu_us, b.cpu_us), (a.tps, b.tps))).unzip();
+    let (ours_us, peer_us): (Vec<_>, Vec<_>) = cpu.iter().copied().unzip();
+    print(&format!("  {peer} CPU of a transaction"), &peer_us, 1, " us");
+    print("  ours CPU of a transaction", &ours_us, 1, " us");
+    print_ratios(&format!("  CPU ours / {peer}"), &ratios(&cpu));
+    print_ratios(&format!("  throughput ours / {peer}"), &ratios(&tps));
 }
 
 /// The time of our load against that of `psql \copy` from existing files into the same tables, with
@@ -128,10 +135,7 @@ pub fn load(bench: &Bench) -> Result<(), String> {
         // A kept copy would be no load.
         let _ = std::fs::remove_dir_all(bench.cache());
         bench.experiment(EXPERIMENT, &text, &[])?;
-        let results = bench.folder.join("results").join(format!("{EXPERIMENT}.steelbench"));
-        let sql = "SELECT value FROM facts WHERE name = 'load_s' ORDER BY trial DESC LIMIT 1";
-        let printed = output(Command::new("sqlite3").arg(results).arg(sql))?;
-        printed.trim().parse::<f64>().map_err(|error| format!("load_s {printed:?}: {error}"))
+        load_s(bench, EXPERIMENT)
     };
     let pairs = pairs(ROUNDS, |_| ours(), |_| copied())?;
     for (ours_s, copied_s) in &pairs {
@@ -139,6 +143,14 @@ pub fn load(bench: &Bench) -> Result<(), String> {
     }
     print_ratios("load time ours / psql \\copy (goal 1.2)", &ratios(&pairs));
     Ok(())
+}
+
+/// Seconds of the load of an experiment's last trial.
+pub fn load_s(bench: &Bench, experiment: &str) -> Result<f64, String> {
+    let results = bench.folder.join("results").join(format!("{experiment}.steelbench"));
+    let sql = "SELECT value FROM facts WHERE name = 'load_s' ORDER BY trial DESC LIMIT 1";
+    let printed = output(Command::new("sqlite3").arg(results).arg(sql))?;
+    printed.trim().parse::<f64>().map_err(|error| format!("load_s {printed:?}: {error}"))
 }
 
 /// Name of our experiments.
@@ -155,30 +167,48 @@ fn experiment(server: &PeerServer, warehouses: u32, load: &str) -> String {
 
 /// Copies our tables into a schema of the peer's, while our run has them.
 fn fill_peer(bench: &Bench, server: &PeerServer, warehouses: u32) -> Result<(), String> {
-    let file = bench.folder.join("bench-order-entry-tables.toml");
-    let load = experiment(server, warehouses, "connections = 1\nduration = \"1 h\"\n");
-    let text = format!("[experiment]\nname = \"bench-order-entry-tables\"\n{load}");
+    let endless = experiment(server, warehouses, "connections = 1\nduration = \"1 h\"\n");
+    until_interrupted(bench, EXPERIMENT, &endless, &|| copy(server))
+}
+
+/// Starts an experiment and interrupts it once `use_tables` has used its tables: it is asked again
+/// until it returns true.
+pub fn until_interrupted(
+    bench: &Bench,
+    name: &str,
+    experiment: &str,
+    use_tables: &dyn Fn() -> Result<bool, String>,
+) -> Result<(), String> {
+    let file = bench.folder.join(format!("{name}-tables.toml"));
+    let text = format!("[experiment]\nname = \"{name}-tables\"\n{experiment}");
     std::fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
     let mut run = bench.command(&["run"]);
     run.arg(&file).arg("--fresh").stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = run.spawn().map_err(|error| format!("steelbench: {error}"))?;
-    let filled = wait_and_copy(server);
+    let start = Instant::now();
+    let used = loop {
+        match use_tables() {
+            Ok(false) if start.elapsed() <= FILLED_WITHIN => {
+                std::thread::sleep(Duration::from_millis(200));
+            }
+            Ok(false) => break Err("the tables of order entry were not filled in time".into()),
+            Ok(true) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+    };
     // An interrupted run removes its tables.
     let pid = child.id().to_string();
     output(Command::new("kill").args(["-s", "INT", &pid]))?;
     child.wait().map_err(|error| format!("steelbench: {error}"))?;
-    filled
+    used
 }
 
-fn wait_and_copy(server: &PeerServer) -> Result<(), String> {
-    let start = Instant::now();
+/// Copies our tables, once they are filled; false: they are not yet.
+fn copy(server: &PeerServer) -> Result<bool, String> {
     // The procedures are created once all tables are filled.
     let ready = "SELECT count(*) FROM pg_proc WHERE proname = 'order_entry_stock_level'";
-    while server.sql(ready)?.trim() != "1" {
-        if start.elapsed() > FILLED_WITHIN {
-            return Err("the tables of order entry were not filled in time".into());
-        }
-        std::thread::sleep(Duration::from_millis(200));
+    if server.sql(ready)?.trim() != "1" {
+        return Ok(false);
     }
     let copies = TABLES.map(|table| {
         format!(
@@ -197,7 +227,8 @@ fn wait_and_copy(server: &PeerServer) -> Result<(), String> {
         .map_err(|error| format!("{}: {error}", procedures.display()))?;
     server.sql(&format!("SET search_path = {PEER}; {procedures}"))?;
     server.sql(&format!("ALTER ROLE CURRENT_USER SET search_path = {PEER}"))?;
-    server.sql("VACUUM ANALYZE").map(drop)
+    server.sql("VACUUM ANALYZE")?;
+    Ok(true)
 }
 
 /// Writes the scripts of pgbench; gives the arguments that name them with their weights.

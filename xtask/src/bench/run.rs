@@ -49,6 +49,8 @@ pub struct Ran {
     pub trials: Vec<Trial>,
     /// CPU seconds of the whole process, start and report included.
     pub cpu_s: f64,
+    /// The most memory that it had at once, in megabytes.
+    pub peak_mb: f64,
 }
 
 impl Ran {
@@ -84,11 +86,12 @@ impl Bench {
         std::fs::write(&file, format!("[experiment]\nname = \"{name}\"\n{text}"))
             .map_err(|error| format!("{}: {error}", file.display()))?;
         let mut run = self.command(&["run"]);
-        let Used { cpu_s, printed, .. } =
+        let Used { cpu_s, peak_mb, printed } =
             used(run.arg(&file).args(["--fresh", "--json"]).args(flags))?;
         let events = printed.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let finished = events.filter(|event| event["event"] == "trial_finished");
-        Ok(Ran { trials: finished.filter_map(|event| Trial::from_event(&event)).collect(), cpu_s })
+        let trials = finished.filter_map(|event| Trial::from_event(&event)).collect();
+        Ok(Ran { trials, cpu_s, peak_mb })
     }
 
     /// Our program, in the folder of the measurements, where its cache is too.
