@@ -27,7 +27,7 @@ struct EventRow<'a> {
     event: &'a Event,
 }
 
-/// Adds the tables of power runs to a section, and why there are none of others.
+/// Adds the tables of power runs to a section, and the reasons where a run has no such table.
 pub fn times(section: &mut Section, all: &[DecisionSupportFigures]) {
     for own in all {
         if let Some(why) = own.no_waits {

@@ -61,7 +61,7 @@ pub fn drive_counting<W: Workload>(
 
 /// A load that has ended.
 pub struct Driven {
-    /// What was seen.
+    /// Its observations.
     pub seen: Observations,
     /// The use of the engine.
     pub used: EngineUse,
