@@ -53,34 +53,34 @@ impl Disturbance for Locker {
         context: &'a TrialContext<'_>,
     ) -> Result<Option<Box<dyn Action + 'a>>, ProbeError> {
         let Self { lock, waiting, release } = *self;
-        let session = Session::open(context)?;
-        Ok(Some(Box::new(Locking { own: Self { lock, waiting, release }, session })))
+        Ok(Some(Box::new(Locking { own: Self { lock, waiting, release }, context })))
     }
 }
 
-struct Locking {
+struct Locking<'a> {
     own: Locker,
-    session: Session,
+    context: &'a TrialContext<'a>,
 }
 
-impl Locking {
-    fn is_waited_for(&mut self) -> Result<bool, EngineError> {
+impl Locking<'_> {
+    fn is_waited_for(&self, session: &mut Session) -> Result<bool, EngineError> {
         if self.own.waiting.is_empty() {
             return Ok(true);
         }
-        let count = self.session.run(Statement::Text(self.own.waiting))?;
+        let count = session.run(Statement::Text(self.own.waiting))?;
         Ok(count.last[0].as_deref() != Some("0"))
     }
 }
 
-impl Action for Locking {
+impl Action for Locking<'_> {
     fn run(&mut self, load: &LoadClock<'_>) -> Result<(), ProbeError> {
+        let mut session = Session::open(self.context)?;
         for sql in self.own.lock {
-            self.session.run(Statement::Text(sql))?;
+            session.run(Statement::Text(sql))?;
         }
-        while !self.is_waited_for()? && load.wait_until_ns(load.now_ns() + LOOK_NS)? {}
+        while !self.is_waited_for(&mut session)? && load.wait_until_ns(load.now_ns() + LOOK_NS)? {}
         load.wait_until_ns(load.now_ns() + HELD_NS)?;
-        self.session.run(Statement::Text(self.own.release))?;
+        session.run(Statement::Text(self.own.release))?;
         Ok(())
     }
 
