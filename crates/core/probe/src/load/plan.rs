@@ -46,6 +46,7 @@ settings! {
 
 /// A load without its transactions.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent choice")]
 pub struct LoadPlan {
     /// Connections that the load opens.
     pub connections: u32,
