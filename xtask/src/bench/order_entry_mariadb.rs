@@ -183,22 +183,27 @@ fn secondary_indexes(server: &Server) -> Result<Vec<Index>, String> {
 fn copied(server: &Server, indexes: &[Index]) -> Result<f64, String> {
     server.sql(&format!("DROP DATABASE IF EXISTS {COPIED}; CREATE DATABASE {COPIED}"))?;
     let start = Instant::now();
-    let mut script = format!("USE {COPIED}; SET unique_checks = 0, foreign_key_checks = 0;");
-    for table in TABLES {
-        script += &format!("CREATE TABLE {table} LIKE {EMPTY}.{table};");
-    }
-    for Index { table, name, .. } in indexes {
-        script += &format!("ALTER TABLE {table} DROP INDEX {name};");
-    }
-    for table in TABLES {
+    let setup = format!("USE {COPIED}; SET unique_checks = 0, foreign_key_checks = 0");
+    let create = TABLES.map(|table| format!("CREATE TABLE {table} LIKE {EMPTY}.{table}"));
+    let without_indexes = indexes
+        .iter()
+        .map(|Index { table, name, .. }| format!("ALTER TABLE {table} DROP INDEX {name}"));
+    let fill = TABLES.map(|table| {
         let file = server.file(&format!("{table}.txt"));
-        script += &format!("LOAD DATA LOCAL INFILE '{}' INTO TABLE {table};", file.display());
-    }
-    for Index { table, name, columns } in indexes {
-        script += &format!("ALTER TABLE {table} ADD INDEX {name} ({columns});");
-    }
-    script += &format!("ANALYZE TABLE {}", TABLES.join(", "));
-    server.sql(&script)?;
+        format!("LOAD DATA LOCAL INFILE '{}' INTO TABLE {table}", file.display())
+    });
+    let with_indexes = indexes.iter().map(|Index { table, name, columns }| {
+        format!("ALTER TABLE {table} ADD INDEX {name} ({columns})")
+    });
+    let analyze = format!("ANALYZE TABLE {}", TABLES.join(", "));
+    let script: Vec<String> = std::iter::once(setup)
+        .chain(create)
+        .chain(without_indexes)
+        .chain(fill)
+        .chain(with_indexes)
+        .chain([analyze])
+        .collect();
+    server.sql(&script.join("; "))?;
     Ok(start.elapsed().as_secs_f64())
 }
 
