@@ -423,6 +423,7 @@ mod tests {
             connections: 4,
             threads: 4,
             records_each: false,
+            divides: false,
             divisions: None,
             counted: None,
             rate: Some(1.0),
