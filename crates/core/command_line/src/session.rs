@@ -35,6 +35,8 @@ pub struct Session {
     pub json: bool,
     /// Other processes that take part.
     pub agents: Agents,
+    /// By configuration, the seconds of measurement after which a trial of a search is stopped.
+    pub futile_s: Vec<Option<f64>>,
 }
 
 impl Session {
@@ -51,6 +53,7 @@ impl Session {
             permits,
             json,
             agents: Agents::default(),
+            futile_s: Vec::new(),
         }
     }
 
@@ -87,6 +90,7 @@ impl Session {
             manual: manual(self.json),
             agents: self.agents.clone(),
             part: None,
+            futile_s: self.futile_s.clone(),
         };
         let mut progress = Progress::new(self.json);
         let end = runner::run(experiment, options, &mut |event: Event| progress.hear(&event));

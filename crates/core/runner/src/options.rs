@@ -33,6 +33,9 @@ pub struct Options {
     pub agents: Agents,
     /// The part of the plan that is run for another process; `None`: all of it, for ourselves.
     pub part: Option<OwnPart>,
+    /// By configuration, the seconds of measurement after which a trial cannot be better than the
+    /// best one of a search, and is stopped. Empty: none is.
+    pub futile_s: Vec<Option<f64>>,
 }
 
 /// Processes that take part in a run.

@@ -465,6 +465,7 @@ impl<'a> Runner<'a> {
         let disturbances = self.options.registry.disturbances;
         let trial = Trial {
             configuration,
+            futile_s: self.options.futile_s.get(next.planned.configuration).copied().flatten(),
             engine,
             probe,
             disturbances,

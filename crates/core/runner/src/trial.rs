@@ -22,6 +22,8 @@ pub struct Trial<'a> {
     pub probe: &'static dyn Probe,
     pub disturbances: &'static [&'static dyn Disturbance],
     pub limit: Limit,
+    /// Seconds of measurement after which it cannot be better than the best one of its search.
+    pub futile_s: Option<f64>,
     pub seed: u64,
     pub interrupt: &'a Interrupt,
     /// The place where its load runs.
@@ -42,13 +44,27 @@ pub enum Outcome {
     Down(String),
 }
 
-/// Announces the progress of a trial, and keeps the second of its measurement.
-fn pass_on(announce: &Mutex<(&mut (dyn FnMut(Event) + Send), f64)>, progress: Event) {
-    let Ok(mut heard) = announce.lock() else { return };
-    if let Event::Progress { elapsed_s, .. } = progress {
-        heard.1 = elapsed_s;
+/// The progress of a trial.
+struct Hearing<'h> {
+    announce: &'h mut (dyn FnMut(Event) + Send),
+    /// The second of the measurement at which it was last heard of.
+    elapsed_s: f64,
+    /// The second after which it is stopped.
+    futile_s: Option<f64>,
+}
+
+impl Hearing<'_> {
+    /// Announces it; stops the trial when it cannot be better than the best one of its search.
+    fn pass_on(heard: &Mutex<Self>, progress: Event, cancel: &Cancel) {
+        let Ok(mut heard) = heard.lock() else { return };
+        if let Event::Progress { elapsed_s, .. } = progress {
+            heard.elapsed_s = elapsed_s;
+            if heard.futile_s.is_some_and(|most| elapsed_s > most) {
+                cancel.cancel(CancelReason::Futile);
+            }
+        }
+        (heard.announce)(progress);
     }
-    (heard.0)(progress);
 }
 
 impl Trial<'_> {
@@ -83,8 +99,7 @@ impl Trial<'_> {
                 return self.failed(&error, &cancel, None, 0.0);
             }
         };
-        // The second of the measurement at which it was last heard of.
-        let announce = Mutex::new((announce, 0.0));
+        let hearing = Mutex::new(Hearing { announce, elapsed_s: 0.0, futile_s: self.futile_s });
         let result = watched(limit, &cancel, self.interrupt, Some(instance.as_ref()), None, || {
             self.probe.run(&TrialContext {
                 generation: self.generation,
@@ -95,14 +110,15 @@ impl Trial<'_> {
                 disturbances: self.disturbances,
                 seed: self.seed,
                 cancel: &cancel,
-                progress: &|progress| pass_on(&announce, progress),
+                progress: &|progress| Hearing::pass_on(&hearing, progress, &cancel),
             })
         });
         // Read while the target is still there.
         let log = if result.is_err() { instance.log_tail() } else { None };
         let full = cancel.reason() == Some(CancelReason::DiskSpace);
         let removed = watched(limit, &cancel, self.interrupt, None, None, || instance.remove());
-        let (announce, elapsed_s) = announce.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Hearing { announce, elapsed_s, .. } =
+            hearing.into_inner().unwrap_or_else(PoisonError::into_inner);
         // A stopped trial has no record that names it.
         if let Err(error @ EngineError::Remains { .. }) = &removed
             && cancel.is_cancelled()
@@ -160,8 +176,17 @@ impl Trial<'_> {
                     "took longer than limits.trial_time ({})",
                     number::seconds(self.limit.trial_time_s)
                 ),
-                (elapsed_s > 0.0).then(|| Box::new(self.seen_until_the_limit(elapsed_s))),
+                (elapsed_s > 0.0)
+                    .then(|| Box::new(self.seen_until(elapsed_s, self.limit.trial_time_s))),
             ),
+            (EngineError::Cancelled | EngineError::Remains { .. }, Some(CancelReason::Futile)) => {
+                let most_s = self.futile_s.unwrap_or(elapsed_s);
+                let elapsed_s = elapsed_s.max(most_s);
+                Outcome::Failed(
+                    format!("stopped after {}: cannot beat the leader", number::seconds(elapsed_s)),
+                    Some(Box::new(self.seen_until(elapsed_s, most_s))),
+                )
+            }
             (EngineError::Cancelled, Some(CancelReason::DiskSpace)) => Outcome::Failed(
                 "used more space than limits.disk_space, or a volume is nearly full".into(),
                 None,
@@ -180,12 +205,13 @@ impl Trial<'_> {
         }
     }
 
-    fn seen_until_the_limit(&self, elapsed_s: f64) -> Observations {
+    /// The observations of a trial that a limit of so many seconds has stopped.
+    fn seen_until(&self, elapsed_s: f64, limit_s: f64) -> Observations {
         Observations {
             elapsed_s,
             connections: self.probe.connections(self.configuration),
             synthetic: self.engine.abilities().contains(&Ability::Synthetic),
-            timeout_s: Some(self.limit.trial_time_s),
+            timeout_s: Some(limit_s),
             ..Observations::default()
         }
     }

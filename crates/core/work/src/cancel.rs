@@ -23,6 +23,8 @@ pub enum CancelReason {
     RunTime = 3,
     /// The run used more space than `limits.disk_space`, or the disk is nearly full.
     DiskSpace = 4,
+    /// The trial cannot be better than the best one of its search.
+    Futile = 5,
 }
 
 impl Cancel {
@@ -66,6 +68,7 @@ impl Cancel {
             2 => Some(CancelReason::TrialTime),
             3 => Some(CancelReason::RunTime),
             4 => Some(CancelReason::DiskSpace),
+            5 => Some(CancelReason::Futile),
             _ => None,
         }
     }

@@ -90,20 +90,15 @@ impl Stage<'_> {
     }
 
     /// Runs or resumes an experiment, unless all of it is recorded.
-    pub fn conduct(
-        &self,
-        experiment: &Experiment,
-        results: &Path,
-        fresh: bool,
-    ) -> Result<RunEnd, Failure> {
-        if !fresh && self.runs(results)?.last().is_some() {
-            let recording = self.recording(results, None)?;
+    pub fn conduct(&self, experiment: &Experiment, session: &Session) -> Result<RunEnd, Failure> {
+        if !session.fresh && self.runs(&session.results)?.last().is_some() {
+            let recording = self.recording(&session.results, None)?;
             let outlook = runner::outlook(experiment, &recording);
             if outlook.complete && recording.run.source == redacted(&experiment.source) {
                 return Ok(RunEnd::Completed(outlook.tally));
             }
         }
-        self.session(results, fresh).conduct(self.context, experiment)
+        session.conduct(self.context, experiment)
     }
 
     /// A session on a results file.
@@ -117,6 +112,7 @@ impl Stage<'_> {
             label: None,
             permits: Permits::default(),
             json: self.json,
+            futile_s: Vec::new(),
         }
     }
 
