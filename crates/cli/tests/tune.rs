@@ -70,6 +70,30 @@ fn a_search_reports_its_confirmation_and_resumes() {
     assert!(other.contains("recorded with other knobs or settings"), "{other}");
 }
 
+/// Scripted time goes slower than real time. So every trial of the third round takes longer than the
+/// leader did, except that of the present settings, which has no limit.
+#[test]
+fn trials_that_cannot_beat_the_leader_are_stopped() {
+    let file = SCRIPTED
+        .replace("delay = \"4 ms\"", "delay = \"4 ms\"\nreal_delay = \"30 ms\"")
+        .replace("rows = 40", "rows = 10")
+        .replace("40 trials\"", "36 trials\"\nworth = \"0%\"");
+    let lab = Lab::with(&file);
+    let run = lab.steelbench(&["tune", "e.toml"]).expect(0);
+    assert!(run.stdout.contains("5 trials stopped early: worse than the leader"), "{run:?}");
+    assert!(run.stdout.contains("24 trials in 3 rounds"), "{run:?}");
+    assert!(run.stdout.contains("; 0 failed or broke a limit"), "{run:?}");
+    assert_eq!(run.stderr.matches(": cannot beat the leader").count(), 5, "{run:?}");
+    assert!(!run.stderr.contains("retrying"), "{run:?}");
+    let sql = "SELECT count(*), count(timeout_s), min(elapsed_s >= timeout_s) FROM trials WHERE \
+               status = 'failed'";
+    assert_eq!(lab.rows("tuned-search", sql), ["5|5|1"]);
+    // A resumed search knows them from its results file.
+    let again = lab.steelbench(&["tune", "e.toml"]).expect(0);
+    assert_eq!(again.stdout, run.stdout);
+    assert!(!again.stderr.contains("block 1"), "no trial is repeated: {}", again.stderr);
+}
+
 #[test]
 fn points_that_fail_or_break_a_limit_cannot_win() {
     let limited = SCRIPTED.replace("[tune]", "[tune]\nsubject_to = [\"elapsed >= 90 ms\"]");

@@ -50,7 +50,7 @@ pub use forest::{Forest, Prediction};
 pub use fraction::{Fraction, FractionError, Generator, RUNS_MAX, Resolution, fewest_runs};
 pub use heredity::{Model, models};
 pub use lenth::{Lenth, Limits};
-pub use optimiser::{Optimiser, Proposal, Ranked, Tried};
+pub use optimiser::{Optimiser, Outcome, Ranked, Tried};
 pub use plackett_burman::{PLACKETT_BURMAN_RUNS, plackett_burman};
 pub use region::RegionRange;
 pub use screening::{Screening, ScreeningError, Size};

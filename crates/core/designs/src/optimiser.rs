@@ -3,11 +3,16 @@
 //! A failed point has no cost. A second forest models where points fail, and the expected
 //! improvement counts by the chance to succeed. Costs are noisy: the point to improve on is the one
 //! with the lowest predicted cost, not the luckiest sample.
+//!
+//! The cost of a trial that was stopped early is at least its bound. The forest is fitted to the
+//! mean of the predicted costs beyond that bound instead, and fitted again with these (J. Schmee
+//! and G. Hahn, Technometrics 21, 1979; for forests F. Hutter, H. Hoos and K. Leyton-Brown, arXiv
+//! 1310.1947).
 
 use crate::draw::Draw;
 use crate::forest::{Forest, Prediction};
 use crate::space::{Point, Space};
-use statistics::{normal_density, normal_upper_p};
+use statistics::{mean, normal_density, normal_upper_p, t_quantile};
 
 /// Random points among those that are compared.
 const RANDOM: usize = 300;
@@ -18,16 +23,43 @@ const BEST: usize = 5;
 /// Trees see mostly the same data and agree too much: their standard deviation counts by this
 /// factor.
 const SPREAD: f64 = 1.4;
-/// A search ends when no point improves the best by what is worth it with this probability.
-const CHANCE_MIN: f64 = 0.05;
+/// A candidate is ranked by the mean of its predicted and its measured cost: the model shares what
+/// neighbours know, and misses what is special about one point.
+const MEASURED_SHARE: f64 = 0.5;
+/// Times that a forest is fitted to the expected costs of trials that were stopped early.
+const FITS: usize = 3;
+/// Share of trials that are stopped although their point is as good as the best one, with normal
+/// noise; half of what other noise may reach.
+const WRONGLY_STOPPED: f64 = 0.025;
 
 /// A point that was tried.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tried {
     /// Its values.
     pub point: Point,
-    /// Its cost, lower is better; `None`: it failed.
-    pub cost: Option<f64>,
+    /// Its outcome.
+    pub outcome: Outcome,
+}
+
+/// The outcome of a trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Outcome {
+    /// Its cost; lower is better.
+    Cost(f64),
+    /// Stopped early: its cost is this or more.
+    AtLeast(f64),
+    /// It failed.
+    Failed,
+}
+
+impl Outcome {
+    /// The cost, if it was measured.
+    pub fn cost(self) -> Option<f64> {
+        match self {
+            Self::Cost(cost) => Some(cost),
+            Self::AtLeast(_) | Self::Failed => None,
+        }
+    }
 }
 
 /// A search for the point of the lowest cost.
@@ -39,17 +71,6 @@ pub struct Optimiser<'s> {
     pub seed: u64,
     /// Points that fill the space before a model proposes any.
     pub first: usize,
-    /// Difference of costs below which an improvement is not worth a trial.
-    pub worth: f64,
-}
-
-/// Points to try next.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Proposal {
-    /// The points, the most promising one first.
-    pub points: Vec<Point>,
-    /// True if no point is likely to be better by what is worth it.
-    pub is_exhausted: bool,
 }
 
 /// A point that was tried, with its predicted cost.
@@ -69,57 +90,84 @@ struct Models {
 }
 
 impl Optimiser<'_> {
-    /// Proposes this number of points after those that were tried. The same trials give the same
-    /// proposal.
-    pub fn propose(&self, tried: &[Tried], number: usize) -> Proposal {
+    /// Proposes this number of points after those that were tried, the most promising one first. The
+    /// same trials give the same proposal.
+    pub fn propose(&self, tried: &[Tried], number: usize) -> Vec<Point> {
         let proposed = tried.len();
         let mut draw = Draw::new(self.seed.wrapping_add(proposed as u64).wrapping_mul(0x9e37_79b9));
         if proposed < self.first {
             let all = self.space.filling(self.first, &mut Draw::new(self.seed));
-            let points = all.into_iter().skip(proposed).take(number).collect();
-            return Proposal { points, is_exhausted: false };
+            return all.into_iter().skip(proposed).take(number).collect();
         }
-        if tried.iter().all(|own| own.cost.is_none()) {
-            let points = (0..number).filter_map(|_| self.space.random(&mut draw)).collect();
-            return Proposal { points, is_exhausted: false };
+        if !has_cost(tried) {
+            return (0..number).filter_map(|_| self.space.random(&mut draw)).collect();
         }
         let (mut known, mut points) = (tried.to_vec(), Vec::new());
-        let mut is_exhausted = true;
         while points.len() < number {
             let models = self.models(&known, &mut draw);
             let Some((point, prediction)) = self.most_promising(&models, &known, &mut draw) else {
                 break;
             };
-            is_exhausted &= chance(prediction, models.best - self.worth) < CHANCE_MIN;
             // The next point of this round takes the prediction for a result.
-            known.push(Tried { point: point.clone(), cost: Some(prediction.mean) });
+            known.push(Tried { point: point.clone(), outcome: Outcome::Cost(prediction.mean) });
             points.push(point);
         }
-        Proposal { points, is_exhausted }
+        points
     }
 
-    /// The points that succeeded, each once, the lowest predicted cost first.
+    /// The improvement of the best point by the trials from this one on, by the model of all of
+    /// them; without a success before, infinite.
+    pub fn improvement(&self, tried: &[Tried], since: usize) -> f64 {
+        if !has_cost(&tried[..since]) {
+            return f64::INFINITY;
+        }
+        let models = self.models(tried, &mut Draw::new(self.seed));
+        self.lowest(&models.cost, &tried[..since]) - self.lowest(&models.cost, tried)
+    }
+
+    /// The lowest predicted cost of the points that were measured.
+    fn lowest(&self, cost: &Forest, tried: &[Tried]) -> f64 {
+        let measured = tried.iter().filter(|own| own.outcome.cost().is_some());
+        let costs = measured.map(|own| cost.predict(&self.space.features(&own.point)).mean);
+        costs.fold(f64::INFINITY, f64::min)
+    }
+
+    /// The points that were measured and never failed, each once, the lowest cost first: the mean
+    /// of prediction and measurement.
     pub fn ranked(&self, tried: &[Tried]) -> Vec<Ranked> {
-        if tried.iter().all(|own| own.cost.is_none()) {
+        if !has_cost(tried) {
             return Vec::new();
         }
         let models = self.models(tried, &mut Draw::new(self.seed));
         let mut ranked: Vec<Ranked> = Vec::new();
-        for own in tried.iter().filter(|own| own.cost.is_some()) {
-            let failed = tried.iter().any(|it| it.cost.is_none() && it.point == own.point);
-            if failed || ranked.iter().any(|it| it.point == own.point) {
+        for own in tried.iter().filter(|own| own.outcome.cost().is_some()) {
+            let same = || tried.iter().filter(|it| it.point == own.point).map(|it| it.outcome);
+            let is_complete = same().all(|outcome| outcome.cost().is_some());
+            if !is_complete || ranked.iter().any(|it| it.point == own.point) {
                 continue;
             }
-            let cost = models.cost.predict(&self.space.features(&own.point)).mean;
+            let measured = mean(&same().filter_map(Outcome::cost).collect::<Vec<_>>());
+            let predicted = models.cost.predict(&self.space.features(&own.point)).mean;
+            let cost = predicted + MEASURED_SHARE * (measured - predicted);
             ranked.push(Ranked { point: own.point.clone(), cost });
         }
         ranked.sort_by(|left, right| left.cost.total_cmp(&right.cost));
         ranked
     }
 
+    /// The cost beyond which a trial may be stopped, as its point is worse than the best one:
+    /// above the lowest predicted cost by the upper end of the 95 % interval of the difference of two
+    /// measurements, whose noise is that of points measured repeatedly. `None` without repeats.
+    pub fn stop_beyond(&self, tried: &[Tried]) -> Option<f64> {
+        let noise = Noise::from_repeats(tried)?;
+        let models = self.models(tried, &mut Draw::new(self.seed));
+        let margin = t_quantile(WRONGLY_STOPPED, noise.df) * noise.sd * 2.0_f64.sqrt();
+        Some(models.best + margin)
+    }
+
     /// The predicted cost of points; without a success before, 0.
     pub fn predict(&self, tried: &[Tried], points: &[Point]) -> Vec<f64> {
-        if tried.iter().all(|own| own.cost.is_none()) {
+        if !has_cost(tried) {
             return vec![0.0; points.len()];
         }
         let models = self.models(tried, &mut Draw::new(self.seed));
@@ -129,22 +177,32 @@ impl Optimiser<'_> {
     fn models(&self, tried: &[Tried], draw: &mut Draw) -> Models {
         let features: Vec<Vec<f64>> =
             tried.iter().map(|own| self.space.features(&own.point)).collect();
-        let (mut points, mut costs) = (Vec::new(), Vec::new());
+        let (mut points, mut costs, mut stopped) = (Vec::new(), Vec::new(), Vec::new());
         for (own, features) in tried.iter().zip(&features) {
-            if let Some(cost) = own.cost {
-                points.push(features.clone());
-                costs.push(cost);
+            match own.outcome {
+                Outcome::Failed => continue,
+                Outcome::Cost(cost) => costs.push(cost),
+                Outcome::AtLeast(bound) => {
+                    stopped.push((costs.len(), bound));
+                    costs.push(bound);
+                }
             }
+            points.push(features.clone());
         }
-        let cost = Forest::fit(&points, &costs, draw);
+        let mut cost = Forest::fit(&points, &costs, draw);
+        for _ in 0..if stopped.is_empty() { 0 } else { FITS } {
+            for (at, bound) in &stopped {
+                costs[*at] = mean_beyond(cost.predict(&points[*at]), *bound);
+            }
+            cost = Forest::fit(&points, &costs, draw);
+        }
         let has_failed = points.len() < tried.len();
         let success = has_failed.then(|| {
             let succeeded: Vec<f64> =
-                tried.iter().map(|own| f64::from(own.cost.is_some())).collect();
+                tried.iter().map(|own| f64::from(own.outcome != Outcome::Failed)).collect();
             Forest::fit(&features, &succeeded, draw)
         });
-        let predicted = points.iter().map(|own| cost.predict(own).mean);
-        let best = predicted.fold(f64::INFINITY, f64::min);
+        let best = self.lowest(&cost, tried);
         Models { cost, success, best }
     }
 
@@ -158,7 +216,7 @@ impl Optimiser<'_> {
         let mut pool: Vec<Point> = (0..RANDOM).filter_map(|_| self.space.random(draw)).collect();
         let mut known: Vec<(f64, &Point)> = tried
             .iter()
-            .filter(|own| own.cost.is_some())
+            .filter(|own| own.outcome.cost().is_some())
             .map(|own| (models.cost.predict(&self.space.features(&own.point)).mean, &own.point))
             .collect();
         known.sort_by(|left, right| left.0.total_cmp(&right.0));
@@ -180,6 +238,48 @@ impl Optimiser<'_> {
     }
 }
 
+fn has_cost(tried: &[Tried]) -> bool {
+    tried.iter().any(|own| own.outcome.cost().is_some())
+}
+
+/// The noise of costs.
+struct Noise {
+    sd: f64,
+    /// Degrees of freedom.
+    df: f64,
+}
+
+impl Noise {
+    /// Pools the variances of points that were measured repeatedly; `None` without one.
+    fn from_repeats(tried: &[Tried]) -> Option<Self> {
+        let (mut squares, mut df) = (0.0, 0.0);
+        for (at, own) in tried.iter().enumerate() {
+            if tried[..at].iter().any(|it| it.point == own.point) {
+                continue;
+            }
+            let same = tried[at..].iter().filter(|it| it.point == own.point);
+            let costs: Vec<f64> = same.filter_map(|it| it.outcome.cost()).collect();
+            let centre = mean(&costs);
+            squares += costs.iter().map(|cost| (cost - centre).powi(2)).sum::<f64>();
+            df += costs.len().saturating_sub(1) as f64;
+        }
+        (df > 0.0).then(|| Self { sd: (squares / df).sqrt(), df })
+    }
+}
+
+/// The mean of a normal cost where it lies beyond a bound.
+fn mean_beyond(prediction: Prediction, bound: f64) -> f64 {
+    let sd = SPREAD * prediction.variance.sqrt();
+    let z = (bound - prediction.mean) / sd;
+    let beyond = normal_upper_p(z);
+    // So far below the bound that hardly any cost lies beyond it, the mean is near the bound.
+    if beyond > 1e-9 {
+        (prediction.mean + sd * normal_density(z) / beyond).max(bound)
+    } else {
+        bound.max(prediction.mean)
+    }
+}
+
 /// The mean by which a normal cost lies below a bound, where it does (J. Mockus, 1978).
 fn expected_improvement(prediction: Prediction, bound: f64) -> f64 {
     let sd = SPREAD * prediction.variance.sqrt();
@@ -188,11 +288,4 @@ fn expected_improvement(prediction: Prediction, bound: f64) -> f64 {
         return gain.max(0.0);
     }
     gain * normal_upper_p(-gain / sd) + sd * normal_density(gain / sd)
-}
-
-/// The probability that a cost lies below a bound.
-fn chance(prediction: Prediction, bound: f64) -> f64 {
-    let sd = SPREAD * prediction.variance.sqrt();
-    let gain = bound - prediction.mean;
-    if sd <= 0.0 { f64::from(gain > 0.0) } else { normal_upper_p(-gain / sd) }
 }

@@ -6,7 +6,7 @@
     reason = "a test that cannot continue has failed"
 )]
 
-use designs::{Domain, Draw, Independent, Optimiser, Point, Scale, Space, Tried};
+use designs::{Domain, Draw, Independent, Optimiser, Outcome, Point, Scale, Space, Tried};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use statistics::confirmation::{Coverage, Rules, confirm, winner};
@@ -15,9 +15,9 @@ use std::path::Path;
 
 /// Trials of each.
 const TRIALS: usize = 50;
-/// Blocks of the confirmation. With as many for a second candidate it would take more than a third
-/// of the trials.
-const BLOCKS: usize = 8;
+/// Blocks of the confirmation: a quarter of the trials. With as many for a second candidate it would
+/// take more than a third.
+const BLOCKS: usize = 6;
 const CANDIDATES: usize = 1;
 const ROUND: usize = 8;
 const NOISE: f64 = 0.05;
@@ -135,14 +135,14 @@ struct Search {
 
 fn search(recorded: &Recorded, seed: u64, noise: &mut Draw) -> Search {
     let space = Space { domains: &recorded.domains, rules: &Independent };
-    let optimiser = Optimiser { space, seed, first: ROUND, worth: 0.02 };
+    let optimiser = Optimiser { space, seed, first: ROUND };
     let mut tried: Vec<Tried> = Vec::new();
     let budget = TRIALS - BLOCKS * (CANDIDATES + 1);
     while tried.len() + 1 < budget {
-        let proposal = optimiser.propose(&tried, ROUND.min(budget - tried.len() - 1));
-        for point in std::iter::once(recorded.default.clone()).chain(proposal.points) {
-            let cost = Some(recorded.cost(recorded.measured(&point, noise)));
-            tried.push(Tried { point, cost });
+        let points = optimiser.propose(&tried, ROUND.min(budget - tried.len() - 1));
+        for point in std::iter::once(recorded.default.clone()).chain(points) {
+            let outcome = Outcome::Cost(recorded.cost(recorded.measured(&point, noise)));
+            tried.push(Tried { point, outcome });
         }
     }
     assert!(tried.len() <= budget);
@@ -202,6 +202,6 @@ fn time_of_join_order_benchmark() {
     let log = ["innodb_adaptive_hash_index_parts"];
     let Some(recorded) = Recorded::read("surrogate-JOB_5knob.json.gz", &log) else { return };
     let (regret, holds) = simulated(&recorded, 60);
-    assert!(regret < 0.18, "{regret}");
+    assert!(regret < 0.16, "{regret}");
     assert!(holds >= 0.9, "{holds}");
 }

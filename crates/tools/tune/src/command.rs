@@ -106,12 +106,7 @@ impl Tool for Tune {
         let goal = Goal { response: base.get(RESPONSE), limits: &search.subject_to };
         let searching = Searching {
             stage: &stage,
-            optimiser: Optimiser {
-                space,
-                seed: base.repeats.seed,
-                first: FIRST,
-                worth: search.worth,
-            },
+            optimiser: Optimiser { space, seed: base.repeats.seed, first: FIRST },
             goal: &goal,
             results: &Stage::beside(&results, search::SUFFIX),
             reserved: plan.confirmation,
@@ -164,6 +159,7 @@ impl Tune {
             title: &stage.base.name,
             knobs: stage.knobs,
             history,
+            saved_s: history.saved_s(optimiser),
             confirmation: &confirmed,
             ablation: ablation.as_ref(),
             form,
@@ -353,7 +349,7 @@ fn conduct(
     results: &Path,
 ) -> Result<Option<RunEnd>, Failure> {
     let experiment = stage.experiment(purpose, contenders)?;
-    let end = stage.conduct(&experiment, results, false)?;
+    let end = stage.conduct(&experiment, &stage.session(results, false))?;
     Ok((!matches!(end, RunEnd::Completed(_))).then_some(end))
 }
 

@@ -21,6 +21,8 @@ pub struct Page<'p> {
     pub knobs: &'p Knobs<'p>,
     /// The search.
     pub history: &'p History,
+    /// Seconds that early stops saved, estimated.
+    pub saved_s: f64,
     /// Its confirmation.
     pub confirmation: &'p Confirmation,
     /// Which knobs the gain needs, if that was measured.
@@ -167,15 +169,23 @@ impl Page<'_> {
         let own = self.history;
         let mut section = Section::new("Search");
         let trials = number::plural(own.tried.len(), "trial");
-        let rounds = number::plural(own.rounds, "round");
+        let rounds = number::plural(own.rounds.len(), "round");
         section.line(format!(
             "{trials} in {rounds}, {}; {} failed or broke a limit.",
             number::seconds(own.seconds),
             own.failed()
         ));
+        if !own.stopped.is_empty() {
+            section.line(format!(
+                "{} stopped early: worse than the leader. By the model's estimate of their times \
+                 this saved about {}.",
+                number::plural(own.stopped.len(), "trial"),
+                number::seconds(self.saved_s)
+            ));
+        }
         if own.is_exhausted {
             section.line(format!(
-                "Ended early: no point was likely to improve by {}.",
+                "Ended early: the last three rounds improved the best point by less than {}.",
                 number::short_percent(self.knobs.search.worth)
             ));
         }

@@ -2,6 +2,7 @@
 
 use experiment::{Relation, unit_factor};
 use observations::{Direction, Observations, Response, TrialRecord, TrialStatus};
+use statistics::Interval;
 
 /// A response to improve, and limits on others.
 pub struct Goal<'e> {
@@ -63,6 +64,44 @@ pub fn cost(response: &Response) -> f64 {
     match response.direction {
         Direction::LowerIsBetter => response.value.ln(),
         Direction::HigherIsBetter => -response.value.ln(),
+    }
+}
+
+/// Trials of fixed work: all costs are the logarithm of the time plus the same constant. True of a
+/// time, and of a rate of a given amount of work; not of a rate within a given time.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FixedWork {
+    /// Costs less the logarithms of times: the lowest and the highest.
+    offsets: Option<Interval>,
+}
+
+/// Offsets differ by no more than this of fixed work: responses are rounded.
+const OFFSETS_MAX: f64 = 0.01;
+
+impl FixedWork {
+    /// Takes note of a trial that was measured to the end.
+    pub fn note(&mut self, cost: f64, trial: &TrialRecord) {
+        let Some(seen) = &trial.observations else { return };
+        let own = cost - seen.elapsed_s.ln();
+        let known = self.offsets.unwrap_or(Interval { low: own, high: own });
+        self.offsets = Some(Interval { low: known.low.min(own), high: known.high.max(own) });
+    }
+
+    /// The constant; `None` of other work, and before any trial.
+    fn offset(&self) -> Option<f64> {
+        let known = self.offsets?;
+        (known.high - known.low <= OFFSETS_MAX).then_some(f64::midpoint(known.low, known.high))
+    }
+
+    /// The seconds of measurement of a cost.
+    pub fn seconds(&self, cost: f64) -> Option<f64> {
+        Some((cost - self.offset()?).exp())
+    }
+
+    /// The cost that a trial exceeds which a limit of its time has stopped.
+    pub fn bound(&self, trial: &TrialRecord) -> Option<f64> {
+        let seen = trial.observations.as_ref().filter(|seen| seen.timed_out())?;
+        Some(self.offset()? + seen.elapsed_s.ln())
     }
 }
 

@@ -1,11 +1,11 @@
 //! The search: rounds of proposed points, each beside the present settings. A round is a run in the
 //! results file of the search, so that a search that was stopped continues where it was.
 
-use crate::goal::{Goal, cost};
+use crate::goal::{FixedWork, Goal, cost};
 use crate::stage::{Contender, PRESENT, Purpose, Stage};
 use command_line::Failure;
-use designs::{Optimiser, Point, Ranked, Tried};
-use experiment::Budget;
+use designs::{Optimiser, Outcome, Point, Ranked, Tried};
+use experiment::{Budget, Experiment};
 use observations::{RunEnd, TrialRecord, redacted};
 use std::path::Path;
 
@@ -13,8 +13,8 @@ use std::path::Path;
 pub const ROUND: usize = 8;
 /// Points that fill the space before a model proposes any.
 pub const FIRST: usize = 8;
-/// Rounds before a search may end for want of improvements.
-const ROUNDS_MIN: usize = 2;
+/// A search ends when so many rounds together have not improved the best point by what is worth it.
+const PATIENCE: usize = 3;
 
 /// Suffix of the search's experiment and results file.
 pub const SUFFIX: &str = "-search";
@@ -26,18 +26,39 @@ pub struct History {
     pub tried: Vec<Tried>,
     /// Values of the present settings, round by round.
     pub present: Vec<f64>,
-    /// Rounds.
-    pub rounds: usize,
+    /// Trials before each round.
+    pub rounds: Vec<usize>,
     /// Seconds of all trials.
     pub seconds: f64,
     /// True if no improvement worth a trial was left.
     pub is_exhausted: bool,
+    /// Costs and times of the trials that were measured to the end.
+    pub work: FixedWork,
+    /// Trials that were stopped because they could not beat the leader.
+    pub stopped: Vec<Stopped>,
+}
+
+/// A trial that was stopped early.
+#[derive(Debug, Clone)]
+pub struct Stopped {
+    /// Its point.
+    pub point: Point,
+    /// Seconds for which it was measured.
+    pub elapsed_s: f64,
 }
 
 impl History {
     /// Trials that failed or broke a limit.
     pub fn failed(&self) -> usize {
-        self.tried.iter().filter(|own| own.cost.is_none()).count()
+        self.tried.iter().filter(|own| own.outcome == Outcome::Failed).count()
+    }
+
+    /// Seconds that early stops saved: the model's estimate, as these trials have no end.
+    pub fn saved_s(&self, optimiser: &Optimiser<'_>) -> f64 {
+        let points: Vec<Point> = self.stopped.iter().map(|own| own.point.clone()).collect();
+        let costs = optimiser.predict(&self.tried, &points).into_iter();
+        let times = costs.filter_map(|cost| self.work.seconds(cost));
+        times.zip(&self.stopped).map(|(all_s, own)| (all_s - own.elapsed_s).max(0.0)).sum()
     }
 
     /// Trials that the budget has left for the search, of which `reserved` belong to the
@@ -89,17 +110,15 @@ impl Searching<'_> {
             if left < 2 {
                 break;
             }
-            let proposal = self.optimiser.propose(&history.tried, ROUND.min(left - 1));
-            let is_exhausted = proposal.is_exhausted && history.rounds >= ROUNDS_MIN;
-            if is_exhausted || proposal.points.is_empty() {
+            let points = self.optimiser.propose(&history.tried, ROUND.min(left - 1));
+            if points.is_empty() || self.is_idle(&history) {
                 history.is_exhausted = true;
                 break;
             }
             let first = history.tried.len();
             let mut contenders = vec![Contender::new(PRESENT, present.clone())];
             contenders.extend(
-                proposal
-                    .points
+                points
                     .into_iter()
                     .enumerate()
                     .map(|(at, point)| Contender::new(format!("{}", first + at + 1), point)),
@@ -109,6 +128,15 @@ impl Searching<'_> {
             }
         }
         Ok(Searched::Done(history))
+    }
+
+    /// Returns whether the last rounds have not improved the best point by what is worth it.
+    fn is_idle(&self, history: &History) -> bool {
+        let before = history.rounds.len().checked_sub(PATIENCE).filter(|before| *before > 0);
+        before.is_some_and(|before| {
+            let improvement = self.optimiser.improvement(&history.tried, history.rounds[before]);
+            improvement < self.stage.knobs.search.worth
+        })
     }
 
     /// Runs or reads one round; says when the session ended before it was complete.
@@ -124,11 +152,14 @@ impl Searching<'_> {
             blocks: Some(1),
         };
         let experiment = self.stage.experiment(&purpose, contenders)?;
-        let at = history.rounds;
+        let at = history.rounds.len();
+        // The present settings are what gains are measured against: they run to their end.
+        let bound = self.optimiser.stop_beyond(&history.tried);
+        let futile_s = bound.and_then(|cost| history.work.seconds(cost));
         let run = if at + 1 < recorded.len() {
             recorded[at]
         } else {
-            let end = self.stage.conduct(&experiment, self.results, at >= recorded.len())?;
+            let end = self.conduct(&experiment, at >= recorded.len(), futile_s)?;
             if !matches!(end, RunEnd::Completed(_) | RunEnd::Failing { .. }) {
                 return Ok(Some(end));
             }
@@ -144,22 +175,53 @@ impl Searching<'_> {
                 at + 1
             )));
         }
+        history.rounds.push(history.tried.len());
         let mut trials: Vec<&TrialRecord> = recording.trials.iter().collect();
         trials.sort_by_key(|trial| (trial.configuration, trial.attempt));
+        let last = |at: usize| trials.iter().rfind(|trial| trial.configuration == at);
+        for trial in (0..contenders.len()).filter_map(last) {
+            if let Some(response) = self.goal.measure(trial).map_err(Failure::failed)? {
+                history.work.note(cost(response), trial);
+            }
+        }
         for (position, contender) in contenders.iter().enumerate() {
-            let own = trials.iter().rfind(|trial| trial.configuration == position);
             // A session that gave up has not run all of them.
-            let Some(trial) = own else { continue };
+            let Some(trial) = last(position) else { continue };
             let measured = self.goal.measure(trial).map_err(Failure::failed)?;
             if position == 0 {
                 let Some(response) = measured else { return Err(present_failed(trial)) };
                 history.present.push(response.value);
             }
             history.seconds += trial.wall_s;
-            history.tried.push(Tried { point: contender.point.clone(), cost: measured.map(cost) });
+            let bound = history.work.bound(trial);
+            let outcome = match (measured, bound) {
+                (Some(response), _) => Outcome::Cost(cost(response)),
+                (None, Some(bound)) => Outcome::AtLeast(bound),
+                (None, None) => Outcome::Failed,
+            };
+            let point = contender.point.clone();
+            if let Some(elapsed_s) = stopped_at(trial, futile_s) {
+                history.stopped.push(Stopped { point: point.clone(), elapsed_s });
+            }
+            history.tried.push(Tried { point, outcome });
         }
-        history.rounds += 1;
         Ok(None)
+    }
+
+    /// Runs or resumes a round, whose proposed points are stopped after so many seconds of
+    /// measurement.
+    fn conduct(
+        &self,
+        experiment: &Experiment,
+        fresh: bool,
+        futile_s: Option<f64>,
+    ) -> Result<RunEnd, Failure> {
+        let mut session = self.stage.session(self.results, fresh);
+        session.futile_s = vec![futile_s; experiment.configurations.len()];
+        if let Some(present) = session.futile_s.first_mut() {
+            *present = None;
+        }
+        self.stage.conduct(experiment, &session)
     }
 
     /// The best points for a confirmation, other than the present settings.
@@ -169,6 +231,13 @@ impl Searching<'_> {
         let others = ranked.map(|Ranked { point, .. }| point).filter(|point| *point != present);
         others.take(number).collect()
     }
+}
+
+/// The second at which a trial was stopped because of this bound, and not by another limit.
+fn stopped_at(trial: &TrialRecord, futile_s: Option<f64>) -> Option<f64> {
+    let seen = trial.observations.as_ref()?;
+    let is_own = (seen.timeout_s? / futile_s? - 1.0).abs() < 1e-9;
+    is_own.then_some(seen.elapsed_s)
 }
 
 /// The present settings have to succeed.
