@@ -70,7 +70,7 @@ fn a_search_reports_its_confirmation_and_resumes() {
     assert!(other.contains("recorded with other knobs or settings"), "{other}");
 }
 
-/// Scripted time goes slower than real time. So every trial of the third round takes longer than the
+/// Scripted time is shorter than real time. So every trial of the third round takes longer than the
 /// leader did, except that of the present settings, which has no limit.
 #[test]
 fn trials_that_cannot_beat_the_leader_are_stopped() {

@@ -90,8 +90,8 @@ struct Models {
 }
 
 impl Optimiser<'_> {
-    /// Proposes this number of points after those that were tried, the most promising one first. The
-    /// same trials give the same proposal.
+    /// Proposes this number of points after those that were tried, the most promising one first.
+    /// The same trials give the same proposal.
     pub fn propose(&self, tried: &[Tried], number: usize) -> Vec<Point> {
         let proposed = tried.len();
         let mut draw = Draw::new(self.seed.wrapping_add(proposed as u64).wrapping_mul(0x9e37_79b9));
@@ -146,7 +146,7 @@ impl Optimiser<'_> {
             if !is_complete || ranked.iter().any(|it| it.point == own.point) {
                 continue;
             }
-            let measured = mean(&same().filter_map(Outcome::cost).collect::<Vec<_>>());
+            let measured = mean(same().filter_map(Outcome::cost));
             let predicted = models.cost.predict(&self.space.features(&own.point)).mean;
             let cost = predicted + MEASURED_SHARE * (measured - predicted);
             ranked.push(Ranked { point: own.point.clone(), cost });
@@ -155,9 +155,11 @@ impl Optimiser<'_> {
         ranked
     }
 
-    /// The cost beyond which a trial may be stopped, as its point is worse than the best one:
-    /// above the lowest predicted cost by the upper end of the 95 % interval of the difference of two
-    /// measurements, whose noise is that of points measured repeatedly. `None` without repeats.
+    /// The cost beyond which a trial may be stopped, as its point is worse than the best one.
+    ///
+    /// It lies above the lowest predicted cost by the upper end of the 95 % interval of the
+    /// difference of two measurements. Their noise is that of points measured repeatedly; `None`
+    /// without any.
     pub fn stop_beyond(&self, tried: &[Tried]) -> Option<f64> {
         let noise = Noise::from_repeats(tried)?;
         let models = self.models(tried, &mut Draw::new(self.seed));

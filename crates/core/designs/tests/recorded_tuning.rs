@@ -15,8 +15,8 @@ use std::path::Path;
 
 /// Trials of each.
 const TRIALS: usize = 50;
-/// Blocks of the confirmation: a quarter of the trials. With as many for a second candidate it would
-/// take more than a third.
+/// Blocks of the confirmation: a quarter of the trials. With as many for a second candidate it
+/// would take more than a third.
 const BLOCKS: usize = 6;
 const CANDIDATES: usize = 1;
 const ROUND: usize = 8;
