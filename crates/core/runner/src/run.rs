@@ -395,14 +395,15 @@ impl<'a> Runner<'a> {
         }))
     }
 
-    /// The limits of a trial that begins now, on these folders.
-    fn limit(&self, folders: Vec<PathBuf>) -> Limit {
+    /// The limits of a trial of a configuration that begins now, on these folders.
+    fn limit(&self, configuration: usize, folders: Vec<PathBuf>) -> Limit {
         let trial_time_s = self.experiment.get(TRIAL_TIME_S);
         Limit {
             trial_time_s,
             // An Instant cannot be arbitrarily late: cap the limit at a century.
             trial_deadline: Instant::now() + Duration::from_secs_f64(trial_time_s.min(4e9)),
             run_deadline: self.run_deadline,
+            futile_s: self.options.futile_s.get(configuration).copied().flatten(),
             disk_space_bytes: self.experiment.get(DISK_SPACE_BYTES),
             folders,
         }
@@ -450,7 +451,7 @@ impl<'a> Runner<'a> {
         let volumes = self.volumes.used_by(configuration);
         let folders = volumes.iter().map(|volume| PathBuf::from(&volume.path));
         let folders = folders.chain([self.workdir.parent(engine.name()).to_path_buf()]);
-        let limit = self.limit(folders.collect());
+        let limit = self.limit(next.planned.configuration, folders.collect());
         let (seed, interrupt) = (self.plan.data_seed(block), &self.options.interrupt);
         let HostForTrial { kept, others } =
             match self.hosts.host(engine, &volumes, &self.workdir)? {
@@ -465,7 +466,6 @@ impl<'a> Runner<'a> {
         let disturbances = self.options.registry.disturbances;
         let trial = Trial {
             configuration,
-            futile_s: self.options.futile_s.get(next.planned.configuration).copied().flatten(),
             engine,
             probe,
             disturbances,

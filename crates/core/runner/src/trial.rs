@@ -22,8 +22,6 @@ pub struct Trial<'a> {
     pub probe: &'static dyn Probe,
     pub disturbances: &'static [&'static dyn Disturbance],
     pub limit: Limit,
-    /// Seconds of measurement after which it cannot be better than the best one of its search.
-    pub futile_s: Option<f64>,
     pub seed: u64,
     pub interrupt: &'a Interrupt,
     /// The place where its load runs.
@@ -99,7 +97,7 @@ impl Trial<'_> {
                 return self.failed(&error, &cancel, None, 0.0);
             }
         };
-        let hearing = Mutex::new(Hearing { announce, elapsed_s: 0.0, futile_s: self.futile_s });
+        let hearing = Mutex::new(Hearing { announce, elapsed_s: 0.0, futile_s: limit.futile_s });
         let result = watched(limit, &cancel, self.interrupt, Some(instance.as_ref()), None, || {
             self.probe.run(&TrialContext {
                 generation: self.generation,
@@ -180,7 +178,7 @@ impl Trial<'_> {
                     .then(|| Box::new(self.seen_until(elapsed_s, self.limit.trial_time_s))),
             ),
             (EngineError::Cancelled | EngineError::Remains { .. }, Some(CancelReason::Futile)) => {
-                let most_s = self.futile_s.unwrap_or(elapsed_s);
+                let most_s = self.limit.futile_s.unwrap_or(elapsed_s);
                 let elapsed_s = elapsed_s.max(most_s);
                 Outcome::Failed(
                     format!("stopped after {}: cannot beat the leader", number::seconds(elapsed_s)),
@@ -241,6 +239,8 @@ pub struct Limit {
     pub trial_time_s: f64,
     pub trial_deadline: Instant,
     pub run_deadline: Option<Instant>,
+    /// Seconds of measurement after which it cannot be better than the best one of its search.
+    pub futile_s: Option<f64>,
     pub disk_space_bytes: Option<u64>,
     /// Directories whose file systems must not fill up.
     pub folders: Vec<PathBuf>,
