@@ -28,6 +28,34 @@ pub struct Optimizer {
     pub statistics: Statistics,
     /// The documented cost formulas, where they say when a plan changes.
     pub formulas: Option<&'static dyn CostFormulas>,
+    /// Hints that force alternatives more exactly than settings of a session do.
+    pub hints: Option<&'static HintSet>,
+    /// A way to explain statements on the first rows of a table; `None`: the engine has none.
+    pub prefix: Option<&'static Prefix>,
+}
+
+/// Hints of an extension that only some servers have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HintSet {
+    /// Name of the extension.
+    pub name: &'static str,
+    /// A query for the statement after which a session heeds them; no text: the server has none.
+    pub enabling: &'static str,
+    /// The alternatives that they force, in place of those with the same names.
+    pub alternatives: &'static [Alternative],
+    /// The ways that its plans have and that cannot be forced then, a sentence each.
+    pub unforced: &'static [&'static str],
+}
+
+/// Statements that show a session the first rows of a table in place of all of them. Nothing of it
+/// stays, and no other session sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Prefix {
+    /// Statements that begin it: the rows whose `{key}` is at most `{rows}`, with an index on
+    /// `{column}`.
+    pub begin: &'static [&'static str],
+    /// Statements that end it.
+    pub end: &'static [&'static str],
 }
 
 /// A way to have a session explain statements; the last result has the plan.
@@ -55,6 +83,8 @@ pub struct Alternative {
     pub is_scan: bool,
     /// Settings of the session.
     pub session: &'static [&'static str],
+    /// The words before the statement, with the `{alias}` of the table; empty where it needs none.
+    pub begin: &'static str,
     /// The hint behind the name of the table; empty where a session is enough.
     pub hint: &'static str,
     /// The words at the end of the statement; empty where it needs none.
@@ -122,6 +152,7 @@ impl Alternative {
         name: "",
         is_scan: false,
         session: &[],
+        begin: "",
         hint: "",
         end: "",
         operators: &[],
@@ -147,7 +178,7 @@ impl Alternative {
 
     /// Returns whether a session is enough, so that it is one of any query.
     pub fn is_of_session(&self) -> bool {
-        self.hint.is_empty() && self.end.is_empty()
+        self.begin.is_empty() && self.hint.is_empty() && self.end.is_empty()
     }
 
     /// Returns whether it needs an index.

@@ -64,6 +64,8 @@ pub static OPTIMIZER: Optimizer = Optimizer {
         extended: &[],
     },
     formulas: Some(&IndexLimit),
+    hints: None,
+    prefix: None,
 };
 
 /// Name of a scan of a whole table.

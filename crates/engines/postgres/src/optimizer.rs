@@ -4,7 +4,7 @@
 
 use crate::plan_reader::ExplainPlans;
 use engine::optimizer::{
-    Alternative, CostFormulas, Explaining, LIMIT_OFFSET, Optimizer, Statistics,
+    Alternative, CostFormulas, Explaining, HintSet, LIMIT_OFFSET, Optimizer, Prefix, Statistics,
 };
 use engine::{Plans as _, Results};
 use plans::{Plan, PlanError};
@@ -80,9 +80,9 @@ pub static OPTIMIZER: Optimizer = Optimizer {
         },
     ],
     unforced: &[
-        "PostgreSQL's enable_* settings choose a kind of scan, not which of several indexes it \
-         uses.",
-        "It can avoid a kind of join but not choose an order of joins; pg_hint_plan is not used.",
+        "PostgreSQL's enable_* settings choose a kind of scan, for all tables of a query, not \
+         which of several indexes it uses.",
+        "It can avoid a kind of join but not choose an order of joins.",
     ],
     read_only: &["SET default_transaction_read_only = on"],
     index: "SELECT quote_ident(i.relname) FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid \
@@ -100,6 +100,57 @@ pub static OPTIMIZER: Optimizer = Optimizer {
         ],
     },
     formulas: Some(&Formulas),
+    hints: Some(&HINTS),
+    prefix: Some(&PREFIX),
+};
+
+/// pg_hint_plan (<https://github.com/ossc-db/pg_hint_plan>). Its hints are for one table, and name
+/// the index.
+static HINTS: HintSet = HintSet {
+    name: "pg_hint_plan",
+    // A server that has it preloaded knows its settings. Otherwise a superuser can load it.
+    enabling: "SELECT CASE WHEN current_setting('pg_hint_plan.enable_hint', true) IS NOT NULL \
+               THEN 'SET pg_hint_plan.enable_hint = on' WHEN current_setting('is_superuser') = \
+               'on' AND EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pg_hint_plan') \
+               THEN $$LOAD 'pg_hint_plan'$$ END",
+    alternatives: &[
+        Alternative {
+            name: "scan",
+            is_scan: true,
+            begin: "/*+ SeqScan({alias}) */ ",
+            operators: &["Seq Scan"],
+            ..Alternative::NONE
+        },
+        // An index scan where no index has all columns.
+        Alternative {
+            name: "index",
+            begin: "/*+ IndexOnlyScan({alias} {index}) */ ",
+            operators: &["Index"],
+            ..Alternative::NONE
+        },
+        Alternative {
+            name: "bitmap",
+            begin: "/*+ BitmapScan({alias} {index}) */ ",
+            operators: &["Bitmap Heap Scan"],
+            ..Alternative::NONE
+        },
+    ],
+    unforced: &["Hints of pg_hint_plan force how the table of the first varied column is read. \
+                 Kinds of joins are avoided by settings of the session, for all joins."],
+};
+
+/// A table of the first rows in the place of the whole one, in a transaction that is rolled back.
+static PREFIX: Prefix = Prefix {
+    begin: &[
+        "BEGIN",
+        "ALTER TABLE {table} RENAME TO steelbench_whole",
+        "CREATE TABLE {table} (LIKE steelbench_whole INCLUDING DEFAULTS INCLUDING STORAGE)",
+        "INSERT INTO {table} SELECT * FROM steelbench_whole WHERE {key} <= {rows}",
+        "ALTER TABLE {table} ADD PRIMARY KEY ({key})",
+        "CREATE INDEX ON {table} ({column})",
+        "ANALYZE {table}",
+    ],
+    end: &["ROLLBACK"],
 };
 
 fn read(results: &Results) -> Result<Plan, PlanError> {

@@ -37,6 +37,8 @@ pub static OPTIMIZER: Optimizer = Optimizer {
         extended: &[],
     },
     formulas: None,
+    hints: None,
+    prefix: None,
 };
 
 fn read(results: &Results) -> Result<Plan, PlanError> {

@@ -57,6 +57,26 @@ pub static OPTIMIZER: Optimizer = Optimizer {
             needed: &["Parallelism"],
             ..Alternative::NONE
         },
+        // A join hint of a query holds for all of its joins.
+        Alternative {
+            name: "loop-join",
+            end: " OPTION (LOOP JOIN)",
+            avoided: &["Hash Match", "Merge Join"],
+            ..Alternative::NONE
+        },
+        Alternative {
+            name: "hash-join",
+            end: " OPTION (HASH JOIN)",
+            avoided: &["Nested Loops", "Merge Join"],
+            ..Alternative::NONE
+        },
+        Alternative {
+            name: "merge-join",
+            end: " OPTION (MERGE JOIN)",
+            avoided: &["Nested Loops", "Hash Match"],
+            ..Alternative::NONE
+        },
+        Alternative { name: "written-order", end: " OPTION (FORCE ORDER)", ..Alternative::NONE },
     ],
     unforced: &["SQL Server's hint for a parallel plan is a preference: MAXDOP is an upper limit."],
     read_only: &[],
@@ -75,6 +95,8 @@ pub static OPTIMIZER: Optimizer = Optimizer {
         extended: &["CREATE STATISTICS steelbench_optimizer ON {table} ({columns})"],
     },
     formulas: None,
+    hints: None,
+    prefix: None,
 };
 
 fn read(results: &Results) -> Result<Plan, PlanError> {

@@ -2,8 +2,8 @@
 //! and the cost of the optimizer's choice in between.
 
 use crate::facts::{
-    BY_FORMULAS, BY_PLANS, CANCELLED, CHANGES_ESTIMATED, FIRST_PLAN, PLAN_CHANGES, PLAN_CROSSOVER,
-    SELECTED, UNFORCED,
+    BY_FORMULAS, BY_PLANS, CANCELLED, CHANGES_ESTIMATED, FIRST_PLAN, FORCED_BY, PLAN_CHANGES,
+    PLAN_CROSSOVER, SELECTED, UNFORCED,
 };
 use crate::parallel::{Parallelism, parallelism};
 pub use crate::times::{ByTime, Regret};
@@ -30,6 +30,8 @@ pub struct Crossover {
     pub levels: Vec<Level>,
     /// The crossover by time.
     pub by_time: ByTime,
+    /// The ways by which alternatives were forced.
+    pub forced_by: Vec<String>,
     /// Where parallel plans begin and pay; `None`: parallel and serial were not measured.
     pub parallelism: Option<Parallelism>,
     /// The selectivity at which the choice costs most.
@@ -125,11 +127,14 @@ fn crossover(group: String, all: &[Measured<'_>]) -> Crossover {
         .iter()
         .filter_map(|share| Some((*share, ratios(&at(*share).collect::<Vec<_>>())?)))
         .collect();
+    let trials = all.iter().flat_map(|own| &own.trials);
+    let ways = distinct(trials.flat_map(|seen| FORCED_BY.members(seen)).map(|(way, _)| way));
     Crossover {
         group,
+        forced_by: ways.into_iter().map(str::to_owned).collect(),
         by_plan: all.iter().find_map(by_plan),
         levels: levels.collect(),
-        by_time: by_time(&ratios),
+        by_time: by_time(&ratios).of_shares(),
         parallelism: parallelism(all, &shares),
         worst: worst.map(|own| Regret { levels: count, ..own }),
     }

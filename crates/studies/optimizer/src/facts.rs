@@ -44,6 +44,14 @@ pub const PARALLEL_FIRST: FactName = FactName::new("parallel_first", "");
 /// The share of rows at which the plan first turns parallel, or serial where it is parallel at the
 /// smallest selectivity.
 pub const PARALLEL_CHANGE: FactName = FactName::new("parallel_change", "share");
+/// 1: the plan that the optimizer chose is parallel; 0: it is not. Of engines whose plans say so.
+pub const CHOSEN_PARALLEL: FactName = FactName::new("chosen_parallel", "");
+/// The least rows of the table with a parallel plan that were found on copies of its first rows.
+pub const PARALLEL_ROWS: FactName = FactName::new("parallel_from_rows", "");
+/// The most rows below it with a serial plan; absent if plans of all copies are parallel.
+pub const SERIAL_ROWS: FactName = FactName::new("serial_up_to_rows", "");
+/// The way by which an alternative was forced: its name, with the value 1.
+pub const FORCED_BY: FactFamily = FactFamily::new("forced_by.", "");
 /// Estimates after each gathering of statistics, by [`ANALYZED_MEMBERS`], and the rows `counted`.
 pub const ANALYZED: FactFamily = FactFamily::new("analyzed_estimate.", "rows");
 /// Quantiles of these estimates, with the share of the estimates below each.

@@ -6,14 +6,16 @@
 //!   tables that a trial makes
 //! - `ask`: questions to the engine before the measurement
 //! - `by_plan`: changes of the plan, by bisection; `diagram`: plans over two selectivities
-//! - `counts`: rows that were counted before; `parallel`: where parallel plans begin and pay
+//! - `counts`: rows that were counted before; `parallel`: where parallel plans begin and pay over
+//!   the selectivity; `size_by_plan`, `sizes`: the same over the size of the table
+//! - `forcing`: how an alternative is forced
 //! - `estimates`: q-errors of operators; `appended`: rows that statistics do not know yet
 //! - `prepare`: these parts of a trial; `probe`: the trial
 //! - `facts`: what a trial records
 //! - `times`: times by block; `analysis`: the crossover by time; `diagram_analysis`: the same over
 //!   two selectivities; `estimate_analysis`: errors over trials; `losses`: the choice for each
 //!   query of a folder
-//! - `study`, `section`, `diagram_section`: findings, and sections of reports
+//! - `study`, `section`, `diagram_section`, `size_section`: findings, and sections of reports
 
 pub mod analysis;
 mod appended;
@@ -27,6 +29,7 @@ mod dials;
 pub mod estimate_analysis;
 mod estimates;
 pub mod facts;
+mod forcing;
 pub mod losses;
 mod made;
 pub mod parallel;
@@ -34,6 +37,9 @@ mod prepare;
 mod probe;
 mod section;
 mod settings;
+mod size_by_plan;
+mod size_section;
+pub mod sizes;
 mod study;
 mod template;
 mod times;
@@ -45,6 +51,7 @@ report::sections! {
     /// Its sections of reports.
     pub const SECTIONS = |summary| {
         Statements crossovers: &crate::analysis::crossovers(summary) => section::crossovers;
+        Statements parallel_sizes: &crate::sizes::sizes(summary) => size_section::sections;
         Statements plan_diagrams: &crate::diagram_analysis::diagrams(summary)
             => diagram_section::diagrams;
         Statements query_choices: &crate::losses::losses(summary) => section::losses;

@@ -66,7 +66,7 @@ pub(crate) fn parallelism(all: &[Measured<'_>], shares: &[f64]) -> Option<Parall
     Some(Parallelism {
         by_plan: all.iter().find_map(by_plan),
         is_from,
-        by_time: by_time(&ratios),
+        by_time: by_time(&ratios).of_shares(),
         rows,
     })
 }

@@ -6,15 +6,17 @@ use crate::counts::Counts;
 use crate::estimates::errors;
 use crate::facts::{
     ANALYZED, ANALYZED_MEMBERS, ANALYZED_PLANS, BY_FORMULAS, BY_PLANS, CHANGES_ESTIMATED,
-    COUNTED_QUERIES, DIAGRAM_AXES, DIAGRAM_COLUMNS, DIAGRAM_PLANS, DIAGRAM_ROWS, ESTIMATED,
-    ESTIMATES as ESTIMATE_POINTS, FIRST_PLAN, FORCED, JOIN_FACTOR, PARALLEL_CHANGE, PARALLEL_FIRST,
-    PLAN_CHANGES, PLAN_CROSSOVER, Q_ERRORS, REDUCED_ROWS, REVERSALS, SELECTED, SELECTED_SECOND,
-    UNFORCED,
+    CHOSEN_PARALLEL, COUNTED_QUERIES, DIAGRAM_AXES, DIAGRAM_COLUMNS, DIAGRAM_PLANS, DIAGRAM_ROWS,
+    ESTIMATED, ESTIMATES as ESTIMATE_POINTS, FIRST_PLAN, FORCED, JOIN_FACTOR, PARALLEL_CHANGE,
+    PARALLEL_FIRST, PLAN_CHANGES, PLAN_CROSSOVER, Q_ERRORS, REDUCED_ROWS, REVERSALS, SELECTED,
+    SELECTED_SECOND, UNFORCED,
 };
+use crate::forcing::{self, Forced};
 use crate::settings::{
-    ALTERNATIVE, ANALYZES, ESTIMATES, EXTENDED, GRID, PARALLEL, Queries, SAMPLE, SAMPLING,
-    Sampling, gathers, is_reached, shares,
+    ALTERNATIVE, ANALYZES, ESTIMATES, EXTENDED, GRID, PARALLEL, PARALLEL_SIZE, Queries, SAMPLE,
+    SAMPLING, SELECTIVITY, Sampling, gathers, is_reached, shares,
 };
+use crate::size_by_plan::Search;
 use crate::template::Template;
 use crate::{appended, by_plan, diagram, settings};
 use engine::Optimizer;
@@ -220,6 +222,7 @@ impl Varied<'_> {
         let appended = appended::append(asker, configuration)?;
         into.facts.extend(appended.facts);
         into.responses.extend(appended.worst);
+        self.parallel_size(asker, &chosen, first.rows, into)?;
         asker.run_all(self.optimizer.read_only, &[])?;
         self.count(asker, &chosen, into)?;
         let reading = asker.reading(self.template, &chosen)?;
@@ -229,10 +232,15 @@ impl Varied<'_> {
             self.force(asker, alternative, &values, into)?
         } else {
             into.queries.push((QUERY.to_owned(), chosen));
-            let unforced = self.optimizer.unforced.iter();
-            into.facts.extend(unforced.map(|own| UNFORCED.record(own, 1.0)));
+            let hints = forcing::hints(asker, self.optimizer, configuration)?;
+            let unforced = hints.map_or(self.optimizer.unforced, |(set, _)| set.unforced);
+            into.facts.extend(unforced.iter().map(|own| UNFORCED.record(own, 1.0)));
+            let is_parallel = self.parallel_of(&reading.plan);
+            let fact = is_parallel.map(|own| CHOSEN_PARALLEL.record(f64::from(u8::from(own))));
+            into.facts.extend(fact);
             match &mut second {
                 Some(second) => self.diagram(asker, [&mut first, second], into)?,
+                None if configuration.get(PARALLEL_SIZE) => {}
                 None => self.crossover(asker, &mut first, into)?,
             }
             reading
@@ -329,15 +337,20 @@ impl Varied<'_> {
     ) -> Result<Reading, ProbeError> {
         let column = &self.template.first;
         let index = asker.index(column)?;
+        let configuration = self.context.configuration;
+        let forced = Forced::find(asker, self.optimizer, configuration, alternative)?;
         if index.is_none() && alternative.needs_index() {
             return Err(ProbeError::study(PrepareError::NoIndex {
                 table: column.table.clone(),
                 column: column.column.clone(),
             }));
         }
-        let hint = filled(alternative.hint, &[("index", index.as_deref().unwrap_or_default())]);
-        let sql = format!("{}{}", self.template.query(values, &hint), alternative.end);
-        asker.run_all(alternative.session, &[])?;
+        let Forced { alternative, session, .. } = &forced;
+        let names =
+            [("index", index.as_deref().unwrap_or_default()), ("alias", column.alias.as_str())];
+        let [begin, hint] = [alternative.begin, alternative.hint].map(|own| filled(own, &names));
+        let sql = format!("{begin}{}{}", self.template.query(values, &hint), alternative.end);
+        session.iter().try_for_each(|own| asker.run(own).map(drop))?;
         let reading = asker.reading(self.template, &sql)?;
         let is_forced = alternative.has(&reading.operator) && is_kept_to(alternative, &reading);
         into.facts.push(FORCED.record(f64::from(u8::from(is_forced))));
@@ -348,7 +361,8 @@ impl Varied<'_> {
             );
             into.warnings.push(Warning { kind: WarningKind::NotObserved, detail });
         }
-        into.session.extend(alternative.session.iter().map(|own| (*own).to_owned()));
+        into.facts.push(forced.fact());
+        into.session.extend(forced.session);
         into.queries.push((QUERY.to_owned(), sql));
         Ok(reading)
     }
@@ -396,15 +410,48 @@ impl Varied<'_> {
         Ok(())
     }
 
+    /// Returns whether a plan is parallel; `None` of an engine whose plans do not say so.
+    fn parallel_of(&self, plan: &str) -> Option<bool> {
+        let parallel = self.optimizer.alternative(PARALLEL);
+        let parallel = parallel.filter(|own| !own.needed.is_empty())?;
+        Some(parallel.is_needed(plan.split(" < ")))
+    }
+
+    /// Searches for the size of the table from which on plans are parallel, if this one is.
+    fn parallel_size(
+        &self,
+        asker: &mut Asker<'_>,
+        sql: &str,
+        rows: u64,
+        into: &mut Prepared,
+    ) -> Result<(), ProbeError> {
+        let configuration = self.context.configuration;
+        let is_wanted = configuration.get(PARALLEL_SIZE)
+            && self.optimizer.alternative(&configuration.get(ALTERNATIVE)).is_none();
+        let Some(prefix) = self.optimizer.prefix.filter(|_| is_wanted) else { return Ok(()) };
+        let reading = asker.reading(self.template, sql)?;
+        let is_parallel = |plan: &str| self.parallel_of(plan) == Some(true);
+        if is_parallel(&reading.plan) {
+            let search = Search {
+                prefix,
+                configuration,
+                template: self.template,
+                share: configuration.get(SELECTIVITY),
+                rows,
+                is_parallel: &is_parallel,
+            };
+            into.facts.extend(search.find(asker)?);
+        }
+        Ok(())
+    }
+
     /// Where the plan turns parallel, of an engine whose plans say so.
     fn parallel(&self, found: &by_plan::Plans, column: &Column<'_>) -> Vec<Fact> {
-        let parallel = self.optimizer.alternative(PARALLEL);
-        let Some(parallel) = parallel.filter(|own| !own.needed.is_empty()) else {
-            return Vec::new();
-        };
-        let is_parallel = |plan: &str| parallel.is_needed(plan.split(" < "));
-        let first = is_parallel(&found.first);
-        let change = found.changes.iter().find(|own| is_parallel(&own.to) != first);
+        let Some(first) = self.parallel_of(&found.first) else { return Vec::new() };
+        let change = found
+            .changes
+            .iter()
+            .find(|own| self.parallel_of(&own.to).is_some_and(|to| to != first));
         let change = change.map(|own| PARALLEL_CHANGE.record(column.share(own.rows as f64)));
         std::iter::once(PARALLEL_FIRST.record(f64::from(u8::from(first)))).chain(change).collect()
     }

@@ -70,6 +70,9 @@ fn crossover(own: &Crossover) -> Section {
              workload.query_limit. The crossover is then a bound too.",
         );
     }
+    if !own.forced_by.is_empty() {
+        section.note(format!("Alternatives were forced by {}.", own.forced_by.join(" and ")));
+    }
     for sentence in own.by_plan.iter().flat_map(|plans| &plans.unforced) {
         section.note(sentence.clone());
     }
@@ -169,10 +172,12 @@ fn loss(own: &Losses) -> Section {
     if own.is_bound {
         section.note("Some queries were cancelled at workload.query_limit: times may be too low.");
     }
-    section.note(
-        "Above 1x the choice takes longer than the best alternative with another plan. Intervals \
-         are over blocks and not adjusted for the number of queries.",
-    );
+    if own.queries.iter().any(|own| own.best.is_some()) {
+        section.note(
+            "Above 1x the choice takes longer than the best alternative with another plan. \
+             Intervals are over blocks and not adjusted for the number of queries.",
+        );
+    }
     section
 }
 

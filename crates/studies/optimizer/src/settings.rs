@@ -35,6 +35,18 @@ choice! {
     }
 }
 
+choice! {
+    /// The way by which an alternative is forced.
+    pub enum Forcing {
+        /// By hints of an extension where the server has it, otherwise as the engine can.
+        Automatic = "automatic",
+        /// By hints of an extension.
+        Hints = "hints",
+        /// By settings of the session, where the engine has no hints of its own.
+        Settings = "settings",
+    }
+}
+
 settings! {
     pub const SETTINGS = [DEGREE, WARMUP, QUERY_LIMIT];
     /// Query template: `COLUMN :varies` becomes `COLUMN <= VALUE`, whose value selects
@@ -54,6 +66,13 @@ settings! {
     /// The plan: chosen (by the optimizer), or an alternative that the engine can be made to use:
     /// scan, index, and others of the engine, such as bitmap and no-hashjoin on PostgreSQL.
     pub ALTERNATIVE: String = "workload.alternative", Kind::Text, "chosen";
+    /// How PostgreSQL is made to use an alternative: automatic (hints of pg_hint_plan where the
+    /// server has it, otherwise settings), hints, or settings (enable_*).
+    pub FORCING: Forcing = "workload.forcing", Forcing::KIND, "automatic";
+    /// Find the number of rows from which on the plan is parallel, in place of changes over the
+    /// selectivity: the query is explained on copies of the first rows of the table dials, in
+    /// transactions that are rolled back (PostgreSQL). Give sizes to run by workload.rows.
+    pub PARALLEL_SIZE: bool = "workload.parallel_size", Kind::Bool, "false";
     /// Executions of each query in a trial (default 5).
     pub RUNS: Option<u64> =
         "workload.runs", Kind::Count { min: 1, max: 1_000_000 } => Measurement;
@@ -180,10 +199,18 @@ pub fn objections(configuration: &Configuration, target: &Target) -> Vec<Invalid
             }
         }
         Ok(Queries::Whole(_)) => {
+            if configuration.settings.contains_key(QUERY.path()) {
+                let message = "conflicts with workload.files; remove one of them";
+                invalid.push(Invalid::new(QUERY.path(), message));
+            }
             let alternative = optimizer.alternative(&configuration.get(ALTERNATIVE));
             if alternative.is_some_and(|own| !own.is_of_session()) {
                 let message = "this alternative is a hint in workload.query; remove it";
                 invalid.push(Invalid::new(ALTERNATIVE.path(), message));
+            }
+            if configuration.get(FORCING) == Forcing::Hints {
+                let message = "hints are for the table of `:varies` in workload.query; remove it";
+                invalid.push(Invalid::new(FORCING.path(), message));
             }
         }
         Err(error) => invalid.push(error),
@@ -196,6 +223,7 @@ pub fn objections(configuration: &Configuration, target: &Target) -> Vec<Invalid
         invalid.push(Invalid::new(APPENDED.path(), message));
     }
     invalid.extend(too_many_partners(configuration));
+    invalid.extend(no_parallel_size(configuration, optimizer));
     if gathers(configuration) && is_in_place(configuration) {
         let message = "would change the statistics of your tables; give them by target.setup, so \
                        that trials work on a copy";
@@ -204,6 +232,8 @@ pub fn objections(configuration: &Configuration, target: &Target) -> Vec<Invalid
     let lacks = [
         (configuration.get(ALTERNATIVE) == PARALLEL && configuration.get(DEGREE) == Some(1))
             .then_some((ALTERNATIVE.path(), "workload.degree = 1 permits no parallel plan")),
+        (configuration.get(FORCING) != Forcing::Automatic && optimizer.hints.is_none())
+            .then_some((FORCING.path(), "this engine forces alternatives in one way only")),
         (configuration.get(ESTIMATES) && optimizer.analyze.is_empty())
             .then_some((ESTIMATES.path(), "this engine does not count the rows of operators")),
         (configuration.get(SAMPLE).is_some() && optimizer.statistics.sample.is_empty())
@@ -219,6 +249,28 @@ pub fn objections(configuration: &Configuration, target: &Target) -> Vec<Invalid
     invalid
         .extend(lacks.map(|(path, message)| Invalid::new(path, format!("{message}; remove it"))));
     invalid
+}
+
+/// An objection to a search for the size of the table at which plans become parallel.
+fn no_parallel_size(configuration: &Configuration, optimizer: &Optimizer) -> Option<Invalid> {
+    if !configuration.get(PARALLEL_SIZE) {
+        return None;
+    }
+    let is_query =
+        matches!(queries(configuration), Ok(Queries::Template(own)) if own.second.is_none());
+    let message = if optimizer.prefix.is_none() {
+        "this engine cannot explain queries on copies of a table that it then rolls back; remove \
+         it, and give sizes by workload.rows"
+    } else if dials(configuration).is_none() {
+        "copies are made of the table dials only; remove it"
+    } else if configuration.get(DEGREE).is_some() {
+        "workload.degree makes plans independent of the size of the table; remove one of them"
+    } else if is_query {
+        return None;
+    } else {
+        "needs a workload.query with one `:varies`; remove it"
+    };
+    Some(Invalid::new(PARALLEL_SIZE.path(), message))
 }
 
 /// An objection to partners of rows that are the user's, or to more of them than a table may have.
@@ -278,9 +330,14 @@ pub fn shares(
     all.into_iter().take(template.varied().count())
 }
 
-/// Objections to shares of rows that no value of the table dials selects.
+/// Objections to shares of rows that no value selects: none of any table, and of the table dials
+/// those that its values do not have.
 fn unreachable(configuration: &Configuration, template: &Template) -> Vec<Invalid> {
-    let Some(set) = dials(configuration) else { return Vec::new() };
+    let Some(set) = dials(configuration) else {
+        let none = shares(configuration, template).filter(|(_, share)| *share <= 0.0);
+        let message = "no value selects 0 % of the rows; give a larger share";
+        return none.map(|(path, _)| Invalid::new(path, message)).collect();
+    };
     let truth = set.truth();
     let refused = shares(configuration, template).filter_map(|(path, share)| {
         let rows = share * set.rows as f64;

@@ -4,6 +4,8 @@ use crate::analysis::{ByTime, Crossover, crossovers};
 use crate::diagram_analysis::{PlanDiagram, diagrams};
 use crate::losses::{Losses, QueryLoss, losses};
 use crate::parallel::{ParallelPlans, Parallelism};
+use crate::size_section;
+use crate::sizes::sizes;
 use analysis::{Finding, FindingKind, Interval, Study, Summary};
 use observations::number::{self, plural};
 
@@ -11,14 +13,15 @@ use observations::number::{self, plural};
 pub const STUDY: Study = Study { findings: Some(findings), ..Study::new("optimizer") };
 
 /// A choice that costs less is not worth a sentence.
-const REGRET_MIN: f64 = 1.1;
+pub const REGRET_MIN: f64 = 1.1;
 
 /// A share of rows in percent: `0.9 %`.
 pub fn percent(share: f64) -> String {
     format!("{} %", number::figure(100.0 * share))
 }
 
-fn interval(own: Option<Interval>, show: impl Fn(f64) -> String) -> String {
+/// An interval behind a figure: ` [3.3, 5.0]`; empty without one.
+pub fn interval(own: Option<Interval>, show: impl Fn(f64) -> String) -> String {
     own.map_or_else(String::new, |own| format!(" [{}, {}]", show(own.low), show(own.high)))
 }
 
@@ -40,7 +43,11 @@ fn findings(summary: &Summary) -> Vec<Finding> {
     let of_two = diagrams(summary);
     let queries = losses(summary);
     let all = crossovers(summary).iter().filter_map(finding).collect::<Vec<_>>().into_iter();
-    all.chain(of_two.iter().map(of_diagram)).chain(queries.iter().filter_map(of_queries)).collect()
+    let of_sizes = sizes(summary).iter().map(size_section::finding).collect::<Vec<_>>();
+    all.chain(of_sizes)
+        .chain(of_two.iter().map(of_diagram))
+        .chain(queries.iter().filter_map(of_queries))
+        .collect()
 }
 
 /// The sentence of the queries of a folder, if the optimizer loses at one.
@@ -158,7 +165,7 @@ fn finding(own: &Crossover) -> Option<Finding> {
         }
         _ => "plans explained at each selectivity".to_owned(),
     };
-    let levels = own.worst.as_ref().map_or_else(String::new, |worst| {
+    let levels = worst.map_or_else(String::new, |worst| {
         format!("; largest of {} selectivities, not adjusted for that", worst.levels)
     });
     Some(Finding::new(

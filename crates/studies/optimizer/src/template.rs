@@ -26,6 +26,8 @@ pub struct VariedColumn {
     pub column: String,
     /// Name of its table, as the template writes it.
     pub table: String,
+    /// The name by which the template refers to its table, without quotes and schema.
+    pub alias: String,
 }
 
 /// A part of a template.
@@ -212,6 +214,7 @@ impl VariedColumn {
             written: text[from..column.end()].to_owned(),
             column: unquoted(column.text).to_owned(),
             table: source.name.clone(),
+            alias: source.alias().to_owned(),
         };
         Ok((own, source.end))
     }
@@ -224,8 +227,12 @@ impl VariedColumn {
 
 impl Source<'_> {
     fn is_named(&self, name: &str) -> bool {
-        let own = self.alias.unwrap_or_else(|| self.name.rsplit('.').next().unwrap_or_default());
-        unquoted(own).eq_ignore_ascii_case(unquoted(name))
+        self.alias().eq_ignore_ascii_case(unquoted(name))
+    }
+
+    /// The name by which a query refers to it, without quotes and schema.
+    fn alias(&self) -> &str {
+        unquoted(self.alias.unwrap_or_else(|| self.name.rsplit('.').next().unwrap_or_default()))
     }
 }
 
@@ -311,6 +318,7 @@ mod tests {
             assert_eq!(template.query(&["7"], hint), expected);
             assert_eq!(template.first.column, "a");
             assert_eq!(template.first.table_name(), "t");
+            assert_eq!(template.first.alias, if text.contains(" AS x") { "x" } else { "t" });
         }
         let two = "SELECT 1 FROM t x, u WHERE u.b :varies AND x.a :varies ORDER BY 1";
         let template = Template::parse(two).unwrap();

@@ -78,6 +78,19 @@ pub enum ByTime {
     Unknown,
 }
 
+impl ByTime {
+    /// Of shares of rows: an interval ends at all rows.
+    pub(crate) fn of_shares(self) -> Self {
+        match self {
+            Self::At { share, interval: Some(ends), blocks } => {
+                let ends = Interval { low: ends.low.min(1.0), high: ends.high.min(1.0) };
+                Self::At { share, interval: Some(ends), blocks }
+            }
+            own => own,
+        }
+    }
+}
+
 /// The cost of the optimizer's choice at a selectivity.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Regret {
@@ -93,7 +106,8 @@ pub struct Regret {
     pub levels: usize,
 }
 
-fn measured<'a>(summary: &Summary<'a>, own: usize) -> Option<Measured<'a>> {
+/// A configuration with its times; `None`: it has none.
+pub(crate) fn measured<'a>(summary: &Summary<'a>, own: usize) -> Option<Measured<'a>> {
     let record = &summary.recording.configurations[own];
     let blocks: Vec<u32> = summary.recording.trials.iter().map(|trial| trial.block).collect();
     let times = blocks.into_iter().filter_map(|block| {

@@ -175,12 +175,30 @@ fn what_cannot_be_studied_is_refused_before_anything_runs() {
         let few = ("workload.distinct", Value::Integer(10));
         let rare = ("workload.selectivity", Value::Float(0.001));
         assert_eq!(refused(&[few, rare]), ["workload.selectivity"]);
+        let own = [
+            ("workload.data", text("own")),
+            ("workload.query", text("SELECT a FROM t WHERE a :varies")),
+            ("workload.selectivity", Value::Float(0.0)),
+        ];
+        assert_eq!(refused(&own), ["workload.selectivity"]);
         let unknown = ("workload.alternative", text("hash"));
         assert_eq!(refused(&[unknown]), ["workload.alternative"]);
         if engine.name.starts_with("postgres") {
             let parallel = ("workload.alternative", text("parallel"));
             let one = ("workload.degree", Value::Integer(1));
             assert_eq!(refused(&[parallel, one]), ["workload.alternative"]);
+        }
+        let size = ("workload.parallel_size", Value::Bool(true));
+        if engine.name.starts_with("postgres") {
+            assert_eq!(refused(&[size.clone()]), [""; 0]);
+            let degree = ("workload.degree", Value::Integer(2));
+            for other in [degree, ("workload.data", text("own"))] {
+                assert_eq!(refused(&[size.clone(), other]), ["workload.parallel_size"]);
+            }
+        } else {
+            assert_eq!(refused(&[size]), ["workload.parallel_size"], "{}", engine.name);
+            let hints = ("workload.forcing", text("hints"));
+            assert_eq!(refused(&[hints]), ["workload.forcing"], "{}", engine.name);
         }
         let partners = ("workload.join_correlation", Value::Float(0.5));
         let many = ("workload.rows", Value::Integer(11_000_000));

@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue has failed")]
 
 mod engines;
+mod forcing;
 mod formulas;
 mod joins;
 mod parallel;
 mod report;
 mod sampling;
+mod sizes;

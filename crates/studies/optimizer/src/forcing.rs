@@ -1,0 +1,86 @@
+//! How an alternative is forced: by hints of an extension where the server has it and the
+//! configuration permits it, otherwise as the engine can by itself.
+
+use crate::ask::Asker;
+use crate::facts::FORCED_BY;
+use crate::settings::{FORCING, Forcing};
+use engine::Optimizer;
+use engine::optimizer::{Alternative, HintSet};
+use experiment::Configuration;
+use observations::Fact;
+use probe::ProbeError;
+
+/// The way by which settings of the session force an alternative.
+const BY_SETTINGS: &str = "settings of the session";
+/// The way by which words in the query force one.
+const BY_QUERY: &str = "hints in the query";
+
+/// The server has no such extension.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "workload.forcing = \"hints\": the server has no {name} that this user may load; install it, \
+     or set shared_preload_libraries"
+)]
+pub struct NoHints {
+    name: &'static str,
+}
+
+/// An alternative, and the way by which it is forced.
+#[derive(Debug, Clone)]
+pub struct Forced {
+    /// The alternative.
+    pub alternative: &'static Alternative,
+    /// Statements of a session that uses it.
+    pub session: Vec<String>,
+    /// Name of the way.
+    pub by: &'static str,
+}
+
+/// The hints that a session of this server heeds, with the statement that it then begins with.
+///
+/// # Errors
+/// When the configuration needs them and the server has none.
+pub fn hints(
+    asker: &mut Asker<'_>,
+    optimizer: &Optimizer,
+    configuration: &Configuration,
+) -> Result<Option<(&'static HintSet, String)>, ProbeError> {
+    let forcing = configuration.get(FORCING);
+    let Some(set) = optimizer.hints.filter(|_| forcing != Forcing::Settings) else {
+        return Ok(None);
+    };
+    match asker.cell(set.enabling)? {
+        Some(enabling) => Ok(Some((set, enabling))),
+        None if forcing == Forcing::Hints => Err(ProbeError::study(NoHints { name: set.name })),
+        None => Ok(None),
+    }
+}
+
+impl Forced {
+    /// Finds the way by which an alternative of the engine is forced on this server.
+    ///
+    /// # Errors
+    /// When the engine refuses, or the configuration needs hints and the server has none.
+    pub fn find(
+        asker: &mut Asker<'_>,
+        optimizer: &Optimizer,
+        configuration: &Configuration,
+        alternative: &'static Alternative,
+    ) -> Result<Self, ProbeError> {
+        let found = hints(asker, optimizer, configuration)?;
+        let of_set = found.and_then(|(set, enabling)| {
+            let own = set.alternatives.iter().find(|own| own.name == alternative.name)?;
+            Some(Self { alternative: own, session: vec![enabling], by: set.name })
+        });
+        Ok(of_set.unwrap_or_else(|| Self {
+            alternative,
+            session: alternative.session.iter().map(|own| (*own).to_owned()).collect(),
+            by: if alternative.is_of_session() { BY_SETTINGS } else { BY_QUERY },
+        }))
+    }
+
+    /// The fact of the way.
+    pub fn fact(&self) -> Fact {
+        FORCED_BY.record(self.by, 1.0)
+    }
+}
