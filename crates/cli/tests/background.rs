@@ -281,6 +281,7 @@ fn actions_that_cannot_be_measured_are_refused_with_the_cause() {
         (("background.workers", Value::Integer(2)), "backup-api works in one process here"),
         (("background.compression", text("gzip")), "backup-api does not compress by gzip"),
         (("background.start", Value::Float(2.0)), "begins after the measurement"),
+        (("background.buffers", Value::Integer(9)), "backup-api writes its files itself"),
     ] {
         let refused = one(setting);
         assert!(refused.contains(expected), "{expected}: {refused}");
@@ -295,6 +296,49 @@ fn actions_that_cannot_be_measured_are_refused_with_the_cause() {
     assert!(refused.contains("background.command: missing"), "{refused}");
     let only = vec![("background.workers", Value::Integer(2))];
     assert!(objections(&sqlite, &only).concat().contains("needs background.action"));
+}
+
+fn sql_server(url: &str) -> Installed {
+    Installed {
+        name: "sqlserver".into(),
+        engine: testing::engine("sqlserver"),
+        settings: vec![("target.url", text(url))],
+    }
+}
+
+#[test]
+fn files_of_a_server_are_refused_where_they_cannot_be() {
+    let own = sql_server("mssql://sa@127.0.0.1/master");
+    for (setting, expected) in [
+        (("background.compression", text("gzip")), "does not compress by gzip; it has: none, nat"),
+        (("background.volume", text("fast")), "use background.server_folder"),
+        (("background.transfer_size", Value::Integer(65_537)), "not a multiple of 64 KiB"),
+        (("background.workers", Value::Integer(65)), "has at most 64 files"),
+        (("background.rate_limit", Value::Float(1e6)), "no backup tool of this engine has one"),
+    ] {
+        let refused = objections(&own, &load(1.0, "backup", &[setting])).concat();
+        assert!(refused.contains(expected), "{expected}: {refused}");
+    }
+}
+
+/// The flow of a trial on the stand-in, whose rows are compared by their number.
+#[test]
+fn sql_server_backups_are_restored_beside_a_load() {
+    let Some(url) = testing::installed::sql_server_stand_in(&[]) else { return };
+    let more = [
+        ("workload.data", text("synthetic")),
+        ("workload.rows", Value::Integer(500)),
+        ("workload.rate", Value::Float(20.0)),
+        ("workload.connections", Value::Integer(1)),
+        ("background.compression", text("native")),
+        ("background.workers", Value::Integer(2)),
+    ];
+    let seen = run(&sql_server(&url), &load(1.0, "backup", &more));
+    assert_eq!(DIFFERENCES.members(&seen).collect::<Vec<_>>(), []);
+    assert_eq!((COMPARED.read(&seen), ROWS.read(&seen)), (Some(1.0), Some(500.0)));
+    assert!(BACKUP_MB.read(&seen) < DATA_MB.read(&seen));
+    let [first, consistent] = [FIRST_QUERY_S, CONSISTENT_S].map(|own| own.read(&seen).unwrap());
+    assert!(0.0 < first && first <= consistent && CAUGHT_UP_S.read(&seen).is_none());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Features that the emulator lacks: databases with files, options and properties, and settings of
 //! the server.
 
+use crate::backups::Media;
 use iridium_core::error::DbError;
 use iridium_core::types::{DataType, Value};
 use iridium_core::{Database, QueryResult};
@@ -28,6 +29,8 @@ pub struct Catalog {
     pub settings: BTreeMap<String, (i64, i64)>,
     /// Holder of the application lock.
     pub lock: Option<u64>,
+    /// Files of backups by their paths.
+    pub media: BTreeMap<String, Media>,
 }
 
 impl Default for Catalog {
@@ -39,7 +42,7 @@ impl Default for Catalog {
             ("max server memory (MB)", 2_147_483_647),
         ];
         let settings = settings.map(|(name, value)| (name.to_owned(), (value, value))).into();
-        Self { databases: BTreeMap::new(), settings, lock: None }
+        Self { databases: BTreeMap::new(), settings, lock: None, media: BTreeMap::new() }
     }
 }
 

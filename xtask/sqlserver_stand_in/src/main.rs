@@ -3,15 +3,17 @@
 //!
 //! Iridium executes statements, transactions, locks and bulk loads. It is not a Microsoft product,
 //! and its performance says nothing about SQL Server's. It lacks `CREATE DATABASE`, extended
-//! properties, application locks and server settings: `server` emulates these, for the statements
-//! that Steelbench sends and no others. `calls` translates the messages of the protocol that
-//! Iridium does not understand.
+//! properties, application locks, backups and server settings: `server` and `backups` emulate
+//! these, for the statements that Steelbench sends and no others. `calls` translates the messages
+//! of the protocol that Iridium does not understand.
 //!
 //! `sqlserver_stand_in PORT_FILE [DATABASE...]` listens on a free port of 127.0.0.1, writes its
 //! number to the file, and ends with its standard input. The databases are there already.
 
+mod backups;
 mod calls;
 mod catalog;
+mod hints;
 mod limits;
 mod server;
 

@@ -1,8 +1,9 @@
 //! Routes the sessions of a server to the emulators of their databases, and answers what these do
 //! not know.
 
+use crate::backups;
 use crate::catalog::{Catalog, Made, cell, error, literals, rows};
-use crate::limits;
+use crate::{hints, limits};
 use iridium_core::ast::statements::ddl::ColumnSpec;
 use iridium_core::ast::{IsolationLevel, ObjectName, Statement};
 use iridium_core::error::DbError;
@@ -28,7 +29,11 @@ const BACK_OFF: Duration = Duration::from_millis(20);
 /// Pages of the model database's first file.
 const MODEL_PAGES: i64 = 1024;
 
-type Answer = Result<Vec<Option<QueryResult>>, DbError>;
+/// A checksum of rows, which the emulator lacks.
+const CHECKSUM: &str = "CONCAT(CHECKSUM_AGG(BINARY_CHECKSUM(*)), ' ', \
+                        SUM(CAST(BINARY_CHECKSUM(*) AS bigint)))";
+
+pub type Answer = Result<Vec<Option<QueryResult>>, DbError>;
 
 /// The server. Maps each of its sessions to a database of the emulator and a session there.
 #[derive(Default)]
@@ -156,7 +161,7 @@ impl Server {
             let columns = ["name", "configured", "in_use", "is_dynamic"];
             return Some(Ok(rows(&columns, all.collect())));
         }
-        of_database(&mut catalog, sql, &texts)
+        backups::answer(&mut catalog, sql).or_else(|| of_database(&mut catalog, sql, &texts))
     }
 
     /// Takes the application lock, or says that another session has had it all the time.
@@ -281,6 +286,7 @@ fn known(sql: &str) -> String {
         sql.replace(" OPTION (LOOP JOIN, FORCE ORDER, MAXDOP 1)", "").replace(" CACHE 1000", "");
     let known = known.replace("count_big(*)", "count(*)").replace("datetime2(3)", "datetime2");
     let known = known.replace(" COLLATE SQL_Latin1_General_CP1_CI_AS", "");
+    let known = known.replace(CHECKSUM, "'not computed'");
     match known.split_once(", CONSTRAINT [pk_") {
         Some((table, _)) if table.contains("] uniqueidentifier") => format!("{table})"),
         _ => known,
@@ -405,7 +411,8 @@ impl StatementExecutor for Server {
         if rollback.is_some() && !database.transaction_is_active(own)? {
             return Ok(Vec::new());
         }
-        let answer = database.execute_session_batch_sql_multi(own, &known(rollback.unwrap_or(sql)));
+        let known = hints::without(&known(rollback.unwrap_or(sql)))?;
+        let answer = database.execute_session_batch_sql_multi(own, &known);
         match answer {
             // The emulator does not wait for locks: report a conflict as a deadlock.
             Err(refused) if refused.to_string().contains("lock conflict") => {

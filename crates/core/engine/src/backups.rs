@@ -42,6 +42,9 @@ pub struct BackupTool {
     pub has_workers: bool,
     /// True if it can be limited to bytes a second.
     pub has_rate_limit: bool,
+    /// True if the server writes the files, in a folder of its own and with buffers that settings
+    /// give.
+    pub is_of_server: bool,
     /// Names what it needs and this machine lacks, with the package that brings it.
     pub missing: fn(&Configuration) -> Option<String>,
 }
@@ -59,13 +62,28 @@ pub struct BackupRequest {
     pub rate_limit: Option<f64>,
     /// An existing folder, marked as ours; a folder or file below it takes the backup.
     pub folder: PathBuf,
+    /// What a backup by the server needs in addition.
+    pub on_server: OnServer,
+}
+
+/// Settings of a backup whose files the server writes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OnServer {
+    /// Folder of the server; `None`: its default for backups.
+    pub folder: Option<String>,
+    /// Bytes of one transfer; `None`: the server decides.
+    pub transfer_bytes: Option<u64>,
+    /// Number of buffers; `None`: the server decides.
+    pub buffers: Option<u32>,
 }
 
 /// A finished backup.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Backup {
-    /// Its file or folder.
+    /// Its file or folder; one without files if they are the server's.
     pub path: PathBuf,
+    /// Bytes of its files, where they are the server's; `None`: they are below `path`.
+    pub server_bytes: Option<u64>,
     /// Bytes of the data at its beginning, as the engine stores them.
     pub data_bytes: u64,
     /// CPU seconds of the tool, without those of the server's processes.
@@ -131,6 +149,17 @@ pub trait BackgroundWork: Sync {
         folder: &Path,
         cancel: &Cancel,
     ) -> Result<Restored, EngineError>;
+    /// Removes a backup from this machine. The files of a server stay there until the next backup
+    /// replaces them.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    fn discard(&self, backup: &Backup) -> Result<(), EngineError> {
+        let path = &backup.path;
+        let removed =
+            if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+        removed.map_err(EngineError::at(path))
+    }
     /// The tables of the target as they are now.
     ///
     /// # Errors

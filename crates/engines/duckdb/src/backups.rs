@@ -23,6 +23,7 @@ pub const BACKGROUND: Background = Background {
         compressions: &["gzip", "zstd"],
         has_workers: false,
         has_rate_limit: false,
+        is_of_server: false,
         missing: |_| None,
     }],
     actions: &[],
@@ -41,7 +42,7 @@ impl BackgroundWork for DuckDbInstance {
         let to = literal(&path.to_string_lossy());
         let sql = format!("EXPORT DATABASE {to} (FORMAT parquet, COMPRESSION {compression})");
         self.target.connect()?.run(&sql).map_err(failed("exporting the database"))?;
-        Ok(Backup { path, data_bytes, cpu_s: used.seconds(), restarts: 0 })
+        Ok(Backup { path, server_bytes: None, data_bytes, cpu_s: used.seconds(), restarts: 0 })
     }
 
     fn restore(

@@ -24,6 +24,7 @@ pub const BACKGROUND: Background = Background {
             compressions: &["gzip", "lz4", "zstd"],
             has_workers: false,
             has_rate_limit: true,
+            is_of_server: false,
             missing: |own| missing(own, &[(&DUMPS, PACKAGE), (&CLIENTS, PACKAGE)]),
         },
         BackupTool {
@@ -31,6 +32,7 @@ pub const BACKGROUND: Background = Background {
             compressions: &["gzip", "lz4", "zstd"],
             has_workers: true,
             has_rate_limit: true,
+            is_of_server: false,
             missing: |own| missing(own, &[(&COPIES, COPY_PACKAGE), (&[STREAM], COPY_PACKAGE)]),
         },
     ],

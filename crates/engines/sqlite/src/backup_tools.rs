@@ -15,6 +15,7 @@ pub const BACKGROUND: Background = Background {
             compressions: &[],
             has_workers: false,
             has_rate_limit: true,
+            is_of_server: false,
             missing: |_| None,
         },
         BackupTool {
@@ -22,6 +23,7 @@ pub const BACKGROUND: Background = Background {
             compressions: &[],
             has_workers: false,
             has_rate_limit: false,
+            is_of_server: false,
             missing: |_| None,
         },
     ],

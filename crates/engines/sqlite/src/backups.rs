@@ -47,7 +47,7 @@ impl BackgroundWork for SqliteInstance {
                 _ => vacuum_into(connection, source, &target, cancel)?,
             };
         }
-        Ok(Backup { path, data_bytes, cpu_s: used.seconds(), restarts })
+        Ok(Backup { path, server_bytes: None, data_bytes, cpu_s: used.seconds(), restarts })
     }
 
     fn restore(

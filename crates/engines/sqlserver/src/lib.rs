@@ -3,10 +3,12 @@
 //! - `settings`: what `[target]` can say; `dialect`: how its tables and operations are written
 //! - `wait_types`: names, classes, which are benign; `page`: pages and what they are for
 //! - `showplan`: plans; `optimizer`: its hints; `statement_rules`: texts and indexes
+//! - `backup_tools`: backups beside a load, as settings are checked against them
 //! - `by_url`: servers by URL; `rules`: what is advised about them
 //! - with the feature `driver`: `live`, how servers are reached and what they are asked, and
 //!   `target`, trials on them
 
+mod backup_tools;
 mod by_url;
 #[cfg(feature = "driver")]
 mod dialect;
@@ -32,6 +34,7 @@ pub use dialect::MssqlDialect;
 pub use page::{NotAPage, PageId, PageKind};
 pub use wait_types::{BENIGN_VERSION, BETWEEN_REQUESTS, WAIT_TYPES, class};
 
+use engine::backups::Background;
 use engine::{
     Ability, Engine, EngineError, Folders, Host, Need, NoPlan, Optimizer, PlanRequest, Planned,
     Preflight, Servers, WaitType,
@@ -112,6 +115,10 @@ impl Engine for SqlServer {
 
     fn optimizer(&self) -> Option<&'static Optimizer> {
         Some(&optimizer::OPTIMIZER)
+    }
+
+    fn background(&self) -> Option<&'static Background> {
+        Some(&backup_tools::BACKGROUND)
     }
 
     fn statement_rules(&self) -> Option<&'static Rules> {

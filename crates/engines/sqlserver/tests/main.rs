@@ -6,6 +6,8 @@
 )]
 
 #[cfg(feature = "driver")]
+mod backups;
+#[cfg(feature = "driver")]
 mod live;
 mod plan_costs;
 mod plan_remarks;

@@ -40,7 +40,7 @@ pub fn folders() -> Folders {
     }
 }
 
-fn prepare(
+pub fn prepare(
     url: &str,
     settings: &[(&str, Value)],
     data_type: DataType,
@@ -238,6 +238,30 @@ fn the_layout_is_made_and_what_does_not_take_is_told() {
         "{error}"
     );
     instance(&url, &[], DataType::Uuid).remove().unwrap();
+}
+
+/// Hints of the optimizer's alternatives change no result. The stand-in takes documented ones only.
+#[test]
+fn hints_are_documented_ones_and_select_the_same_rows() {
+    let Some(url) = sql_server_stand_in(&[]) else { return };
+    let instance = instance(&url, &[], DataType::BigInt);
+    let mut set = instance.connect(1).unwrap();
+    let insert = "INSERT INTO orders (id, amount) VALUES (1, 7), (2, 8), (3, 9)";
+    ask(set.as_mut(), 0, &text(insert)).unwrap();
+    let rules = testing::engine("sqlserver").optimizer().unwrap();
+    for own in rules.alternatives {
+        let hint = engine::optimizer::filled(own.hint, &[("index", "[pk_orders]")]);
+        let sql =
+            format!("SELECT sum(d.amount) AS n FROM orders AS d{hint} WHERE d.id <= 2{}", own.end);
+        let found = ask(set.as_mut(), 0, &text(&sql)).unwrap().remove(0).last;
+        assert_eq!(found, [Some("15".to_owned())], "{sql}");
+    }
+    for wrong in [" WITH (FORCESEEK, FORCESCAN)", " WITH (FORCESEAK)", " WITH (INDEX(a b))"] {
+        let sql = format!("SELECT sum(d.amount) AS n FROM orders AS d{wrong} WHERE d.id <= 2");
+        assert!(ask(set.as_mut(), 0, &text(&sql)).is_err(), "{sql}");
+    }
+    drop(set);
+    instance.remove().unwrap();
 }
 
 #[test]

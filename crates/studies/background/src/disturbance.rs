@@ -139,6 +139,7 @@ impl BackgroundAction<'_> {
             workers: self.job.workers,
             rate_limit,
             folder: self.folder.path.clone(),
+            on_server: self.job.on_server.clone(),
         })
     }
 
@@ -236,7 +237,8 @@ impl BackgroundAction<'_> {
             }
         }
         if let Some(backup) = backup {
-            seen.facts.push(BACKUP_MB.record(bytes_below(&backup.path)? as f64 / 1e6));
+            let bytes = backup.server_bytes.map_or_else(|| bytes_below(&backup.path), Ok)?;
+            seen.facts.push(BACKUP_MB.record(bytes as f64 / 1e6));
             seen.facts.push(RESTARTS.record(backup.restarts as f64));
         }
         Ok(())

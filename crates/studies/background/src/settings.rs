@@ -1,7 +1,7 @@
 //! Settings of `[background]`, and objections to them.
 
 use engine::Ability;
-use engine::backups::{Background, BackupTool};
+use engine::backups::{Background, BackupTool, OnServer};
 use experiment::common::NETWORK_BANDWIDTH;
 use experiment::{Configuration, Invalid, Kind, OwnSection, choice, settings};
 use probe::Disturbed;
@@ -40,6 +40,8 @@ choice! {
         Lz4 = "lz4",
         /// Zstandard.
         Zstd = "zstd",
+        /// The server's own default method.
+        Native = "native",
     }
 }
 
@@ -50,17 +52,28 @@ settings! {
     /// background.bytes to background.volume) or command.
     pub ACTION: Option<ActionKind> = "background.action", ActionKind::KIND;
     /// The backup tool: backup-api or vacuum-into (SQLite); pg_basebackup, pg_dump or pgbackrest
-    /// (PostgreSQL); mariadb-dump or mariadb-backup (MariaDB); export (DuckDB). Default: the first
-    /// of the engine.
+    /// (PostgreSQL); mariadb-dump or mariadb-backup (MariaDB); export (DuckDB); backup-database
+    /// (SQL Server). Default: the first of the engine.
     pub TOOL: Option<String> = "background.tool", Kind::Text;
     /// The action begins this long after the measurement begins. Default: 5 s.
     pub START: Option<f64> = "background.start", Kind::PositiveDuration;
-    /// Compression of the backup by its tool: none (default), gzip, lz4 or zstd.
+    /// Compression of the backup by its tool: none (default), gzip, lz4, zstd, or native (the
+    /// server's own default method).
     pub COMPRESSION: Option<Compression> = "background.compression", Compression::KIND;
-    /// Workers of the action, where it can have several. Default: 1.
+    /// Workers of the action, where it can have several; of SQL Server's backups the files over
+    /// which they are striped. Default: 1.
     pub WORKERS: Option<u32> = "background.workers", Kind::Count { min: 1, max: 256 };
     /// Bytes a second that a backup, copy or bulk load reads at most. Default: no limit.
     pub RATE_LIMIT: Option<f64> = "background.rate_limit", Kind::Bandwidth;
+    /// Folder of the server in which SQL Server writes its backups; default: the server's folder
+    /// for backups. The files stay there, and the next backup replaces them.
+    pub SERVER_FOLDER: Option<String> = "background.server_folder", Kind::Text;
+    /// Bytes of one transfer of SQL Server's backups (MAXTRANSFERSIZE): a multiple of 64 KiB up to
+    /// 4 MiB. Default: the server decides.
+    pub TRANSFER_SIZE: Option<u64> =
+        "background.transfer_size", Kind::Size { min: 64 << 10, max: 4 << 20 };
+    /// Buffers of SQL Server's backups (BUFFERCOUNT). Default: the server decides.
+    pub BUFFERS: Option<u32> = "background.buffers", Kind::Count { min: 1, max: 65_536 };
     /// Volume for the backup or copy; default: the folder of the results.
     pub VOLUME: Option<String> = "background.volume", Kind::Text;
     /// Bytes of the file that action copy copies, or of the rows of a bulk load. Default: 256 MiB.
@@ -117,6 +130,8 @@ pub struct Job {
     pub limit_ns: u64,
     /// Restore the backup.
     pub restore: bool,
+    /// What a backup by the server needs.
+    pub on_server: OnServer,
 }
 
 impl Job {
@@ -135,6 +150,11 @@ impl Job {
             command: own.get(COMMAND),
             limit_ns: (own.get(LIMIT).unwrap_or(0.05) * 1e9) as u64,
             restore: own.get(RESTORE).unwrap_or(true),
+            on_server: OnServer {
+                folder: own.get(SERVER_FOLDER),
+                transfer_bytes: own.get(TRANSFER_SIZE),
+                buffers: own.get(BUFFERS),
+            },
         })
     }
 
@@ -234,6 +254,9 @@ impl Job {
         if self.workers > 1 && !tool.has_workers {
             return self.one_worker(name);
         }
+        if let Some(invalid) = self.on_server_objection(tool) {
+            return Some(invalid);
+        }
         if self.rate_limit.is_some() && !tool.has_rate_limit {
             let limited = all.iter().filter(|own| own.has_rate_limit).map(|own| own.name);
             let limited: Vec<&str> = limited.collect();
@@ -245,6 +268,37 @@ impl Job {
             return Some(Invalid::new(RATE_LIMIT.path(), message));
         }
         (tool.missing)(own).map(|message| Invalid::new(TOOL.path(), message))
+    }
+}
+
+/// Transfers of SQL Server's backups are multiples of it.
+const TRANSFER_UNIT: u64 = 64 << 10;
+/// Most files over which it stripes a backup.
+const STRIPES_MAX: u32 = 64;
+
+impl Job {
+    /// The objection to settings of files that the server writes.
+    fn on_server_objection(&self, tool: &BackupTool) -> Option<Invalid> {
+        let OnServer { folder, transfer_bytes, buffers } = &self.on_server;
+        let given = [
+            folder.as_ref().map(|_| SERVER_FOLDER.path()),
+            transfer_bytes.map(|_| TRANSFER_SIZE.path()),
+            buffers.map(|_| BUFFERS.path()),
+        ];
+        if let Some(path) = given.into_iter().flatten().next().filter(|_| !tool.is_of_server) {
+            let message = format!("{} writes its files itself; remove it", tool.name);
+            return Some(Invalid::new(path, message));
+        }
+        if tool.is_of_server && self.volume.is_some() {
+            let message = "the server writes the files; use background.server_folder";
+            return Some(Invalid::new(VOLUME.path(), message));
+        }
+        if tool.is_of_server && self.workers > STRIPES_MAX {
+            let message = format!("{} has at most {STRIPES_MAX} files", tool.name);
+            return Some(Invalid::new(WORKERS.path(), message));
+        }
+        let odd = transfer_bytes.filter(|bytes| bytes % TRANSFER_UNIT != 0);
+        odd.map(|_| Invalid::new(TRANSFER_SIZE.path(), "not a multiple of 64 KiB"))
     }
 }
 

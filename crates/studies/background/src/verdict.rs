@@ -40,7 +40,7 @@ impl Verdict {
         cancel: &Cancel,
     ) -> Result<Self, EngineError> {
         let restored = work.restore(measured, backup, &measured.folder, cancel)?;
-        remove(&backup.path)?;
+        work.discard(backup)?;
         let target = work.fingerprints()?;
         let mut differences: Vec<String> =
             restored.complaints.iter().map(|own| format!("the engine's check: {own}")).collect();
@@ -53,7 +53,7 @@ impl Verdict {
             let again = BackupRequest { folder: folder.clone(), ..again };
             let second = work.take(&again, cancel)?;
             let second = work.restore(&again, &second, &folder, cancel)?;
-            remove(&folder)?;
+            std::fs::remove_dir_all(&folder).map_err(EngineError::at(&folder))?;
             differences.extend(find_differences(&target, &second.tables));
         }
         Ok(Self { restored, compared: target, differences })
@@ -112,12 +112,6 @@ fn second_folder(folder: &Path) -> Result<PathBuf, EngineError> {
     let path = folder.join("second");
     std::fs::create_dir(&path).map_err(EngineError::at(&path))?;
     Ok(path)
-}
-
-fn remove(path: &Path) -> Result<(), EngineError> {
-    let removed =
-        if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
-    removed.map_err(EngineError::at(path))
 }
 
 #[cfg(test)]

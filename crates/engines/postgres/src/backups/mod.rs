@@ -72,7 +72,7 @@ impl BackgroundWork for PostgresSchema {
             _ => run(dump(&source, request, &path))?,
         };
         let data_bytes = data_bytes.and_then(|own| own.parse().ok()).unwrap_or(0);
-        Ok(Backup { path, data_bytes, cpu_s, restarts: 0 })
+        Ok(Backup { path, server_bytes: None, data_bytes, cpu_s, restarts: 0 })
     }
 
     fn restore(

@@ -20,6 +20,7 @@ pub const BACKGROUND: Background = Background {
             compressions: &["gzip", "lz4", "zstd"],
             has_workers: false,
             has_rate_limit: true,
+            is_of_server: false,
             missing: missing_for_base,
         },
         BackupTool {
@@ -27,6 +28,7 @@ pub const BACKGROUND: Background = Background {
             compressions: &["gzip", "lz4", "zstd"],
             has_workers: true,
             has_rate_limit: false,
+            is_of_server: false,
             missing: missing_for_dump,
         },
         BackupTool {
@@ -34,6 +36,7 @@ pub const BACKGROUND: Background = Background {
             compressions: &["gzip", "lz4", "zstd"],
             has_workers: true,
             has_rate_limit: false,
+            is_of_server: false,
             missing: missing_for_pgbackrest,
         },
     ],

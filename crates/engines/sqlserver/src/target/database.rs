@@ -40,6 +40,12 @@ const BEFORE_NEXT_DROP: Duration = Duration::from_millis(200);
 /// Where an error shows that a database cannot be looked up.
 const LOOKING_UP: &str = "looking up Steelbench's database";
 
+/// The database into which backups are restored.
+pub const RESTORED: &str = "steelbench_restored";
+
+/// The extended property of our database that marks the one of a restore.
+const RESTORES_TO: &str = "steelbench restores to";
+
 /// Its name in statements.
 const OWN_NAME: &str = "[steelbench]";
 
@@ -170,6 +176,11 @@ impl Database {
         connect(&self.config, DATABASE, &self.cancel.stop(), ASKING)
     }
 
+    /// A further session in a database, for as long as a backup or its restore may take.
+    pub fn session(&self, database: &str) -> Result<Client, EngineError> {
+        connect(&self.config, database, &self.cancel.stop(), PREPARING)
+    }
+
     /// Puts back what was changed on the server and drops the database, also when the trial was
     /// asked to stop or a connection is of no use any more: a new one does it.
     pub fn drop_all(&self) -> Result<(), EngineError> {
@@ -235,6 +246,7 @@ fn reclaim(master: &mut Client) -> Result<(), EngineError> {
         Some(false) => Err(EngineError::failed(creating(), IS_FOREIGN)),
         Some(true) => {
             put_back(master)?;
+            drop_restored(master)?;
             drop_database(master, DATABASE)
         }
         None => Ok(()),
@@ -295,6 +307,33 @@ pub fn is_marked(master: &mut Client) -> Result<Option<bool>, EngineError> {
     }
     let marks = master.query(views::MARKS.sql).map_err(failed_at(LOOKING_UP))?;
     Ok(Some(marks.iter().any(|mark| mark.get("name") == Some(MARK))))
+}
+
+/// Marks the database of a restore as ours, in our own: until it is restored it can hold no mark.
+///
+/// # Errors
+/// When there is one that we did not make.
+pub fn mark_restored(master: &mut Client) -> Result<(), EngineError> {
+    if is_restored_marked(master)? {
+        return Ok(());
+    }
+    if exists(master, RESTORED)? {
+        return Err(EngineError::failed(format!("creating database {RESTORED}"), IS_FOREIGN));
+    }
+    note(master, RESTORES_TO, RESTORED).map_err(failed_at("marking the database of a restore"))
+}
+
+/// Drops the database of a restore, if it is marked as ours and exists.
+pub fn drop_restored(master: &mut Client) -> Result<(), EngineError> {
+    if is_restored_marked(master)? && exists(master, RESTORED)? {
+        return drop_database(master, RESTORED);
+    }
+    Ok(())
+}
+
+fn is_restored_marked(master: &mut Client) -> Result<bool, EngineError> {
+    let marks = master.query(views::MARKS.sql).map_err(failed_at(LOOKING_UP))?;
+    Ok(marks.iter().any(|mark| mark.get("name") == Some(RESTORES_TO)))
 }
 
 /// Returns whether a database of that name exists.

@@ -13,6 +13,7 @@ use crate::live::config::Login;
 use crate::live::rows::Rows;
 use crate::live::views;
 use crate::settings::{COMPRESSION, FINAL_CHECKPOINT, RECOVERY, SEQUENTIAL_KEY, server_settings};
+use engine::backups::BackgroundWork;
 use engine::{
     CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Instance,
     PlanRequest, Planned, WaitCollector, open_files,
@@ -26,7 +27,7 @@ use work::{Cancel, Operation, Table, Work};
 /// Our database on a server, for one trial.
 #[expect(clippy::struct_excessive_bools, reason = "settings, each independent of the others")]
 pub struct MssqlInstance {
-    database: Arc<Database>,
+    pub(super) database: Arc<Database>,
     /// How the load connects.
     config: Config,
     sessions: Arc<Sessions>,
@@ -212,6 +213,10 @@ impl Instance for MssqlInstance {
     }
 
     fn server(&self) -> Option<&dyn ServerProcess> {
+        Some(self)
+    }
+
+    fn background_work(&self) -> Option<&dyn BackgroundWork> {
         Some(self)
     }
 }

@@ -4,9 +4,12 @@
 //! - `server_settings`: settings of the whole server, recorded and put back
 //! - `instance`: what a trial works on; `bulk`: filling its tables; `load`: the connections of a
 //!   load
+//! - `backups`: backups of our database and their restore; `backup_statements`: their statements
 //! - `cache`: its pages in memory; `plans`: how statements are run
 //! - `waits`: what its sessions wait for; `preflight`: problems found before a first trial
 
+mod backup_statements;
+mod backups;
 mod bulk;
 mod cache;
 mod database;
@@ -47,7 +50,7 @@ fn retry_cause(number: u32) -> RetryCause {
 const VIOLATED: [u32; 4] = [2627, 2601, 547, 515];
 
 /// No room in a file, a filegroup or the log.
-const FULL: [u32; 4] = [1101, 1105, 9002, 5149];
+const FULL: [u32; 5] = [1101, 1105, 9002, 5149, 3257];
 
 /// The server of consecutive trials: nothing is kept, the database of each is made again.
 pub struct MssqlHost;
@@ -131,12 +134,14 @@ fn failed_at(doing: &str) -> impl FnOnce(Error) -> EngineError + '_ {
 
 #[cfg(test)]
 mod tests {
+    use super::backup_statements::tests::questions;
     use super::database::note_in;
     use super::layout::{Layout, options};
     use super::server_settings::configuring;
     use super::{Error, failed_at};
     use crate::dialect::MssqlDialect;
     use crate::limits::exceeded;
+    use engine::optimizer::filled;
     use engine::{Dialect as _, EngineError};
     use experiment::{Configuration, Value};
     use std::process::Command;
@@ -232,8 +237,18 @@ mod tests {
         all
     }
 
+    /// Returns a query with each alternative that the optimizer can be made to use.
+    fn hinted() -> Vec<String> {
+        let all = crate::optimizer::OPTIMIZER.alternatives.iter();
+        let hinted = all.map(|own| {
+            let hint = filled(own.hint, &[("index", "[a_dials]")]);
+            format!("SELECT count(*), max(d.c) FROM dials AS d{hint} WHERE d.a <= 7{}", own.end)
+        });
+        hinted.collect()
+    }
+
     fn definitions() -> Vec<String> {
-        [tables(), databases()].concat()
+        [tables(), databases(), hinted(), questions()].concat()
     }
 
     #[test]
