@@ -34,7 +34,7 @@ fn by_time(own: &SizeByTime) -> String {
             format!("it should be at {} rows already", number::grouped(*rows))
         }
         SizeByTime::Above { rows } => {
-            format!("it should not be up to {} rows", number::grouped(*rows))
+            format!("a parallel plan does not pay up to {} rows", number::grouped(*rows))
         }
     }
 }
