@@ -62,7 +62,7 @@ pub struct BackupRequest {
     pub rate_limit: Option<f64>,
     /// An existing folder, marked as ours; a folder or file below it takes the backup.
     pub folder: PathBuf,
-    /// What a backup by the server needs in addition.
+    /// Further settings of a backup by the server.
     pub on_server: OnServer,
 }
 

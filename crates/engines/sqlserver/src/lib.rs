@@ -4,6 +4,7 @@
 //! - `wait_types`: names, classes, which are benign; `page`: pages and what they are for
 //! - `showplan`: plans; `optimizer`: its hints; `statement_rules`: texts and indexes
 //! - `backup_tools`: backups beside a load, as settings are checked against them
+//! - `prerequisites`: problems found before trials
 //! - `by_url`: servers by URL; `rules`: what is advised about them
 //! - with the feature `driver`: `live`, how servers are reached and what they are asked, and
 //!   `target`, trials on them
@@ -21,6 +22,7 @@ pub mod live;
 mod not_built;
 mod optimizer;
 mod page;
+mod prerequisites;
 mod rules;
 mod settings;
 mod showplan;
@@ -35,23 +37,15 @@ pub use page::{NotAPage, PageId, PageKind};
 pub use wait_types::{BENIGN_VERSION, BETWEEN_REQUESTS, WAIT_TYPES, class};
 
 use engine::backups::Background;
-use engine::{
-    Ability, Engine, EngineError, Folders, Host, Need, NoPlan, Optimizer, PlanRequest, Planned,
-    Preflight, Servers, WaitType,
-};
-use engine::{Plans, Prerequisites};
+use engine::{Ability, Engine, Folders, Host, Optimizer, Plans, Prerequisites, Servers, WaitType};
 use experiment::{Configuration, Declaration, DurabilityRule, Invalid};
-use not_built::NOT_BUILT;
 #[cfg(not(feature = "driver"))]
-use not_built::trials::{MssqlHost, preflight, version};
+use not_built::trials::{MssqlHost, version};
 use observations::EngineVersion;
 use statements::Rules;
 #[cfg(feature = "driver")]
-use target::{MssqlHost, preflight, version};
+use target::{MssqlHost, version};
 use work::Stop;
-
-/// The variable of `sqlcmd` that names a server.
-const SERVER_VARIABLE: &str = "SQLCMDSERVER";
 
 /// SQL Server, and what speaks its protocol, by URL.
 #[derive(Debug, Clone, Copy)]
@@ -123,34 +117,5 @@ impl Engine for SqlServer {
 
     fn statement_rules(&self) -> Option<&'static Rules> {
         Some(&statement_rules::RULES)
-    }
-}
-
-impl Prerequisites for SqlServer {
-    fn missing(&self, configuration: &Configuration) -> Option<String> {
-        if cfg!(not(feature = "driver")) {
-            return Some(NOT_BUILT.into());
-        }
-        let is_named = configuration.get(settings::URL).is_some()
-            || std::env::var_os(SERVER_VARIABLE).is_some();
-        let path = settings::URL.path();
-        (!is_named).then(|| {
-            format!("no SQL Server given; set {path} or the environment variable {SERVER_VARIABLE}")
-        })
-    }
-
-    fn preflight(&self, needs: &[Need<'_>], _: &Folders, stop: &Stop) -> Preflight {
-        preflight(needs, stop)
-    }
-
-    fn plan_by_url(
-        &self,
-        _: &Configuration,
-        _: &[PlanRequest],
-        _: &Stop,
-    ) -> Option<Result<Vec<Result<Planned, NoPlan>>, EngineError>> {
-        // Trials work in a database that the run creates.
-        let what = "statements of a database that does not exist yet";
-        Some(Err(EngineError::Unsupported { engine: "SQL Server", what }))
     }
 }

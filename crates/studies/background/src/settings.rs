@@ -130,7 +130,7 @@ pub struct Job {
     pub limit_ns: u64,
     /// Restore the backup.
     pub restore: bool,
-    /// What a backup by the server needs.
+    /// Further settings of a backup by the server.
     pub on_server: OnServer,
 }
 

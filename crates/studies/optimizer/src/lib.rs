@@ -15,7 +15,8 @@
 //! - `times`: times by block; `analysis`: the crossover by time; `diagram_analysis`: the same over
 //!   two selectivities; `estimate_analysis`: errors over trials; `losses`: the choice for each
 //!   query of a folder
-//! - `study`, `section`, `diagram_section`, `size_section`: findings, and sections of reports
+//! - `study`, `size_finding`, `section`, `diagram_section`, `size_section`: findings, and sections
+//!   of reports; `wording`: parts of sentences
 
 pub mod analysis;
 mod appended;
@@ -38,11 +39,13 @@ mod probe;
 mod section;
 mod settings;
 mod size_by_plan;
+mod size_finding;
 mod size_section;
 pub mod sizes;
 mod study;
 mod template;
 mod times;
+mod wording;
 
 pub use probe::OptimizerProbe;
 pub use study::STUDY;

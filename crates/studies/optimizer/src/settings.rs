@@ -330,7 +330,7 @@ pub fn shares(
     all.into_iter().take(template.varied().count())
 }
 
-/// Objections to shares of rows that no value selects: none of any table, and of the table dials
+/// Objections to shares of rows that no value selects: 0 % of any table, and of the table dials
 /// those that its values do not have.
 fn unreachable(configuration: &Configuration, template: &Template) -> Vec<Invalid> {
     let Some(set) = dials(configuration) else {

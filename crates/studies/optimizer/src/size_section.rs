@@ -1,74 +1,11 @@
-//! Sentences and sections about parallel plans over the size of the table.
+//! Sections about parallel plans over the size of the table.
 
 use crate::section::heading;
-use crate::sizes::{ParallelSizes, SizeByPlan, SizeByTime};
-use crate::study::{REGRET_MIN, interval};
-use analysis::{Finding, FindingKind, Summary};
-use observations::number;
-use report::{Cell, Columns, Section};
-
-/// The size by plan: `parallel from 43,000 rows on`.
-fn by_plan(own: Option<SizeByPlan>) -> String {
-    let rows = number::grouped;
-    match own {
-        Some(SizeByPlan::From { rows: from }) => format!("parallel from {} rows on", rows(from)),
-        Some(SizeByPlan::Between { serial, parallel }) => {
-            format!("serial at {} rows and parallel at {}", rows(serial), rows(parallel))
-        }
-        Some(SizeByPlan::Always { rows: least }) => {
-            format!("parallel at {} rows already", rows(least))
-        }
-        Some(SizeByPlan::Never { rows: most }) => format!("serial up to {} rows", rows(most)),
-        None => "not known as parallel or serial before it runs".to_owned(),
-    }
-}
-
-/// The size by time with its interval: `from 180,000 rows [120,000, 260,000] on`.
-fn by_time(own: &SizeByTime) -> String {
-    match own {
-        SizeByTime::At { rows, interval: ends, .. } => {
-            let ends = interval(*ends, number::grouped);
-            format!("it should be from {} rows{ends} on", number::grouped(*rows))
-        }
-        SizeByTime::Below { rows } => {
-            format!("it should be at {} rows already", number::grouped(*rows))
-        }
-        SizeByTime::Above { rows } => {
-            format!("a parallel plan does not pay up to {} rows", number::grouped(*rows))
-        }
-    }
-}
-
-/// Both, in a sentence without its end.
-fn sentence(own: &ParallelSizes) -> String {
-    let with = if own.group.is_empty() { String::new() } else { format!(" ({})", own.group) };
-    format!("The plan{with} is {}; by time {}", by_plan(own.by_plan), by_time(&own.by_time))
-}
-
-/// The sentence of the sizes of a group, with the cost of the choice.
-pub fn finding(own: &ParallelSizes) -> Finding {
-    let worst = own.worst.as_ref().filter(|worst| {
-        worst.ratio >= REGRET_MIN && worst.interval.is_some_and(|own| own.low > 1.0)
-    });
-    let cost = worst.map_or_else(String::new, |worst| {
-        format!(
-            "; the choice costs up to {}x{}, at {} rows ({} is best)",
-            number::fixed(worst.ratio, 2),
-            interval(worst.interval, |end| number::fixed(end, 2)),
-            number::grouped(worst.rows),
-            worst.best
-        )
-    });
-    let blocks = match &own.by_time {
-        SizeByTime::At { blocks, .. } => format!("size by time: interval over {blocks} blocks"),
-        _ => "both plans timed at each size".to_owned(),
-    };
-    let levels = worst.map_or_else(String::new, |worst| {
-        format!("; largest of {} sizes, not adjusted for that", worst.levels)
-    });
-    let text = format!("{}{cost}.", sentence(own));
-    Finding::new(FindingKind::Plan, text, format!("{blocks}{levels}"))
-}
+use crate::size_finding::sentence;
+use crate::sizes::{ParallelSizes, SizeByPlan};
+use crate::wording::interval;
+use analysis::Summary;
+use report::{Cell, Columns, Section, number};
 
 /// A section for each group.
 pub fn sections(_: &Summary, all: &[ParallelSizes]) -> Vec<Section> {

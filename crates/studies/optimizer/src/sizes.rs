@@ -87,7 +87,7 @@ pub struct SizeLevel {
     pub rows: f64,
     /// Mean time of an execution by the serial plan, ms.
     pub serial: Option<Estimate>,
-    /// The same by the parallel plan, ms.
+    /// Mean time by the parallel plan, ms.
     pub parallel: Option<Estimate>,
     /// Time of the parallel plan relative to the serial one.
     pub ratio: Option<f64>,

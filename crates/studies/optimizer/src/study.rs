@@ -4,25 +4,18 @@ use crate::analysis::{ByTime, Crossover, crossovers};
 use crate::diagram_analysis::{PlanDiagram, diagrams};
 use crate::losses::{Losses, QueryLoss, losses};
 use crate::parallel::{ParallelPlans, Parallelism};
-use crate::size_section;
+use crate::size_finding;
 use crate::sizes::sizes;
-use analysis::{Finding, FindingKind, Interval, Study, Summary};
+use crate::wording::{REGRET_MIN, interval};
+use analysis::{Finding, FindingKind, Study, Summary};
 use observations::number::{self, plural};
 
 /// The study's part in the analysis of its runs.
 pub const STUDY: Study = Study { findings: Some(findings), ..Study::new("optimizer") };
 
-/// A choice that costs less is not worth a sentence.
-pub const REGRET_MIN: f64 = 1.1;
-
 /// A share of rows in percent: `0.9 %`.
 pub fn percent(share: f64) -> String {
     format!("{} %", number::figure(100.0 * share))
-}
-
-/// An interval behind a figure: ` [3.3, 5.0]`; empty without one.
-pub fn interval(own: Option<Interval>, show: impl Fn(f64) -> String) -> String {
-    own.map_or_else(String::new, |own| format!(" [{}, {}]", show(own.low), show(own.high)))
 }
 
 /// The share by time with its interval in percent: `4.1 % [3.3, 5.0]`.
@@ -43,7 +36,7 @@ fn findings(summary: &Summary) -> Vec<Finding> {
     let of_two = diagrams(summary);
     let queries = losses(summary);
     let all = crossovers(summary).iter().filter_map(finding).collect::<Vec<_>>().into_iter();
-    let of_sizes = sizes(summary).iter().map(size_section::finding).collect::<Vec<_>>();
+    let of_sizes = sizes(summary).iter().map(size_finding::finding).collect::<Vec<_>>();
     all.chain(of_sizes)
         .chain(of_two.iter().map(of_diagram))
         .chain(queries.iter().filter_map(of_queries))

@@ -37,13 +37,7 @@ impl BackgroundWork for MssqlInstance {
         master.run(&backup(&files, request)).map_err(failed_at(doing))?;
         let sizes = master.query(&sizes()).map_err(failed_at("reading the size of the backup"))?;
         let size = |column: &str| sizes.first().and_then(|row| row.parse::<u64>(column));
-        let unknown = || {
-            EngineError::failed(
-                doing,
-                "msdb.dbo.backupset does not list it, so its size is \
-                                           unknown",
-            )
-        };
+        let unknown = || EngineError::failed(doing, "msdb.dbo.backupset does not list it");
         Ok(Backup {
             path: request.folder.clone(),
             server_bytes: Some(size("backup_bytes").ok_or_else(unknown)?),
@@ -129,7 +123,7 @@ impl MssqlInstance {
     }
 }
 
-/// Refuses to replace a file that is not a backup of ours.
+/// Refuses to replace a file without our label.
 fn refuse_foreign(master: &mut Client, file: &str) -> Result<(), EngineError> {
     let doing = format!("reading the label of {file} on the server");
     let foreign = |why: &str| {
