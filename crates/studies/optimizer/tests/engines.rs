@@ -190,7 +190,7 @@ fn what_cannot_be_studied_is_refused_before_anything_runs() {
         }
         let size = ("workload.parallel_size", Value::Bool(true));
         if engine.name.starts_with("postgres") {
-            assert_eq!(refused(&[size.clone()]), [""; 0]);
+            assert_eq!(refused(std::slice::from_ref(&size)), [""; 0]);
             let degree = ("workload.degree", Value::Integer(2));
             for other in [degree, ("workload.data", text("own"))] {
                 assert_eq!(refused(&[size.clone(), other]), ["workload.parallel_size"]);

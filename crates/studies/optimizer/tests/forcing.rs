@@ -1,4 +1,4 @@
-//! Alternatives of PostgreSQL are forced by hints of pg_hint_plan where the server has it, and by
+//! Alternatives of PostgreSQL are forced by hints of `pg_hint_plan` where the server has it, and by
 //! settings of the session otherwise; the trial says which.
 
 use crate::engines::{postgres, run_on};

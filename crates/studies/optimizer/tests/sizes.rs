@@ -85,16 +85,13 @@ fn size_follows_the_rule(bench: &mut Bench<'_>, least: &str, least_pages: f64, w
         };
         let pages = number("SELECT pg_relation_size('dials') / 8192");
         // Nothing of the copies stays: the whole table has its name, rows and index again.
-        assert_eq!(number("SELECT count(*) FROM dials"), ROWS as f64);
+        assert_eq!(number("SELECT count(*) FROM dials") as u64, ROWS);
         let tables = "SELECT count(*) FROM pg_class WHERE relname LIKE 'steelbench_whole%'";
-        assert_eq!(number(tables), 0.0);
+        assert_eq!(number(tables) as u64, 0);
         let rows_per_page = (ROWS as f64 / pages).ceil();
         let table = Table { rows_per_page, least_pages, workers_max: workers as f64 };
         let expected = table.least_parallel_rows();
         let (found, serial) = (PARALLEL_ROWS.read(&seen), SERIAL_ROWS.read(&seen));
-        println!(
-            "{least}, {workers} workers: by the rule {expected:?}, found {found:?} {serial:?}"
-        );
         assert_eq!(CHOSEN_PARALLEL.read(&seen), Some(f64::from(u8::from(expected.is_some()))));
         let Some(expected) = expected.map(|rows| rows as f64) else {
             assert_eq!((found, serial), (None, None));
@@ -173,7 +170,6 @@ fn only(recording: &Recording) -> (ParallelSizes, String, String) {
     let findings = summary.findings();
     let own = findings.iter().find(|own| own.text.starts_with("The plan is "));
     let own = own.unwrap_or_else(|| panic!("{findings:?}"));
-    println!("{}\n{}", own.text, own.evidence);
     (all[0].clone(), own.text.clone(), own.evidence.clone())
 }
 
