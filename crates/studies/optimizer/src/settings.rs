@@ -10,6 +10,7 @@ use observations::number;
 use probe::Target;
 use probe::data::{DEGREE, no_parallelism};
 use probe::load::{QUERY_LIMIT, WARMUP, no_time_limit, no_warmup_of_cold};
+use std::collections::BTreeMap;
 
 choice! {
     /// The tables of the queries.
@@ -199,7 +200,8 @@ pub fn objections(configuration: &Configuration, target: &Target) -> Vec<Invalid
             }
         }
         Ok(Queries::Whole(_)) => {
-            if configuration.settings.contains_key(QUERY.path()) {
+            // A setting that is not in the file has its default.
+            if configuration.get(QUERY) != QUERY.value_in(&BTreeMap::new()) {
                 let message = "conflicts with workload.files; remove one of them";
                 invalid.push(Invalid::new(QUERY.path(), message));
             }
