@@ -29,7 +29,7 @@ impl Servers for SqlServer {
 
     #[cfg(not(feature = "driver"))]
     fn by_url(&self, _: &str) -> Result<Box<dyn Server>, ServerError> {
-        Err(ServerError::new(super::NOT_BUILT))
+        Err(ServerError::new(crate::not_built::NOT_BUILT))
     }
 
     fn advice(&self, server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {
