@@ -104,8 +104,8 @@ pub static OPTIMIZER: Optimizer = Optimizer {
     prefix: Some(&PREFIX),
 };
 
-/// `pg_hint_plan` (<https://github.com/ossc-db/pg_hint_plan>). Its hints are for one table, and name
-/// the index.
+/// `pg_hint_plan` (<https://github.com/ossc-db/pg_hint_plan>). Its hints are for one table, and
+/// name the index.
 static HINTS: HintSet = HintSet {
     name: "pg_hint_plan",
     // A server that has it preloaded knows its settings. Otherwise a superuser can load it.
