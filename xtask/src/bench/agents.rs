@@ -1,6 +1,7 @@
 //! Load generators in other processes: the cost of their broker, and how far apart they start.
 
 use super::run::Bench;
+use crate::process::{cargo, succeed};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -23,6 +24,9 @@ const SKEWS: &str = "import sqlite3, sys\nfor (value,) in \
 /// Messages and bytes a second through the broker, its CPU time, and the start skew, with 2 to 16
 /// agents.
 pub fn agents(bench: &Bench) -> Result<(), String> {
+    // The build that users make first has no agents; packages have them.
+    let build = ["build", "--quiet", "--release", "--bin", "steelbench", "--features", "agents"];
+    succeed(&mut cargo(&build))?;
     let folder = bench.folder.join("agents");
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
