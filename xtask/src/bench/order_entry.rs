@@ -218,7 +218,7 @@ fn copy(server: &PeerServer) -> Result<bool, String> {
     });
     // One snapshot of all tables, which our transactions change.
     let script = format!(
-        "CREATE SCHEMA {PEER}; BEGIN ISOLATION LEVEL REPEATABLE READ; {}; COMMIT",
+        "BEGIN ISOLATION LEVEL REPEATABLE READ; CREATE SCHEMA {PEER}; {}; COMMIT",
         copies.join("; ")
     );
     server.sql(&script)?;
