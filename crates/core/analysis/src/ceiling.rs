@@ -195,9 +195,8 @@ fn ceiling(
     let used: Vec<Vec<&DeviceUse>> = trials.iter().map(|trial| storage.under(trial)).collect();
     let rates: Vec<f64> = used.iter().filter_map(|devices| rate(devices, way)).collect();
     let unit = format!("{}s/s", way.name());
-    let rate = Estimate::from_values(&rates, &unit, Direction::HigherIsBetter)
-        .filter(|e| e.mean >= RATE_MIN)?
-        .of_amounts();
+    let rate = Estimate::from_amounts(&rates, &unit, Direction::HigherIsBetter)
+        .filter(|e| e.mean >= RATE_MIN)?;
     let done = used.iter().flatten().map(|device| way.counts(device));
     let (count, bytes) =
         done.fold((0.0, 0.0), |sum, own| (sum.0 + own.0 as f64, sum.1 + own.1 as f64));
@@ -400,8 +399,7 @@ impl<'a> Measured<'a> {
             label: configuration.label.clone(),
             random,
             block_bytes,
-            iops: Estimate::from_values(&rates, &choice.unit, Direction::HigherIsBetter)?
-                .of_amounts(),
+            iops: Estimate::from_amounts(&rates, &choice.unit, Direction::HigherIsBetter)?,
         };
         let depth = response::estimate(depth, &trials).map(|own| own.mean);
         (!storage.devices.is_empty()).then_some(Self { storage, way, rates, depth, ceiling })

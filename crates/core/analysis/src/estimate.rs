@@ -72,6 +72,14 @@ impl Estimate {
         Some(Self { interval: error.map(|error| t_interval(mean, error, n - 1.0)), ..estimate })
     }
 
+    /// Summarises values that are never below 0: what the interval has there is cut off, which costs
+    /// no coverage. `None` when no value is finite.
+    pub fn from_amounts(values: &[f64], unit: &str, direction: Direction) -> Option<Self> {
+        let own = Self::from_values(values, unit, direction)?;
+        let interval = own.interval.map(|it| Interval { low: it.low.max(0.0), ..it });
+        Some(Self { interval, ..own })
+    }
+
     /// An estimate whose interval comes from elsewhere.
     pub fn without_interval(values: &[f64], unit: &str, direction: Direction) -> Option<Self> {
         let mut sorted: Vec<f64> =
@@ -91,14 +99,6 @@ impl Estimate {
             unit: unit.to_owned(),
             direction,
         })
-    }
-
-    /// The estimate of values that are never below 0: what its interval has there is cut off, which
-    /// costs no coverage.
-    #[must_use]
-    pub fn of_amounts(self) -> Self {
-        let interval = self.interval.map(|it| Interval { low: it.low.max(0.0), ..it });
-        Self { interval, ..self }
     }
 
     /// The mean in seconds, where the unit is one of time.

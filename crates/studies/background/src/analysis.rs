@@ -153,13 +153,9 @@ fn kind(summary: &Summary, own: usize) -> Option<ActionKind> {
     ActionKind::from_name(&name)
 }
 
-fn estimate(values: &[f64], unit: &str, direction: Direction) -> Option<Estimate> {
-    Estimate::from_values(values, unit, direction).map(Estimate::of_amounts)
-}
-
 fn of_fact(trials: &[&Observations], fact: FactName, unit: &str) -> Option<Estimate> {
     let values: Vec<f64> = trials.iter().filter_map(|seen| fact.read(seen)).collect();
-    estimate(&values, unit, Direction::LowerIsBetter)
+    Estimate::from_amounts(&values, unit, Direction::LowerIsBetter)
 }
 
 fn figures(summary: &Summary, own: usize) -> Option<ActionFigures> {
@@ -194,7 +190,7 @@ fn phase(
     let of_figure = |name: &str, unit: &str, scale: f64, direction| {
         let values: Vec<f64> =
             trials.iter().filter_map(|seen| Some(family.read(name, seen)? * scale)).collect();
-        estimate(&values, unit, direction)
+        Estimate::from_amounts(&values, unit, direction)
     };
     let lower = Direction::LowerIsBetter;
     let duration = Some(of_figure("duration_s", "s", 1.0, lower)?);
@@ -223,7 +219,7 @@ fn log_ratio(above: f64, below: f64) -> Option<f64> {
 fn work(trials: &[&Observations]) -> Option<ActionWork> {
     let figure = |of: &dyn Fn(&Observations) -> Option<f64>, unit: &str, direction| {
         let values: Vec<f64> = trials.iter().filter_map(|seen| of(seen)).collect();
-        estimate(&values, unit, direction)
+        Estimate::from_amounts(&values, unit, direction)
     };
     let higher = Direction::HigherIsBetter;
     let restarts: Vec<f64> = trials.iter().filter_map(|seen| RESTARTS.read(seen)).collect();

@@ -96,8 +96,9 @@ fn row(trials: &[&Observations], class: &'static str) -> Option<WaitRow> {
 fn share(trials: &[&Observations], class: &str, family: FactFamily) -> WaitShare {
     let all: Vec<f64> = trials.iter().filter_map(|seen| percent(seen, class, family)).collect();
     let is_seen = class == CPU || class == UNACCOUNTED || all.iter().any(|own| *own > 0.0);
-    let estimate = Estimate::from_values(&all, "%", Direction::LowerIsBetter);
-    let share = if class == UNACCOUNTED { estimate } else { estimate.map(Estimate::of_amounts) };
+    let summarise =
+        if class == UNACCOUNTED { Estimate::from_values } else { Estimate::from_amounts };
+    let share = summarise(&all, "%", Direction::LowerIsBetter);
     let Some(samples) = samples(trials, family).filter(|_| !is_seen) else {
         return WaitShare { share, below: None };
     };

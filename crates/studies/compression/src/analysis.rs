@@ -349,7 +349,7 @@ impl<'a> Pair<'a> {
     ) -> Option<CompressionRow> {
         let estimate = |side: &Values| {
             let means: Vec<f64> = side.blocks.iter().map(mean).collect();
-            Estimate::from_values(&means, unit, Direction::LowerIsBetter).map(Estimate::of_amounts)
+            Estimate::from_amounts(&means, unit, Direction::LowerIsBetter)
         };
         let (reference, own) = (estimate(&from)?, estimate(&to)?);
         // More is "better" here: the ratio is that of the level to the reference.
@@ -385,8 +385,7 @@ impl<'a> Pair<'a> {
         let means = |values: &Values| values.blocks.iter().map(mean).collect::<Vec<f64>>();
         let [reference_mb, own_mb] = sized.values(stored_mb)?.map(|side| mean(means(&side)));
         let [from, to] = self.values(processor_s)?;
-        let own_cpu_s =
-            Estimate::from_values(&means(&to), "s", Direction::LowerIsBetter)?.of_amounts();
+        let own_cpu_s = Estimate::from_amounts(&means(&to), "s", Direction::LowerIsBetter)?;
         let [before, after] = [&from, &to].map(|side| Sample::new(means(side), side.first));
         let Test { value, interval, .. } = Test::run(self.matched.paired, &before, &after, 0.0);
         let own = (own_cpu_s.mean, own_cpu_s.interval);

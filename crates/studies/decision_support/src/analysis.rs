@@ -70,8 +70,7 @@ fn configuration(summary: &Summary, position: usize) -> Option<DecisionSupportFi
         waits,
         configuration: summary.recording.configurations[position].label.clone(),
         queries: trials.iter().map(|seen| seen.work.amount).sum(),
-        geometric_mean: Estimate::from_values(&means, "s", Direction::LowerIsBetter)
-            .map(Estimate::of_amounts),
+        geometric_mean: Estimate::from_amounts(&means, "s", Direction::LowerIsBetter),
         cancelled,
     })
 }

@@ -188,7 +188,7 @@ fn values(parts: &[&QueryPart], of: impl Fn(&QueryPart) -> f64) -> Vec<f64> {
 
 fn seconds(parts: &[&QueryPart], of: impl Fn(&QueryPart) -> f64) -> Option<Estimate> {
     let values = values(parts, of);
-    Estimate::from_values(&values, "s", Direction::LowerIsBetter).map(Estimate::of_amounts)
+    Estimate::from_amounts(&values, "s", Direction::LowerIsBetter)
 }
 
 /// Tests all parts of queries against those of the baseline, else of the first configuration with

@@ -230,19 +230,17 @@ fn count(observations: &Observations, latency: &str) -> u64 {
 fn load_figures(trials: &[&Observations]) -> DeviceFigures {
     let rate = |latency: &str, unit: &str| {
         let rates = trials.iter().map(|o| count(o, latency) as f64 / o.elapsed_s);
-        Estimate::from_values(&rates.collect::<Vec<_>>(), unit, Direction::HigherIsBetter)
-            .map(Estimate::of_amounts)
+        Estimate::from_amounts(&rates.collect::<Vec<_>>(), unit, Direction::HigherIsBetter)
     };
     let latency = |name: &str| {
         let recorded = trials.iter().filter_map(|o| o.latency(name)).filter(|own| !own.is_empty());
         let means: Vec<f64> = recorded.map(|own| own.min_mean_max_ns().1 / 1e9).collect();
-        Estimate::from_values(&means, "s", Direction::LowerIsBetter).map(Estimate::of_amounts)
+        Estimate::from_amounts(&means, "s", Direction::LowerIsBetter)
     };
     let response = |name: &str, factor: f64, unit: &str| {
         let choice = trials.iter().find_map(|o| ResponseChoice::named(name, o))?;
         let values = trials.iter().filter_map(|o| choice.value(o)).map(|v| v * factor);
-        Estimate::from_values(&values.collect::<Vec<_>>(), unit, choice.direction)
-            .map(Estimate::of_amounts)
+        Estimate::from_amounts(&values.collect::<Vec<_>>(), unit, choice.direction)
     };
     DeviceFigures {
         reads: rate("read", "reads/s"),

@@ -115,9 +115,8 @@ fn levels(blocks: &[Vec<Point>], limit_ms: f64) -> Vec<Level> {
         let lags: Vec<f64> = points.iter().map(|point| point.lag_ms).collect();
         Some(Level {
             rate,
-            reached: Estimate::from_values(&reached, "writes/s", Direction::HigherIsBetter)?
-                .of_amounts(),
-            lag_p95: Estimate::from_values(&lags, "ms", Direction::LowerIsBetter)?.of_amounts(),
+            reached: Estimate::from_amounts(&reached, "writes/s", Direction::HigherIsBetter)?,
+            lag_p95: Estimate::from_amounts(&lags, "ms", Direction::LowerIsBetter)?,
             within: lags.iter().filter(|lag| **lag <= limit_ms).count(),
         })
     };
@@ -133,7 +132,7 @@ pub fn bounded(blocks: &[Vec<Point>], limit_ms: f64) -> Option<Bounded> {
     let highest = blocks.iter().map(|points| Some(within(points).last()?.reached));
     let highest = highest.collect::<Option<Vec<f64>>>()?;
     Some(Bounded {
-        rate: Estimate::from_values(&highest, "writes/s", Direction::HigherIsBetter)?.of_amounts(),
+        rate: Estimate::from_amounts(&highest, "writes/s", Direction::HigherIsBetter)?,
         is_lower_bound: blocks.iter().any(|points| within(points).len() == points.len()),
     })
 }

@@ -168,7 +168,7 @@ fn time(own: &Measured<'_>) -> Option<Time> {
     let values: Vec<f64> = own.times.values().copied().collect();
     Some(Time {
         alternative: own.alternative.clone(),
-        ms: Estimate::from_values(&values, "ms", Direction::LowerIsBetter)?.of_amounts(),
+        ms: Estimate::from_amounts(&values, "ms", Direction::LowerIsBetter)?,
         is_bound: own.trials.iter().any(|seen| CANCELLED.read(seen).unwrap_or(0.0) > 0.0),
         is_forced: own.is_forced(),
     })

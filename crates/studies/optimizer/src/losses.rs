@@ -98,7 +98,7 @@ fn query(name: &str, all: &[Measured<'_>]) -> Option<QueryLoss> {
     };
     Some(QueryLoss {
         query: name.to_owned(),
-        chosen: Estimate::from_values(&times, "ms", Direction::LowerIsBetter)?.of_amounts(),
+        chosen: Estimate::from_amounts(&times, "ms", Direction::LowerIsBetter)?,
         best,
         ratio,
         interval,

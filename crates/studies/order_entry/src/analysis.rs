@@ -107,7 +107,7 @@ fn configuration(summary: &Summary, position: usize) -> Option<OrderEntryFigures
         .filter_map(|seen| Some(seen.response("new_orders")? / WAREHOUSES_LOADED.read(seen)?))
         .collect();
     let new_orders_each =
-        Estimate::from_values(&each, "new orders/min", Direction::HigherIsBetter)?.of_amounts();
+        Estimate::from_amounts(&each, "new orders/min", Direction::HigherIsBetter)?;
     let kinds = Kind::ALL
         .iter()
         .zip(done)
@@ -144,9 +144,7 @@ fn kind_figures(trials: &[&Observations], kind: Kind, done: f64, all: f64) -> Ki
     let name = kind.percentile_name();
     let values: Vec<f64> = trials.iter().filter_map(|seen| seen.response(&name)).collect();
     let is_known = TooFew::find(&name, trials).is_none();
-    let p90 = Estimate::from_values(&values, "ms", Direction::LowerIsBetter)
-        .filter(|_| is_known)
-        .map(Estimate::of_amounts);
+    let p90 = Estimate::from_amounts(&values, "ms", Direction::LowerIsBetter).filter(|_| is_known);
     let limit_ms = profile.limit_s * 1e3;
     let least = |own: &Estimate| own.interval.map_or(own.mean, |interval| interval.low);
     KindFigures {

@@ -160,9 +160,7 @@ fn side(
     let direction = Direction::HigherIsBetter;
     let usable = summary.grid.filter(|seen| !seen.timed_out());
     let matched = usable.map(value).matched(alone, together);
-    let estimate = |blocks: &[Vec<f64>]| {
-        Estimate::from_values(&blocks.concat(), unit, direction).map(Estimate::of_amounts)
-    };
+    let estimate = |blocks: &[Vec<f64>]| Estimate::from_amounts(&blocks.concat(), unit, direction);
     let values =
         |blocks: &[Vec<f64>], first| Values { blocks: blocks.to_vec(), first, resolution: 0.0 };
     let from = values(&matched.from, matched.first[0]);

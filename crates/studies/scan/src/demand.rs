@@ -38,9 +38,7 @@ fn demand(summary: &Summary, configuration: usize) -> Option<ScanDemand> {
         let values: Vec<f64> = trials.iter().filter_map(|seen| figure(seen)).collect();
         // A mean over some of the trials would be that of another configuration.
         let is_known = values.len() == trials.len();
-        Estimate::from_values(&values, unit, Direction::HigherIsBetter)
-            .filter(|_| is_known)
-            .map(Estimate::of_amounts)
+        Estimate::from_amounts(&values, unit, Direction::HigherIsBetter).filter(|_| is_known)
     };
     Some(ScanDemand {
         label: summary.recording.configurations[configuration].label.clone(),

@@ -107,8 +107,7 @@ impl SpeedUps<'_> {
             configuration,
             degree,
             scan: self.scan.estimate(configuration)?,
-            busy: Estimate::from_values(&busy, "", Direction::HigherIsBetter)
-                .map(Estimate::of_amounts),
+            busy: Estimate::from_amounts(&busy, "", Direction::HigherIsBetter),
             efficiency: speed_up.as_ref().map(|own| own.value / times),
             efficiency_interval: interval.map(|own| own.map(|speed_up| speed_up / times)),
             between: interval.map(|own| (class(own.low), class(own.high))),

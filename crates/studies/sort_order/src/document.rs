@@ -123,8 +123,8 @@ fn measured(advised: &Advised) -> Option<Section> {
     table.right("write s", |(_, own)| Cell::from(own.write_s).shown(number::figure(own.write_s)));
     table.left("read CPU ms", |(_, own)| {
         let ms: Vec<f64> = own.read_cpu_s.iter().map(|seconds| seconds * 1e3).collect();
-        Estimate::from_values(&ms, "ms", Direction::LowerIsBetter)
-            .map(|own| Cell::estimate_without_unit(&own.of_amounts()))
+        Estimate::from_amounts(&ms, "ms", Direction::LowerIsBetter)
+            .map(|own| Cell::estimate_without_unit(&own))
     });
     section.table(table);
     section.note(format!(
