@@ -5,6 +5,7 @@ use crate::facts::{
     DIAGRAM_AXES, DIAGRAM_COLUMNS, DIAGRAM_PLANS, DIAGRAM_ROWS, REDUCED_ROWS, UNFORCED,
 };
 use crate::times::{Measured, measured_groups, regret};
+use crate::wording::is_costly;
 use analysis::{Interval, Summary};
 use observations::{FactFamily, Observations};
 use serde::Serialize;
@@ -146,13 +147,10 @@ fn regrets(all: &[Measured<'_>]) -> Vec<PairRegret> {
     found.collect()
 }
 
-/// A choice that takes longer than the best alternative by this factor is marked.
-const REGRET_MARKED: f64 = 1.1;
-
 impl PairRegret {
     /// Returns whether the choice took longer, beyond chance.
     pub fn is_costly(&self) -> bool {
-        self.ratio >= REGRET_MARKED && self.interval.is_some_and(|own| own.low > 1.0)
+        is_costly(self.ratio, self.interval)
     }
 }
 

@@ -36,7 +36,17 @@ pub struct Forced {
     pub by: &'static str,
 }
 
-/// The hints that a session of this server heeds, with the statement that it then begins with.
+/// The hints of an extension, as a session of this server can use them.
+#[derive(Debug, Clone)]
+pub struct Hints {
+    /// The hints.
+    pub set: &'static HintSet,
+    /// The statement after which a session heeds them.
+    pub enabling: String,
+}
+
+/// Asks for the hints that a session of this server heeds; `None`: it has none, or the
+/// configuration does without them.
 ///
 /// # Errors
 /// When the configuration needs them and the server has none.
@@ -44,13 +54,13 @@ pub fn hints(
     asker: &mut Asker<'_>,
     optimizer: &Optimizer,
     configuration: &Configuration,
-) -> Result<Option<(&'static HintSet, String)>, ProbeError> {
+) -> Result<Option<Hints>, ProbeError> {
     let forcing = configuration.get(FORCING);
     let Some(set) = optimizer.hints.filter(|_| forcing != Forcing::Settings) else {
         return Ok(None);
     };
     match asker.cell(set.enabling)? {
-        Some(enabling) => Ok(Some((set, enabling))),
+        Some(enabling) => Ok(Some(Hints { set, enabling })),
         None if forcing == Forcing::Hints => Err(ProbeError::study(NoHints { name: set.name })),
         None => Ok(None),
     }
@@ -68,7 +78,7 @@ impl Forced {
         alternative: &'static Alternative,
     ) -> Result<Self, ProbeError> {
         let found = hints(asker, optimizer, configuration)?;
-        let of_set = found.and_then(|(set, enabling)| {
+        let of_set = found.and_then(|Hints { set, enabling }| {
             let own = set.alternatives.iter().find(|own| own.name == alternative.name)?;
             Some(Self { alternative: own, session: vec![enabling], by: set.name })
         });

@@ -233,7 +233,7 @@ impl Varied<'_> {
         } else {
             into.queries.push((QUERY.to_owned(), chosen));
             let hints = forcing::hints(asker, self.optimizer, configuration)?;
-            let unforced = hints.map_or(self.optimizer.unforced, |(set, _)| set.unforced);
+            let unforced = hints.map_or(self.optimizer.unforced, |own| own.set.unforced);
             into.facts.extend(unforced.iter().map(|own| UNFORCED.record(own, 1.0)));
             let is_parallel = self.parallel_of(&reading.plan);
             let fact = is_parallel.map(|own| CHOSEN_PARALLEL.record(f64::from(u8::from(own))));

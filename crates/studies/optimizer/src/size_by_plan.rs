@@ -34,7 +34,7 @@ pub struct Search<'a> {
     pub share: f64,
     /// Rows of the whole table, on which the plan is parallel.
     pub rows: u64,
-    /// Beginnings of the names of operators of which a parallel plan has one.
+    /// Tells a parallel plan from a serial one.
     pub is_parallel: &'a dyn Fn(&str) -> bool,
 }
 

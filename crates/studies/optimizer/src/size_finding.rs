@@ -1,7 +1,7 @@
 //! Sentences about parallel plans over the size of the table.
 
 use crate::sizes::{ParallelSizes, SizeByPlan, SizeByTime};
-use crate::wording::{REGRET_MIN, interval};
+use crate::wording::{cost, interval, is_costly};
 use analysis::{Finding, FindingKind};
 use observations::number;
 
@@ -45,17 +45,10 @@ pub fn sentence(own: &ParallelSizes) -> String {
 
 /// The sentence of the sizes of a group, with the cost of the choice.
 pub fn finding(own: &ParallelSizes) -> Finding {
-    let worst = own.worst.as_ref().filter(|worst| {
-        worst.ratio >= REGRET_MIN && worst.interval.is_some_and(|own| own.low > 1.0)
-    });
+    let worst = own.worst.as_ref().filter(|worst| is_costly(worst.ratio, worst.interval));
     let cost = worst.map_or_else(String::new, |worst| {
-        format!(
-            "; the choice costs up to {}x{}, at {} rows ({} is best)",
-            number::fixed(worst.ratio, 2),
-            interval(worst.interval, |end| number::fixed(end, 2)),
-            number::grouped(worst.rows),
-            worst.best
-        )
+        let at = format!("{} rows", number::grouped(worst.rows));
+        cost(worst.ratio, worst.interval, &at, &worst.best)
     });
     let blocks = match &own.by_time {
         SizeByTime::At { blocks, .. } => format!("size by time: interval over {blocks} blocks"),

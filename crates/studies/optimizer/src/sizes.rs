@@ -193,7 +193,7 @@ impl<'m, 'a> AtSize<'m, 'a> {
     fn level(&self) -> SizeLevel {
         let time = |name| {
             let times: Vec<f64> = self.forced(name)?.times.values().copied().collect();
-            Some(Estimate::from_values(&times, "ms", Direction::LowerIsBetter)?.of_amounts())
+            Estimate::from_amounts(&times, "ms", Direction::LowerIsBetter)
         };
         let logs: Vec<f64> = self.log_ratios().unwrap_or_default().into_values().collect();
         let ratio = Ratio::from_logs(&logs);

@@ -6,7 +6,7 @@ use crate::losses::{Losses, QueryLoss, losses};
 use crate::parallel::{ParallelPlans, Parallelism};
 use crate::size_finding;
 use crate::sizes::sizes;
-use crate::wording::{REGRET_MIN, interval};
+use crate::wording::{REGRET_MIN, cost, interval, is_costly};
 use analysis::{Finding, FindingKind, Study, Summary};
 use observations::number::{self, plural};
 
@@ -76,14 +76,8 @@ fn of_diagram(own: &PlanDiagram) -> Finding {
     });
     let worst = own.worst().filter(|worst| worst.is_costly());
     let cost = worst.map_or_else(String::new, |worst| {
-        let ends = interval(worst.interval, |end| number::fixed(end, 2));
-        format!(
-            "; the choice costs up to {}x{ends}, at {} and {} ({} is best)",
-            number::fixed(worst.ratio, 2),
-            percent(worst.first),
-            percent(worst.second),
-            worst.best
-        )
+        let at = format!("{} and {}", percent(worst.first), percent(worst.second));
+        cost(worst.ratio, worst.interval, &at, &worst.best)
     });
     let points = number::count((own.columns.len() * own.rows.len()) as u64);
     let levels = worst.map_or_else(String::new, |_| {
@@ -140,17 +134,9 @@ fn finding(own: &Crossover) -> Option<Finding> {
     };
     let known = own.parallelism.as_ref().map(|own| &own.by_time);
     let crossing = if own.by_time == ByTime::Unknown { known } else { Some(&own.by_time) };
-    let worst = own.worst.as_ref().filter(|worst| {
-        worst.ratio >= REGRET_MIN && worst.interval.is_some_and(|own| own.low > 1.0)
-    });
+    let worst = own.worst.as_ref().filter(|worst| is_costly(worst.ratio, worst.interval));
     let cost = worst.map_or_else(String::new, |worst| {
-        let ends = interval(worst.interval, |end| number::fixed(end, 2));
-        format!(
-            "; the choice costs up to {}x{ends}, at {} ({} is best)",
-            number::fixed(worst.ratio, 2),
-            percent(worst.selectivity),
-            worst.best
-        )
+        cost(worst.ratio, worst.interval, &percent(worst.selectivity), &worst.best)
     });
     let blocks = match crossing {
         Some(ByTime::At { blocks, .. }) => {

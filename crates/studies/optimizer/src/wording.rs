@@ -1,6 +1,7 @@
 //! Parts of sentences.
 
 use analysis::Interval;
+use observations::number;
 
 /// A choice that costs less is not worth a sentence.
 pub const REGRET_MIN: f64 = 1.1;
@@ -8,4 +9,17 @@ pub const REGRET_MIN: f64 = 1.1;
 /// An interval behind a figure: ` [3.3, 5.0]`; empty without one.
 pub fn interval(own: Option<Interval>, show: impl Fn(f64) -> String) -> String {
     own.map_or_else(String::new, |own| format!(" [{}, {}]", show(own.low), show(own.high)))
+}
+
+/// Returns whether a choice took longer than the best alternative by enough for a sentence, and
+/// beyond chance.
+pub fn is_costly(ratio: f64, interval: Option<Interval>) -> bool {
+    ratio >= REGRET_MIN && interval.is_some_and(|own| own.low > 1.0)
+}
+
+/// The largest cost of a choice, at the end of a sentence:
+/// `; the choice costs up to 2.29x [1.42, 3.69], at 40 % (index is best)`.
+pub fn cost(ratio: f64, ends: Option<Interval>, at: &str, best: &str) -> String {
+    let ends = interval(ends, |end| number::fixed(end, 2));
+    format!("; the choice costs up to {}x{ends}, at {at} ({best} is best)", number::fixed(ratio, 2))
 }
