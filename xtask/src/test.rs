@@ -327,7 +327,7 @@ mod tests {
         assert!(!all[0].is_well && all[1..].iter().all(|one| one.is_well));
         assert_eq!(all.iter().filter(|one| one.is_repeated).count(), 3);
         assert_eq!(conclude(all, false), Err("tests failed in\n    0".to_owned()));
-        // So many do not fail for lack of processors.
+        // Seven do not fail for lack of processors.
         let (all, runs) = repeated(7);
         assert_eq!((runs, all.iter().filter(|one| !one.is_well).count()), (0, 7));
     }

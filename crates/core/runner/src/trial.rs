@@ -203,7 +203,7 @@ impl Trial<'_> {
         }
     }
 
-    /// The observations of a trial that a limit of so many seconds has stopped.
+    /// The observations of a trial that was stopped by a limit of its seconds.
     fn seen_until(&self, elapsed_s: f64, limit_s: f64) -> Observations {
         Observations {
             elapsed_s,

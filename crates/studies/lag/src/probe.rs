@@ -232,7 +232,7 @@ fn measure(context: &TrialContext<'_>, stage: &Stage<'_>) -> Result<MachineLoad,
     Ok(machine.stop())
 }
 
-/// Waits until so many seconds after the start.
+/// Waits until this number of seconds after the start.
 fn wait(context: &TrialContext<'_>, stage: &Stage<'_>, seconds: f64) -> Result<(), EngineError> {
     let configuration = context.configuration;
     let (warmup_s, duration_s) = (configuration.get(WARMUP), configuration.get(DURATION));

@@ -13,7 +13,7 @@ use std::path::Path;
 pub const ROUND: usize = 8;
 /// Points that fill the space before a model proposes any.
 pub const FIRST: usize = 8;
-/// A search ends when so many rounds together have not improved the best point by what is worth it.
+/// Rounds that end a search if they together improve the best point by less than `worth`.
 const PATIENCE: usize = 3;
 
 /// Suffix of the search's experiment and results file.
@@ -130,7 +130,7 @@ impl Searching<'_> {
         Ok(Searched::Done(history))
     }
 
-    /// Returns whether the last rounds have not improved the best point by what is worth it.
+    /// Returns whether the last rounds have improved the best point by less than `worth`.
     fn is_idle(&self, history: &History) -> bool {
         let before = history.rounds.len().checked_sub(PATIENCE).filter(|before| *before > 0);
         before.is_some_and(|before| {
@@ -208,8 +208,7 @@ impl Searching<'_> {
         Ok(None)
     }
 
-    /// Runs or resumes a round, whose proposed points are stopped after so many seconds of
-    /// measurement.
+    /// Runs or resumes a round. `futile_s` seconds of measurement end the trial of a proposed point.
     fn conduct(
         &self,
         experiment: &Experiment,
