@@ -53,7 +53,7 @@ fn order_entry_is_refused_before_anything_is_loaded() {
     let why = "a trial needs 6.24 TiB or more (estimate from its rows alone), ";
     is_not_ready(&file("sqlite", "", &many, ""), why);
     let lab = Lab::with(&file("sqlite", "", &work("logic = \"procedures\""), ""));
-    let why = "workload.logic: the procedures are written for postgres and mariadb only";
+    let why = "workload.logic: this engine has no stored procedures for order entry";
     lab.steelbench(&["check", "e.toml"]).expect(2).says(why);
     lab.run(2).says(why);
     assert_eq!((lab.trials("t"), lab.work_folders().len()), (0, 0));

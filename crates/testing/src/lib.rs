@@ -28,6 +28,7 @@ pub mod relay;
 #[cfg(feature = "engines")]
 pub mod reports;
 pub mod sample;
+pub mod t_sql;
 #[cfg(feature = "engines")]
 pub mod trials;
 

@@ -67,7 +67,7 @@ settings! {
     /// Create foreign keys.
     pub FOREIGN_KEYS: bool = "workload.foreign_keys", Values::Bool, "false" => Layout;
     /// Transactions are statements of the client, or calls of stored procedures (PostgreSQL,
-    /// MariaDB, MySQL).
+    /// MariaDB, MySQL, SQL Server).
     pub LOGIC: Logic = "workload.logic", Logic::KIND, "client";
     /// Keying and thinking times as a multiple of the specified ones. 1: the specification; 0: a
     /// closed loop, in which each connection starts its next transaction immediately.
@@ -173,7 +173,7 @@ impl Probe for OrderEntry {
         }
         if configuration.get(LOGIC) == Logic::Procedures && language(configuration).is_none() {
             let message =
-                "the procedures are written for postgres and mariadb only; set it to client";
+                "this engine has no stored procedures for order entry; set it to client";
             invalid.push(Invalid::new(LOGIC.path(), message));
         }
         let Shares { terminals: connections, streams } = Shares::from_configuration(configuration);
