@@ -86,8 +86,9 @@ pub struct Backup {
     pub server_bytes: Option<u64>,
     /// Bytes of the data at its beginning, as the engine stores them.
     pub data_bytes: u64,
-    /// CPU seconds of the tool, without those of the server's processes.
-    pub cpu_s: f64,
+    /// CPU seconds of the tool, without those of the server's processes; `None` where the server
+    /// itself does all of the work.
+    pub cpu_s: Option<f64>,
     /// The number of times that the tool began again because the data had changed.
     pub restarts: u64,
 }

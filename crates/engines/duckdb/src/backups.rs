@@ -9,7 +9,6 @@ use engine::backups::{
     StatementAction,
 };
 use engine::{Dialect as _, EngineError, Instance as _};
-use observe::CpuUse;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
@@ -32,8 +31,8 @@ pub const BACKGROUND: Background = Background {
 
 impl BackgroundWork for DuckDbInstance {
     fn take(&self, request: &BackupRequest, _: &Cancel) -> Result<Backup, EngineError> {
-        let (path, used) = (request.folder.join("backup"), CpuUse::of_this_thread());
-        let data_bytes = self.space_bytes().unwrap_or(0);
+        let path = request.folder.join("backup");
+        let data_bytes = self.target.files.space_bytes();
         // A backup has all the data.
         let made = DirBuilder::new().mode(0o700).create(&path);
         made.map_err(EngineError::at(&path))?;
@@ -42,7 +41,7 @@ impl BackgroundWork for DuckDbInstance {
         let to = literal(&path.to_string_lossy());
         let sql = format!("EXPORT DATABASE {to} (FORMAT parquet, COMPRESSION {compression})");
         self.target.connect()?.run(&sql).map_err(failed("exporting the database"))?;
-        Ok(Backup { path, server_bytes: None, data_bytes, cpu_s: used.seconds(), restarts: 0 })
+        Ok(Backup { path, server_bytes: None, data_bytes, cpu_s: None, restarts: 0 })
     }
 
     fn restore(

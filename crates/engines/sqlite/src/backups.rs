@@ -47,7 +47,7 @@ impl BackgroundWork for SqliteInstance {
                 _ => vacuum_into(connection, source, &target, cancel)?,
             };
         }
-        Ok(Backup { path, server_bytes: None, data_bytes, cpu_s: used.seconds(), restarts })
+        Ok(Backup { path, server_bytes: None, data_bytes, cpu_s: Some(used.seconds()), restarts })
     }
 
     fn restore(

@@ -149,7 +149,7 @@ impl BackgroundAction<'_> {
             ActionKind::None => Outcome::default(),
             ActionKind::Backup => {
                 let backup = self.work()?.take(&self.request(job.rate_limit)?, cancel)?;
-                Outcome { cpu_s: Some(backup.cpu_s), backup: Some(backup), bytes: None }
+                Outcome { cpu_s: backup.cpu_s, backup: Some(backup), bytes: None }
             }
             ActionKind::Copy if job.over_link => {
                 let route = self.instance.nodes().and_then(Nodes::route_beside);

@@ -65,7 +65,7 @@ impl BackgroundWork for MariaSchema {
         let path = request.folder.join("backup");
         let data_bytes = self.data_bytes()?;
         if request.tool == COPIES[0] {
-            let cpu_s = data_copy::take(&config, request, &path, cancel)?;
+            let cpu_s = Some(data_copy::take(&config, request, &path, cancel)?);
             return Ok(Backup { path, server_bytes: None, data_bytes, cpu_s, restarts: 0 });
         }
         let output = Some(tool::make_file(&path)?.into());
@@ -79,7 +79,7 @@ impl BackgroundWork for MariaSchema {
         };
         let file = File::open(&path).and_then(|file| file.sync_all());
         file.map_err(EngineError::at(&path))?;
-        Ok(Backup { path, server_bytes: None, data_bytes, cpu_s, restarts: 0 })
+        Ok(Backup { path, server_bytes: None, data_bytes, cpu_s: Some(cpu_s), restarts: 0 })
     }
 
     fn restore(

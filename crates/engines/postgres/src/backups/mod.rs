@@ -60,7 +60,10 @@ impl BackgroundWork for PostgresSchema {
             drop_slot(&mut client)?;
             "SELECT sum(pg_database_size(oid)) FROM pg_database"
         };
-        let data_bytes = client.cell(bytes).map_err(failed_at("reading the size of the data"))?;
+        let reading = "reading the size of the data";
+        let data_bytes = client.cell(bytes).map_err(failed_at(reading))?;
+        let unknown = || EngineError::failed(reading, "the server gives no number");
+        let data_bytes = data_bytes.and_then(|own| own.parse().ok()).ok_or_else(unknown)?;
         let environment = source.config.client_environment();
         let run = |command| tool::run(command, &environment, Pipes::default(), cancel);
         let cpu_s = match request.tool {
@@ -71,8 +74,7 @@ impl BackgroundWork for PostgresSchema {
             }
             _ => run(dump(&source, request, &path))?,
         };
-        let data_bytes = data_bytes.and_then(|own| own.parse().ok()).unwrap_or(0);
-        Ok(Backup { path, server_bytes: None, data_bytes, cpu_s, restarts: 0 })
+        Ok(Backup { path, server_bytes: None, data_bytes, cpu_s: Some(cpu_s), restarts: 0 })
     }
 
     fn restore(

@@ -13,7 +13,6 @@ use engine::EngineError;
 use engine::backups::{
     BackgroundWork, Backup, BackupRequest, Fingerprint, Restored, StatementAction,
 };
-use observe::CpuUse;
 use std::path::Path;
 use std::time::Instant;
 use work::Cancel;
@@ -29,7 +28,6 @@ const NO_FILE: &str = " 2(";
 
 impl BackgroundWork for MssqlInstance {
     fn take(&self, request: &BackupRequest, _: &Cancel) -> Result<Backup, EngineError> {
-        let used = CpuUse::of_this_thread();
         let mut master = self.database.session(MASTER)?;
         let files = files(request);
         files.iter().try_for_each(|file| refuse_foreign(&mut master, file))?;
@@ -42,7 +40,7 @@ impl BackgroundWork for MssqlInstance {
             path: request.folder.clone(),
             server_bytes: Some(size("backup_bytes").ok_or_else(unknown)?),
             data_bytes: size("data_bytes").ok_or_else(unknown)?,
-            cpu_s: used.seconds(),
+            cpu_s: None,
             restarts: 0,
         })
     }
