@@ -172,8 +172,7 @@ impl Probe for OrderEntry {
             invalid.push(Invalid::new(FOREIGN_KEYS.path(), message));
         }
         if configuration.get(LOGIC) == Logic::Procedures && language(configuration).is_none() {
-            let message =
-                "this engine has no stored procedures for order entry; set it to client";
+            let message = "this engine has no stored procedures for order entry; set it to client";
             invalid.push(Invalid::new(LOGIC.path(), message));
         }
         let Shares { terminals: connections, streams } = Shares::from_configuration(configuration);

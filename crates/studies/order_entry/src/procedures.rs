@@ -127,13 +127,8 @@ mod tests {
     }
 
     fn calls(language: Language) -> Vec<String> {
-        let kinds = [
-            Kind::NewOrder,
-            Kind::Payment,
-            Kind::OrderStatus,
-            Kind::Delivery,
-            Kind::StockLevel,
-        ];
+        let kinds =
+            [Kind::NewOrder, Kind::Payment, Kind::OrderStatus, Kind::Delivery, Kind::StockLevel];
         let mut all = Vec::new();
         for kind in kinds {
             let mut call = String::new();
