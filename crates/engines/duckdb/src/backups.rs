@@ -32,7 +32,7 @@ pub const BACKGROUND: Background = Background {
 impl BackgroundWork for DuckDbInstance {
     fn take(&self, request: &BackupRequest, _: &Cancel) -> Result<Backup, EngineError> {
         let path = request.folder.join("backup");
-        let data_bytes = self.target.files.space_bytes();
+        let data_bytes = self.space_bytes().unwrap_or(0);
         // A backup has all the data.
         let made = DirBuilder::new().mode(0o700).create(&path);
         made.map_err(EngineError::at(&path))?;

@@ -534,7 +534,7 @@ impl Files {
         })
     }
 
-    pub(super) fn space_bytes(&self) -> u64 {
+    fn space_bytes(&self) -> u64 {
         // 512: the unit of st_blocks, for any file system.
         let bytes = |path: &Path| path.metadata().map_or(0, |file| file.blocks() * 512);
         let [log, temporary] = self.beside();
