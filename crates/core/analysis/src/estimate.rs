@@ -72,7 +72,7 @@ impl Estimate {
         Some(Self { interval: error.map(|error| t_interval(mean, error, n - 1.0)), ..estimate })
     }
 
-    /// Summarises values that are never below 0: what the interval has there is cut off, which costs
+    /// Summarises values that are never below 0: what the interval has there is cut off; it costs
     /// no coverage. `None` when no value is finite.
     pub fn from_amounts(values: &[f64], unit: &str, direction: Direction) -> Option<Self> {
         let own = Self::from_values(values, unit, direction)?;

@@ -167,7 +167,7 @@ mod tests {
         }
     }
 
-    /// The stand-in for a SQL Server runs no procedures: a grammar of others reads them.
+    /// The stand-in for a SQL Server runs no procedures: a grammar that others wrote reads them.
     #[test]
     fn transact_sql_is_accepted_by_an_independent_grammar() {
         let created = Language::TransactSql.statements().map(str::to_owned);

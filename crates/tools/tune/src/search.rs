@@ -208,7 +208,7 @@ impl Searching<'_> {
         Ok(None)
     }
 
-    /// Runs or resumes a round. `futile_s` seconds of measurement end the trial of a proposed point.
+    /// Runs or resumes a round. `futile_s` seconds of measurement end a trial of a proposal.
     fn conduct(
         &self,
         experiment: &Experiment,
