@@ -16,6 +16,6 @@ pub fn parse_errors(statements: &[String]) -> Option<String> {
     std::fs::write(file.path(), statements.join("\nGO\n") + "\n").unwrap();
     let path = file.path().to_str().unwrap();
     let parsed = python(&["-m", "sqlfluff", "parse", "--dialect", "tsql", path]);
-    let text = String::from_utf8_lossy(&parsed.stdout).into_owned();
-    Some(if parsed.status.success() { String::new() } else { text })
+    // A parser that fails without output has failed too.
+    Some(if parsed.status.success() { String::new() } else { format!("{parsed:?}") })
 }
