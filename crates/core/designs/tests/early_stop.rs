@@ -7,6 +7,7 @@
 )]
 
 mod noise;
+mod rates;
 
 use designs::{Domain, Independent, Optimiser, Outcome, Point, Scale, Space, Tried};
 use noise::{ALL, Noise, Random};
