@@ -85,7 +85,7 @@ impl Tool for Run {
             agents: self.agents.begin(&experiment, &results)?,
             #[cfg(not(feature = "agents"))]
             agents: runner::Agents::default(),
-            futile_s: Vec::new(),
+            futile: Vec::new(),
         };
         let end = session.conduct(context, &experiment)?;
         let recording = session.recording(context)?;

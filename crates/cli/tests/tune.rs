@@ -88,10 +88,69 @@ fn trials_that_cannot_beat_the_leader_are_stopped() {
     let sql = "SELECT count(*), count(timeout_s), min(elapsed_s >= timeout_s) FROM trials WHERE \
                status = 'failed'";
     assert_eq!(lab.rows("tuned-search", sql), ["5|5|1"]);
+    let shown = lab.steelbench(&["show", "tuned-search"]).expect(0).stdout;
+    assert!(shown.contains("The search ended 5 trials early"), "{shown}");
+    assert!(!shown.contains("limits.trial_time") && !shown.contains("timed out"), "{shown}");
     // A resumed search knows them from its results file.
     let again = lab.steelbench(&["tune", "e.toml"]).expect(0);
     assert_eq!(again.stdout, run.stdout);
     assert!(!again.stderr.contains("block 1"), "no trial is repeated: {}", again.stderr);
+}
+
+/// Lookups that arrive at a rate: the present settings have 3,000 a second, every other point has
+/// 120 at most.
+const RATES: &str = r#"
+[experiment]
+name = "rates"
+response = "throughput"
+[target]
+engine = "sqlite"
+[workload]
+probe = "lookup"
+rows = 1000
+connections = 1
+duration = "0.8 s"
+rate = 3000
+[observe]
+interval = "100 ms"
+[[knob]]
+setting = "workload.rate"
+range = [60, 120]
+[tune]
+budget = "28 trials"
+worth = "0%"
+[repeats]
+blocks = 2
+"#;
+
+/// Trials of a given time are ended when their rate cannot reach the leader's any more. The
+/// recording says so, and a resumed search knows it.
+#[test]
+fn rates_that_cannot_reach_the_leader_are_stopped() {
+    let lab = Lab::with(RATES);
+    let run = lab.steelbench(&["tune", "e.toml"]).expect(0);
+    let stopped = run.stderr.matches(": cannot beat the leader").count();
+    assert!(stopped >= 1 && !run.stderr.contains("FAILED"), "{run:?}");
+    let trials = if stopped == 1 { "trial" } else { "trials" };
+    let said = format!("{stopped} {trials} stopped early: worse than the leader. This saved ");
+    assert!(run.stdout.contains(&said), "{said}: {run:?}");
+    assert!(run.stdout.contains("; 0 failed or broke a limit"), "{run:?}");
+    // What was seen until then is kept, with the bound of the rate.
+    let sql = "SELECT count(*), min(t.elapsed_s < 0.8), min(f.value BETWEEN 30 AND 2900), \
+               min(f.unit) FROM trials t JOIN facts f ON f.trial = t.id JOIN series s ON s.trial = \
+               t.id WHERE t.status = 'failed' AND f.name = 'rate_at_most' AND s.name = \
+               'throughput'";
+    assert_eq!(lab.rows("rates-search", sql), [format!("{stopped}|1|1|lookups/s")]);
+    let shown = lab.steelbench(&["show", "rates-search"]).expect(0).stdout;
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = format!(
+        "The search ended {stopped} {trials} early, because they could not beat its best trial any \
+         more: candidate="
+    );
+    assert!(shown.contains(&said) && shown.contains("ended early"), "{said}: {shown}");
+    assert!(!shown.contains("limits.trial_time") && !shown.contains("timed out"), "{shown}");
+    let again = lab.steelbench(&["tune", "e.toml"]).expect(0);
+    assert_eq!(again.stdout, run.stdout);
 }
 
 #[test]

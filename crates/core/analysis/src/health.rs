@@ -99,7 +99,7 @@ impl Summary<'_> {
     /// Causes of failure, the most frequent first.
     pub fn failures(&self) -> Vec<Failure> {
         let mut causes: BTreeMap<&str, (&str, Vec<&TrialRecord>)> = BTreeMap::new();
-        for trial in &self.recording.trials {
+        for trial in self.recording.trials.iter().filter(|trial| !trial.is_futile()) {
             let TrialStatus::Failed { cause } = &trial.status else { continue };
             causes.entry(reason(cause)).or_insert((cause, Vec::new())).1.push(trial);
         }

@@ -9,7 +9,7 @@
 use crate::grid::Matched;
 use crate::response::Figure;
 use crate::{Comparison, Estimate, Interval, ResponseChoice, Scale, Summary, health};
-use observations::Observations;
+use observations::{Observations, TrialRecord};
 use serde::Serialize;
 
 /// On which side of a figure the true one lies.
@@ -118,5 +118,15 @@ impl Summary<'_> {
     /// Trials that timed out.
     pub fn timeouts(&self) -> usize {
         self.recording.trials.iter().filter(|trial| trial.timed_out()).count()
+    }
+
+    /// Those of them that a search ended early, as they could not beat its best trial.
+    pub fn futile(&self) -> impl Iterator<Item = &TrialRecord> {
+        self.recording.trials.iter().filter(|trial| trial.is_futile())
+    }
+
+    /// The number of such trials of a configuration.
+    pub fn futile_of(&self, configuration: usize) -> usize {
+        self.futile().filter(|trial| trial.configuration == configuration).count()
     }
 }

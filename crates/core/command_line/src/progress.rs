@@ -3,7 +3,7 @@
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use observations::number::{self, plural};
-use observations::{Event, Response, RunEnd, TrialRef, redacted};
+use observations::{Event, FUTILE, Response, RunEnd, TrialRef, redacted};
 use report::Text;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -116,7 +116,9 @@ impl Display {
                 let again = if *retry { " (retrying)" } else { "" };
                 let mut causes = cause.lines();
                 let first = causes.next().unwrap_or_default();
-                self.settled(trial, *wall_s, &format!("FAILED: {first}{again}"), !retry);
+                // A trial that a search ended early has not failed.
+                let failed = if first.ends_with(FUTILE) { "" } else { "FAILED: " };
+                self.settled(trial, *wall_s, &format!("{failed}{first}{again}"), !retry);
                 causes.for_each(|cause| self.line(&format!("         {cause}")));
             }
             Event::Hook(hook) if hook.exit_code != Some(0) => {

@@ -10,7 +10,7 @@ use engine::Permits;
 use experiment::{Draft, Experiment};
 use observations::{Event, Recording, RunEnd, Tally, redacted};
 use report::Document;
-use runner::{Agents, Manual, Options};
+use runner::{Agents, Futile, Manual, Options};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -35,8 +35,8 @@ pub struct Session {
     pub json: bool,
     /// Other processes that take part.
     pub agents: Agents,
-    /// By configuration, the seconds of measurement after which a trial of a search is stopped.
-    pub futile_s: Vec<Option<f64>>,
+    /// By configuration, the bound at which a trial of a search is stopped.
+    pub futile: Vec<Option<Futile>>,
 }
 
 impl Session {
@@ -53,7 +53,7 @@ impl Session {
             permits,
             json,
             agents: Agents::default(),
-            futile_s: Vec::new(),
+            futile: Vec::new(),
         }
     }
 
@@ -90,7 +90,7 @@ impl Session {
             manual: manual(self.json),
             agents: self.agents.clone(),
             part: None,
-            futile_s: self.futile_s.clone(),
+            futile: self.futile.clone(),
         };
         let mut progress = Progress::new(self.json);
         let end = runner::run(experiment, options, &mut |event: Event| progress.hear(&event));
@@ -165,7 +165,7 @@ fn manual(json: bool) -> Manual {
 /// The end of a sentence about trials that failed or were left out. `file` is what `run` can go on
 /// with.
 fn what_runs_again(tally: Tally, file: Option<&str>) -> String {
-    let again = tally.failed.saturating_sub(tally.timeouts);
+    let again = tally.failed.saturating_sub(tally.timeouts + tally.futile);
     let Some(file) = file.filter(|_| again + tally.not_run() > 0) else { return ".".into() };
     let retry = if again > 0 { " --retry-failed" } else { "" };
     let except =

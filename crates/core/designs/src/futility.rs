@@ -1,11 +1,12 @@
 //! The end of a measurement whose rate cannot reach a given one any more: a rule of futility.
 //!
-//! Rates are taken against the mean course of the trials that were measured to the end, whose caches
-//! fill likewise. The rest of the window is projected from batches of the intervals so far, as the
-//! larger of their level and of the line through them, each with the upper end of its prediction
-//! interval. The residuals' autocorrelation widens the interval. The error of 0.1 % is divided by
-//! the number of looks. A trial whose rate rises more than that course does, or with a batch without
-//! any progress, is not judged. Nor is one stopped that could still rise as much as any trial did.
+//! Rates are taken against the mean course of the trials that were measured to the end, whose
+//! caches fill likewise. The rest of the window is projected from batches of the intervals so
+//! far, as the larger of their level and of the line through them, each with the upper end of
+//! its prediction interval. The residuals' autocorrelation widens the interval. The error of
+//! 0.1 % is divided by the number of looks. A trial whose rate rises more than that course
+//! does, or with a batch without any progress, is not judged. Nor is one stopped that could
+//! still rise as much as any trial did.
 //!
 //! Batch means: C. Alexopoulos and A. Seila, in J. Banks (ed.), Handbook of Simulation, 1998,
 //! chapter 7. Repeated looks: the inequality of Bonferroni.
@@ -93,6 +94,8 @@ pub struct RateWatch {
     /// The second at which it was last heard of; `None`: not since the measurement began.
     heard_s: Option<f64>,
     next_look: usize,
+    /// The bound that was below the least rate.
+    at_most: Option<f64>,
 }
 
 impl RateWatch {
@@ -106,7 +109,18 @@ impl RateWatch {
             open_s: 0.0,
             heard_s: None,
             next_look: 0,
+            at_most: None,
         }
+    }
+
+    /// The unit of the rate.
+    pub fn unit(&self) -> &str {
+        &self.bound.unit
+    }
+
+    /// The bound with which the measurement was found hopeless.
+    pub fn at_most(&self) -> Option<f64> {
+        self.at_most
     }
 
     /// The seconds of an interval.
@@ -129,6 +143,9 @@ impl RateWatch {
             *self = Self { heard_s, ..Self::new(self.bound.clone()) };
             return None;
         };
+        if self.at_most.is_some() {
+            return None;
+        }
         self.heard_s = Some(elapsed_s);
         self.add(step_s, rate);
         let parts = (elapsed_s / self.bound.window_s * PARTS as f64) as usize;
@@ -138,8 +155,9 @@ impl RateWatch {
         }
         self.next_look = look + 1;
         let risen = self.bound.courses.rises.get(look)? * mean(&self.rates);
-        let at_most = self.at_most()?.max(risen);
-        (at_most < self.bound.least).then_some(at_most)
+        let at_most = self.projected()?.max(risen);
+        self.at_most = (at_most < self.bound.least).then_some(at_most);
+        self.at_most
     }
 
     fn add(&mut self, seconds: f64, rate: f64) {
@@ -155,7 +173,7 @@ impl RateWatch {
     }
 
     /// The upper bound of the rate of the whole window; `None`: not known.
-    fn at_most(&self) -> Option<f64> {
+    fn projected(&self) -> Option<f64> {
         let RateBound { window_s, courses: Courses { shape, .. }, .. } = &self.bound;
         let share = self.interval_s / window_s;
         let expected = |at: usize| {

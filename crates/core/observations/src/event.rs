@@ -27,6 +27,8 @@ pub struct Tally {
     pub failed: usize,
     /// Those of the failed ones that `limits.trial_time` stopped; they are not run again.
     pub timeouts: usize,
+    /// Those of the failed ones that a search ended early; they are not run again.
+    pub futile: usize,
 }
 
 impl Tally {
@@ -43,6 +45,7 @@ impl fmt::Display for Tally {
         let others = [
             (self.failed, "failed"),
             (self.timeouts, "of them at limits.trial_time"),
+            (self.futile, "of them ended early by the search"),
             (self.not_run(), "not run"),
         ];
         others

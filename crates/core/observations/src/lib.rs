@@ -42,9 +42,9 @@ pub use percentile::{BEYOND_MIN, Percentile};
 pub use profile::{Frame, Profile, Stack, UNKNOWN};
 pub use query_record::{CountedStatement, QueryInterval};
 pub use record::{
-    AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, FactorRecord, FileRecord,
-    GitState, HookOutput, LevelRecord, Recording, RunRecord, TrialRecord, TrialStatus,
-    UnmeasuredTable, VolumeEnvironment,
+    AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, FUTILE, FactorRecord,
+    FileRecord, GitState, HookOutput, LevelRecord, RATE_AT_MOST, Recording, RunRecord, TrialRecord,
+    TrialStatus, UnmeasuredTable, VolumeEnvironment,
 };
 pub use redact::{names_secret, redact_json, redacted};
 pub use role::{Role, Roles};

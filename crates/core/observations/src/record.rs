@@ -206,6 +206,12 @@ impl TrialRecord {
         self.observations.as_ref().is_some_and(Observations::timed_out)
     }
 
+    /// Returns whether a search ended it early, as it could not be better than the best one.
+    pub fn is_futile(&self) -> bool {
+        let TrialStatus::Failed { cause } = &self.status else { return false };
+        self.timed_out() && cause.lines().next().is_some_and(|first| first.ends_with(FUTILE))
+    }
+
     /// Returns it without what takes memory and decides no comparison of responses: series, plans,
     /// profile, statements and the output of hooks.
     #[must_use]
@@ -225,6 +231,13 @@ impl TrialRecord {
 fn first_setup() -> u32 {
     1
 }
+
+/// The end of the cause of a trial that a search ended early.
+pub const FUTILE: &str = "cannot beat the leader";
+
+/// The fact of a trial that a search ended early for its rate: the rate of the whole measurement
+/// would have been this or less, in the unit of the rate.
+pub const RATE_AT_MOST: &str = "rate_at_most";
 
 /// The end of a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

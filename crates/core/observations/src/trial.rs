@@ -57,9 +57,9 @@ pub struct Observations {
     pub warnings: Vec<Warning>,
     /// True when the figures come from a scripted engine and not from a measurement.
     pub synthetic: bool,
-    /// Seconds of `limits.trial_time`, or of a search's bound of the measurement, at which the
-    /// trial was stopped: `elapsed_s` ends there, so that the measurement takes at least as
-    /// long, and nothing else was seen. `None`: measured to the end.
+    /// Seconds of `limits.trial_time`, or of the measurement in a search, at which the trial was
+    /// stopped: `elapsed_s` ends there, so that the measurement takes at least as long. Nothing
+    /// else was seen but a rate that a search judged. `None`: measured to the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_s: Option<f64>,
 }

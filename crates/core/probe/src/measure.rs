@@ -174,26 +174,36 @@ impl Conducted<'_> {
     }
 }
 
+impl Conducted<'_> {
+    /// Announces the progress since the last report.
+    fn report(&mut self, now: &LoadProgress) {
+        let (_, last_s, last_units) = self.reported;
+        self.reported = (Instant::now(), now.elapsed_s, now.done);
+        let by_units = self.subject.units.map(|all| now.done as f64 / all.max(1) as f64);
+        let by_time = self.subject.duration_s.map(|seconds| now.elapsed_s / seconds);
+        let units = now.done.saturating_sub(last_units) as f64;
+        (self.context.progress)(Event::Progress {
+            elapsed_s: now.elapsed_s,
+            fraction: by_units.or(by_time).unwrap_or(0.0).clamp(0.0, 1.0),
+            rate: units * self.subject.rate_scale / (now.elapsed_s - last_s).max(1e-3),
+            unit: self.subject.rate_unit.into(),
+            latency_p99_ms: now.latency_p99_ns.map(|ns| ns as f64 / 1e6),
+        });
+    }
+}
+
 impl Director for Conducted<'_> {
     fn go(&mut self) -> bool {
         self.failure = self.prepare().err();
+        // The rate that is reported next is that of the measurement alone.
+        let done = self.reported.2;
+        self.report(&LoadProgress { elapsed_s: 0.0, done, latency_p99_ns: None });
         self.failure.is_none()
     }
 
     fn look(&mut self, now: &LoadProgress) -> Option<Duration> {
-        let (reported, last_s, last_units) = self.reported;
-        if reported.elapsed() >= LOOK_EVERY {
-            self.reported = (Instant::now(), now.elapsed_s, now.done);
-            let by_units = self.subject.units.map(|all| now.done as f64 / all.max(1) as f64);
-            let by_time = self.subject.duration_s.map(|seconds| now.elapsed_s / seconds);
-            let units = now.done.saturating_sub(last_units) as f64;
-            (self.context.progress)(Event::Progress {
-                elapsed_s: now.elapsed_s,
-                fraction: by_units.or(by_time).unwrap_or(0.0).clamp(0.0, 1.0),
-                rate: units * self.subject.rate_scale / (now.elapsed_s - last_s).max(1e-3),
-                unit: self.subject.rate_unit.into(),
-                latency_p99_ms: now.latency_p99_ns.map(|ns| ns as f64 / 1e6),
-            });
+        if self.reported.0.elapsed() >= LOOK_EVERY {
+            self.report(now);
         }
         (!self.context.cancel.is_cancelled() && self.failure.is_none()).then_some(LOOK_EVERY)
     }

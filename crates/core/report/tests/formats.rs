@@ -74,7 +74,7 @@ fn every_field_of_the_json_is_documented() {
 fn events() -> Vec<Event> {
     let (text, cause) = (String::new(), String::new());
     let trial = TrialRef { sequence: 1, block: 1, attempt: 1, configuration: String::new() };
-    let tally = Tally { planned: 3, done: 1, failed: 1, timeouts: 1 };
+    let tally = Tally { planned: 3, done: 1, failed: 1, timeouts: 1, futile: 0 };
     let hook = HookOutput {
         hook: String::new(),
         command: String::new(),

@@ -2,7 +2,7 @@
 
 use crate::catalog::Registry;
 use crate::machines::{BlockPart, Machines, ReportContent};
-use crate::trial::Interrupt;
+use crate::trial::{Futile, Interrupt};
 use probe::generation::{Generation, Generators};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,9 +33,9 @@ pub struct Options {
     pub agents: Agents,
     /// The part of the plan that is run for another process; `None`: all of it, for ourselves.
     pub part: Option<OwnPart>,
-    /// By configuration, the seconds of measurement after which a trial cannot be better than the
-    /// best one of a search, and is stopped. Empty: none is.
-    pub futile_s: Vec<Option<f64>>,
+    /// By configuration, the bound at which a trial is stopped, as it cannot be better than the
+    /// best one of a search. Empty: none is.
+    pub futile: Vec<Option<Futile>>,
 }
 
 /// Processes that take part in a run.

@@ -403,7 +403,7 @@ impl<'a> Runner<'a> {
             // An Instant cannot be arbitrarily late: cap the limit at a century.
             trial_deadline: Instant::now() + Duration::from_secs_f64(trial_time_s.min(4e9)),
             run_deadline: self.run_deadline,
-            futile_s: self.options.futile_s.get(configuration).copied().flatten(),
+            futile: self.options.futile.get(configuration).cloned().flatten(),
             disk_space_bytes: self.experiment.get(DISK_SPACE_BYTES),
             folders,
         }

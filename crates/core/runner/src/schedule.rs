@@ -30,6 +30,8 @@ struct Tried {
     /// That, or known to take longer than a trial may: trying again until it happens to be fast
     /// would bias the figures.
     settled: bool,
+    /// Ended early by a search.
+    futile: bool,
 }
 
 /// Walks through the plan.
@@ -193,6 +195,7 @@ impl<'a> Schedule<'a> {
         tried.attempts = tried.attempts.max(trial.attempt);
         tried.done |= trial.status == TrialStatus::Done;
         tried.settled |= tried.done || trial.timed_out();
+        tried.futile |= trial.is_futile();
         if trial.status != TrialStatus::Done {
             return;
         }
@@ -374,7 +377,8 @@ impl<'a> Schedule<'a> {
             planned: self.plan.len() - self.needless,
             done: all().filter(|tried| tried.done).count(),
             failed: self.failed(),
-            timeouts: all().filter(|tried| tried.settled && !tried.done).count(),
+            timeouts: all().filter(|own| own.settled && !own.done && !own.futile).count(),
+            futile: all().filter(|own| own.futile && !own.done).count(),
         }
     }
 

@@ -2,9 +2,10 @@
 
 use crate::hosts::HostEntry;
 use crate::reading::Reading;
+use designs::{RateBound, RateWatch};
 use engine::{Ability, Engine, EngineError, Instance};
 use experiment::Configuration;
-use observations::{Event, Observations, number};
+use observations::{Event, FUTILE, Fact, Observations, RATE_AT_MOST, Series, number};
 use probe::generation::Generation;
 use probe::{Disturbance, Probe, ProbeError, SetUp, Target, TrialContext};
 use std::path::PathBuf;
@@ -45,23 +46,62 @@ pub enum Outcome {
 /// The progress of a trial.
 struct Hearing<'h> {
     announce: &'h mut (dyn FnMut(Event) + Send),
-    /// The second of the measurement at which it was last heard of.
-    elapsed_s: f64,
     /// The second after which it is stopped.
     futile_s: Option<f64>,
+    heard: Heard,
 }
 
-impl Hearing<'_> {
+/// A measurement as it was heard of.
+#[derive(Default)]
+struct Heard {
+    /// The second at which it was last heard of.
+    elapsed_s: f64,
+    /// Its rate, where a search judges that.
+    rate: Option<RateWatch>,
+}
+
+impl Heard {
+    /// Adds the rate until the end, and its bound.
+    fn add_rate(&self, seen: &mut Observations) {
+        let Some(watch) = &self.rate else { return };
+        let unit = watch.unit();
+        seen.facts.extend(watch.at_most().map(|value| Fact {
+            name: RATE_AT_MOST.into(),
+            unit: unit.into(),
+            value,
+        }));
+        seen.series.push(Series {
+            name: "throughput".into(),
+            unit: unit.into(),
+            start_s: 0.0,
+            interval_s: watch.interval_s(),
+            values: watch.rates().to_vec(),
+        });
+    }
+}
+
+impl<'h> Hearing<'h> {
+    fn begin(announce: &'h mut (dyn FnMut(Event) + Send), bound: Option<&Futile>) -> Mutex<Self> {
+        let (futile_s, rate) = match bound {
+            None => (None, None),
+            Some(Futile::Time(most_s)) => (Some(*most_s), None),
+            Some(Futile::Rate(bound)) => (None, Some(RateWatch::new(bound.clone()))),
+        };
+        Mutex::new(Self { announce, futile_s, heard: Heard { elapsed_s: 0.0, rate } })
+    }
+
     /// Announces it; stops the trial when it cannot be better than the best one of its search.
     fn pass_on(heard: &Mutex<Self>, progress: Event, cancel: &Cancel) {
-        let Ok(mut heard) = heard.lock() else { return };
-        if let Event::Progress { elapsed_s, .. } = progress {
-            heard.elapsed_s = elapsed_s;
-            if heard.futile_s.is_some_and(|most| elapsed_s > most) {
+        let Ok(mut own) = heard.lock() else { return };
+        if let Event::Progress { elapsed_s, rate, unit, .. } = &progress {
+            own.heard.elapsed_s = *elapsed_s;
+            let watch = own.heard.rate.as_mut().filter(|watch| watch.unit() == unit);
+            let is_slow = watch.is_some_and(|watch| watch.hear(*elapsed_s, *rate).is_some());
+            if is_slow || own.futile_s.is_some_and(|most| *elapsed_s > most) {
                 cancel.cancel(CancelReason::Futile);
             }
         }
-        (heard.announce)(progress);
+        (own.announce)(progress);
     }
 }
 
@@ -78,7 +118,7 @@ impl Trial<'_> {
             let begun =
                 watched(limit, &cancel, self.interrupt, None, None, || set_up.begin(&cancel));
             if let Err(error) = begun {
-                return self.ended(error, &cancel, None, 0.0);
+                return self.ended(error, &cancel, None, &Heard::default());
             }
         }
         announce(Event::Step { text: format!("preparing {}", self.engine.name()) });
@@ -94,10 +134,10 @@ impl Trial<'_> {
                 if let EngineError::Remains { .. } = &error {
                     announce(Event::Warning { text: error.to_string() });
                 }
-                return self.failed(&error, &cancel, None, 0.0);
+                return self.failed(&error, &cancel, None, &Heard::default());
             }
         };
-        let hearing = Mutex::new(Hearing { announce, elapsed_s: 0.0, futile_s: limit.futile_s });
+        let hearing = Hearing::begin(announce, limit.futile.as_ref());
         let result = watched(limit, &cancel, self.interrupt, Some(instance.as_ref()), None, || {
             self.probe.run(&TrialContext {
                 generation: self.generation,
@@ -115,7 +155,7 @@ impl Trial<'_> {
         let log = if result.is_err() { instance.log_tail() } else { None };
         let full = cancel.reason() == Some(CancelReason::DiskSpace);
         let removed = watched(limit, &cancel, self.interrupt, None, None, || instance.remove());
-        let Hearing { announce, elapsed_s, .. } =
+        let Hearing { announce, heard, .. } =
             hearing.into_inner().unwrap_or_else(PoisonError::into_inner);
         // A stopped trial has no record that names it.
         if let Err(error @ EngineError::Remains { .. }) = &removed
@@ -124,17 +164,17 @@ impl Trial<'_> {
             announce(Event::Warning { text: error.to_string() });
         }
         match (result, removed) {
-            (Ok(_), _) if full => self.failed(&EngineError::Cancelled, &cancel, log, elapsed_s),
+            (Ok(_), _) if full => self.failed(&EngineError::Cancelled, &cancel, log, &heard),
             (Ok(mut observations), Ok(())) => {
                 observations.warnings.extend(analysis::health::warnings(&observations));
                 Outcome::Done(Box::new(observations))
             }
             // The measurement itself came to its end.
             (Ok(_), Err(error @ (EngineError::Cancelled | EngineError::Remains { .. }))) => {
-                self.failed(&error, &cancel, log, 0.0)
+                self.failed(&error, &cancel, log, &Heard::default())
             }
             (Ok(_), Err(error)) => Outcome::Failed(format!("removing the target: {error}"), None),
-            (Err(error), removed) => match (self.ended(error, &cancel, log, elapsed_s), removed) {
+            (Err(error), removed) => match (self.ended(error, &cancel, log, &heard), removed) {
                 (Outcome::Failed(cause, seen), Err(error)) => {
                     Outcome::Failed(format!("{cause}\nremoving it failed too: {error}"), seen)
                 }
@@ -149,22 +189,23 @@ impl Trial<'_> {
         error: ProbeError,
         cancel: &Cancel,
         log: Option<String>,
-        elapsed_s: f64,
+        heard: &Heard,
     ) -> Outcome {
         match error {
-            ProbeError::Engine(error) => self.failed(&error, cancel, log, elapsed_s),
+            ProbeError::Engine(error) => self.failed(&error, cancel, log, heard),
             error => Outcome::Failed(error.to_string(), None),
         }
     }
 
-    /// `elapsed_s`: the seconds for which it had been measured.
+    /// `heard`: what was heard of its measurement.
     fn failed(
         &self,
         error: &EngineError,
         cancel: &Cancel,
         log: Option<String>,
-        elapsed_s: f64,
+        heard: &Heard,
     ) -> Outcome {
+        let elapsed_s = heard.elapsed_s;
         match (error, cancel.reason()) {
             (
                 EngineError::Cancelled | EngineError::Remains { .. },
@@ -178,11 +219,16 @@ impl Trial<'_> {
                     .then(|| Box::new(self.seen_until(elapsed_s, self.limit.trial_time_s))),
             ),
             (EngineError::Cancelled | EngineError::Remains { .. }, Some(CancelReason::Futile)) => {
-                let most_s = self.limit.futile_s.unwrap_or(elapsed_s);
+                let most_s = match self.limit.futile {
+                    Some(Futile::Time(most_s)) => most_s,
+                    _ => elapsed_s,
+                };
                 let elapsed_s = elapsed_s.max(most_s);
+                let mut seen = self.seen_until(elapsed_s, most_s);
+                heard.add_rate(&mut seen);
                 Outcome::Failed(
-                    format!("stopped after {}: cannot beat the leader", number::seconds(elapsed_s)),
-                    Some(Box::new(self.seen_until(elapsed_s, most_s))),
+                    format!("stopped after {}: {FUTILE}", number::seconds(elapsed_s)),
+                    Some(Box::new(seen)),
                 )
             }
             (EngineError::Cancelled, Some(CancelReason::DiskSpace)) => Outcome::Failed(
@@ -233,14 +279,23 @@ impl Interrupt {
     }
 }
 
+/// The bound of a trial of a search: beyond it, it cannot be better than the best one.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Futile {
+    /// Seconds of measurement that it may take.
+    Time(f64),
+    /// A rate that it has to reach.
+    Rate(RateBound),
+}
+
 /// Limits of a trial.
 #[derive(Debug, Clone)]
 pub struct Limit {
     pub trial_time_s: f64,
     pub trial_deadline: Instant,
     pub run_deadline: Option<Instant>,
-    /// Seconds of measurement after which it cannot be better than the best one of its search.
-    pub futile_s: Option<f64>,
+    /// The bound beyond which it cannot be better than the best one of its search.
+    pub futile: Option<Futile>,
     pub disk_space_bytes: Option<u64>,
     /// Directories whose file systems must not fill up.
     pub folders: Vec<PathBuf>,

@@ -158,7 +158,7 @@ impl BlockTask {
                 part: BlockPart { blocks, configurations },
                 take: Box::new(take),
             }),
-            futile_s: Vec::new(),
+            futile: Vec::new(),
         };
         let end = runner::run(&experiment, options, &mut |_| {});
         match end.map_err(|error| AgentError::Order(error.to_string()))? {

@@ -21,7 +21,7 @@ pub struct Page<'p> {
     pub knobs: &'p Knobs<'p>,
     /// The search.
     pub history: &'p History,
-    /// Seconds that early stops saved, estimated.
+    /// Seconds that early stops saved.
     pub saved_s: f64,
     /// Its confirmation.
     pub confirmation: &'p Confirmation,
@@ -176,11 +176,15 @@ impl Page<'_> {
             own.failed()
         ));
         if !own.stopped.is_empty() {
+            let saved = number::seconds(self.saved_s);
+            let saved = if own.stopped.iter().all(|it| it.left_s.is_some()) {
+                format!("This saved {saved} of measurement.")
+            } else {
+                format!("By the model's estimate of their times this saved about {saved}.")
+            };
             section.line(format!(
-                "{} stopped early: worse than the leader. By the model's estimate of their times \
-                 this saved about {}.",
+                "{} stopped early: worse than the leader. {saved}",
                 number::plural(own.stopped.len(), "trial"),
-                number::seconds(self.saved_s)
             ));
         }
         if own.is_exhausted {

@@ -1,7 +1,8 @@
 //! The outcome of a trial: the response that is to be improved, within its limits.
 
+use designs::{Courses, RateBound};
 use experiment::{Relation, unit_factor};
-use observations::{Direction, Observations, Response, TrialRecord, TrialStatus};
+use observations::{Direction, Observations, RATE_AT_MOST, Response, TrialRecord, TrialStatus};
 use statistics::Interval;
 
 /// A response to improve, and limits on others.
@@ -103,6 +104,76 @@ impl FixedWork {
         let seen = trial.observations.as_ref().filter(|seen| seen.timed_out())?;
         Some(self.offset()? + seen.elapsed_s.ln())
     }
+}
+
+/// Trials of a given time whose response is the mean of the rate that is recorded over it.
+#[derive(Debug, Clone, Default)]
+pub struct FixedTime {
+    /// Seconds of the shortest trial and of the longest one.
+    seconds: Option<Interval>,
+    unit: String,
+    /// The rates of each trial, by interval.
+    courses: Vec<Vec<f64>>,
+    /// True if the response of a trial was something else.
+    is_other: bool,
+}
+
+/// Trials of a given time differ by no more than this factor: their last transactions end later.
+const SECONDS_RATIO_MAX: f64 = 1.2;
+/// The mean of the recorded rates differs by no more than this from the response.
+const MEAN_MAX: f64 = 0.02;
+
+impl FixedTime {
+    /// Takes note of a trial that was measured to the end.
+    pub fn note(&mut self, response: &Response, trial: &TrialRecord) {
+        let seen = trial.observations.as_ref();
+        let Some((seen, course)) = seen.and_then(|seen| Some((seen, course(response, seen)?)))
+        else {
+            self.is_other = true;
+            return;
+        };
+        let own = seen.elapsed_s;
+        let known = self.seconds.unwrap_or(Interval { low: own, high: own });
+        self.seconds = Some(Interval { low: known.low.min(own), high: known.high.max(own) });
+        self.unit.clone_from(&response.unit);
+        self.courses.push(course);
+    }
+
+    /// The seconds of the measurement; `None` of other trials, and before any.
+    pub fn window_s(&self) -> Option<f64> {
+        let known = self.seconds.filter(|_| !self.is_other)?;
+        (known.high <= SECONDS_RATIO_MAX * known.low).then_some(known.low)
+    }
+
+    /// The rate of a cost, as the bound of trials.
+    pub fn bound(&self, cost: f64) -> Option<RateBound> {
+        let window_s = self.window_s()?;
+        let courses: Vec<&[f64]> = self.courses.iter().map(Vec::as_slice).collect();
+        let courses = Courses::from_trials(&courses)?;
+        Some(RateBound { least: (-cost).exp(), unit: self.unit.clone(), window_s, courses })
+    }
+}
+
+/// The cost that a trial exceeds which was stopped for its rate.
+pub fn rate_bound(trial: &TrialRecord) -> Option<f64> {
+    let rate = trial.observations.as_ref()?.fact(RATE_AT_MOST)?;
+    (trial.is_futile() && rate > 0.0).then(|| -rate.ln())
+}
+
+/// The recorded rates of the measurement by whole intervals, if the response is their mean.
+fn course(response: &Response, seen: &Observations) -> Option<Vec<f64>> {
+    let is_rate = response.direction == Direction::HigherIsBetter;
+    let mut rates = seen.series.iter().filter(|own| own.name == response.name);
+    let series = rates.find(|own| is_rate && own.unit == response.unit && own.interval_s > 0.0)?;
+    // The warm-up has negative times.
+    let warmup = (-series.start_s / series.interval_s).round().max(0.0) as usize;
+    let rates = series.values.get(warmup..)?;
+    let share = |at: usize| (seen.elapsed_s / series.interval_s - at as f64).clamp(0.0, 1.0);
+    let all: f64 = (0..rates.len()).map(share).sum();
+    let amount: f64 = rates.iter().enumerate().map(|(at, rate)| rate * share(at)).sum();
+    let agrees = (amount / all / response.value - 1.0).abs() <= MEAN_MAX;
+    let whole = rates.iter().enumerate().filter(|(at, _)| share(*at) > 0.5);
+    agrees.then(|| whole.map(|(_, rate)| *rate).collect())
 }
 
 /// A response in seconds or its own unit, or a fact.

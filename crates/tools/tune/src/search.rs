@@ -1,12 +1,13 @@
 //! The search: rounds of proposed points, each beside the present settings. A round is a run in the
 //! results file of the search, so that a search that was stopped continues where it was.
 
-use crate::goal::{FixedWork, Goal, cost};
+use crate::goal::{FixedTime, FixedWork, Goal, cost, rate_bound};
 use crate::stage::{Contender, PRESENT, Purpose, Stage};
 use command_line::Failure;
 use designs::{Optimiser, Outcome, Point, Ranked, Tried};
 use experiment::{Budget, Experiment};
 use observations::{RunEnd, TrialRecord, redacted};
+use runner::Futile;
 use std::path::Path;
 
 /// Points of a round, beside the present settings.
@@ -34,6 +35,8 @@ pub struct History {
     pub is_exhausted: bool,
     /// Costs and times of the trials that were measured to the end.
     pub work: FixedWork,
+    /// Their rates over time.
+    pub time: FixedTime,
     /// Trials that were stopped because they could not beat the leader.
     pub stopped: Vec<Stopped>,
 }
@@ -45,6 +48,8 @@ pub struct Stopped {
     pub point: Point,
     /// Seconds for which it was measured.
     pub elapsed_s: f64,
+    /// Seconds that were left of a measurement of a given time.
+    pub left_s: Option<f64>,
 }
 
 impl History {
@@ -53,12 +58,21 @@ impl History {
         self.tried.iter().filter(|own| own.outcome == Outcome::Failed).count()
     }
 
-    /// Seconds that early stops saved: the model's estimate, as these trials have no end.
+    /// Seconds that early stops saved: the model's estimate where these trials have no end.
     pub fn saved_s(&self, optimiser: &Optimiser<'_>) -> f64 {
+        if let Some(left_s) = self.stopped.iter().map(|own| own.left_s).sum::<Option<f64>>() {
+            return left_s;
+        }
         let points: Vec<Point> = self.stopped.iter().map(|own| own.point.clone()).collect();
         let costs = optimiser.predict(&self.tried, &points).into_iter();
         let times = costs.filter_map(|cost| self.work.seconds(cost));
         times.zip(&self.stopped).map(|(all_s, own)| (all_s - own.elapsed_s).max(0.0)).sum()
+    }
+
+    /// The bound of trials that cannot have a lower cost, where it can be judged while they run.
+    fn futile(&self, cost: f64) -> Option<Futile> {
+        let time = self.work.seconds(cost).map(Futile::Time);
+        time.or_else(|| self.time.bound(cost).map(Futile::Rate))
     }
 
     /// Trials that the budget has left for the search, of which `reserved` belong to the
@@ -155,11 +169,11 @@ impl Searching<'_> {
         let at = history.rounds.len();
         // The present settings are what gains are measured against: they run to their end.
         let bound = self.optimiser.stop_beyond(&history.tried);
-        let futile_s = bound.and_then(|cost| history.work.seconds(cost));
+        let futile = bound.and_then(|cost| history.futile(cost));
         let run = if at + 1 < recorded.len() {
             recorded[at]
         } else {
-            let end = self.conduct(&experiment, at >= recorded.len(), futile_s)?;
+            let end = self.conduct(&experiment, at >= recorded.len(), futile)?;
             if !matches!(end, RunEnd::Completed(_) | RunEnd::Failing { .. }) {
                 return Ok(Some(end));
             }
@@ -175,13 +189,24 @@ impl Searching<'_> {
                 at + 1
             )));
         }
+        self.note(contenders, recording.trials.iter().collect(), history)?;
+        Ok(None)
+    }
+
+    /// Adds the trials of a round to the history.
+    fn note(
+        &self,
+        contenders: &[Contender],
+        mut trials: Vec<&TrialRecord>,
+        history: &mut History,
+    ) -> Result<(), Failure> {
         history.rounds.push(history.tried.len());
-        let mut trials: Vec<&TrialRecord> = recording.trials.iter().collect();
         trials.sort_by_key(|trial| (trial.configuration, trial.attempt));
         let last = |at: usize| trials.iter().rfind(|trial| trial.configuration == at);
         for trial in (0..contenders.len()).filter_map(last) {
             if let Some(response) = self.goal.measure(trial).map_err(Failure::failed)? {
                 history.work.note(cost(response), trial);
+                history.time.note(response, trial);
             }
         }
         for (position, contender) in contenders.iter().enumerate() {
@@ -193,31 +218,34 @@ impl Searching<'_> {
                 history.present.push(response.value);
             }
             history.seconds += trial.wall_s;
-            let bound = history.work.bound(trial);
+            let bound = rate_bound(trial).or_else(|| history.work.bound(trial));
             let outcome = match (measured, bound) {
                 (Some(response), _) => Outcome::Cost(cost(response)),
                 (None, Some(bound)) => Outcome::AtLeast(bound),
                 (None, None) => Outcome::Failed,
             };
             let point = contender.point.clone();
-            if let Some(elapsed_s) = stopped_at(trial, futile_s) {
-                history.stopped.push(Stopped { point: point.clone(), elapsed_s });
+            if let Some(seen) = trial.observations.as_ref().filter(|_| trial.is_futile()) {
+                let left_s = rate_bound(trial).and(history.time.window_s());
+                let left_s = left_s.map(|all_s| (all_s - seen.elapsed_s).max(0.0));
+                let (point, elapsed_s) = (point.clone(), seen.elapsed_s);
+                history.stopped.push(Stopped { point, elapsed_s, left_s });
             }
             history.tried.push(Tried { point, outcome });
         }
-        Ok(None)
+        Ok(())
     }
 
-    /// Runs or resumes a round. `futile_s` seconds of measurement end a trial of a proposal.
+    /// Runs or resumes a round. The bound ends trials of proposed points.
     fn conduct(
         &self,
         experiment: &Experiment,
         fresh: bool,
-        futile_s: Option<f64>,
+        futile: Option<Futile>,
     ) -> Result<RunEnd, Failure> {
         let mut session = self.stage.session(self.results, fresh);
-        session.futile_s = vec![futile_s; experiment.configurations.len()];
-        if let Some(present) = session.futile_s.first_mut() {
+        session.futile = vec![futile; experiment.configurations.len()];
+        if let Some(present) = session.futile.first_mut() {
             *present = None;
         }
         self.stage.conduct(experiment, &session)
@@ -230,13 +258,6 @@ impl Searching<'_> {
         let others = ranked.map(|Ranked { point, .. }| point).filter(|point| *point != present);
         others.take(number).collect()
     }
-}
-
-/// The second at which a trial was stopped because of this bound, and not by another limit.
-fn stopped_at(trial: &TrialRecord, futile_s: Option<f64>) -> Option<f64> {
-    let seen = trial.observations.as_ref()?;
-    let is_own = (seen.timeout_s? / futile_s? - 1.0).abs() < 1e-9;
-    is_own.then_some(seen.elapsed_s)
 }
 
 /// The present settings have to succeed.

@@ -112,7 +112,7 @@ impl Stage<'_> {
             label: None,
             permits: Permits::default(),
             json: self.json,
-            futile_s: Vec::new(),
+            futile: Vec::new(),
         }
     }
 

@@ -2,7 +2,7 @@ use super::claims::Claim;
 use super::{Finding, FindingKind};
 use crate::estimate::mean;
 use crate::{ConfigurationRow, Failure, Summary, TooFew, health, wording};
-use observations::{Observations, number};
+use observations::{Observations, RATE_AT_MOST, number};
 use std::collections::HashSet;
 
 /// Finds what limits the conclusions.
@@ -15,6 +15,7 @@ pub fn find(summary: &Summary, largest: Option<&Claim>) -> Vec<Finding> {
         summary.durability_caveat().map(|text| (text, String::new())),
         failed(summary),
         timed_out(summary),
+        futile(summary),
         rests_on_few(summary),
         overloaded(summary),
         warned(summary, largest),
@@ -98,15 +99,17 @@ fn failed(summary: &Summary) -> Caveat {
 /// Trials that took longer than they may are observations, and their configurations are not called
 /// better.
 fn timed_out(summary: &Summary) -> Caveat {
+    let stopped =
+        |row: &ConfigurationRow| row.timeouts.saturating_sub(summary.futile_of(row.index));
     let rows: Vec<&ConfigurationRow> =
-        summary.configurations.iter().filter(|row| row.timeouts > 0).collect();
+        summary.configurations.iter().filter(|row| stopped(row) > 0).collect();
     let named: Vec<String> = rows
         .iter()
         .map(|row| {
             let all = wording::count(row.done + row.timeouts, "trial");
             let label =
                 if row.label.is_empty() { String::new() } else { format!(" of {}", row.label) };
-            format!("{} of {all}{label}", row.timeouts)
+            format!("{} of {all}{label}", stopped(row))
         })
         .collect();
     let bound = rows.iter().filter_map(|row| row.response.as_ref()).any(|own| own.bound.is_some());
@@ -121,6 +124,29 @@ fn timed_out(summary: &Summary) -> Caveat {
         wording::list(&named)
     );
     (!rows.is_empty()).then(|| (text, String::new()))
+}
+
+/// Trials that a search ended early are neither failures nor figures.
+fn futile(summary: &Summary) -> Caveat {
+    let named: Vec<String> = summary
+        .futile()
+        .filter_map(|trial| {
+            let seen = trial.observations.as_ref()?;
+            let label = &summary.recording.configurations.get(trial.configuration)?.label;
+            let after = number::seconds(seen.elapsed_s);
+            let rate = seen.facts.iter().find(|fact| fact.name == RATE_AT_MOST);
+            let rate =
+                rate.map(|own| format!(", at most {}", number::quantity(own.value, &own.unit)));
+            Some(format!("{label} (after {after}{})", rate.unwrap_or_default()))
+        })
+        .collect();
+    let text = format!(
+        "The search ended {} early, because they could not beat its best trial any more: {}. They \
+         have no value and are not compared.",
+        wording::count(named.len(), "trial"),
+        wording::list(&named)
+    );
+    (!named.is_empty()).then(|| (text, String::new()))
 }
 
 fn are(n: usize, singular: &str, plural: &str) -> String {

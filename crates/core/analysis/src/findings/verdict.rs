@@ -117,7 +117,8 @@ fn nothing(summary: &Summary, factor: usize, effect: &FactorEffect) -> (String, 
         }
         _ if !timed_out.is_empty() => {
             let timed_out = wording::list(&timed_out);
-            format!("The levels of {name} cannot be compared: trials of {timed_out} timed out.")
+            let ended = ended(summary);
+            format!("The levels of {name} cannot be compared: trials of {timed_out} {ended}.")
         }
         _ if without > 0 => {
             let all = rows.len();
@@ -253,7 +254,10 @@ fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> S
     let timed_out = labels(effect.levels.iter().filter(|level| timed_out(level)));
     let unknown = match timed_out.len() {
         0 => String::new(),
-        _ => format!(" Not compared, because trials timed out: {}.", wording::list(&timed_out)),
+        _ => {
+            let ended = ended(summary);
+            format!(" Not compared, because trials {ended}: {}.", wording::list(&timed_out))
+        }
     };
     let differs =
         format!("o level of {name} differs significantly from {reference}{power}.{unknown}");
@@ -290,6 +294,11 @@ fn power(detectable: &Detectable, margin: f64, unit: &str) -> String {
     // No difference is printed finer than this.
     let size = wording::percent(detectable.relative.max(0.001));
     format!("; {blocks} detect a difference of {size} with 80 % power{more} (estimate)")
+}
+
+/// How trials that were not measured to the end came to it.
+fn ended(summary: &Summary) -> &'static str {
+    if summary.futile().next().is_some() { "were ended early by the search" } else { "timed out" }
 }
 
 /// Returns whether trials of the level timed out.

@@ -10,12 +10,15 @@ use observations::{Direction, Environment};
 const SAID: usize = 100;
 
 /// The question, the run, and what it is compared on.
-pub(crate) fn section(_: &Summary, overview: &Overview) -> [Section; 1] {
+pub(crate) fn section(summary: &Summary, overview: &Overview) -> [Section; 1] {
     let mut section = Section::default();
     if let Some(question) = &overview.run.question {
         section.line(question.as_str());
     }
-    let failed = Some(format!("{} failed", number::plural(overview.failed, "attempt")));
+    let futile = summary.futile().count();
+    let failed = overview.failed.saturating_sub(futile);
+    let failed = (failed > 0).then(|| format!("{} failed", number::plural(failed, "attempt")));
+    let futile = (futile > 0).then(|| format!("{futile} ended early by the search"));
     let compared = overview.response.as_ref().map(|response| {
         format!(
             "compared on {} ({}, {} is better)",
@@ -28,7 +31,8 @@ pub(crate) fn section(_: &Summary, overview: &Overview) -> [Section; 1] {
         Some(format!("Run {}, {}", overview.run.id, text::utc(overview.run.started_ms))),
         text::origin(overview.run.label.as_deref(), overview.run.git.as_ref()),
         Some(format!("{} done", number::plural(overview.done, "trial"))),
-        failed.filter(|_| overview.failed > 0),
+        futile,
+        failed,
         compared,
     ];
     section.note(joined(parts.into_iter().flatten(), "; "));
