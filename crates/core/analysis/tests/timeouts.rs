@@ -2,7 +2,7 @@
 //! verdicts must not do as if it had not been, or as if a faster retry were the truth.
 
 use analysis::{Bound, FindingKind, Side, Standing, compare, compare_runs, runs, summarize};
-use observations::{Observations, Recording, Response};
+use observations::{Observations, Recording, Response, TrialStatus};
 use testing::recordings::{data_files, done, observed, recording, timed_out};
 
 /// Seconds of `steady` in each block; `moody` takes 0.8 s, but in three blocks of five 30 s.
@@ -60,6 +60,34 @@ fn a_retry_does_not_make_a_time_out_good() {
     unnoted.trials.retain(|trial| !trial.timed_out());
     let verdict = texts(&unnoted, FindingKind::Verdict);
     assert!(verdict[0].contains("moody: 1.50x"), "{verdict:?}");
+}
+
+/// The cause tells it, which older versions recorded too.
+#[test]
+fn a_trial_that_a_search_ended_early_is_named_as_such() {
+    let mut run = with_retries(0);
+    run.trials.retain(|trial| trial.attempt == 1);
+    for trial in run.trials.iter_mut().filter(|trial| trial.timed_out()) {
+        let cause = "stopped after 3.90 s: cannot beat the leader".to_owned();
+        trial.status = TrialStatus::Failed { cause };
+    }
+    let summary = summarize(&run);
+    assert!(summary.failures().is_empty());
+    assert_eq!((summary.futile().count(), summary.futile_of(1)), (3, 3));
+    assert_eq!(
+        texts(&run, FindingKind::NoDifference),
+        [
+            "The levels of script cannot be compared: trials of moody were ended early by the search."
+        ]
+    );
+    let one = "script=moody (after 3.90 s)";
+    assert_eq!(
+        texts(&run, FindingKind::Caveat),
+        [format!(
+            "The search ended 3 trials early, because they could not beat its best trial any more: \
+             {one}, {one} and {one}. They were not measured to the end."
+        )]
+    );
 }
 
 #[test]

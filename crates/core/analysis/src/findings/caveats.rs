@@ -142,7 +142,7 @@ fn futile(summary: &Summary) -> Caveat {
         .collect();
     let text = format!(
         "The search ended {} early, because they could not beat its best trial any more: {}. They \
-         have no value and are not compared.",
+         were not measured to the end.",
         wording::count(named.len(), "trial"),
         wording::list(&named)
     );
