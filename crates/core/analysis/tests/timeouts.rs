@@ -76,9 +76,8 @@ fn a_trial_that_a_search_ended_early_is_named_as_such() {
     assert_eq!((summary.futile().count(), summary.futile_of(1)), (3, 3));
     assert_eq!(
         texts(&run, FindingKind::NoDifference),
-        [
-            "The levels of script cannot be compared: trials of moody were ended early by the search."
-        ]
+        ["The levels of script cannot be compared: trials of moody were ended early by the \
+             search."]
     );
     let one = "script=moody (after 3.90 s)";
     assert_eq!(

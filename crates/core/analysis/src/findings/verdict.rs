@@ -252,12 +252,11 @@ fn nothing_differs(summary: &Summary, factor: usize, effect: &FactorEffect) -> S
     let power = power.unwrap_or_default();
     let reference = reference(summary, effect);
     let timed_out = labels(effect.levels.iter().filter(|level| timed_out(level)));
-    let unknown = match timed_out.len() {
-        0 => String::new(),
-        _ => {
-            let ended = ended(summary);
-            format!(" Not compared, because trials {ended}: {}.", wording::list(&timed_out))
-        }
+    let unknown = if timed_out.is_empty() {
+        String::new()
+    } else {
+        let ended = ended(summary);
+        format!(" Not compared, because trials {ended}: {}.", wording::list(&timed_out))
     };
     let differs =
         format!("o level of {name} differs significantly from {reference}{power}.{unknown}");
