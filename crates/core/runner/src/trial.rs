@@ -85,7 +85,7 @@ impl<'h> Hearing<'h> {
         let (futile_s, rate) = match bound {
             None => (None, None),
             Some(Futile::Time(most_s)) => (Some(*most_s), None),
-            Some(Futile::Rate(bound)) => (None, Some(RateWatch::new(bound.clone()))),
+            Some(Futile::Rate(bound)) => (None, Some(RateWatch::new(bound.as_ref().clone()))),
         };
         Mutex::new(Self { announce, futile_s, heard: Heard { elapsed_s: 0.0, rate } })
     }
@@ -285,7 +285,7 @@ pub enum Futile {
     /// Seconds of measurement that it may take.
     Time(f64),
     /// A rate that it has to reach.
-    Rate(RateBound),
+    Rate(Box<RateBound>),
 }
 
 /// Limits of a trial.

@@ -72,7 +72,7 @@ impl History {
     /// The bound of trials that cannot have a lower cost, where it can be judged while they run.
     fn futile(&self, cost: f64) -> Option<Futile> {
         let time = self.work.seconds(cost).map(Futile::Time);
-        time.or_else(|| self.time.bound(cost).map(Futile::Rate))
+        time.or_else(|| self.time.bound(cost).map(|own| Futile::Rate(Box::new(own))))
     }
 
     /// Trials that the budget has left for the search, of which `reserved` belong to the
