@@ -70,6 +70,25 @@ fn a_search_reports_its_confirmation_and_resumes() {
     assert!(other.contains("recorded with other knobs or settings"), "{other}");
 }
 
+/// The present settings are some times slower and vary little, so three blocks prove it: the search
+/// gets the trials of the other two.
+#[test]
+fn a_large_gain_is_confirmed_in_fewer_blocks() {
+    let large = SCRIPTED
+        .replace("40 trials\"", "60 trials\"\nworth = \"0%\"")
+        .replace("blocks = 3", "blocks = 5");
+    let lab = Lab::with(&large);
+    let check = lab.steelbench(&["tune", "e.toml", "--check"]).expect(0).stdout;
+    let check = check.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(check.contains("40 for the search, 20 for the confirmation or fewer"), "{check}");
+    let page = lab.steelbench(&["tune", "e.toml"]).expect(0).stdout;
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("(3 blocks, 95 % interval"), "{page}");
+    assert!(page.contains("48 trials in 6 rounds"), "{page}");
+    let blocks = lab.rows("tuned", "SELECT max(block), count(*) FROM trials");
+    assert_eq!(blocks, ["3|12"]);
+}
+
 /// Scripted time is shorter than real time. So every trial of the third round takes longer than the
 /// leader did, except that of the present settings, which has no limit.
 #[test]

@@ -32,6 +32,9 @@ const FITS: usize = 3;
 /// noise; half of what other noise may reach.
 const WRONGLY_STOPPED: f64 = 0.025;
 
+/// Fewest degrees of freedom of a noise that a lead is compared with.
+const LEAD_DF_MIN: f64 = 3.0;
+
 /// A point that was tried.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tried {
@@ -82,6 +85,15 @@ pub struct Ranked {
     pub cost: f64,
 }
 
+/// How far the best point is ahead of another one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lead {
+    /// The cost of the other one less the lowest predicted cost.
+    pub cost: f64,
+    /// Standard deviation of a measured cost, from points that were measured repeatedly.
+    pub noise: f64,
+}
+
 struct Models {
     cost: Forest,
     /// Chance of success; `None` as long as nothing failed.
@@ -123,6 +135,15 @@ impl Optimiser<'_> {
         }
         let models = self.models(tried, &mut Draw::new(self.seed));
         self.lowest(&models.cost, &tried[..since]) - self.lowest(&models.cost, tried)
+    }
+
+    /// The lead of the best point over one that was measured repeatedly; else `None`.
+    pub fn lead(&self, tried: &[Tried], over: &Point) -> Option<Lead> {
+        let noise = Noise::from_repeats(tried).filter(|own| own.df >= LEAD_DF_MIN)?.sd;
+        let same = tried.iter().filter(|own| own.point == *over);
+        let costs: Vec<f64> = same.filter_map(|own| own.outcome.cost()).collect();
+        let models = self.models(tried, &mut Draw::new(self.seed));
+        (costs.len() > 1).then(|| Lead { cost: mean(&costs) - models.best, noise })
     }
 
     /// The lowest predicted cost of the points that were measured.

@@ -6,16 +6,16 @@
     reason = "a test that cannot continue has failed"
 )]
 
-use designs::{Domain, Draw, Independent, Optimiser, Outcome, Point, Scale, Space, Tried};
+use designs::{Domain, Draw, Independent, Lead, Optimiser, Outcome, Point, Scale, Space, Tried};
 use flate2::read::GzDecoder;
 use serde_json::Value;
-use statistics::confirmation::{Coverage, Rules, confirm, winner};
+use statistics::confirmation::{Coverage, Expected, Rules, confirm, winner};
 use std::fs::File;
 use std::path::Path;
 
 /// Trials of each.
 const TRIALS: usize = 50;
-/// Blocks of the confirmation: a quarter of the trials. With as many for a second candidate it
+/// Most blocks of the confirmation: a quarter of the trials. With as many for a second candidate it
 /// would take more than a third.
 const BLOCKS: usize = 6;
 const CANDIDATES: usize = 1;
@@ -137,22 +137,30 @@ fn search(recorded: &Recorded, seed: u64, noise: &mut Draw) -> Search {
     let space = Space { domains: &recorded.domains, rules: &Independent };
     let optimiser = Optimiser { space, seed, first: ROUND };
     let mut tried: Vec<Tried> = Vec::new();
-    let budget = TRIALS - BLOCKS * (CANDIDATES + 1);
-    while tried.len() + 1 < budget {
-        let points = optimiser.propose(&tried, ROUND.min(budget - tried.len() - 1));
+    let mut blocks = BLOCKS;
+    loop {
+        let left = (TRIALS - blocks * (CANDIDATES + 1)).saturating_sub(tried.len());
+        if left < 2 {
+            break;
+        }
+        let points = optimiser.propose(&tried, ROUND.min(left - 1));
         for point in std::iter::once(recorded.default.clone()).chain(points) {
             let outcome = Outcome::Cost(recorded.cost(recorded.measured(&point, noise)));
             tried.push(Tried { point, outcome });
         }
+        if let Some(Lead { cost: gain, noise }) = optimiser.lead(&tried, &recorded.default) {
+            let fitting = (TRIALS - tried.len()) / (CANDIDATES + 1);
+            blocks = Expected { gain, noise }.blocks(CANDIDATES, BLOCKS).min(fitting);
+        }
     }
-    assert!(tried.len() <= budget);
+    assert!(tried.len() + blocks * (CANDIDATES + 1) <= TRIALS);
     let ranked = optimiser.ranked(&tried).into_iter().map(|own| own.point);
     let best: Vec<Point> =
         ranked.filter(|point| *point != recorded.default).take(CANDIDATES).collect();
     let baseline: Vec<f64> =
-        (0..BLOCKS).map(|_| recorded.measured(&recorded.default, noise)).collect();
-    let blocks = best.iter().map(|point| {
-        (0..BLOCKS).map(|_| Some(recorded.measured(point, noise))).collect::<Vec<_>>()
+        (0..blocks).map(|_| recorded.measured(&recorded.default, noise)).collect();
+    let values = best.iter().map(|point| {
+        (0..blocks).map(|_| Some(recorded.measured(point, noise))).collect::<Vec<_>>()
     });
     let rules = Rules {
         is_lower_better: recorded.is_lower_better,
@@ -160,7 +168,7 @@ fn search(recorded: &Recorded, seed: u64, noise: &mut Draw) -> Search {
         worth: 0.02,
         coverage: Coverage::Chosen,
     };
-    let ratings = confirm(&baseline, &blocks.collect::<Vec<_>>(), rules);
+    let ratings = confirm(&baseline, &values.collect::<Vec<_>>(), rules);
     let chosen = (0..best.len())
         .max_by(|left, right| {
             ratings[*left].gain.unwrap().total_cmp(&ratings[*right].gain.unwrap())

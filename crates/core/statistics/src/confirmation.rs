@@ -51,6 +51,35 @@ impl Coverage {
     }
 }
 
+/// Fewest blocks of a confirmation that is planned: the interval of two is 13 standard errors wide
+/// to each side.
+const BLOCKS_MIN: usize = 3;
+/// Half width of the expected interval, as a share of the gain: small, as the search is flattered
+/// by its luckiest measurements, and knows the noise from few.
+const GAIN_SHARE: f64 = 0.25;
+
+/// The gain that a search expects of a confirmation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Expected {
+    /// Logarithm of the gain.
+    pub gain: f64,
+    /// Standard deviation of the logarithm of a measurement.
+    pub noise: f64,
+}
+
+impl Expected {
+    /// Returns the blocks of the confirmation of this number of candidates: as few as let its
+    /// interval be expected within a quarter of the gain to each side, `most` at most.
+    pub fn blocks(self, candidates: usize, most: usize) -> usize {
+        let tail = Coverage::Chosen.tail(candidates);
+        let proves = |blocks: &usize| {
+            let n = *blocks as f64;
+            t_quantile(tail, n - 1.0) * self.noise * (2.0 / n).sqrt() <= GAIN_SHARE * self.gain
+        };
+        (BLOCKS_MIN..most).find(proves).unwrap_or(most)
+    }
+}
+
 /// The standing of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -161,7 +190,7 @@ fn rate(baseline: &[f64], values: &[Option<f64>], family: usize, rules: Rules) -
 
 #[cfg(test)]
 mod tests {
-    use super::{Coverage, Rules, Verdict, confirm, winner};
+    use super::{Coverage, Expected, Rules, Verdict, confirm, winner};
     use crate::normal;
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::SeedableRng;
@@ -198,6 +227,16 @@ mod tests {
         assert_eq!(winner(&slower), None);
         // The fourth is better for sure, by less than what is worth it.
         assert!(ratings[3].interval.is_some_and(|own| own.low > 1.0 && own.high < 1.02));
+    }
+
+    /// By hand: t(0.975, n - 1) x sqrt(2 / n) is 3.513 (n = 3), 2.250 (4), 1.756 (5). Times the
+    /// noise and by a quarter, that is 0.7026, 0.4501 and 0.3512.
+    #[test]
+    fn a_large_gain_needs_fewer_blocks() {
+        let blocks = |gain: f64, most: usize| Expected { gain, noise: 0.05 }.blocks(1, most);
+        let gains = [0.704, 0.700, 0.452, 0.448, 0.353, 0.349, 0.0, -1.0];
+        assert_eq!(gains.map(|gain| blocks(gain, 6)), [3, 4, 4, 5, 5, 6, 6, 6]);
+        assert_eq!([2, 3, 60].map(|most| blocks(5.0, most)), [2, 3, 3]);
     }
 
     /// Shares of confirmations in which the interval of the chosen candidate misses the truth, and

@@ -1,7 +1,7 @@
 //! The command: validation, search, confirmation, ablation.
 
 use crate::ablation::{self, Ablation, Path as AblationPath};
-use crate::confirmation::{self, CANDIDATES, Confirmation, SHARE_MAX};
+use crate::confirmation::{self, Confirmation, Plan, SHARE_MAX};
 use crate::document::Page;
 use crate::goal::Goal;
 use crate::search::{self, FIRST, History, Searched, Searching};
@@ -60,13 +60,6 @@ pub struct Tune {
     json: bool,
 }
 
-/// Trials of a budget.
-struct Plan {
-    confirmation: usize,
-    candidates: usize,
-    has_defaults: bool,
-}
-
 impl Tool for Tune {
     const EXAMPLES: [&'static str; 2] =
         ["steelbench tune sqlite-tune.toml", "steelbench tune sqlite-tune.toml --explain"];
@@ -109,13 +102,13 @@ impl Tool for Tune {
             optimiser: Optimiser { space, seed: base.repeats.seed, first: FIRST },
             goal: &goal,
             results: &Stage::beside(&results, search::SUFFIX),
-            reserved: plan.confirmation,
+            plan: &plan,
         };
         let history = match searching.run()? {
             Searched::Done(history) => history,
             Searched::Stopped(end) => return Ok(self.stopped(&end)),
         };
-        self.confirm(&searching, &history, &plan, &results, form)
+        self.confirm(&searching, &history, &results, form)
     }
 }
 
@@ -127,18 +120,17 @@ impl Tune {
         &self,
         searching: &Searching<'_>,
         history: &History,
-        plan: &Plan,
         results: &Path,
         form: Option<&SettingsForm>,
     ) -> Result<ExitCode, Failure> {
-        let Searching { stage, goal, optimiser, .. } = searching;
+        let Searching { stage, goal, optimiser, plan, .. } = searching;
         let best = searching.best(history, plan.candidates);
         let defaults = plan.has_defaults.then(|| stage.knobs.defaults());
         let contenders = confirmation::contenders(stage.knobs.present(), defaults, best);
         if contenders.len() < 2 {
             return Err(Failure::failed("every point of the search failed or broke a limit"));
         }
-        if let Some(end) = conduct(stage, &confirmation::PURPOSE, &contenders, results)? {
+        if let Some(end) = conduct(stage, &plan.purpose(history.blocks), &contenders, results)? {
             return Ok(self.stopped(&end));
         }
         let session = stage.session(results, false);
@@ -242,20 +234,19 @@ impl Tune {
     ) -> Result<Plan, Failure> {
         // The present settings of a server are those that it has; its defaults are not known.
         let has_defaults = !is_live && knobs.present() != knobs.defaults();
-        let trials = |candidates: usize| {
-            (1 + usize::from(has_defaults) + candidates) * base.repeats.blocks.max() as usize
+        let blocks = base.repeats.blocks;
+        let plan = Plan { blocks, has_defaults, candidates: confirmation::CANDIDATES };
+        let one = Plan { candidates: 1, ..plan };
+        let plan = match search.budget {
+            Budget::Trials(all) if plan.most() as f64 > SHARE_MAX * f64::from(all) => one,
+            _ => plan,
         };
-        let candidates = match search.budget {
-            Budget::Trials(all) if trials(CANDIDATES) as f64 > SHARE_MAX * f64::from(all) => 1,
-            _ => CANDIDATES,
-        };
-        let confirmation = trials(candidates);
         if base.repeats.blocks.max() < 2 {
             let message = "a confirmation needs two blocks at least; five give much narrower \
                            intervals";
             return Err(self.objection(base, "tune", message));
         }
-        let plan = Plan { confirmation, candidates, has_defaults };
+        let confirmation = plan.most();
         match search.budget {
             Budget::Trials(all) if (all as usize) < confirmation + FIRST + 1 => {
                 let message = format!(
@@ -355,17 +346,18 @@ fn conduct(
 
 /// The plan of a search, in words.
 fn planned(search: &Search, plan: &Plan) -> String {
+    let fewer = if plan.is_shortened() { " or fewer" } else { "" };
     let budget = match search.budget {
         Budget::Trials(all) => format!(
-            "{}: {} for the search, {} for the confirmation",
+            "{}: {} for the search, {} for the confirmation{fewer}",
             plural(all as usize, "trial"),
-            all as usize - plan.confirmation,
-            plan.confirmation
+            all as usize - plan.most(),
+            plan.most()
         ),
         Budget::Time(seconds) => format!(
-            "{}, of which {} of the confirmation",
+            "{}, of which {} of the confirmation{fewer}",
             observations::number::seconds(seconds),
-            plural(plan.confirmation, "trial")
+            plural(plan.most(), "trial")
         ),
     };
     let names: Vec<&str> = search.knobs.iter().map(experiment::Knob::name).collect();

@@ -4,9 +4,10 @@
 use crate::goal::Goal;
 use crate::stage::{Contender, DEFAULTS, PRESENT, Purpose};
 use command_line::Failure;
-use designs::Point;
+use designs::{Lead, Point};
+use experiment::Blocks;
 use observations::{Direction, Recording, Response};
-use statistics::confirmation::{Coverage, Rating, Rules, Spread, confirm, winner};
+use statistics::confirmation::{Coverage, Expected, Rating, Rules, Spread, confirm, winner};
 
 /// Points of the search that are confirmed, unless all contenders take too much of the budget.
 pub const CANDIDATES: usize = 2;
@@ -16,7 +17,54 @@ pub const SHARE_MAX: f64 = 1.0 / 3.0;
 /// Range over blocks, relative to the mean, above which a candidate is unstable.
 pub const RANGE_MAX: f64 = 0.3;
 
-/// The purpose of its experiment.
+/// The plan of a confirmation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Plan {
+    /// Blocks of the file: the most that it has.
+    pub blocks: Blocks,
+    /// True if the defaults are measured beside the present settings.
+    pub has_defaults: bool,
+    /// Points of the search.
+    pub candidates: usize,
+}
+
+impl Plan {
+    /// Configurations of a block.
+    pub fn contenders(self) -> usize {
+        1 + usize::from(self.has_defaults) + self.candidates
+    }
+
+    /// The most trials that it takes.
+    pub fn most(self) -> usize {
+        self.blocks.max() as usize * self.contenders()
+    }
+
+    /// Returns whether a large gain makes it shorter.
+    pub fn is_shortened(self) -> bool {
+        let certain = Lead { cost: 1.0, noise: 0.0 };
+        self.blocks_for(Some(certain)) < self.blocks.max() as usize
+    }
+
+    /// The blocks that it takes to prove what the search has found.
+    pub fn blocks_for(self, lead: Option<Lead>) -> usize {
+        let most = self.blocks.max() as usize;
+        match (self.blocks, lead) {
+            (Blocks::Fixed(_), Some(Lead { cost: gain, noise })) => {
+                Expected { gain, noise }.blocks(self.candidates, most)
+            }
+            // Adaptive blocks end by their own rule.
+            _ => most,
+        }
+    }
+
+    /// The purpose of its experiment, with this number of blocks.
+    pub fn purpose(self, blocks: usize) -> Purpose<'static> {
+        let is_fixed = matches!(self.blocks, Blocks::Fixed(_));
+        Purpose { blocks: is_fixed.then_some(blocks as u32), ..PURPOSE }
+    }
+}
+
+/// The purpose of a confirmation with the blocks of the file.
 pub const PURPOSE: Purpose<'static> = Purpose {
     suffix: "",
     question: "By how much are the best settings of the search better than the present ones?",

@@ -1,6 +1,7 @@
 //! The search: rounds of proposed points, each beside the present settings. A round is a run in the
 //! results file of the search, so that a search that was stopped continues where it was.
 
+use crate::confirmation::Plan;
 use crate::goal::{FixedTime, FixedWork, Goal, cost, rate_bound};
 use crate::stage::{Contender, PRESENT, Purpose, Stage};
 use command_line::Failure;
@@ -33,6 +34,8 @@ pub struct History {
     pub seconds: f64,
     /// True if no improvement worth a trial was left.
     pub is_exhausted: bool,
+    /// Blocks of the confirmation.
+    pub blocks: usize,
     /// Costs and times of the trials that were measured to the end.
     pub work: FixedWork,
     /// Their rates over time.
@@ -109,18 +112,20 @@ pub struct Searching<'s> {
     pub goal: &'s Goal<'s>,
     /// Its results file.
     pub results: &'s Path,
-    /// Trials that the confirmation needs.
-    pub reserved: usize,
+    /// The confirmation, for which trials are reserved.
+    pub plan: &'s Plan,
 }
 
 impl Searching<'_> {
     /// Runs the rounds that are not recorded yet.
     pub fn run(&self) -> Result<Searched, Failure> {
         let recorded = self.stage.runs(self.results)?;
-        let mut history = History::default();
+        let mut history = History { blocks: self.plan.blocks.max() as usize, ..History::default() };
         let present = self.stage.knobs.present();
         loop {
-            let left = history.left(self.stage.knobs.search.budget, self.reserved);
+            history.blocks = self.blocks(&history, &present);
+            let reserved = history.blocks * self.plan.contenders();
+            let left = history.left(self.stage.knobs.search.budget, reserved);
             if left < 2 {
                 break;
             }
@@ -142,6 +147,14 @@ impl Searching<'_> {
             }
         }
         Ok(Searched::Done(history))
+    }
+
+    /// The blocks of the confirmation that the trials so far call for. They are more than before
+    /// only where the budget has room for them.
+    fn blocks(&self, history: &History, present: &Point) -> usize {
+        let wanted = self.plan.blocks_for(self.optimiser.lead(&history.tried, present));
+        let left = history.left(self.stage.knobs.search.budget, 0);
+        wanted.min(history.blocks.max(left / self.plan.contenders()))
     }
 
     /// Returns whether the last rounds have improved the best point by less than `worth`.
