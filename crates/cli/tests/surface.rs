@@ -161,6 +161,29 @@ fn an_optimum_beyond_the_tested_levels_is_not_claimed() {
     assert!(!words.contains("yield is highest near"), "{shown}");
 }
 
+/// Less is better of a factor that begins at 0: the next trials end there, as a setting need not
+/// accept what is below.
+#[test]
+fn next_trials_do_not_fall_below_zero() {
+    let script = "awk -v t=$time -v p=$temp -v s=$STEELBENCH_SEED 'BEGIN { srand(s); y = (p - 175) \
+                  / 5; print \"yield\", 100 - 3 * t - y * y + 0.2 * rand() }'";
+    let file = FILE
+        .replace("axial = \"orthogonal-blocks\"", "surface = \"central-composite\"")
+        .replace("blocks = 1", "blocks = 2")
+        .replace("time = \"80.0\"", "time = \"0.0\"")
+        .replace("[\"80.0\", \"90.0\"]", "[\"0.0\", \"10.0\"]");
+    let lab = lab(&file);
+    lab.write("react.sh", script);
+    lab.run(0);
+    let fit = &lab.json(&["show", "chemistry"])[0]["surface"]["fit"];
+    let next = fit["next"].as_array().unwrap();
+    let times = next.iter().map(|own| own["levels"][0].as_str().unwrap().parse::<f64>().unwrap());
+    let times: Vec<f64> = times.collect();
+    assert!(times.is_sorted_by(|earlier, later| earlier > later), "{fit}");
+    assert_eq!(times.last(), Some(&0.0), "{fit}");
+    assert!(next.iter().all(|own| own["is_tested"] == true), "{fit}");
+}
+
 /// Two of the runs have no value: the report says so, and fits the others.
 #[test]
 fn failed_runs_are_left_out_and_named() {

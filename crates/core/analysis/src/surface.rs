@@ -14,6 +14,8 @@ use statistics::Interval;
 
 /// Distances of the next trials from the centre, in those of the outermost runs.
 const DISTANCES: [f64; 4] = [0.5, 1.0, 1.5, 2.0];
+/// Halvings of the distance at which a path ends.
+const HALVINGS: usize = 50;
 /// A share of the distance that is rounding.
 const ROUNDING: f64 = 1e-9;
 
@@ -371,17 +373,7 @@ impl SurfaceReport {
         let points = match (answer, stationary) {
             (Answer::Level, _) => Vec::new(),
             (Answer::Optimum, Some(own)) => vec![own.coded.clone()],
-            _ => {
-                let distances = DISTANCES.map(|own| own * tested.distance);
-                surface.path(self.higher_is_better, &distances)
-            }
-        };
-        // A path ends where a factor would be 0 or below, unless its levels are.
-        let can_be_set = |point: &Vec<f64>| {
-            self.factors
-                .iter()
-                .zip(point)
-                .all(|(own, at)| own.factor.number(-1.0) <= 0.0 || own.factor.number(*at) > 0.0)
+            _ => self.path(surface, tested),
         };
         let trial = |point: Vec<f64>| {
             let levels = self.levels(&point);
@@ -391,7 +383,42 @@ impl SurfaceReport {
             let (value, interval) = surface.estimate(&coded);
             NextTrial { levels, value, interval, is_tested: tested.contains(&coded), coded }
         };
-        points.into_iter().take_while(can_be_set).map(trial).collect()
+        points.into_iter().map(trial).collect()
+    }
+
+    /// The points of steepest ascent, until a factor cannot be set. The last one is then where the
+    /// path leaves the tested levels, if it does so there.
+    fn path(&self, surface: &Surface, tested: &Tested) -> Vec<Vec<f64>> {
+        let at = |distance: f64| surface.path(self.higher_is_better, &[distance]).pop();
+        let mut points = Vec::new();
+        let mut low = 0.0;
+        for distance in DISTANCES.map(|own| own * tested.distance) {
+            let Some(point) = at(distance) else { break };
+            if self.can_be_set(&point) {
+                points.push(point);
+                low = distance;
+                continue;
+            }
+            let mut high = distance;
+            for _ in 0..HALVINGS {
+                let middle = f64::midpoint(low, high);
+                let is_possible = at(middle).is_some_and(|own| self.can_be_set(&own));
+                if is_possible { low = middle } else { high = middle }
+            }
+            let is_edge = |own: &Vec<f64>| tested.contains(own) && !points.contains(own);
+            points.extend(at(low).filter(is_edge));
+            break;
+        }
+        points
+    }
+
+    /// Returns whether these levels can be set: a factor whose levels are positive stays so, and
+    /// one whose levels begin at 0 does not fall below.
+    fn can_be_set(&self, coded: &[f64]) -> bool {
+        self.factors.iter().zip(coded).all(|(own, at)| {
+            let (lowest, number) = (own.factor.number(-1.0), own.factor.number(*at));
+            if lowest == 0.0 { number >= 0.0 } else { lowest < 0.0 || number > 0.0 }
+        })
     }
 }
 

@@ -39,7 +39,7 @@ fn confirmation(summary: &Summary, screening: &Screening, own: &ScreeningConfirm
     }
     let unit = &screening.unit;
     let mut table = Columns::for_rows(&own.differences);
-    table.name("best run against", |own| {
+    table.left("best run against", |own| {
         if own.baseline { "the baseline" } else { "the predicted worst" }
     });
     table.right("predicted", |own| signed(own.predicted, unit));
@@ -77,7 +77,8 @@ fn next_steps(summary: &Summary, screening: &Screening) -> Option<Section> {
     let mut section = Section::new("Next steps");
     let name = &summary.recording.run.name;
     let mut table = Columns::for_rows(&screening.next);
-    table.name("command", |step| format!("steelbench run {name}.toml {}", step.option));
+    // Not a name: a command is not cut.
+    table.left("command", |step| format!("steelbench run {name}.toml {}", step.option));
     table.left("why", |step| step.why.as_str());
     section.table(table);
     section.note(
