@@ -12,7 +12,9 @@ use serde::Serialize;
 pub struct Rules {
     /// True of times and costs.
     pub is_lower_better: bool,
-    /// A candidate whose values differ by more than this share of their mean is unstable.
+    /// A candidate whose values differ by more than this share of their mean is unstable, unless
+    /// those of the baseline do too and its ratios to them, block by block, do not: then all vary
+    /// with the machine.
     pub range_max: f64,
     /// Share that a gain has to reach.
     pub worth: f64,
@@ -171,13 +173,15 @@ fn rate(baseline: &[f64], values: &[Option<f64>], family: usize, rules: Rules) -
     let has_failed = known.len() < baseline.len();
     let sign = if rules.is_lower_better { -1.0 } else { 1.0 };
     let pairs = values.iter().zip(baseline);
-    let logs: Vec<f64> =
-        pairs.filter_map(|(own, base)| Some(sign * ((*own)? / base).ln())).collect();
+    let ratios: Vec<f64> = pairs.filter_map(|(own, base)| Some((*own)? / base)).collect();
+    let logs: Vec<f64> = ratios.iter().map(|ratio| sign * ratio.ln()).collect();
+    let varies = |values: &[f64]| Spread::from_values(values).range > rules.range_max;
+    let is_unstable = varies(&known) && !(varies(baseline) && !varies(&ratios));
     let PairedGain { factor, interval } = PairedGain::from_logs(&logs, family, rules.coverage);
     let is_proven = interval.is_some_and(|own| own.low > 1.0);
     let verdict = if has_failed {
         Verdict::Failed
-    } else if range > rules.range_max {
+    } else if is_unstable {
         Verdict::Unstable
     } else if is_proven && factor >= 1.0 + rules.worth {
         Verdict::Better
@@ -227,6 +231,27 @@ mod tests {
         assert_eq!(winner(&slower), None);
         // The fourth is better for sure, by less than what is worth it.
         assert!(ratings[3].interval.is_some_and(|own| own.low > 1.0 && own.high < 1.02));
+    }
+
+    /// In the first block everything ran at half its speed.
+    #[test]
+    fn what_varies_with_the_machine_is_not_unstable() {
+        let baseline = [50.0, 101.0, 99.0, 100.5, 99.5];
+        let candidates = [
+            some(&[55.0, 112.0, 109.0, 111.0, 110.0]),
+            some(&[90.0, 180.0, 170.0, 95.0, 175.0]),
+            some(&[50.5, 100.0, 99.5, 101.0, 99.0]),
+            // Steady, while the present settings are not.
+            some(&[111.0, 112.0, 109.0, 111.0, 110.0]),
+        ];
+        let ratings = confirm(&baseline, &candidates, RULES);
+        let verdicts = ratings.iter().map(|own| own.verdict).collect::<Vec<_>>();
+        let not_better = Verdict::NotBetter;
+        assert_eq!(verdicts, [Verdict::Better, Verdict::Unstable, not_better, not_better]);
+        assert!(ratings[0].range > 0.5, "the range that is shown is its own");
+        // A steady machine and a candidate that was once half as fast.
+        let steady = [100.0, 101.0, 99.0, 100.5, 99.5];
+        assert_eq!(confirm(&steady, &candidates[..1], RULES)[0].verdict, Verdict::Unstable);
     }
 
     /// By hand: t(0.975, n - 1) x sqrt(2 / n) is 3.513 (n = 3), 2.250 (4), 1.756 (5). Times the

@@ -94,7 +94,8 @@ impl Page<'_> {
         if own.present.range > RANGE_MAX {
             section.warn(format!(
                 "warning: the present settings differ by {} over blocks too: repeat on an idle \
-                 machine, or with longer trials.",
+                 machine, or with longer trials. A candidate that follows them is not called \
+                 unstable.",
                 number::short_percent(own.present.range)
             ));
         }
