@@ -176,7 +176,7 @@ fn rate(baseline: &[f64], values: &[Option<f64>], family: usize, rules: Rules) -
     let ratios: Vec<f64> = pairs.filter_map(|(own, base)| Some((*own)? / base)).collect();
     let logs: Vec<f64> = ratios.iter().map(|ratio| sign * ratio.ln()).collect();
     let varies = |values: &[f64]| Spread::from_values(values).range > rules.range_max;
-    let is_unstable = varies(&known) && !(varies(baseline) && !varies(&ratios));
+    let is_unstable = varies(&known) && (!varies(baseline) || varies(&ratios));
     let PairedGain { factor, interval } = PairedGain::from_logs(&logs, family, rules.coverage);
     let is_proven = interval.is_some_and(|own| own.low > 1.0);
     let verdict = if has_failed {
