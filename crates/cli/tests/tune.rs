@@ -89,6 +89,41 @@ fn a_large_gain_is_confirmed_in_fewer_blocks() {
     assert_eq!(blocks, ["3|12"]);
 }
 
+/// A database of few rows takes a page each for its table and its index: the default page of 4 KiB
+/// takes least space, and no point of the search has it.
+const PAGES: &str = r#"
+[experiment]
+name = "pages"
+response = "space"
+[target]
+engine = "sqlite"
+settings = { page_size = 65536 }
+[workload]
+probe = "insert"
+connections = 1
+rows = 50
+[[knob]]
+setting = "target.settings.page_size"
+values = [16384, 32768, 65536]
+[[knob]]
+setting = "target.settings.cache_size"
+range = [100, 2000]
+[tune]
+budget = "30 trials"
+[repeats]
+blocks = 3
+"#;
+
+#[test]
+fn settings_that_a_winner_does_without_are_named() {
+    let lab = Lab::with(PAGES);
+    let page = lab.steelbench(&["tune", "e.toml"]).expect(0).stdout;
+    assert!(page.contains("Settings defaults are better than the present ones in space"), "{page}");
+    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "To apply (PRAGMA) Remove page_size: the winner has the server's default.";
+    assert!(words.contains(said), "{page}");
+}
+
 /// Scripted time is shorter than real time. So every trial of the third round takes longer than the
 /// leader did, except that of the present settings, which has no limit.
 #[test]

@@ -205,26 +205,39 @@ impl Page<'_> {
         section
     }
 
-    /// The winner's settings as the engine reads them.
+    /// The winner's settings as the engine reads them, and the present ones that it does without.
     fn apply(&self) -> Option<Section> {
-        let text = self.written()?;
-        let mut section = Section::new(format!("To apply ({})", self.form?.name));
-        for line in text.lines() {
+        let own = self.confirmation;
+        let [present, winner] =
+            [0, own.winner?].map(|at| self.engine_settings(&own.contenders[at]));
+        let form = self.form?;
+        let mut section = Section::new(format!("To apply ({})", form.name));
+        for line in (form.write)(&winner).lines() {
             section.indented(1, line, Tone::Plain);
         }
-        Some(section)
+        let is_kept = |name: &String| winner.iter().any(|(kept, _)| kept == name);
+        let removed: Vec<&str> = present
+            .iter()
+            .map(|own| &own.0)
+            .filter(|own| !is_kept(own))
+            .map(String::as_str)
+            .collect();
+        if !removed.is_empty() {
+            section.line(format!(
+                "Remove {}: the winner has the server's default.",
+                removed.join(", ")
+            ));
+        }
+        section.unless_empty()
     }
 
-    /// The winner's settings in the form; `None` without a winner.
-    pub fn written(&self) -> Option<String> {
-        let winner = &self.confirmation.contenders[self.confirmation.winner?];
-        let settings = self.knobs.settings(&winner.point).into_iter();
-        let own: Vec<(String, String)> = settings
-            .filter_map(|(path, value)| {
-                Some((path.strip_prefix("target.settings.")?.to_owned(), value.to_string()))
-            })
-            .collect();
-        Some((self.form?.write)(&own))
+    /// Names and values of the settings of the server that a contender has.
+    fn engine_settings(&self, contender: &Contender) -> Vec<(String, String)> {
+        let settings = self.knobs.settings(&contender.point).into_iter();
+        let own = settings.filter_map(|(path, value)| {
+            Some((path.strip_prefix("target.settings.")?.to_owned(), value.to_string()))
+        });
+        own.collect()
     }
 }
 
