@@ -32,7 +32,7 @@ fn present() -> Point {
     vec![Some(0.8), Some(0.4), Some(0.1)]
 }
 
-fn domains() -> Vec<Domain> {
+fn domains(knobs: usize) -> Vec<Domain> {
     let unit = Domain::Numbers {
         low: 0.0,
         high: 1.0,
@@ -40,7 +40,7 @@ fn domains() -> Vec<Domain> {
         whole: false,
         special: Vec::new(),
     };
-    vec![unit; 3]
+    vec![unit; knobs]
 }
 
 /// Trials of searches with early stops.
@@ -57,7 +57,7 @@ struct Counts {
 }
 
 fn search(noise: Noise, seed: u64, counts: &mut Counts) {
-    let domains = domains();
+    let domains = domains(3);
     let space = Space { domains: &domains, rules: &Independent };
     let optimiser = Optimiser { space, seed, first: ROUND };
     let mut random = Random::new(seed);
@@ -113,7 +113,7 @@ fn good_points_are_rarely_stopped() {
 /// A bound is a lower bound: the model expects a higher cost there, and higher than without it.
 #[test]
 fn a_stopped_trial_counts_as_its_bound_or_more() {
-    let domains = domains();
+    let domains = domains(3);
     let space = Space { domains: &domains, rules: &Independent };
     let optimiser = Optimiser { space, seed: 7, first: ROUND };
     let mut tried: Vec<Tried> = optimiser
@@ -138,7 +138,7 @@ fn a_stopped_trial_counts_as_its_bound_or_more() {
 /// near it.
 #[test]
 fn improvements_end_near_the_optimum() {
-    let domains = domains();
+    let domains = domains(3);
     let space = Space { domains: &domains, rules: &Independent };
     let (mut early, mut late) = (0.0, 0.0);
     for seed in 0..10 {

@@ -3,8 +3,7 @@
 
 use crate::noise::Random;
 use designs::{
-    Courses, Domain, Independent, Optimiser, Outcome, Point, RateBound, RateWatch, Scale, Space,
-    Tried,
+    Courses, Independent, Optimiser, Outcome, Point, RateBound, RateWatch, Space, Tried,
 };
 use statistics::mean;
 
@@ -111,14 +110,7 @@ fn bound(least: f64, courses: &[Vec<f64>]) -> RateBound {
 
 /// The bounds of rounds of searches whose trials have this course.
 fn limits(course: Course) -> Vec<Limit> {
-    let unit = Domain::Numbers {
-        low: 0.0,
-        high: 1.0,
-        scale: Scale::Linear,
-        whole: false,
-        special: Vec::new(),
-    };
-    let domains = vec![unit; 2];
+    let domains = crate::domains(2);
     let mut limits = Vec::new();
     for seed in 0..SEARCHES {
         let space = Space { domains: &domains, rules: &Independent };
