@@ -44,8 +44,11 @@ pub struct ConfigurationRow {
     pub done: usize,
     /// Attempts that failed.
     pub failed: usize,
-    /// Trials that `limits.trial_time` stopped while they were measured.
+    /// Trials that were stopped while they were measured: at `limits.trial_time`, or by a search.
     pub timeouts: usize,
+    /// Those of them that a search ended early.
+    #[serde(skip)]
+    pub futile: usize,
     /// Blocks in which every attempt failed otherwise.
     pub lost_blocks: usize,
     /// Warnings of its trials.
@@ -76,6 +79,11 @@ impl Summary<'_> {
 }
 
 impl ConfigurationRow {
+    /// Trials that `limits.trial_time` stopped.
+    pub fn at_limit(&self) -> usize {
+        self.timeouts.saturating_sub(self.futile)
+    }
+
     /// Removes comparisons, which hold for a number of blocks that no outcome decides.
     pub(crate) fn without_comparisons(&mut self) {
         (self.factor, self.against_best, self.standing) = (None, None, Standing::Unknown);
@@ -166,6 +174,7 @@ fn row(
         done: trials.len(),
         failed: attempts.iter().filter(failed).count(),
         timeouts,
+        futile: attempts.iter().filter(|trial| trial.is_futile()).count(),
         lost_blocks: blocks.len() - trials.len() - timeouts,
         warnings: health::count(trials),
         waits: WaitTable::of_trials(trials),

@@ -124,9 +124,4 @@ impl Summary<'_> {
     pub fn futile(&self) -> impl Iterator<Item = &TrialRecord> {
         self.recording.trials.iter().filter(|trial| trial.is_futile())
     }
-
-    /// The number of such trials of a configuration.
-    pub fn futile_of(&self, configuration: usize) -> usize {
-        self.futile().filter(|trial| trial.configuration == configuration).count()
-    }
 }

@@ -73,7 +73,7 @@ fn a_trial_that_a_search_ended_early_is_named_as_such() {
     }
     let summary = summarize(&run);
     assert!(summary.failures().is_empty());
-    assert_eq!((summary.futile().count(), summary.futile_of(1)), (3, 3));
+    assert_eq!((summary.futile().count(), summary.configurations[1].futile), (3, 3));
     assert_eq!(
         texts(&run, FindingKind::NoDifference),
         ["The levels of script cannot be compared: trials of moody were ended early by the \

@@ -3,7 +3,7 @@
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use observations::number::{self, plural};
-use observations::{Event, FUTILE, Response, RunEnd, TrialRef, redacted};
+use observations::{Event, Response, RunEnd, TrialRef, is_futile_cause, redacted};
 use report::Text;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -117,7 +117,7 @@ impl Display {
                 let mut causes = cause.lines();
                 let first = causes.next().unwrap_or_default();
                 // A trial that a search ended early has not failed.
-                let failed = if first.ends_with(FUTILE) { "" } else { "FAILED: " };
+                let failed = if is_futile_cause(cause) { "" } else { "FAILED: " };
                 self.settled(trial, *wall_s, &format!("{failed}{first}{again}"), !retry);
                 causes.for_each(|cause| self.line(&format!("         {cause}")));
             }

@@ -44,7 +44,7 @@ pub use query_record::{CountedStatement, QueryInterval};
 pub use record::{
     AdaptiveRepeats, ConfigurationRecord, EngineVersion, Environment, FUTILE, FactorRecord,
     FileRecord, GitState, HookOutput, LevelRecord, RATE_AT_MOST, Recording, RunRecord, TrialRecord,
-    TrialStatus, UnmeasuredTable, VolumeEnvironment,
+    TrialStatus, UnmeasuredTable, VolumeEnvironment, is_futile_cause,
 };
 pub use redact::{names_secret, redact_json, redacted};
 pub use role::{Role, Roles};

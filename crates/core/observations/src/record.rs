@@ -209,7 +209,7 @@ impl TrialRecord {
     /// Returns whether a search ended it early, as it could not be better than the best one.
     pub fn is_futile(&self) -> bool {
         let TrialStatus::Failed { cause } = &self.status else { return false };
-        self.timed_out() && cause.lines().next().is_some_and(|first| first.ends_with(FUTILE))
+        self.timed_out() && is_futile_cause(cause)
     }
 
     /// Returns it without what takes memory and decides no comparison of responses: series, plans,
@@ -234,6 +234,11 @@ fn first_setup() -> u32 {
 
 /// The end of the cause of a trial that a search ended early.
 pub const FUTILE: &str = "cannot beat the leader";
+
+/// Returns whether a cause is that of a trial that a search ended early; its first line says it.
+pub fn is_futile_cause(cause: &str) -> bool {
+    cause.lines().next().is_some_and(|first| first.ends_with(FUTILE))
+}
 
 /// The fact of a trial that a search ended early for its rate: the rate of the whole measurement
 /// would have been this or less, in the unit of the rate.

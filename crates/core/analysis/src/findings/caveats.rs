@@ -99,17 +99,15 @@ fn failed(summary: &Summary) -> Caveat {
 /// Trials that took longer than they may are observations, and their configurations are not called
 /// better.
 fn timed_out(summary: &Summary) -> Caveat {
-    let stopped =
-        |row: &ConfigurationRow| row.timeouts.saturating_sub(summary.futile_of(row.index));
     let rows: Vec<&ConfigurationRow> =
-        summary.configurations.iter().filter(|row| stopped(row) > 0).collect();
+        summary.configurations.iter().filter(|row| row.at_limit() > 0).collect();
     let named: Vec<String> = rows
         .iter()
         .map(|row| {
             let all = wording::count(row.done + row.timeouts, "trial");
             let label =
                 if row.label.is_empty() { String::new() } else { format!(" of {}", row.label) };
-            format!("{} of {all}{label}", stopped(row))
+            format!("{} of {all}{label}", row.at_limit())
         })
         .collect();
     let bound = rows.iter().filter_map(|row| row.response.as_ref()).any(|own| own.bound.is_some());

@@ -65,15 +65,11 @@ fn table<'s>(
         }
         table.left("best", |row| Cell::standing(row.standing, row.against_best.as_ref(), summary));
     }
-    if rows.iter().any(|row| summary.futile_of(row.index) > 0) {
-        table.right("ended early", move |row| {
-            occurrences(summary.futile_of(row.index), Tone::Muted)
-        });
+    if rows.iter().any(|row| row.futile > 0) {
+        table.right("ended early", |row| occurrences(row.futile, Tone::Muted));
     }
-    if rows.iter().any(|row| row.timeouts > summary.futile_of(row.index)) {
-        table.right("timed out", move |row| {
-            occurrences(row.timeouts.saturating_sub(summary.futile_of(row.index)), Tone::Bad)
-        });
+    if rows.iter().any(|row| row.at_limit() > 0) {
+        table.right("timed out", |row| occurrences(row.at_limit(), Tone::Bad));
     }
     if rows.iter().any(|row| row.failed > row.timeouts) {
         table.right("failed", |row| occurrences(row.failed - row.timeouts, Tone::Bad));
