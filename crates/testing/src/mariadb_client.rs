@@ -217,25 +217,29 @@ pub fn with_blocked_sessions(config: &Config, act: impl FnOnce([u32; 3])) {
     let waits = std::thread::spawn(move || {
         waiter.run("UPDATE /* one */ shop.stock SET a = 4711 WHERE id = 7")
     });
+    let [_, waiting, changing] = numbers;
     let mut admin = connect();
-    let mut until = |what: &str, sql: &str| {
+    // Of these sessions only: the server's own threads wait for locks, too.
+    let mut until = |what: &str, condition: &str| {
         let end = Instant::now() + LONG;
-        while admin.cell(sql).unwrap().as_deref() != Some("1") {
-            assert!(Instant::now() < end, "{what}");
+        let sql = format!("SELECT count(*) FROM information_schema.{condition}");
+        while admin.cell(&sql).unwrap().as_deref() != Some("1") {
+            if Instant::now() > end {
+                panic!("{what}: {:?}", admin.query("SHOW FULL PROCESSLIST"));
+            }
             // INNODB_TRX is refreshed only if it was not read for a tenth of a second.
             sleep(Duration::from_millis(150));
         }
     };
     until(
         "a session waits for a row",
-        "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+        &format!("innodb_trx WHERE trx_mysql_thread_id = {waiting} AND trx_state = 'LOCK WAIT'"),
     );
     let changes =
         std::thread::spawn(move || changer.run("ALTER TABLE shop.stock ADD COLUMN b int"));
     until(
         "a session waits for the table",
-        "SELECT count(*) FROM information_schema.processlist WHERE state = 'Waiting for table \
-         metadata lock'",
+        &format!("processlist WHERE id = {changing} AND state = 'Waiting for table metadata lock'"),
     );
     act(numbers);
     holder.run("ROLLBACK").unwrap();
