@@ -224,9 +224,7 @@ pub fn with_blocked_sessions(config: &Config, act: impl FnOnce([u32; 3])) {
         let end = Instant::now() + LONG;
         let sql = format!("SELECT count(*) FROM information_schema.{condition}");
         while admin.cell(&sql).unwrap().as_deref() != Some("1") {
-            if Instant::now() > end {
-                panic!("{what}: {:?}", admin.query("SHOW FULL PROCESSLIST"));
-            }
+            assert!(Instant::now() < end, "{what}: {:?}", admin.query("SHOW FULL PROCESSLIST"));
             // INNODB_TRX is refreshed only if it was not read for a tenth of a second.
             sleep(Duration::from_millis(150));
         }
