@@ -345,8 +345,11 @@ fn real(
     let value = match &node.content {
         Content::Integer(value) => Some(*value as f64),
         Content::Float(value) => Some(*value),
-        Content::Text(text) => split(text, units)
-            .and_then(|(number, factor)| Some(number.parse::<f64>().ok()? * factor)),
+        Content::Text(text) => split(text, units).and_then(|(number, factor)| {
+            let number = number.parse::<f64>().ok()?;
+            // Divided by parts of a unit: 200 us are exactly what 0.0002 is.
+            Some(if factor < 1.0 { number / factor.recip().round() } else { number * factor })
+        }),
         _ => None,
     };
     match value.filter(|value| fits(*value)) {
@@ -358,7 +361,7 @@ fn real(
 
 #[cfg(test)]
 mod tests {
-    use super::{Content, Node, read};
+    use super::{Content, Node, read, write};
     use crate::{Kind, Value};
 
     const COUNT: Kind = Kind::Count { min: 1, max: i64::MAX };
@@ -415,6 +418,13 @@ mod tests {
             value(Kind::Duration, Content::Float(-0.0)).map(|zero| zero.to_json()),
             Ok("0.0".into())
         );
+    }
+
+    #[test]
+    fn times_are_written_with_the_unit_that_fits() {
+        for (seconds, written) in [(0.0002, "200 us"), (0.25, "250 ms"), (7e-8, "70 ns")] {
+            assert_eq!(write(Kind::Duration, Value::Float(seconds)).to_string(), written);
+        }
     }
 
     #[test]
