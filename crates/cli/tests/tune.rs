@@ -35,11 +35,24 @@ fn rows<'t>(text: &'t str, name: &str) -> Vec<Vec<&'t str>> {
     rows.filter(|cells| cells.first() == Some(&name)).collect()
 }
 
-/// The delays of the candidates A and B, behind those of the present settings and the defaults.
+/// The delays in seconds of the candidates A and B, behind those of the present settings and the
+/// defaults.
 fn delays(page: &str) -> Vec<f64> {
     let all = rows(page, "delay");
-    let settings = all.iter().find(|row| row.get(2) == Some(&"default")).unwrap();
-    settings[3..].iter().map(|cell| cell.parse().unwrap()).collect()
+    let of_candidates = all.iter().find_map(|row| {
+        let before = row.iter().position(|cell| *cell == "default")?;
+        Some(&row[before + 1..])
+    });
+    let delays = of_candidates.unwrap().chunks(2).map(|cells| {
+        let seconds = match cells[1] {
+            "ms" => 1e-3,
+            "us" => 1e-6,
+            "ns" => 1e-9,
+            unit => panic!("{unit}: {page}"),
+        };
+        cells[0].parse::<f64>().unwrap() * seconds
+    });
+    delays.collect()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Settings that a search varies within ranges, instead of levels that a grid runs.
 
-use crate::{Relation, Value, unit_factor};
+use crate::{Kind, Relation, Value, human, unit_factor};
 
 /// The search that an experiment file declares.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +33,8 @@ pub struct Knob {
     pub setting: String,
     /// Its values.
     pub values: KnobValues,
+    /// Values that the setting accepts.
+    pub kind: Kind,
     /// Unit that numbers of the range are written with.
     pub unit: Option<String>,
     /// Values of earlier knobs with which it has an effect: the position of a knob, and its values.
@@ -78,6 +80,11 @@ impl Knob {
             (KnobValues::Range { .. }, _) if number.fract() == 0.0 => Value::Integer(number as i64),
             (KnobValues::Range { .. }, _) => Value::Float(number),
         }
+    }
+
+    /// A value as people write it: `200 us`, `128MB`.
+    pub fn text(&self, number: f64) -> String {
+        human::write(self.kind, self.value(number)).to_string()
     }
 
     /// The number of the range, or the position in the list, of a value of the setting.

@@ -130,10 +130,7 @@ impl Page<'_> {
         table.name("setting", |at| knobs[*at].name().to_owned());
         for Contender { name, point } in &self.confirmation.contenders {
             table.left(name.as_str(), |at| {
-                point[*at].map_or_else(
-                    || "default".to_owned(),
-                    |number| knobs[*at].value(number).to_string(),
-                )
+                point[*at].map_or_else(|| "default".to_owned(), |number| knobs[*at].text(number))
             });
         }
         section.table(table);

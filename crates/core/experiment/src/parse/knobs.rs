@@ -104,7 +104,8 @@ impl Reader<'_> {
             self.errors.add(&node.span, &setting, fault);
         });
         let when = self.when(node, &setting, earlier);
-        Some(Knob { setting, values: values.ok()?, unit, when: when? })
+        let kind = declared[0].kind;
+        Some(Knob { setting, values: values.ok()?, kind, unit, when: when? })
     }
 
     /// `when = { journal_mode = "wal" }`: values of earlier knobs.
