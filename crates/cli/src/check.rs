@@ -8,7 +8,7 @@ use engine::Permits;
 use experiment::common::PROBE;
 use experiment::file::{AFTER_RUN, AFTER_TRIAL, BEFORE_RUN, BEFORE_TRIAL, QUESTION, TRIAL_TIME_S};
 use experiment::{Blocks, Design, Experiment, Plan, Stage, Volume};
-use observations::number::plural;
+use observations::number::{plural, rounded_time};
 use report::{ScreeningPlan, SurfacePlan, Text};
 use runner::{Findings, RefusedStatement};
 use serde_json::{Value, json};
@@ -140,21 +140,16 @@ impl Estimate {
         match (self.recorded, self.measured_s) {
             (Some((mean_s, recorded)), _) => format!(
                 "about {} (estimate: mean of {recorded} recorded trials, {mean_s:.1} s each)",
-                minutes(mean_s * trials as f64)
+                rounded_time(mean_s * trials as f64)
             ),
             (None, Some(seconds)) => {
-                format!("at least {} of measurement, not counting preparation", minutes(seconds))
+                format!(
+                    "at least {} of measurement, not counting preparation",
+                    rounded_time(seconds)
+                )
             }
             (None, None) => "unknown until a trial has run".into(),
         }
-    }
-}
-
-fn minutes(seconds: f64) -> String {
-    match seconds {
-        s if s < 120.0 => format!("{s:.0} s"),
-        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
-        s => format!("{:.1} h", s / 3600.0),
     }
 }
 
@@ -192,7 +187,7 @@ fn as_text(
     let trials = plural(plan.len(), "trial");
     let extensions: String = experiment.stages.iter().map(extension).collect();
     lines.push(format!("{own} x {repeats}{setups}{extensions} = {trials}, seed {seed}"));
-    let trial_max = minutes(experiment.get(TRIAL_TIME_S));
+    let trial_max = rounded_time(experiment.get(TRIAL_TIME_S));
     lines.push(format!("time: {}; at most {trial_max} per trial", estimate.text(plan.len())));
     lines.extend(experiment.left_out.iter().map(ToString::to_string));
     lines.extend(needs(experiment));

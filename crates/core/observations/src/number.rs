@@ -163,6 +163,15 @@ pub fn seconds(value: f64) -> String {
     quantity(value, "s")
 }
 
+/// A time to wait for: `90 s`, `18 min`, `3.5 h`.
+pub fn rounded_time(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
+}
+
 /// The unit in which seconds of this size are shown, and its length in seconds.
 pub fn seconds_unit(largest_s: f64) -> (f64, &'static str) {
     match largest_s.abs() {

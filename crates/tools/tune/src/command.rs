@@ -16,7 +16,7 @@ use experiment::common::ENGINE;
 use experiment::file::RESPONSE;
 use experiment::{Budget, Configuration, Experiment, Invalid, Search};
 use observations::RunEnd;
-use observations::number::plural;
+use observations::number::{plural, rounded_time};
 use std::path::{Path, PathBuf};
 use work::Stop;
 
@@ -356,7 +356,7 @@ fn planned(search: &Search, plan: &Plan) -> String {
         ),
         Budget::Time(seconds) => format!(
             "{}, of which {} of the confirmation{fewer}",
-            observations::number::seconds(seconds),
+            rounded_time(seconds),
             plural(plan.most(), "trial")
         ),
     };

@@ -3,10 +3,12 @@
 
 use crate::confirmation::Plan;
 use crate::goal::{FixedTime, FixedWork, Goal, cost, rate_bound};
+use crate::space::Knobs;
 use crate::stage::{Contender, PRESENT, Purpose, Stage};
-use command_line::Failure;
+use command_line::{Failure, output};
 use designs::{Optimiser, Outcome, Point, Ranked, Tried};
 use experiment::{Budget, Experiment};
+use observations::number::{plural, rounded_time};
 use observations::{RunEnd, TrialRecord, redacted};
 use runner::Futile;
 use std::path::Path;
@@ -134,6 +136,9 @@ impl Searching<'_> {
                 history.is_exhausted = true;
                 break;
             }
+            if history.rounds.len() + 1 >= recorded.len() {
+                output::complain(&self.told(&history, &present));
+            }
             let first = history.tried.len();
             let mut contenders = vec![Contender::new(PRESENT, present.clone())];
             contenders.extend(
@@ -147,6 +152,33 @@ impl Searching<'_> {
             }
         }
         Ok(Searched::Done(history))
+    }
+
+    /// The round that begins, what the search has spent, and the point that leads.
+    fn told(&self, history: &History, present: &Point) -> String {
+        let Knobs { search, .. } = self.stage.knobs;
+        let all = match search.budget {
+            Budget::Trials(all) => plural(all as usize, "trial"),
+            Budget::Time(all_s) => rounded_time(all_s),
+        };
+        let (spent, took) = (plural(history.tried.len(), "trial"), rounded_time(history.seconds));
+        let round = history.rounds.len() + 1;
+        let leader = match self.optimiser.ranked(&history.tried).first() {
+            None => String::new(),
+            Some(Ranked { point, .. }) if point == present => {
+                "; the present settings lead".to_owned()
+            }
+            Some(Ranked { point, .. }) => {
+                let knobs = search.knobs.iter().zip(point).zip(present);
+                let changed = knobs.filter(|((_, value), present)| value != present);
+                let settings = changed.map(|((knob, value), _)| {
+                    let value = value.map_or("default".to_owned(), |number| knob.text(number));
+                    format!("{} = {value}", knob.name())
+                });
+                format!("; {} leads", settings.collect::<Vec<_>>().join(", "))
+            }
+        };
+        format!("Round {round}, after {spent} and {took} of the budget of {all}{leader}.")
     }
 
     /// The blocks of the confirmation that the trials so far call for. They are more than before
