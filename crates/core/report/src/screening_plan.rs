@@ -31,14 +31,18 @@ impl ScreeningPlan<'_> {
             (false, None) => "all combinations".to_owned(),
             (false, Some(resolution)) => format!("resolution {}", roman(resolution)),
         };
-        let grid = number::whole(2_f64.powi(self.factors.len() as i32));
+        let grid = 2_f64.powi(self.factors.len() as i32);
+        let saved = if (design.runs() as f64) < grid {
+            format!(" instead of {}", number::whole(grid))
+        } else {
+            String::new()
+        };
         let runs = plural(design.runs(), "run");
         let centre = match self.centre_points {
             0 => String::new(),
             number => format!(", and {} for curvature", plural(number, "centre point")),
         };
-        let mut lines =
-            vec![format!("design: screening, {runs} instead of {grid}, {kind}{centre}")];
+        let mut lines = vec![format!("design: screening, {runs}{saved}, {kind}{centre}")];
         let letters = self.factors.iter().enumerate();
         let letters = letters.map(|(i, name)| format!("{} = {name}", term_name(&[i])));
         lines.push(format!("  factors: {}", letters.collect::<Vec<_>>().join(", ")));
