@@ -353,6 +353,11 @@ impl<'a> Schedule<'a> {
         trials.filter(|it| self.attempt_left(it.configuration, it.block).is_some())
     }
 
+    /// Returns whether the file names this response as the one that is compared.
+    pub fn compares(&self, response: &str) -> bool {
+        self.response.as_deref() == Some(response)
+    }
+
     /// Returns a sentence, once, when no configuration has the response that the file names: as
     /// soon as each was measured, or has no trials left.
     pub fn unknown_response(&mut self) -> Option<String> {

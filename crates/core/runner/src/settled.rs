@@ -45,7 +45,9 @@ pub fn finished(
             announce(Event::TrialFailed { trial, wall_s, cause, retry });
         }
         (TrialStatus::Done, observations) => {
-            let observations = observations.unwrap_or_default();
+            let mut observations = observations.unwrap_or_default();
+            // The one that is compared is shown first.
+            observations.responses.sort_by_key(|own| !schedule.compares(&own.name));
             if let Some(text) = schedule.unknown_response() {
                 announce(Event::Warning { text });
             }
