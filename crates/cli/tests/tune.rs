@@ -303,3 +303,40 @@ fn knobs_that_can_lose_data_are_locked() {
     let error = Lab::with(&unknown).steelbench(&["tune", "e.toml", "--check"]).expect(2).stderr;
     assert!(error.contains("did you mean `cache_size`") && error.contains("e.toml:9"), "{error}");
 }
+
+/// A parameter of a command has no default that could be confirmed beside the present one.
+#[test]
+fn parameters_of_a_command_are_tuned() {
+    let lab = Lab::with(
+        r#"
+[experiment]
+name = "valley"
+response = "depth"
+[target]
+engine = "none"
+[workload]
+probe = "command"
+command = ["sh", "-c", "echo depth $((({x} - 70) * ({x} - 70) + 100))"]
+parameters = { x = 20 }
+runs = 1
+[workload.responses.depth]
+regex = "depth ([0-9]+)"
+unit = "m"
+direction = "lower"
+[[knob]]
+setting = "workload.parameters.x"
+range = [1, 100]
+[tune]
+budget = "24 trials"
+[repeats]
+blocks = 2
+"#,
+    );
+    let check = lab.steelbench(&["tune", "e.toml", "--check"]).expect(0).stdout;
+    assert!(check.contains("18 for the search, 6 for the confirmation"), "{check}");
+    let run = lab.steelbench(&["tune", "e.toml", "--explain"]).expect(0);
+    assert!(run.stdout.contains("Settings A are better"), "{}", run.stdout);
+    assert_eq!(rows(&run.stdout, "defaults"), Vec::<Vec<&str>>::new());
+    // The response that is compared is in each line of the progress.
+    assert!(run.stderr.contains("candidate=present  depth 2,600 m"), "{}", run.stderr);
+}
