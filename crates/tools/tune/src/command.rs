@@ -17,7 +17,6 @@ use experiment::file::RESPONSE;
 use experiment::{Budget, Configuration, Experiment, Invalid, Search};
 use observations::RunEnd;
 use observations::number::{plural, rounded_time};
-use runner::Findings;
 use std::path::{Path, PathBuf};
 use work::Stop;
 
@@ -91,10 +90,10 @@ impl Tool for Tune {
         if space.random(&mut Draw::new(base.repeats.seed)).is_none() {
             return Err(self.objection(&base, "tune.constraints", CONTRADICTION));
         }
-        let results = results::path(self.results.as_ref(), &base.name);
         // The present settings of a server are those that it has; its defaults are not known.
-        let has_defaults = !is_live && has_defaults(&stage, &results);
+        let has_defaults = !is_live && has_defaults(&stage);
         let plan = self.plan(&base, search, has_defaults)?;
+        let results = results::path(self.results.as_ref(), &base.name);
         self.test_bounds(&stage, &results)?;
         if self.check {
             return output::print_wrapped(&planned(search, &plan));
@@ -280,7 +279,13 @@ impl Tune {
         }
         let purpose = Purpose { suffix: "-bounds", question: "Bounds", blocks: Some(1) };
         let experiment = stage.experiment(&purpose, &contenders)?;
-        let found = preflight(stage, &experiment, results);
+        let found = runner::preflight(
+            stage.context.registry,
+            &experiment,
+            results,
+            &Permits::default(),
+            &Stop::when(|| false),
+        );
         if !found.invalid.is_empty() {
             let objections = stage.base.objections(&found.invalid);
             return Err(Failure::usage(self.rendered(stage.base, &objections)));
@@ -326,20 +331,13 @@ impl Tune {
     }
 }
 
-/// Returns whether the defaults differ from the present settings and can be run: a parameter of a
-/// command has none.
-fn has_defaults(stage: &Stage<'_>, results: &Path) -> bool {
+/// Returns whether the defaults differ from the present settings and are a valid configuration: a
+/// parameter of a command has none.
+fn has_defaults(stage: &Stage<'_>) -> bool {
     let [present, defaults] = [stage.knobs.present(), stage.knobs.defaults()];
     let is_other = present != defaults;
     let contenders = confirmation::contenders(present, Some(defaults), Vec::new());
-    let experiment = stage.experiment(&confirmation::PURPOSE, &contenders);
-    let is_valid = |own: Experiment| preflight(stage, &own, results).invalid.is_empty();
-    is_other && experiment.is_ok_and(is_valid)
-}
-
-fn preflight(stage: &Stage<'_>, experiment: &Experiment, results: &Path) -> Findings {
-    let registry = stage.context.registry;
-    runner::preflight(registry, experiment, results, &Permits::default(), &Stop::when(|| false))
+    is_other && stage.experiment(&confirmation::PURPOSE, &contenders).is_ok()
 }
 
 /// Runs one experiment; says when the session ended before it was complete.
