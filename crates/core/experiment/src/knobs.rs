@@ -82,9 +82,10 @@ impl Knob {
         }
     }
 
-    /// A value as people write it: `200 us`, `128MB`.
-    pub fn text(&self, number: f64) -> String {
-        human::write(self.kind, self.value(number)).to_string()
+    /// A value as people write it: `200 us`, `128MB`; `default` where the setting is left alone.
+    pub fn text(&self, number: Option<f64>) -> String {
+        let written = number.map(|number| human::write(self.kind, self.value(number)).to_string());
+        written.unwrap_or_else(|| "default".to_owned())
     }
 
     /// The number of the range, or the position in the list, of a value of the setting.

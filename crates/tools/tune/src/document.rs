@@ -129,9 +129,7 @@ impl Page<'_> {
         let mut table = Columns::for_rows(0..knobs.len());
         table.name("setting", |at| knobs[*at].name().to_owned());
         for Contender { name, point } in &self.confirmation.contenders {
-            table.left(name.as_str(), |at| {
-                point[*at].map_or_else(|| "default".to_owned(), |number| knobs[*at].text(number))
-            });
+            table.left(name.as_str(), |at| knobs[*at].text(point[*at]));
         }
         section.table(table);
         section

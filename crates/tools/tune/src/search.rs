@@ -171,10 +171,8 @@ impl Searching<'_> {
             Some(Ranked { point, .. }) => {
                 let knobs = search.knobs.iter().zip(point).zip(present);
                 let changed = knobs.filter(|((_, value), present)| value != present);
-                let settings = changed.map(|((knob, value), _)| {
-                    let value = value.map_or("default".to_owned(), |number| knob.text(number));
-                    format!("{} = {value}", knob.name())
-                });
+                let settings = changed
+                    .map(|((knob, value), _)| format!("{} = {}", knob.name(), knob.text(*value)));
                 format!("; {} leads", settings.collect::<Vec<_>>().join(", "))
             }
         };
