@@ -136,9 +136,6 @@ impl Searching<'_> {
                 history.is_exhausted = true;
                 break;
             }
-            if history.rounds.len() + 1 >= recorded.len() {
-                output::complain(&self.told(&history, &present));
-            }
             let first = history.tried.len();
             let mut contenders = vec![Contender::new(PRESENT, present.clone())];
             contenders.extend(
@@ -216,6 +213,7 @@ impl Searching<'_> {
         let run = if at + 1 < recorded.len() {
             recorded[at]
         } else {
+            output::complain(&self.told(history, &contenders[0].point));
             let end = self.conduct(&experiment, at >= recorded.len(), futile)?;
             if !matches!(end, RunEnd::Completed(_) | RunEnd::Failing { .. }) {
                 return Ok(Some(end));
