@@ -333,13 +333,15 @@ impl Experiment {
         setting.value_in(&self.settings)
     }
 
-    /// Objections of engines and probes as errors of the file, each where its setting stands,
-    /// or of its section when the file does not give it.
+    /// Objections of engines and probes as errors of the file, each where its setting stands, or
+    /// of the innermost table that would hold it when the file does not give it.
     pub fn objections(&self, invalid: &[Invalid]) -> FileErrors {
         let mut errors = Errors::default();
         for objection in invalid {
-            let section = objection.path.split('.').next().unwrap_or_default();
-            let span = self.spans.get(&objection.path).or_else(|| self.spans.get(section));
+            let mut tables = std::iter::successors(Some(objection.path.as_str()), |path| {
+                path.rsplit_once('.').map(|(table, _)| table)
+            });
+            let span = tables.find_map(|path| self.spans.get(path));
             errors.add(span.unwrap_or(&(0..0)), &objection.path, objection.message.as_str());
         }
         errors.into_file_errors(&self.source)

@@ -14,7 +14,7 @@ mod surface;
 
 pub use design::{DesignKind, race_first};
 
-use crate::document::{Content, Leaf, Node};
+use crate::document::{Content, Entry, Leaf, Node};
 use crate::error::{Errors, Fault, FileErrors};
 use crate::experiment::{Design, Experiment};
 use crate::extension::Stage;
@@ -402,15 +402,13 @@ fn owners<'a>(root: &'a Node, section: &str, path: &str) -> Vec<&'a Node> {
     of_path(root.leaves_of(section, section)).chain(varied).chain(linked).collect()
 }
 
-/// Where each setting stands, for objections of engines and probes; of a section, where it begins.
+/// Where each setting stands, for objections of engines and probes; of a table, where it begins.
 fn spans(root: &Node, catalog: &Catalog) -> BTreeMap<String, Range<usize>> {
     let mut spans = BTreeMap::new();
     let own = catalog.sections.iter().map(|own| own.name);
     for section in ["target", "workload", "network", "observe", "tune"].into_iter().chain(own) {
         if let Some(entry) = root.get(section) {
-            spans.insert(section.into(), entry.key_span.clone());
-            let leaves = entry.node.leaves(section);
-            spans.extend(leaves.into_iter().map(|leaf| (leaf.path, leaf.node.span.clone())));
+            insert_spans(&mut spans, section, entry);
         }
     }
     let knobs = root.tables("knob").iter().filter_map(|knob| {
@@ -423,6 +421,16 @@ fn spans(root: &Node, catalog: &Catalog) -> BTreeMap<String, Range<usize>> {
     let linked = root.tables("level").iter().rev().flat_map(|level| level.leaves_of("set", ""));
     spans.extend(varied.into_iter().chain(linked).map(|leaf| (leaf.path, leaf.node.span.clone())));
     spans
+}
+
+/// Adds the places of a value, or of a table and of all in it.
+fn insert_spans(spans: &mut BTreeMap<String, Range<usize>>, path: &str, entry: &Entry) {
+    let is_table = matches!(entry.node.content, Content::Table(_));
+    let span = if is_table { &entry.key_span } else { &entry.node.span };
+    spans.insert(path.to_owned(), span.clone());
+    for own in entry.node.entries() {
+        insert_spans(spans, &format!("{path}.{}", own.key), own);
+    }
 }
 
 /// Reads a value as the first of these settings that accepts it.

@@ -202,6 +202,7 @@ fn settings_have_positions() {
         Invalid::new("workload.rows", "too many"),
         Invalid::new("target.settings.synchronous", "unsafe"),
         Invalid::new("target.busy_timeout", "too long"),
+        Invalid::new("target.settings.page_size", "missing"),
     ]);
     let positions: Vec<(usize, usize, usize, &str)> = objections
         .errors
@@ -211,8 +212,9 @@ fn settings_have_positions() {
     assert_eq!(
         positions,
         [
-            // What the file does not give is discussed at its section.
+            // What the file does not give is discussed at the table that would hold it.
             (6, 2, "target".len(), "target.busy_timeout"),
+            (8, 1, "settings".len(), "target.settings.page_size"),
             (14, 8, "\"320k\"".len(), "workload.rows"),
             // A setting that is given and varied is discussed where its levels stand.
             (19, 33, "[\"normal\", \"full\"]".len(), "target.settings.synchronous"),
