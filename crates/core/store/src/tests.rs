@@ -377,10 +377,13 @@ fn a_reader_sees_whole_trials_while_a_run_writes() {
     });
     let mut seen = 0;
     while seen < 40 {
+        // A writer that failed would leave the reader waiting without end.
+        let has_ended = writer.is_finished();
         let recording = Store::open(&path).unwrap().read(run).unwrap();
         assert!(recording.trials.len() >= seen);
         seen = recording.trials.len();
         assert_eq!(recording, sample::recording(seen));
+        assert!(!has_ended || seen == 40, "the writer ended after {seen} trials");
     }
     writer.join().unwrap();
 }
