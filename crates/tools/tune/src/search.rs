@@ -15,8 +15,9 @@ use std::path::Path;
 
 /// Points of a round, beside the present settings.
 pub const ROUND: usize = 8;
-/// Points that fill the space before a model proposes any.
-pub const FIRST: usize = 8;
+/// Points that fill the space before a model proposes any. Each that a model proposes is better
+/// spent: with 8 of 50, searches of recorded data lost half a percent of the best time.
+pub const FIRST: usize = 5;
 /// Rounds that end a search if they together improve the best point by less than `worth`.
 const PATIENCE: usize = 3;
 
