@@ -4,10 +4,10 @@
 //! improvement counts by the chance to succeed. Costs are noisy: the point to improve on is the one
 //! with the lowest predicted cost, not the luckiest sample.
 //!
-//! Trees agree where none of them has seen a value, and trust most what they know least. The
-//! distance to the nearest point that was tried adds to their variance: that of a Gaussian process
-//! that knows this point alone (C. Rasmussen and C. Williams, Gaussian Processes for Machine
-//! Learning, 2006, equation 2.26).
+//! Trees agree where no value was measured, although they know least there. The distance to the
+//! nearest point that was tried adds to their variance: that of a Gaussian process that knows this
+//! point alone (C. Rasmussen and C. Williams, Gaussian Processes for Machine Learning, 2006,
+//! equation 2.26).
 //!
 //! The cost of a trial that was stopped early is at least its bound. The forest is fitted to the
 //! mean of the predicted costs beyond that bound instead, and fitted again with these (J. Schmee
@@ -28,7 +28,7 @@ const NEIGHBOURS: usize = 30;
 const BEST: usize = 3;
 /// Distance of features at which 63 % of the variance of a point's cost is not known from another.
 const REACH: f64 = 0.4;
-/// What a prediction does not know far from all points, in standard deviations of the costs.
+/// Standard deviation of a prediction far from all points, in standard deviations of the costs.
 const UNKNOWN: f64 = 0.4;
 /// Trees see mostly the same data and agree too much: their standard deviation counts by this
 /// factor.
