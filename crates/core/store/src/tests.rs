@@ -386,7 +386,7 @@ fn a_reader_sees_whole_trials_while_a_run_writes() {
     writer.join().unwrap();
 }
 
-/// Objects that would run when the file is read or have a name of ours are refused before any use.
+/// Objects that would run when the file is read, or have our names, are refused before any use.
 #[test]
 fn what_others_have_put_into_the_schema_is_refused() {
     const ENDLESS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)";
