@@ -1,6 +1,7 @@
 //! The promise that a committed transaction survives a crash, alike for every engine: an engine
 //! states which of its settings weaken it, and which values [`DURABILITY`] stands for.
 
+use crate::error::Fault;
 use crate::{Value, choice, settings};
 use std::collections::BTreeMap;
 
@@ -45,7 +46,7 @@ impl DurabilityRule {
     ///
     /// # Errors
     /// Says what contradicts it.
-    pub(crate) fn apply(&self, settings: &mut BTreeMap<String, Value>) -> Result<(), String> {
+    pub(crate) fn apply(&self, settings: &mut BTreeMap<String, Value>) -> Result<(), Fault> {
         let Some(asked) = DURABILITY.value_in(settings) else { return Ok(()) };
         let weakens = self.weakened(settings).is_some();
         let applied = self.applied[usize::from(asked == Durability::Relaxed)];
@@ -56,12 +57,13 @@ impl DurabilityRule {
             }
         };
         if contradicts {
-            return Err(format!(
+            let message = format!(
                 "{} = {} contradicts durability = \"{}\"; give one of them",
                 self.path,
                 settings[self.path],
                 asked.name()
-            ));
+            );
+            return Err(message.into());
         }
         if let Some(value) = applied {
             let number = value.parse().ok().map(Value::Integer);

@@ -55,7 +55,20 @@ pub struct Answer {
     pub is_missing: bool,
 }
 
-type Answered = SyncSender<Result<Answer, String>>;
+/// A request that has no answer.
+#[derive(Debug, thiserror::Error)]
+enum Unanswered {
+    #[error("the connection is closed")]
+    Closed,
+    #[error("the connection is interrupted")]
+    Interrupted,
+    #[error("no one answers")]
+    NoResponder,
+    #[error("no answer in time")]
+    Late,
+}
+
+type Answered = SyncSender<Result<Answer, Unanswered>>;
 
 #[derive(Debug)]
 enum Command {
@@ -169,14 +182,12 @@ impl Sender {
         payload: Vec<u8>,
     ) -> Result<Answer, AgentError> {
         let (answer, received) = sync_channel(1);
-        let no_answer = |cause: &str| AgentError::NoAnswer { doing, cause: redacted(cause) };
-        if !self.send(Command::Request { subject, payload, answer }) {
-            return Err(no_answer("the connection is closed"));
-        }
-        match received.recv_timeout(PATIENCE) {
-            Ok(result) => result.map_err(|cause| no_answer(&cause)),
-            Err(_) => Err(no_answer("no answer in time")),
-        }
+        let result = if self.send(Command::Request { subject, payload, answer }) {
+            received.recv_timeout(PATIENCE).unwrap_or(Err(Unanswered::Late))
+        } else {
+            Err(Unanswered::Closed)
+        };
+        result.map_err(|cause| AgentError::NoAnswer { doing, cause: cause.to_string() })
     }
 
     /// Waits until what was published has reached the broker, for a second at most.
@@ -196,30 +207,39 @@ struct Address {
     tls: bool,
 }
 
+/// An address that cannot be read.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+enum AddressError {
+    #[error("the URL begins with {0}; expected nats or tls")]
+    Scheme(String),
+    #[error("the URL has a login; give the token by --token-file")]
+    Login,
+    #[error("`{0}` is not a port")]
+    Port(String),
+    #[error("the URL has no host")]
+    NoHost,
+}
+
 impl Address {
-    fn parse(url: &str) -> Result<Self, String> {
+    fn parse(url: &str) -> Result<Self, AddressError> {
         let (scheme, rest) = url.split_once("://").unwrap_or(("nats", url));
         let tls = match scheme {
             "nats" => false,
             "tls" => true,
-            other => return Err(format!("the URL begins with {other}; expected nats or tls")),
+            other => return Err(AddressError::Scheme(other.to_owned())),
         };
         if rest.contains('@') {
-            return Err("the URL has a login; give the token by --token-file".into());
+            return Err(AddressError::Login);
         }
         let rest = rest.trim_end_matches('/');
         let (host, port) = match rest.rsplit_once(':') {
             Some((host, port)) if !port.ends_with(']') => {
-                (host, port.parse().map_err(|_| format!("`{port}` is not a port"))?)
+                (host, port.parse().map_err(|_| AddressError::Port(port.to_owned()))?)
             }
             _ => (rest, PORT),
         };
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        if host.is_empty() {
-            Err("the URL has no host".into())
-        } else {
-            Ok(Self { host, port, tls })
-        }
+        if host.is_empty() { Err(AddressError::NoHost) } else { Ok(Self { host, port, tls }) }
     }
 }
 
@@ -381,7 +401,7 @@ impl Served {
             while Instant::now() < until {
                 match self.commands.recv_timeout(until.saturating_duration_since(Instant::now())) {
                     Ok(Command::Request { answer, .. }) => {
-                        let _ = answer.try_send(Err("the connection is interrupted".into()));
+                        let _ = answer.try_send(Err(Unanswered::Interrupted));
                     }
                     Ok(Command::Flush(done)) => drop(done),
                     Ok(Command::Publish { .. }) | Err(RecvTimeoutError::Timeout) => {}
@@ -478,7 +498,7 @@ impl Served {
                 if let Some(number) = number.and_then(|number| number.parse().ok()) {
                     let Some(answer) = self.requests.remove(&number) else { return Ok(()) };
                     let result = if status == Some(503) {
-                        Err("no one answers".into())
+                        Err(Unanswered::NoResponder)
                     } else {
                         Ok(Answer { payload, is_missing: status == Some(404) })
                     };
@@ -501,7 +521,9 @@ mod tests {
     #[test]
     fn addresses_are_read_and_logins_refused() {
         let read = |url: &str| {
-            Address::parse(url).map(|own| format!("{} {} {}", own.host, own.port, own.tls))
+            Address::parse(url)
+                .map(|own| format!("{} {} {}", own.host, own.port, own.tls))
+                .map_err(|error| error.to_string())
         };
         for (url, expected) in [
             ("nats://10.0.0.5:4333", Ok("10.0.0.5 4333 false")),

@@ -5,7 +5,7 @@ use crate::bus::Sender;
 use crate::error::AgentError;
 use crate::message::{BundleName, DonePart, FromAgent, Order, Reply, encode, to_run};
 use conductor::{Director, LOOK_EVERY, LoadProgress};
-use engine::{Instance, lock};
+use engine::{EngineError, Instance, lock};
 use experiment::Configuration;
 use experiment::common::ENGINE;
 use observations::{Event, MachineLoad, redacted};
@@ -138,6 +138,31 @@ pub struct Task {
     pub origin: Instant,
 }
 
+/// A part of a load that was not generated.
+#[derive(Debug, thiserror::Error)]
+enum PartError {
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    #[error("its experiment has no such configuration")]
+    NoConfiguration,
+    #[error("it has no such probe")]
+    NoProbe,
+    #[error("its owner does not permit the probe {0}")]
+    Forbidden(&'static str),
+    #[error("it has no such engine")]
+    NoEngine,
+    #[error("the target admits no other processes")]
+    Unshared,
+    #[error("the order names no part of this load")]
+    NoPart,
+    #[error("the probe {0} cannot be divided")]
+    Indivisible(&'static str),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+}
+
 impl Task {
     /// Generates the part of the load and reports on it.
     pub fn work(self) {
@@ -145,30 +170,29 @@ impl Task {
         let cause = match result {
             Ok(()) => return,
             Err(_) if self.control.is_ended() => return,
-            Err(cause) => redacted(&cause),
+            Err(cause) => redacted(&cause.to_string()),
         };
         self.voice.say(Reply::Failed { trial: self.order.trial, cause });
     }
 
-    fn generate(&self) -> Result<(), String> {
+    fn generate(&self) -> Result<(), PartError> {
         let Order { configuration: key, index, parts, attachment, .. } = &self.order;
-        let configurations = self.configurations().map_err(|error| error.to_string())?;
+        let configurations = self.configurations()?;
         let configuration = configurations.iter().find(|own| own.key() == *key);
-        let configuration = configuration.ok_or("its experiment has no such configuration")?;
-        let probe = probe(self.registry, configuration).ok_or("it has no such probe")?;
+        let configuration = configuration.ok_or(PartError::NoConfiguration)?;
+        let probe = probe(self.registry, configuration).ok_or(PartError::NoProbe)?;
         if !self.allowed.iter().any(|name| name == probe.name()) {
-            return Err(format!("its owner does not permit the probe {}", probe.name()));
+            return Err(PartError::Forbidden(probe.name()));
         }
         let engine = self.registry.engine(&configuration.get(ENGINE));
-        let engine = engine.ok_or("it has no such engine")?;
+        let engine = engine.ok_or(PartError::NoEngine)?;
         let sharing = engine.sharing().filter(|own| own.refusal(configuration).is_none());
-        let sharing = sharing.ok_or("the target admits no other processes")?;
+        let sharing = sharing.ok_or(PartError::Unshared)?;
         if index >= parts || *parts > probe.connections(configuration) {
-            return Err("the order names no part of this load".into());
+            return Err(PartError::NoPart);
         }
         let cancel = &self.control.cancel;
-        let instance = sharing.attach(configuration, attachment, cancel);
-        let instance = instance.map_err(|error| error.to_string())?;
+        let instance = sharing.attach(configuration, attachment, cancel)?;
         let part = AgentPart {
             task: self,
             instance: instance.as_ref(),
@@ -188,8 +212,8 @@ impl Task {
         };
         match probe.run(&context) {
             Err(ProbeError::Delivered) => Ok(()),
-            Err(error) => Err(error.to_string()),
-            Ok(_) => Err(format!("the probe {} cannot be divided", probe.name())),
+            Err(error) => Err(error.into()),
+            Ok(_) => Err(PartError::Indivisible(probe.name())),
         }
     }
 

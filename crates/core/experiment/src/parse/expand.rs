@@ -269,8 +269,7 @@ fn configuration(
     }
     let rules = own.catalog.durability_rules(&ENGINE.value_in(&settings));
     let contradictions = rules.iter().filter_map(|rule| rule.apply(&mut settings).err());
-    misfits
-        .extend(contradictions.map(|message| (DURABILITY.path(), Fault { message, help: None })));
+    misfits.extend(contradictions.map(|fault| (DURABILITY.path(), fault)));
     let configuration = Configuration { levels: labels, settings, files: Vec::new() };
     for (path, Fault { message, help }) in misfits {
         let message = format!("in configuration {}: {message}", configuration.label());
