@@ -1,6 +1,7 @@
 //! `tune`: from the declaration to the confirmed settings.
 
 use crate::common::Lab;
+use serde_json::Value;
 
 /// Elapsed time is the delay times the number of transactions; nothing else has an effect.
 const SCRIPTED: &str = r#"
@@ -339,4 +340,37 @@ blocks = 2
     assert_eq!(rows(&run.stdout, "defaults"), Vec::<Vec<&str>>::new());
     // The response that is compared is in each line of the progress.
     assert!(run.stderr.contains("candidate=present  depth 2,600 m"), "{}", run.stderr);
+}
+
+/// The page and the report of the confirmation state one interval for a ratio, and the page names
+/// what the winner risks.
+#[test]
+fn a_gain_has_one_interval_and_its_risk_is_named() {
+    let lab = Lab::with(
+        "[experiment]\nname = \"tuned\"\nresponse = \"throughput\"\n[target]\nengine = \
+         \"sqlite\"\nsettings = { journal_mode = \"delete\", synchronous = \"full\" }\n\
+         [workload]\nprobe = \"insert\"\nconnections = 1\nrows = 200\nrows_per_transaction = 1\n\
+         [[knob]]\nsetting = \"target.settings.synchronous\"\nvalues = [\"full\", \"off\"]\n\
+         [[knob]]\nsetting = \"target.settings.cache_size\"\nrange = [100, 10000]\n[tune]\n\
+         budget = \"30 trials\"\nallow_data_loss = [\"synchronous\"]\n[repeats]\nblocks = 4\n",
+    );
+    let page = lab.steelbench(&["tune", "e.toml"]).expect(0).stdout;
+    let winner = ["A", "B"].into_iter().find(|own| {
+        page.contains(&format!("Settings {own} are better than the present ones in throughput"))
+    });
+    let Some(winner) = winner else {
+        assert!(page.contains("Keep the present settings"), "{page}");
+        return;
+    };
+    let position = rows(&page, "setting")[0].iter().position(|cell| *cell == winner).unwrap();
+    let takes_risk = rows(&page, "synchronous")[0][position] == "off";
+    assert_eq!(page.contains("With synchronous=off, commits may be lost"), takes_risk, "{page}");
+    let json = lab.steelbench(&["show", "tuned", "--json"]).expect(0).stdout;
+    let summary: Value = serde_json::from_str(&json).unwrap();
+    let levels = summary["factors"]["effects"][0]["levels"].as_array().unwrap();
+    let level = levels.iter().find(|own| own["level"] == winner).unwrap();
+    let interval = &level["comparison"]["interval"];
+    let [low, high] = ["low", "high"].map(|end| interval[end].as_f64().unwrap());
+    let low = if low <= 1.0_f64.next_up() { ">1".to_owned() } else { format!("{low:.3}") };
+    assert!(page.contains(&format!("x [{low}, {high:.3}]")), "{interval} {page}");
 }

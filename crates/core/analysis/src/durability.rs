@@ -62,8 +62,9 @@ impl Summary<'_> {
         format!(" With {}, {MAY_BE_LOST}.", wording::list(&weaker))
     }
 
-    /// The settings that weaken durability against another configuration; empty without any.
-    pub(crate) fn durability_against(&self, from: usize, to: usize) -> String {
+    /// The settings that weaken durability against another configuration, by position; empty
+    /// without any.
+    pub fn durability_against(&self, from: usize, to: usize) -> String {
         let before = self.weakened(from);
         let mut more = self.weakened(to);
         more.retain(|one| !before.contains(one));

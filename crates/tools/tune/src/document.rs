@@ -34,9 +34,10 @@ pub struct Page<'p> {
 impl Page<'_> {
     /// The document.
     pub fn document(&self, summary: &Summary) -> Document {
+        let ratings = self.reported(summary);
         let sections = [
-            Some(self.result()),
-            Some(self.table()),
+            Some(self.result(summary, &ratings)),
+            Some(self.table(&ratings)),
             self.why(summary),
             Some(self.settings()),
             self.ablation.map(|own| self.needed(own)),
@@ -46,8 +47,26 @@ impl Page<'_> {
         Document { title: self.title.into(), sections: sections.into_iter().flatten().collect() }
     }
 
-    fn result(&self) -> Section {
-        let Confirmation { contenders, response, ratings, blocks, winner, .. } = self.confirmation;
+    /// The ratings of the contenders after the first. A ratio has one interval, that of the report
+    /// of the confirmation, unless its larger family claims no gain.
+    fn reported(&self, summary: &Summary) -> Vec<Rating> {
+        let Confirmation { contenders, ratings, .. } = self.confirmation;
+        let levels = summary.factors.effects.first().map_or(&[][..], |own| &own.levels);
+        let reported = contenders[1..].iter().zip(ratings).map(|(contender, rating)| {
+            let level = levels.iter().find(|own| own.level == contender.name);
+            let interval = level.and_then(|own| own.comparison.as_ref()?.interval);
+            let interval = interval.filter(|own| match rating.verdict {
+                Verdict::Failed => false,
+                Verdict::Better => own.low > 1.0,
+                Verdict::Unstable | Verdict::NotBetter => true,
+            });
+            Rating { interval: interval.or(rating.interval), ..*rating }
+        });
+        reported.collect()
+    }
+
+    fn result(&self, summary: &Summary, ratings: &[Rating]) -> Section {
+        let Confirmation { contenders, response, blocks, winner, .. } = self.confirmation;
         let mut section = Section::new("Result");
         let Some(winner) = *winner else {
             section.line(format!(
@@ -68,14 +87,18 @@ impl Page<'_> {
             number::plural(*blocks, "block"),
             number::plural(ratings.len(), "candidate"),
         ));
+        let risk = summary.durability_against(0, winner);
+        if !risk.is_empty() {
+            section.warn(risk.trim_start());
+        }
         section
     }
 
-    fn table(&self) -> Section {
+    fn table(&self, ratings: &[Rating]) -> Section {
         let own = self.confirmation;
         let mut section = Section::new("Confirmation");
         // The present settings come first, and have no rating.
-        let rating = |at: usize| at.checked_sub(1).map(|at| &own.ratings[at]);
+        let rating = |at: usize| at.checked_sub(1).map(|at| &ratings[at]);
         let spread = |at: usize| {
             rating(at).map_or(own.present, |it| Spread { mean: it.mean, range: it.range })
         };
@@ -238,9 +261,11 @@ impl Page<'_> {
 
 fn gain(gain: Option<f64>, interval: Option<Interval>) -> String {
     match (gain, interval) {
-        (Some(gain), Some(interval)) => {
-            format!("{gain:.3}x [{:.3}, {:.3}]", interval.low, interval.high)
+        // An end next to 1 is open.
+        (Some(gain), Some(Interval { low, high })) if low > 1.0 && low <= 1.0_f64.next_up() => {
+            format!("{gain:.3}x [>1, {high:.3}]")
         }
+        (Some(gain), Some(Interval { low, high })) => format!("{gain:.3}x [{low:.3}, {high:.3}]"),
         _ => NOTHING.to_owned(),
     }
 }
