@@ -69,11 +69,15 @@ impl Page<'_> {
         let Confirmation { contenders, response, blocks, winner, .. } = self.confirmation;
         let mut section = Section::new("Result");
         let Some(winner) = *winner else {
+            let worth = self.knobs.search.worth;
+            let at_least = if worth > 0.0 {
+                format!(" by {} or more", number::short_percent(worth))
+            } else {
+                String::new()
+            };
             section.line(format!(
-                "Keep the present settings: no candidate is significantly better in {} by {} or \
-                 more.",
-                response.name,
-                number::short_percent(self.knobs.search.worth)
+                "Keep the present settings: no candidate is significantly better in {}{at_least}.",
+                response.name
             ));
             return section;
         };
