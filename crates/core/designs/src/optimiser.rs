@@ -16,7 +16,7 @@
 
 use crate::draw::Draw;
 use crate::forest::{Forest, Prediction};
-use crate::space::{Point, Space};
+use crate::space::{Point, Space, squared_distance};
 use statistics::{mean, normal_density, normal_upper_p, t_quantile};
 
 /// Random points among those that are compared.
@@ -281,9 +281,7 @@ impl Optimiser<'_> {
 impl Models {
     /// Predicts a cost; its variance grows with the distance to the nearest point.
     fn predict(&self, point: &[f64]) -> Prediction {
-        let squares = self.tried.iter().map(|own| {
-            own.iter().zip(point).map(|(left, right)| (left - right).powi(2)).sum::<f64>()
-        });
+        let squares = self.tried.iter().map(|own| squared_distance(own, point));
         let nearest = squares.fold(f64::INFINITY, f64::min);
         let unknown = 1.0 - (-nearest / REACH.powi(2)).exp();
         let Prediction { mean, variance } = self.cost.predict(point);

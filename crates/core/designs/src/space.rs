@@ -136,6 +136,11 @@ impl Domain {
     }
 }
 
+/// The squared distance of two points by their features.
+pub fn squared_distance(left: &[f64], right: &[f64]) -> f64 {
+    left.iter().zip(right).map(|(a, b)| (a - b).powi(2)).sum()
+}
+
 /// The nearest number of three digits: more than people would set say nothing.
 fn rounded(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
@@ -196,9 +201,7 @@ impl Space<'_> {
         let apart = |points: &Vec<Point>| {
             let features: Vec<Vec<f64>> = points.iter().map(|own| self.features(own)).collect();
             let pairs = features.iter().enumerate().flat_map(|(index, own)| {
-                features[..index].iter().map(move |other| {
-                    own.iter().zip(other).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
-                })
+                features[..index].iter().map(move |other| squared_distance(own, other))
             });
             pairs.fold(f64::INFINITY, f64::min)
         };
