@@ -140,3 +140,10 @@ fn a_winner_ends_the_race() {
     );
     lab.run(0).says("the run is complete");
 }
+
+#[test]
+fn a_race_is_printed_as_it_was() {
+    let lab = Lab::with(SCRIPTED);
+    lab.run(0);
+    insta::assert_snapshot!(lab.shown("raced"));
+}

@@ -105,6 +105,21 @@ fn a_recording_is_shown_and_reported() {
     }
 }
 
+/// Every line that is printed of a recording, as a person accepted it: `cargo insta review`, or
+/// `INSTA_UPDATE=always`, after a change that is meant.
+#[test]
+fn a_recording_is_printed_as_it_was() {
+    for (name, file) in
+        [("insert", INSERT), ("sync", SYNC), ("disk", DISK), ("interrupted", INTERRUPTED)]
+    {
+        let lab = recorded(name, file);
+        let mut printed = lab.steelbench(&["show", name]).expect(0).stdout;
+        printed.push_str("\n=== --stability\n\n");
+        printed.push_str(&lab.steelbench(&["show", name, "--stability"]).expect(0).stdout);
+        insta::assert_snapshot!(name, printed);
+    }
+}
+
 /// The configurations have the recorded keys and order, so that the recorded trials count.
 #[test]
 fn an_interrupted_run_is_resumed() {

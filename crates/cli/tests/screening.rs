@@ -354,3 +354,10 @@ blocks = 3
     assert_eq!(confirmed["blocks"], 5);
     assert!(confirmed["differences"][0]["verdict"].is_string(), "{confirmed}");
 }
+
+#[test]
+fn a_screening_is_printed_as_it_was() {
+    let lab = Lab::with(SCRIPTED);
+    lab.run(0);
+    insta::assert_snapshot!(lab.shown("screened"));
+}

@@ -162,6 +162,20 @@ impl Lab {
         rows.iter().map(|row| row.iter().map(shown).collect::<Vec<_>>().join("|")).collect()
     }
 
+    /// What `show` prints of a run on the scripted engine, without its date and what the machine's
+    /// devices did.
+    pub fn shown(&self, name: &str) -> String {
+        let printed = self.steelbench(&["show", name]).expect(0).stdout;
+        let parts = printed.split("\n\n").filter(|part| !part.starts_with("Devices\n"));
+        let parts: Vec<_> = parts
+            .map(|part| match (part.find("Run 1, "), part.find(" UTC; ")) {
+                (Some(date), Some(rest)) => part[..date].to_owned() + &part[rest + 6..],
+                _ => part.to_owned(),
+            })
+            .collect();
+        parts.join("\n\n")
+    }
+
     /// Number of recorded trials; 0 while there is no results file, or nothing in it yet.
     pub fn trials(&self, name: &str) -> usize {
         let path = self.path(&format!("results/{name}.steelbench"));
