@@ -2,13 +2,13 @@
 
 use crate::grid::Grid;
 use crate::model::CONCURRENCY;
-use crate::response::distinct;
+use crate::response_names::distinct;
 use crate::settings::{ConfigurationGroup, groups};
-use crate::study::{StorageTest, study_of};
-use crate::{Comparison, Estimate, Interval, ResponseChoice, Study, Summary, response};
-use observations::{
-    DeviceUse, Direction, Environment, Observations, Recording, VolumeEnvironment, named,
+use crate::summary::study_of;
+use crate::{
+    Comparison, Estimate, Interval, ResponseChoice, StorageTest, Study, Summary, Way, response,
 };
+use observations::{DeviceUse, Direction, Environment, Observations, Recording, VolumeEnvironment};
 use serde::Serialize;
 
 /// A configuration's use of a volume, as a share of the measured maximum or of the throttle's
@@ -55,17 +55,6 @@ pub enum Limit {
         /// `IOPS` or `bytes/s`.
         unit: String,
     },
-}
-
-named! {
-    /// Direction of I/Os.
-    #[serde(rename_all = "snake_case")]
-    pub enum Way {
-        /// Reads.
-        Read = "read",
-        /// Writes.
-        Write = "write",
-    }
 }
 
 /// A measurement of what storage can do.

@@ -1,9 +1,15 @@
 //! Two configurations against each other, by paired blocks.
+//!
+//! A trial that `limits.trial_time` stopped is an observation of at least the time until then
+//! (censored): to leave it out, or to take a faster retry in its place, would turn the verdict
+//! round. What is known of such a trial enters means and comparisons in its place. A mean is then a
+//! bound, a comparison holds in one direction only, and one of two sides that both have time-outs,
+//! or of a response of which nothing is known (a latency), is not made.
 
 use crate::estimate::{Known, Moments, mean, t_test};
-use crate::grid::Matched;
+use crate::grid::{FactorLayout, Figures, Matched};
 use crate::response::{Figure, resolution};
-use crate::{Bound, Estimate, Interval, ResponseChoice, timeouts};
+use crate::{Bound, Estimate, Interval, ResponseChoice};
 use observations::Direction;
 use serde::Serialize;
 use statistics::{adjusted, correct};
@@ -127,13 +133,15 @@ impl Comparison {
     /// `to / from` where higher is. Blocks count once: within a block the mean of its pairs is
     /// taken.
     pub fn from_trials(matched: &Matched<Figure>, response: &ResponseChoice) -> Option<Self> {
-        timeouts::compare(matched, || {
-            let from = Values::from_blocks(&matched.from, matched.first[0]);
-            let to = Values::from_blocks(&matched.to, matched.first[1]);
-            let (scale, test) = tested(matched.paired, &from, &to, response.direction)?;
-            let equivalence_p = scale.equivalence(&test, response.equivalence_margin);
-            Some(Self { equivalence_p, ..scale.comparison(&test) })
-        })
+        let sides = [&matched.from, &matched.to];
+        if sides.into_iter().flatten().flatten().any(|own| own.known.is_none()) {
+            return None;
+        }
+        let [from, to] = [0, 1].map(|side| Values::from_blocks(sides[side], matched.first[side]));
+        let (scale, test) = tested(matched.paired, &from, &to, response.direction)?;
+        let equivalence_p = scale.equivalence(&test, response.equivalence_margin);
+        let timed_out = sides.map(|side| side.iter().flatten().any(|own| own.timed_out));
+        Self { equivalence_p, ..scale.comparison(&test) }.with_timeouts(timed_out)
     }
 
     /// A comparison from the values of both sides.
@@ -170,6 +178,57 @@ impl Comparison {
     #[must_use]
     pub fn alone(self) -> Self {
         self.reported(std::iter::empty(), 1)
+    }
+
+    /// Adjusts the comparison of sides with time-outs on the first, the second, or both.
+    pub(crate) fn with_timeouts(self, timed_out: [bool; 2]) -> Option<Self> {
+        match timed_out {
+            [false, false] => Some(self),
+            [true, false] => Some(self.bounded(Bound::AtLeast)),
+            [false, true] => Some(self.bounded(Bound::AtMost)),
+            [true, true] => None,
+        }
+    }
+
+    /// With only one end of its interval, and a claim in that direction only.
+    ///
+    /// With each time-out at its bound the mean difference is a bound of the true one, so that a
+    /// test which supports a difference beyond it supports the true one as well.
+    fn bounded(self, bound: Bound) -> Self {
+        let claims = self.is_better() == (bound == Bound::AtLeast);
+        let lowest = if self.scale == Scale::Ratio { 0.0 } else { f64::NEG_INFINITY };
+        Self {
+            bound: Some(bound),
+            interval: self.interval.map(|interval| match bound {
+                Bound::AtLeast => Interval { high: f64::INFINITY, ..interval },
+                Bound::AtMost => Interval { low: lowest, ..interval },
+            }),
+            p_value: self.p_value.map(|p| if claims { p } else { 1.0 }),
+            equivalence_p: None,
+            ..self
+        }
+    }
+
+    /// Returns the supported end of a bounded comparison: the end of its interval, else its value.
+    pub fn limit(&self) -> f64 {
+        self.interval.map_or(self.value, |interval| match self.bound {
+            Some(Bound::AtLeast) => interval.low,
+            _ => interval.high,
+        })
+    }
+}
+
+impl Figures {
+    /// Returns the gain of the configuration `to` over `from`.
+    pub fn compare(&self, from: usize, to: usize) -> Option<Comparison> {
+        Comparison::from_trials(&self.grid.matched(from, to), &self.response)
+    }
+}
+
+impl FactorLayout {
+    /// Returns the gain of the level `to` over `from`, over the levels of all other factors.
+    pub fn compare(&self, figures: &Figures, from: usize, to: usize) -> Option<Comparison> {
+        Comparison::from_trials(&self.matched(&figures.grid, from, to), &figures.response)
     }
 }
 

@@ -2,13 +2,12 @@
 
 use crate::grid::{Figures, Grid};
 use crate::hot::{self, HotResources};
+use crate::response_names::all_names;
 use crate::settings::WorkKind;
 use crate::{
-    Accounting, Comparison, Detectable, Estimate, Standing, Summary, WaitTable, WarningCount,
-    compare, health, response,
+    Accounting, Comparison, Estimate, Standing, WaitTable, WarningCount, compare, health, response,
 };
-use experiment::DesignKind;
-use observations::{LevelRecord, Observations, Recording, TrialRecord, TrialStatus};
+use observations::{LevelRecord, Observations, Recording, TrialRecord, TrialStatus, WarningKind};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -62,26 +61,15 @@ pub struct ConfigurationRow {
     pub accounting: Option<Accounting>,
 }
 
-impl Summary<'_> {
-    /// Returns the smallest difference between two configurations that could have been detected,
-    /// from the spread of all against the one with the most trials; `None` without a spread.
-    pub fn detectable(&self) -> Option<Detectable> {
-        let figures = self.figures.as_ref().filter(|_| self.design != DesignKind::Race);
-        let measured = figures?.grid.filter(|own| own.value().is_some());
-        let rows = &self.configurations;
-        let reference = rows.iter().rev().max_by_key(|row| row.done)?.index;
-        let others = (0..rows.len()).filter(|other| *other != reference);
-        Detectable::of_comparisons(
-            others.map(|other| measured.matched(reference, other)),
-            rows.len() - 1,
-        )
-    }
-}
-
 impl ConfigurationRow {
     /// Trials that `limits.trial_time` stopped.
     pub fn at_limit(&self) -> usize {
         self.timeouts.saturating_sub(self.futile)
+    }
+
+    /// Its warnings but for these, which are those of the run.
+    pub fn own_warnings(&self, of_run: &[WarningKind]) -> Vec<&WarningCount> {
+        self.warnings.iter().filter(|own| !of_run.contains(&own.kind)).collect()
     }
 
     /// Removes comparisons, which hold for a number of blocks that no outcome decides.
@@ -122,7 +110,7 @@ struct Responses<'a> {
 
 impl<'a> Responses<'a> {
     fn new(grid: &Grid<&'a Observations>) -> Self {
-        let names = response::all_names(&grid.observations());
+        let names = all_names(&grid.observations());
         let mut figures: Vec<Figures> = Vec::new();
         for trials in (0..grid.cells.len()).map(|own| grid.with_timeouts(own)) {
             for choice in names.iter().filter_map(|name| response::named(name, &trials)) {

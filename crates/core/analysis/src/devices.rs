@@ -1,6 +1,7 @@
 //! The kernel's counters of the block devices under the trials.
 
-use crate::response::distinct;
+use crate::response_names::distinct;
+pub use crate::study::DeviceFigures;
 use crate::{Estimate, StorageUse, Summary};
 use observations::{ConfigurationRecord, DeviceUse, Direction, Observations, write_copies};
 use serde::Serialize;
@@ -32,25 +33,6 @@ pub struct DeviceRow {
     pub device: String,
     /// Its figures.
     pub figures: DeviceFigures,
-}
-
-/// Figures over trials; `None` where the divisor is 0 or the counter does not exist.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct DeviceFigures {
-    /// Reads a second.
-    pub reads: Option<Estimate>,
-    /// Writes a second.
-    pub writes: Option<Estimate>,
-    /// Bytes (read and written) a second.
-    pub bytes: Option<Estimate>,
-    /// Mean seconds of a read.
-    pub read_latency: Option<Estimate>,
-    /// Mean seconds of a write.
-    pub write_latency: Option<Estimate>,
-    /// Share of the time in which at least one I/O was in flight.
-    pub utilisation: Option<Estimate>,
-    /// Mean number of I/Os in flight.
-    pub queue: Option<Estimate>,
 }
 
 impl Summary<'_> {

@@ -6,9 +6,6 @@ use crate::{FactorEffect, Summary, wording};
 use experiment::DurabilityRule;
 use observations::ConfigurationRecord;
 
-/// The settings by which each engine weakens durability.
-pub type DurabilityRules = Vec<(&'static str, &'static [DurabilityRule])>;
-
 impl Summary<'_> {
     /// The settings by which commits of a configuration may be lost: `synchronous=off`.
     pub(crate) fn weakened(&self, configuration: usize) -> Vec<String> {

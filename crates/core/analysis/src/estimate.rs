@@ -1,10 +1,9 @@
 //! A mean with what is known about its precision.
 
-use crate::{Bound, Interval};
+use crate::Interval;
 use observations::Direction;
 use serde::Serialize;
-pub use statistics::mean;
-pub use statistics::median;
+pub use statistics::{mean, median};
 use statistics::{median_of_sorted, t_quantile, t_two_sided_p};
 use std::collections::BTreeMap;
 
@@ -36,6 +35,35 @@ pub struct Estimate {
     pub unit: String,
     /// The direction that is better.
     pub direction: Direction,
+}
+
+/// On which side of a figure the true one lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// It is as large or larger.
+    AtLeast,
+    /// It is as small or smaller.
+    AtMost,
+}
+
+impl Bound {
+    /// `at least`, `at most`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::AtLeast => "at least",
+            Self::AtMost => "at most",
+        }
+    }
+
+    /// Returns the bound of the reciprocal.
+    #[must_use]
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::AtLeast => Self::AtMost,
+            Self::AtMost => Self::AtLeast,
+        }
+    }
 }
 
 /// A ratio of two figures of the same block, over blocks.
@@ -101,6 +129,18 @@ impl Estimate {
         })
     }
 
+    /// Adjusts the estimate of values with time-outs, which are bounds or left out.
+    pub(crate) fn with_timeouts(self, timeouts: usize, is_bound: bool) -> Self {
+        match timeouts {
+            0 => self,
+            // The true mean lies an unknown distance above the bound.
+            _ if is_bound => {
+                Self { timeouts, bound: Some(Bound::AtLeast), interval: None, sd: None, ..self }
+            }
+            _ => Self { timeouts, ..self },
+        }
+    }
+
     /// The mean in seconds, where the unit is one of time.
     pub fn mean_s(&self) -> Option<f64> {
         Some(self.in_seconds()?.mean)
@@ -108,7 +148,7 @@ impl Estimate {
 
     /// The estimate in seconds, where its unit is one of time.
     pub fn in_seconds(&self) -> Option<Self> {
-        let unit_s = crate::response::seconds(&self.unit)?;
+        let unit_s = seconds(&self.unit)?;
         Some(Self {
             n: self.n,
             timeouts: self.timeouts,
@@ -128,6 +168,25 @@ impl Estimate {
     pub fn cv(&self) -> Option<f64> {
         self.sd.filter(|_| self.mean != 0.0).map(|sd| sd / self.mean.abs())
     }
+}
+
+/// Length of a unit of time.
+pub fn seconds(unit: &str) -> Option<f64> {
+    match unit {
+        "s" => Some(1.0),
+        "ms" => Some(1e-3),
+        "us" => Some(1e-6),
+        "ns" => Some(1e-9),
+        _ => None,
+    }
+}
+
+/// Repeats of one configuration: all its trials in each block, or in each set-up.
+pub struct Repeats<T> {
+    /// The trials of each block or set-up.
+    pub units: Vec<Vec<T>>,
+    /// The number of them that the spread is estimated from: [`Known::first`].
+    pub first: usize,
 }
 
 /// Precision of a sample's mean, beyond the spread of its values.

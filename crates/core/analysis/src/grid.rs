@@ -1,8 +1,10 @@
 //! A recording laid out as configurations x blocks, and pairs taken from it.
 
-use crate::response::{Figure, distinct};
+use crate::estimate::Repeats;
+use crate::response::Figure;
+use crate::response_names::distinct;
 use crate::settings::WorkKind;
-use crate::{Comparison, Estimate, ResponseChoice};
+use crate::{Estimate, ResponseChoice};
 use observations::{ConfigurationRecord, Observations, Recording};
 use serde::Serialize;
 use statistics::step;
@@ -59,15 +61,6 @@ impl Unit {
     pub fn noun(self) -> &'static str {
         if self == Self::Block { "block" } else { "set-up" }
     }
-}
-
-/// Repeats of one configuration: all its trials in each block, or in each set-up.
-pub struct Repeats<T> {
-    /// The trials of each block or set-up.
-    pub units: Vec<Vec<T>>,
-    /// The number of them that the spread is estimated from:
-    /// [`Known::first`](crate::estimate::Known).
-    pub first: usize,
 }
 
 /// Matched trials of two sides. Each element is a block or a set-up: all trials of one side in it.
@@ -180,11 +173,6 @@ impl Figures {
     /// The mean of a configuration; its interval is over what repeats it.
     pub fn estimate(&self, configuration: usize) -> Option<Estimate> {
         self.response.estimate(&self.grid.repeats(configuration, self.grid.unit_of_levels()))
-    }
-
-    /// Returns the gain of the configuration `to` over `from`.
-    pub fn compare(&self, from: usize, to: usize) -> Option<Comparison> {
-        Comparison::from_trials(&self.grid.matched(from, to), &self.response)
     }
 
     /// The values of a configuration's trials by block, where they have one.
@@ -439,11 +427,6 @@ impl FactorLayout {
     /// Configurations of a level, all of them.
     pub fn configurations(&self, level: usize) -> impl Iterator<Item = usize> {
         self.groups.iter().filter_map(move |group| group[level])
-    }
-
-    /// Returns the gain of the level `to` over `from`, over the levels of all other factors.
-    pub fn compare(&self, figures: &Figures, from: usize, to: usize) -> Option<Comparison> {
-        Comparison::from_trials(&self.matched(&figures.grid, from, to), &figures.response)
     }
 
     /// The part of it where another factor has one of its levels.

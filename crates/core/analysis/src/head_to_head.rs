@@ -1,7 +1,8 @@
 //! Two configurations, of one run or of two, head to head.
 
 use crate::compare::corrected;
-use crate::grid::{Figures, Grid, Matched, Repeats};
+use crate::estimate::Repeats;
+use crate::grid::{Figures, Grid, Matched};
 use crate::{
     Comparison, Decomposition, Estimate, Explanation, Finding, Interval, ResponseChoice, Scale,
     TooFew, WarningsCompared, findings, response,

@@ -1,6 +1,6 @@
 //! Latencies by percentile, from the histograms of trials.
 
-use crate::response::distinct;
+use crate::response_names::distinct;
 use crate::{ConfigurationRow, Estimate, Summary};
 use observations::{Direction, Histogram, Percentile};
 use serde::Serialize;

@@ -1,7 +1,6 @@
 //! Percentiles of too few values: they have no estimate, no interval and no comparison.
 
-use crate::response::distinct;
-use crate::{Summary, response};
+use crate::response_names;
 use observations::{Observations, Percentile, number};
 use serde::Serialize;
 use std::fmt;
@@ -27,7 +26,7 @@ impl TooFew {
         let lacking = own.iter().find(|own| !own.is_available())?;
         let family = family(name);
         let names =
-            response::names(trials).into_iter().filter(|other| self::family(other) == family);
+            response_names::names(trials).into_iter().filter(|other| self::family(other) == family);
         let available = names.filter_map(|other| {
             let all = recorded(other, trials);
             let is_available = all.len() >= own.len() && all.iter().all(Percentile::is_available);
@@ -44,7 +43,10 @@ impl TooFew {
 
     /// All responses that have too few values in some of these trials.
     pub fn all(trials: &[&Observations]) -> Vec<Self> {
-        response::names(trials).into_iter().filter_map(|name| Self::find(name, trials)).collect()
+        response_names::names(trials)
+            .into_iter()
+            .filter_map(|name| Self::find(name, trials))
+            .collect()
     }
 }
 
@@ -68,14 +70,4 @@ fn recorded(name: &str, trials: &[&Observations]) -> Vec<Percentile> {
 /// The quantity of a percentile: `log.latency` of `log.latency_p99.9`.
 fn family(name: &str) -> &str {
     name.rsplit_once("_p").map_or(name, |(family, _)| family)
-}
-
-impl Summary<'_> {
-    /// Percentiles without estimates, because some trials of a configuration have too few values.
-    pub fn too_few(&self) -> Vec<TooFew> {
-        let all = (0..self.grid.cells.len()).flat_map(|own| TooFew::all(&self.grid.trials(own)));
-        let names = distinct(all.map(|own| own.name));
-        let trials = self.grid.observations();
-        names.iter().filter_map(|name| TooFew::find(name, &trials)).collect()
-    }
 }

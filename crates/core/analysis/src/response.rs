@@ -1,9 +1,10 @@
 //! The response on which configurations are compared.
 
-use crate::estimate::{Known, Moments, mean};
-use crate::grid::Repeats;
+pub use crate::estimate::seconds;
+use crate::estimate::{Known, Moments, Repeats, mean};
 use crate::percentiles::TooFew;
-use crate::{Estimate, Interval};
+pub use crate::response_names::{all_names, distinct, names};
+use crate::{Estimate, Interval, health};
 use observations::{Direction, Observations, Recording, Response};
 use serde::Serialize;
 
@@ -158,8 +159,9 @@ impl ResponseChoice {
     pub fn figure(&self, seen: &Observations) -> Option<Figure> {
         let recorded = seen.responses.iter().find(|response| response.name == self.name);
         let percentile = recorded.and_then(|recorded| recorded.percentile);
-        let withheld =
-            self.is_overloaded(seen) || percentile.is_some_and(|own| !own.is_available());
+        // Latencies of an overloaded open loop only reflect the length of the trial.
+        let withheld = self.name.starts_with("latency") && health::is_overloaded(seen)
+            || percentile.is_some_and(|own| !own.is_available());
         let timed_out = seen.timed_out();
         let elapsed_s = seen.elapsed_s;
         let known = match (recorded, self.name.as_str()) {
@@ -203,37 +205,4 @@ pub fn estimate(name: &str, trials: &[&Observations]) -> Option<Estimate> {
 pub fn named(name: &str, trials: &[&Observations]) -> Option<ResponseChoice> {
     let done = trials.iter().filter(|seen| !seen.timed_out());
     done.chain(trials).find_map(|seen| ResponseChoice::named(name, seen))
-}
-
-/// Names of the responses that any of these trials recorded, in the order in which they first
-/// occur: a trial in which something failed has fewer.
-pub fn names<'a>(trials: &[&'a Observations]) -> Vec<&'a str> {
-    distinct(trials.iter().flat_map(|seen| &seen.responses).map(|response| response.name.as_str()))
-}
-
-/// Returns the recorded names, then those that every trial has without recording them.
-pub fn all_names<'a>(trials: &[&'a Observations]) -> Vec<&'a str> {
-    distinct(names(trials).into_iter().chain(["elapsed", "throughput"]))
-}
-
-/// Each once, in the order in which they first occur.
-pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut distinct = Vec::new();
-    for one in all {
-        if !distinct.contains(&one) {
-            distinct.push(one);
-        }
-    }
-    distinct
-}
-
-/// Length of a unit of time.
-pub fn seconds(unit: &str) -> Option<f64> {
-    match unit {
-        "s" => Some(1.0),
-        "ms" => Some(1e-3),
-        "us" => Some(1e-6),
-        "ns" => Some(1e-9),
-        _ => None,
-    }
 }

@@ -13,7 +13,7 @@ pub use limits::{judge, judge_sides};
 use crate::compare::corrected;
 use crate::gate::{self, GateError};
 use crate::grid::{Figures, Grid};
-use crate::response::distinct;
+use crate::response_names::distinct;
 use crate::{Comparison, Estimate, ResponseChoice, TooFew, WarningsCompared, response};
 use observations::{GitState, Observations, Recording, RunRecord};
 use samples::{Samples, Side};

@@ -1,9 +1,9 @@
 //! Scripts and their statements: how often each ran, how long that took and how often it failed.
 //! The figures that `pgbench --report-per-command` prints.
 
-use crate::estimate::{Known, Moments, mean};
-use crate::grid::{Grid, Repeats};
-use crate::response::distinct;
+use crate::estimate::{Known, Moments, Repeats, mean};
+use crate::grid::Grid;
+use crate::response_names::distinct;
 use crate::{ConfigurationRow, Estimate, Interval, Summary, health};
 use observations::{
     Direction, INITIAL_CONNECTION_TIME, Latency, Observations, SCRIPT_CHECKS, SCRIPT_COUNTS,

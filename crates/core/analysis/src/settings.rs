@@ -1,10 +1,13 @@
 //! Recorded settings by which configurations belong together.
 
-use crate::response::distinct;
-use crate::wording;
+use crate::response_names::distinct;
+use experiment::DurabilityRule;
 use experiment::common::{ENGINE, PROBE};
 use observations::{ConfigurationRecord, FactorRecord, Recording, Role, Value};
 use serde::Serialize;
+
+/// The settings by which each engine weakens durability.
+pub type DurabilityRules = Vec<(&'static str, &'static [DurabilityRule])>;
 
 /// Returns the probe of a configuration.
 pub fn probe(configuration: &ConfigurationRecord) -> Option<&str> {
@@ -21,6 +24,11 @@ fn text<'a>(configuration: &'a ConfigurationRecord, path: &str) -> Option<&'a st
         Some(Value::Text(text)) => Some(text),
         _ => None,
     }
+}
+
+/// The last part of a dotted path: `data_files`.
+pub fn short_name(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
 }
 
 /// The kind of work of a configuration: its probe, and which part of the data a unit of work
@@ -109,7 +117,7 @@ pub fn groups(
                 let levels = telling.iter().filter_map(|factor| {
                     Some(format!(
                         "{}={}",
-                        wording::short_name(&factor.name),
+                        short_name(&factor.name),
                         configuration.level(&factor.name)?
                     ))
                 });

@@ -7,7 +7,7 @@ pub use causes::Separator;
 pub use statistics::REGIMES_VALUES_MIN as BLOCKS_MIN;
 
 use crate::estimate::mean;
-use crate::response::distinct;
+use crate::response_names::distinct;
 use crate::{Drift, Estimate, Explanation, Finding, Summary, findings};
 use observations::Direction;
 use serde::Serialize;

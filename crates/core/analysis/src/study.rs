@@ -1,43 +1,8 @@
-//! A study's part in the analysis of its runs. The binary passes the studies; the analysis names
-//! none.
+//! Work of a study's trials: the use of storage and of tables, and names of its parts.
 
-use crate::settings::probe;
-use crate::{DeviceFigures, Finding, Summary, Way};
-use observations::{ConfigurationRecord, Observations, Roles};
-
-/// A study as the analysis needs it.
-#[derive(Clone, Copy)]
-pub struct Study {
-    /// Name of its probe in recordings.
-    pub probe: &'static str,
-    /// Findings of its own. Those on other responses come last, the rest precede those on factors.
-    pub findings: Option<fn(&Summary) -> Vec<Finding>>,
-    /// How its trials use storage, where they do so themselves and no engine does.
-    pub storage: Option<StorageUse>,
-    /// How a unit of its work uses a table, where its trials work on one.
-    pub table: Option<TableUse>,
-    /// Names of the parts of its load, where these are recorded one by one.
-    pub parts: PartNames,
-    /// True if its sections draw the response in place of the default chart.
-    pub draws_response: bool,
-    /// True if the plans of its trials are statement plans.
-    pub explains_statements: bool,
-}
-
-impl Study {
-    /// A study whose runs have what every run has.
-    pub const fn new(probe: &'static str) -> Self {
-        Self {
-            probe,
-            findings: None,
-            storage: None,
-            table: None,
-            parts: PartNames::SCRIPTS,
-            draws_response: false,
-            explains_statements: true,
-        }
-    }
-}
+use crate::Estimate;
+use observations::{ConfigurationRecord, Observations, Roles, named};
+use serde::Serialize;
 
 /// Names of the parts of a load in reports: of scripts, kinds of transactions, queries.
 #[derive(Debug, Clone, Copy)]
@@ -87,6 +52,36 @@ pub struct StorageTest {
     pub depth: &'static str,
 }
 
+named! {
+    /// Direction of I/Os.
+    #[serde(rename_all = "snake_case")]
+    pub enum Way {
+        /// Reads.
+        Read = "read",
+        /// Writes.
+        Write = "write",
+    }
+}
+
+/// Figures over trials; `None` where the divisor is 0 or the counter does not exist.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct DeviceFigures {
+    /// Reads a second.
+    pub reads: Option<Estimate>,
+    /// Writes a second.
+    pub writes: Option<Estimate>,
+    /// Bytes (read and written) a second.
+    pub bytes: Option<Estimate>,
+    /// Mean seconds of a read.
+    pub read_latency: Option<Estimate>,
+    /// Mean seconds of a write.
+    pub write_latency: Option<Estimate>,
+    /// Share of the time in which at least one I/O was in flight.
+    pub utilisation: Option<Estimate>,
+    /// Mean number of I/Os in flight.
+    pub queue: Option<Estimate>,
+}
+
 /// The use of a table by a unit of work.
 #[derive(Clone, Copy)]
 pub struct TableUse {
@@ -129,37 +124,4 @@ pub enum CostKind {
     Time,
     /// Time for which a row is locked.
     LockHeld,
-}
-
-impl Summary<'_> {
-    /// The study whose probe a configuration has; `None` of one that the binary does not have.
-    pub fn study(&self, configuration: usize) -> Option<&'static Study> {
-        study_of(self.studies, &self.recording.configurations[configuration])
-    }
-
-    /// How the trials of a configuration use storage, where they do so themselves.
-    pub fn storage_use(&self, configuration: usize) -> Option<&'static StorageUse> {
-        self.study(configuration)?.storage.as_ref()
-    }
-
-    /// Names of the parts of the load of a configuration.
-    pub fn part_names(&self, configuration: usize) -> PartNames {
-        self.study(configuration).map_or(PartNames::SCRIPTS, |study| study.parts)
-    }
-
-    /// Returns whether a study's sections draw the response of completed trials.
-    pub fn study_draws_response(&self) -> bool {
-        let mut drawn = (0..self.configurations.len())
-            .filter(|own: &usize| self.study(*own).is_some_and(|study| study.draws_response));
-        drawn.any(|own| !self.grid.trials(own).is_empty())
-    }
-}
-
-/// The study whose probe a configuration has.
-pub fn study_of(
-    studies: &'static [&'static Study],
-    configuration: &ConfigurationRecord,
-) -> Option<&'static Study> {
-    let name = probe(configuration)?;
-    studies.iter().copied().find(|study| study.probe == name)
 }

@@ -2,12 +2,17 @@
 //! computed.
 
 use crate::grid::{FactorLayout, Figures, Grid};
+use crate::response_names::distinct;
 use crate::screening::Screening;
-use crate::{ConfigurationRow, DurabilityRules, Factors, ResponseChoice, Study, configurations};
+use crate::settings::probe;
+use crate::{
+    ConfigurationRow, Detectable, DurabilityRules, Factors, Finding, PartNames, ResponseChoice,
+    StorageUse, TableUse, TooFew, configurations,
+};
 use experiment::DesignKind;
 use observations::{
-    Environment, HoldOut, Observations, Recording, Role, Roles, RunRecord, TrialStatus,
-    UnmeasuredTable,
+    ConfigurationRecord, Environment, HoldOut, Observations, Recording, Role, Roles, RunRecord,
+    TrialStatus, UnmeasuredTable,
 };
 use serde::Serialize;
 use std::sync::OnceLock;
@@ -48,6 +53,41 @@ pub struct Summary<'a> {
     pub design: DesignKind,
     /// The effects of a screening design, once they were asked for.
     screening: OnceLock<Option<Screening>>,
+}
+
+/// A study's part in the analysis of its runs. The binary passes the studies; the analysis names
+/// none.
+#[derive(Clone, Copy)]
+pub struct Study {
+    /// Name of its probe in recordings.
+    pub probe: &'static str,
+    /// Findings of its own. Those on other responses come last, the rest precede those on factors.
+    pub findings: Option<fn(&Summary) -> Vec<Finding>>,
+    /// How its trials use storage, where they do so themselves and no engine does.
+    pub storage: Option<StorageUse>,
+    /// How a unit of its work uses a table, where its trials work on one.
+    pub table: Option<TableUse>,
+    /// Names of the parts of its load, where these are recorded one by one.
+    pub parts: PartNames,
+    /// True if its sections draw the response in place of the default chart.
+    pub draws_response: bool,
+    /// True if the plans of its trials are statement plans.
+    pub explains_statements: bool,
+}
+
+impl Study {
+    /// A study whose runs have what every run has.
+    pub const fn new(probe: &'static str) -> Self {
+        Self {
+            probe,
+            findings: None,
+            storage: None,
+            table: None,
+            parts: PartNames::SCRIPTS,
+            draws_response: false,
+            explains_statements: true,
+        }
+    }
 }
 
 /// Roles of settings that state how large the load or the data is.
@@ -156,6 +196,28 @@ impl Summary<'_> {
         estimated.as_ref()
     }
 
+    /// The study whose probe a configuration has; `None` of one that the binary does not have.
+    pub fn study(&self, configuration: usize) -> Option<&'static Study> {
+        study_of(self.studies, &self.recording.configurations[configuration])
+    }
+
+    /// How the trials of a configuration use storage, where they do so themselves.
+    pub fn storage_use(&self, configuration: usize) -> Option<&'static StorageUse> {
+        self.study(configuration)?.storage.as_ref()
+    }
+
+    /// Names of the parts of the load of a configuration.
+    pub fn part_names(&self, configuration: usize) -> PartNames {
+        self.study(configuration).map_or(PartNames::SCRIPTS, |study| study.parts)
+    }
+
+    /// Returns whether a study's sections draw the response of completed trials.
+    pub fn study_draws_response(&self) -> bool {
+        let mut drawn = (0..self.configurations.len())
+            .filter(|own: &usize| self.study(*own).is_some_and(|study| study.draws_response));
+        drawn.any(|own| !self.grid.trials(own).is_empty())
+    }
+
     /// Position of the factor that the experiment asks about: the first of the file whose levels
     /// are compared. One that only states how large the load or the data is comes after the others.
     pub fn asked_factor(&self) -> Option<usize> {
@@ -166,6 +228,28 @@ impl Summary<'_> {
         let compared = || self.layouts.iter().filter(|own| !own.other_work);
         let asked = compared().find(|own| !is_load(own)).or_else(|| compared().next());
         asked.or(self.layouts.first()).map(|own| own.factor)
+    }
+
+    /// Returns the smallest difference between two configurations that could have been detected,
+    /// from the spread of all against the one with the most trials; `None` without a spread.
+    pub fn detectable(&self) -> Option<Detectable> {
+        let figures = self.figures.as_ref().filter(|_| self.design != DesignKind::Race);
+        let measured = figures?.grid.filter(|own| own.value().is_some());
+        let rows = &self.configurations;
+        let reference = rows.iter().rev().max_by_key(|row| row.done)?.index;
+        let others = (0..rows.len()).filter(|other| *other != reference);
+        Detectable::of_comparisons(
+            others.map(|other| measured.matched(reference, other)),
+            rows.len() - 1,
+        )
+    }
+
+    /// Percentiles without estimates, because some trials of a configuration have too few values.
+    pub fn too_few(&self) -> Vec<TooFew> {
+        let all = (0..self.grid.cells.len()).flat_map(|own| TooFew::all(&self.grid.trials(own)));
+        let names = distinct(all.map(|own| own.name));
+        let trials = self.grid.observations();
+        names.iter().filter_map(|name| TooFew::find(name, &trials)).collect()
     }
 
     /// Trials done.
@@ -193,4 +277,13 @@ impl Summary<'_> {
         let (first, others) = self.recording.environments.split_first()?;
         Some(Environments { first: first.clone(), others: others.len() })
     }
+}
+
+/// The study whose probe a configuration has.
+pub fn study_of(
+    studies: &'static [&'static Study],
+    configuration: &ConfigurationRecord,
+) -> Option<&'static Study> {
+    let name = probe(configuration)?;
+    studies.iter().copied().find(|study| study.probe == name)
 }

@@ -32,6 +32,7 @@
 //!   5 % of the waits or more
 //! - equally many waits, each longer (shorter): the length changed, the number by under 5 %
 
+pub use crate::settings::short_name;
 use crate::{Comparison, ResponseChoice, Scale, WaitShape};
 pub use observations::number::{
     figure, grouped, p_value, plain_percent, plural as count, ratio, seconds_unit,
@@ -204,11 +205,6 @@ pub fn figure_of_percent(percent: f64) -> String {
 /// digits are those of rounding.
 pub fn f_statistic(f: f64) -> String {
     if f < 1e6 { format!("= {}", figure(f)) } else { "> 1,000,000".to_owned() }
-}
-
-/// The last part of a dotted path: `data_files`.
-pub fn short_name(path: &str) -> &str {
-    path.rsplit('.').next().unwrap_or(path)
 }
 
 /// Units of work to which seconds refer, so that figures are neither tiny nor huge, and their name.

@@ -1,7 +1,7 @@
 use super::claims::Claim;
 use super::{Finding, FindingKind};
 use crate::compare::corrected;
-use crate::response::distinct;
+use crate::response_names::distinct;
 use crate::wording::{self, SUPPORTED};
 use crate::{Comparison, FactorEffect, ResponseChoice, Scale, Summary, response};
 

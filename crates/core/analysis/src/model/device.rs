@@ -1,7 +1,7 @@
 //! Throughput of a device by I/Os in flight: as a storage study measured it, else by the trials'
 //! own counters.
 
-use crate::{Summary, response, wording};
+use crate::{Summary, response_names, wording};
 use observations::{DeviceUse, Observations};
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ impl Summary<'_> {
             all().filter(|own| own.device == name).map(of).sum()
         };
         let busy = |name: &str| sum(name, |own| own.busy_s) / sum(name, |own| own.elapsed_s);
-        let names = response::distinct(all().map(|own| own.device.as_str()));
+        let names = response_names::distinct(all().map(|own| own.device.as_str()));
         let busiest = names.into_iter().max_by(|a, b| busy(a).total_cmp(&busy(b)))?;
         if busy(busiest).is_nan() || busy(busiest) < BUSY_MIN || self.storage_use(last).is_some() {
             return None;

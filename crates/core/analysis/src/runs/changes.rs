@@ -1,6 +1,6 @@
 //! Pairs of the same configurations of two runs, and what differs around them.
 
-use crate::response::distinct;
+use crate::response_names::distinct;
 use experiment::file::SEED;
 use observations::{ConfigurationRecord, Environment, Recording};
 use serde::Serialize;

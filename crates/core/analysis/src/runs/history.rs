@@ -6,7 +6,7 @@ use crate::estimate::mean;
 use crate::gate::GateError;
 use crate::grid::{Figures, Grid};
 use crate::model::CONCURRENCY;
-use crate::response::{distinct, names};
+use crate::response_names::{distinct, names};
 use crate::{Comparison, Estimate, ResponseChoice, Summary, TooFew, change_points};
 use models::holdout::Candidate;
 use observations::{Observations, Recording};
