@@ -1,10 +1,9 @@
 //! A recording laid out as configurations x blocks, and pairs taken from it.
 
-use crate::estimate::Repeats;
-use crate::response::Figure;
+use crate::estimate::{Estimate, Repeats};
+use crate::response::{Figure, ResponseChoice};
 use crate::response_names::distinct;
 use crate::settings::WorkKind;
-use crate::{Estimate, ResponseChoice};
 use observations::{ConfigurationRecord, Observations, Recording};
 use serde::Serialize;
 use statistics::step;
