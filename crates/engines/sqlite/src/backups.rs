@@ -8,7 +8,7 @@
 
 use super::backup_tools::BACKUP_API;
 use super::connection::{self, DataFiles, STEPS_BETWEEN_LOOKS};
-use super::failed;
+use super::failures::failed;
 use super::instance::SqliteInstance;
 use engine::EngineError;
 use engine::backups::{

@@ -1,9 +1,12 @@
 //! The data files of a trial and the connections to them: which VFS, which settings, how to wait
 //! for a lock.
 
+use super::failures::failed;
 use super::pragma::{self, Pragma};
-use super::{BUSY_TIMEOUT, DATA_FILES, FILE_GROWTH, FINAL_CHECKPOINT, OPEN, Open, VOLUME};
-use super::{failed, vfs};
+use super::settings::{
+    BUSY_TIMEOUT, DATA_FILES, FILE_GROWTH, FINAL_CHECKPOINT, OPEN, Open, VOLUME,
+};
+use super::vfs;
 use engine::{EngineError, Folders};
 use experiment::Configuration;
 use experiment::common::OBSERVE_WAITS;
@@ -273,6 +276,11 @@ pub fn open(path: &Path, timed: bool) -> Result<Connection, EngineError> {
         Connection::open_with_flags(path, flags)
     };
     opened.map_err(|error| failed(format!("opening {}", path.display()), &error))
+}
+
+/// Brings all of the log into the file.
+pub fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
 }
 
 /// The number of files that this build of SQLite attaches to one connection.

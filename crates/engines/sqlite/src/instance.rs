@@ -1,10 +1,12 @@
 //! A prepared set of data files.
 
-use super::connection::{self, DataFiles, Identity};
+use super::connection::{self, DataFiles, Identity, checkpoint};
 use super::dialect::SqliteDialect;
+use super::failures::failed;
 use super::recorder::Tallies;
 use super::session::{Compiled, SqliteSession, Totals};
-use super::{DATA_FILES, explain, failed, setup};
+use super::settings::DATA_FILES;
+use super::{explain, setup};
 use engine::SetOfOne;
 use engine::dialect::padded;
 use engine::setup::Setup;
@@ -223,11 +225,6 @@ impl SqliteInstance {
         let (sql, keeps_rows) = (sql.collect::<Result<_, _>>()?, work.keeps_rows);
         Ok(Compiled { sql, keeps_rows, integer_key, filler })
     }
-}
-
-/// Brings all of the log into the file.
-pub fn checkpoint(connection: &Connection) -> rusqlite::Result<()> {
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
 }
 
 /// Inserts a row; `text` is room for the values that are written as text.

@@ -1,31 +1,11 @@
 //! PRAGMAs as settings: checked before anything runs, applied, and read back.
 
-use super::session::text_of;
-use super::{Sqlite, VOLUME, failed};
+use super::cell::text_of;
+use super::failures::failed;
 use Form::{Number, Position, Switch, Word};
-use engine::{EngineError, Folders, Need, Preflight, Prerequisites, SettingsForm};
+use engine::{EngineError, SettingsForm};
 use experiment::{Configuration, DurabilityRule, Invalid, Value};
 use rusqlite::Connection;
-use std::collections::HashSet;
-use work::Stop;
-
-impl Prerequisites for Sqlite {
-    fn missing(&self, _: &Configuration) -> Option<String> {
-        None
-    }
-
-    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, _: &Stop) -> Preflight {
-        let (mut found, mut tried) = (Preflight::default(), HashSet::new());
-        for need in needs {
-            found.needs(need.of_rows(&need.configuration.get(VOLUME), folders));
-            let pragmas = from_settings(need.configuration);
-            if tried.insert(format!("{pragmas:?}")) {
-                found.invalid.extend(refused(&pragmas));
-            }
-        }
-        found
-    }
-}
 
 /// How a PRAGMA's value is written and read back.
 #[derive(Debug, Clone, Copy)]
@@ -171,21 +151,6 @@ pub fn from_settings(configuration: &Configuration) -> Vec<Pragma> {
         Some(Pragma { name, given, answer })
     });
     wanted.collect()
-}
-
-/// The setting that this build of SQLite does not take, tried on a file of its own, which is
-/// removed.
-pub fn refused(pragmas: &[Pragma]) -> Option<Invalid> {
-    // Without a place to try it the first trial reports it.
-    let folder = tempfile::tempdir().ok()?;
-    let connection = super::connection::open(&folder.path().join("try.db"), false).ok()?;
-    match apply(pragmas, &connection, "main", true) {
-        Err(EngineError::SettingIgnored { setting, wanted, got }) => Some(Invalid::new(
-            setting,
-            format!("SQLite does not accept {wanted}: it reports {got}"),
-        )),
-        _ => None,
-    }
 }
 
 /// Applies the settings of a connection to a data file (`schema`: `main` or the name of an attached

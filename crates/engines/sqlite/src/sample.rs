@@ -1,7 +1,8 @@
 //! Rows of a table of a user's file, which is only read.
 
 use super::database_files::MAGIC;
-use super::{Sqlite, failed};
+use super::failures::failed;
+use crate::Sqlite;
 use engine::sample::{Cell, Sample};
 use engine::setup::first_bytes;
 use engine::{DatabaseFiles, EngineError};

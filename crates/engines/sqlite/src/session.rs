@@ -1,12 +1,15 @@
 //! A session: the connections of one load thread to the data files.
 
+use super::cell::text_of;
 use super::connection::{self, DataFiles, STEPS_BETWEEN_LOOKS};
-use super::{Open, failed, recorder};
+use super::failures::failed;
+use super::recorder;
+use super::settings::Open;
 use engine::Session;
 use engine::{Done, EngineError, PageUse, Results, RetryCause, TimeLimit, lock};
 use recorder::Tallies;
 use rusqlite::fallible_iterator::FallibleIterator as _;
-use rusqlite::types::{Null, ValueRef};
+use rusqlite::types::Null;
 use rusqlite::{Connection, ErrorCode, ffi};
 use std::ffi::c_int;
 use std::sync::atomic::Ordering;
@@ -315,18 +318,6 @@ fn results_of(
         }
     }
     Ok((!results.columns.is_empty()).then_some(results))
-}
-
-/// A cell as text; `None` for NULL.
-pub fn text_of(value: ValueRef<'_>) -> Option<String> {
-    match value {
-        ValueRef::Null => None,
-        ValueRef::Integer(number) => Some(number.to_string()),
-        ValueRef::Real(number) => Some(number.to_string()),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
-            Some(String::from_utf8_lossy(bytes).into_owned())
-        }
-    }
 }
 
 impl Session for SqliteSession {

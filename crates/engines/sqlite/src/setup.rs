@@ -1,8 +1,8 @@
 //! Tables of one's own: a data file that a dump and SQL make once, and that trials copy.
 
-use super::connection::DataFiles;
-use super::failed;
-use crate::database_files::MAGIC;
+use super::connection::{self, DataFiles, STEPS_BETWEEN_LOOKS};
+use super::database_files::MAGIC;
+use super::failures::failed;
 use engine::setup::{NotSet, Setup, Unset, first_bytes, substituted};
 use engine::{EngineError, cache};
 use experiment::NamedFile;
@@ -13,9 +13,6 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use work::Cancel;
-
-/// Virtual machine steps between two looks whether the trial is asked to stop: some milliseconds.
-const STEPS_BETWEEN_LOOKS: i32 = 100_000;
 
 /// Bytes of a statement at most: it is in memory three times over when it runs.
 const STATEMENT_BYTES_MAX: u64 = 256 << 20;
@@ -60,7 +57,7 @@ fn make(setup: &Setup, files: &DataFiles, path: &Path) -> Result<(), EngineError
         let copied = File::open(dump.place())
             .and_then(|mut from| std::io::copy(&mut from, &mut File::create(path)?));
         copied.map_err(EngineError::at(&dump.place()))?;
-        let mut connection = super::connection::open(path, false)?;
+        let mut connection = connection::open(path, false)?;
         stop_with(&mut connection, &files.cancel);
         files
             .rebuild(&connection)
@@ -77,7 +74,7 @@ fn make(setup: &Setup, files: &DataFiles, path: &Path) -> Result<(), EngineError
         let variables = has_variables.then_some(setup.variables.as_slice());
         run(&connection, file, variables, &files.cancel)?;
     }
-    let finished = super::instance::checkpoint(&connection);
+    let finished = connection::checkpoint(&connection);
     finished.map_err(|error| failed("finishing the tables of target.setup".into(), &error))
 }
 
