@@ -1,9 +1,8 @@
 //! Backups beside a load: `EXPORT DATABASE` as Parquet files, imported into another database.
 
 use super::dialect::{DuckDbDialect, literal};
-use super::failed;
 use super::instance::DuckDbInstance;
-use super::library::Connection;
+use super::library::{Connection, failed};
 use engine::backups::{
     Background, BackgroundWork, Backup, BackupRequest, BackupTool, Fingerprint, Restored,
     StatementAction,

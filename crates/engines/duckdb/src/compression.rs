@@ -1,9 +1,9 @@
 //! How columns are compressed: given to DuckDB, and read back from what it has stored. DuckDB falls
 //! back in silence where a method does not fit a column, its values or the format of the file.
 
-use super::library::{Connection, Database, Library};
+use super::library::{Connection, Database, Library, failed};
+use super::settings::{COMPRESSION, METHODS, OF_COLUMNS};
 use super::stored::compressed;
-use super::{COMPRESSION, failed};
 use engine::compression::{OF_COLUMNS as PREFIX, apply, of_columns};
 use engine::{Compressed, EngineError};
 use experiment::{Configuration, Invalid};
@@ -11,29 +11,6 @@ use work::Table;
 
 /// DuckDB's setting for all columns.
 pub const SETTING: &str = "force_compression";
-
-/// Values of `target.compression`; the library reports which of them it has.
-pub const METHODS: &[&str] = &[
-    "auto",
-    "none",
-    "bitpacking",
-    "rle",
-    "dictionary",
-    "fsst",
-    "dict_fsst",
-    "alp",
-    "alprd",
-    "roaring",
-    "zstd",
-    "chimp",
-    "patas",
-];
-
-/// Methods of a column; without one DuckDB chooses.
-pub const OF_COLUMNS: &[&str] = match METHODS.split_first() {
-    Some((_, methods)) => methods,
-    None => METHODS,
-};
 
 /// DuckDB's name of a method.
 fn name(method: &str) -> &str {

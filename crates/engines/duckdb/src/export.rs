@@ -1,9 +1,10 @@
 //! Rows of a user's table as a Parquet file.
 
 use super::dialect::{DuckDbDialect, literal};
-use super::library::{Answered, Database};
+use super::find;
+use super::library::{Answered, Database, failed};
 use super::stored::GROUP_ROWS;
-use super::{DuckDb, failed, find};
+use crate::DuckDb;
 use engine::{DatabaseFiles, Dialect as _, EngineError};
 use std::path::Path;
 

@@ -9,6 +9,7 @@ mod append;
 mod interface;
 
 pub use append::{Appender, Chunk, ChunkType};
+use engine::{EngineError, RetryCause};
 use interface::{Handle, Interface, RawResult, Unsigned128};
 use libloading::os::unix::{Library as Loaded, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::{CStr, CString, OsStr, c_char};
@@ -70,6 +71,32 @@ impl DuckDbError {
 
 /// The answer of DuckDB, or its objection.
 pub type Answered<T> = Result<T, DuckDbError>;
+
+/// Converts a DuckDB error. Its message starts with the kind of the error.
+pub fn failed(doing: impl Into<String>) -> impl FnOnce(DuckDbError) -> EngineError {
+    move |error| {
+        let (message, doing) = (error.to_string(), doing.into());
+        if ["No space left on device", "Disk quota exceeded"]
+            .iter()
+            .any(|full| message.contains(full))
+        {
+            return EngineError::DiskFull { doing };
+        }
+        if message.starts_with("INTERRUPT Error") {
+            return EngineError::Cancelled;
+        }
+        // "Conflict on update!", "Catalog write-write conflict on ...".
+        if message.starts_with("TransactionContext Error")
+            && message.to_lowercase().contains("conflict")
+        {
+            return EngineError::Retry { doing, message, cause: RetryCause::Conflict };
+        }
+        if message.starts_with("Constraint Error") {
+            return EngineError::Violation { doing, message };
+        }
+        EngineError::Engine { doing, message }
+    }
+}
 
 /// A libduckdb in this process. It is never unloaded: its threads and its threads' data would not
 /// survive that.

@@ -2,8 +2,7 @@
 //! groups at a time.
 
 use super::bulk;
-use super::failed;
-use super::library::{Answered, Connection};
+use super::library::{Answered, Connection, failed};
 use super::stored::GROUP_ROWS;
 use engine::{EngineError, lock};
 use std::ops::Range;

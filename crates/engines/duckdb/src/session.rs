@@ -1,9 +1,8 @@
 //! A session: the connection of one load thread.
 
 use super::bulk;
-use super::failed;
-use super::instance::Target;
-use super::library::{Answered, Chunk, ChunkType, Connection, Prepared};
+use super::library::{Answered, Chunk, ChunkType, Connection, Prepared, failed};
+use super::target::Target;
 use super::waits::Slot;
 use engine::Session;
 use engine::{Done, EngineError, Results, TimeLimit};

@@ -1,8 +1,7 @@
 //! Tables of one's own: a database file that a dump and SQL make once, and that trials copy.
 
-use super::failed;
-use super::instance::Target;
-use super::library::Connection;
+use super::library::{Connection, failed};
+use super::target::Target;
 use engine::setup::{Setup, Unset, first_bytes, substituted};
 use engine::{EngineError, cache};
 use experiment::NamedFile;
@@ -23,8 +22,8 @@ const MAGIC: &[u8] = b"DUCK";
 pub fn template(setup: &Setup, target: &Target) -> Result<PathBuf, EngineError> {
     let identity = format!(
         "DuckDB {}\n{}{}{}",
-        target.version(),
-        target.shaping(),
+        target.library.version,
+        target.settings.shaping(),
         setup.identity(),
         named_in_sql(setup)
     );

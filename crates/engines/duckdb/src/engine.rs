@@ -1,0 +1,138 @@
+//! DuckDB as an engine: its abilities, objections to its settings, and prerequisites of trials.
+
+use super::instance::DuckDbHost;
+use super::settings::{self, DATA_FILES, LIBRARY, VOLUME};
+use super::{backups, compression, find, optimizer, options, waits};
+use engine::setup::Setup;
+use engine::{Ability, Engine, Folders, Host, Need, Optimizer, Preflight, Space, WaitType};
+use engine::{ColumnMethods, DatabaseFiles, Prerequisites};
+use experiment::{Configuration, Declaration, ExampleLevels, Invalid};
+use observations::EngineVersion;
+use work::{Stop, Table};
+
+/// Bytes of rows for each byte in the file, at most: what needs more space than this leaves does
+/// not fit. TPC-H's LINEITEM has about 4.
+const COMPRESSION_MAX: u64 = 10;
+
+/// The embedded column store, from version 1.2 up.
+#[derive(Debug, Clone, Copy)]
+pub struct DuckDb;
+
+impl Engine for DuckDb {
+    fn name(&self) -> &'static str {
+        "duckdb"
+    }
+
+    fn settings(&self) -> &'static [Declaration] {
+        settings::SETTINGS
+    }
+
+    fn example_levels(&self) -> Option<ExampleLevels> {
+        Some(ExampleLevels { path: "workload.connections", levels: [1, 2, 4] })
+    }
+
+    fn database_files(&self) -> Option<&dyn DatabaseFiles> {
+        Some(self)
+    }
+
+    fn abilities(&self) -> &'static [Ability] {
+        &[
+            Ability::Embedded,
+            Ability::Tables,
+            Ability::Statements,
+            Ability::BulkLoad,
+            Ability::Parallel,
+            Ability::Columns,
+            Ability::TimeLimits,
+        ]
+    }
+
+    fn version(&self, configurations: &[&Configuration], _: &Stop) -> EngineVersion {
+        let mut asked: Vec<Option<String>> = Vec::new();
+        for configuration in configurations {
+            let wanted = configuration.get(LIBRARY);
+            if !asked.contains(&wanted) {
+                asked.push(wanted);
+            }
+        }
+        let found = asked.iter().map(|wanted| match find::library(wanted.as_deref()) {
+            Ok((name, library)) => (library.version.clone(), name.to_string_lossy().into_owned()),
+            Err(error) => ("none".into(), error.to_string()),
+        });
+        let (versions, options): (Vec<String>, Vec<String>) = found.unzip();
+        EngineVersion { version: versions.join(", "), options }
+    }
+
+    fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
+        let mut invalid = options::validate(configuration);
+        invalid.extend(Setup::validate(configuration));
+        if configuration.get(DATA_FILES) > 1 {
+            let message = "DuckDB keeps a database in one file; set target.data_files = 1";
+            invalid.push(Invalid::new(DATA_FILES.path(), message));
+        }
+        if configuration.get(VOLUME).len() > 1 {
+            let message = "DuckDB keeps a database in one file; give one volume";
+            invalid.push(Invalid::new(VOLUME.path(), message));
+        }
+        let library = configuration.get(LIBRARY);
+        if let Some(objection) = library.as_deref().and_then(find::objection) {
+            invalid.push(Invalid::new(LIBRARY.path(), objection));
+        }
+        invalid
+    }
+
+    fn background(&self) -> Option<&'static engine::Background> {
+        Some(&backups::BACKGROUND)
+    }
+
+    fn wait_types(&self) -> &'static [WaitType] {
+        waits::WAIT_TYPES
+    }
+
+    fn host(&self, folders: Folders) -> Box<dyn Host> {
+        Box::new(DuckDbHost(folders))
+    }
+
+    fn prerequisites(&self) -> Option<&dyn Prerequisites> {
+        Some(self)
+    }
+
+    fn column_methods(&self) -> Option<&dyn ColumnMethods> {
+        Some(self)
+    }
+
+    fn optimizer(&self) -> Option<&'static Optimizer> {
+        Some(&optimizer::OPTIMIZER)
+    }
+}
+
+impl Prerequisites for DuckDb {
+    fn missing(&self, configuration: &Configuration) -> Option<String> {
+        let found = find::library(configuration.get(LIBRARY).as_deref());
+        found.err().map(|error| format!("{} is not installed: {error}", self.name()))
+    }
+
+    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, _: &Stop) -> Preflight {
+        let mut found = Preflight::default();
+        for need in needs {
+            match find::library(need.configuration.get(LIBRARY).as_deref()) {
+                Ok((_, library)) => {
+                    found.invalid.extend(compression::refused(need.configuration, library));
+                    found.invalid.extend(options::refused(need.configuration, library));
+                }
+                Err(error) => found.misses(error.to_string()),
+            }
+            let rows = need.of_rows(&need.configuration.get(VOLUME), folders);
+            found.needs(
+                rows.into_iter().map(|rows| Space { bytes: rows.bytes / COMPRESSION_MAX, ..rows }),
+            );
+        }
+        found
+    }
+}
+
+impl ColumnMethods for DuckDb {
+    fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
+        engine::compression::validate_columns(configuration, tables, |_| None)
+    }
+}
