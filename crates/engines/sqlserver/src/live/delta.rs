@@ -1,6 +1,6 @@
 //! The waits between two readings of cumulative counters.
 
-use super::reading::{Answer, NotShown};
+use super::answer::{Answer, NotShown};
 use super::rows::Rows;
 use crate::class;
 use observations::{Wait, WaitSource};
@@ -115,7 +115,7 @@ fn counters(rows: &Rows) -> Counters {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reading::tests::rows;
+    use super::super::rows::tests::rows;
     use super::*;
     use observations::WaitClass;
 

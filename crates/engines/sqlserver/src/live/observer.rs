@@ -1,13 +1,16 @@
 //! `steelbench waits` of a server: counters between two readings, samples in between, and who waits
 //! for whom at the end.
 
+use super::answer::{Answer, ask};
 use super::client::{Client, Error};
 use super::config::Config;
-use super::reading::{Answer, Reading, ask};
+use super::identity::Identity;
+use super::reading::Reading;
 use super::sampler::Sampler;
 use super::samples::{Samples, name_pages};
+use super::session::{LAST_ANSWERS, observing, while_doing};
+use super::tasks;
 use super::views::{self, View};
-use super::{Identity, LAST_ANSWERS, observing, tasks, while_doing};
 use crate::WAIT_TYPES;
 use engine::{LiveObserver, ObserveOptions, ServerError};
 use observations::statement;

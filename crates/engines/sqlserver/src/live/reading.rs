@@ -1,5 +1,6 @@
 //! A server's counters at a moment, and their differences.
 
+use super::answer::{Answer, ask};
 use super::client::{Client, Error};
 use super::delta::delta;
 use super::rows::{Row, Rows};
@@ -11,19 +12,6 @@ use observations::{
 };
 use std::collections::BTreeMap;
 use std::time::Instant;
-
-/// A view that the server does not show.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{view}: {message}")]
-pub struct NotShown {
-    /// Name of the view.
-    pub view: String,
-    /// The server's message, and what to do about it.
-    pub message: String,
-}
-
-/// The rows of a view, or why there are none.
-pub type Answer = Result<Rows, NotShown>;
 
 /// A server's counters at a moment.
 #[derive(Debug, Clone)]
@@ -49,40 +37,6 @@ pub struct Counted {
     pub lost: Vec<String>,
     /// True if there was no meaningful difference of the waits.
     pub waits_unknown: bool,
-}
-
-/// Asks for a view, in its older form where the server does not have all of it.
-///
-/// # Errors
-/// When the connection is lost. The server's objections are an [`Answer`].
-pub fn ask(client: &mut Client, view: &View) -> Result<Answer, Error> {
-    ask_with(client, view, "")
-}
-
-/// Runs a view's query with this ending; fails as [`ask`] does.
-pub fn ask_with(client: &mut Client, view: &View, end: &str) -> Result<Answer, Error> {
-    let newest = ask_of(client, view.name, &format!("{}{end}", view.sql))?;
-    if let (Err(_), Some(older)) = (&newest, view.older)
-        && let Ok(rows) = ask_of(client, view.name, &format!("{older}{end}"))?
-    {
-        return Ok(Ok(rows));
-    }
-    Ok(newest)
-}
-
-/// Asks with a statement that reads what is called so; fails as [`ask`] does.
-pub fn ask_of(client: &mut Client, name: &str, sql: &str) -> Result<Answer, Error> {
-    match client.query(sql) {
-        // Messages of the server are sentences.
-        Err(error) if !error.is_lost() => {
-            let said = error.to_string();
-            let said = said.trim_end_matches('.');
-            let advice = error.advice().map(|advice| format!(". {}", advice.trim_end_matches('.')));
-            let message = format!("{said}{}", advice.unwrap_or_default());
-            Ok(Err(NotShown { view: name.to_owned(), message }))
-        }
-        answer => answer.map(Ok),
-    }
 }
 
 impl Reading {
@@ -231,29 +185,11 @@ fn unit(column: &str) -> CounterUnit {
 }
 
 #[cfg(test)]
-pub mod tests {
+mod tests {
+    use super::super::answer::tests::not_shown;
+    use super::super::rows::tests::rows;
     use super::*;
     use observations::WaitSource;
-
-    /// Rows from a text: names of columns in the first line, `|` between values, `-` for NULL.
-    pub fn not_shown(view: &str, message: &str) -> NotShown {
-        NotShown { view: view.to_owned(), message: message.to_owned() }
-    }
-
-    pub fn rows(text: &str) -> Rows {
-        let cells =
-            |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
-        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-        let columns = cells(lines.next().unwrap());
-        Rows {
-            columns,
-            rows: lines
-                .map(|line| {
-                    cells(line).into_iter().map(|cell| (cell != "-").then_some(cell)).collect()
-                })
-                .collect(),
-        }
-    }
 
     fn reading(started: &str, waits: &str) -> Reading {
         let waits = rows(&format!("wait_type | waits | wait_ms | signal_ms\n{waits}"));

@@ -52,3 +52,24 @@ impl<'a> Row<'a> {
         Some(self.parse::<f64>(column)? / 1e3)
     }
 }
+
+#[cfg(test)]
+pub mod tests {
+    use crate::live::rows::Rows;
+
+    /// Rows from a text: names of columns in the first line, `|` between values, `-` for NULL.
+    pub fn rows(text: &str) -> Rows {
+        let cells =
+            |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        let columns = cells(lines.next().unwrap());
+        Rows {
+            columns,
+            rows: lines
+                .map(|line| {
+                    cells(line).into_iter().map(|cell| (cell != "-").then_some(cell)).collect()
+                })
+                .collect(),
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Activity of sessions, sample by sample.
 
+use super::answer::ask_of;
 use super::client::Client;
-use super::reading::ask_of;
 use super::rows::Rows;
 use super::views;
 use crate::{PageId, class};
@@ -159,7 +159,7 @@ fn owner(rows: &Rows) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reading::tests::rows;
+    use super::super::rows::tests::rows;
     use super::*;
 
     const HEAD: &str = "session_id | status | wait_type | wait_resource | query_id | \

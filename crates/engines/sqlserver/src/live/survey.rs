@@ -1,9 +1,10 @@
 //! A server's identity and settings: `steelbench survey --server`.
 
 use super::config::Config;
+use super::identity::{Identity, trace_flags};
 use super::rows::{Row, Rows};
+use super::session::{asked, observing, while_doing};
 use super::views::{self, View};
-use super::{Identity, asked, observing, trace_flags, while_doing};
 use engine::ServerError;
 use observations::{Database, ServerSetting, SurveyedServer, Unread};
 use std::time::Duration;
@@ -129,7 +130,7 @@ fn setting(row: Row<'_>) -> Option<ServerSetting> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reading::tests::rows;
+    use super::super::rows::tests::rows;
     use super::*;
 
     #[test]

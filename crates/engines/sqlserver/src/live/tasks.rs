@@ -89,7 +89,7 @@ fn resource(description: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reading::tests::rows;
+    use super::super::rows::tests::rows;
     use super::*;
 
     #[test]

@@ -5,7 +5,7 @@ use super::backup_statements::{
     MEDIA, Move, TABLES, backup, check, file_list, files, fingerprint, label, restore, sizes,
 };
 use super::database::{RESTORED, drop_restored, mark_restored};
-use super::failed_at;
+use super::failures::failed_at;
 use super::instance::MssqlInstance;
 use super::layout::DATABASE;
 use crate::live::client::{Client, Error};

@@ -1,6 +1,6 @@
 //! Bulk load by the driver's bulk copy.
 
-use super::failed_at;
+use super::failures::failed_at;
 use crate::live::client::Client;
 use async_trait::async_trait;
 use engine::EngineError;

@@ -1,7 +1,7 @@
 //! Pages of our database in the server's memory when the measurement starts.
 
 use super::database::Database;
-use super::failed_at;
+use super::failures::failed_at;
 use crate::dialect::quote_name;
 use crate::live::client::Client;
 use crate::live::views;

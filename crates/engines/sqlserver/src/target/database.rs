@@ -2,13 +2,15 @@
 //! touched but the settings that the user permits us to change, of which the database holds a
 //! record.
 
+use super::failures::failed_at;
 use super::layout::{DATABASE, DatabaseOption, Layout, UNMARKED};
+use super::marks::{OWN_NAME, note, note_in};
+use super::server::refuse_azure;
 use super::server_settings::{apply, put_back};
-use super::{failed_at, refuse_azure};
 use crate::dialect::{quote_literal, quote_name};
 use crate::live::Config;
+use crate::live::answer::{Answer, ask};
 use crate::live::client::{Client, Error};
-use crate::live::reading::{Answer, ask};
 use crate::live::rows::Rows;
 use crate::live::views::{self, View};
 use engine::{EngineError, lock};
@@ -45,9 +47,6 @@ pub const RESTORED: &str = "steelbench_restored";
 
 /// The extended property of our database that marks the one of a restore.
 const RESTORES_TO: &str = "steelbench restores to";
-
-/// Its name in statements.
-const OWN_NAME: &str = "[steelbench]";
 
 /// The connections of administration: one outside our database, which holds it, and one in it.
 pub struct Database {
@@ -227,17 +226,6 @@ fn create(master: &mut Client, sql: &str) -> Result<(), EngineError> {
     let mark = note_in(&unmarked, MARK, "dropped with everything in it");
     let rename = format!("ALTER DATABASE {unmarked} MODIFY NAME = {name}");
     [sql, &mark, &rename].iter().try_for_each(|sql| master.run(sql).map_err(failed_at(&creating())))
-}
-
-/// Notes something in our database, as an extended property of it.
-pub fn note(master: &mut Client, name: &str, value: &str) -> Result<(), Error> {
-    master.run(&note_in(OWN_NAME, name, value))
-}
-
-/// The statement that notes something in a database.
-pub fn note_in(database: &str, name: &str, value: &str) -> String {
-    let [name, value] = [name, value].map(quote_literal);
-    format!("EXEC {database}.sys.sp_addextendedproperty @name = {name}, @value = {value}")
 }
 
 /// Drops our database, if there is one, after restoring the settings in its record.

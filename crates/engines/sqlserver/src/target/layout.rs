@@ -298,7 +298,7 @@ pub fn options(configuration: &Configuration) -> Vec<DatabaseOption> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::live::reading::tests::rows;
+    use crate::live::rows::tests::rows;
     use experiment::Value;
 
     fn layout(settings: &[(&str, Value)]) -> Layout {

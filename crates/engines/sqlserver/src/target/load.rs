@@ -3,7 +3,7 @@
 
 use super::bulk::{ColumnTypes, KeyRow, bulk_copy};
 use super::database::Database;
-use super::failed_at;
+use super::failures::failed_at;
 use crate::dialect::spelled;
 use crate::live::Config;
 use crate::live::client::{self, ATTENTION_S, Error, PATIENCE_MAX, runtime};

@@ -1,6 +1,8 @@
 //! SQL Server as the target of trials, on a server by URL.
 //!
-//! - `layout`: the files and options of our database; `database`: making, holding and dropping it
+//! - `server`: which one, and its version; `failures`: its errors
+//! - `layout`: the files and options of our database; `database`: making, holding and dropping it;
+//!   `marks`: notes in it
 //! - `server_settings`: settings of the whole server, recorded and put back
 //! - `instance`: what a trial works on; `bulk`: filling its tables; `load`: the connections of a
 //!   load
@@ -13,44 +15,25 @@ mod backups;
 mod bulk;
 mod cache;
 mod database;
+mod failures;
 mod instance;
 mod layout;
 mod load;
+mod marks;
 mod plans;
 mod preflight;
+mod server;
 mod server_settings;
 mod waits;
 
 pub use preflight::preflight;
+pub use server::version;
 
-use super::live::client::{Client, Error};
-use super::live::reading::ask;
-use super::live::{AZURE_DATABASE, Config, Identity, trace_flags, views};
-use super::settings::URL;
-use engine::{EngineError, Host, Instance, RetryCause};
+use engine::{EngineError, Host, Instance};
 use experiment::Configuration;
 use instance::MssqlInstance;
-use std::time::Duration;
-use work::{Cancel, Stop};
-
-/// Deadlock victim, lock timeout, update conflicts of snapshots and of memory-optimized tables
-/// (<https://learn.microsoft.com/sql/relational-databases/errors-events/database-engine-events-and-errors>).
-const RETRY: [u32; 7] = [1205, 1222, 3960, 41_302, 41_305, 41_325, 41_301];
-
-/// Why a transaction with this error is repeated.
-fn retry_cause(number: u32) -> RetryCause {
-    match number {
-        1205 => RetryCause::Deadlock,
-        1222 => RetryCause::LockTimeout,
-        _ => RetryCause::Conflict,
-    }
-}
-
-/// Duplicates of a primary key, a constraint or an index, other constraints, NULL.
-const VIOLATED: [u32; 4] = [2627, 2601, 547, 515];
-
-/// No room in a file, a filegroup or the log.
-const FULL: [u32; 5] = [1101, 1105, 9002, 5149, 3257];
+use server::config;
+use work::Cancel;
 
 /// The server of consecutive trials: nothing is kept, the database of each is made again.
 pub struct MssqlHost;
@@ -67,82 +50,16 @@ impl Host for MssqlHost {
     }
 }
 
-/// The server that a configuration names, or sqlcmd's variables.
-pub fn config(configuration: &Configuration) -> Result<Config, EngineError> {
-    let url = configuration.get(URL).unwrap_or_default();
-    Config::parse(&url)
-        .map_err(|error| EngineError::failed(format!("reading {}", URL.path()), error.to_string()))
-}
-
-/// Refuses Azure SQL Database, where a trial's database cannot have files of its own and sessions
-/// cannot change their database.
-fn refuse_azure(master: &mut Client) -> Result<(), EngineError> {
-    let edition = master.cell(views::ENGINE_EDITION.sql).map_err(failed_at("connecting"))?;
-    if edition.and_then(|edition| edition.parse().ok()) == Some(AZURE_DATABASE) {
-        let (engine, what) =
-            ("Azure SQL Database", "the databases that trials create; use a SQL Server instance");
-        return Err(EngineError::Unsupported { engine, what });
-    }
-    Ok(())
-}
-
-/// The server's version, and what of it a trial cannot change: instant file initialization and
-/// trace flags.
-pub fn version(configuration: &Configuration, stop: &Stop) -> (String, String) {
-    let ask = || -> Result<(String, String), Box<dyn std::error::Error>> {
-        let mut client = Client::connect(&config(configuration)?, stop, Duration::ZERO)?;
-        let version = Identity::read(&mut client)?.shown();
-        Ok((version, fixed(&mut client)))
-    };
-    ask().unwrap_or_else(|error| (format!("unknown ({error})"), "by URL".into()))
-}
-
-fn fixed(client: &mut Client) -> String {
-    let mut facts = vec!["by URL".to_owned()];
-    if let Ok(Ok(rows)) = ask(client, &views::INSTANT_FILES)
-        && let Some(row) = rows.first()
-    {
-        let is_on = if row.text("instant") == "Y" { "on" } else { "off" };
-        facts.push(format!("instant file initialization {is_on}"));
-    }
-    let flags = trace_flags(client).unwrap_or_else(|error| format!("unknown ({error})"));
-    facts.push(format!("trace flags {flags}"));
-    facts.join("; ")
-}
-
-/// Says what was being done when the server or the connection failed.
-fn failed_at(doing: &str) -> impl FnOnce(Error) -> EngineError + '_ {
-    move |error| match error {
-        Error::Stopped => EngineError::Cancelled,
-        Error::Server { number, .. } if RETRY.contains(&number) => EngineError::Retry {
-            doing: doing.into(),
-            message: error.to_string(),
-            cause: retry_cause(number),
-        },
-        Error::Server { number, .. } if VIOLATED.contains(&number) => {
-            EngineError::Violation { doing: doing.into(), message: error.to_string() }
-        }
-        Error::Server { number, message } if FULL.contains(&number) => {
-            EngineError::DiskFull { doing: format!("{doing}: {message}") }
-        }
-        error => {
-            let advice = error.advice().map(|advice| format!(". {advice}")).unwrap_or_default();
-            EngineError::failed(doing, format!("{error}{advice}"))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::backup_statements::tests::questions;
-    use super::database::note_in;
     use super::layout::{Layout, options};
+    use super::marks::note_in;
     use super::server_settings::configuring;
-    use super::{Error, failed_at};
     use crate::dialect::MssqlDialect;
     use crate::limits::exceeded;
+    use engine::Dialect as _;
     use engine::optimizer::filled;
-    use engine::{Dialect as _, EngineError};
     use experiment::{Configuration, Value};
     use testing::t_sql::parse_errors;
     use work::{Column, DataType, Operation, Storage, Table, Work};
@@ -273,18 +190,5 @@ mod tests {
             .map(|sql| sql.replace("CLUSTERED", "CLUSTERD"))
             .collect::<Vec<_>>();
         assert_ne!(parse_errors(&misspelt), Some(String::new()));
-    }
-
-    #[test]
-    fn deadlocks_and_update_conflicts_are_tried_again_and_a_full_log_is_a_full_disk() {
-        let failed =
-            |number| failed_at("inserting")(Error::Server { number, message: "refused".into() });
-        for number in [1205, 3960, 1222] {
-            assert!(matches!(failed(number), EngineError::Retry { .. }), "{number}");
-        }
-        assert!(matches!(failed(9002), EngineError::DiskFull { .. }));
-        assert_eq!(failed(208).to_string(), "inserting: error 208: refused");
-        assert!(failed(300).to_string().contains("GRANT VIEW SERVER STATE"));
-        assert!(matches!(failed_at("x")(Error::Stopped), EngineError::Cancelled));
     }
 }

@@ -1,9 +1,10 @@
 //! Preflight of a server: checks before the first trial that change nothing.
 
 use super::database::{IS_FOREIGN, exists, is_marked};
+use super::failures::failed_at;
 use super::layout::{DATABASE, Layout, UNMARKED};
+use super::server::{config, refuse_azure};
 use super::server_settings::{known, refuse_pending};
-use super::{config, failed_at, refuse_azure};
 use crate::live::client::Client;
 use crate::live::views;
 use crate::settings::{CACHE, URL, server_settings};

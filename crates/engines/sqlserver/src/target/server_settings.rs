@@ -3,8 +3,8 @@
 //! Original values are recorded in our database before, and restored from there before the database
 //! is dropped: by this run or, after a kill, by the next one on that server.
 
-use super::database::note;
-use super::failed_at;
+use super::failures::failed_at;
+use super::marks::note;
 use crate::dialect::quote_literal;
 use crate::live::client::Client;
 use crate::live::rows::{Row, Rows};
@@ -155,7 +155,7 @@ pub fn configuring(name: &str, value: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::{name_in_file, pending};
-    use crate::live::reading::tests::rows;
+    use crate::live::rows::tests::rows;
 
     #[test]
     fn settings_that_reconfigure_would_change_are_named() {

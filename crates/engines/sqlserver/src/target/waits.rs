@@ -2,12 +2,13 @@
 //! (`sys.dm_exec_session_wait_stats`), or without those of the whole server; and sampled resources.
 
 use super::database::Database;
-use super::failed_at;
+use super::failures::failed_at;
 use super::load::Sessions;
 use crate::BETWEEN_REQUESTS;
+use crate::live::answer::{Answer, NotShown, ask, ask_of};
 use crate::live::client::Client;
 use crate::live::delta::{Delta, DeltaError, delta};
-use crate::live::reading::{Answer, NotShown, ask, ask_of, without_benign};
+use crate::live::reading::without_benign;
 use crate::live::rows::{Row, Rows};
 use crate::live::sampler::Sampler;
 use crate::live::samples::{Samples, name_pages};
@@ -244,10 +245,12 @@ fn operations(before: &Rows, now: &Rows) -> Option<Vec<Operation>> {
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "figures that are exact in binary")]
 mod tests {
+    #![expect(clippy::float_cmp, reason = "figures that are exact in binary")]
+
     use super::*;
-    use crate::live::reading::tests::{not_shown, rows};
+    use crate::live::answer::tests::not_shown;
+    use crate::live::rows::tests::rows;
     use std::time::Duration;
 
     const WAITS: &str = "wait_type | waits | wait_ms | signal_ms\n";

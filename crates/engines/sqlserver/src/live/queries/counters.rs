@@ -161,7 +161,7 @@ fn behind_parameters(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::{behind_parameters, merged, statements};
-    use crate::live::reading::tests::rows;
+    use crate::live::rows::tests::rows;
     use statements::Counter;
 
     #[test]

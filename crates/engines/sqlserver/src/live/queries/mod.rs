@@ -11,13 +11,15 @@ mod indexes;
 mod storage;
 pub mod views;
 
+use super::answer::ask_with;
 use super::client::Client;
 use super::config::Config;
 use super::delta::delta;
-use super::reading::{ask_with, without_benign};
+use super::identity::Identity;
+use super::reading::without_benign;
 use super::rows::{Row, Rows};
+use super::session::{LAST_ANSWERS, asked, observing, while_doing};
 use super::views::View;
-use super::{Identity, LAST_ANSWERS, asked, observing, while_doing};
 use crate::showplan::{ENGINE, ShowPlan};
 use counters::{Handle, Placed, merged, statements};
 use engine::NoPlan;
@@ -276,7 +278,7 @@ impl QueryReader for Reader {
 
 #[cfg(test)]
 mod tests {
-    use super::super::reading::tests::rows;
+    use super::super::rows::tests::rows;
     use super::*;
     use statements::{AdviceKind, Counter};
 

@@ -99,7 +99,7 @@ fn growth(row: Row<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::{files, statistics};
-    use crate::live::reading::tests::rows;
+    use crate::live::rows::tests::rows;
 
     #[test]
     fn rows_become_statistics_with_their_histograms() {
