@@ -1,5 +1,6 @@
 //! The log of `auto_explain` (<https://www.postgresql.org/docs/current/auto-explain.html>).
 
+use super::formats;
 use super::node::{ENGINE, parameters};
 use plans::{Parameter, PlanError, Statement};
 
@@ -65,7 +66,7 @@ fn add_values(statement: Option<&mut Statement>, executed: &str, values: &[Param
 }
 
 fn message(body: &str) -> Result<Statement, PlanError> {
-    let mut all = super::statements(body)?;
+    let mut all = formats::read(body)?;
     if all.len() == 1 { Ok(all.remove(0)) } else { Err(PlanError::Unknown) }
 }
 

@@ -1,5 +1,6 @@
 //! Plans as PostgreSQL writes them: EXPLAIN in its four formats, and the log of `auto_explain`.
 //!
+//! - `log`: the plans of a log; `formats`: which format a text has
 //! - `frame`: rows without what clients print around them
 //! - `text` (with `heading`, `property`), `yaml`, `xml`: into the documents that JSON has
 //! - `document`: a document into the model; `parts`: the time of parts that run when first needed
@@ -8,6 +9,7 @@
 mod condition;
 mod costs;
 mod document;
+mod formats;
 mod frame;
 mod heading;
 mod log;
@@ -21,11 +23,8 @@ mod xml;
 mod yaml;
 
 use engine::Plans;
-use frame::Row;
 pub use node::ENGINE;
-use plans::{PlanError, Statement, has_member};
-use serde_json::{Deserializer, Value};
-use std::borrow::Cow;
+use plans::{PlanError, Statement};
 
 /// The formats of PostgreSQL.
 #[derive(Debug, Clone, Copy)]
@@ -37,133 +36,13 @@ impl Plans for ExplainPlans {
     }
 
     fn recognises(&self, text: &str) -> bool {
-        log::recognises(text) || {
-            let text = plain(text);
-            let rows = frame::rows(&text);
-            first_document(&rows).is_some() || text::recognises(&rows)
-        }
+        log::recognises(text) || formats::recognises(text)
     }
 
     fn read(&self, text: &str) -> Result<Vec<Statement>, PlanError> {
         if log::recognises(text) {
             return Ok(log::read(text));
         }
-        statements(text)
-    }
-}
-
-/// The statements of a text with plans in one format.
-fn statements(text: &str) -> Result<Vec<Statement>, PlanError> {
-    let text = plain(text);
-    let rows = frame::rows(&text);
-    let documents = if first_document(&rows).is_some() {
-        documents(&rows)?
-    } else if text::recognises(&rows) {
-        text::read(&rows)?
-    } else {
-        return Err(PlanError::Unknown);
-    };
-    let all = documents.iter().filter_map(document::read).collect::<Result<Vec<_>, _>>()?;
-    if all.is_empty() { Err(PlanError::Unknown) } else { Ok(all) }
-}
-
-/// A text without the quotes of CSV, and the entities that pages and mails have for `->`.
-fn plain(text: &str) -> Cow<'_, str> {
-    let text = frame::without_fields(text);
-    if !text.contains("-&gt;") {
-        return text;
-    }
-    let entities = [("&gt;", ">"), ("&lt;", "<"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
-    entities
-        .into_iter()
-        .fold(text.into_owned(), |text, (entity, sign)| text.replace(entity, sign))
-        .into()
-}
-
-/// A format with documents.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
-    Json,
-    Yaml,
-    Xml,
-}
-
-/// The position and format of the first document in rows.
-fn first_document(rows: &[Row]) -> Option<(usize, Format)> {
-    rows.iter().enumerate().find_map(|(at, row)| {
-        let line = row.text().trim_start();
-        let format = if line.starts_with("<explain") || line.starts_with("<?xml") {
-            let is_explain = |row: &Row| row.text().trim_start().starts_with("<explain");
-            rows[at..].iter().take(3).any(is_explain).then_some(Format::Xml)
-        } else if yaml::begins(line) {
-            Some(Format::Yaml)
-        } else if line.starts_with(['{', '[']) {
-            let mut behind = rows[at..].iter().map(Row::text);
-            // Of an array of a statement, for instance, no plan follows.
-            behind.by_ref().take(50).any(|line| has_member(line, "Plan")).then_some(Format::Json)
-        } else {
-            None
-        };
-        Some((at, format?))
-    })
-}
-
-/// The documents in rows, with the statements before them.
-fn documents(rows: &[Row]) -> Result<Vec<Value>, PlanError> {
-    let mut all: Vec<Value> = Vec::new();
-    let mut rest = rows;
-    while let Some((at, format)) = first_document(rest) {
-        let (before, own) = rest.split_at(at);
-        let before: Vec<&str> = before.iter().map(Row::text).collect();
-        let (mut found, length) = match format {
-            Format::Json => json(own)?,
-            Format::Yaml => yaml::read(own)?,
-            Format::Xml => {
-                let is_end = |row: &Row| row.text().contains("</explain>");
-                let length = own.iter().position(is_end).map_or(own.len(), |end| end + 1);
-                (xml::read(&joined(&own[..length]), own[0].number)?, length)
-            }
-        };
-        if let Some(Value::Object(first)) = found.first_mut()
-            && !first.contains_key("Query Text")
-        {
-            first.extend(statement::before(&before.join("\n")));
-        }
-        all.extend(found);
-        rest = &own[length..];
-    }
-    Ok(all)
-}
-
-fn joined(rows: &[Row]) -> String {
-    rows.iter().map(Row::text).collect::<Vec<_>>().join("\n")
-}
-
-/// The documents of a JSON text that the rows begin with, and in how many of them it is.
-fn json(rows: &[Row]) -> Result<(Vec<Value>, usize), PlanError> {
-    let text = joined(rows);
-    let mut stream = Deserializer::from_str(&text).into_iter::<Value>();
-    let document = match stream.next() {
-        Some(Ok(document)) => document,
-        Some(Err(error)) => return Err(error_of(rows, &error)),
-        None => return Err(PlanError::Unknown),
-    };
-    let length = text[..stream.byte_offset()].lines().count().max(1);
-    let documents = match document {
-        Value::Array(all) => all,
-        one => vec![one],
-    };
-    Ok((documents, length))
-}
-
-/// An error of JSON with the line of the file.
-fn error_of(rows: &[Row], error: &serde_json::Error) -> PlanError {
-    let line = rows.get(error.line().saturating_sub(1)).map_or(0, |row| row.number);
-    match PlanError::from_json("JSON of EXPLAIN", error) {
-        PlanError::Damaged { format, cause } => {
-            let cause = cause.split(" at line ").next().unwrap_or_default();
-            PlanError::Damaged { format, cause: format!("line {line}: {cause}") }
-        }
-        error => error,
+        formats::read(text)
     }
 }
