@@ -1,6 +1,6 @@
 //! Statements by `pg_stat_statements`.
 
-use super::{Reader, dropped};
+use super::reader::{Reader, dropped};
 use crate::client::{Client, Error, Row};
 use engine::query_reader::{MARK, TEXT_MAX};
 use observations::Unread;

@@ -6,7 +6,7 @@
 //! statement under `plan_cache_mode = force_generic_plan`, to which NULL is given for each value
 //! (<https://www.postgresql.org/docs/current/sql-prepare.html>).
 
-use super::{Reader, is_dropped};
+use super::reader::{Reader, is_dropped};
 use crate::client::{Client, Error};
 use crate::plan_reader::ExplainPlans;
 use engine::NoPlan;

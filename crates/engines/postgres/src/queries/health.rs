@@ -4,7 +4,7 @@
 //! <https://www.postgresql.org/docs/current/routine-vacuuming.html>,
 //! <https://www.postgresql.org/docs/current/view-pg-replication-slots.html>
 
-use super::Reader;
+use super::reader::Reader;
 use crate::client::{Client, Error, Rows};
 use engine::query_reader::MARK;
 use observations::Unread;
