@@ -1,17 +1,11 @@
 //! The method that compresses each column: PostgreSQL compresses texts of rows that would be longer
 //! than 2 kB (TOAST).
 
-use super::dialect::width;
+use super::dialect::{COMPRESSIONS, NO_COMPRESSION, width};
 use super::settings::COMPRESSION;
 use engine::compression::{OF_COLUMNS, apply, of_columns, validate_columns};
 use experiment::{Configuration, Invalid};
 use work::{Column, DataType, Table};
-
-/// No compression: long texts are stored out of line as they are.
-pub const NONE: &str = "none";
-
-/// Methods of a column.
-pub const METHODS: &[&str] = &[NONE, "pglz", "lz4"];
 
 /// A row that is no longer than this is stored as it is: `TOAST_TUPLE_THRESHOLD` of pages of 8 KiB,
 /// with the header of a row (<https://www.postgresql.org/docs/current/storage-toast.html>).
@@ -27,8 +21,8 @@ impl Compression {
     /// Reads the compression settings of a configuration.
     pub fn from_configuration(configuration: &Configuration) -> Self {
         let all = configuration.get(COMPRESSION);
-        let all = all.and_then(|wanted| METHODS.iter().copied().find(|method| *method == wanted));
-        let columns = of_columns(configuration, METHODS);
+        let all = all.and_then(|wanted| COMPRESSIONS.iter().copied().find(|own| *own == wanted));
+        let columns = of_columns(configuration, COMPRESSIONS);
         Self { all, columns: columns.map(|(column, method)| (column.to_owned(), method)).collect() }
     }
 
@@ -54,7 +48,7 @@ pub fn asked(configuration: &Configuration) -> Vec<(String, &'static str)> {
     let Compression { all, columns } = Compression::from_configuration(configuration);
     let all = all.map(|method| (COMPRESSION.path().to_owned(), method));
     let columns = columns.into_iter().map(|(name, method)| (format!("{OF_COLUMNS}{name}"), method));
-    all.into_iter().chain(columns).filter(|(_, method)| *method != NONE).collect()
+    all.into_iter().chain(columns).filter(|(_, method)| *method != NO_COMPRESSION).collect()
 }
 
 /// An objection to a method that the server lacks.

@@ -1,6 +1,5 @@
 //! How PostgreSQL writes tables and operations.
 
-use super::compression;
 use crate::client::{quote_identifier, quote_literal};
 use engine::{Dialect, EngineError};
 use work::{Column, DataType, DefaultValue, Operation, Table, Work};
@@ -15,6 +14,12 @@ pub struct PostgresDialect {
     /// Bytes of a page.
     pub page_bytes: u32,
 }
+
+/// No compression: long texts are stored out of line as they are.
+pub const NO_COMPRESSION: &str = "none";
+
+/// Methods that compress a column.
+pub const COMPRESSIONS: &[&str] = &[NO_COMPRESSION, "pglz", "lz4"];
 
 /// The procedure of [`Operation::InsertLoop`] and the sequence of its keys.
 const PROCEDURE: &str = "insert_rows";
@@ -61,7 +66,7 @@ impl PostgresDialect {
             DefaultValue::Filler => format!("repeat('a', {filler})"),
         });
         let default = default.map(|default| format!(" DEFAULT {default}")).unwrap_or_default();
-        let method = column.compression.filter(|method| *method != compression::NONE);
+        let method = column.compression.filter(|method| *method != NO_COMPRESSION);
         let method = method.map(|method| format!(" COMPRESSION {method}")).unwrap_or_default();
         format!("{} {data_type}{method}{not_null}{default}", self.quote(column.name))
     }
@@ -196,7 +201,7 @@ impl Dialect for PostgresDialect {
             format!("ALTER TABLE {name} ALTER {} SET STORAGE PLAIN", self.quote(filler.name))
         }));
         let plain =
-            table.columns.iter().filter(|column| column.compression == Some(compression::NONE));
+            table.columns.iter().filter(|column| column.compression == Some(NO_COMPRESSION));
         statements.extend(plain.map(|column| {
             format!("ALTER TABLE {name} ALTER {} SET STORAGE EXTERNAL", self.quote(column.name))
         }));

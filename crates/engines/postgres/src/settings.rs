@@ -1,6 +1,6 @@
 //! Settings of `[target]` for PostgreSQL.
 
-use super::compression;
+use super::dialect::COMPRESSIONS;
 use super::server::settings::line;
 use super::server::{Installation, installed_programs, validate_setup};
 use crate::client::{Config, Environment};
@@ -40,10 +40,10 @@ settings! {
     pub LOG_VOLUME: Option<String> = "target.log_volume", Kind::Text => LogPlace;
     /// Compression of texts in rows longer than 2 kB (TOAST): none, pglz, or lz4 if the server has
     /// it. Default: the server's default_toast_compression.
-    pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(compression::METHODS);
+    pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(COMPRESSIONS);
     /// Compression of one column, by its name: target.column_compression.body = "lz4".
     pub COLUMN_COMPRESSION: Option<String> =
-        "target.column_compression.*", Kind::Choice(compression::METHODS);
+        "target.column_compression.*", Kind::Choice(COMPRESSIONS);
     /// Any server setting: shared_buffers, synchronous_commit, ...; Steelbench applies it, restarts
     /// the server only if necessary, and reads it back. On a server by URL: session settings;
     /// others need target.allow_server_settings and, for a restart, target.allow_restart.
@@ -113,10 +113,8 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
     if let Some(url) = configuration.get(URL) {
         validate_url(&url, configuration, &mut invalid);
         for reset in resets.iter().filter(|reset| *reset != "checkpoint") {
-            let message = format!(
-                "`{reset}` needs a private server; target.url names an \
-                                   existing server"
-            );
+            let message =
+                format!("`{reset}` needs a private server; target.url names an existing server");
             invalid.push(Invalid::new(RESET.path(), message));
         }
     }
