@@ -1,12 +1,43 @@
 //! Sessions that observe a server or another session, and advice on failed connections.
 
-use crate::client::{Client, Config};
+use crate::client::{Client, Config, Error};
 use engine::ServerError;
 use observe::process_title;
 use std::time::Duration;
+use work::Stop;
+
+/// Application name of observing connections, which are left out of their reports.
+pub const OBSERVER: &str = "steelbench observer";
 
 /// The time that the server may take to say whether a session works.
 const ANSWER: Duration = Duration::from_secs(10);
+
+/// Opens a connection that can change nothing and takes few resources. After a request to stop, it
+/// waits for answers for the duration beside it.
+pub fn observer(config: &Config, stop: Option<(&Stop, Duration)>) -> Result<Client, ServerError> {
+    let mut config = config.clone().with_application_name(OBSERVER);
+    config = stop.map_or(config.clone(), |(stop, _)| config.with_stop(stop.clone()));
+    let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
+    client.set_answer_timeout(Some(work::silence_max()));
+    if let Some((stop, grace)) = stop {
+        client.set_stop(stop.clone(), grace);
+    }
+    let major = client.server_version() / 10_000;
+    if major < 14 {
+        return Err(ServerError::new(format!(
+            "the server is PostgreSQL {major}; observing waits requires version 14 or later"
+        )));
+    }
+    leave_no_statistics(&mut client);
+    // The settings of a database or a role may be made for other work than ours.
+    let settings = "SET default_transaction_read_only = on; SET statement_timeout = '30s'; SET \
+                    lock_timeout = 0; SET idle_session_timeout = 0; SET \
+                    idle_in_transaction_session_timeout = 0; SET jit = off; SET \
+                    max_parallel_workers_per_gather = 0; SET datestyle = 'ISO'; SET search_path = \
+                    pg_catalog";
+    client.batch(settings).map_err(while_doing("preparing the connection"))?;
+    Ok(client)
+}
 
 /// Keeps the statements of this session out of the server's statistics, as superusers may choose.
 pub fn leave_no_statistics(client: &mut Client) {
@@ -15,7 +46,7 @@ pub fn leave_no_statistics(client: &mut Client) {
 }
 
 /// Says what was being done when the server or the connection failed.
-pub fn while_doing(doing: &str) -> impl FnOnce(crate::client::Error) -> ServerError + '_ {
+pub fn while_doing(doing: &str) -> impl FnOnce(Error) -> ServerError + '_ {
     move |error| ServerError { what: format!("{doing}: {error}"), advice: what_to_do(&error) }
 }
 
@@ -44,12 +75,12 @@ pub fn is_working(config: &Config, session: &str) -> bool {
              'Client' AND {session}"
         ))
     };
-    let found: Result<Option<String>, crate::client::Error> = asked();
+    let found: Result<Option<String>, Error> = asked();
     found.is_ok_and(|count| count.is_some_and(|count| count != "0"))
 }
 
 /// Advice on a server that does not let us connect.
-pub fn what_to_do(error: &crate::client::Error) -> Option<&'static str> {
+pub fn what_to_do(error: &Error) -> Option<&'static str> {
     if let Some(code) = error.code() {
         // Appendix A of PostgreSQL's documentation: error codes.
         return match code {
@@ -69,12 +100,12 @@ pub fn what_to_do(error: &crate::client::Error) -> Option<&'static str> {
         };
     }
     match error {
-        crate::client::Error::Attempts(errors) => errors.iter().rev().find_map(what_to_do),
-        crate::client::Error::Connect { .. } => Some(
+        Error::Attempts(errors) => errors.iter().rev().find_map(what_to_do),
+        Error::Connect { .. } => Some(
             "Is the server running? Give its address as a URL \
              (postgres://user@host/database) or in the PG* variables.",
         ),
-        crate::client::Error::Tls { .. } => {
+        Error::Tls { .. } => {
             Some("Check sslmode and sslrootcert in the URL, or PGSSLMODE and PGSSLROOTCERT.")
         }
         _ => None,

@@ -1,6 +1,5 @@
-use super::class;
 use super::counters::ServerCounts;
-use super::types::CPU_QUEUE;
+use super::types::{CPU_QUEUE, class};
 use observations::{TimeUse, Wait, WaitClass, WaitSource};
 use observe::ProcessTimes;
 use servers::activity::{Process, Window};

@@ -1,5 +1,5 @@
-use super::while_doing;
 use crate::client::Client;
+use crate::connecting::while_doing;
 use engine::ServerError;
 use observations::{CounterReadings, Operation};
 use std::collections::BTreeMap;

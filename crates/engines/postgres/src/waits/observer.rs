@@ -1,8 +1,11 @@
 use super::accounting::SessionSamples;
 use super::counters::ServerCounts;
+use super::sources::PROFILE;
+use super::tasks;
 use super::types::WAIT_TYPES;
-use super::{PROFILE, Watch, Watched, connect, hidden, hidden_processes, tasks, while_doing};
+use super::watch::{Watch, Watched, hidden, hidden_processes};
 use crate::client::{Client, Config};
+use crate::connecting::{observer, while_doing};
 use engine::{LiveObserver, ObserveOptions, ServerError};
 use observations::statement::{self, TEXT_MAX};
 use observations::{
@@ -99,7 +102,7 @@ impl PostgresObserver {
         options: ObserveOptions,
         stop: &Stop,
     ) -> Result<Self, ServerError> {
-        let connect = || connect(config, Some((stop, LAST_ANSWERS)));
+        let connect = || observer(config, Some((stop, LAST_ANSWERS)));
         let mut client = connect()?;
         let meanings = meanings(&mut client)?;
         let watch = Watch::start([client, connect()?], options, ROSTER_PERIOD)?;

@@ -1,8 +1,8 @@
 //! The sources of samples of PostgreSQL: `pg_stat_activity`, or the profile of `pg_wait_sampling`.
 
-use super::{OBSERVER, connect, counters, while_doing};
+use super::counters;
 use crate::client::{Client, Config, Statement, quote_identifier};
-use crate::is_local;
+use crate::connecting::{OBSERVER, is_local, observer, while_doing};
 use engine::{ObserveOptions, ServerError};
 use observations::redacted;
 use observations::statement::TEXT_MAX;
@@ -41,7 +41,7 @@ struct PostgresSource {
 /// # Errors
 /// When the server refuses, or no thread can be started.
 pub fn sampler(config: &Config, options: ObserveOptions) -> Result<Sampler, ServerError> {
-    sampler_on(connect(config, None)?, options, servers::activity::ROSTER_PERIOD)
+    sampler_on(observer(config, None)?, options, servers::activity::ROSTER_PERIOD)
 }
 
 /// Creates a sampler on an observing connection.

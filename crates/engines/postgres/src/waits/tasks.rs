@@ -1,5 +1,5 @@
-use super::{OBSERVER, while_doing};
 use crate::client::{Client, Row};
+use crate::connecting::{OBSERVER, while_doing};
 use engine::ServerError;
 use observations::statement::{self, TEXT_MAX};
 use observations::{TaskSession, WaitingTask, redacted};

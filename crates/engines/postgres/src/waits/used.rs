@@ -2,7 +2,7 @@
 
 use crate::admin::SCHEMA;
 use crate::client::Client;
-use crate::is_local;
+use crate::connecting::is_local;
 use engine::{EngineUse, PageUse};
 use observe::processes::parent;
 
@@ -37,16 +37,12 @@ impl Used {
 
     /// Returns the use since an earlier reading.
     pub(super) fn since(self, earlier: &Self) -> EngineUse {
+        let cpu_s = self.0.worker_cpu_s.zip(earlier.0.worker_cpu_s);
         let both = self.0.pages.zip(earlier.0.pages);
         let bytes = self.0.disk_read_bytes.zip(earlier.0.disk_read_bytes);
         let checkpoints = self.0.checkpoints.zip(earlier.0.checkpoints);
         EngineUse {
-            worker_cpu_s: self
-                .0
-                .worker_cpu_s
-                .zip(earlier.0.worker_cpu_s)
-                .map(|(now, then)| now - then)
-                .filter(|more| *more >= 0.0),
+            worker_cpu_s: cpu_s.map(|(now, then)| now - then).filter(|more| *more >= 0.0),
             pages: both.and_then(|(now, then)| {
                 let (hits, reads) =
                     (now.hits.checked_sub(then.hits)?, now.reads.checked_sub(then.reads)?);
