@@ -1,7 +1,7 @@
 //! The connection of administration, and the schema that it holds: made by us, marked as ours,
 //! dropped by us. Nothing else of a database is touched.
 
-use super::failed_at;
+use super::errors::failed_at;
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use engine::{EngineError, lock};
 use servers::wait_for;

@@ -2,11 +2,12 @@
 //! a reload or the user's own command for a restart. What `postgresql.auto.conf` held is recorded
 //! before anything is changed, and put back ([`servers::altered`]).
 
+use super::Postgres;
 use super::admin::take_again;
-use super::host::patient;
+use super::connecting::{is_local, patient, stoppable};
+use super::errors::failed_at;
 use super::server::settings::{Known, check, load_time, read_back};
 use super::settings::{URL, server_settings};
-use super::{Postgres, failed_at, is_local};
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use engine::{Altering, EngineError};
 use experiment::Configuration;
@@ -139,9 +140,7 @@ fn place(client: &mut Client) -> Result<PathBuf, EngineError> {
 
 /// Connects, and locks the database against other runs while connected.
 fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
-    let mut client = Client::connect(&config.clone().with_stop(cancel.stop()))
-        .map_err(failed_at("connecting"))?;
-    client.set_stop(cancel.stop(), Duration::ZERO);
+    let mut client = stoppable(config, &cancel.stop()).map_err(failed_at("connecting"))?;
     take_again(&mut client, HELD_MAX, cancel)?;
     Ok(client)
 }

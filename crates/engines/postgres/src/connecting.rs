@@ -1,16 +1,47 @@
-//! Sessions that observe a server or another session, and advice on failed connections.
+//! Sessions with patience, sessions that observe a server or another session, and advice on failed
+//! connections.
 
 use crate::client::{Client, Config, Error};
-use engine::ServerError;
+use engine::{EngineError, ServerError};
 use observe::process_title;
 use std::time::Duration;
 use work::Stop;
+
+/// The time that a server may take to accept a connection, where its URL does not say.
+pub const CONNECTING: Duration = Duration::from_secs(10);
+/// The time that a connection may be silent before it is checked.
+pub const SILENCE: Duration = Duration::from_secs(30);
+/// The time that a server may take to accept a connection for a trial.
+const CONNECTING_FOR_TRIAL: Duration = Duration::from_secs(15);
 
 /// Application name of observing connections, which are left out of their reports.
 pub const OBSERVER: &str = "steelbench observer";
 
 /// The time that the server may take to say whether a session works.
 const ANSWER: Duration = Duration::from_secs(10);
+
+/// Limits how long Steelbench and your server wait for each other after one disappears silently;
+/// the systems' defaults are hours. Settings of the URL and the variables take precedence.
+pub fn patient(config: Config) -> Config {
+    let seconds = SILENCE.as_secs();
+    let (idle, interval) = (seconds / 2, seconds / 6);
+    config.with_default_patience(CONNECTING_FOR_TRIAL, SILENCE).with_options(&format!(
+        "-c tcp_keepalives_idle={idle} -c tcp_keepalives_interval={interval} -c \
+         tcp_keepalives_count=3"
+    ))
+}
+
+/// Reads the URL of a target.
+pub fn parsed(url: &str) -> Result<Config, EngineError> {
+    Config::parse(url).map_err(|error| EngineError::failed("reading target.url", error.to_string()))
+}
+
+/// Opens a session in which a request to stop ends each wait for the server.
+pub fn stoppable(config: &Config, stop: &Stop) -> Result<Client, Error> {
+    let mut client = Client::connect(&config.clone().with_stop(stop.clone()))?;
+    client.set_stop(stop.clone(), Duration::ZERO);
+    Ok(client)
+}
 
 /// Opens a connection that can change nothing and takes few resources. After a request to stop, it
 /// waits for answers for the duration beside it.

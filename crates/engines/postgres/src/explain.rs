@@ -1,7 +1,7 @@
 //! PostgreSQL's description of a statement before it runs, and the session settings that shape its
 //! plan.
 
-use super::failed_at;
+use super::errors::failed_at;
 use crate::client::{Client, quote_identifier, quote_literal};
 use engine::planned::{STATEMENT_MS_MAX, each, literal};
 use engine::{EngineError, Explained, NoPlan, PlanRequest, Planned};

@@ -2,7 +2,7 @@
 
 use super::admin::Admin;
 use super::dialect::PostgresDialect;
-use super::failed_at;
+use super::errors::failed_at;
 use super::wire::COPY_HEADER;
 use engine::{Dialect as _, EngineError};
 use work::{Cancel, Column, DataType, Fill, Rows, Table, Values};

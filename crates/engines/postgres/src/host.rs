@@ -1,6 +1,7 @@
 //! The parts of a host that are PostgreSQL's own ([`servers::host`]).
 
 use super::Postgres;
+use super::connecting::{parsed, patient};
 use super::instance::PostgresSchema;
 use super::own_database;
 use super::server::{DataOptions, PostgresProduct, PrivateServer, checkpoint, drop_os_cache};
@@ -15,23 +16,7 @@ use servers::altered::Alter;
 use servers::host::{HostSettings, Hosted, Target, Trial};
 use servers::private::{Settings, Stop};
 use std::path::Path;
-use std::time::Duration;
 use work::Cancel;
-
-/// Timeouts of a server by URL: for connecting, and for silence of the network.
-const CONNECTING: Duration = Duration::from_secs(15);
-const SILENCE: Duration = Duration::from_secs(30);
-
-/// Limits how long Steelbench and your server wait for each other after one disappears silently;
-/// the systems' defaults are hours. Settings of the URL and the variables take precedence.
-pub fn patient(config: Config) -> Config {
-    let seconds = SILENCE.as_secs();
-    let (idle, interval) = (seconds / 2, seconds / 6);
-    config.with_default_patience(CONNECTING, SILENCE).with_options(&format!(
-        "-c tcp_keepalives_idle={idle} -c tcp_keepalives_interval={interval} -c \
-         tcp_keepalives_count=3"
-    ))
-}
 
 impl Hosted for Postgres {
     type Product = PostgresProduct;
@@ -78,10 +63,7 @@ impl Hosted for Postgres {
     }
 
     fn config(url: &str) -> Result<Config, EngineError> {
-        let config = Config::parse(url);
-        let config =
-            config.map_err(|error| EngineError::failed("reading target.url", error.to_string()))?;
-        Ok(patient(config))
+        Ok(patient(parsed(url)?))
     }
 
     fn alter(config: &Config, trial: &Trial<'_>, run: &Path) -> Result<Settings, EngineError> {

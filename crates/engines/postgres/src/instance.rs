@@ -2,15 +2,16 @@
 
 use super::admin::{Admin, LOAD, SCHEMA};
 use super::compression::Compression;
+use super::connecting::{is_local, stoppable};
 use super::dialect::PostgresDialect;
-use super::is_local;
+use super::errors::failed_at;
 use super::kept::{self, PostgresKeeper};
 use super::load::{Attachment, Backends, open};
 use super::server::{PostgresProduct, PrivateServer};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::PostgresCollector;
 use super::wire::{StatementText, operation_sql, statements};
-use super::{explain, failed_at, fill};
+use super::{explain, fill};
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use engine::{
     CacheReport, CacheState, ConnectionSet, Dialect as _, EngineError, Explained, Explainer,
@@ -29,7 +30,6 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 use work::{Cancel, Operation, Table, Work};
 
 /// The schema of one trial on a server.
@@ -109,6 +109,11 @@ impl PostgresSchema {
     /// How the load connects, with what its work asks for.
     fn load(&self) -> Config {
         self.load.clone().with_options(self.options.get().map_or("", String::as_str))
+    }
+
+    /// A session like those of the load.
+    fn connected(&self) -> Result<Client, EngineError> {
+        stoppable(&self.load(), &self.common.cancel.stop()).map_err(failed_at("connecting"))
     }
 
     fn compile(
@@ -204,8 +209,7 @@ fn verify_session_settings(
     }
     let doing = "applying target.settings on a server by URL (sessions can set these only; for \
                  others set target.allow_server_settings)";
-    let mut client = Client::connect(load).map_err(failed_at(doing))?;
-    client.set_stop(cancel.stop(), Duration::ZERO);
+    let mut client = stoppable(load, &cancel.stop()).map_err(failed_at(doing))?;
     for (name, value) in wanted {
         let setting = format!("target.settings.{name}");
         let sql = "SELECT current_setting($1), set_config($1, $2, true)";
@@ -358,8 +362,7 @@ impl Explainer for PostgresSchema {
         table: &Table,
         analyze: bool,
     ) -> Result<Explained, EngineError> {
-        let mut client = Client::connect(&self.load()).map_err(failed_at("connecting"))?;
-        client.set_stop(self.common.cancel.stop(), Duration::ZERO);
+        let mut client = self.connected()?;
         explain::explain(
             &mut client,
             operation_sql(self.common.statements()?, operation),
@@ -372,8 +375,7 @@ impl Explainer for PostgresSchema {
         &self,
         asked: &[PlanRequest],
     ) -> Result<Vec<Result<Planned, engine::NoPlan>>, EngineError> {
-        let mut client = Client::connect(&self.load()).map_err(failed_at("connecting"))?;
-        client.set_stop(self.common.cancel.stop(), Duration::ZERO);
+        let mut client = self.connected()?;
         explain::plans(&mut client, asked)
     }
 }

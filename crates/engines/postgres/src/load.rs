@@ -1,7 +1,7 @@
 //! The connections of a load ([`servers::load`]), also of a part that another process generates.
 
 use super::admin::LOAD;
-use super::failed_at;
+use super::errors::failed_at;
 use super::settings::DATA_FILES;
 use super::waits::FLUSH_OWN_COUNTERS;
 use super::wire::{PostgresWire, StatementText};

@@ -3,12 +3,11 @@
 //! after a kill by the next run of the same results file.
 
 use super::admin::{ADMIN, take_again};
-use super::failed_at;
-use super::host::patient;
+use super::connecting::{is_working, parsed, patient};
+use super::errors::failed_at;
 use super::server::fill_by_url;
 use super::settings::URL;
 use crate::client::{Client, Config, Error, quote_identifier, quote_literal};
-use crate::connecting::is_working;
 use engine::EngineError;
 use engine::setup::Setup;
 use experiment::Configuration;
@@ -85,9 +84,7 @@ pub fn drop_all(run: &Path, configurations: &[&Configuration]) -> Result<Vec<Str
         // As the file says, which may know more of TLS, else as it was noted.
         let mut named = configurations.iter().filter_map(|own| Config::parse(&own.get(URL)?).ok());
         let config = named.find(|config| config.to_string() == server);
-        let config = config.map_or_else(|| Config::parse(server), Ok);
-        let config =
-            config.map_err(|error| EngineError::failed("reading target.url", error.to_string()))?;
+        let config = config.map_or_else(|| parsed(server), Ok)?;
         let prefix = prefix(run);
         let dropped = OwnDatabases::connect(run, &patient(config), &Cancel::new())
             .and_then(|mut own| own.drop_mine())

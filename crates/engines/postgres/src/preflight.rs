@@ -1,11 +1,12 @@
 //! Preflight: checks servers by URL, and private servers before one is started.
 
 use super::admin::{MARK, SCHEMA};
-use super::connecting::what_to_do;
+use super::connecting::{CONNECTING, SILENCE, parsed, stoppable, what_to_do};
+use super::errors::failed_at;
 use super::instance::escaped;
 use super::server::{Account, PACKAGES_ACCOUNT, is_of_module, tried_settings};
 use super::settings::{self, FINAL_CHECKPOINT, LOG_VOLUME, URL, USER, VOLUME};
-use super::{CONNECTING, Postgres, SILENCE, compression, explain, failed_at};
+use super::{Postgres, compression, explain};
 use crate::client::{Client, Config, Error, Row};
 use engine::setup::Setup;
 use engine::{
@@ -72,12 +73,9 @@ fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
 
 /// Connects to a server by URL to ask it about statements.
 fn connect(url: &str, stop: &Stop) -> Result<Client, EngineError> {
-    let config = Config::parse(url)
-        .map_err(|error| EngineError::failed("reading target.url", error.to_string()))?;
-    let config = config.with_default_patience(CONNECTING, SILENCE).with_stop(stop.clone());
-    let mut client = Client::connect(&config).map_err(failed_at("connecting"))?;
+    let config = parsed(url)?.with_default_patience(CONNECTING, SILENCE);
+    let mut client = stoppable(&config, stop).map_err(failed_at("connecting"))?;
     client.set_answer_timeout(Some(ANSWER));
-    client.set_stop(stop.clone(), Duration::ZERO);
     Ok(client)
 }
 
@@ -100,9 +98,8 @@ fn ask(
     stop: &Stop,
     found: &mut Preflight,
 ) -> Result<(), Error> {
-    let mut client = Client::connect(config)?;
+    let mut client = stoppable(config, stop)?;
     client.set_answer_timeout(Some(ANSWER));
-    client.set_stop(stop.clone(), Duration::ZERO);
     let rows = client.query(RIGHTS, &[Some(MARK), Some(SCHEMA)])?;
     if let Some(row) = rows.first() {
         rights(&row, needs, found);

@@ -2,11 +2,12 @@
 //! (<https://www.postgresql.org/docs/current/warm-standby.html>).
 
 use crate::admin::{LOAD, SCHEMA};
-use crate::client::{Client, Config, quote_literal};
+use crate::client::{Config, quote_literal};
+use crate::connecting::{CONNECTING, stoppable};
+use crate::errors::failed_at;
 use crate::load::{Backends, open};
 use crate::server::settings::{load_time, reload};
 use crate::server::{PORT, PostgresProduct, PrivateServer, ServerOptions};
-use crate::{CONNECTING, failed_at};
 use engine::nodes::Position;
 use engine::{ConnectionSet, EngineError, Replication, Results};
 use rustix::process::Signal;
@@ -108,10 +109,8 @@ impl Replicating for PostgresProduct {
     }
 
     fn ask(config: &Config, sql: &str, cancel: &Cancel) -> Result<Results, EngineError> {
-        let config = in_schema(config, "steelbench").with_stop(cancel.stop());
-        let config = config.with_connect_timeout(Some(CONNECTING));
-        let mut client = Client::connect(&config).map_err(failed_at("connecting"))?;
-        client.set_stop(cancel.stop(), Duration::ZERO);
+        let config = in_schema(config, "steelbench").with_connect_timeout(Some(CONNECTING));
+        let mut client = stoppable(&config, &cancel.stop()).map_err(failed_at("connecting"))?;
         client.set_answer_timeout(Some(ANSWER));
         let rows = client.query(sql, &[]).map_err(failed_at("asking the server"))?;
         let columns = rows.columns().to_vec();

@@ -1,12 +1,10 @@
 //! Rows of a table of a user's server, which is only read.
 
 use super::admin::ADMIN;
-use super::connecting::is_working;
-use super::while_doing;
-use crate::client::{Client, Config, quote_identifier};
+use super::connecting::{is_working, stoppable, while_doing};
+use crate::client::{Config, quote_identifier};
 use engine::ServerError;
 use engine::sample::{Cell, Sample};
-use std::time::Duration;
 use work::{Stop, silence_max};
 
 /// Rows of a table: all, or of one with more than `rows_max` those of as many pages as hold so
@@ -22,8 +20,7 @@ pub fn sample(
     stop: &Stop,
 ) -> Result<Sample, ServerError> {
     let config = config.clone().with_application_name(ADMIN).with_stop(stop.clone());
-    let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
-    client.set_stop(stop.clone(), Duration::ZERO);
+    let mut client = stoppable(&config, stop).map_err(while_doing("connecting"))?;
     client.set_answer_timeout(Some(silence_max()));
     let session = format!("pid = {}", client.backend_pid());
     let mut works = || is_working(&config, &session);

@@ -1,7 +1,7 @@
 //! Requests as exchanges with the server, and its answers: messages of the frontend/backend
 //! protocol, version 3 (<https://www.postgresql.org/docs/current/protocol-message-formats.html>).
 
-use super::said_by_server;
+use super::errors::said_by_server;
 use crate::client::ServerError;
 use engine::{Done, EngineError, Results};
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@ mod source;
 pub mod tools;
 
 use crate::client::{Client, quote_identifier};
-use crate::failed_at;
+use crate::errors::failed_at;
 use crate::instance::PostgresSchema;
 use crate::server::{PrivateServer, ServerOptions};
 use engine::backups::{

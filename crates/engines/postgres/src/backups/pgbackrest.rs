@@ -8,7 +8,7 @@
 use super::source::{SLOT, Source};
 use super::tools::PGBACKREST;
 use crate::client::Client;
-use crate::failed_at;
+use crate::errors::failed_at;
 use engine::EngineError;
 use engine::backups::BackupRequest;
 use servers::tool::{self, Pipes};

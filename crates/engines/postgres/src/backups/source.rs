@@ -1,14 +1,14 @@
 //! The private server that is backed up.
 
 use crate::client::{Client, Config};
-use crate::failed_at;
+use crate::connecting::stoppable;
+use crate::errors::failed_at;
 use crate::replication::conninfo;
 use crate::server::{PORT, PrivateServer, ServerOptions};
 use engine::EngineError;
 use servers::private::Settings;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 use work::Cancel;
 
 /// The slot that keeps the log which a base backup needs to catch up.
@@ -78,8 +78,5 @@ impl Source {
 
 /// Connects; the connection ends when the trial is asked to stop.
 pub fn connect(config: &Config, cancel: &Cancel) -> Result<Client, EngineError> {
-    let mut client = Client::connect(&config.clone().with_stop(cancel.stop()))
-        .map_err(failed_at("connecting"))?;
-    client.set_stop(cancel.stop(), Duration::ZERO);
-    Ok(client)
+    stoppable(config, &cancel.stop()).map_err(failed_at("connecting"))
 }

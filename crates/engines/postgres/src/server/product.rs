@@ -6,7 +6,7 @@ use super::installation::Installation;
 use super::left::{self, PROGRAM};
 use super::{PACKAGES_ACCOUNT, settings, setup};
 use crate::client::{Client, Config};
-use crate::failed_at;
+use crate::errors::failed_at;
 use engine::EngineError;
 use engine::setup::Setup;
 use rustix::process::Signal;

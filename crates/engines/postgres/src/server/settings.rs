@@ -3,7 +3,7 @@
 use super::files::SETTINGS_FILE;
 use super::product::PrivateServer;
 use crate::client::{Client, Row};
-use crate::failed_at;
+use crate::errors::failed_at;
 use engine::EngineError;
 use rustix::process::Signal;
 use servers::private::{Settings, Stop};

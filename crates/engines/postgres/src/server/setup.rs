@@ -2,10 +2,9 @@
 //! all is as it is there.
 
 use super::installation::{client_program, installed_programs};
-use crate::client::{Client, Config, Error, quote_literal};
-use crate::connecting::is_working;
-use crate::failed_at;
-use crate::{CONNECTING, SILENCE};
+use crate::client::{Config, Error, quote_literal};
+use crate::connecting::{CONNECTING, SILENCE, is_working, stoppable};
+use crate::errors::failed_at;
 use engine::EngineError;
 use engine::setup::Setup;
 use experiment::NamedFile;
@@ -16,7 +15,6 @@ use helpers::program::command;
 use servers::command::run_long;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 use work::{Cancel, Stop, silence_max};
 
 /// Settings of a server that change what a dump or SQL makes, or whether it can: libraries that
@@ -93,9 +91,7 @@ fn fill_by(filler: &Filler<'_>, setup: &Setup) -> Result<(), EngineError> {
     }
     setup.verify_unchanged()?;
     // As the server itself would soon do it, in the midst of a measurement.
-    let mut client = Client::connect(&config.clone().with_stop(stop.clone()))
-        .map_err(failed_at("connecting"))?;
-    client.set_stop(stop.clone(), Duration::ZERO);
+    let mut client = stoppable(config, stop).map_err(failed_at("connecting"))?;
     client.set_answer_timeout(Some(silence_max()));
     let session = format!("pid = {}", client.backend_pid());
     let finished = client.long_query("VACUUM (ANALYZE)", &mut || is_working(config, &session));
@@ -121,12 +117,8 @@ pub fn dump(url: &str, to: &Path, stop: &Stop) -> Result<(), EngineError> {
     command.arg(format!("--lock-wait-timeout={}", silence_max().as_millis()));
     command.arg("--file").arg(to);
     let doing = format!("dumping the database {}", config.database);
-    let dumped = filler.conduct(command, &doing);
-    if dumped.is_err() {
-        // Half a dump cannot be used; report the failure of the dump, not that of the removal.
-        let _ = std::fs::remove_file(to);
-    }
-    dumped
+    // Half a dump cannot be used; report the failure of the dump, not that of the removal.
+    filler.conduct(command, &doing).inspect_err(|_| drop(std::fs::remove_file(to)))
 }
 
 /// Program that fills or reads a database.
@@ -161,11 +153,10 @@ enum Refusal {
 
 /// Logs in for a program; a request to stop ends each wait for the server.
 fn log_in(config: &Config, startup: &Startup, stop: &Stop) -> Result<Session, Error> {
-    let config = config.clone().with_stop(stop.clone()).with_database(&startup.database);
+    let config = config.clone().with_database(&startup.database);
     let config = startup.options.iter().fold(config, |own, options| own.with_options(options));
-    let mut client = Client::connect(&config)?;
+    let mut client = stoppable(&config, stop)?;
     client.set_answer_timeout(Some(silence_max()));
-    client.set_stop(stop.clone(), Duration::ZERO);
     // libpq leaves it to the database, unless it is asked for.
     client.batch("SELECT set_config('client_encoding', getdatabaseencoding(), false)")?;
     for (name, value) in &startup.settings {

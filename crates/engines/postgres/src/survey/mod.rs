@@ -3,11 +3,10 @@
 
 pub(super) mod rules;
 
-use super::{is_local, while_doing};
+use super::connecting::{is_local, leave_no_statistics, stoppable, while_doing};
 use crate::client::{Client, Config, Row, Rows};
 use engine::ServerError;
 use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};
-use std::time::Duration;
 use work::Stop;
 
 /// Columns read for each setting, in this order. Settings that this session changed itself
@@ -61,15 +60,14 @@ pub(super) fn survey(
     config: &Config,
     stop: &Stop,
 ) -> Result<(SurveyedServer, Vec<Unread>), ServerError> {
-    let config = config.clone().with_application_name("steelbench survey").with_stop(stop.clone());
-    let mut client = Client::connect(&config).map_err(while_doing("connecting"))?;
+    let config = config.clone().with_application_name("steelbench survey");
+    let mut client = stoppable(&config, stop).map_err(while_doing("connecting"))?;
     client.set_answer_timeout(Some(work::silence_max()));
-    client.set_stop(stop.clone(), Duration::ZERO);
     // Settings first: what we set for the session below would hide what the server gives to
     // sessions.
     let rows = client.query(SETTINGS, &[]).map_err(while_doing("reading its settings"))?;
     let settings: Vec<ServerSetting> = rows.iter().filter_map(|row| setting(&row)).collect();
-    super::leave_no_statistics(&mut client);
+    leave_no_statistics(&mut client);
     let session = "SET default_transaction_read_only = on; SET statement_timeout = '30s'; SET \
                    lock_timeout = '5s'";
     client.batch(session).map_err(while_doing("preparing the connection"))?;
