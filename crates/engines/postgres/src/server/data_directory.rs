@@ -9,29 +9,6 @@ use servers::template::Unfinished;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// Options fixed by initdb. The encoding is UTF-8 and strings sort by bytes (`--locale=C`): the
-/// same on every machine and version.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DataOptions {
-    /// True for pages with checksums; `None`: the version's default (on since 18).
-    pub checksums: Option<bool>,
-    /// Size of a file of the log in MB, a power of two from 1 to 1024; `None`: the version's (16).
-    pub wal_segment_mb: Option<u32>,
-}
-
-impl DataOptions {
-    fn arguments(&self, major: u32) -> Vec<String> {
-        let checksums = match self.checksums {
-            Some(true) => Some("--data-checksums".to_owned()),
-            // Before 18 they are off unless asked for, and there is no option to say so.
-            Some(false) if major >= 18 => Some("--no-data-checksums".to_owned()),
-            _ => None,
-        };
-        let segment = self.wal_segment_mb.map(|mb| format!("--wal-segsize={mb}"));
-        checksums.into_iter().chain(segment).collect()
-    }
-}
-
 /// Runs `initdb`.
 pub(super) fn initialise(
     product: &PostgresProduct,

@@ -1,9 +1,9 @@
 //! Private servers of PostgreSQL.
 //!
 //! - [`Installation`]: which versions are there
-//! - [`PostgresProduct`]: how a [`PrivateServer`] is started and asked; `data_directory`: how its
-//!   data directory is made; `setup`: how it is filled by psql and `pg_restore`; `files`: what is
-//!   in its directory
+//! - `product`: what a [`PrivateServer`] is made of; `private`: how it is started and asked;
+//!   `data_directory`: how its data directory is made; `setup`: how it is filled by psql and
+//!   `pg_restore`; `files`: what is in its directory
 //! - `settings`: `target.settings.*`, applied and read back; `tried_settings`: tried before a
 //!   server runs
 //! - `left`: remains of a run that was killed
@@ -12,16 +12,17 @@ mod data_directory;
 mod files;
 mod installation;
 mod left;
+mod private;
 mod product;
 pub(super) mod settings;
 mod setup;
 pub mod tried_settings;
 
-pub use data_directory::DataOptions;
 pub(super) use installation::installed_programs;
 pub use installation::{Installation, Version};
-pub(super) use product::PORT;
-pub use product::{PostgresProduct, PrivateServer, ServerOptions, checkpoint, drop_os_cache};
+pub(super) use private::PORT;
+pub use private::{checkpoint, drop_os_cache};
+pub use product::{DataOptions, PostgresProduct, PrivateServer, ServerOptions};
 pub use servers::account::Account;
 pub use servers::private::Stop;
 pub(super) use settings::is_of_module;

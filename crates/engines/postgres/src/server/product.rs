@@ -1,22 +1,7 @@
-//! PostgreSQL as a private server: its programs, its files and how it is started.
+//! The programs of a private server, and options of its data directory.
 
-use super::data_directory::{self, DataOptions};
-use super::files::{BASELINE_FILE, Postmaster, SETTINGS_FILE, tablespaces};
 use super::installation::Installation;
-use super::left::{self, PROGRAM};
-use super::{PACKAGES_ACCOUNT, settings, setup};
-use crate::client::{Client, Config};
-use crate::errors::failed_at;
-use engine::EngineError;
-use engine::setup::Setup;
-use rustix::process::Signal;
-use servers::account::{Account, command};
-use servers::private::{Constants, Options, Product, Server, Settings, TemplateNames};
-use servers::template::Unfinished;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
-use work::Cancel;
+use servers::private::{Options, Server};
 
 /// Programs of PostgreSQL, and what is decided when a data directory is initialised.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,158 +19,26 @@ pub type ServerOptions = Options<PostgresProduct>;
 
 /// The superuser of private servers.
 pub(super) const SUPERUSER: &str = "postgres";
-/// It only names the socket, which is in a folder of its own.
-pub(crate) const PORT: u16 = 5432;
-/// The time that a login may take on a slow disk; a server that is stopped would take for ever.
-const CONNECTING: Duration = Duration::from_secs(60);
-/// The time that one attempt to connect may take while it starts.
-const CONNECT: Duration = Duration::from_secs(5);
-/// Connections that a server has room for by default.
-const CONNECTIONS: u32 = 100;
-/// Connections beyond those of the load: observers, and those that the server keeps for superusers.
-const CONNECTIONS_BESIDE: u32 = 20;
 
-impl Product for PostgresProduct {
-    type Config = Config;
-    type Client = Client;
-
-    const CONSTANTS: Constants = Constants {
-        cache: "postgres",
-        templates: TemplateNames { plain: "", setup: "setup-", data_set: "data-" },
-        account: PACKAGES_ACCOUNT,
-        programs: &[PROGRAM],
-        log_folder: "pg_wal",
-        settings_file: SETTINGS_FILE,
-        shaping: &setup::SHAPING,
-        unsafe_settings: &[("fsync", "off")],
-        // Rows that are copied into a table of the same transaction need no log.
-        bulk_settings: &[("wal_level", "minimal"), ("max_wal_senders", "0")],
-        shutdown: Signal::INT,
-        // An immediate shutdown; a server that was stopped receives it when it continues.
-        crash: &[Signal::QUIT, Signal::CONT],
-        orphaned: Signal::QUIT,
-    };
-
-    fn program(&self) -> PathBuf {
-        self.installation.program(PROGRAM)
-    }
-
-    fn version(&self) -> String {
-        self.installation.version.to_string()
-    }
-
-    fn name(&self) -> String {
-        format!("PostgreSQL {}", self.installation.version)
-    }
-
-    fn identity(&self) -> String {
-        format!("{:?}", self.data)
-    }
-
-    fn initialise(&self, _: &Account, template: &Unfinished<'_>) -> Result<(), EngineError> {
-        data_directory::initialise(self, template)
-    }
-
-    fn lay_out(options: &ServerOptions, data: &Path) -> Result<(), EngineError> {
-        data_directory::lay_out(options, data)
-    }
-
-    fn fill(server: &PrivateServer, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError> {
-        let bindir = &server.options.product.installation.bindir;
-        setup::fill(&server.config(), bindir, setup, cancel)
-    }
-
-    fn write_settings(server: &PrivateServer, settings: &Settings) -> Result<(), EngineError> {
-        let (account, data) = (&server.options.account, server.data_directory());
-        account.write(&data.join(BASELINE_FILE), &baseline(server))?;
-        account.write(&data.join(SETTINGS_FILE), &settings::lines(settings))
-    }
-
-    fn command(server: &PrivateServer) -> Command {
-        let mut command = command(&server.options.product.program());
-        command.arg("-D").arg(server.data_directory());
-        command
-    }
-
-    fn is_ready(server: &PrivateServer, cancel: &Cancel) -> bool {
-        let note = Postmaster::read(server.data_directory());
-        if !note.ready || note.pid != server.pid() {
-            return false;
-        }
-        // The note is written a moment before it accepts connections.
-        let config = server.config().with_connect_timeout(Some(CONNECT));
-        Client::connect(&config.with_stop(cancel.stop())).is_ok()
-    }
-
-    fn apply(
-        server: &mut PrivateServer,
-        settings: &Settings,
-        cancel: &Cancel,
-    ) -> Result<bool, EngineError> {
-        settings::apply(server, settings, cancel)
-    }
-
-    fn config(sockets: &Path) -> Config {
-        Config::unix(sockets, PORT, SUPERUSER, SUPERUSER).with_connect_timeout(Some(CONNECTING))
-    }
-
-    fn connect(config: &Config, answer: Duration, cancel: &Cancel) -> Result<Client, EngineError> {
-        let mut client = Client::connect(&config.clone().with_stop(cancel.stop()))
-            .map_err(failed_at("connecting to the server"))?;
-        client.set_answer_timeout(Some(answer));
-        client.set_stop(cancel.stop(), Duration::ZERO);
-        Ok(client)
-    }
-
-    fn more_folders(data: &Path) -> Result<Vec<PathBuf>, EngineError> {
-        tablespaces(data)
-    }
-
-    fn is_data_directory(folder: &Path) -> bool {
-        folder.join("PG_VERSION").is_file() && folder.join("global").is_dir()
-    }
-
-    fn ask_to_end(data: &Path) -> Option<i32> {
-        left::ask_to_end(data)
-    }
-
-    fn free(data: &Path) {
-        left::free_shared_memory(data);
-    }
+/// Options fixed by initdb. The encoding is UTF-8 and strings sort by bytes (`--locale=C`): the
+/// same on every machine and version.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DataOptions {
+    /// True for pages with checksums; `None`: the version's default (on since 18).
+    pub checksums: Option<bool>,
+    /// Size of a file of the log in MB, a power of two from 1 to 1024; `None`: the version's (16).
+    pub wal_segment_mb: Option<u32>,
 }
 
-/// PostgreSQL's defaults, but for what has to do with being private and being observed.
-fn baseline(server: &PrivateServer) -> String {
-    let connections = CONNECTIONS.max(server.options.connections + CONNECTIONS_BESIDE);
-    let settings = [
-        ("cluster_name", "steelbench".to_owned()),
-        ("listen_addresses", String::new()),
-        ("port", PORT.to_string()),
-        ("unix_socket_directories", list_item(&server.sockets().to_string_lossy())),
-        ("unix_socket_permissions", "0700".to_owned()),
-        ("max_connections", connections.to_string()),
-        ("logging_collector", "off".to_owned()),
-        ("track_io_timing", "on".to_owned()),
-        ("track_wal_io_timing", "on".to_owned()),
-    ];
-    settings.iter().map(|(name, value)| settings::line(name, value) + "\n").collect()
-}
-
-/// A value in a list of names: in quotes, so that commas and spaces are its own.
-fn list_item(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\"\""))
-}
-
-/// Writes all dirty pages of a server.
-pub fn checkpoint(server: &PrivateServer, cancel: &Cancel) -> Result<(), EngineError> {
-    server.connect_until(cancel)?.batch("CHECKPOINT").map_err(failed_at("CHECKPOINT"))
-}
-
-/// Puts the files of a server out of the operating system's page cache, after a checkpoint if it
-/// runs. Its shared buffers stay as they are: stop it first to begin cold.
-pub fn drop_os_cache(server: &PrivateServer, cancel: &Cancel) -> Result<(), EngineError> {
-    if server.is_running() {
-        checkpoint(server, cancel)?;
+impl DataOptions {
+    pub(super) fn arguments(&self, major: u32) -> Vec<String> {
+        let checksums = match self.checksums {
+            Some(true) => Some("--data-checksums".to_owned()),
+            // Before 18 they are off unless asked for, and there is no option to say so.
+            Some(false) if major >= 18 => Some("--no-data-checksums".to_owned()),
+            _ => None,
+        };
+        let segment = self.wal_segment_mb.map(|mb| format!("--wal-segsize={mb}"));
+        checksums.into_iter().chain(segment).collect()
     }
-    servers::files::evict(&server.files()?)
 }

@@ -1,7 +1,7 @@
 //! Settings tried before a server is started: its own program reads them as it would read its file.
 
 use super::installation::Installation;
-use super::settings::{line, objection, path};
+use super::settings::{lines, objection, path};
 use experiment::Invalid;
 use observe::child::answer;
 use servers::account::command;
@@ -13,12 +13,10 @@ pub fn objections(
     installation: &Installation,
     settings: &BTreeMap<String, String>,
 ) -> Vec<Invalid> {
-    let lines: Vec<String> =
-        settings.iter().map(|(name, value)| line(name, value) + "\n").collect();
     // Without a place to try them the first trial reports it.
     let Ok(folder) = tempfile::tempdir() else { return Vec::new() };
     if settings.is_empty()
-        || std::fs::write(folder.path().join("postgresql.conf"), lines.concat()).is_err()
+        || std::fs::write(folder.path().join("postgresql.conf"), lines(settings)).is_err()
     {
         return Vec::new();
     }
