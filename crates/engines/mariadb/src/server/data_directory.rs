@@ -2,7 +2,6 @@
 //! laid out after they were cloned.
 
 use super::installation::Installation;
-use super::product::{MariaProduct, ServerOptions};
 use engine::EngineError;
 use servers::account::{Account, command};
 use servers::files::clone_folder;
@@ -18,11 +17,11 @@ const REDO_LOG_BYTES: u32 = 32 << 20;
 /// Runs the installer. Its accounts have no password: the server listens on a socket that only our
 /// account can reach.
 pub(super) fn initialise(
-    product: &MariaProduct,
+    installation: &Installation,
+    page_bytes: Option<&str>,
     account: &Account,
     template: &Unfinished<'_>,
 ) -> Result<(), EngineError> {
-    let MariaProduct { installation, page_bytes, .. } = product;
     let Installation { server, installer, .. } = installation;
     account.can_run(server)?;
     let program = installer.as_ref().unwrap_or(server);
@@ -45,7 +44,7 @@ pub(super) fn initialise(
         let base = server.parent().and_then(Path::parent);
         command.args(base.map(|base| format!("--basedir={}", base.display())));
     }
-    command.args(page_bytes.as_ref().map(|bytes| format!("--innodb-page-size={bytes}")));
+    command.args(page_bytes.map(|bytes| format!("--innodb-page-size={bytes}")));
     let output = template.run(command)?;
     if output.status.success() {
         return Ok(());
@@ -61,12 +60,16 @@ pub(super) fn initialise(
 }
 
 /// Moves the redo log to its volume.
-pub(super) fn lay_out(options: &ServerOptions, data: &Path) -> Result<(), EngineError> {
-    let Some(log) = &options.log_directory else { return Ok(()) };
-    options.account.make_folder(log)?;
-    let redo_log = options.product.installation.redo_log();
+pub(super) fn move_log(
+    installation: &Installation,
+    data: &Path,
+    log: &Path,
+    account: &Account,
+) -> Result<(), EngineError> {
+    account.make_folder(log)?;
+    let redo_log = installation.redo_log();
     let (from, to) = (data.join(redo_log), log.join(redo_log));
-    clone_folder(&from, &to, &options.account)?;
+    clone_folder(&from, &to, account)?;
     let remove = if from.is_dir() { std::fs::remove_dir_all } else { std::fs::remove_file };
     remove(&from).map_err(EngineError::at(&from))
 }

@@ -2,15 +2,16 @@
 
 use super::data_directory;
 use super::installation::{Installation, PROGRAMS};
-use super::{PACKAGES_ACCOUNT, setup, variables};
+use super::variables::{self, Variable};
+use super::{PACKAGES_ACCOUNT, setup};
 use crate::admin::Admin;
 use crate::client::{Client, Config};
-use crate::failed_at;
+use crate::errors::failed_at;
 use engine::EngineError;
 use engine::setup::Setup;
 use rustix::process::Signal;
 use servers::account::{Account, command};
-use servers::private::{Constants, Options, Product, Server, Settings, TemplateNames};
+use servers::private::{Constants, Options, Product, Server, Settings, Stop, TemplateNames};
 use servers::template::Unfinished;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -47,6 +48,9 @@ const CONNECTING: Duration = Duration::from_secs(60);
 const CONNECT: Duration = Duration::from_secs(5);
 /// Connections beyond those of the load.
 const CONNECTIONS_BESIDE: u32 = 20;
+
+/// `ER_INCORRECT_GLOBAL_LOCAL_VAR`: it is fixed at start.
+const READ_ONLY: u16 = 1238;
 
 impl Product for MariaProduct {
     type Config = Config;
@@ -93,11 +97,13 @@ impl Product for MariaProduct {
     }
 
     fn initialise(&self, account: &Account, template: &Unfinished<'_>) -> Result<(), EngineError> {
-        data_directory::initialise(self, account, template)
+        let page_bytes = self.page_bytes.as_deref();
+        data_directory::initialise(&self.installation, page_bytes, account, template)
     }
 
     fn lay_out(options: &ServerOptions, data: &Path) -> Result<(), EngineError> {
-        data_directory::lay_out(options, data)
+        let Some(log) = &options.log_directory else { return Ok(()) };
+        data_directory::move_log(&options.product.installation, data, log, &options.account)
     }
 
     fn fill(server: &PrivateServer, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError> {
@@ -129,7 +135,13 @@ impl Product for MariaProduct {
         settings: &Settings,
         cancel: &Cancel,
     ) -> Result<bool, EngineError> {
-        variables::apply(server, settings, cancel)
+        let restarts = !server.is_running() || !set_global(server, settings, cancel)?;
+        if restarts {
+            server.stop(Stop::Clean, cancel)?;
+            server.start_with(settings.clone(), cancel)?;
+        }
+        variables::read_back(settings, &Variable::read(&mut server.connect_until(cancel)?)?)?;
+        Ok(restarts)
     }
 
     fn config(sockets: &Path) -> Config {
@@ -149,6 +161,42 @@ impl Product for MariaProduct {
         let has = |mark| folder.join(mark).is_file();
         folder.join("mysql").is_dir() && (has("aria_log_control") || has("mysql.ibd"))
     }
+}
+
+/// Sets what differs, unless that needs a restart (`false`): of variables that are fixed at
+/// start, and of those that go back to their defaults, which only a start knows.
+fn set_global(
+    server: &mut PrivateServer,
+    wanted: &Settings,
+    cancel: &Cancel,
+) -> Result<bool, EngineError> {
+    let Some(in_force) = &server.in_force else { return Ok(false) };
+    if in_force.keys().any(|name| !wanted.contains_key(name)) {
+        return Ok(false);
+    }
+    let differ: Vec<(&String, &String)> =
+        wanted.iter().filter(|(name, value)| in_force.get(*name) != Some(*value)).collect();
+    if differ.is_empty() {
+        return Ok(true);
+    }
+    let mut client = server.connect_until(cancel)?;
+    let known = Variable::read(&mut client)?;
+    let is_dynamic = |name: &str| known.get(name).is_some_and(Variable::is_dynamic);
+    if !differ.iter().all(|(name, _)| is_dynamic(name)) {
+        return Ok(false);
+    }
+    for (name, value) in differ {
+        let doing = format!("{} = {value}", variables::path(name));
+        let sql = format!("SET GLOBAL {name} = {}", known[name].literal(value));
+        match client.run(&sql) {
+            // MySQL reports it only now.
+            Err(error) if error.code() == Some(READ_ONLY) => return Ok(false),
+            set => set.map_err(failed_at(&doing))?,
+        }
+    }
+    variables::await_resized(&mut client)?;
+    server.in_force = Some(wanted.clone());
+    Ok(true)
 }
 
 fn socket(sockets: &Path) -> PathBuf {

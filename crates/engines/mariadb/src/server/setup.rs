@@ -3,7 +3,7 @@
 
 use crate::admin::DATABASE;
 use crate::client::{Client, Config, quote_identifier, quote_literal};
-use crate::failed_at;
+use crate::errors::failed_at;
 use engine::EngineError;
 use engine::setup::{SETUP_DUMP, SETUP_SQL, Setup};
 use experiment::NamedFile;

@@ -1,10 +1,9 @@
-//! `target.settings.*` of a private server: given at start or by SET GLOBAL, and read back.
+//! Variables of a server, also those of `target.settings.*`: how they are written and read back.
 
-use super::product::PrivateServer;
 use crate::client::{Client, quote_literal};
-use crate::{failed_at, global_status};
+use crate::errors::failed_at;
+use crate::global_status;
 use engine::EngineError;
-use servers::private::{Settings, Stop};
 use servers::wait_for;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -86,63 +85,6 @@ pub fn await_resized(client: &mut Client) -> Result<(), EngineError> {
     })
 }
 
-/// Brings the variables of the server to exactly these; others have their defaults. It is
-/// started if it does not run, and restarted if some variable needs it. Each is read back.
-/// Returns whether it was started.
-///
-/// # Errors
-/// When the server refuses one, or has something else.
-pub(super) fn apply(
-    server: &mut PrivateServer,
-    wanted: &Settings,
-    cancel: &Cancel,
-) -> Result<bool, EngineError> {
-    let restarts = !server.is_running() || !set_global(server, wanted, cancel)?;
-    if restarts {
-        server.stop(Stop::Clean, cancel)?;
-        server.start_with(wanted.clone(), cancel)?;
-    }
-    read_back(wanted, &Variable::read(&mut server.connect_until(cancel)?)?)?;
-    Ok(restarts)
-}
-
-/// Sets what differs, unless that needs a restart (`false`): of variables that are fixed at
-/// start, and of those that go back to their defaults, which only a start knows.
-fn set_global(
-    server: &mut PrivateServer,
-    wanted: &Settings,
-    cancel: &Cancel,
-) -> Result<bool, EngineError> {
-    let Some(in_force) = &server.in_force else { return Ok(false) };
-    if in_force.keys().any(|name| !wanted.contains_key(name)) {
-        return Ok(false);
-    }
-    let differ: Vec<(&String, &String)> =
-        wanted.iter().filter(|(name, value)| in_force.get(*name) != Some(*value)).collect();
-    if differ.is_empty() {
-        return Ok(true);
-    }
-    let mut client = server.connect_until(cancel)?;
-    let known = Variable::read(&mut client)?;
-    let is_dynamic = |name: &str| known.get(name).is_some_and(|known| known.is_dynamic);
-    if !differ.iter().all(|(name, _)| is_dynamic(name)) {
-        return Ok(false);
-    }
-    for (name, value) in differ {
-        let sql = format!("SET GLOBAL {name} = {}", known[name].literal(value));
-        match client.run(&sql) {
-            // MySQL reports it only now.
-            Err(error) if error.code() == Some(READ_ONLY) => return Ok(false),
-            set => {
-                set.map_err(|error| failed_at(&format!("{} = {value}", path(name)))(error))?;
-            }
-        }
-    }
-    await_resized(&mut client)?;
-    server.in_force = Some(wanted.clone());
-    Ok(true)
-}
-
 /// Returns whether a variable has the wanted value.
 pub fn is_in_force(name: &str, wanted: &str, got: &Variable) -> bool {
     // The variable of the binary log shows only whether there is one.
@@ -213,9 +155,6 @@ const OF_MYSQL: &str = "SELECT lower(variable_name), variable_value, if(data_typ
                         variable_source = 'DYNAMIC' FROM performance_schema.variables_metadata \
                         JOIN performance_schema.global_variables USING (variable_name) JOIN \
                         performance_schema.variables_info USING (variable_name)";
-
-/// `ER_INCORRECT_GLOBAL_LOCAL_VAR`: it is fixed at start.
-const READ_ONLY: u16 = 1238;
 
 /// `ER_NO_SUCH_TABLE`.
 const NO_SUCH_TABLE: u16 = 1146;
