@@ -3,28 +3,13 @@
 //! behind them (`PAGE_COMPRESSED`, <https://mariadb.com/kb/en/innodb-page-compression/>).
 
 use super::admin::{Admin, DATABASE, MARK};
-use super::failed_at;
+use super::errors::failed_at;
 use super::server::Installation;
-use super::settings::COMPRESSION;
+use super::settings::{COMPRESSION, COMPRESSIONS};
 use engine::EngineError;
 use experiment::Configuration;
 use std::path::Path;
 
-/// Values of `target.compression`.
-pub const METHODS: &[&str] = &[
-    NONE,
-    "compressed-16k",
-    "compressed-8k",
-    "compressed-4k",
-    "page-zlib",
-    "page-lz4",
-    "page-lzo",
-    "page-lzma",
-    "page-bzip2",
-    "page-snappy",
-];
-
-const NONE: &str = "none";
 /// Algorithm of pages that every server has.
 const BUILT_IN: &str = "zlib";
 
@@ -44,7 +29,7 @@ impl Compression {
     /// Reads the compression settings of a configuration.
     pub fn from_configuration(configuration: &Configuration) -> Option<Self> {
         let wanted = configuration.get(COMPRESSION)?;
-        let method = METHODS.iter().find(|method| **method == wanted)?;
+        let method = COMPRESSIONS.iter().find(|method| **method == wanted)?;
         let pages = method.strip_prefix("page-").map(Self::Pages);
         pages.or_else(|| Some(Self::Rows(method.strip_prefix("compressed-")?.strip_suffix('k')?)))
     }

@@ -1,6 +1,5 @@
 //! Settings of `[target]` for MariaDB and MySQL.
 
-use super::compression;
 use super::server::{Installation, validate_setup, variables};
 use crate::client::{Config, Environment};
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
@@ -14,6 +13,20 @@ use std::path::PathBuf;
 
 /// Resets between two trials, in addition to dropping the trial's tables.
 const RESETS: [&str; 3] = ["restart", "os-cache", "server"];
+
+/// Values of `target.compression`.
+pub const COMPRESSIONS: &[&str] = &[
+    "none",
+    "compressed-16k",
+    "compressed-8k",
+    "compressed-4k",
+    "page-zlib",
+    "page-lz4",
+    "page-lzo",
+    "page-lzma",
+    "page-bzip2",
+    "page-snappy",
+];
 
 settings! {
     pub const SETTINGS = [DURABILITY, SETUP_SQL, SETUP_DUMP, SETUP_VARIABLES,
@@ -51,7 +64,7 @@ settings! {
         "target.option_file", Kind::Text, Shown "\"/etc/mysql/mariadb.conf.d/99-steelbench.cnf\"";
     /// InnoDB compression of the tables: none, ROW_FORMAT=COMPRESSED in pages of 16, 8 or 4 KiB
     /// (compressed-8k), or page compression (page-zlib; page-lz4, ... if the server has them).
-    pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(compression::METHODS);
+    pub COMPRESSION: Option<String> = "target.compression", Kind::Choice(COMPRESSIONS);
     /// State of the caches at the start of the measurement: cold (server restarted, buffer pool
     /// empty, its files not in memory), warm (as loading left them), hot (tables loaded into the
     /// buffer pool). Steelbench establishes and verifies it; cold and hot need a private server.
