@@ -1,8 +1,8 @@
 //! The connection of administration, and the database that it holds: made by us, marked as ours,
 //! dropped by us. Nothing else of a server is touched.
 
-use super::failed_at;
-use super::waits::cells;
+use super::cells::cells;
+use super::errors::failed_at;
 use crate::client::{Client, Config, quote_identifier};
 use engine::{EngineError, lock};
 use servers::wait_for;

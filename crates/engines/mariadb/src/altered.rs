@@ -4,10 +4,11 @@
 //! changed, and put back ([`servers::altered`]).
 
 use super::admin::hold;
+use super::errors::failed_at;
+use super::mariadb::{CONNECTING, MariaDb};
 use super::server::MariaProduct;
 use super::server::variables::{self, Variable, is_in_force, option_line, path, read_back};
 use super::settings::{OPTION_FILE, URL, server_settings};
-use super::{CONNECTING, MariaDb, failed_at, global_status};
 use crate::client::{Client, Config};
 use engine::{Altering, EngineError, Recovery};
 use experiment::Configuration;
@@ -153,7 +154,7 @@ fn place(client: &mut Client) -> Result<PathBuf, EngineError> {
 /// When the server was started: both times are of one statement, so that it is always the same
 /// number.
 fn started(client: &mut Client) -> Result<String, EngineError> {
-    let status = global_status(client);
+    let status = variables::global_status(client);
     let sql = format!(
         "SELECT unix_timestamp() - variable_value FROM {status} WHERE variable_name = 'UPTIME'"
     );

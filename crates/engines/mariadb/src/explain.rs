@@ -1,8 +1,8 @@
 //! Plans and sizes.
 
 use super::admin::DATABASE;
-use super::failed_at;
-use super::instance::statement_limit;
+use super::errors::failed_at;
+use super::load::statement_limit;
 use crate::client::{Client, quote_identifier, quote_literal};
 use engine::planned::{STATEMENT_MS_MAX, each, literal};
 use engine::{EngineError, Explained, NoPlan, PlanRequest, Planned};

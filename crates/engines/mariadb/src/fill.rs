@@ -2,7 +2,7 @@
 
 use super::admin::Admin;
 use super::dialect::MariaDialect;
-use super::failed_at;
+use super::errors::failed_at;
 use engine::{Dialect as _, EngineError};
 use work::{Cancel, Fill, Rows, Table, Values};
 

@@ -1,9 +1,9 @@
 //! The parts of a host that are MariaDB's and MySQL's own ([`servers::host`]).
 
 use super::instance::MariaSchema;
+use super::mariadb::{CONNECTING, MariaDb};
 use super::server::{MariaProduct, PrivateServer};
 use super::settings::{self, LOG_VOLUME, RESET, URL, USER, VOLUME};
-use super::{CONNECTING, MariaDb};
 use crate::client::Config;
 use engine::setup::Setup;
 use engine::{EngineError, Instance};

@@ -3,14 +3,15 @@
 use super::admin::{Admin, DATABASE, MARK};
 use super::compression::Compression;
 use super::dialect::{MariaDialect, spelled};
+use super::errors::failed_at;
 use super::kept::{self, MariaKeeper};
-use super::load::{Attachment, LoadConfig, Sessions};
+use super::load::{Attachment, LoadConfig, Sessions, statement_limit};
 use super::server::variables::{self, Variable};
 use super::server::{MariaProduct, PrivateServer, SOCKET, fill_by_url};
 use super::settings::{DATA_FILES, FINAL_CHECKPOINT, SAMPLE_RATE, STATEMENT_TIMEOUT, VOLUME};
 use super::waits::MariaCollector;
 use super::wire::StatementText;
-use super::{explain, failed_at, fill};
+use super::{explain, fill};
 use crate::client::{Client, Config, quote_identifier};
 use engine::setup::Setup;
 use engine::{
@@ -140,7 +141,7 @@ impl MariaSchema {
             self.admin.run("loading the tables into the buffer pool", &sql)?;
         }
         self.admin.ask(|client| {
-            let table = super::global_status(client);
+            let table = variables::global_status(client);
             let reads = format!(
                 "SELECT variable_value FROM {table} WHERE variable_name = \
                  'Innodb_buffer_pool_reads'"
@@ -219,16 +220,6 @@ fn verified_session_settings(
         verified.push((name.clone(), literal));
     }
     Ok(verified)
-}
-
-/// The variable of a session that limits its statements, and its value. MySQL's limits `SELECT`
-/// alone.
-pub(super) fn statement_limit(client: &Client, seconds: f64) -> (String, String) {
-    if client.is_mariadb() {
-        ("max_statement_time".into(), seconds.to_string())
-    } else {
-        ("max_execution_time".into(), (seconds * 1e3).ceil().to_string())
-    }
 }
 
 fn compile(

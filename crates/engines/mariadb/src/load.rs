@@ -1,14 +1,13 @@
 //! The connections of a load ([`servers::load`]), also of a part that another process generates.
 
-use super::settings::{DATA_FILES, URL};
+use super::errors::failed_at;
+use super::settings::DATA_FILES;
 use super::wire::{Features, MariaWire, StatementText};
-use super::{MariaDb, failed_at};
 use crate::client::{Client, Config};
-use engine::{EngineError, Instance, Sharing};
+use engine::{EngineError, Instance};
 use experiment::Configuration;
 use serde::{Deserialize, Serialize};
 use servers::attached::{self, Attached};
-use servers::host::Hosted;
 use servers::load::Opened;
 use std::sync::Arc;
 use work::Cancel;
@@ -54,6 +53,16 @@ impl LoadConfig {
     }
 }
 
+/// The variable of a session that limits its statements, and its value. MySQL's limits `SELECT`
+/// alone.
+pub fn statement_limit(client: &Client, seconds: f64) -> (String, String) {
+    if client.is_mariadb() {
+        ("max_statement_time".into(), seconds.to_string())
+    } else {
+        ("max_execution_time".into(), (seconds * 1e3).ceil().to_string())
+    }
+}
+
 /// The knowledge of a target that other processes need in addition to its URL.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Attachment {
@@ -81,7 +90,7 @@ impl Attachment {
 }
 
 /// Attaches to a target on a server that another process has prepared.
-fn attach(
+pub fn attach(
     config: Config,
     configuration: &Configuration,
     attachment: &str,
@@ -99,20 +108,4 @@ fn attach(
         sessions: Sessions::default(),
         cancel: cancel.clone(),
     }))
-}
-
-impl Sharing for MariaDb {
-    fn refusal(&self, configuration: &Configuration) -> Option<&'static str> {
-        attached::refusal::<Self>(configuration)
-    }
-
-    fn attach(
-        &self,
-        configuration: &Configuration,
-        attachment: &str,
-        cancel: &Cancel,
-    ) -> Result<Box<dyn Instance>, EngineError> {
-        let url = configuration.get(URL).unwrap_or_default();
-        attach(<Self as Hosted>::config(&url)?, configuration, attachment, cancel)
-    }
 }

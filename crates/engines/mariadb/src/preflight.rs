@@ -1,10 +1,12 @@
 //! Preflight: checks servers by URL, and private servers before one is started.
 
 use super::admin::{DATABASE, IS_FOREIGN, is_marked};
+use super::errors::{failed_at, what_to_do};
+use super::mariadb::{CONNECTING, MariaDb};
 use super::server::PACKAGES_ACCOUNT;
 use super::server::variables::{self, Variable};
 use super::settings::{self, LOG_VOLUME, URL, USER, VOLUME};
-use super::{CONNECTING, Compression, MariaDb, explain, what_to_do};
+use super::{Compression, explain};
 use crate::client::{Client, Config, Error};
 use engine::{
     Engine as _, EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites,
@@ -100,7 +102,7 @@ fn connect(url: &str, stop: &Stop) -> Result<Client, EngineError> {
     let config = Config::parse(url)
         .map_err(|error| EngineError::failed("reading target.url", error.to_string()))?;
     let config = config.with_default_timeout(CONNECTING).with_stop(stop.clone());
-    let mut client = Client::connect(&config).map_err(super::failed_at("connecting"))?;
+    let mut client = Client::connect(&config).map_err(failed_at("connecting"))?;
     client.set_answer_timeout(Some(ANSWER));
     client.set_stop(stop.clone());
     Ok(client)
@@ -110,7 +112,7 @@ fn connect(url: &str, stop: &Stop) -> Result<Client, EngineError> {
 fn ask(client: &mut Client, connections: u32, found: &mut Preflight) -> Result<(), EngineError> {
     let url = URL.path();
     let mut number = |sql: &str| -> Result<u32, EngineError> {
-        let cell = client.cell(sql).map_err(super::failed_at("querying the server"))?;
+        let cell = client.cell(sql).map_err(failed_at("querying the server"))?;
         Ok(cell.and_then(|cell| cell.parse().ok()).unwrap_or(0))
     };
     if number("SELECT @@GLOBAL.read_only")? == 1 {
@@ -188,7 +190,7 @@ fn refused(
             Ok(Some(experiment::unknown_name("variable of this server", name, &known)))
         }
         Err(Error::Server(said)) => Ok(Some(said.to_string())),
-        Err(error) => Err(super::failed_at("testing a setting")(error)),
+        Err(error) => Err(failed_at("testing a setting")(error)),
     }
 }
 

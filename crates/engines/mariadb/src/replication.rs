@@ -7,7 +7,7 @@
 
 use crate::admin::DATABASE;
 use crate::client::{Client, Config, quote_literal};
-use crate::failed_at;
+use crate::errors::failed_at;
 use crate::load::{LoadConfig, Sessions};
 use crate::server::{MariaProduct, PrivateServer, SOCKET, ServerOptions};
 use engine::nodes::Position;

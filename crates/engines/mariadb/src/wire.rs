@@ -1,7 +1,7 @@
 //! Requests as exchanges with the server, and its answers.
 
 use super::dialect::spelled;
-use super::said_by_server;
+use super::errors::said_by_server;
 use crate::client::command::{self, Value};
 use crate::client::{
     Column, Event, Kind, Packets, Response, ServerError, binary_row, put_packet, text_row,

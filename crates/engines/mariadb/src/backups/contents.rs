@@ -1,7 +1,7 @@
 //! The tables of a database: their names, their rows in two figures, and the server's own check.
 
 use crate::client::{Client, Config, quote_identifier, quote_literal};
-use crate::failed_at;
+use crate::errors::failed_at;
 use engine::EngineError;
 use engine::backups::{Fingerprint, Restored};
 use std::time::Instant;

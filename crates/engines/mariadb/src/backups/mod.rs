@@ -7,7 +7,7 @@ mod data_copy;
 use crate::admin::DATABASE;
 use crate::backup_tools::{CLIENTS, COPIES, DUMPS, PACKAGE, compressor};
 use crate::client::{Client, Config, quote_identifier};
-use crate::failed_at;
+use crate::errors::failed_at;
 use crate::instance::MariaSchema;
 use crate::server::PrivateServer;
 use contents::{columns, connect, examine, fingerprints, tables};

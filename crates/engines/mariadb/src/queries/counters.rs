@@ -1,8 +1,8 @@
 //! Statements by digest, and texts with values of those that are seen.
 
-use super::super::by_url::OBSERVED_FROM;
 use super::Reader;
 use crate::client::Error;
+use crate::observing::OBSERVED_FROM;
 use crate::statement_rules::RULES;
 use engine::query_reader::{MARK, TEXT_MAX, remember};
 use statements::{CountedRow, Counter, Overflow, Snapshot, Spread, Statement, fingerprint};

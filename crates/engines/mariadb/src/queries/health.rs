@@ -4,9 +4,9 @@
 //! <https://mariadb.com/kb/en/information-schema-innodb_trx-table/>,
 //! <https://mariadb.com/kb/en/show-replica-status/>
 
-use super::super::by_url::OBSERVED_FROM;
 use super::Reader;
 use crate::client::{Error, quote_identifier};
+use crate::observing::OBSERVED_FROM;
 use engine::query_reader::MARK;
 use observations::Unread;
 use observations::number::{bytes, count, percent, seconds};

@@ -10,9 +10,9 @@ mod health;
 mod indexes;
 mod storage;
 
+use super::cells::cells;
 use super::explain::one_format;
-use super::waits::cells;
-use super::{connect_to_observe, product, while_doing};
+use super::observing::{connect_to_observe, product, while_doing};
 use crate::client::{Client, Config, Error};
 use crate::plan_reader::ENGINE;
 use crate::statement_rules::RULES;

@@ -2,7 +2,6 @@
 
 use crate::client::{Client, quote_literal};
 use crate::errors::failed_at;
-use crate::global_status;
 use engine::EngineError;
 use servers::wait_for;
 use std::collections::BTreeMap;
@@ -59,6 +58,16 @@ pub fn option_line(name: &str, value: &str) -> String {
         Some(true) => "log_bin\n".into(),
         Some(false) => "skip_log_bin\n".into(),
         None => line(name, value),
+    }
+}
+
+/// The table of the server's status variables: MySQL keeps it in the Performance Schema, which
+/// MariaDB fills only while that is on.
+pub fn global_status(client: &Client) -> &'static str {
+    if client.is_mariadb() {
+        "information_schema.global_status"
+    } else {
+        "performance_schema.global_status"
     }
 }
 

@@ -3,8 +3,9 @@
 
 pub(super) mod rules;
 
-use super::waits::{cells, local_process};
-use super::{connect_to_observe, product, while_doing};
+use super::cells::cells;
+use super::observing::{connect_to_observe, product, while_doing};
+use super::waits::local_process;
 use crate::client::{Client, Config};
 use engine::ServerError;
 use observations::{Database, Extension, ServerSetting, SurveyedServer, Unread};

@@ -52,28 +52,6 @@ impl Instruments {
     }
 }
 
-/// Times of the threads of sessions.
-#[derive(Debug, Clone, Copy)]
-pub struct SessionTimes(ThreadTimes);
-
-impl SessionTimes {
-    /// Those of threads of a process; `None` when one cannot be seen.
-    pub fn read(pid: i32, threads: &[i32]) -> Option<Self> {
-        let mut sum = ThreadTimes::default();
-        for thread in threads {
-            let times = ThreadTimes::read(pid, *thread)?;
-            sum.cpu_ns += times.cpu_ns;
-            sum.run_delay_ns += times.run_delay_ns;
-        }
-        Some(Self(sum))
-    }
-
-    /// Returns the use since an earlier reading of the same threads.
-    pub fn since(self, earlier: Self) -> ThreadTimes {
-        self.0.since(earlier.0)
-    }
-}
-
 impl Counted {
     /// Waits and the use of the sessions' time.
     ///

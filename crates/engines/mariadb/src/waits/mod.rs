@@ -24,7 +24,8 @@ pub(super) use reading::NOT_NESTED;
 pub(super) use source::local_process;
 pub use types::WAIT_TYPES;
 
-use super::failed_at;
+use super::cells::{cells, number};
+use super::errors::failed_at;
 use super::load::Sessions;
 use crate::client::{Client, Config};
 use accounting::{Counted, Instruments};
@@ -33,9 +34,6 @@ use reading::{Reading, Scope};
 use sampler::{Sampler, Samples};
 use std::collections::BTreeMap;
 use work::Cancel;
-
-/// The unit of the Performance Schema.
-const PICOSECONDS: f64 = 1e-12;
 
 /// Takes the differences of the server's counters over a measurement.
 pub struct MariaCollector {
@@ -159,23 +157,6 @@ impl WaitCollector for MariaCollector {
             ..Collected::default()
         })
     }
-}
-
-/// Numbers with commas; NULL for none, which nothing is in.
-fn list(sessions: &[u32]) -> String {
-    let numbers: Vec<String> = sessions.iter().map(u32::to_string).collect();
-    if numbers.is_empty() { "NULL".into() } else { numbers.join(", ") }
-}
-
-/// The cells of a row, empty where they are NULL.
-pub(super) fn cells<const N: usize>(row: Vec<Option<String>>) -> [String; N] {
-    let mut cells = row.into_iter().map(Option::unwrap_or_default);
-    std::array::from_fn(|_| cells.next().unwrap_or_default())
-}
-
-/// A counter; a value that is not a number counts as 0.
-fn number(text: &str) -> u64 {
-    text.parse().unwrap_or(0)
 }
 
 /// Returns the timed waits of this server, and the limits of the observation.

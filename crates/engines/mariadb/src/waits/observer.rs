@@ -5,7 +5,7 @@ use super::source::{MariaSource, local_process};
 use super::types::{IDLE, ROW_LOCK, WAIT_TYPES};
 use super::{instrumented, tasks};
 use crate::client::{Client, Config};
-use crate::connect_to_observe;
+use crate::observing::{connect_to_observe, product};
 use engine::{EngineError, LiveObserver, ObserveOptions, ServerError, WaitType};
 use observations::{CounterReadings, Operation, Sampling, ServerActivity, WaitClass, WaitingTask};
 use observe::ThreadTimes;
@@ -134,7 +134,7 @@ impl LiveObserver for MariaObserver {
         let (waits, time) = Counted { session_s, times, ..counted }.account(&samples);
         let names = waits.iter().map(|wait| wait.wait_type.as_str());
         Ok(ServerActivity {
-            server: format!("{} {}", crate::product(&self.client), self.client.version()),
+            server: format!("{} {}", product(&self.client), self.client.version()),
             elapsed_s: window.elapsed.as_secs_f64(),
             ended,
             hidden: self.hidden.clone(),

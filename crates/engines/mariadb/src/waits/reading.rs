@@ -1,13 +1,16 @@
 //! Counters of server and kernel at a moment.
 
-use super::accounting::SessionTimes;
-use super::{PICOSECONDS, cells, list, number};
+use crate::cells::{cells, number};
 use crate::client::Client;
-use crate::failed_at;
+use crate::errors::failed_at;
 use engine::EngineError;
 use observations::{CounterReadings, Operation};
+use observe::ThreadTimes;
 use std::collections::BTreeMap;
 use std::time::Instant;
+
+/// The unit of the Performance Schema.
+const PICOSECONDS: f64 = 1e-12;
 
 /// Of which sessions waits are read.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +20,28 @@ pub enum Scope<'a> {
     /// Of all that clients have or had, but these: a session that has ended is in the sums of its
     /// account.
     AllBut(&'a [u32]),
+}
+
+/// Times of the threads of sessions.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionTimes(ThreadTimes);
+
+impl SessionTimes {
+    /// Those of threads of a process; `None` when one cannot be seen.
+    pub fn read(pid: i32, threads: &[i32]) -> Option<Self> {
+        let mut sum = ThreadTimes::default();
+        for thread in threads {
+            let times = ThreadTimes::read(pid, *thread)?;
+            sum.cpu_ns += times.cpu_ns;
+            sum.run_delay_ns += times.run_delay_ns;
+        }
+        Some(Self(sum))
+    }
+
+    /// Returns the use since an earlier reading of the same threads.
+    pub fn since(self, earlier: Self) -> ThreadTimes {
+        self.0.since(earlier.0)
+    }
 }
 
 /// A reading of counters.
@@ -103,6 +128,12 @@ pub fn sessions(client: &mut Client) -> &'static str {
          coalesce(processlist_db, '') AS db, thread_os_id AS tid, 1000 * processlist_time AS \
          time_ms FROM performance_schema.threads WHERE processlist_id IS NOT NULL) AS sessions"
     }
+}
+
+/// Numbers with commas; NULL for none, which nothing is in.
+pub fn list(sessions: &[u32]) -> String {
+    let numbers: Vec<String> = sessions.iter().map(u32::to_string).collect();
+    if numbers.is_empty() { "NULL".into() } else { numbers.join(", ") }
 }
 
 /// Seconds that sessions have waited so far for row locks, in MariaDB. The start of a wait is known

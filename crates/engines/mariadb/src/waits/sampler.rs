@@ -1,9 +1,10 @@
 //! Looks at what sessions are at that the server does not time.
 
+use super::reading::{self, list};
 use super::types::IDLE;
-use super::{list, reading};
+use crate::cells::{cells, number};
 use crate::client::Client;
-use crate::failed_at;
+use crate::errors::failed_at;
 use engine::{EngineError, lock};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,8 +48,8 @@ impl Sampler {
                 let rows = client.query(&sql).map_err(failed_at("sampling the process list"))?;
                 let mut samples = lock(&filled);
                 for row in rows.rows {
-                    let [state, count] = super::cells(row);
-                    samples.add(&state, super::number(&count));
+                    let [state, count] = cells(row);
+                    samples.add(&state, number(&count));
                 }
                 drop(samples);
                 std::thread::park_timeout(every);

@@ -1,10 +1,10 @@
 //! The process list as a source of samples, and the threads of the server's process.
 
-use super::cells;
 use super::reading::sessions;
 use super::types::{self, IDLE, ROW_LOCK};
+use crate::cells::cells;
 use crate::client::{Client, Config};
-use crate::while_doing;
+use crate::observing::while_doing;
 use engine::{ObserveOptions, ServerError};
 use observations::redacted;
 use observations::statement::{self, TEXT_MAX};

@@ -1,10 +1,10 @@
 //! Waiting sessions and their blockers.
 
-use super::reading::sessions;
+use super::reading::{list, sessions};
 use super::types::{self, ROW_LOCK};
-use super::{cells, list};
+use crate::cells::cells;
 use crate::client::Client;
-use crate::while_doing;
+use crate::observing::while_doing;
 use engine::ServerError;
 use observations::statement::{self, TEXT_MAX};
 use observations::{TaskSession, WaitingTask};
