@@ -130,3 +130,26 @@ impl EngineError {
         }
     }
 }
+
+/// Why a server cannot be named, observed or surveyed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct ServerError {
+    /// The error, in the words of the engine.
+    pub what: String,
+    /// Advice on it, where there is any.
+    pub advice: Option<&'static str>,
+}
+
+impl ServerError {
+    /// Without advice.
+    pub fn new(what: impl fmt::Display) -> Self {
+        Self { what: what.to_string(), advice: None }
+    }
+}
+
+impl From<ServerError> for EngineError {
+    fn from(error: ServerError) -> Self {
+        Self::failed("observing the server's waits", error.what)
+    }
+}

@@ -1,14 +1,13 @@
-//! Optional facets of engines and instances: each is a trait with an accessor that returns it if
-//! present. The meaning of absence is defined here.
+//! Optional facets of engines: each is a trait with an accessor that returns it if present.
 
 use crate::{
-    Engine, EngineError, Explained, FileSet, Folders, Instance, Need, NoPlan, PlanRequest, Planned,
-    Preflight, QueryLimits, QueryReader, Role, ServerError,
+    EngineError, Folders, Instance, Need, NoPlan, PlanRequest, Planned, Preflight, QueryLimits,
+    QueryReader, ServerError,
 };
 use experiment::{Configuration, Invalid};
 use statements::ScriptStatement;
 use std::path::{Path, PathBuf};
-use work::{Cancel, Stop, Table, Work};
+use work::{Cancel, Stop, Table};
 
 /// The check of what trials need before the first of them.
 pub trait Prerequisites {
@@ -116,75 +115,12 @@ pub trait FileQueries {
     ) -> Result<Box<dyn QueryReader>, ServerError>;
 }
 
-impl dyn Engine + '_ {
-    /// [`Prerequisites::missing`]; an engine without prerequisites lacks nothing.
-    pub fn missing(&self, configuration: &Configuration) -> Option<String> {
-        self.prerequisites()?.missing(configuration)
-    }
-
-    /// [`Prerequisites::preflight`]; an engine without prerequisites finds no problem.
-    pub fn preflight(&self, needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
-        self.prerequisites()
-            .map(|prerequisites| prerequisites.preflight(needs, folders, stop))
-            .unwrap_or_default()
-    }
-
-    /// [`ColumnMethods::validate_tables`]; without methods there are no settings to object to.
-    pub fn validate_tables(&self, configuration: &Configuration, tables: &[Table]) -> Vec<Invalid> {
-        self.column_methods()
-            .map(|methods| methods.validate_tables(configuration, tables))
-            .unwrap_or_default()
-    }
-}
-
-/// Tables of a target.
-pub trait Tables {
-    /// Creates and fills tables and compiles operations, once for each trial.
-    ///
-    /// # Errors
-    /// When the engine refuses.
-    fn create(&self, work: Work) -> Result<(), EngineError>;
-    /// Data files that tables are spread over.
-    fn data_files(&self) -> u32 {
-        1
-    }
-    /// Bytes that the tables of the trial and their indexes take in the engine's files; `None` when
-    /// it does not tell.
-    ///
-    /// # Errors
-    /// When the engine cannot be asked.
-    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
-        Ok(None)
-    }
-}
-
-/// Plans of statements.
-pub trait Explainer {
-    /// How it will run an operation on a table, and how large that is. Called in preparation,
-    /// before caches are settled; `analyze`: it is run once for that, and watched.
-    ///
-    /// # Errors
-    /// When the engine refuses.
-    fn explain(
-        &self,
-        operation: usize,
-        table: &Table,
-        analyze: bool,
-    ) -> Result<Explained, EngineError>;
-    /// Explains how it would run statements of the user's now: each has a plan, or the reason why
-    /// it has none. Executes none. Called after the measurement.
-    ///
-    /// # Errors
-    /// When the engine cannot be asked at all.
-    fn plans(&self, asked: &[PlanRequest]) -> Result<Vec<Result<Planned, NoPlan>>, EngineError>;
-}
-
 /// Targets that load generators in other processes work on.
 pub trait Sharing {
     /// Returns why other processes cannot work on targets of a configuration; `None`: they can.
     fn refusal(&self, configuration: &Configuration) -> Option<&'static str>;
-    /// Attaches to a target that another process has prepared, as its [`Shared::attachment`] says.
-    /// Creating tables on it only makes its operations known, and dropping it removes nothing.
+    /// Attaches to a target that another process has prepared, as [`crate::Shared::attachment`]
+    /// says. Creating tables on it only makes its operations known; dropping it removes nothing.
     ///
     /// # Errors
     /// When the attachment or a setting is not one of this engine's.
@@ -194,134 +130,4 @@ pub trait Sharing {
         attachment: &str,
         cancel: &Cancel,
     ) -> Result<Box<dyn Instance>, EngineError>;
-}
-
-/// A target that several processes work on.
-pub trait Shared: Send + Sync {
-    /// Returns the text by which other processes attach, once the tables are there. It holds no
-    /// password: each process has its own.
-    ///
-    /// # Errors
-    /// When the target is not ready.
-    fn attachment(&self) -> Result<String, EngineError>;
-    /// Returns the server's numbers of the sessions of this process's load.
-    fn sessions(&self) -> Vec<i64>;
-    /// Counts these sessions of other processes among those of the load.
-    fn adopt(&self, sessions: &[i64]);
-    /// Does the work that the load left for later (a checkpoint). Part of the measured time.
-    ///
-    /// # Errors
-    /// When the engine fails.
-    fn flush(&self) -> Result<(), EngineError>;
-}
-
-/// Plain files and devices.
-pub trait FileTarget {
-    /// Creates and fills the files of these roles, unless they exist.
-    ///
-    /// # Errors
-    /// When that fails.
-    fn create_files(&self, roles: &[Role]) -> Result<(), EngineError>;
-    /// The files, once they have been created.
-    fn files(&self) -> Option<&FileSet>;
-}
-
-/// The server of a target.
-pub trait ServerProcess {
-    /// The first process of a server that was there before us; `None` when all that works for this
-    /// target is our own process and what it has started.
-    ///
-    /// # Errors
-    /// When such a server's processes cannot be seen.
-    fn server_process(&self) -> Result<Option<i32>, EngineError>;
-    /// Variables by which other programs find it, password included: `PGHOST`, `PGPORT`. `None`:
-    /// one that must not be there.
-    fn client_environment(&self) -> Vec<(String, Option<String>)>;
-    /// The end of the server's log, where it can be read: its messages about a failure.
-    fn log_tail(&self) -> Option<String> {
-        None
-    }
-}
-
-impl dyn Instance + '_ {
-    /// [`Tables::create`].
-    ///
-    /// # Errors
-    /// When the engine refuses, or the target has no tables.
-    pub fn create(&self, work: Work) -> Result<(), EngineError> {
-        let unsupported = EngineError::Unsupported { engine: "this target", what: "tables" };
-        self.tables().ok_or(unsupported)?.create(work)
-    }
-
-    /// [`Tables::data_files`]; a target without tables counts as one file.
-    pub fn data_files(&self) -> u32 {
-        self.tables().map_or(1, Tables::data_files)
-    }
-
-    /// [`Tables::stored_bytes`].
-    ///
-    /// # Errors
-    /// When the engine cannot be asked.
-    pub fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
-        self.tables().map_or(Ok(None), Tables::stored_bytes)
-    }
-
-    /// [`Explainer::explain`]; nothing of a target that has no plans.
-    ///
-    /// # Errors
-    /// When the engine refuses.
-    pub fn explain(
-        &self,
-        operation: usize,
-        table: &Table,
-        analyze: bool,
-    ) -> Result<Explained, EngineError> {
-        self.explainer().map_or_else(
-            || Ok(Explained::default()),
-            |explainer| explainer.explain(operation, table, analyze),
-        )
-    }
-
-    /// [`Explainer::plans`]; empty of a target that has no plans.
-    ///
-    /// # Errors
-    /// When the engine cannot be asked at all.
-    pub fn plans(
-        &self,
-        asked: &[PlanRequest],
-    ) -> Result<Vec<Result<Planned, NoPlan>>, EngineError> {
-        self.explainer().map_or(Ok(Vec::new()), |explainer| explainer.plans(asked))
-    }
-
-    /// [`FileTarget::create_files`].
-    ///
-    /// # Errors
-    /// When that fails, or the target is not one of files.
-    pub fn create_files(&self, roles: &[Role]) -> Result<(), EngineError> {
-        let unsupported = EngineError::Unsupported { engine: "this target", what: "plain files" };
-        self.file_target().ok_or(unsupported)?.create_files(roles)
-    }
-
-    /// [`FileTarget::files`].
-    pub fn files(&self) -> Option<&FileSet> {
-        self.file_target()?.files()
-    }
-
-    /// [`ServerProcess::server_process`].
-    ///
-    /// # Errors
-    /// When the server's processes cannot be seen.
-    pub fn server_process(&self) -> Result<Option<i32>, EngineError> {
-        self.server().map_or(Ok(None), ServerProcess::server_process)
-    }
-
-    /// [`ServerProcess::client_environment`]; empty without a server.
-    pub fn client_environment(&self) -> Vec<(String, Option<String>)> {
-        self.server().map(ServerProcess::client_environment).unwrap_or_default()
-    }
-
-    /// [`ServerProcess::log_tail`].
-    pub fn log_tail(&self) -> Option<String> {
-        self.server()?.log_tail()
-    }
 }

@@ -1,10 +1,11 @@
 //! The seam between studies and engines: the traits that an engine implements, and what several
 //! engines share. It names no engine.
 //!
-//! - `engine`: [`Engine`], [`Host`], [`Instance`], [`ConnectionSet`], [`WaitCollector`]
-//! - `facets`: parts that only some of them have
-//! - `session`: engines that work in the calling thread; `time_limit` of their statements
-//! - `file_set`: targets of plain files
+//! - `engine`: [`Engine`], [`Host`]; `facets`: parts that only some engines have
+//! - `instance`: [`Instance`] and its parts; `wait_collector`: [`WaitCollector`]
+//! - `session`: [`ConnectionSet`], engines that work in the calling thread; `time_limit` of their
+//!   statements
+//! - `file_set`: files of targets, their folders and caches
 //! - [`server`]: servers by URL, observed and surveyed
 //! - [`query_reader`]: their statements and plans; [`plan_files`]: plans in files
 //! - [`dialect`]: tables and operations as SQL; [`planned`]: plans of the user's statements
@@ -23,6 +24,7 @@ mod engine;
 mod error;
 mod facets;
 pub mod file_set;
+mod instance;
 pub mod nodes;
 pub mod open_files;
 pub mod optimizer;
@@ -39,33 +41,32 @@ mod session;
 pub mod setup;
 mod statement_logs;
 mod time_limit;
+mod wait_collector;
 mod wait_type;
 
 pub use backups::{Background, BackgroundWork};
 pub use column_store::{ColumnStore, Compressed, Stored};
 pub use dialect::Dialect;
-pub use engine::{
-    Ability, Answer, CacheReport, CacheState, Collected, ConnectionSet, Done, Engine, EngineUse,
-    Explained, Folders, Host, Instance, PageUse, Permits, SessionPart, SettingsForm, WaitCollector,
-};
-pub use error::{EngineError, RetryCause};
+pub use engine::{Ability, Engine, Host, SettingsForm};
+pub use error::{EngineError, RetryCause, ServerError};
 pub use facets::{
-    Altering, ColumnMethods, DatabaseFiles, Explainer, FileQueries, FileTarget, Prerequisites,
-    Recovery, ServerProcess, Shared, Sharing, Tables,
+    Altering, ColumnMethods, DatabaseFiles, FileQueries, Prerequisites, Recovery, Sharing,
 };
-pub use file_set::{FileSet, Role};
+pub use file_set::{CacheReport, CacheState, FileSet, Folders, Permits, Role};
+pub use instance::{Explainer, FileTarget, Instance, ServerProcess, Shared, Tables};
 pub use nodes::{Disturbance, Node, Nodes, Replication};
 pub use optimizer::Optimizer;
-pub use planned::{NoPlan, PlanRequest, Planned};
+pub use planned::{Explained, NoPlan, PlanRequest, Planned};
 pub use plans::Plans;
 pub use preflight::{Footprint, Need, Preflight, Space};
 pub use query_reader::{QueryLimits, QueryReader};
 pub use results::Results;
-pub use server::{Dumps, LiveObserver, ObserveOptions, Server, ServerError, Servers};
-pub use session::{Session, SetOfOne};
+pub use server::{Dumps, LiveObserver, ObserveOptions, Server, Servers};
+pub use session::{Answer, ConnectionSet, Done, Session, SetOfOne};
 pub use setup::{SETUP_DUMP, SETUP_SQL};
 pub use statement_logs::{LoggedRun, StatementLogs};
 pub use time_limit::TimeLimit;
+pub use wait_collector::{Collected, EngineUse, PageUse, SessionPart, WaitCollector};
 pub use wait_type::{BenignGroup, WaitType};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

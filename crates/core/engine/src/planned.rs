@@ -1,5 +1,6 @@
 //! The plans of a load's statements, which an engine explains after the measurement.
 
+use observations::Fact;
 use observations::statement::first_word;
 use plans::PlanError;
 use std::fmt::Display;
@@ -38,6 +39,21 @@ pub struct Planned {
     pub rows: Option<f64>,
     /// Estimated cost of the statement, in the engine's unit.
     pub cost: Option<f64>,
+}
+
+/// An engine's description of an operation before it runs; unknown parts are absent.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Explained {
+    /// Its plan.
+    pub plan: Option<Planned>,
+    /// The engine's analysis of one run as printed, if requested.
+    pub analysis: Option<String>,
+    /// Pages of the table, without those of its indexes.
+    pub pages: Option<u64>,
+    /// Bytes of a page.
+    pub page_bytes: Option<u64>,
+    /// The engine's counters of that run: `vm_steps`.
+    pub counters: Vec<Fact>,
 }
 
 /// Why a statement has no plan.

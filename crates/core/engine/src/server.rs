@@ -1,7 +1,10 @@
 //! A running server reached by URL: chosen by scheme, never changed.
 
-use crate::query_reader::{QueryLimits, QueryReader};
-use crate::{Engine, EngineError};
+mod by_url;
+
+pub use by_url::{advice, by_url, engine_by_url};
+
+use crate::{EngineError, QueryLimits, QueryReader, ServerError};
 use observations::{
     Advice, CounterReadings, ServerActivity, Survey, SurveyedServer, Unread, WaitingTask,
 };
@@ -132,95 +135,4 @@ impl Default for ObserveOptions {
     fn default() -> Self {
         Self { hz: 100.0, use_profile: true, statements: false, literals: false }
     }
-}
-
-/// Why a server cannot be named, observed or surveyed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what}")]
-pub struct ServerError {
-    /// The error, in the words of the engine.
-    pub what: String,
-    /// Advice on it, where there is any.
-    pub advice: Option<&'static str>,
-}
-
-impl ServerError {
-    /// Without advice.
-    pub fn new(what: impl fmt::Display) -> Self {
-        Self { what: what.to_string(), advice: None }
-    }
-}
-
-/// The server that a URL names, of the engine that has its scheme.
-///
-/// # Errors
-/// When these engines do not have the scheme, or the URL is wrong.
-pub fn by_url(engines: &[&dyn Engine], url: &str) -> Result<Box<dyn Server>, ServerError> {
-    let (_, servers) = find(engines, url)?;
-    servers.by_url(url)
-}
-
-/// The engine whose server a URL or a connection string names; of a text without a scheme, the
-/// engine that takes such texts.
-///
-/// # Errors
-/// When these engines do not have the scheme.
-pub fn engine_by_url<'e>(
-    engines: &[&'e dyn Engine],
-    url: &str,
-) -> Result<&'e dyn Engine, ServerError> {
-    find(engines, url).map(|(engine, _)| engine)
-}
-
-fn find<'e>(
-    engines: &[&'e dyn Engine],
-    url: &str,
-) -> Result<(&'e dyn Engine, &'e dyn Servers), ServerError> {
-    let scheme = scheme(url);
-    let all = || engines.iter().filter_map(|engine| Some((*engine, engine.servers()?)));
-    let found = all()
-        .find(|(_, servers)| servers.is_connection_string(url))
-        .or_else(|| all().find(|(_, servers)| servers.url_schemes().contains(&scheme)));
-    found.ok_or_else(|| {
-        let known: Vec<String> = all()
-            .flat_map(|(_, servers)| servers.url_schemes())
-            .filter(|known| !known.is_empty())
-            .map(|known| format!("{known}://"))
-            .collect();
-        let known = known.join(", ");
-        ServerError::new(format!("unknown URL scheme {scheme}://; expected one of {known}"))
-    })
-}
-
-/// The text before `://`, empty if it is not a scheme.
-fn scheme(url: &str) -> &str {
-    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
-    scheme
-        .filter(|scheme| {
-            scheme.chars().all(|sign| sign.is_ascii_alphanumeric() || "+.-".contains(sign))
-        })
-        .unwrap_or_default()
-}
-
-fn servers<'e>(engines: &'e [&'e dyn Engine]) -> impl Iterator<Item = &'e dyn Servers> {
-    engines.iter().filter_map(|engine| engine.servers())
-}
-
-impl From<ServerError> for EngineError {
-    fn from(error: ServerError) -> Self {
-        Self::failed("observing the server's waits", error.what)
-    }
-}
-
-/// The advice of the engines of the surveyed servers.
-pub fn advice(engines: &[&dyn Engine], survey: &Survey) -> Vec<Advice> {
-    survey
-        .servers
-        .iter()
-        .filter_map(|server| {
-            let engine = servers(engines).find(|engine| engine.engine() == server.engine)?;
-            Some(engine.advice(server, survey))
-        })
-        .flatten()
-        .collect()
 }

@@ -1,6 +1,67 @@
-use crate::{Answer, ConnectionSet, Done, EngineError};
+//! Connections of a load; of an embedded engine, sessions that work in the calling thread.
+
+use crate::{EngineError, Results};
 use observe::Clock;
 use work::Request;
+
+/// The connections of one load thread.
+///
+/// After a request is sent, the other connections work until its answer arrives.
+pub trait ConnectionSet: Send {
+    /// The measurement begins now: what these connections did before does not count.
+    fn begin(&mut self) {}
+    /// Sends a request on a connection (from 0) that has none outstanding.
+    ///
+    /// # Errors
+    /// When the connection is lost. The engine's objections come as answers.
+    fn send(&mut self, connection: usize, request: &Request<'_>) -> Result<(), EngineError>;
+    /// Adds the answers that have arrived. Waits for one, but no longer than this many nanoseconds,
+    /// and never so long that a request to stop goes unnoticed.
+    ///
+    /// # Errors
+    /// When waiting itself fails.
+    fn wait(&mut self, most_ns: Option<u64>, answers: &mut Vec<Answer>) -> Result<(), EngineError>;
+    /// Has the engine count what these connections have done until now, where it would do so later.
+    /// Not part of the measured time.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    fn publish(&mut self) -> Result<(), EngineError> {
+        Ok(())
+    }
+    /// Does a share of the work that the load left for later (a checkpoint), once no connection
+    /// is in a transaction; this is set number `index` of `of`. Part of the measured time.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    fn flush(&mut self, _index: u32, _of: u32) -> Result<(), EngineError> {
+        Ok(())
+    }
+    /// The measurement is over for these connections.
+    fn end(&mut self) {}
+    /// The clock that times them.
+    fn clock(&self) -> Clock {
+        Clock::monotonic()
+    }
+}
+
+/// An answer to a request.
+#[derive(Debug)]
+pub struct Answer {
+    /// The connection, from 0.
+    pub connection: usize,
+    /// Result of the request; [`EngineError::Cancelled`] after a stop.
+    pub result: Result<Done, EngineError>,
+}
+
+/// Effect of a request.
+#[derive(Debug, Default)]
+pub struct Done {
+    /// The number of times that the engine asked for the request to be repeated.
+    pub retries: u32,
+    /// The results of a request that asked for them, one for each of its statements that had any.
+    pub results: Vec<Results>,
+}
 
 /// A connection that works in the thread that calls it: the form of embedded engines.
 pub trait Session: Send {

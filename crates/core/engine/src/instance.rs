@@ -1,0 +1,245 @@
+//! A prepared target, and the parts that only some targets have: each is a trait with an accessor
+//! that returns it if present. The meaning of absence is defined here.
+
+use crate::{
+    BackgroundWork, CacheReport, CacheState, ColumnStore, ConnectionSet, EngineError, Explained,
+    FileSet, NoPlan, Nodes, PlanRequest, Planned, Role, WaitCollector,
+};
+use work::{Table, Work};
+
+/// A prepared target. Dropping it removes what it created.
+pub trait Instance: Send + Sync {
+    /// Opens this many connections for the calling thread, which alone will use them; one at a time
+    /// where the engine is embedded.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn connect(&self, connections: u32) -> Result<Box<dyn ConnectionSet>, EngineError>;
+    /// Brings caches into the declared state and verifies it, between loading and measuring.
+    ///
+    /// # Errors
+    /// When files cannot be read or synced.
+    fn settle(&self, _cache: CacheState) -> Result<CacheReport, EngineError> {
+        Ok(CacheReport::NO_FILES)
+    }
+    /// The collector of this instance's waits, for one measurement; `None` when only the load's own
+    /// are known.
+    fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
+        None
+    }
+    /// Bytes that the instance's files have allocated; `None` when they cannot be seen.
+    fn space_bytes(&self) -> Option<u64> {
+        Some(0)
+    }
+    /// Stops it and removes what it created.
+    ///
+    /// # Errors
+    /// When something of it remains.
+    fn remove(self: Box<Self>) -> Result<(), EngineError> {
+        Ok(())
+    }
+    /// Its tables, with [`crate::Ability::Tables`].
+    fn tables(&self) -> Option<&dyn Tables> {
+        None
+    }
+    /// Its plans of statements.
+    fn explainer(&self) -> Option<&dyn Explainer> {
+        None
+    }
+    /// Returns facts about column storage; with [`crate::Ability::Columns`].
+    fn column_store(&self) -> Option<&dyn ColumnStore> {
+        None
+    }
+    /// Its files, with [`crate::Ability::Files`].
+    fn file_target(&self) -> Option<&dyn FileTarget> {
+        None
+    }
+    /// The work of its engine beside a load.
+    fn background_work(&self) -> Option<&dyn BackgroundWork> {
+        None
+    }
+    /// The seam for load generators in other processes, where it has one.
+    fn shared(&self) -> Option<&dyn Shared> {
+        None
+    }
+    /// Its server, where it has one.
+    fn server(&self) -> Option<&dyn ServerProcess> {
+        None
+    }
+    /// Its private server to disturb and to replicate, where it has one.
+    fn nodes(&self) -> Option<&dyn Nodes> {
+        None
+    }
+}
+
+/// Tables of a target.
+pub trait Tables {
+    /// Creates and fills tables and compiles operations, once for each trial.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn create(&self, work: Work) -> Result<(), EngineError>;
+    /// Data files that tables are spread over.
+    fn data_files(&self) -> u32 {
+        1
+    }
+    /// Bytes that the tables of the trial and their indexes take in the engine's files; `None` when
+    /// it does not tell.
+    ///
+    /// # Errors
+    /// When the engine cannot be asked.
+    fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+        Ok(None)
+    }
+}
+
+/// Plans of statements.
+pub trait Explainer {
+    /// How it will run an operation on a table, and how large that is. Called in preparation,
+    /// before caches are settled; `analyze`: it is run once for that, and watched.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn explain(
+        &self,
+        operation: usize,
+        table: &Table,
+        analyze: bool,
+    ) -> Result<Explained, EngineError>;
+    /// Explains how it would run statements of the user's now: each has a plan, or the reason why
+    /// it has none. Executes none. Called after the measurement.
+    ///
+    /// # Errors
+    /// When the engine cannot be asked at all.
+    fn plans(&self, asked: &[PlanRequest]) -> Result<Vec<Result<Planned, NoPlan>>, EngineError>;
+}
+
+/// A target that several processes work on.
+pub trait Shared: Send + Sync {
+    /// Returns the text by which other processes attach, once the tables are there. It holds no
+    /// password: each process has its own.
+    ///
+    /// # Errors
+    /// When the target is not ready.
+    fn attachment(&self) -> Result<String, EngineError>;
+    /// Returns the server's numbers of the sessions of this process's load.
+    fn sessions(&self) -> Vec<i64>;
+    /// Counts these sessions of other processes among those of the load.
+    fn adopt(&self, sessions: &[i64]);
+    /// Does the work that the load left for later (a checkpoint). Part of the measured time.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    fn flush(&self) -> Result<(), EngineError>;
+}
+
+/// Plain files and devices.
+pub trait FileTarget {
+    /// Creates and fills the files of these roles, unless they exist.
+    ///
+    /// # Errors
+    /// When that fails.
+    fn create_files(&self, roles: &[Role]) -> Result<(), EngineError>;
+    /// The files, once they have been created.
+    fn files(&self) -> Option<&FileSet>;
+}
+
+/// The server of a target.
+pub trait ServerProcess {
+    /// The first process of a server that was there before us; `None` when all that works for this
+    /// target is our own process and what it has started.
+    ///
+    /// # Errors
+    /// When such a server's processes cannot be seen.
+    fn server_process(&self) -> Result<Option<i32>, EngineError>;
+    /// Variables by which other programs find it, password included: `PGHOST`, `PGPORT`. `None`:
+    /// one that must not be there.
+    fn client_environment(&self) -> Vec<(String, Option<String>)>;
+    /// The end of the server's log, where it can be read: its messages about a failure.
+    fn log_tail(&self) -> Option<String> {
+        None
+    }
+}
+
+impl dyn Instance + '_ {
+    /// [`Tables::create`].
+    ///
+    /// # Errors
+    /// When the engine refuses, or the target has no tables.
+    pub fn create(&self, work: Work) -> Result<(), EngineError> {
+        let unsupported = EngineError::Unsupported { engine: "this target", what: "tables" };
+        self.tables().ok_or(unsupported)?.create(work)
+    }
+
+    /// [`Tables::data_files`]; a target without tables counts as one file.
+    pub fn data_files(&self) -> u32 {
+        self.tables().map_or(1, Tables::data_files)
+    }
+
+    /// [`Tables::stored_bytes`].
+    ///
+    /// # Errors
+    /// When the engine cannot be asked.
+    pub fn stored_bytes(&self) -> Result<Option<u64>, EngineError> {
+        self.tables().map_or(Ok(None), Tables::stored_bytes)
+    }
+
+    /// [`Explainer::explain`]; nothing of a target that has no plans.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    pub fn explain(
+        &self,
+        operation: usize,
+        table: &Table,
+        analyze: bool,
+    ) -> Result<Explained, EngineError> {
+        self.explainer().map_or_else(
+            || Ok(Explained::default()),
+            |explainer| explainer.explain(operation, table, analyze),
+        )
+    }
+
+    /// [`Explainer::plans`]; empty of a target that has no plans.
+    ///
+    /// # Errors
+    /// When the engine cannot be asked at all.
+    pub fn plans(
+        &self,
+        asked: &[PlanRequest],
+    ) -> Result<Vec<Result<Planned, NoPlan>>, EngineError> {
+        self.explainer().map_or(Ok(Vec::new()), |explainer| explainer.plans(asked))
+    }
+
+    /// [`FileTarget::create_files`].
+    ///
+    /// # Errors
+    /// When that fails, or the target is not one of files.
+    pub fn create_files(&self, roles: &[Role]) -> Result<(), EngineError> {
+        let unsupported = EngineError::Unsupported { engine: "this target", what: "plain files" };
+        self.file_target().ok_or(unsupported)?.create_files(roles)
+    }
+
+    /// [`FileTarget::files`].
+    pub fn files(&self) -> Option<&FileSet> {
+        self.file_target()?.files()
+    }
+
+    /// [`ServerProcess::server_process`].
+    ///
+    /// # Errors
+    /// When the server's processes cannot be seen.
+    pub fn server_process(&self) -> Result<Option<i32>, EngineError> {
+        self.server().map_or(Ok(None), ServerProcess::server_process)
+    }
+
+    /// [`ServerProcess::client_environment`]; empty without a server.
+    pub fn client_environment(&self) -> Vec<(String, Option<String>)> {
+        self.server().map(ServerProcess::client_environment).unwrap_or_default()
+    }
+
+    /// [`ServerProcess::log_tail`].
+    pub fn log_tail(&self) -> Option<String> {
+        self.server()?.log_tail()
+    }
+}
