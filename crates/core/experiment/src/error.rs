@@ -142,6 +142,23 @@ fn printable(text: &str) -> String {
     text.chars().map(|c| if harmful(c) { ' ' } else { c }).collect()
 }
 
+/// A setting that an engine or probe rejects. The experiment's owner adds line and column.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: {message}")]
+pub struct Invalid {
+    /// Dotted path of the setting.
+    pub path: String,
+    /// The error, the accepted values and, if there is one, the nearest name.
+    pub message: String,
+}
+
+impl Invalid {
+    /// An objection to a setting.
+    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { path: path.into(), message: message.into() }
+    }
+}
+
 /// An error in a value, without its position.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fault {

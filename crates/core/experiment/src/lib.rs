@@ -5,6 +5,7 @@
 //! made.
 //!
 //! - `document`, `human`: TOML with positions, values as people write them
+//! - `setting`, `kind`: how settings are declared; `catalog`: those of engines and probes
 //! - [`file`], [`common`]: the settings that no engine or probe owns
 //! - `parse`: from the text to factors, from factors to configurations
 //! - [`durability`]: what a crash may cost, alike for every engine
@@ -20,6 +21,7 @@
 //! - `form`: files of another form, read with the same units and errors
 //! - `schema`, `example`: what editors and newcomers need
 
+mod catalog;
 mod changes;
 pub mod common;
 mod configuration;
@@ -34,6 +36,7 @@ pub mod file;
 mod form;
 mod hidden;
 mod human;
+mod kind;
 mod knobs;
 mod named_file;
 mod nearest;
@@ -45,11 +48,12 @@ mod schema;
 mod setting;
 mod surface;
 
+pub use catalog::{Catalog, ExampleLevels, OtherName, OwnSection};
 pub use changes::{Changes, changes, describe};
-pub use configuration::{Configuration, Invalid, Level};
+pub use configuration::{Configuration, Level};
 pub use draft::{Draft, LinkedSettings};
 pub use durability::{Durability, DurabilityRule};
-pub use error::{FileError, FileErrors};
+pub use error::{FileError, FileErrors, Invalid};
 pub use example::example;
 pub use experiment::{
     Blocks, Design, Experiment, Factor, FactorLevel, LeftOut, Repeats, ScreeningRuns, SurfaceRuns,
@@ -57,6 +61,7 @@ pub use experiment::{
 };
 pub use extension::{Extension, ExtensionError, STAGE, Stage, Step};
 pub use form::{Field, Fields, Form};
+pub use kind::Kind;
 pub use knobs::{Budget, Knob, KnobValues, Search};
 pub use named_file::NamedFile;
 pub use nearest::{nearest, unknown_name};
@@ -66,7 +71,5 @@ pub use plan::{Plan, PlannedTrial};
 pub use read::{SOURCE_BYTES_MAX, read_bytes, read_text};
 pub use relation::{Relation, RelationError, unit_factor};
 pub use schema::schema;
-pub use setting::{
-    Catalog, Declaration, Example, ExampleLevels, Kind, OtherName, OwnSection, Setting,
-};
+pub use setting::{Declaration, Example, Setting};
 pub use surface::{RangeError, SurfaceFactor};

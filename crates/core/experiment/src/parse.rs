@@ -14,12 +14,12 @@ mod surface;
 
 pub use design::{DesignKind, race_first};
 
+use crate::catalog::{Catalog, Known};
 use crate::document::{Content, Entry, Leaf, Node};
 use crate::error::{Errors, Fault, FileErrors};
 use crate::experiment::{Design, Experiment};
 use crate::extension::Stage;
 use crate::file::{EQUIVALENCE_MARGIN, NAME, NETWORK, OBSERVE, SECTIONS, SETTINGS};
-use crate::setting::{Catalog, Known};
 use crate::{Declaration, Value, human};
 use std::collections::BTreeMap;
 use std::ops::Range;

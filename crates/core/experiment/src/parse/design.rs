@@ -1,14 +1,13 @@
 //! The design of the experiment: which combinations of levels are run.
 
 use super::{Reader, Values};
-use crate::Configuration;
 use crate::document::Node;
 use crate::error::Fault;
-use crate::experiment::{Blocks, Design, Factor, Repeats, ScreeningRuns};
 use crate::file::{
     AXIAL_POINTS, BLOCKS, CENTRE_POINTS, DESIGN_KIND, DESIGNS, LEVEL_IF_INSTALLED, LOG_SCALE,
     RACE_FIRST, RESOLUTION, RUNS, SURFACE,
 };
+use crate::{Blocks, Configuration, Design, Factor, Repeats, ScreeningRuns};
 use designs::{Resolution, Screening, Size};
 use std::ops::Range;
 

@@ -2,6 +2,7 @@
 
 use super::factors::Condition;
 use super::{Reader, Values, spans};
+use crate::catalog::{Catalog, Known};
 use crate::common::{ENGINE, PROBE};
 use crate::document::Node;
 use crate::durability::DURABILITY;
@@ -9,8 +10,7 @@ use crate::error::Fault;
 use crate::experiment::{Design, Factor};
 use crate::extension::ExtensionRuns;
 use crate::file::{NETWORK, OBSERVE};
-use crate::setting::{Catalog, Declaration, Kind, Known};
-use crate::{Configuration, Level, STAGE, Value, human};
+use crate::{Configuration, Declaration, Kind, Level, STAGE, Value, human};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 

@@ -2,11 +2,10 @@
 //! the file.
 
 use super::{Reader, Values, read_as};
-use crate::SurfaceFactor;
 use crate::document::{Content, Node};
 use crate::error::Fault;
-use crate::experiment::{Blocks, Design, Factor, FactorLevel, Repeats, SurfaceRuns};
 use crate::file::{AXIAL_POINTS, BLOCKS, CENTRE_POINTS, LOG_SCALE, SURFACE};
+use crate::{Blocks, Design, Factor, FactorLevel, Repeats, SurfaceFactor, SurfaceRuns};
 use designs::{Alpha, Surface, SurfaceDesign, box_behnken, central_composite};
 
 impl Reader<'_> {

@@ -1,0 +1,203 @@
+//! The settings that experiment files may give: those of engines and probes by name.
+
+use crate::common::{ENGINE, PROBE};
+use crate::error::Fault;
+use crate::{Declaration, DurabilityRule, Value};
+use observations::Roles;
+use std::collections::BTreeMap;
+
+/// The levels of a setting that the example file varies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExampleLevels {
+    /// Path of the setting.
+    pub path: &'static str,
+    /// Its levels.
+    pub levels: [i64; 3],
+}
+
+/// The settings of one experiment's sections `[target]`, `[workload]` and `[observe]`:
+/// those that every engine and probe share and those of the engines and probes by name.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    /// Engine name and its `target.*` settings.
+    pub engines: Vec<(&'static str, &'static [Declaration])>,
+    /// Probe name and its `workload.*` settings.
+    pub probes: Vec<(&'static str, &'static [Declaration])>,
+    /// Engine name and its settings by which commits may be lost after a crash.
+    pub durability: Vec<(&'static str, &'static [DurabilityRule])>,
+    /// Levels in example files by the name of the probe or engine, probes first: of those for which
+    /// the first setting that can be doubled says little.
+    pub examples: Vec<(&'static str, ExampleLevels)>,
+    /// Other names of engines, as in URLs, each with the engine's own.
+    pub aliases: Vec<(&'static str, &'static str)>,
+    /// Names of settings in other programs.
+    pub other_names: Vec<OtherName>,
+    /// Sections that hold for all engines and probes.
+    pub sections: Vec<OwnSection>,
+}
+
+/// A section of the file with settings that do not depend on engine and probe, and that can be
+/// factors. Without a default they are absent from files that do not give them.
+#[derive(Debug, Clone, Copy)]
+pub struct OwnSection {
+    /// Its name; paths of its settings begin with it.
+    pub name: &'static str,
+    /// Its meaning, a sentence.
+    pub doc: &'static str,
+    /// Its settings.
+    pub settings: &'static [Declaration],
+}
+
+/// A setting of another program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OtherName {
+    /// The program.
+    pub program: &'static str,
+    /// The setting's name there; one that begins with `_` has a word before it: `_count_ware`.
+    pub name: &'static str,
+    /// The counterpart: `use workload.warehouses`.
+    pub help: &'static str,
+}
+
+impl OtherName {
+    /// Returns whether a name is that of the setting.
+    fn is(&self, name: &str) -> bool {
+        let is_word =
+            |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        name == self.name
+            || self.name.starts_with('_') && name.strip_suffix(self.name).is_some_and(is_word)
+    }
+}
+
+impl Catalog {
+    /// The error of a name of an engine or a probe that is not known.
+    pub(crate) fn unknown(&self, what: &str, name: &str, known: &[&str]) -> Fault {
+        match self.own_name(name).filter(|own| known.contains(own)) {
+            Some(own) => Fault::with_help(
+                format!("unknown {what} `{name}`"),
+                format!("{what} `{own}` covers {name}"),
+            ),
+            None => Fault::unknown(what, name, known),
+        }
+    }
+
+    /// A sentence for the name of a setting in another program, in any section.
+    pub fn other_name(&self, name: &str) -> Option<String> {
+        let key = name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase();
+        let OtherName { program, help, .. } = self.other_names.iter().find(|own| own.is(&key))?;
+        Some(format!("{key} is a setting of {program}; {help}"))
+    }
+
+    /// A sentence for such a name.
+    pub fn unknown_name(&self, what: &str, name: &str, known: &[&str]) -> String {
+        let Fault { message, help } = self.unknown(what, name, known);
+        help.map_or(message.clone(), |help| format!("{message}; {help}"))
+    }
+
+    /// The engine's own name for another one.
+    fn own_name(&self, name: &str) -> Option<&'static str> {
+        let known = self.aliases.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
+        known.map(|(_, own)| *own)
+    }
+
+    /// The settings of an engine by which commits may be lost after a crash.
+    pub fn durability_rules(&self, engine: &str) -> &'static [DurabilityRule] {
+        let own = self.durability.iter().find(|(known, _)| *known == engine);
+        own.map_or(&[], |(_, rules)| rules)
+    }
+
+    /// Roles of all settings.
+    pub fn all_roles(&self) -> Roles {
+        let all = self.engines.iter().chain(&self.probes).flat_map(|(_, settings)| *settings);
+        all.filter_map(|setting| Some((setting.path, setting.role?))).collect()
+    }
+
+    /// Roles of the settings that configurations with these settings can have: those that their
+    /// engines and probes declare. What this version does not know has none.
+    pub fn roles<'a>(
+        &self,
+        configurations: impl IntoIterator<Item = &'a BTreeMap<String, Value>>,
+    ) -> Roles {
+        let declared = |all: &[(&str, &'static [Declaration])], name: &str| {
+            all.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, settings)| *settings)
+        };
+        configurations
+            .into_iter()
+            .flat_map(|settings| {
+                let engine = declared(&self.engines, &ENGINE.value_in(settings));
+                let probe = declared(&self.probes, &PROBE.value_in(settings));
+                engine.iter().chain(probe)
+            })
+            .chain([&ENGINE.declaration])
+            .filter_map(|setting| Some((setting.path, setting.role?)))
+            .collect()
+    }
+}
+
+/// The settings that a file, or one configuration of it, may use.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    settings: Vec<&'static Declaration>,
+}
+
+impl Known {
+    /// Adds settings; of two with the same path the first one is explained to people.
+    pub fn add(&mut self, settings: &'static [Declaration]) {
+        self.settings.extend(settings);
+    }
+
+    /// The settings of this path, of different engines; exact ones go before those with `*`.
+    pub fn find(&self, path: &str) -> Vec<&'static Declaration> {
+        let exact: Vec<_> =
+            self.settings.iter().copied().filter(|setting| setting.path == path).collect();
+        if !exact.is_empty() {
+            return exact;
+        }
+        self.settings.iter().copied().filter(|setting| covers(setting, path)).collect()
+    }
+
+    /// Returns whether a setting has this path.
+    pub fn has(&self, path: &str) -> bool {
+        self.settings.iter().any(|setting| setting.path == path || covers(setting, path))
+    }
+
+    /// Returns whether settings lie below this path.
+    pub fn is_table(&self, path: &str) -> bool {
+        self.settings.iter().any(|setting| {
+            let known = setting.path;
+            let mut known = known.split('.');
+            path.split('.').all(|part| known.next().is_some_and(|own| own == part || own == "*"))
+                && known.next().is_some()
+        })
+    }
+
+    /// The paths to suggest for a mistyped one: those of its section, and all if there is no such
+    /// section.
+    pub fn paths(&self, mistyped: &str) -> Vec<&'static str> {
+        let section = |path: &str| path.split_once('.').map(|(section, _)| section.to_owned());
+        let mut paths: Vec<&str> = Vec::new();
+        for setting in &self.settings {
+            if !paths.contains(&setting.path) {
+                paths.push(setting.path);
+            }
+        }
+        let same: Vec<&str> =
+            paths.iter().copied().filter(|path| section(path) == section(mistyped)).collect();
+        // A setting of another section may have been meant all the same.
+        let found_elsewhere =
+            crate::nearest(mistyped, &same).is_none() && crate::nearest(mistyped, &paths).is_some();
+        if same.is_empty() || found_elsewhere { paths } else { same }
+    }
+
+    /// The settings that have a default.
+    pub fn with_default(&self) -> impl Iterator<Item = &'static Declaration> {
+        self.settings.iter().copied().filter(|setting| setting.default.is_some())
+    }
+}
+
+/// Returns whether a setting with `*` covers this path. A last `*` may cover a name with dots.
+fn covers(setting: &Declaration, path: &str) -> bool {
+    let Some((before, after)) = setting.path.split_once('*') else { return false };
+    let name = path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+    name.is_some_and(|name| !name.is_empty() && (after.is_empty() || !name.contains('.')))
+}
