@@ -1,7 +1,7 @@
 //! Weights of models by how they predict the highest levels from those below, and how far the
 //! average then is off.
 
-use crate::curve::{Curve, Level, Machine, Model};
+use crate::curve::{Curve, Level, Machine, Member, Model};
 
 /// Error of the logarithm that a model is taken to have at least: two models that are this good
 /// have the same weight.
@@ -32,6 +32,34 @@ impl Weights {
             Some(own.error_of(&curve)? / own.octaves().max(1.0))
         });
         Self { errors: errors.collect(), shares }
+    }
+}
+
+impl Curve {
+    /// A model fitted to these levels by its relative errors; `None` where there are too few, and
+    /// without what it needs.
+    pub fn fit(model: Model, levels: &[Level], machine: &Machine) -> Option<Self> {
+        match model {
+            Model::Average => Self::average(&Weights::new(levels, machine).shares, levels, machine),
+            model => Self::alone(model, levels, machine),
+        }
+    }
+
+    /// The geometric mean of models with these weights, fitted to these levels; of those that
+    /// cannot be fitted the others take the share.
+    pub fn average(weights: &[(Model, f64)], levels: &[Level], machine: &Machine) -> Option<Self> {
+        let mut members: Vec<Member> = weights
+            .iter()
+            .filter_map(|(model, weight)| {
+                let curve = Self::fit(*model, levels, machine)?;
+                Some(Member { model: *model, weight: *weight, curve })
+            })
+            .collect();
+        let all: f64 = members.iter().map(|own| own.weight).sum();
+        for own in &mut members {
+            own.weight /= all;
+        }
+        (all > 0.0).then_some(Self::Average(members))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Throughput against connections, threads or queue depth: laws and a queueing network, fitted to
 //! the same levels.
 
-use crate::average::Weights;
 use crate::network::{self, Service, Station};
 use crate::usl::{Fit, Law, Point};
 use serde::Serialize;
@@ -119,15 +118,13 @@ impl Model {
 }
 
 impl Curve {
-    /// A model fitted to these levels by its relative errors; `None` where there are too few, and
-    /// without what it needs.
-    pub fn fit(model: Model, levels: &[Level], machine: &Machine) -> Option<Self> {
+    /// A model by itself, fitted to these levels by its relative errors; `None` where there are too
+    /// few, without what it needs, and of an average.
+    pub(crate) fn alone(model: Model, levels: &[Level], machine: &Machine) -> Option<Self> {
         let network =
             |service| Bottlenecks::fit(&service, levels, machine.processors).map(Self::Network);
         let law = match model {
-            Model::Average => {
-                return Self::average(&Weights::new(levels, machine).shares, levels, machine);
-            }
+            Model::Average => return None,
             Model::Network => return network(Service::Servers(1)),
             Model::SharedSyncs => return network(shared(levels)?),
             Model::Device => return network(device(levels, &machine.probed)?),
@@ -139,23 +136,6 @@ impl Curve {
             .flat_map(|level| level.trials.iter().map(|trial| Point::relative(level.n, *trial)))
             .collect();
         Fit::least_squares(&points, law).ok().map(Self::Law)
-    }
-
-    /// The geometric mean of models with these weights, fitted to these levels; of those that
-    /// cannot be fitted the others take the share.
-    pub fn average(weights: &[(Model, f64)], levels: &[Level], machine: &Machine) -> Option<Self> {
-        let mut members: Vec<Member> = weights
-            .iter()
-            .filter_map(|(model, weight)| {
-                let curve = Self::fit(*model, levels, machine)?;
-                Some(Member { model: *model, weight: *weight, curve })
-            })
-            .collect();
-        let all: f64 = members.iter().map(|own| own.weight).sum();
-        for own in &mut members {
-            own.weight /= all;
-        }
-        (all > 0.0).then_some(Self::Average(members))
     }
 
     /// Work a second with 1, 2, .. customers; `None` of more than are computed.
