@@ -1,13 +1,18 @@
 //! The data sets that probes work on: their settings, and how they get into the tables of a trial.
 
+mod settings;
+
+pub use settings::{ANALYZE, COLUMNS, DATA, DATA_SEED, DEGREE, ROWS, ROWS_PER_PAGE, SCALE};
+pub use settings::{data_set, declared_data_set};
+
 use crate::{ProbeError, Target, TrialContext};
-use datasets::{DataSet, Size};
+use datasets::DataSet;
 use engine::file_set::VOLUME;
 use engine::{
     Ability, Answer, Compressed, ConnectionSet, EngineError, EngineUse, Explained, Planned, Results,
 };
 use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, Invalid, Kind, settings};
+use experiment::{Configuration, Invalid};
 use observations::{Event, Fact, FactFamily, FactName, Observations, QueryPlan, Response, number};
 use observe::file_system::{is_on_btrfs, used};
 use std::collections::BTreeMap;
@@ -17,37 +22,6 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 use work::{Fill, Operation, Output, Request, Rows, SharedTables, Statement, Table, Work};
-
-settings! {
-    /// Data set whose first table is used: synthetic (with the given columns and rows per page),
-    /// mybigtable, one-row-per-page, documents (long texts), pgbench (accounts), tpch, tpcds, or
-    /// one TPC-H table. Of tpch LINEITEM is the first table, of tpcds the sales in shops.
-    pub DATA: String = "workload.data", Kind::Choice(datasets::NAMES), "synthetic" => DataIdentity;
-    /// Scale factor of TPC-H (1: 6 million rows of LINEITEM, 0.01: 60,000), of TPC-DS (1: 2.9
-    /// million sales in shops) and of pgbench (1: 100,000 accounts).
-    pub SCALE: f64 =
-        "workload.scale", Kind::Number { min: 0.001, max: 100_000.0 }, "0.1" => DataIdentity;
-    /// Rows of the data sets synthetic, mybigtable, one-row-per-page and documents.
-    pub ROWS: u64 =
-        "workload.rows", Kind::Count { min: 1, max: 1_000_000_000_000 }, "100k" => DataIdentity,
-        Given "\"100k\"";
-    /// Columns of the synthetic table: a key, ints, and a filler column at the end. All have a
-    /// fixed length.
-    pub COLUMNS: usize = "workload.columns", Kind::Count { min: 3, max: 18 }, "6" => DataIdentity;
-    /// Approximate rows per page of the synthetic table; it sets the row width. Engines report an
-    /// error if their pages cannot hold that many.
-    pub ROWS_PER_PAGE: u16 =
-        "workload.rows_per_page", Kind::Count { min: 1, max: 2_000 }, "50" => DataIdentity;
-    /// Seed of the values of the data sets synthetic, mybigtable and documents.
-    pub DATA_SEED: u64 =
-        "workload.data_seed", Kind::Count { min: 0, max: i64::MAX }, "1" => DataIdentity;
-    /// Maximum CPUs for one statement, where the engine supports parallel statements; 1: no
-    /// parallelism. Default: the engine's setting.
-    pub DEGREE: Option<u32> = "workload.degree", Kind::Count { min: 1, max: 1024 };
-    /// Run the statement once before the measurement to record its plan and counters: EXPLAIN
-    /// (ANALYZE, BUFFERS). Not part of the measurement.
-    pub ANALYZE: bool = "workload.analyze", Kind::Bool, "false";
-}
 
 /// Rows of the table.
 pub const TABLE_ROWS: FactName = FactName::new("table_rows", "");
@@ -84,28 +58,6 @@ pub fn processor_s(seen: &Observations) -> Option<f64> {
 pub fn session_us(seen: &Observations) -> Option<f64> {
     let amount = Some(seen.work.amount as f64).filter(|amount| *amount > 0.0)?;
     Some(1e6 * seen.elapsed_s * f64::from(seen.connections) / amount)
-}
-
-/// The data set that a configuration names.
-pub fn data_set(configuration: &Configuration) -> DataSet {
-    let size = Size {
-        scale: configuration.get(SCALE),
-        rows: configuration.get(ROWS),
-        columns: configuration.get(COLUMNS),
-        rows_per_page: configuration.get(ROWS_PER_PAGE),
-        seed: configuration.get(DATA_SEED),
-        ..Size::default()
-    };
-    // Settings are checked against the same names.
-    DataSet::new(&configuration.get(DATA), size).unwrap_or_else(|| DataSet::pgbench(1))
-}
-
-/// Reads the data settings of a probe; `None` if it has none.
-pub fn declared_data_set(
-    settings: &[Declaration],
-    configuration: &Configuration,
-) -> Option<DataSet> {
-    settings.iter().any(|own| own.path == DATA.path()).then(|| data_set(configuration))
 }
 
 /// Position of the operation that counts the rows of a data set's first table; a probe's own

@@ -1,6 +1,6 @@
+use crate::data::declared_data_set;
 use crate::generation::Generation;
-use crate::load_clock::{LoadClock, LoadSeen};
-use crate::{ProbeError, data};
+use crate::{LoadClock, LoadSeen, ProbeError};
 use engine::{
     Ability, Background, CacheState, Engine, Footprint, Instance, NoPlan, Optimizer, PlanRequest,
     Replication,
@@ -42,14 +42,13 @@ pub trait Probe: Send + Sync {
     /// Returns the space that trials use on the target, as far as settings determine it: of a data
     /// set, where there is one.
     fn footprint(&self, configuration: &Configuration) -> Footprint {
-        let row_bytes = data::declared_data_set(self.settings(), configuration)
-            .map_or(0, |set| set.row_bytes());
+        let row_bytes =
+            declared_data_set(self.settings(), configuration).map_or(0, |set| set.row_bytes());
         Footprint { row_bytes, ..Footprint::default() }
     }
     /// The tables of the data set that its trials create; empty for other probes.
     fn tables(&self, configuration: &Configuration) -> Vec<Table> {
-        data::declared_data_set(self.settings(), configuration)
-            .map_or_else(Vec::new, |set| set.tables())
+        declared_data_set(self.settings(), configuration).map_or_else(Vec::new, |set| set.tables())
     }
     /// The user's statements that its trials run; empty for other probes.
     fn statements(&self, _configuration: &Configuration) -> Vec<WrittenStatement> {
