@@ -5,7 +5,8 @@ use crate::order::{
     COLUMN_BYTES, PLACE_IN_ORDER, PREDICTED_BYTES, PREDICTED_BYTES_HIGH, PREDICTED_BYTES_LOW,
     PREDICTED_COLUMN_BYTES, PREDICTED_GROUPS, PREDICTED_GROUPS_ALL, ROW_GROUPS, ROW_GROUPS_SKIPPED,
 };
-use crate::probe::{ORDER, SortOrder};
+use crate::probe::SortOrder;
+use crate::settings::ORDER;
 use analysis::estimate::{mean, median};
 use analysis::response;
 use analysis::settings::groups;

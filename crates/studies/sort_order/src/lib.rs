@@ -10,6 +10,7 @@
 //! - `candidates`: orders that heuristics propose
 //! - `predict`: what a row group of an order takes, from some of them
 //! - `probe`, `order`, `in_memory`: a trial, its order, and the rows of a table in memory
+//! - `settings`: those of the probe
 //! - `quick`: `steelbench sort-order`
 //! - `file`: a Parquet file of the user's, read and written in another order
 //!
@@ -28,13 +29,15 @@ mod predict;
 mod probe;
 mod quick;
 mod section;
+mod settings;
 
-pub use crate::probe::*;
+pub use crate::probe::SortOrder;
 pub use candidates::{Candidate, candidates};
 pub use coded::{Coded, Column, Order, head, ranks};
 pub use in_memory::InMemory;
 pub use predict::{Advice, Layout, Prediction, Store, advise, predict};
 pub use quick::COMMAND;
+pub use settings::{FORMAT, ORDER};
 
 use self::analysis::sort_orders;
 use ::analysis::Study;

@@ -1,15 +1,15 @@
 //! The order that a configuration wants, what it is expected to take, and the rows in it.
 
 use crate::InMemory;
-use crate::probe::{ORDER, bytes_of, is_ordered};
+use crate::settings::ORDER;
 use crate::{Layout, Order, Prediction, advise, predict};
-use engine::{ColumnStore, Stored};
+use engine::{ColumnStore, EngineError, Stored};
 use experiment::{Configuration, Invalid};
 use observations::{FactFamily, FactName, Observations};
 use probe::ProbeError;
 use probe::data::DATA_SEED;
 use std::sync::Arc;
-use work::Table;
+use work::{DataType, Table};
 
 /// Place of a column in the order, from 1; without such a fact: as generated, or shuffled.
 pub const PLACE_IN_ORDER: FactFamily = FactFamily::new("order_", "");
@@ -198,6 +198,21 @@ impl Ordered {
         facts.push(ROW_GROUPS.record(stored.groups as f64));
         facts.push(ROW_GROUPS_SKIPPED.record(stored.groups_skipped as f64));
     }
+}
+
+/// Returns whether a column can be part of an order: one that only fills pages has no values.
+fn is_ordered(data_type: DataType) -> bool {
+    !matches!(data_type, DataType::PageFiller { .. })
+}
+
+/// A fill of some rows, stored apart.
+fn bytes_of(
+    store: &dyn ColumnStore,
+    table: &Table,
+    rows: &Arc<InMemory>,
+    some: Vec<u32>,
+) -> Result<Vec<Vec<u64>>, EngineError> {
+    store.stored_apart(table, rows.fill(some))
 }
 
 #[cfg(test)]

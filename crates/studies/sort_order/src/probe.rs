@@ -19,39 +19,23 @@
 
 use crate::InMemory;
 use crate::order::{Ordered, Wanted};
-use engine::{Ability, CacheState, ColumnStore, EngineError, Stored};
+use crate::settings::{FORMAT, ORDER, SETTINGS};
+use engine::{Ability, CacheState, EngineError, Stored};
 use experiment::common::PROBE;
-use experiment::{Configuration, Declaration, Invalid, Kind, settings};
+use experiment::{Configuration, Declaration, Invalid};
 use observations::{Event, Observations, QueryPlan, Response};
 use probe::aggregates;
-use probe::data::{
-    self, ANALYZE, COLUMNS, DATA, DATA_SEED, DEGREE, Loaded, ROWS, ROWS_PER_PAGE, SCALE,
-};
-use probe::load::{DURATION, LoadPlan, THREADS, WARMUP, drive_counting};
+use probe::data::{self, DEGREE, Loaded};
+use probe::load::{LoadPlan, drive_counting};
 use probe::scans::{CONNECTIONS, FILTER, SCANS, ScanWorkload};
 use probe::{Probe, ProbeError, Target, TrialContext};
 use std::sync::Arc;
 use std::time::Instant;
-use work::{DataType, Fill, Filter, Operation, Output, Table, TableFormat, Work};
+use work::{Fill, Filter, Operation, Output, Table, Work};
 
 /// The sort-order probe.
 #[derive(Debug, Clone, Copy)]
 pub struct SortOrder;
-
-settings! {
-    const SETTINGS = [
-        DATA, SCALE, ROWS, COLUMNS, ROWS_PER_PAGE, DATA_SEED, DEGREE, ANALYZE, CONNECTIONS, THREADS,
-        SCANS, DURATION,
-        WARMUP, FILTER
-    ];
-    /// Order of the rows: none (as generated), random (shuffled), columns
-    /// ("l_shipdate,l_returnflag"), advise (the smallest predicted size) or advise:2, advise:3 and
-    /// so on (the next best).
-    pub ORDER: String = "workload.order", Kind::Text, "none";
-    /// Storage of the rows: table (the engine's own), or parquet (a file that Steelbench writes and
-    /// the engine reads).
-    pub FORMAT: TableFormat = "workload.format", TableFormat::KIND, "table";
-}
 
 impl Probe for SortOrder {
     fn name(&self) -> &'static str {
@@ -237,19 +221,4 @@ fn add(scanned: Scanned, filtered: Option<Scanned>, stored: &Stored, load_s: f64
     let mut seen = scanned.seen;
     seen.responses.splice(0..0, responses);
     seen
-}
-
-/// Returns whether a column can be part of an order: one that only fills pages has no values.
-pub(crate) fn is_ordered(data_type: DataType) -> bool {
-    !matches!(data_type, DataType::PageFiller { .. })
-}
-
-/// A fill of some rows, stored apart.
-pub(crate) fn bytes_of(
-    store: &dyn ColumnStore,
-    table: &Table,
-    rows: &Arc<InMemory>,
-    some: Vec<u32>,
-) -> Result<Vec<Vec<u64>>, EngineError> {
-    store.stored_apart(table, rows.fill(some))
 }
