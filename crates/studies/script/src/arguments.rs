@@ -1,7 +1,7 @@
 //! The arguments of `steelbench pg`: pgbench's options, and those of an experiment.
 
-use crate::mix::Protocol;
 use crate::probe::{MAX_TRIES, PROTOCOL, RAND_TYPE, SCALE, TABLE_SIZE, TABLES, TRANSACTIONS};
+use crate::sql::Protocol;
 use clap::{ArgAction, Args, Parser};
 use command_line::arguments::{Psql, Quick, ServerNameError, pair, positive, setting};
 use datasets::sysbench::Distribution;

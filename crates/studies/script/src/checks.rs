@@ -1,11 +1,11 @@
 //! Checks after a trial: queries whose answers must agree with what the scripts have counted.
 
-use crate::error::Fault;
 use crate::expression::{Expression, parse_expression};
-use crate::mix::Mix;
 use crate::names::{Names, Slot, is_name};
+use crate::scope::Scope;
 use crate::shared::{OwnNumbers, Sequence};
-use crate::value::{Scope, Value};
+use crate::value::Value;
+use crate::{Fault, Mix};
 use experiment::{Configuration, Invalid, Kind, settings};
 use observations::{Event, Observations, SCRIPT_CHECKS};
 use probe::{ProbeError, TrialContext, data};
@@ -105,11 +105,9 @@ impl Check {
             .map(|(name, value)| (names.assign(name), Value::Text(value.as_str().into())))
             .collect();
         let path = format!("{SECTION}{name}.equals");
-        let source = crate::Source { name: path.clone(), text: equals.clone(), weight: 1 };
         let expected = parse_expression(&equals, 0, equals.len(), &mut names)
-            .map_err(|error| error.in_script(&source.name, &source.text))
-            .and_then(|expression| names.check(&[source]).map(|()| expression))
-            .map_err(|error| Invalid::new(path, error.to_string()))?;
+            .and_then(|expression| names.check().map(|()| expression).map_err(|(_, error)| error))
+            .map_err(|error| Invalid::new(&path, error.in_script(&path, &equals).to_string()))?;
         Ok(Self { name: name.to_owned(), sql, equals, expected, names, values, before: None })
     }
 

@@ -2,9 +2,8 @@
 
 use crate::error::{Fault, Located};
 use crate::expression::{Expression, parse_expression, skip_blanks};
-use crate::mix::Protocol;
 use crate::names::{Names, Slot, is_name};
-use crate::sql::{Ending, Region, Statement, next_command, statement};
+use crate::sql::{Ending, Keep, Protocol, Region, Statement, next_command, statement};
 use crate::value::Value;
 use work::UserStatement;
 
@@ -254,15 +253,6 @@ impl Compiler<'_> {
         statement.keep = Some(Keep { prefix: prefix.to_owned(), each });
         Ok(())
     }
-}
-
-/// The results of a query that become variables, their names behind this prefix.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Keep {
-    pub prefix: String,
-    /// `\aset`: the columns of each query's last row, if there is one. Else `\gset`: those of the
-    /// last query's only row.
-    pub each: bool,
 }
 
 /// The time that `\sleep` takes, in its unit.

@@ -2,7 +2,7 @@
 
 use crate::error::Located;
 use crate::names::{Names, Slot, continues_name};
-use crate::value::{FUNCTIONS, Function, Value};
+use crate::value::{FUNCTIONS, Function, Operator, Value};
 
 /// An expression of `\set`, `\if` or `\elif`.
 #[derive(Debug)]
@@ -19,30 +19,6 @@ pub(super) enum Expression {
         branches: Vec<[Self; 2]>,
         otherwise: Option<Box<Self>>,
     },
-}
-
-/// An operator of two values; its result is NULL if one of them is. AND and OR do not evaluate the
-/// right side when the left one decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operator {
-    Or,
-    And,
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-    BitOr,
-    BitXor,
-    BitAnd,
-    ShiftLeft,
-    ShiftRight,
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Remainder,
 }
 
 /// Most operands of an expression, and its deepest nesting: it is parsed and evaluated recursively,

@@ -1,8 +1,9 @@
-use crate::compile::{Action, Amount, Command, Keep};
-use crate::error::{Fault, ScriptError};
-use crate::mix::Mix;
+use crate::compile::{Action, Amount, Command};
+use crate::scope::Scope;
 use crate::shared::OwnNumbers;
-use crate::value::{Scope, Value};
+use crate::sql::Keep;
+use crate::value::Value;
+use crate::{Fault, Mix, ScriptError};
 use engine::{EngineError, Results};
 use probe::ProbeError;
 use probe::load::{Started, Step, Workload};

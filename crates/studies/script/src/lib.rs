@@ -27,6 +27,7 @@ mod plans;
 mod probe;
 mod quick;
 mod random;
+mod scope;
 mod section;
 mod shared;
 mod sql;
@@ -38,8 +39,9 @@ pub use crate::probe::*;
 pub use ::probe::load::{CONNECTIONS, DURATION, LATENCY_LIMIT, RATE, Step, THREADS, WARMUP};
 pub use error::{Bound, Fault, MixError, ScriptError};
 pub use interpreter::Interpreter;
-pub use mix::{BUILTINS, Mix, Presets, Protocol, Source, parse_file_argument};
+pub use mix::{BUILTINS, Mix, Presets, Source, parse_file_argument};
 pub use quick::COMMAND;
+pub use sql::Protocol;
 pub use sysbench::{NAMES as BUILTINS_OF_SYSBENCH, Sysbench};
 
 report::sections! {

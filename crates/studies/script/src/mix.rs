@@ -4,23 +4,13 @@ use crate::compile::{Body, compile};
 use crate::error::{Fault, MixError};
 use crate::names::{Names, Slot, is_name};
 use crate::shared::{Counter, Shared};
+use crate::sql::Protocol;
 use crate::sysbench::{self, Sysbench};
 use crate::value::Value;
-use experiment::choice;
 use observations::{Fact, SCRIPT_COUNTS, SCRIPT_SHARES};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use work::UserStatement;
-
-choice! {
-    /// How statements are sent.
-    pub enum Protocol {
-        /// Prepared once, with variables as parameters.
-        Prepared = "prepared",
-        /// As text, with the variables' values filled in.
-        Simple = "simple",
-    }
-}
 
 /// Presets that scripts can rely on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -92,7 +82,10 @@ impl Mix {
             first += script.body.statements.len();
             scripts.push(script);
         }
-        names.check(sources)?;
+        names.check().map_err(|(script, error)| {
+            let source = &sources[script];
+            error.in_script(&source.name, &source.text)
+        })?;
         if scripts.iter().all(|script| script.weight == 0) {
             return Err(MixError::NoWeight);
         }
@@ -205,9 +198,7 @@ impl Source {
             }
         }
     }
-}
 
-impl Source {
     /// Returns whether it is one of sysbench's scripts.
     pub fn is_of_sysbench(&self) -> bool {
         sysbench::NAMES.contains(&self.name.as_str())

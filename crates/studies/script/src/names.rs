@@ -1,5 +1,4 @@
-use crate::error::{Fault, Located, ScriptError};
-use crate::mix::Source;
+use crate::error::{Fault, Located};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Where a variable's value is kept: its position in the list of all variables of a mix.
@@ -110,8 +109,9 @@ impl Names {
         self.names.iter().position(|known| known.strip_prefix(prefix) == Some(column))
     }
 
-    /// Objects to variables that nothing sets, and to those in quotes.
-    pub fn check(&self, sources: &[Source]) -> Result<(), ScriptError> {
+    /// Objects to variables that nothing sets, and to those in quotes; with the position of the
+    /// script.
+    pub fn check(&self) -> Result<(), (usize, Located)> {
         let used: HashSet<Slot> =
             self.uses.iter().filter(|place| !place.quoted).map(|place| place.slot).collect();
         for place in &self.uses {
@@ -125,10 +125,7 @@ impl Names {
             } else {
                 continue;
             };
-            let source = &sources[place.script];
-            return Err(
-                Located { offset: place.offset, fault }.in_script(&source.name, &source.text)
-            );
+            return Err((place.script, Located { offset: place.offset, fault }));
         }
         Ok(())
     }

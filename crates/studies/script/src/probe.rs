@@ -1,11 +1,8 @@
 //! The settings of scripts, and a trial that runs them.
 
 use crate::checks::{self, EQUALS, SQL};
-use crate::error::MixError;
-use crate::interpreter::Interpreter;
-use crate::mix::{Mix, Presets, Protocol, Source, parse_file_argument};
 use crate::names::is_name;
-use crate::sysbench::Sysbench;
+use crate::{Interpreter, Mix, MixError, Presets, Protocol, Source, Sysbench, parse_file_argument};
 use datasets::sysbench::{Distribution, TABLES_MAX};
 use datasets::{DataSet, Size};
 use engine::{Ability, Footprint};

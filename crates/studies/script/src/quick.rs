@@ -1,12 +1,11 @@
 //! `steelbench pg`: pgbench's options as an experiment.
 
 use crate::arguments::{Pg, Scripts, Variation};
-use crate::mix::{Protocol, Source, parse_file_argument};
 use crate::probe::{
     BUILTIN, INITIALIZE, MAX_TRIES, PROTOCOL, RAND_TYPE, SCALE, SCRIPT, TABLE_SIZE, TABLES,
     TRANSACTIONS,
 };
-use crate::sysbench::Sysbench;
+use crate::{Protocol, Source, Sysbench, parse_file_argument};
 use command_line::arguments::{ArgumentError, ServerNameError, setting};
 use command_line::session::Session;
 use command_line::{Chapter, Command, Context, ExitCode, Failure, Tool};

@@ -1,12 +1,21 @@
 //! The SQL of a script: where commands end, as psql finds them, and the variables in them.
 
-use crate::compile::Keep;
 use crate::error::Located;
-use crate::mix::Protocol;
 use crate::names::{Names, Slot, continues_name, is_name};
+use experiment::choice;
 use sql::{Kind, Syntax, tokens};
 use std::ops::Range;
 use work::UserStatement;
+
+choice! {
+    /// How statements are sent.
+    pub enum Protocol {
+        /// Prepared once, with variables as parameters.
+        Prepared = "prepared",
+        /// As text, with the variables' values filled in.
+        Simple = "simple",
+    }
+}
 
 /// Kind of a part of a command in SQL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,6 +119,15 @@ fn closing(open: &str) -> &str {
 
 /// Statements that are prepared at most: each connection keeps all of them on the server.
 const PREPARED_MAX: usize = 10_000;
+
+/// The results of a query that become variables, their names behind this prefix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Keep {
+    pub prefix: String,
+    /// `\aset`: the columns of each query's last row, if there is one. Else `\gset`: those of the
+    /// last query's only row.
+    pub each: bool,
+}
 
 /// A statement for the server.
 #[derive(Debug)]
