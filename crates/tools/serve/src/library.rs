@@ -1,9 +1,7 @@
 //! The results files that may be asked for, whether they have changed, and reading them, for one
 //! page at a time.
 
-use super::page::{Page, Query, Refusal};
-use super::views::Lines;
-use super::worker::Worker;
+use super::page::{Refusal, address};
 use axum::http::StatusCode;
 use command_line::{Context, Failure, results};
 use observations::{Recording, Tally, TrialStatus, number};
@@ -11,7 +9,6 @@ use report::Text;
 use runner::{Outlook, outlook};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::Store;
 
@@ -104,20 +101,11 @@ pub fn version(files: &[File]) -> String {
     files.iter().map(File::version).collect::<Vec<_>>().join(" ")
 }
 
-/// Builds a kind of page.
-pub type Build = fn(&Site, &Query) -> Result<Page, Refusal>;
-
-/// Resources of the pages.
-pub struct Site {
-    pub library: Library,
-    pub context: Context,
-    /// List entries of runs that have not changed since.
-    pub lines: Mutex<Lines>,
-    /// Reads files and builds pages: a run that is being measured shares the machine with one page
-    /// at most.
-    pub pages: Worker,
-    /// Checks whether files have changed.
-    pub versions: Worker,
+/// Where a page finds out whether these files have changed, and their version now: to be taken
+/// before they are read.
+pub fn live(files: &[File]) -> (String, String) {
+    let names: Vec<(&str, &str)> = files.iter().map(|file| ("file", file.name.as_str())).collect();
+    (address("/version", &names), version(files))
 }
 
 /// A run as it was read.
@@ -126,22 +114,6 @@ pub struct Read {
     pub recording: Recording,
     /// Its progress.
     pub said: String,
-}
-
-impl Site {
-    /// Starts the threads.
-    ///
-    /// # Errors
-    /// When they cannot be started.
-    pub fn new(library: Library, context: Context) -> std::io::Result<Self> {
-        let (pages, versions) = (Worker::start("pages")?, Worker::start("versions")?);
-        Ok(Self { library, context, lines: Mutex::default(), pages, versions })
-    }
-
-    /// A page as HTML, or why there is none.
-    pub fn build(&self, build: Build, query: &str) -> Result<String, Refusal> {
-        build(self, &Query::parse(query)).map(|page| page.html())
-    }
 }
 
 /// Reads a run of a file, the latest one without a number.

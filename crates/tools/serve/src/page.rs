@@ -1,7 +1,6 @@
-//! Common parts of all pages: the frame, the version of the content, error pages, and addresses.
+//! Common parts of all pages: the frame, error pages, and addresses.
 //! The address of a page determines its content.
 
-use super::library::{self, File};
 use axum::http::StatusCode;
 use command_line::Failure;
 use form_urlencoded::{Serializer, parse};
@@ -116,13 +115,6 @@ impl From<Failure> for Refusal {
     }
 }
 
-/// Where a page finds out whether these files have changed, and their version now: to be taken
-/// before they are read.
-pub fn live(files: &[File]) -> (String, String) {
-    let names: Vec<(&str, &str)> = files.iter().map(|file| ("file", file.name.as_str())).collect();
-    (address("/version", &names), library::version(files))
-}
-
 impl Page {
     /// The whole page.
     pub fn html(&self) -> String {
@@ -231,6 +223,11 @@ pub fn address(path: &str, parameters: &[(&str, &str)]) -> String {
     let mut query = Serializer::new(String::new());
     query.extend_pairs(parameters);
     format!("{path}?{}", query.finish())
+}
+
+/// Address of the page of a run.
+pub fn run_address(file: &str, run: i64) -> String {
+    address("/run", &[("file", file), ("run", &run.to_string())])
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The addresses of pages and of the files that they load.
 
 use crate::guard::guard;
-use crate::library::{self, Build, File, Site};
+use crate::library::{self, File};
 use crate::page::{self, Query, Refusal};
+use crate::site::{Build, Site};
 use crate::views;
 use crate::worker::{Done, Undone};
 use axum::Router;

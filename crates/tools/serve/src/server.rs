@@ -1,7 +1,7 @@
 //! The server: connections, and their patience with slow visitors.
 
-use crate::library::Site;
 use crate::routes::router;
+use crate::site::Site;
 use axum::Router;
 use command_line::Failure;
 use hyper::server::conn::http1;

@@ -1,7 +1,8 @@
 //! Arguments, and the life of the server.
 
-use crate::library::{Library, Site};
+use crate::library::Library;
 use crate::server::{answer, listen};
+use crate::site::Site;
 use clap::Parser;
 use command_line::{Context, ExitCode, Failure, Tool, output};
 use std::net::{IpAddr, SocketAddr};

@@ -1,34 +1,20 @@
 //! The pages: the list of runs, a run, two configurations and two runs, as `steelbench show` and
 //! `compare` show them. What can be picked on them is in plain forms, whose address can be kept.
 
-use super::library::{self, File, Read, Site, read_run};
-use super::page::{Page, Query, Refusal, RunName, address, live, without_figures};
+use super::library::{self, File, Read, live};
+use super::page::{Page, Query, Refusal, RunName, address, run_address, without_figures};
+use super::run_list::{Key, listed};
+use super::site::Site;
 use analysis::runs::{Responses, compare_sides};
+use command_line::results;
 use command_line::select::{cells, is_level, keep_only};
-use command_line::{Context, results};
-use observations::{Recording, RunRecord, TrialStatus};
+use observations::Recording;
 use report::web::{self, text};
 use report::{Medium, Text};
-use std::collections::HashMap;
 use std::fmt::Write;
 use std::slice;
 use std::sync::PoisonError;
 use store::Store;
-
-/// List entries of each file's runs, by its name.
-pub type Lines = HashMap<String, Listed>;
-
-/// List entry of a file.
-#[derive(Debug)]
-pub struct Listed {
-    /// Version of the file that was read.
-    version: String,
-    lines: Result<Vec<(Key, String)>, Refusal>,
-}
-
-/// Key of a run's row: start, number, recorded trials, whether it is the latest of its file, and
-/// whether it is in progress.
-type Key = (i64, i64, usize, bool, bool);
 
 /// `/`: all runs of all files, the newest first, two of which can be picked to compare
 #[expect(clippy::unnecessary_wraps, reason = "a `Build`, as every page")]
@@ -63,94 +49,6 @@ pub fn list(site: &Site, _: &Query) -> Result<Page, Refusal> {
     };
     let body = without_figures("Runs", &(unreadable + &listed));
     Ok(Page { body, tools: String::new(), said: String::new(), live: Some(live) })
-}
-
-/// The runs of a file. It is opened only if it has changed, and then once; only runs that have
-/// changed are read.
-fn listed(context: &Context, file: &File, known: Option<Listed>) -> Listed {
-    // Taken before the file is read: a write during the read makes another version.
-    let version = file.version();
-    match known {
-        Some(known) if known.version == version => known,
-        known => {
-            let known = known.and_then(|known| known.lines.ok()).unwrap_or_default();
-            Listed { version, lines: lines(context, file, known) }
-        }
-    }
-}
-
-fn lines(
-    context: &Context,
-    file: &File,
-    known: Vec<(Key, String)>,
-) -> Result<Vec<(Key, String)>, Refusal> {
-    let claimed = store::is_claimed(&file.path);
-    let store = results::open_file(context, &file.path)?;
-    let runs = store.runs()?;
-    let latest = runs.iter().map(|run| run.id).max().unwrap_or_default();
-    let mut known: HashMap<Key, String> = known.into_iter().collect();
-    runs.iter()
-        .map(|run| {
-            let key = (
-                run.started_ms,
-                run.id,
-                store.recorded_trials(run.id)?.len(),
-                run.id == latest,
-                claimed,
-            );
-            Ok((
-                key,
-                known.remove(&key).map_or_else(|| row(context, file, &store, run, latest), Ok)?,
-            ))
-        })
-        .collect()
-}
-
-/// A row of the list.
-fn row(
-    context: &Context,
-    file: &File,
-    store: &Store,
-    run: &RunRecord,
-    latest: i64,
-) -> Result<String, Refusal> {
-    let Read { recording, said } =
-        read_run(context, file, store, run.id, latest, Store::read_figures)?;
-    // Without the ceilings of other files' disk runs: the verdict does not depend on them.
-    let summary = results::summary_alone(context, &recording);
-    let headline = summary.headline();
-    let question =
-        run.question.as_deref().map(|question| format!("<br><small>{}</small>", text(question)));
-    let done = recording.trials.iter().filter(|trial| trial.status == TrialStatus::Done).count();
-    let failed = recording.trials.len() - done;
-    let name = text(&format!("{}@{}", file.name, run.id));
-    let pick = |side: &str, field: &str| {
-        format!(
-            "<td><input type=\"radio\" name=\"{field}\" value=\"{name}\" aria-label=\"{side}: \
-             {name}\" required></td>"
-        )
-    };
-    let origin = report::origin(run.label.as_deref(), run.git.as_ref());
-    // A file may have been renamed, or hold runs of several experiments.
-    let of_file = if file.name == run.name { String::new() } else { format!(" in {}", file.name) };
-    Ok(format!(
-        include_str!("assets/run_row.html"),
-        pick_a = pick("A", "from"),
-        pick_b = pick("B", "to"),
-        link = text(&run_address(&file.name, run.id)),
-        experiment = text(&run.name),
-        run = run.id,
-        file = text(&of_file),
-        question = question.unwrap_or_default(),
-        verdict = text(&headline.map_or_else(String::new, |finding| finding.text)),
-        state = text(&said),
-        started = text(&report::utc(run.started_ms)),
-        origin = origin
-            .map_or_else(String::new, |origin| format!("<br><small>{}</small>", text(&origin))),
-        done = done,
-        failed_class = if failed > 0 { " bad" } else { "" },
-        failed = failed,
-    ))
 }
 
 /// `/run?file=NAME&run=3&only=data_files=4`
@@ -272,11 +170,6 @@ fn run_links(from: &[RunName<'_>], to: &[RunName<'_>], all: bool) -> Vec<(String
 }
 
 const SWAPPED: &str = "Swap A and B";
-
-/// Address of the page of a run.
-fn run_address(file: &str, run: i64) -> String {
-    address("/run", &[("file", file), ("run", &run.to_string())])
-}
 
 fn links_html(links: &[(String, String)]) -> String {
     let one = |(address, name): &(String, String)| {
