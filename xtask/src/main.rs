@@ -1,4 +1,5 @@
-//! Developer commands: `cargo xtask test | test-live | bench | attack | compare | docs | dist | tidy`.
+//! Developer commands: `cargo xtask test | test-live | bench | attack | compare | docs | dist |
+//! tidy`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line tool")]
 

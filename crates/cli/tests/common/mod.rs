@@ -162,8 +162,8 @@ impl Lab {
         rows.iter().map(|row| row.iter().map(shown).collect::<Vec<_>>().join("|")).collect()
     }
 
-    /// What `show` prints of a run on the scripted engine, without its date and what the machine's
-    /// devices did.
+    /// The output of `show` for a run on the scripted engine, without its date and without the
+    /// devices of the machine.
     pub fn shown(&self, name: &str) -> String {
         let printed = self.steelbench(&["show", name]).expect(0).stdout;
         let parts = printed.split("\n\n").filter(|part| !part.starts_with("Devices\n"));

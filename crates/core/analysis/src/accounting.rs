@@ -123,8 +123,9 @@ impl Accounting {
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "figures that are exact in binary")]
 mod tests {
+    #![expect(clippy::float_cmp, reason = "figures that are exact in binary")]
+
     use super::*;
     use observations::{TimeUse, Wait, WaitSource};
 

@@ -340,8 +340,9 @@ pub fn connection_done(elapsed_s: f64, ends_s: impl ExactSizeIterator<Item = f64
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "figures that are exact in binary")]
 mod tests {
+    #![expect(clippy::float_cmp, reason = "figures that are exact in binary")]
+
     use super::take_off_client;
     use observations::{Wait, WaitClass};
 

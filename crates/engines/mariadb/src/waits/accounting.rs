@@ -153,8 +153,9 @@ impl Counted {
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "exactly nothing")]
 mod tests {
+    #![expect(clippy::float_cmp, reason = "exactly nothing")]
+
     use super::*;
 
     fn seconds(waits: &[Wait], name: &str) -> f64 {
