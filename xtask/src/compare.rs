@@ -57,10 +57,10 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
 /// Writes all outputs of a program on a copy of a results file, which it may bring up to date, into
 /// a folder.
 fn written(program: &Path, file: &Path, folder: &Path) -> Result<PathBuf, String> {
-    let program = program.canonicalize().map_err(|error| format!("{program:?}: {error}"))?;
+    let program = program.canonicalize().map_err(|error| failed(program, &error))?;
     let results = folder.join("results");
-    fs::create_dir_all(&results).map_err(|error| format!("{results:?}: {error}"))?;
-    fs::copy(file, results.join("r.steelbench")).map_err(|error| format!("{file:?}: {error}"))?;
+    fs::create_dir_all(&results).map_err(|error| failed(&results, &error))?;
+    fs::copy(file, results.join("r.steelbench")).map_err(|error| failed(file, &error))?;
     for View { name, arguments } in &VIEWS {
         let mut command = Command::new(&program);
         command.current_dir(folder).args(arguments.iter().map(|one| one.replace("{}", name)));
@@ -68,7 +68,7 @@ fn written(program: &Path, file: &Path, folder: &Path) -> Result<PathBuf, String
         command.env("COLUMNS", "100").env("NO_COLOR", "1");
         let printed = output(&mut command)?;
         if !arguments.contains(&"{}") {
-            fs::write(folder.join(name), printed).map_err(|error| error.to_string())?;
+            fs::write(folder.join(name), printed).map_err(|error| failed(folder, &error))?;
         }
     }
     unpack(&folder.join("xlsx"))?;
@@ -78,7 +78,7 @@ fn written(program: &Path, file: &Path, folder: &Path) -> Result<PathBuf, String
 /// Replaces a workbook by the folder of its sheets, a line for each cell.
 fn unpack(workbook: &Path) -> Result<(), String> {
     let packed = workbook.with_extension("packed");
-    fs::rename(workbook, &packed).map_err(|error| format!("{workbook:?}: {error}"))?;
+    fs::rename(workbook, &packed).map_err(|error| failed(workbook, &error))?;
     let script = "import sys, zipfile, pathlib\n\
                   for name in (book := zipfile.ZipFile(sys.argv[1])).namelist():\n    \
                       if name == 'docProps/core.xml': continue\n    \
@@ -100,9 +100,13 @@ fn differences(old: &Path, new: &Path) -> Result<usize, String> {
     };
     let lines = text.lines().filter(is_change).count();
     if lines > 0 {
-        let mut path = new.as_os_str().to_owned();
-        path.push(".diff");
-        fs::write(&path, &*output.stdout).map_err(|error| format!("{path:?}: {error}"))?;
+        let path = PathBuf::from(format!("{}.diff", new.display()));
+        fs::write(&path, &*output.stdout).map_err(|error| failed(&path, &error))?;
     }
     Ok(lines)
+}
+
+/// The message of a failure with a file.
+fn failed(path: &Path, error: &std::io::Error) -> String {
+    format!("{}: {error}", path.display())
 }
