@@ -1,9 +1,10 @@
 use super::accounting::{Counted, Instruments};
+use super::collector::instrumented;
 use super::reading::{METADATA, Reading, Scope};
 use super::sampler::Samples;
 use super::source::{MariaSource, local_process};
+use super::tasks;
 use super::types::{IDLE, ROW_LOCK, WAIT_TYPES};
-use super::{instrumented, tasks};
 use crate::client::{Client, Config};
 use crate::observing::{connect_to_observe, product};
 use engine::{EngineError, LiveObserver, ObserveOptions, ServerError, WaitType};

@@ -22,28 +22,6 @@ pub enum Scope<'a> {
     AllBut(&'a [u32]),
 }
 
-/// Times of the threads of sessions.
-#[derive(Debug, Clone, Copy)]
-pub struct SessionTimes(ThreadTimes);
-
-impl SessionTimes {
-    /// Those of threads of a process; `None` when one cannot be seen.
-    pub fn read(pid: i32, threads: &[i32]) -> Option<Self> {
-        let mut sum = ThreadTimes::default();
-        for thread in threads {
-            let times = ThreadTimes::read(pid, *thread)?;
-            sum.cpu_ns += times.cpu_ns;
-            sum.run_delay_ns += times.run_delay_ns;
-        }
-        Some(Self(sum))
-    }
-
-    /// Returns the use since an earlier reading of the same threads.
-    pub fn since(self, earlier: Self) -> ThreadTimes {
-        self.0.since(earlier.0)
-    }
-}
-
 /// A reading of counters.
 #[derive(Debug)]
 pub struct Reading {
@@ -65,7 +43,8 @@ pub struct Reading {
     operations: Vec<Operation>,
     /// Those on data files, which come and go.
     data_files: Vec<Operation>,
-    pub sessions: Option<SessionTimes>,
+    /// Of the sessions' threads, where the kernel reports them.
+    pub sessions: Option<ThreadTimes>,
     /// Processor seconds of the server, all threads.
     pub server: Option<f64>,
 }
@@ -130,6 +109,17 @@ pub fn sessions(client: &mut Client) -> &'static str {
     }
 }
 
+/// Times of threads of a process, summed; `None` when one cannot be seen.
+fn thread_times(pid: i32, threads: &[i32]) -> Option<ThreadTimes> {
+    let mut sum = ThreadTimes::default();
+    for thread in threads {
+        let times = ThreadTimes::read(pid, *thread)?;
+        sum.cpu_ns += times.cpu_ns;
+        sum.run_delay_ns += times.run_delay_ns;
+    }
+    Some(sum)
+}
+
 /// Numbers with commas; NULL for none, which nothing is in.
 pub fn list(sessions: &[u32]) -> String {
     let numbers: Vec<String> = sessions.iter().map(u32::to_string).collect();
@@ -185,7 +175,7 @@ impl Reading {
             }
         }
         let sessions =
-            pid.and_then(|pid| SessionTimes::read(pid, &threads).filter(|_| !threads.is_empty()));
+            pid.and_then(|pid| thread_times(pid, &threads).filter(|_| !threads.is_empty()));
         let server = pid.and_then(observe::process_cpu_s);
         let row_locks_s = if others { row_locks_s(client) } else { 0.0 };
         let at = Instant::now();
