@@ -13,6 +13,7 @@ mod storage;
 
 use super::cells::cells;
 use super::explain::one_format;
+use super::load::statement_limit;
 use super::observing::{connect_to_observe, while_doing};
 use crate::client::{Client, Config, Error};
 use engine::ServerError;
@@ -41,14 +42,9 @@ impl Reader {
         let mut client = connect_to_observe(config, stop)?;
         // Counters are still wanted after the user asks to stop; the server limits its answers.
         client.set_stop(Stop::when(|| false));
-        // MariaDB takes seconds; MySQL takes milliseconds and limits only SELECT.
-        let limit = if client.is_mariadb() {
-            "max_statement_time = 30"
-        } else {
-            "max_execution_time = 30000"
-        };
+        let (limit, value) = statement_limit(&client, 30.0);
         client
-            .run(&format!("SET SESSION {limit}"))
+            .run(&format!("SET SESSION {limit} = {value}"))
             .map_err(while_doing("limiting statement times"))?;
         one_format(&mut client);
         Ok(Self {

@@ -181,8 +181,7 @@ fn set_global(
     }
     let mut client = server.connect_until(cancel)?;
     let known = Variable::read(&mut client)?;
-    let is_dynamic = |name: &str| known.get(name).is_some_and(Variable::is_dynamic);
-    if !differ.iter().all(|(name, _)| is_dynamic(name)) {
+    if !differ.iter().all(|(name, _)| known.get(*name).is_some_and(Variable::is_dynamic)) {
         return Ok(false);
     }
     for (name, value) in differ {
