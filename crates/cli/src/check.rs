@@ -84,7 +84,7 @@ impl Tool for Check {
         if self.json {
             output::print_json_redacted(as_json(&experiment, &plan, &estimate, &findings))
         } else {
-            output::print_wrapped(&as_text(&experiment, &plan, (&estimate, &findings), self.order))
+            output::print_wrapped(&as_text(&experiment, &plan, &estimate, &findings, self.order))
         }
     }
 }
@@ -156,7 +156,8 @@ impl Estimate {
 fn as_text(
     experiment: &Experiment,
     plan: &Plan,
-    (estimate, findings): (&Estimate, &Findings),
+    estimate: &Estimate,
+    findings: &Findings,
     order: Order,
 ) -> String {
     let mut lines = vec![format!("{}: valid", experiment.name)];

@@ -15,7 +15,8 @@ use work::{
 fn counting_loads(
     host: &mut dyn Host,
     configuration: &Configuration,
-    (seed, changed): (u64, bool),
+    seed: u64,
+    changed: bool,
     loads: &Arc<AtomicU32>,
 ) -> Vec<String> {
     let set = DataSet::new("synthetic", Size { rows: 3000, seed, ..Size::default() }).unwrap();
@@ -69,7 +70,7 @@ fn a_data_set_is_loaded_once_and_found_as_it_was() {
             let mut hosted = Hosted::new(engine);
             let host = hosted.host.as_mut();
             let mut trial =
-                |changed: bool| counting_loads(host, &configuration, (seed, changed), &loads);
+                |changed: bool| counting_loads(host, &configuration, seed, changed, &loads);
             let first = first_row.get_or_insert_with(|| trial(false));
             assert_eq!(first[0], "3000", "{engine}");
             // What a trial changes is not what the next one finds.
@@ -82,7 +83,7 @@ fn a_data_set_is_loaded_once_and_found_as_it_was() {
         let host = hosted.host.as_mut();
         // Other rows are another data set; the one before is still there beside it.
         for (seed, wanted) in [(seed + (1 << 32), 2), (seed, 2), (seed + (1 << 32), 2)] {
-            let row = counting_loads(host, &configuration, (seed, false), &loads);
+            let row = counting_loads(host, &configuration, seed, false, &loads);
             let loaded = loads.load(Ordering::Relaxed);
             assert_eq!((row[0].as_str(), loaded), ("3000", wanted), "{engine}");
         }

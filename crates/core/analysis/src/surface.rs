@@ -217,12 +217,13 @@ impl SurfaceReport {
     /// The surface of a run on a response; `None` where the levels of its factors are not known.
     pub fn estimate(
         recording: &Recording,
-        (unit, direction): (&str, Direction),
+        unit: &str,
+        direction: Direction,
         values: ValuesOfRun<'_>,
     ) -> Option<Self> {
         let factors = SurfaceFactor::from_source(&recording.run.source);
         let runs: Vec<usize> = (0..recording.configurations.len()).collect();
-        Self::of_runs(recording, factors, &runs, (unit, direction), values)
+        Self::of_runs(recording, factors, &runs, unit, direction, values)
     }
 
     /// The surface over some factors through some runs.
@@ -230,7 +231,8 @@ impl SurfaceReport {
         recording: &Recording,
         factors: Vec<SurfaceFactor>,
         runs: &[usize],
-        (unit, direction): (&str, Direction),
+        unit: &str,
+        direction: Direction,
         values: ValuesOfRun<'_>,
     ) -> Option<Self> {
         if factors.is_empty() {
@@ -454,17 +456,16 @@ impl Summary<'_> {
     /// The surface of a run with such a design or of a screening that continues as one; `None` of
     /// another design, and without a response.
     pub fn surface(&self) -> Option<SurfaceReport> {
-        let response = self.response.as_ref()?;
-        let response = (self.unit(), response.direction);
+        let (unit, direction) = (self.unit(), self.response.as_ref()?.direction);
         let values =
             |run: usize| self.figures.iter().flat_map(|figures| figures.values(run)).collect();
         match self.design {
             DesignKind::ResponseSurface => {
-                SurfaceReport::estimate(self.recording, response, &values)
+                SurfaceReport::estimate(self.recording, unit, direction, &values)
             }
             DesignKind::Screening => {
                 let (factors, runs) = self.screened_surface()?;
-                SurfaceReport::of_runs(self.recording, factors, &runs, response, &values)
+                SurfaceReport::of_runs(self.recording, factors, &runs, unit, direction, &values)
             }
             DesignKind::Grid | DesignKind::Race => None,
         }

@@ -279,9 +279,9 @@ impl Shared {
             let due = ready || is_wanted || state.open != looked_at || last.elapsed() >= wait;
             if due && !stopped {
                 (looked_at, last) = (state.open, Instant::now());
-                let since = (state.open, state.since_ns);
+                let (open, since_ns) = (state.open, state.since_ns);
                 drop(state);
-                let next = director.look(&self.progress(since, warmup, &mut latency));
+                let next = director.look(&self.progress(open, since_ns, warmup, &mut latency));
                 let Some(next) = next.filter(|_| !ready || director.go()) else {
                     self.stop();
                     return false;
@@ -303,7 +303,8 @@ impl Shared {
     /// `latency`: the second of the measurement at the last look at latencies, and what it showed.
     fn progress(
         &self,
-        (open, since_ns): (u32, u64),
+        open: u32,
+        since_ns: u64,
         warmup: Duration,
         latency: &mut (i64, Option<u64>),
     ) -> LoadProgress {

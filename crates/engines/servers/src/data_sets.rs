@@ -84,7 +84,8 @@ impl DataSets {
         &mut self,
         layout: &Layout,
         account: &Account,
-        (data_set, bytes): (&str, u64),
+        data_set: &str,
+        bytes: u64,
         template: Option<&Template>,
     ) -> Result<(), EngineError> {
         let data = &layout.data;

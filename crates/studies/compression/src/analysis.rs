@@ -6,6 +6,7 @@
 
 mod break_even;
 
+use break_even::ProcessorTime;
 pub use break_even::{BreakEven, Limit};
 
 use analysis::compare::{Sample, Test, Values, corrected};
@@ -327,12 +328,12 @@ impl<'a> Pair<'a> {
 
     /// The row of the size of the tables.
     fn size(&self, level: &str) -> Option<CompressionRow> {
-        self.row(level, ("size", "MB"), self.values(stored_mb)?)
+        self.row(level, "size", "MB", self.values(stored_mb)?)
     }
 
     /// The row of a cost of a unit of work.
     fn cost(&self, level: &str, cost: &WorkCost) -> Option<CompressionRow> {
-        let row = self.row(level, (name(cost.kind), cost.unit), self.values(cost.value)?)?;
+        let row = self.row(level, name(cost.kind), cost.unit, self.values(cost.value)?)?;
         if cost.kind != CostKind::Processor {
             return Some(row);
         }
@@ -344,7 +345,8 @@ impl<'a> Pair<'a> {
     fn row(
         &self,
         level: &str,
-        (figure, unit): (&'static str, &str),
+        figure: &'static str,
+        unit: &str,
         [from, to]: [Values; 2],
     ) -> Option<CompressionRow> {
         let estimate = |side: &Values| {
@@ -388,8 +390,9 @@ impl<'a> Pair<'a> {
         let own_cpu_s = Estimate::from_amounts(&means(&to), "s", Direction::LowerIsBetter)?;
         let [before, after] = [&from, &to].map(|side| Sample::new(means(side), side.first));
         let Test { value, interval, .. } = Test::run(self.matched.paired, &before, &after, 0.0);
-        let own = (own_cpu_s.mean, own_cpu_s.interval);
-        let place = (level.to_owned(), self.work.clone());
-        BreakEven::compare(place, [reference_mb, own_mb], own, (value, interval))
+        let own = ProcessorTime { seconds: own_cpu_s.mean, interval: own_cpu_s.interval };
+        let more = ProcessorTime { seconds: value, interval };
+        let read_mb = [reference_mb, own_mb];
+        BreakEven::compare(level.to_owned(), self.work.clone(), read_mb, own, more)
     }
 }

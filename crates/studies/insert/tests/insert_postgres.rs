@@ -121,7 +121,9 @@ fn every_reported_row_is_in_the_table_whatever_the_method_files_shape_and_order(
                 let (_, config) = servers::private(folder.path()).unwrap();
                 check_table(
                     &mut Client::connect(&config).unwrap(),
-                    (shape, order, method),
+                    shape,
+                    order,
+                    method,
                     files,
                     initial,
                     &name,
@@ -143,7 +145,9 @@ fn every_reported_row_is_in_the_table_whatever_the_method_files_shape_and_order(
 /// Rows, files, keys, pages and transactions are those that were asked for.
 fn check_table(
     client: &mut Client,
-    (shape, order, method): (&str, &str, &str),
+    shape: &str,
+    order: &str,
+    method: &str,
     files: i64,
     initial: i64,
     name: &str,

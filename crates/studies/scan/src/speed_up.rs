@@ -54,6 +54,13 @@ struct SpeedUps<'a> {
     processor_time: Option<Figures>,
 }
 
+/// A degree of parallelism and the configuration that has it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Level {
+    degree: u64,
+    configuration: usize,
+}
+
 /// The speed-up of scans where the degree of parallelism was varied.
 pub fn speed_ups(summary: &Summary) -> Vec<SpeedUp> {
     let trials = summary.grid.observations();
@@ -66,12 +73,12 @@ pub fn speed_ups(summary: &Summary) -> Vec<SpeedUp> {
 
 impl SpeedUps<'_> {
     fn speed_up(&self, group: ConfigurationGroup) -> Option<SpeedUp> {
-        let mut all: Vec<(u64, usize)> = group
+        let mut all: Vec<Level> = group
             .configurations
             .iter()
             .filter_map(|own| {
                 let configuration = &self.summary.recording.configurations[*own];
-                Some((configuration.get::<u64>(DEGREE.path())?, *own))
+                Some(Level { degree: configuration.get(DEGREE.path())?, configuration: *own })
             })
             .collect();
         all.sort_unstable();
@@ -79,21 +86,18 @@ impl SpeedUps<'_> {
         let rows = all.into_iter().filter_map(|own| self.speed_up_row(own, lowest));
         let rows: Vec<SpeedUpRow> = rows.collect();
         // Without the lowest degree there is nothing that the others could be compared with.
-        (rows.len() > 1 && rows[0].configuration == lowest.1)
+        (rows.len() > 1 && rows[0].configuration == lowest.configuration)
             .then_some(SpeedUp { group: group.label, rows })
     }
 
-    /// A degree and its configuration against the lowest and its own.
-    fn speed_up_row(
-        &self,
-        (degree, configuration): (u64, usize),
-        (lowest, first): (u64, usize),
-    ) -> Option<SpeedUpRow> {
-        let times = degree as f64 / lowest.max(1) as f64;
+    /// A degree against the lowest.
+    fn speed_up_row(&self, level: Level, lowest: Level) -> Option<SpeedUpRow> {
+        let Level { degree, configuration } = level;
+        let times = degree as f64 / lowest.degree.max(1) as f64;
         let ratio = |figures: &Figures, from, to| {
             figures.compare(from, to).filter(|own| from != to && own.scale == Scale::Ratio)
         };
-        let speed_up = ratio(&self.scan, first, configuration);
+        let speed_up = ratio(&self.scan, lowest.configuration, configuration);
         let interval = speed_up.as_ref().and_then(|own| own.interval);
         let class = |speed_up| ScalingClass::classify(speed_up, times);
         let busy: Vec<f64> = self
@@ -116,7 +120,7 @@ impl SpeedUps<'_> {
             processor_time: self
                 .processor_time
                 .as_ref()
-                .and_then(|own| ratio(own, configuration, first)),
+                .and_then(|own| ratio(own, configuration, lowest.configuration)),
         })
     }
 }

@@ -242,7 +242,9 @@ fn load(
         read_s,
         degraded: link.raid.and_then(|raid| degraded(raid, link, part, demand, count)),
         worn_out_years,
-        burst_s: part.burst.and_then(|burst| burst_s(burst, part, &carried, count)),
+        burst_s: part
+            .burst
+            .and_then(|(burst, credits)| burst_s(burst, credits, part, &carried, count)),
         uses,
     }
 }
@@ -285,12 +287,7 @@ fn degraded(raid: Raid, link: &Link, part: &Part, demand: &Demand, count: u64) -
 }
 
 /// The time that credits last: they pay for what is above the base rate.
-fn burst_s(
-    (burst, credits): (f64, f64),
-    part: &Part,
-    carried: &Carried,
-    count: u64,
-) -> Option<f64> {
+fn burst_s(burst: f64, credits: f64, part: &Part, carried: &Carried, count: u64) -> Option<f64> {
     let each = (carried.reads + carried.writes) / count as f64;
     let above = each.min(burst) - part.read_iops.or(part.write_iops)?;
     Some(if above > 0.0 { credits / above } else { f64::INFINITY })

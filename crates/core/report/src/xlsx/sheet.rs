@@ -21,7 +21,8 @@ pub fn lines(sheet: &mut Worksheet, lines: &[Text]) -> Result<u32, XlsxError> {
     for (row, line) in (0..).zip(lines) {
         Looks::new(0.0, false, row == 0).write(
             sheet,
-            (row, 0),
+            row,
+            0,
             &Datum::Text(line.to_string()),
             None,
         )?;
@@ -198,7 +199,7 @@ impl Survey {
         for (row, cells) in (top + 1..).zip(rows.take(here as usize)) {
             for (at, (column, looks)) in (0..).zip(self.columns.iter().zip(&looks)) {
                 let usual = alone.then_some(column.usual);
-                looks.write(sheet, (row, at), &column.datum(&table.columns, &cells), usual)?;
+                looks.write(sheet, row, at, &column.datum(&table.columns, &cells), usual)?;
             }
         }
         Ok(last + 1)
@@ -274,7 +275,8 @@ impl Looks {
     fn write(
         &self,
         sheet: &mut Worksheet,
-        (row, column): (u32, u16),
+        row: u32,
+        column: u16,
         datum: &Datum,
         usual: Option<Shown>,
     ) -> Result<(), XlsxError> {
@@ -348,7 +350,7 @@ fn is_written(block: &Block) -> bool {
 }
 
 fn text(sheet: &mut Worksheet, row: u32, text: &str, bold: bool) -> Result<u32, XlsxError> {
-    Looks::new(0.0, false, bold).write(sheet, (row, 0), &Datum::Text(text.to_owned()), None)?;
+    Looks::new(0.0, false, bold).write(sheet, row, 0, &Datum::Text(text.to_owned()), None)?;
     Ok(row + 1)
 }
 

@@ -87,7 +87,7 @@ impl<P: Product> Server<P> {
         let how = if self.data_sets.is_held() { Stop::Clean } else { Stop::Crash };
         self.stop(how, cancel)?;
         let (layout, account) = (&self.layout, &self.options.account);
-        self.data_sets.change(layout, account, (&kept.name, bytes), template.as_ref())?;
+        self.data_sets.change(layout, account, &kept.name, bytes, template.as_ref())?;
         self.start(cancel)
     }
 }

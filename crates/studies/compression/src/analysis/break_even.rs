@@ -37,6 +37,13 @@ pub struct Limit {
     pub has_interval: bool,
 }
 
+/// Processor seconds of a scan, or how many more they are.
+#[derive(Clone, Copy)]
+pub(super) struct ProcessorTime {
+    pub(super) seconds: f64,
+    pub(super) interval: Option<Interval>,
+}
+
 impl BreakEven {
     /// From the sizes in MB of the reference and of the level, the processor seconds of a scan of
     /// the level with their interval, and how many more these are than the reference's. Sizes
@@ -48,41 +55,43 @@ impl BreakEven {
     /// while the disk is its limit, and compression pays until the processor needs as long for
     /// the compressed one: `B = S / c`.
     pub(super) fn compare(
-        (level, work): (String, String),
+        level: String,
+        work: String,
         read_mb: [f64; 2],
-        (cpu_s, cpu_interval): (f64, Option<Interval>),
-        (more_cpu_s, more_interval): (f64, Option<Interval>),
+        own: ProcessorTime,
+        more: ProcessorTime,
     ) -> Option<Self> {
         let [reference_mb, own_mb] = read_mb;
         let saved_mb = reference_mb - own_mb;
-        if saved_mb <= 0.0 || cpu_s <= 0.0 {
+        if saved_mb <= 0.0 || own.seconds <= 0.0 {
             return None;
         }
         let over = |mb: f64| move |seconds: f64| (seconds > 0.0).then(|| mb / seconds);
         let in_turns = over(saved_mb);
         let overlapped = over(reference_mb);
-        let costs = more_cpu_s > 0.0;
-        let surely_costs = more_interval.is_some_and(|own| own.low > 0.0);
-        let may_cost = more_interval.is_some_and(|own| own.high > 0.0);
+        let costs = more.seconds > 0.0;
+        let surely_costs = more.interval.is_some_and(|more| more.low > 0.0);
+        let may_cost = more.interval.is_some_and(|more| more.high > 0.0);
         Some(Self {
             level,
             work,
             read_mb,
-            cpu_s,
-            more_cpu_s,
+            cpu_s: own.seconds,
+            more_cpu_s: more.seconds,
             in_turns: Limit {
-                below_mb_s: in_turns(more_cpu_s),
-                low_mb_s: more_interval.and_then(|own| in_turns(own.high)),
-                high_mb_s: more_interval.and_then(|own| in_turns(own.low)),
-                has_interval: more_interval.is_some(),
+                below_mb_s: in_turns(more.seconds),
+                low_mb_s: more.interval.and_then(|more| in_turns(more.high)),
+                high_mb_s: more.interval.and_then(|more| in_turns(more.low)),
+                has_interval: more.interval.is_some(),
             },
             overlapped: Limit {
-                below_mb_s: overlapped(cpu_s).filter(|_| costs),
-                low_mb_s: cpu_interval.and_then(|own| overlapped(own.high)).filter(|_| may_cost),
-                high_mb_s: cpu_interval
+                below_mb_s: overlapped(own.seconds).filter(|_| costs),
+                low_mb_s: own.interval.and_then(|own| overlapped(own.high)).filter(|_| may_cost),
+                high_mb_s: own
+                    .interval
                     .and_then(|own| overlapped(own.low))
                     .filter(|_| surely_costs),
-                has_interval: more_interval.is_some() && cpu_interval.is_some(),
+                has_interval: more.interval.is_some() && own.interval.is_some(),
             },
         })
     }
@@ -90,7 +99,7 @@ impl BreakEven {
 
 #[cfg(test)]
 mod tests {
-    use super::{BreakEven, Limit};
+    use super::{BreakEven, Limit, ProcessorTime};
     use analysis::Interval;
 
     fn compared(
@@ -98,8 +107,11 @@ mod tests {
         cpu: (f64, [f64; 2]),
         more: (f64, [f64; 2]),
     ) -> Option<BreakEven> {
-        let with = |(value, [low, high]): (f64, [f64; 2])| (value, Some(Interval { low, high }));
-        BreakEven::compare((String::new(), String::new()), read_mb, with(cpu), with(more))
+        let with = |(seconds, [low, high]): (f64, [f64; 2])| ProcessorTime {
+            seconds,
+            interval: Some(Interval { low, high }),
+        };
+        BreakEven::compare(String::new(), String::new(), read_mb, with(cpu), with(more))
     }
 
     /// The time of a scan by its definition, on a disk of `mb_s` MB/s.
