@@ -85,21 +85,24 @@ fn levels(context: &Context, name: &str) -> Option<BTreeSet<String>> {
     let store = results::open_file(context, path).ok()?;
     let recording = results::read_run(&store, None, Store::read_figures).ok()?;
     let levels = recording.configurations.iter().flat_map(|own| &own.levels);
-    let short = |factor: &str| factor.rsplit('.').next().unwrap_or_default().to_owned();
-    Some(levels.map(|own| format!("{}={}", short(&own.factor), own.level)).collect())
+    let levels = levels.map(|own| {
+        let short = own.factor.rsplit('.').next().unwrap_or_default();
+        format!("{short}={}", own.level)
+    });
+    Some(levels.collect())
 }
 
 /// The commands that take the names of experiments, or their results files.
 fn commands_with_names(context: &Context) -> Vec<String> {
-    let takes_names = |command: &&clap::Command| {
+    let line = context.line();
+    let with_names = line.get_subcommands().filter(|command| {
         command.get_positionals().any(|own| {
             let names = own.get_value_names().unwrap_or_default();
             own.get_possible_values().is_empty()
                 && names.iter().any(|name| ["NAME", "NAMES", "A B"].contains(&name.as_str()))
         })
-    };
-    let line = context.line();
-    line.get_subcommands().filter(takes_names).map(|own| own.get_name().to_owned()).collect()
+    });
+    with_names.map(|own| own.get_name().to_owned()).collect()
 }
 
 /// Extends bash's completion: words that depend on the results. A word ends at `=` there.

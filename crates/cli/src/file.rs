@@ -34,16 +34,17 @@ impl Tool for Schema {
 
 /// The tables of wait types; in each, the first entry that fits a name applies.
 fn wait_types(engines: &[&dyn Engine]) -> Value {
-    let entry = |wait_type: &WaitType| {
-        let WaitType { name, class, meaning, benign } = wait_type;
-        let group = benign.map(|group| json!({"name": group.name, "filtered": group.is_filtered}));
-        json!({"name": name, "class": class, "meaning": meaning, "benign_group": group})
-    };
     let tables = engines.iter().filter(|engine| !engine.wait_types().is_empty()).map(|engine| {
-        let entries: Vec<Value> = engine.wait_types().iter().map(entry).collect();
+        let entries: Vec<Value> = engine.wait_types().iter().map(wait_type).collect();
         json!({"engine": engine.name(), "wait_types": entries})
     });
     tables.collect()
+}
+
+fn wait_type(wait_type: &WaitType) -> Value {
+    let WaitType { name, class, meaning, benign } = wait_type;
+    let group = benign.map(|group| json!({"name": group.name, "filtered": group.is_filtered}));
+    json!({"name": name, "class": class, "meaning": meaning, "benign_group": group})
 }
 
 /// Write an experiment file to start from

@@ -183,11 +183,14 @@ fn factor(experiment: &Experiment, asked: &str) -> Result<Option<String>, String
         return Ok(None);
     }
     let names: Vec<&str> = experiment.factors.iter().map(|own| own.name.as_str()).collect();
-    let by_letter = |at: usize| analysis::screening::term_name(&[at]) == asked;
     let exact = names.iter().find(|own| **own == asked);
-    let short = || names.iter().find(|name| name.rsplit('.').next() == Some(asked));
-    let lettered = || (0..names.len()).find(|at| by_letter(*at)).map(|at| &names[at]);
-    match exact.or_else(short).or_else(lettered) {
+    let exact_or_short =
+        exact.or_else(|| names.iter().find(|own| own.rsplit('.').next() == Some(asked)));
+    let found = exact_or_short.or_else(|| {
+        let mut lettered = names.iter().enumerate();
+        Some(lettered.find(|(at, _)| analysis::screening::term_name(&[*at]) == asked)?.1)
+    });
+    match found {
         Some(name) => Ok(Some((*name).to_owned())),
         None => Err(unknown_name("factor", asked, &names)),
     }
@@ -218,14 +221,13 @@ impl Recorded<'_> {
     }
 
     fn read(&self, source: &str) -> Result<Experiment, String> {
-        let messages = |errors: experiment::FileErrors| {
-            let message = |own: &experiment::FileError| {
+        self.context.experiment_of(self.file, source).map_err(|errors| {
+            let messages = errors.errors.iter().map(|own| {
                 let help = own.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
                 format!("{}{help}", own.message)
-            };
-            errors.errors.iter().map(message).collect::<Vec<_>>().join("; ")
-        };
-        self.context.experiment_of(self.file, source).map_err(messages)
+            });
+            messages.collect::<Vec<_>>().join("; ")
+        })
     }
 
     fn refusal(&self, step: &NextStep, cause: &str) -> Failure {

@@ -50,10 +50,9 @@ pub fn disk_observed(iops: f64, depth: f64, block_bytes: f64, read: bool) -> Obs
 /// Gives every configuration the settings of the disk probe that its levels do not.
 pub fn with_settings(recording: &mut Recording, defaults: &[(&str, &str)]) {
     for configuration in &mut recording.configurations {
-        let own = |path: &str| configuration.levels.iter().any(|level| level.factor == path);
         let mut settings: BTreeMap<String, Value> = defaults
             .iter()
-            .filter(|(path, _)| !own(path))
+            .filter(|(path, _)| !configuration.levels.iter().any(|level| level.factor == *path))
             .map(|(path, json)| ((*path).into(), Value::from_json(json).unwrap()))
             .collect();
         settings.extend(configuration.levels.iter().map(|level| {

@@ -8,20 +8,20 @@ const FUNCTIONS: [(&str, usize, bool); 4] =
 
 /// A profile of [`FUNCTIONS`], with stacks of their positions and the samples of each.
 pub fn with_stacks(stacks: &[(&[usize], u64)]) -> Profile {
-    let frame = |&(function, module, kernel): &(&str, usize, bool)| Frame {
+    let frames = FUNCTIONS.iter().map(|&(function, module, kernel)| Frame {
         function: function.into(),
         module,
         kernel,
-    };
-    let stack = |&(frames, samples): &(&[usize], u64)| Stack { frames: frames.to_vec(), samples };
+    });
+    let stacks = stacks.iter().map(|&(frames, samples)| Stack { frames: frames.to_vec(), samples });
     Profile {
         target: "test".into(),
         elapsed_s: 10.0,
         hz: 100.0,
         threads: 2,
         modules: vec!["/bin/db".into(), "/lib/libc.so".into(), "[kernel]".into()],
-        frames: FUNCTIONS.iter().map(frame).collect(),
-        stacks: stacks.iter().map(stack).collect(),
+        frames: frames.collect(),
+        stacks: stacks.collect(),
         ..Profile::default()
     }
 }

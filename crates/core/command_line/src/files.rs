@@ -159,7 +159,8 @@ fn remove_remains(path: &Path) {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
     let folder =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let of_killed = |entry: &fs::DirEntry| {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let of_killed = entries.filter_map(|entry| {
         let of = entry.file_name();
         let of = of.to_str()?.strip_prefix('.')?.strip_prefix(name)?.strip_prefix('.')?;
         let process: u32 = of.strip_suffix(".partial")?.split_once('-')?.0.parse().ok()?;
@@ -167,10 +168,8 @@ fn remove_remains(path: &Path) {
             && !Path::new("/proc").join(process.to_string()).exists();
         let unlocked = is_dead && File::open(entry.path()).ok()?.try_lock().is_ok();
         unlocked.then(|| entry.path())
-    };
-    for remains in
-        fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| of_killed(&entry))
-    {
+    });
+    for remains in of_killed {
         // A file that cannot be removed does no harm.
         let _ = fs::remove_file(remains);
     }

@@ -43,10 +43,10 @@ impl Ready {
 /// # Errors
 /// When a file exists or cannot be written.
 pub fn write_all(files: &[(&str, &str)]) -> Result<Vec<String>, Failure> {
-    let is_there = |(name, text): &(&str, &str)| {
-        std::fs::read_to_string(name).is_ok_and(|known| known == *text)
-    };
-    let new: Vec<_> = files.iter().filter(|file| !is_there(file)).collect();
+    let new = files
+        .iter()
+        .filter(|(name, text)| !std::fs::read_to_string(name).is_ok_and(|known| known == *text));
+    let new: Vec<_> = new.collect();
     if let Some((name, _)) = new.iter().find(|(name, _)| Path::new(name).exists()) {
         return Err(Failure::usage(format!("{name} exists and is kept; use another folder")));
     }

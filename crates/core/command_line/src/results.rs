@@ -73,20 +73,22 @@ pub type Read = fn(&Store, i64) -> store::Result<Recording>;
 
 /// Reads a run, the latest one without a number.
 pub fn read_run(store: &Store, run: Option<i64>, read: Read) -> Result<Recording, Failure> {
-    let none = || {
-        let observed = store.activities().is_ok_and(|numbers| !numbers.is_empty());
-        let watched = store.query_intervals().is_ok_and(|intervals| !intervals.is_empty());
-        let what = match (observed, watched) {
-            (true, _) => "; `waits` and `show` print its observations",
-            (_, true) => "; `history` and `queries` show its statements",
-            _ => " yet",
-        };
-        Failure::usage(format!("{}: no recorded run{what}", store.path().display()))
+    let run = match run {
+        Some(run) => run,
+        None => store.latest_run()?.ok_or_else(|| no_run(store))?.id,
     };
-    Ok(read(
-        store,
-        run.map_or_else(|| Ok(store.latest_run()?.ok_or_else(none)?.id), Ok::<_, Failure>)?,
-    )?)
+    Ok(read(store, run)?)
+}
+
+fn no_run(store: &Store) -> Failure {
+    let observed = store.activities().is_ok_and(|numbers| !numbers.is_empty());
+    let watched = store.query_intervals().is_ok_and(|intervals| !intervals.is_empty());
+    let what = match (observed, watched) {
+        (true, _) => "; `waits` and `show` print its observations",
+        (_, true) => "; `history` and `queries` show its statements",
+        _ => " yet",
+    };
+    Failure::usage(format!("{}: no recorded run{what}", store.path().display()))
 }
 
 /// The results file that a text names, and the number of an observation behind an `@`; `None` of

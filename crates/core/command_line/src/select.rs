@@ -29,12 +29,11 @@ pub fn keep_only(recording: &mut Recording, levels: &[String]) -> Result<(), Fai
 /// The configurations that have these levels, each given as `factor=level` by the factor's whole
 /// name or the last part of it.
 fn with_levels(recording: &Recording, levels: &[String]) -> Vec<usize> {
-    let has = |configuration: &ConfigurationRecord, level: &String| {
-        configuration.levels.iter().any(|it| is_level(&it.factor, &it.level, level))
-    };
-    (0..recording.configurations.len())
-        .filter(|it: &usize| levels.iter().all(|level| has(&recording.configurations[*it], level)))
-        .collect()
+    let matching = (0..recording.configurations.len()).filter(|it: &usize| {
+        let own = &recording.configurations[*it].levels;
+        levels.iter().all(|level| own.iter().any(|it| is_level(&it.factor, &it.level, level)))
+    });
+    matching.collect()
 }
 
 fn labels<'a>(configurations: impl IntoIterator<Item = &'a ConfigurationRecord>) -> String {

@@ -3,7 +3,7 @@
 use crate::{Part, Size, numbered};
 use rand::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use work::{Column, DataType, DefaultValue, Storage, Table, Values};
+use work::{Column, DataType, DefaultValue, Key, Storage, Table, Values};
 
 /// `MyBigTable`: a 16-byte key, a time, `char(111)`, two ints and a bigint, clustered on the key.
 pub fn my_big_table() -> Table {
@@ -40,10 +40,10 @@ const FIRST_ROW_S: i64 = 1_262_304_000;
 pub(crate) fn my_big_table_part(size: Size) -> Part {
     Part::new(in_one_file(my_big_table()), 6, move || {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(size.seed);
-        let mut uuid = move || work::Key::random(random.next_u64(), random.next_u64()).0;
         numbered(0, size.rows as i64 - 1, move |numbers| {
+            let keys = numbers.iter().map(|_| Key::random(random.next_u64(), random.next_u64()).0);
             vec![
-                Values::Uuids(numbers.iter().map(|_| uuid()).collect()),
+                Values::Uuids(keys.collect()),
                 Values::Timestamps(numbers.iter().map(|number| FIRST_ROW_S + number).collect()),
                 Values::SameText("a"),
                 Values::Same(1),

@@ -102,11 +102,11 @@ fn access_info(size: Size) -> Part {
         of_subscribers(size, |seed, id| {
             let mut random = generator(seed, id, 1);
             let types = some_of(TYPES, 1, &mut random);
-            let row = |own| Row {
+            let rows = types.into_iter().map(|own| Row {
                 integers: [id, own, byte(&mut random), byte(&mut random)],
                 texts: [letters(3, &mut random), letters(5, &mut random)],
-            };
-            types.into_iter().map(row).collect()
+            });
+            rows.collect()
         })
     })
 }
@@ -124,7 +124,7 @@ fn special_facilities(size: Size) -> Part {
     Part::new(table("special_facility", columns, &["s_id", "sf_type"], storage), 6, move || {
         of_subscribers(size, |seed, id| {
             let (types, mut random) = facilities(seed, id);
-            let row = |own| Row {
+            let rows = types.into_iter().map(|own| Row {
                 integers: [
                     id,
                     own,
@@ -133,8 +133,8 @@ fn special_facilities(size: Size) -> Part {
                     byte(&mut random),
                 ],
                 texts: [letters(5, &mut random)],
-            };
-            types.into_iter().map(row).collect()
+            });
+            rows.collect()
         })
     })
 }

@@ -97,8 +97,8 @@ impl Contrasts {
                 .take(if is_folded { 2 } else { 1 })
                 .map(|second| if is_folded { [own.clone(), second].concat() } else { second });
             for coefficients in columns {
-                let is_other = |chain: &Chain| product(&chain.coefficients, &coefficients) == 0;
-                if contrasts.chains.iter().all(is_other) {
+                let mut chains = contrasts.chains.iter();
+                if chains.all(|chain| product(&chain.coefficients, &coefficients) == 0) {
                     contrasts.chains.push(Chain { terms: Vec::new(), coefficients });
                 }
             }

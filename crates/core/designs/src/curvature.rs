@@ -93,6 +93,6 @@ fn interaction_squares(blocks: &[Vec<f64>]) -> f64 {
             block.iter().map(|value| value - mean).collect()
         })
         .collect();
-    let of_run = |run: usize| own.iter().map(|block| block[run]).collect::<Vec<f64>>();
-    (0..blocks[0].len()).map(|run| squares_around_mean(&of_run(run))).sum()
+    let runs = (0..blocks[0].len()).map(|run| own.iter().map(|block| block[run]).collect());
+    runs.map(|run: Vec<f64>| squares_around_mean(&run)).sum()
 }

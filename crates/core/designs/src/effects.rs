@@ -59,7 +59,8 @@ impl Stratum {
         let df = nominal * evenness(chains, &residuals);
         let largest = repeats.iter().flatten().map(|value| value.abs()).fold(0.0, f64::max);
         let half = t_quantile(0.025, df) * standard_error;
-        let effect = |value: f64| Effect {
+        let means = by_repeat.iter().map(|own| own.iter().sum::<f64>() / n);
+        let effects = means.map(|value| Effect {
             value,
             interval: Interval::around(value, half),
             // Without any noise (a scripted engine) what is not rounding is an effect.
@@ -68,9 +69,8 @@ impl Stratum {
             } else {
                 t_two_sided_p(value / standard_error, df)
             },
-        };
-        let means = by_repeat.iter().map(|own| own.iter().sum::<f64>() / n);
-        Some(Self { effects: means.map(effect).collect(), standard_error, df })
+        });
+        Some(Self { effects: effects.collect(), standard_error, df })
     }
 
     /// The p-values of all its effects as one family (Holm).
@@ -86,11 +86,11 @@ fn evenness(chains: &[&Chain], residuals: &[Vec<f64>]) -> f64 {
     let (runs, repeats) = (chains[0].coefficients.len(), residuals[0].len());
     let variances: Vec<f64> = (0..runs)
         .map(|run| {
-            let residual = |repeat: usize| -> f64 {
+            let of_repeats = (0..repeats).map(|repeat| -> f64 {
                 let parts = chains.iter().zip(residuals);
                 parts.map(|(chain, own)| f64::from(chain.coefficients[run]) * own[repeat]).sum()
-            };
-            (0..repeats).map(|repeat| residual(repeat).powi(2)).sum()
+            });
+            of_repeats.map(|residual| residual.powi(2)).sum()
         })
         .collect();
     let sum: f64 = variances.iter().sum();

@@ -84,14 +84,13 @@ struct Lost {
 /// The fewest runs of a fraction with at least this resolution; `None` if they are more than
 /// [`RUNS_MAX`].
 pub fn fewest_runs(factors: usize, resolution: Resolution) -> Option<usize> {
-    let reached = |runs: &usize| match Fraction::minimum_aberration(*runs, factors) {
+    let mut sizes = (2..=RUNS_MAX.ilog2()).map(|base| 1 << base);
+    sizes.find(|runs| match Fraction::minimum_aberration(*runs, factors) {
         Ok(fraction) => fraction.resolution().is_none_or(|own| own >= resolution as usize + 3),
         // All combinations are fewer.
         Err(FractionError::TooManyRuns { .. }) => true,
         Err(_) => false,
-    };
-    let mut sizes = (2..=RUNS_MAX.ilog2()).map(|base| 1 << base);
-    sizes.find(reached)
+    })
 }
 
 impl Fraction {
@@ -238,11 +237,11 @@ impl Fraction {
             .clone()
             .map(|run| self.columns.iter().map(|word| sign(run, *word)).collect())
             .collect();
-        let block = |run: u32| {
+        let blocks = all.map(|run| {
             let signs = self.blocks.iter().enumerate();
             signs.map(|(i, word)| usize::from(sign(run, *word) > 0) << i).sum()
-        };
-        Design::in_blocks(runs, all.map(block).collect())
+        });
+        Design::in_blocks(runs, blocks.collect())
     }
 }
 

@@ -65,8 +65,8 @@ impl Courses {
             let all: f64 = rates.iter().sum();
             let until = |part: usize| {
                 let end = (part * rates.len()) as f64 / PARTS as f64;
-                let amount = |(rate, at): (&f64, u32)| rate * (end - f64::from(at)).clamp(0.0, 1.0);
-                rates.iter().zip(0..).map(amount).sum::<f64>() / all
+                let parts = (0_u32..).map(|at| (end - f64::from(at)).clamp(0.0, 1.0));
+                rates.iter().zip(parts).map(|(rate, part)| rate * part).sum::<f64>() / all
             };
             for (part, mean) in shape.iter_mut().enumerate() {
                 let own = until(part + 1) - until(part);

@@ -24,11 +24,11 @@ pub struct Model {
 pub fn models(design: &Design, values: &[f64], size_max: usize, best: usize) -> Vec<Model> {
     let factors = design.factors();
     let terms: Vec<Vec<usize>> = (1..=2).flat_map(|size| subsets(factors, size)).collect();
-    let column = |term: &Vec<usize>| -> Vec<f64> {
+    let columns = terms.iter().map(|term| {
         let runs = design.runs().iter();
         runs.map(|run| term.iter().map(|factor| f64::from(run[*factor])).product()).collect()
-    };
-    let columns: Vec<Vec<f64>> = terms.iter().map(column).collect();
+    });
+    let columns: Vec<Vec<f64>> = columns.collect();
     let mut found = Vec::new();
     for size in 1..=size_max.min(design.runs().len().saturating_sub(2)) {
         if number_of_subsets(terms.len(), size) > MODELS_MAX as f64 {

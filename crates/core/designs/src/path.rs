@@ -30,13 +30,13 @@ impl Surface {
             let parts = axes.iter().zip(&along);
             parts.map(move |(axis, slope)| slope / (2.0 * (multiplier - axis.value)))
         };
-        let length = |multiplier: f64| parts(multiplier).map(|own| own * own).sum::<f64>().sqrt();
         let point = |distance: &f64| {
             // The distance falls as the multiplier rises above the largest curvature.
             let (mut low, mut high) = (top, top + size / (2.0 * distance));
             for _ in 0..HALVINGS {
                 let middle = f64::midpoint(low, high);
-                if length(middle) <= *distance { high = middle } else { low = middle }
+                let length = parts(middle).map(|own| own * own).sum::<f64>().sqrt();
+                if length <= *distance { high = middle } else { low = middle }
             }
             let mut parts: Vec<f64> = parts(high).collect();
             // Without a slope along the steepest axis, that axis takes the rest of the distance.

@@ -3,7 +3,7 @@
 
 use crate::stationary::{Stationary, eigen};
 use crate::{Fit, Surface};
-use statistics::f_upper_p;
+use statistics::{dot, f_upper_p};
 
 /// Steps along a factor from the stationary point, in coded levels.
 const STEP: f64 = 0.1;
@@ -53,11 +53,11 @@ impl Surface {
         high: &[f64],
     ) -> Option<Vec<RegionRange>> {
         self.fit.variance()?;
-        let range = |factor: usize| RegionRange {
+        let ranges = (0..self.factors).map(|factor| RegionRange {
             low: self.end(stationary, factor, -STEP, low[factor]),
             high: self.end(stationary, factor, STEP, high[factor]),
-        };
-        Some((0..self.factors).map(range).collect())
+        });
+        Some(ranges.collect())
     }
 
     /// The last level of a factor in the region in one direction; `None` if it is beyond the limit.
@@ -121,18 +121,18 @@ impl Surface {
         let gradients: Vec<Vec<f64>> =
             (0..self.factors).map(|factor| self.gradient_weights(factor, point)).collect();
         let coefficients = &self.fit.coefficients[self.before..];
-        let slope =
-            |weights: &Vec<f64>| weights.iter().zip(coefficients).map(|(w, own)| w * own).sum();
-        let row = |one: &Vec<f64>| gradients.iter().map(|other| self.form(one, other)).collect();
         Slopes {
-            values: gradients.iter().map(slope).collect(),
-            covariances: gradients.iter().map(row).collect(),
+            values: gradients.iter().map(|weights| dot(weights, coefficients)).collect(),
+            covariances: gradients
+                .iter()
+                .map(|one| gradients.iter().map(|other| self.form(one, other)).collect())
+                .collect(),
         }
     }
 
     /// How much each term adds to the slope along a factor at a point.
     fn gradient_weights(&self, factor: usize, point: &[f64]) -> Vec<f64> {
-        let weight = |term: &Vec<usize>| match term[..] {
+        let weights = self.terms.iter().map(|term| match term[..] {
             [only] => f64::from(u8::from(only == factor)),
             [one, other] => {
                 let first = if one == factor { point[other] } else { 0.0 };
@@ -140,8 +140,8 @@ impl Surface {
                 first + second
             }
             _ => 0.0,
-        };
-        self.terms.iter().map(weight).collect()
+        });
+        weights.collect()
     }
 
     /// The covariance of two weighted sums of the terms' coefficients, over the error's variance.

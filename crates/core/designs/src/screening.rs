@@ -134,14 +134,14 @@ impl Screening {
             Kind::Fraction(fraction) => fraction.design(),
             Kind::PlackettBurman(design) => design.clone(),
         };
-        let sorted = |run: &Vec<i8>| {
+        let runs = design.runs().iter().map(|run| {
             let mut levels = vec![0; self.order.len()];
             for (factor, level) in self.order.iter().zip(run) {
                 levels[*factor] = *level;
             }
             levels
-        };
-        Design::new(design.runs().iter().map(sorted).collect())
+        });
+        Design::new(runs.collect())
     }
 
     /// All orthogonal contrasts of the runs; those of a Plackett-Burman design include columns

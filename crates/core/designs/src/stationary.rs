@@ -154,11 +154,11 @@ pub(crate) fn eigen(mut matrix: Vec<Vec<f64>>) -> Vec<Axis> {
             break;
         }
     }
-    let axis = |i: usize| Axis {
+    let axes = (0..size).map(|i| Axis {
         value: matrix[i][i],
         direction: vectors.iter().map(|row| row[i]).collect(),
-    };
-    let mut found: Vec<Axis> = (0..size).map(axis).collect();
+    });
+    let mut found: Vec<Axis> = axes.collect();
     found.sort_by(|one, other| other.value.total_cmp(&one.value));
     found
 }

@@ -147,10 +147,10 @@ fn lack_of_fit(
     fit: &Fit,
 ) -> Option<LackOfFit> {
     let distinct = distinct(points);
-    let of_block = |block: usize| indicator(blocks.iter().map(|own| *own == block));
     let mut columns: Vec<Vec<f64>> =
         distinct.iter().map(|point| indicator(points.iter().map(|own| own == point))).collect();
-    columns.extend((1..=blocks.iter().copied().max().unwrap_or(0)).map(of_block));
+    let others = 1..=blocks.iter().copied().max().unwrap_or(0);
+    columns.extend(others.map(|block| indicator(blocks.iter().map(|own| *own == block))));
     // Blocks without a common point are determined together with their points.
     let columns = independent(&columns);
     let repeats = Fit::new(&columns, values).ok()?;

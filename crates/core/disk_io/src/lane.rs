@@ -190,8 +190,8 @@ impl<'a, Q: Queue> Lane<'a, Q> {
     #[inline]
     fn due_feed(&mut self) -> Option<usize> {
         if !self.timed.is_empty() {
-            let due = |number: &&usize| self.feeds[**number].schedule.due_ns() <= self.now_ns;
-            if let Some(number) = self.timed.iter().find(due) {
+            let due = self.timed.iter().find(|n| self.feeds[**n].schedule.due_ns() <= self.now_ns);
+            if let Some(number) = due {
                 return Some(*number);
             }
         }

@@ -80,8 +80,8 @@ pub fn redact_json(value: &mut Value) {
 /// Hides secrets in the words of a command: an option and its value are two.
 fn redact_words(words: &mut [Value]) {
     let list: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-    let sign = |c: char| if "'\"\\\n".contains(c) { '_' } else { c };
-    let quoted = list.iter().map(|word| format!("\"{}\"", word.replace(|c| sign(c) != c, "_")));
+    let quoted =
+        list.iter().map(|word| format!("\"{}\"", word.replace(['\'', '"', '\\', '\n'], "_")));
     let line = format!("[{}]", quoted.collect::<Vec<_>>().join(","));
     let shown = redacted(&line);
     if list.len() < words.len() || shown == line {
@@ -89,13 +89,13 @@ fn redact_words(words: &mut [Value]) {
     }
     let mut signs = line.chars().zip(shown.chars()).skip(1);
     for word in words {
-        let text = word.as_str().unwrap_or_default().to_owned();
         // Its quotes and its comma surround each word.
-        let hide = |c: char| match signs.next() {
+        let text = format!("\"{}\",", word.as_str().unwrap_or_default());
+        let shown = text.chars().map(|c| match signs.next() {
             Some((before, after)) if before != after => after,
             _ => c,
-        };
-        *word = format!("\"{text}\",").chars().map(hide).collect::<String>()[1..].into();
+        });
+        *word = shown.collect::<String>()[1..].into();
         if let Value::String(text) = word {
             text.truncate(text.len() - 2);
         }

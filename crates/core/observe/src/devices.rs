@@ -52,8 +52,8 @@ impl Device {
     /// The device itself, or the disk that this is a partition of.
     #[must_use]
     pub fn whole(self) -> Self {
-        let disk = || Self::described(self.folder().canonicalize().ok()?.parent()?);
-        if self.is_partition() { disk().unwrap_or(self) } else { self }
+        let folder = self.is_partition().then(|| self.folder().canonicalize().ok()).flatten();
+        folder.and_then(|folder| Self::described(folder.parent()?)).unwrap_or(self)
     }
 
     /// Returns whether this is a partition of a disk.

@@ -32,8 +32,10 @@ impl NetworkCounters {
     /// A bridge carries the bytes of its members again: the sum of all would count them twice.
     /// `None`: there is no interface but the loopback.
     pub fn busiest_since(&self, earlier: &Self) -> Option<u64> {
-        let before = |name: &str| earlier.bytes.get(name).copied().unwrap_or(0);
-        self.bytes.iter().map(|(name, bytes)| bytes.saturating_sub(before(name))).max()
+        self.bytes
+            .iter()
+            .map(|(name, bytes)| bytes.saturating_sub(*earlier.bytes.get(name).unwrap_or(&0)))
+            .max()
     }
 }
 

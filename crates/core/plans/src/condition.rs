@@ -63,8 +63,7 @@ impl Reader {
         for word in ["OR", "AND"] {
             let parts = split(all, |token, _| token.is_keyword(word));
             if parts.len() > 1 {
-                let links = || parts.iter().filter(|part| self.links_tables(part));
-                if word == "OR" && links().count() > 1 {
+                if word == "OR" && parts.iter().filter(|part| self.links_tables(part)).count() > 1 {
                     found.push(Obstacle::AlternativeKeys);
                 }
                 for part in parts {

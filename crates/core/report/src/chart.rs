@@ -319,15 +319,16 @@ const GO: char = '│';
 
 /// Intervals that share a column, so that every group fits into `room` columns.
 fn bucket(groups: &[BarGroup], room: usize) -> usize {
-    let columns = |group: &BarGroup, bucket: usize| {
-        let warm_up = warm_up(group);
-        let measured = group.bars.len() - warm_up;
-        warm_up.div_ceil(bucket) + measured.div_ceil(bucket) + usize::from(warm_up > 0)
-    };
     let longest = groups.iter().map(|group| group.bars.len()).max().unwrap_or(0);
     (1..=longest)
         .find(|bucket: &usize| groups.iter().all(|group| columns(group, *bucket) <= room))
         .unwrap_or(longest.max(1))
+}
+
+fn columns(group: &BarGroup, bucket: usize) -> usize {
+    let warm_up = warm_up(group);
+    let measured = group.bars.len() - warm_up;
+    warm_up.div_ceil(bucket) + measured.div_ceil(bucket) + usize::from(warm_up > 0)
 }
 
 fn warm_up(group: &BarGroup) -> usize {

@@ -144,15 +144,14 @@ pub struct Bar {
 impl Document {
     /// The sections for pages (or for texts) that have anything to show there.
     pub fn sections_for(&self, medium: Medium) -> impl Iterator<Item = &Section> {
-        let shown = move |block: &Block| match block {
-            Block::Figure(figure) => medium == Medium::Page || figure.chart.is_some(),
-            Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => medium == Medium::Page,
-            Block::Line(_) | Block::Table(_) | Block::Chart(_) => true,
-        };
-        self.sections
-            .iter()
-            .filter(move |section| section.medium == Medium::Any || section.medium == medium)
-            .filter(move |section| section.blocks.iter().any(shown))
+        self.sections.iter().filter(move |section| {
+            let has_content = section.blocks.iter().any(|block| match block {
+                Block::Figure(figure) => medium == Medium::Page || figure.chart.is_some(),
+                Block::Flame(_) | Block::Listing(_) | Block::Fold(..) => medium == Medium::Page,
+                Block::Line(_) | Block::Table(_) | Block::Chart(_) => true,
+            });
+            has_content && (section.medium == Medium::Any || section.medium == medium)
+        })
     }
 }
 

@@ -62,9 +62,9 @@ impl<'a> Panels<'a> {
         let short: HashMap<&str, &str> =
             names.iter().map(|name| (*name, short_name(name, &names))).collect();
         let title = |row: &ConfigurationRow| {
-            let is_other =
-                |name: &str| name != main.factor && second.is_none_or(|own| own.factor != name);
-            let others = row.levels.iter().filter(|level| is_other(&level.factor));
+            let others = row.levels.iter().filter(|level| {
+                level.factor != main.factor && second.is_none_or(|own| own.factor != level.factor)
+            });
             // Further runs of the same levels share a panel: their number is not a factor.
             let named = others.filter_map(|level| {
                 Some(format!("{} = {}", short.get(level.factor.as_str())?, level.level))
@@ -80,7 +80,7 @@ impl<'a> Panels<'a> {
                 titles.len() - 1
             });
         }
-        let position = |row: &ConfigurationRow| {
+        let positions = summary.configurations.iter().map(|row| {
             let own = |name: &str| row.levels.iter().find(|level| level.factor == name);
             let series = |factor: &FactorEffect| {
                 series_at.get(own(&factor.factor).map_or("", |own| &own.level)).copied()
@@ -90,7 +90,7 @@ impl<'a> Panels<'a> {
                 series: second.map_or(Some(0), series)?,
                 panel: *title_at.get(&title(row))?,
             })
-        };
+        });
         Some(Self {
             factor: short_name(&main.factor, &names).to_owned(),
             numeric: main.levels.iter().map(|level| level.numeric).collect(),
@@ -99,7 +99,7 @@ impl<'a> Panels<'a> {
                 Some(_) => series_names.into_iter().map(str::to_owned).collect(),
                 None => vec![String::new()],
             },
-            positions: summary.configurations.iter().map(position).collect(),
+            positions: positions.collect(),
             levels,
             titles,
         })

@@ -354,10 +354,10 @@ impl<'a, T: 'a> Columns<'a, T> {
         // Reversed, so that the first of levels with one label wins.
         let numbers = factor.levels.iter().map(String::as_str).zip(numbers.iter().copied()).rev();
         let numbers: HashMap<&str, f64> = numbers.collect();
-        let cell = move |item: &T| {
+        let column = self.add(&factor.name, "", move |item: &T| {
             label(item).map(|label| level(kind, numbers.get(label).copied(), label))
-        };
-        let column = self.add(&factor.name, "", cell).from_origin("factor");
+        });
+        let column = column.from_origin("factor");
         column.kind = kind;
         column.align = if kind == Kind::Text { Align::Left } else { Align::Right };
         column.levels = factor.levels.iter().map(|level| level.as_str().into()).collect();

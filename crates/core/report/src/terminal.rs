@@ -255,11 +255,11 @@ impl<'a> TableLayout<'a> {
         for (place, column) in self.columns.iter_mut().enumerate() {
             let names: BTreeSet<&str> =
                 rows.iter().map(|row| row[column.position].0.as_str()).collect();
-            let differ = |cut: fn(&str, usize) -> String| {
+            let found = [cut_settings, cut, cut_in_middle].into_iter().find(|cut| {
                 names.iter().map(|name| cut(name, column.width)).collect::<BTreeSet<_>>().len()
                     == names.len()
-            };
-            match [cut_settings, cut, cut_in_middle].into_iter().find(|cut| differ(*cut)) {
+            });
+            match found {
                 Some(found) => column.cut = found,
                 None if place == 0 => return false,
                 None => {}

@@ -243,19 +243,12 @@ fn divided_twice(experiment: &Experiment, configuration: &Configuration) -> Opti
 /// password is refused there, and the value of what is called one.
 fn secrets(configuration: &Configuration) -> impl Iterator<Item = Invalid> {
     let holds_secret = |text: &str| redacted(text) != text;
-    let is_called = |path: &str, value: &Value| {
-        let name = path.rsplit_once('.').map_or(path, |(_, name)| name);
-        names_secret(name) && !matches!(value, Value::Bool(_))
-    };
-    let text = |value: &Value| match value {
-        // Words of a command: what follows an option is its value.
-        Value::List(words) => words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
-        value => value.to_string(),
-    };
-    let settings = configuration.settings.iter();
-    let settings = settings
-        .filter(move |(path, value)| is_called(path, value) || holds_secret(&text(value)))
-        .map(|(path, _)| path);
+    let settings = configuration.settings.iter().filter(move |(path, value)| {
+        let name = path.rsplit_once('.').map_or(path.as_str(), |(_, name)| name);
+        let is_called = names_secret(name) && !matches!(value, Value::Bool(_));
+        is_called || holds_secret(&in_words(value))
+    });
+    let settings = settings.map(|(path, _)| path);
     let labels = configuration.levels.iter().filter(move |level| holds_secret(&level.label));
     settings.chain(labels.map(|level| &level.factor)).map(|path| {
         let message = "a password in the file would appear in results and reports; pass it in an \
@@ -263,4 +256,12 @@ fn secrets(configuration: &Configuration) -> impl Iterator<Item = Invalid> {
                        observe.commands = false keeps command lines out of results";
         Invalid::new(path.as_str(), message)
     })
+}
+
+/// The text of a value; of the words of a command what follows an option is its value.
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::List(words) => words.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+        value => value.to_string(),
+    }
 }

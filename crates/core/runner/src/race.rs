@@ -48,8 +48,7 @@ impl Race {
         let summary = analysis::summarize(&seen);
         let rules = Rules { first: self.first as usize, ..Rules::new(true) };
         let Some(race) = summary.race(rules) else { return Vec::new() };
-        let is_new = |candidate: usize| !self.left.contains_key(&candidate);
-        let new = race.departures.iter().filter(|own| is_new(own.candidate));
+        let new = race.departures.iter().filter(|own| !self.left.contains_key(&own.candidate));
         let sentences = new.map(|own| sentence(own, &summary)).collect();
         self.is_over = race.is_over() && block >= self.first;
         let departures = race.departures.iter();

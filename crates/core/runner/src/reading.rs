@@ -52,11 +52,11 @@ impl<'a> Reading<'a> {
         }
         self.last = Instant::now();
         let us = std::process::id() as i32;
-        let is_ours = |pid: i32| {
-            let parent = processes::parent(pid);
-            pid == us || parent == Some(us) || parent.and_then(processes::parent) == Some(us)
-        };
-        let ours: Vec<i32> = processes::all().filter(|pid| is_ours(*pid)).collect();
+        let ours = processes::all().filter(|pid| {
+            let parent = processes::parent(*pid);
+            *pid == us || parent == Some(us) || parent.and_then(processes::parent) == Some(us)
+        });
+        let ours: Vec<i32> = ours.collect();
         let read = self.files.iter().filter_map(|file| {
             let at = ours.iter().filter_map(|pid| position(*pid, &file.place)).max()?;
             Some(format!("{}, {} % read", file.name, at.min(file.bytes) * 100 / file.bytes.max(1)))

@@ -248,11 +248,11 @@ impl Asking<'_> {
         };
         // Without an answer, it was not asked on this target.
         let mut plans = plans.into_iter();
-        let answer = |own: &'s WrittenStatement| match &own.request {
+        let answers = statements.iter().filter_map(|own| match &own.request {
             Ok(_) => Some((own, plans.next()?)),
             Err(reason) => Some((own, Err(reason.clone()))),
-        };
-        Ok(statements.iter().filter_map(answer).collect())
+        });
+        Ok(answers.collect())
     }
 
     /// The answers of your server; its tables must be there already.

@@ -315,11 +315,11 @@ impl<'a> Schedule<'a> {
     /// Trials of the plan that candidates of a race do not run, as they have left or won.
     fn out_of_race(&self) -> usize {
         let Some(race) = &self.race else { return 0 };
-        let is_out = |own: &PlannedTrial| {
+        let out = self.plan.trials().filter(|own| {
             !race.runs(own.configuration, own.block)
                 && !self.tried.contains_key(&(own.configuration, own.block))
-        };
-        self.plan.trials().filter(is_out).count()
+        });
+        out.count()
     }
 
     /// Returns whether a trial recorded as failed will be retried.

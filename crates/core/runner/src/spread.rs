@@ -123,9 +123,9 @@ impl<'r, 'a> Spread<'r, 'a> {
 
     /// Gives work to the machines that have none.
     fn assign(&mut self, present: &[Machine], open: &[u32], announce: Announce) -> Option<RunEnd> {
-        let is_checking = |own: &Assigned| matches!(own.work, Work::Check);
         let is_complete = present.iter().all(|own| self.unchecked(&own.name).is_empty());
-        if !self.is_checked && is_complete && !self.working.values().any(is_checking) {
+        let mut working = self.working.values();
+        if !self.is_checked && is_complete && !working.any(|own| matches!(own.work, Work::Check)) {
             self.is_checked = true;
             let recorded = &self.session.recorded;
             for Verdict { differs, text } in analysis::machines::verdict(recorded) {
@@ -192,8 +192,9 @@ impl<'r, 'a> Spread<'r, 'a> {
         let share = schedule.blocks().div_ceil(present.len().max(1));
         let has_room = schedule.blocks_of(machine) < share;
         let new = free().find(|block| has_room && schedule.machine(*block).is_none());
-        let is_gone = |name: &str| present.iter().all(|own| own.name != name);
-        let left = free().find(|block| schedule.machine(*block).is_some_and(is_gone));
+        let left = free().find(|block| {
+            schedule.machine(*block).is_some_and(|name| present.iter().all(|own| own.name != name))
+        });
         let block = own.or(new).or(left)?;
         let trials = schedule.leave_to(block, machine);
         if trials > 0 {

@@ -174,8 +174,9 @@ impl<P: Replicating> Nodes for Pair<P> {
         }
         let sockets = replica.sockets().to_path_buf();
         let member = Member { server: Arc::new(Mutex::new(replica)), sockets };
-        let taken = |_| EngineError::failed("making a replica", "the server has one already");
-        self.replica.set(member).map_err(taken)
+        self.replica
+            .set(member)
+            .map_err(|_| EngineError::failed("making a replica", "the server has one already"))
     }
 
     fn promote(&self) -> Result<(), EngineError> {

@@ -84,8 +84,8 @@ impl Unfinished<'_> {
         unsafe { command.pre_exec(move || Ok(fcntl_setfd(&lock, FdFlags::empty())?)) };
         self.account.enter(&mut command);
         end_with_us(&mut command, Signal::KILL);
-        let stopped = || self.cancel.is_cancelled();
-        output_within(&mut command, INITIALISATION, &stopped).map_err(|error| match error.kind() {
+        let output = output_within(&mut command, INITIALISATION, &|| self.cancel.is_cancelled());
+        output.map_err(|error| match error.kind() {
             io::ErrorKind::Interrupted => EngineError::Cancelled,
             _ => failed(error),
         })

@@ -130,8 +130,9 @@ pub struct CountedPrice {
 pub fn background(summary: &Summary) -> Vec<BackgroundGroup> {
     let all = &summary.recording.configurations;
     let probes = distinct(all.iter().filter_map(probe));
-    let is_own = |path: &str| path.starts_with("background.");
-    let groups = probes.into_iter().flat_map(|own| groups(summary.recording, own, is_own));
+    let groups = probes
+        .into_iter()
+        .flat_map(|own| groups(summary.recording, own, |path| path.starts_with("background.")));
     let found = groups.filter_map(|group| {
         let with_action: Vec<usize> = group
             .configurations
@@ -291,8 +292,7 @@ fn price(summary: &Summary, from: usize, to: usize) -> Option<Price> {
         pairs.iter().filter_map(|[from, to]| log_ratio(of(to)?, of(from)?)).collect()
     };
     let sooner: Vec<f64> = logs(&|seen| ACTION_S.read(seen)).into_iter().map(|log| -log).collect();
-    let rate = |seen: &Observations| DURING.read(COUNTED, seen);
-    let rates = Ratio::from_logs(&logs(&rate));
+    let rates = Ratio::from_logs(&logs(&|seen| DURING.read(COUNTED, seen)));
     let of_pairs: Vec<&Observations> = pairs.iter().flatten().copied().collect();
     let counted = counted(&of_pairs).zip(rates);
     let lost = pairs.iter().filter_map(|[from, to]| {

@@ -29,8 +29,7 @@ pub fn run(line: &str, folder: &Path, context: &TrialContext<'_>) -> Result<Outc
     let variables = context.instance.client_environment();
     child::set_variables(&mut command, &variables);
     let heard = Heard { stdout: true, stderr: true };
-    let stop = || context.cancel.is_cancelled();
-    let ended = child::run(&command, [None, None, None], heard, &stop);
+    let ended = child::run(&command, [None, None, None], heard, &|| context.cancel.is_cancelled());
     mark.kill();
     let ended = ended.map_err(|error| ProbeError::study(CommandError::Start(error)))?;
     if ended.stopped {

@@ -109,11 +109,11 @@ fn over_limit_s(due: &[Timed], window: &Range<u64>, limit_ns: u64) -> f64 {
         let slow = own.iter().filter(|own| latency_ns(own) > limit_ns).count();
         slow as f64 > SLOW_SHARE_MAX * own.len() as f64
     });
-    let length_ns = |own: &[Timed]| {
+    let lengths_s = over.map(|own| {
         let begin = (own[0].due_ns - window.start) / INTERVAL_NS * INTERVAL_NS + window.start;
-        (begin + INTERVAL_NS).min(window.end) - begin
-    };
-    over.map(|own| length_ns(own) as f64 / 1e9).sum()
+        ((begin + INTERVAL_NS).min(window.end) - begin) as f64 / 1e9
+    });
+    lengths_s.sum()
 }
 
 /// The longest time without an end that begins in the window, also if it lasts beyond it.

@@ -81,8 +81,9 @@ pub fn wait_shares(trials: &[&Observations]) -> Option<WaitShares> {
 fn row(trials: &[&Observations], class: &'static str) -> Option<WaitRow> {
     let [before, during, after] =
         [WAITS_BEFORE, WAITS_DURING, WAITS_AFTER].map(|family| share(trials, class, family));
-    let is_seen = |own: &WaitShare| own.share.as_ref().is_some_and(|own| own.max != 0.0);
-    if class != UNACCOUNTED && ![&before, &during, &after].into_iter().any(is_seen) {
+    let shares = [&before, &during, &after];
+    let is_seen = shares.iter().filter_map(|own| own.share.as_ref()).any(|share| share.max != 0.0);
+    if class != UNACCOUNTED && !is_seen {
         return None;
     }
     let changes = trials.iter().filter_map(|seen| {

@@ -74,8 +74,9 @@ impl Answer {
         let path = |key: &str| format!("{PREFIX}{name}.{key}");
         let given = |key: &str| configuration.value(&path(key)).map(ToString::to_string);
         let objection = |key: &str, message: String| Err(Invalid::new(path(key), message));
-        let small = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        if !name.chars().all(small) || OWN.contains(&name) {
+        if !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+            || OWN.contains(&name)
+        {
             let key = if given("regex").is_some() { "regex" } else { "pointer" };
             let message = "use lower-case letters, digits and `_`, and no name of the probe's \
                            own responses";

@@ -118,11 +118,13 @@ impl Blocks {
             .filter(|block| rows.iter().all(|(_, row)| value(row, *block).is_some()))
             .collect();
         let by_ratio = figures.all().all(|value| value > 0.0);
-        let scaled = |value: f64| if by_ratio { value.ln() } else { value };
-        let of_row = |row: &Vec<(u32, f64)>| {
-            numbers.iter().filter_map(|block| value(row, *block)).map(scaled).collect()
-        };
-        let values = rows.iter().map(|(_, row)| of_row(row)).collect();
+        let values = rows
+            .iter()
+            .map(|(_, row)| {
+                let own = numbers.iter().filter_map(|block| value(row, *block));
+                own.map(|value| if by_ratio { value.ln() } else { value }).collect()
+            })
+            .collect();
         let label = |own: usize| summary.recording.configurations[own].label.clone();
         let labels = rows.iter().map(|(own, _)| label(*own)).collect();
         (numbers.len() >= BLOCKS_MIN).then_some(Self { numbers, values, labels, by_ratio })
@@ -171,10 +173,10 @@ fn covariate(summary: &Summary, blocks: &Blocks, name: &str) -> Option<Covariate
     };
     let (response, r_squared) = change(&blocks.means(), "");
     let (first, others) = blocks.values.split_first()?;
-    let against_first = |(label, row): (&String, &Vec<f64>)| {
+    let comparisons = blocks.labels[1..].iter().zip(others).map(|(label, row)| {
         let differences: Vec<f64> = row.iter().zip(first).map(|(own, first)| own - first).collect();
         change(&differences, label).0
-    };
+    });
     Some(Covariate {
         name: name.to_owned(),
         drawn: [low, high],
@@ -182,7 +184,7 @@ fn covariate(summary: &Summary, blocks: &Blocks, name: &str) -> Option<Covariate
         by_ratio: blocks.by_ratio,
         response,
         r_squared,
-        comparisons: blocks.labels[1..].iter().zip(others).map(against_first).collect(),
+        comparisons: comparisons.collect(),
     })
 }
 

@@ -4,7 +4,7 @@
 //! `stddev` is that of single runs, and the column "Relative" of Markdown has hyperfine's
 //! propagated standard deviation, not our interval.
 
-use observations::{Observations, Recording};
+use observations::Recording;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -47,14 +47,11 @@ impl CommandTimes {
             recording.done().filter(|(trial, _)| trial.configuration == configuration).collect();
         done.sort_by_key(|(trial, _)| trial.sequence);
         let runs = |name: &str| {
-            let of_trial = |seen: &Observations| {
+            let all = done.iter().map(|(_, seen)| {
                 let series = seen.series.iter().find(|series| series.name == name)?;
                 Some(series.values.clone())
-            };
-            done.iter()
-                .map(|(_, seen)| of_trial(seen))
-                .collect::<Option<Vec<_>>>()
-                .map(|all| all.concat())
+            });
+            all.collect::<Option<Vec<_>>>().map(|all| all.concat())
         };
         let times = runs("run:elapsed").filter(|times| !times.is_empty())?;
         let mean_of = |values: Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;

@@ -98,10 +98,12 @@ impl Accepted {
 
     /// Returns whether a run may end with this status.
     pub fn takes(&self, status: ExitStatus) -> bool {
-        let listed = |codes: &Vec<i32>| status.code().is_some_and(|code| codes.contains(&code));
         status.success()
-            || matches!(self, Self::Any)
-            || matches!(self, Self::Codes(codes) if listed(codes))
+            || match self {
+                Self::Zero => false,
+                Self::Codes(codes) => status.code().is_some_and(|code| codes.contains(&code)),
+                Self::Any => true,
+            }
     }
 }
 
@@ -250,9 +252,11 @@ impl Reader<'_> {
     fn check_parameters(&mut self) {
         let wrong = self.parameters.keys().filter(|name| !is_name(name));
         let message = "a parameter name consists of letters, digits, `_` and `-`";
-        let is_drawn = |name: &str| self.draws.0.iter().any(|(own, _)| own == name);
-        let place = |name: &str| if is_drawn(name) { RANDOM } else { PARAMETERS };
-        let wrong = wrong.map(|name| Invalid::new(format!("{}{name}", place(name)), message));
+        let wrong = wrong.map(|name| {
+            let is_drawn = self.draws.0.iter().any(|(own, _)| own == name);
+            let place = if is_drawn { RANDOM } else { PARAMETERS };
+            Invalid::new(format!("{place}{name}"), message)
+        });
         self.invalid.extend(wrong.collect::<Vec<_>>());
     }
 

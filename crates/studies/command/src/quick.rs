@@ -16,7 +16,7 @@ use command_line::session::{Session, exit_code};
 use command_line::{Chapter, Command, Context, ExitCode, Failure, Tool, output};
 use engine::Permits;
 use experiment::common::{ENGINE, OBSERVE_COMMANDS, OBSERVE_PROFILE, PROBE};
-use experiment::{Configuration, Draft, Experiment, LinkedSettings, Setting, Value};
+use experiment::{Draft, Experiment, LinkedSettings, Setting, Value};
 use observations::Recording;
 use observations::number::plural;
 use std::collections::BTreeMap;
@@ -96,21 +96,15 @@ fn times(
     experiment: &Experiment,
     recording: &Recording,
 ) -> Vec<(usize, CommandTimes)> {
-    let named = |configuration: &Configuration| {
+    let configurations = experiment.configurations.iter().enumerate();
+    let times = configurations.filter_map(|(position, configuration)| {
         let level = configuration.levels.iter().find(|level| level.factor == FACTOR);
         let given = level.filter(|level| arguments.parameters.command_name.contains(&level.label));
         let job = Job::from_settings(configuration).ok()?;
         let line =
             if job.is_hidden { level.map_or("command", |level| &level.label) } else { &job.line };
-        Some((
-            given.map_or_else(|| line.to_owned(), |level| job.filled(&level.label)),
-            job.parameters,
-        ))
-    };
-    let configurations = experiment.configurations.iter().enumerate();
-    let times = configurations.filter_map(|(position, configuration)| {
-        let (name, parameters) = named(configuration)?;
-        let times = CommandTimes::for_configuration(recording, position, &name, &parameters)?;
+        let name = given.map_or_else(|| line.to_owned(), |level| job.filled(&level.label));
+        let times = CommandTimes::for_configuration(recording, position, &name, &job.parameters)?;
         Some((position, times))
     });
     times.collect()

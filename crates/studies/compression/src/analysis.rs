@@ -136,14 +136,13 @@ struct Tried<'a> {
 impl Tried<'_> {
     fn compressions(&self, layout: &FactorLayout) -> Vec<Compression> {
         let roles = &self.summary.recording.roles;
-        let stored = |group: &Vec<Option<usize>>| -> Option<Vec<(&String, &Value)>> {
-            let first = group.iter().flatten().copied().next()?;
-            let settings = self.summary.recording.configurations[first].settings.iter();
-            Some(settings.filter(|(path, _)| roles.has(path, &STORED)).collect())
-        };
         let mut alike: Vec<(_, Vec<&Vec<Option<usize>>>)> = Vec::new();
         for group in layout.groups() {
-            let key = stored(group);
+            let first = group.iter().flatten().next();
+            let key: Option<Vec<(&String, &Value)>> = first.map(|first| {
+                let settings = self.summary.recording.configurations[*first].settings.iter();
+                settings.filter(|(path, _)| roles.has(path, &STORED)).collect()
+            });
             match alike.iter_mut().find(|(known, _)| *known == key) {
                 Some((_, groups)) => groups.push(group),
                 None => alike.push((key, vec![group])),

@@ -200,14 +200,12 @@ impl<'a> Trial<'a> {
 
     /// The queries with their parameters: one set of them, or one for each stream.
     fn operations(&self) -> impl Iterator<Item = Operation> {
-        let of_source = |mut source: Source| {
-            let parts = |query: &Asked| query.parts(&mut source);
-            self.queries.iter().map(parts).map(Operation::Sql).collect::<Vec<_>>()
-        };
         let streams = if self.is_drawn { self.streams } else { 1 };
         (0..streams).flat_map(move |stream| {
             let drawn = self.is_drawn.then(|| Source::drawn(self.seed, stream));
-            of_source(drawn.unwrap_or_else(Source::validation))
+            let mut source = drawn.unwrap_or_else(Source::validation);
+            let parts = self.queries.iter().map(|query| query.parts(&mut source));
+            parts.map(Operation::Sql).collect::<Vec<_>>()
         })
     }
 
@@ -237,11 +235,11 @@ impl<'a> Trial<'a> {
         if !self.has_refresh || self.is_apart() {
             return queries;
         }
-        let of_round = |round| {
+        let tasks = (0..self.rounds).flat_map(|round| {
             let [insert, delete] = pair(round);
             [vec![insert], queries.clone(), vec![delete]].concat()
-        };
-        (0..self.rounds).flat_map(of_round).collect()
+        });
+        tasks.collect()
     }
 
     /// The names of the first connection's tasks in the order in which they run.

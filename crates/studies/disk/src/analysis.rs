@@ -166,10 +166,10 @@ impl DiskRow {
         // What goes before `.iops` in the names of responses.
         let names =
             response::names(&trials).into_iter().filter_map(|name| name.strip_suffix(".iops"));
-        let stream = |name: &str| StreamFigures {
+        let streams = names.map(|name| StreamFigures {
             name: name.to_owned(),
             figures: DiskFigures::from_trials(&trials, name),
-        };
+        });
         Some(Self {
             configuration: position,
             label: configuration.label.clone(),
@@ -177,7 +177,7 @@ impl DiskRow {
             queue_depth: own(QUEUE_DEPTH.path()),
             trials: trials.len(),
             all: DiskFigures::from_trials(&trials, ""),
-            streams: names.map(stream).collect(),
+            streams: streams.collect(),
             little: Little::from_trials(&trials),
         })
     }

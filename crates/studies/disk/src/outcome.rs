@@ -224,11 +224,12 @@ impl DiskTrial<'_> {
     fn waits(&self, files: &[FileUse]) -> Vec<Wait> {
         let threads = &self.outcome.threads;
         let idle_s: f64 = threads.iter().map(|thread| thread.idle_s).sum();
-        let awake_s = |thread: &disk_io::ThreadOutcome| {
-            seconds(thread.used.times.cpu_ns + thread.used.times.run_delay_ns) + thread.idle_s
-        };
-        let io_s: f64 =
-            threads.iter().map(|thread| (thread.elapsed_s - awake_s(thread)).max(0.0)).sum();
+        let io_s = threads.iter().map(|thread| {
+            let times = &thread.used.times;
+            let awake_s = seconds(times.cpu_ns + times.run_delay_ns) + thread.idle_s;
+            (thread.elapsed_s - awake_s).max(0.0)
+        });
+        let io_s: f64 = io_s.sum();
         let io_waits: u64 = threads.iter().map(|thread| thread.io_waits).sum();
         let all_s: f64 = files.iter().map(|file| file.in_flight_s).sum();
         let share = |file: &FileUse| if all_s > 0.0 { file.in_flight_s / all_s } else { 0.0 };

@@ -192,16 +192,16 @@ fn tone(summary: &Summary, row: &DiskRow) -> Tone {
 
 /// A group's label and its lines, thinned so that all fit: evenly, the first and the last always.
 fn chart_groups<'s>(disk: &'s DiskSummary) -> Vec<(String, Vec<(String, &'s DiskRow)>)> {
-    let rows_of = |configurations: &[usize]| -> Vec<&'s DiskRow> {
-        configurations
-            .iter()
-            .filter_map(|c| disk.rows.iter().find(|row| row.configuration == *c))
-            .collect()
-    };
     let all: Vec<(&str, Vec<&'s DiskRow>)> = disk
         .groups
         .iter()
-        .map(|group| (group.label.as_str(), rows_of(&group.configurations)))
+        .map(|group| {
+            let rows = group
+                .configurations
+                .iter()
+                .filter_map(|own| disk.rows.iter().find(|row| row.configuration == *own));
+            (group.label.as_str(), rows.collect::<Vec<_>>())
+        })
         .filter(|(_, rows)| !rows.is_empty())
         .collect();
     if all.iter().all(|(_, rows)| rows.len() == 1) {

@@ -163,11 +163,11 @@ impl StreamPlan {
     fn read(text: &str, configuration: &Configuration) -> Result<Self, StreamError> {
         let mut words = text.split_whitespace();
         let name = words.next().unwrap_or_default().trim_end_matches(':');
-        let wrong = |c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '/'));
         if name.is_empty() || name.contains('=') {
             return Err(StreamError::NoName { text: text.to_owned() });
         }
-        if name.contains(wrong) || name.len() > NAME_LENGTH_MAX {
+        let is_wrong = name.contains(|c: char| !(c.is_alphanumeric() || "-_/".contains(c)));
+        if is_wrong || name.len() > NAME_LENGTH_MAX {
             return Err(StreamError::Name { name: name.to_owned() });
         }
         let mut stream =

@@ -91,9 +91,9 @@ impl Director<'_> {
     /// Waits until each client has had a write acknowledged since this time, or the limit.
     fn await_writes(&self, since_ns: u64, limit: Duration) -> Result<(), EngineError> {
         let until = Instant::now() + limit;
-        let is_behind =
-            || self.stage.acknowledged.iter().any(|own| own.load(Ordering::SeqCst) <= since_ns);
-        while is_behind() && Instant::now() < until {
+        while self.stage.acknowledged.iter().any(|own| own.load(Ordering::SeqCst) <= since_ns)
+            && Instant::now() < until
+        {
             self.pause(LOOK_EVERY)?;
         }
         Ok(())

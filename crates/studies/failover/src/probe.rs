@@ -172,9 +172,9 @@ impl Outcome {
             responses.push(Response::lower("gap_median", "s", median));
             responses.push(Response::lower("gap_max", "s", *most));
         }
-        let first = gaps.iter().map(|gap| gap.to_ns).min();
-        let since = |ns: u64| ns.saturating_sub(self.incident.begun_ns) as f64 / 1e9;
-        responses.extend(first.map(|ns| Response::lower("first_success", "s", since(ns))));
+        let first_ns = gaps.iter().map(|gap| gap.to_ns).min();
+        let first_s = first_ns.map(|ns| ns.saturating_sub(self.incident.begun_ns) as f64 / 1e9);
+        responses.extend(first_s.map(|first_s| Response::lower("first_success", "s", first_s)));
         let counted =
             |name: &str, count: u64| Response::lower(name, "writes", count as f64).in_steps_of(1.0);
         responses.push(counted("lost_writes", verdict.lost));

@@ -108,7 +108,7 @@ fn levels(blocks: &[Vec<Point>], limit_ms: f64) -> Vec<Level> {
     let mut rates: Vec<f64> = blocks.iter().flatten().map(|point| point.rate).collect();
     rates.sort_by(f64::total_cmp);
     rates.dedup();
-    let level = |rate: f64| {
+    let levels = rates.into_iter().filter_map(|rate| {
         let points: Vec<&Point> =
             blocks.iter().flatten().filter(|point| point.rate.total_cmp(&rate).is_eq()).collect();
         let reached: Vec<f64> = points.iter().map(|point| point.reached).collect();
@@ -119,8 +119,8 @@ fn levels(blocks: &[Vec<Point>], limit_ms: f64) -> Vec<Level> {
             lag_p95: Estimate::from_amounts(&lags, "ms", Direction::LowerIsBetter)?,
             within: lags.iter().filter(|lag| **lag <= limit_ms).count(),
         })
-    };
-    rates.into_iter().filter_map(level).collect()
+    });
+    levels.collect()
 }
 
 /// The highest rate with bounded lag: in each block the rate that the last level reached before the

@@ -156,11 +156,11 @@ impl Reading {
             .map(|(_, operator)| *operator)
             .filter(|operator| operator.access.is_some_and(|access| access != Access::Change))
             .collect();
-        let is_own = |operator: &&&Operator| {
+        let own = reads.iter().find(|operator| {
             operator.objects.iter().any(|object| object.table.eq_ignore_ascii_case(table))
-        };
+        });
         // An alias hides the name of the table in some engines.
-        let found = reads.iter().find(is_own).or_else(|| reads.first());
+        let found = own.or_else(|| reads.first());
         Self {
             plan: titles.join(" < "),
             operator: found.map_or_else(String::new, |own| own.name.clone()),
@@ -230,8 +230,9 @@ impl<'t> Column<'t> {
         let sql = format!(
             "SELECT {column} FROM {table} WHERE {column} IS NOT NULL ORDER BY {column} {row}"
         );
-        let empty = || EngineError::failed(&sql, "the column has no values");
-        let value = asker.cell(&sql)?.ok_or_else(empty)?;
+        let value = asker
+            .cell(&sql)?
+            .ok_or_else(|| EngineError::failed(&sql, "the column has no values"))?;
         let counted = format!("SELECT count(*) FROM {table} WHERE {column} <= {}", literal(&value));
         let rows = asker.count(&counted)?;
         let bound = Bound { value, rows };

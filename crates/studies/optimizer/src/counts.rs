@@ -64,12 +64,12 @@ impl Counts {
             }
             (None, None) => None,
         };
-        let named = |identity: String| {
+        let file = identity.and_then(|identity| {
             let folder = cache::folder().ok()?.join("optimizer");
             DirBuilder::new().recursive(true).mode(0o700).create(&folder).ok()?;
             Some(folder.join(format!("{PREFIX}{}", sha256([identity]))))
-        };
-        Self { file: identity.and_then(named) }
+        });
+        Self { file }
     }
 
     fn all(&self) -> Kept {
@@ -119,14 +119,14 @@ fn key(sql: &str, plan: &Plan) -> String {
 }
 
 fn signature(plan: &Plan) -> String {
-    let line = |(depth, operator): (usize, &Operator)| {
+    let lines = plan.operators().into_iter().map(|(depth, operator)| {
         let objects = operator.objects.iter().map(|own| format!(" {own:?}"));
         let predicates =
             operator.predicates.iter().map(|own| format!(" {:?} {}", own.role, own.text));
         let more: String = objects.chain(predicates).collect();
         format!("{depth} {} {} {:?}{more}\n", operator.name, operator.detail, operator.part)
-    };
-    plan.operators().into_iter().map(line).collect()
+    });
+    lines.collect()
 }
 
 /// The rows of each operator. `None` where the query ran by another plan, or where its estimates

@@ -82,12 +82,14 @@ impl Diagram {
             }
         }
         plans.sort_by_key(|(_, points)| std::cmp::Reverse(*points));
-        let cell = |plan: &str| plans.iter().position(|(known, _)| *known == plan);
         let costs: Option<Vec<f64>> = readings.iter().map(|(_, cost)| *cost).collect();
         Self {
             columns,
             rows,
-            cells: readings.iter().filter_map(|(plan, _)| cell(plan)).collect(),
+            cells: readings
+                .iter()
+                .filter_map(|(plan, _)| plans.iter().position(|(known, _)| known == plan))
+                .collect(),
             costs: costs.unwrap_or_default(),
             plans: plans.into_iter().map(|(plan, _)| plan.to_owned()).collect(),
         }
@@ -95,8 +97,10 @@ impl Diagram {
 
     /// The share of points of each plan.
     pub fn shares(&self) -> Vec<f64> {
-        let points = |plan| self.cells.iter().filter(|own| **own == plan).count() as f64;
-        (0..self.plans.len()).map(|plan| points(plan) / self.cells.len().max(1) as f64).collect()
+        let points = self.cells.len().max(1) as f64;
+        (0..self.plans.len())
+            .map(|plan| self.cells.iter().filter(|own| **own == plan).count() as f64 / points)
+            .collect()
     }
 
     /// The signs of these plans in each row, rising.
@@ -120,20 +124,21 @@ impl Diagram {
         let mut left: Vec<usize> = (0..self.cells.len()).collect();
         let mut kept = Vec::new();
         while !left.is_empty() {
-            let gain = |plan: usize| left.iter().filter(|at| covers(plan, **at)).count();
             // Of equals the first, which has most points of its own.
-            let best = (0..self.plans.len()).rev().max_by_key(|plan| gain(*plan))?;
+            let best = (0..self.plans.len())
+                .rev()
+                .max_by_key(|plan| left.iter().filter(|at| covers(*plan, **at)).count())?;
             left.retain(|at| !covers(best, *at));
             kept.push(best);
         }
-        let cell = |at: usize| {
+        let cells = (0..self.cells.len()).map(|at| {
             let own = self.cells[at];
             let others = kept.iter().copied().filter(|plan| covers(*plan, at));
             let cheapest =
                 others.min_by(|one, other| bounds[*one][at].total_cmp(&bounds[*other][at]));
             if kept.contains(&own) { own } else { cheapest.unwrap_or(own) }
-        };
-        Some((0..self.cells.len()).map(cell).collect())
+        });
+        Some(cells.collect())
     }
 
     /// For each point, the least cost of a plan where both predicates select as much or more.

@@ -128,17 +128,14 @@ fn regrets(all: &[Measured<'_>]) -> Vec<PairRegret> {
         all.iter().filter_map(|own| Some((own.selectivity, own.second?))).collect();
     places.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
     places.dedup();
-    let at = |(first, second): (f64, f64)| -> Vec<&Measured<'_>> {
-        let is_there = |own: &&Measured<'_>| {
-            own.selectivity.total_cmp(&first).is_eq() && own.second == Some(second)
-        };
-        all.iter().filter(is_there).collect()
-    };
-    let found = places.into_iter().filter_map(|place| {
-        let found = regret(place.0, &at(place))?;
+    let found = places.into_iter().filter_map(|(first, second)| {
+        let there = all
+            .iter()
+            .filter(|own| own.selectivity.total_cmp(&first).is_eq() && own.second == Some(second));
+        let found = regret(first, &there.collect::<Vec<_>>())?;
         Some(PairRegret {
-            first: place.0,
-            second: place.1,
+            first,
+            second,
             best: found.best,
             ratio: found.ratio,
             interval: found.interval,

@@ -43,8 +43,11 @@ fn diagram(own: &PlanDiagram) -> Section {
             number::figure(100.0 * own.increase_max),
             own.plans.len()
         ));
-        let signs = |row: &DiagramRow| row.reduced.clone().unwrap_or_default();
-        section.figure(figure(own, signs, "Reduced plan diagram"));
+        section.figure(figure(
+            own,
+            |row| row.reduced.clone().unwrap_or_default(),
+            "Reduced plan diagram",
+        ));
     }
     section.table(plans(own));
     if !own.regrets.is_empty() {

@@ -49,11 +49,10 @@ pub fn errors(plan: &Plan) -> Vec<OperatorError> {
 
 /// Joins in an operator and below it; one of several tables counts as one fewer.
 fn joins(operator: &Operator) -> usize {
-    let is_join = |kind| matches!(kind, Kind::NestedLoops | Kind::HashJoin | Kind::MergeJoin);
-    let own = |operator: &Operator| {
-        if is_join(operator.kind) { operator.inputs.len().saturating_sub(1).max(1) } else { 0 }
-    };
-    operator.tree().into_iter().map(|(_, below)| own(below)).sum()
+    let all = operator.tree().into_iter().map(|(_, below)| below);
+    let joins = all
+        .filter(|below| matches!(below.kind, Kind::NestedLoops | Kind::HashJoin | Kind::MergeJoin));
+    joins.map(|join| join.inputs.len().saturating_sub(1).max(1)).sum()
 }
 
 #[cfg(test)]

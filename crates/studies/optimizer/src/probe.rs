@@ -66,11 +66,11 @@ impl Probe for OptimizerProbe {
         data::load(context, work(configuration), configuration.get(DATA).name(), about)?;
         let prepared = prepare(context, optimizer, queries)?;
         let cancelled = AtomicU64::new(0);
-        let statement = |(name, sql): &(String, String)| ScriptStatement {
+        let statements = prepared.queries.iter().map(|(name, sql)| ScriptStatement {
             script: name.clone(),
             text: redacted(sql),
             ..ScriptStatement::default()
-        };
+        });
         let names = prepared.queries.iter().map(|(name, _)| name.clone());
         let each = configuration.get(RUNS).unwrap_or(RUNS_DEFAULT);
         let runs = each * prepared.queries.len() as u64;
@@ -80,7 +80,7 @@ impl Probe for OptimizerProbe {
             rate_unit: "queries/s",
             timed: "query",
             kinds: if prepared.queries.len() > 1 { names.collect() } else { Vec::new() },
-            statements: prepared.queries.iter().map(statement).collect(),
+            statements: statements.collect(),
             units: Some(runs),
             session: prepared.session.clone(),
             ..LoadPlan::from_context(context, RUNS)
@@ -126,13 +126,14 @@ fn query_times(
     queries: &[(String, String)],
     all_ms: Option<f64>,
 ) -> Vec<Fact> {
-    let time_ms = |name: &str| {
-        let own = seen.latencies.iter().find(|own| own.name == format!("query: {name}"))?;
-        Some(own.histogram.min_mean_max_ns().1 / 1e6)
-    };
     let found = queries.iter().filter_map(|(name, _)| {
-        let ms = if queries.len() > 1 { time_ms(name) } else { all_ms };
-        Some(QUERY_TIMES.record(name, ms?))
+        let ms = if queries.len() > 1 {
+            let own = seen.latencies.iter().find(|own| own.name == format!("query: {name}"))?;
+            own.histogram.min_mean_max_ns().1 / 1e6
+        } else {
+            all_ms?
+        };
+        Some(QUERY_TIMES.record(name, ms))
     });
     found.collect()
 }

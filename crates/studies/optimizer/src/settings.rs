@@ -184,8 +184,8 @@ pub fn queries(configuration: &Configuration) -> Result<Queries, Invalid> {
 
 /// Objections to a configuration on a target.
 pub fn objections(configuration: &Configuration, target: &Target) -> Vec<Invalid> {
-    let has = |ability| target.abilities.contains(&ability);
-    let Some(optimizer) = target.optimizer.filter(|_| has(Ability::Statements)) else {
+    let has_statements = target.abilities.contains(&Ability::Statements);
+    let Some(optimizer) = target.optimizer.filter(|_| has_statements) else {
         let message = "this engine's plans cannot be explained in a session; use another engine";
         return vec![Invalid::new(PROBE.path(), message)];
     };

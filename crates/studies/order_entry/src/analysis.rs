@@ -146,13 +146,13 @@ fn kind_figures(trials: &[&Observations], kind: Kind, done: f64, all: f64) -> Ki
     let is_known = TooFew::find(&name, trials).is_none();
     let p90 = Estimate::from_amounts(&values, "ms", Direction::LowerIsBetter).filter(|_| is_known);
     let limit_ms = profile.limit_s * 1e3;
-    let least = |own: &Estimate| own.interval.map_or(own.mean, |interval| interval.low);
+    let least = p90.as_ref().map(|own| own.interval.map_or(own.mean, |interval| interval.low));
     KindFigures {
         name: profile.name,
         done,
         share: if all > 0.0 { done / all } else { 0.0 },
         cards: profile.cards as f64 / CARDS as f64,
-        is_over: p90.as_ref().is_some_and(|own| least(own) > limit_ms),
+        is_over: least.is_some_and(|least| least > limit_ms),
         p90,
         limit_ms,
     }

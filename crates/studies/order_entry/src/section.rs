@@ -16,10 +16,10 @@ fn rows<'a, T>(
     all: &'a [OrderEntryFigures],
     list: fn(&'a OrderEntryFigures) -> &'a [T],
 ) -> Vec<Row<'a, T>> {
-    let of_one = |own: &'a OrderEntryFigures| {
+    let rows = all.iter().flat_map(|own| {
         list(own).iter().map(|row| Row { configuration: &own.configuration, own: row })
-    };
-    all.iter().flat_map(of_one).collect()
+    });
+    rows.collect()
 }
 
 /// The section; `None` when order entry was not run.

@@ -1,7 +1,7 @@
 //! The mutual slowdown of order entry and analytics: configurations that run both, against those
 //! that run one of them and agree in everything else.
 
-use crate::analytics::{ANALYSES, Analysis};
+use crate::analytics::ANALYSES;
 use crate::probe::{ANALYTICS, ANALYTICS_TIME, NEW_ORDERS, OrderEntry, TAIL, TERMINALS};
 use ::probe::Probe as _;
 use analysis::compare::{Values, corrected};
@@ -130,12 +130,12 @@ fn slowdown(
     };
     let order_entry = side(orders, NEW_ORDERS, "new orders/min");
     let analytics = side(queries, ANALYTICS_TIME, "s");
-    let of_query = |own: &Analysis| {
+    let of_queries = ANALYSES.iter().filter_map(|own| {
         let configurations = [queries?.configuration, together];
         let times =
             self::side(summary, configurations, "ms", |seen| Some(own.mean_s(seen)? * 1e3))?;
         Some(QuerySlowdown { query: own.label, title: own.title, times })
-    };
+    });
     let trials = summary.grid.trials(together);
     let shown = orders.into_iter().chain(queries).chain([both]);
     (orders.is_some() || queries.is_some()).then(|| Slowdown {
@@ -143,7 +143,7 @@ fn slowdown(
         streams: both.streams,
         order_entry,
         analytics,
-        queries: ANALYSES.iter().filter_map(of_query).collect(),
+        queries: of_queries.collect(),
         sessions: shown.filter_map(|own| sessions(summary, own.configuration)).collect(),
         tail_s: trials.iter().filter_map(|seen| TAIL.read(seen)).reduce(f64::max),
     })

@@ -146,9 +146,10 @@ fn statement(text: &str) -> ScriptStatement {
 /// The first column of whole numbers outside of the key.
 fn column_to_change(set: &DataSet) -> Result<&'static str, Invalid> {
     let table = set.tables().remove(0);
-    let whole = |data_type| matches!(data_type, DataType::Int | DataType::BigInt);
-    let mut columns = table.columns.iter();
-    let found = columns.find(|column| whole(column.data_type) && !table.key.contains(&column.name));
+    let columns = table.columns.iter();
+    let mut whole =
+        columns.filter(|column| matches!(column.data_type, DataType::Int | DataType::BigInt));
+    let found = whole.find(|column| !table.key.contains(&column.name));
     found.map(|column| column.name).ok_or_else(|| {
         Invalid::new(
             DATA.path(),

@@ -101,21 +101,22 @@ impl Agent {
         let mut input = BufReader::new(std::io::stdin());
         let token = token::read_line(&mut input, &self.token_file)?;
         let stop = stop.clone();
-        let watch = move || {
+        // Without the thread the agent ends with its lease and broker only.
+        drop(Builder::new().name("input".into()).spawn(move || {
             let mut rest = [0; 64];
             while matches!(input.read(&mut rest), Ok(length) if length > 0) {}
             stop.store(true, Ordering::Relaxed);
-        };
-        // Without the thread the agent ends with its lease and broker only.
-        drop(Builder::new().name("input".into()).spawn(watch));
+        }));
         Ok(token)
     }
 
     fn hello(&self, registry: Registry) -> Result<Hello, Failure> {
         let host = observe::environment::capture(&[]).host.unwrap_or_else(|| "unknown".into());
         let name = self.name.clone().unwrap_or_else(|| host.clone());
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(is_plain) {
+        if name.is_empty()
+            || name.len() > NAME_MAX
+            || !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+        {
             let message = "a name of an agent has letters, digits, `-`, `_` and `.`, at most 64";
             return Err(Failure::usage(format!("--name {name}: {message}")));
         }

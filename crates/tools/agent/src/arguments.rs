@@ -95,11 +95,8 @@ impl AgentArguments {
                 return Err(Failure::usage("--token-file is for the broker of --broker URL"));
             }
             let places = if self.hosts.is_empty() {
-                let here = |number| Place::Here {
-                    name: format!("local-{number}"),
-                    folder: folder.to_path_buf(),
-                };
-                (1..=agents).map(here).collect()
+                let names = (1..=agents).map(|number| format!("local-{number}"));
+                names.map(|name| Place::Here { name, folder: folder.to_path_buf() }).collect()
             } else if self.hosts.len() == agents as usize {
                 self.hosts.iter().cloned().map(Place::Host).collect()
             } else {

@@ -107,9 +107,8 @@ impl Bundle {
     /// accept the experiment.
     pub fn experiment(&self, registry: Registry, folder: &Path) -> Result<Experiment, AgentError> {
         for (path, content) in &self.files {
-            let is_plain =
-                |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
-            if !Path::new(path).components().all(is_plain) {
+            let mut parts = Path::new(path).components();
+            if !parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
                 let message = "is not in the folder of the experiment: agents cannot get it";
                 return Err(AgentError::Order(format!("{path} {message}")));
             }

@@ -54,8 +54,8 @@ impl Launched {
         }
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let program = command.get_program().to_string_lossy().into_owned();
-        let failed = |source| AgentError::Start { program, source, advice: "" };
-        let mut child = command.spawn().map_err(failed)?;
+        let mut child =
+            command.spawn().map_err(|source| AgentError::Start { program, source, advice: "" })?;
         let mut input = child.stdin.take();
         if let Some(input) = &mut input {
             // An agent that has ended is noticed as missing.
@@ -108,6 +108,6 @@ fn over_ssh(host: &str, port: u16) -> Command {
 
 /// A name without characters that an agent's has not.
 fn plain(name: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    name.chars().map(|c| if is_plain(c) { c } else { '-' }).take(64).collect()
+    let plain = name.replace(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c), "-");
+    plain.chars().take(64).collect()
 }

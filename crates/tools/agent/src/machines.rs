@@ -116,10 +116,9 @@ impl Fleet {
     fn report(&self) -> Option<MachineReport> {
         let mut tasks = lock(&self.tasks);
         let mut members = self.shared.lock();
-        let is_lost = |task: &Task| {
+        let lost = tasks.working.iter().find(|(_, task)| {
             members.agents.get(&task.id).is_none_or(|own| own.trial != task.order.trial)
-        };
-        let lost = tasks.working.iter().find(|(_, task)| is_lost(task));
+        });
         if let Some(machine) = lost.map(|(machine, _)| machine.clone()) {
             tasks.working.remove(&machine);
             return Some(MachineReport { machine, number: 0, content: ReportContent::Lost });

@@ -46,13 +46,12 @@ impl MixLevel {
         let throughput: f64 = figures.iter().map(|(tps, _)| tps).sum();
         let in_progress: f64 = figures.iter().map(|(tps, latency_s)| tps * latency_s).sum();
         let client_s = ((n - in_progress) / throughput).max(0.0);
-        let measured = |(tps, latency_s)| Measured {
+        let scripts = figures.into_iter().map(|(tps, latency_s)| Measured {
             share: tps / throughput,
             latency_s,
             cycle_s: latency_s + client_s,
-        };
-        (in_progress > 0.0)
-            .then(|| Self { n, scripts: figures.into_iter().map(measured).collect() })
+        });
+        (in_progress > 0.0).then(|| Self { n, scripts: scripts.collect() })
     }
 }
 

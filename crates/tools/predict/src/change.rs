@@ -112,11 +112,10 @@ impl Question<'_> {
         changes: &[(&String, Change)],
         applied: &mut Vec<Applied>,
     ) -> Result<Effect, WhatIfError> {
-        let is_cpus = |change: &Change| matches!(change, Change::Processors(_));
         // Sessions hold locks one at a time, however parallel the rest is.
         let network = if changes.iter().any(|(_, change)| self.is_lock(change)) {
             self.model.serial_network()
-        } else if changes.iter().any(|(_, change)| is_cpus(change)) {
+        } else if changes.iter().any(|(_, change)| matches!(change, Change::Processors(_))) {
             self.cpu_share().map_or_else(
                 || self.model.network(),
                 |share| self.model.network_with_cpu_share(self.n, share),

@@ -73,9 +73,6 @@ fn changes(a: &ProfileSummary, b: &ProfileSummary, by_function: bool) -> Vec<Cha
             counts.entry(key).or_default()[side] += samples;
         }
     }
-    let sampled = |[of_a, of_b]: [u64; 2]| {
-        [Sampled::new(of_a, a.all.samples, a.hz), Sampled::new(of_b, b.all.samples, b.hz)]
-    };
     let p_values = |test: &dyn Fn([u64; 2]) -> f64| {
         adjusted(&counts.values().map(|own| Some(test(*own))).collect::<Vec<_>>())
     };
@@ -84,8 +81,9 @@ fn changes(a: &ProfileSummary, b: &ProfileSummary, by_function: bool) -> Vec<Cha
     let seconds_p = p_values(&|[of_a, of_b]| same_seconds_p((of_a, a.hz), (of_b, b.hz)));
     let all = counts.into_iter().zip(share_p).zip(seconds_p);
     let mut changes: Vec<Change> = all
-        .map(|((((module, function, kernel), own), share_p), seconds_p)| {
-            let [a, b] = sampled(own);
+        .map(|((((module, function, kernel), [of_a, of_b]), share_p), seconds_p)| {
+            let a = Sampled::new(of_a, a.all.samples, a.hz);
+            let b = Sampled::new(of_b, b.all.samples, b.hz);
             let share = difference(b.share - a.share, newcombe(&a, &b), share_p);
             let seconds = difference(b.seconds - a.seconds, seconds_interval(&a, &b), seconds_p);
             Change { module, function, kernel, a, b, share, seconds }

@@ -154,8 +154,7 @@ fn statements(all: &Queries, rows: usize) -> Option<Section> {
         columns.right("median", move |one| one.1.percentiles.map(|found| ms(found.p50_ms)));
         columns.right("95 %", move |one| one.1.percentiles.map(|found| ms(found.p95_ms)));
         columns.right("99 %", move |one| one.1.percentiles.map(|found| ms(found.p99_ms)));
-        let longest = |one: &Statement| one.spread.and_then(|spread| spread.max_ms);
-        columns.right("longest", move |one| longest(one.1).map(ms));
+        columns.right("longest", move |one| one.1.spread.and_then(|spread| spread.max_ms).map(ms));
     }
     columns.right("rows each", |one| one.1.by_call(Counter::Rows).map(figure)).optional = 3;
     columns.right("pages each", |one| one.1.blocks_by_call().map(figure)).optional = 5;

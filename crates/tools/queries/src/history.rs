@@ -273,12 +273,10 @@ impl StatementSeries {
         let change = |(cut, pair): (&Cut, &[Range<usize>])| {
             // What ran in the interval of the change may have run with either; it is all there is
             // at first.
-            let or_new = |range: &Range<usize>| {
-                if range.is_empty() { cut.new..cut.new + 1 } else { range.clone() }
-            };
+            let after = if pair[1].is_empty() { cut.new..cut.new + 1 } else { pair[1].clone() };
             let before = if pair[0].is_empty() { cut.old..cut.old + 1 } else { pair[0].clone() };
             let plans = self.points[cut.old].plan.zip(self.points[cut.new].plan);
-            StatementChange { plans, ..self.change(statement, cut.new, before, or_new(&pair[1])) }
+            StatementChange { plans, ..self.change(statement, cut.new, before, after) }
         };
         cuts.iter().zip(stretches.windows(2)).map(change).collect()
     }

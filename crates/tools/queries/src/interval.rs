@@ -221,11 +221,11 @@ impl<'a> Pair<'a> {
         let plain = |one: &'a Statement| Names { is_stored: false, ..names(one) };
         let named: HashSet<Names<'_>> = all.iter().map(plain).collect();
         let before = self.first.statements.iter().filter(|_| !self.was_reset);
-        let is_gone = |one: &&'a Statement| {
+        let gone = before.filter(|one| {
             !rows(one, self.names_only).any(|(key, _)| self.now.contains(&key))
                 && !named.contains(&plain(one))
-        };
-        before.filter(is_gone).count()
+        });
+        gone.count()
     }
 }
 

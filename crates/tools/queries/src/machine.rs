@@ -29,11 +29,6 @@ pub fn settings(context: &Context, survey: &Survey) -> Option<Advice> {
     if found.is_empty() {
         return None;
     }
-    let sentence = |text: &str| {
-        let mut characters = text.chars();
-        let first = characters.next().map(|first| first.to_uppercase().to_string());
-        format!("{}{}.", first.unwrap_or_default(), characters.as_str().trim_end_matches('.'))
-    };
     let evidence: Vec<String> =
         found.iter().map(|one| format!("The server {}.", one.fact.trim_end_matches('.'))).collect();
     let change: Vec<String> = found.iter().map(|one| sentence(&one.action)).collect();
@@ -45,4 +40,10 @@ pub fn settings(context: &Context, survey: &Survey) -> Option<Advice> {
             .into(),
         ..Advice::new(AdviceKind::Setting, Certainty::Possible)
     })
+}
+
+fn sentence(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().map(|first| first.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), characters.as_str().trim_end_matches('.'))
 }

@@ -63,8 +63,11 @@ impl Recorder<'_> {
         recorded.id = self.store.record_queries(&recorded)?;
         show(&recorded, self.arguments.form.json)?;
         if let Some(found) = self.plans.add(recorded) {
-            let json = || object("plan_regressions", &found, Value::Null);
-            output::show(self.arguments.form, json, || plan_regressions(&found))?;
+            output::show(
+                self.arguments.form,
+                || object("plan_regressions", &found, Value::Null),
+                || plan_regressions(&found),
+            )?;
         }
         Ok(())
     }

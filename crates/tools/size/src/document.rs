@@ -1,6 +1,6 @@
 //! A sizing plan: alternatives by price, and each chain link by link.
 
-use crate::{LinkLoad, Plan, Purchase, Purchases, Resource, Sized, Sizing, Use};
+use crate::{LinkLoad, Plan, Purchases, Resource, Sized, Sizing, Use};
 use report::model::{Bar, BarGroup, Cell, Chart, ChartKind, Columns, Document, Section, Tone};
 use report::number;
 
@@ -169,15 +169,14 @@ fn chain(plan: &Plan, one: &Sized) -> Section {
 /// The times to buy pieces, and a comparison with buying all of them now.
 fn bought(section: &mut Section, plan: &Plan, one: &Sized, purchases: &Purchases) {
     let currency = &plan.currency;
-    let named = |purchase: &Purchase| {
+    let mut columns = Columns::for_rows(&purchases.purchases);
+    columns.right("after years", |one| u64::from(one.year));
+    columns.left("buy", move |purchase| {
         let pieces = one.links.iter().zip(&purchase.pieces).filter(|(_, count)| **count > 0);
         let pieces =
             pieces.map(|(link, count)| format!("{} x {}", number::count(*count), part(plan, link)));
         pieces.collect::<Vec<_>>().join(", ")
-    };
-    let mut columns = Columns::for_rows(&purchases.purchases);
-    columns.right("after years", |one| u64::from(one.year));
-    columns.left("buy", move |one| named(one));
+    });
     columns.right(currency.as_str(), |one| Cell::from(one.price).shown(number::grouped(one.price)));
     section.table(columns);
     let share = number::short_percent(purchases.saving.abs());

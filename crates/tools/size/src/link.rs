@@ -178,15 +178,14 @@ fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
 
 /// The links of a chain under a demand.
 pub(crate) fn links(plan: &Plan, alternative: &Alternative, demand: &Demand) -> Vec<LinkLoad> {
-    // The levels of RAID at or behind a link: the first of them counts.
-    let raid_at = |position: usize| -> Option<(Raid, u64)> {
-        alternative.chain[position..].iter().find_map(|link| Some((link.raid?, link.group)))
-    };
     let mut links: Vec<LinkLoad> = Vec::new();
     for (position, link) in alternative.chain.iter().enumerate() {
         let before = links.last().map_or(0, |link| link.count);
         let part = &plan.parts[link.part];
-        links.push(load(link, part, raid_at(position), demand, &plan.targets, before));
+        // The levels of RAID at or behind a link: the first of them counts.
+        let behind = &alternative.chain[position..];
+        let raid = behind.iter().find_map(|link| Some((link.raid?, link.group)));
+        links.push(load(link, part, raid, demand, &plan.targets, before));
     }
     links
 }

@@ -214,8 +214,10 @@ pub fn read(text: &str, columns: &[(String, String)]) -> Result<Vec<Entry>, Read
         !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
     };
     let is_part = |name: &str| name.strip_prefix(PART).is_some_and(|part| !part.is_empty());
-    let is_known = |key: &str| COLUMNS.contains(&key) || is_query(key) || is_part(key);
-    if let Some((key, _)) = columns.iter().find(|(key, _)| !is_known(key)) {
+    if let Some((key, _)) = columns
+        .iter()
+        .find(|(key, _)| !COLUMNS.contains(&key.as_str()) && !is_query(key) && !is_part(key))
+    {
         return Err(ReadError::Key(key.clone()));
     }
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
@@ -451,7 +453,7 @@ fn row(own: &Entry, first: &Entry) -> Row {
 fn price_parts(own: &Entry, first: &Entry) -> Vec<PricePart> {
     // Parts may be more than the price by rounding; shares are of what they add up to.
     let sum: f64 = own.price_parts.iter().map(|(_, price)| price).sum();
-    let part = |(name, price): &(String, f64)| PricePart {
+    let parts = own.price_parts.iter().map(|(name, price)| PricePart {
         name: name.clone(),
         price: *price,
         share: price / sum,
@@ -461,8 +463,8 @@ fn price_parts(own: &Entry, first: &Entry) -> Vec<PricePart> {
             .iter()
             .find(|(other, _)| other == name)
             .map(|(_, other)| price / other),
-    };
-    own.price_parts.iter().map(part).collect()
+    });
+    parts.collect()
 }
 
 fn queries(own: &Entry, first: &Entry) -> Option<Queries> {

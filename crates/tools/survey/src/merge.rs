@@ -247,14 +247,15 @@ fn comparable(name: &str, survey: &Survey) -> Vec<(String, String, String)> {
     let number = |value: Option<u32>| value.map(|value| value.to_string());
     let yes_or_no = |is_so: bool| if is_so { "yes" } else { "no" }.to_owned();
     // The kernel keeps some for itself: to the whole GiB, equal machines are equal.
-    let gib = |bytes: u64| format!("{:.0} GiB", bytes as f64 / f64::from(1 << 30));
+    let memory = machine.memory.total_bytes;
+    let memory = memory.map(|bytes| format!("{:.0} GiB", bytes as f64 / f64::from(1 << 30)));
     let facts = [
         ("cores", number(cpus.cores)),
         ("sockets", number(cpus.sockets)),
         ("NUMA nodes", Some(machine.nodes.len().to_string())),
         ("SMT", cpus.smt.clone()),
         ("CPU model", cpus.model.clone()),
-        ("memory", machine.memory.total_bytes.map(gib)),
+        ("memory", memory),
         ("swap", machine.memory.swap_bytes.map(|bytes| yes_or_no(bytes > 0))),
         ("kernel", machine.kernel.clone()),
         ("distribution", machine.distribution.clone()),

@@ -109,8 +109,7 @@ impl Path {
             .collect();
         let gain = |step: &Step| step.rating.gain.map_or(0.0, |gain| gain - 1.0);
         let whole = steps.last().map_or(0.0, gain);
-        let is_enough = |step: &Step| whole > 0.0 && gain(step) >= KEPT * whole;
-        let enough = steps.iter().position(is_enough).map(|at| at + 1);
-        Ok(Ablation { steps, enough })
+        let enough = steps.iter().position(|step| whole > 0.0 && gain(step) >= KEPT * whole);
+        Ok(Ablation { steps, enough: enough.map(|at| at + 1) })
     }
 }

@@ -184,8 +184,11 @@ impl Tune {
         let engine = self.altering(context, base)?;
         let configurations: Vec<&Configuration> = base.configurations.iter().collect();
         let done = engine.undo(&configurations).map_err(Failure::failed)?;
-        let nothing = || "Nothing to undo: there is no record for this server.".to_owned();
-        output::print(&if done.is_empty() { nothing() } else { done.join("\n") })
+        output::print(&if done.is_empty() {
+            "Nothing to undo: there is no record for this server.".to_owned()
+        } else {
+            done.join("\n")
+        })
     }
 
     /// The engine of your server, where it takes settings while it runs.

@@ -237,11 +237,10 @@ impl Page<'_> {
         for line in (form.write)(&winner).lines() {
             section.indented(1, line, Tone::Plain);
         }
-        let is_kept = |name: &String| winner.iter().any(|(kept, _)| kept == name);
         let removed: Vec<&str> = present
             .iter()
             .map(|own| &own.0)
-            .filter(|own| !is_kept(own))
+            .filter(|own| !winner.iter().any(|(kept, _)| kept == *own))
             .map(String::as_str)
             .collect();
         if !removed.is_empty() {

@@ -60,9 +60,9 @@ fn element(chars: &[char], name: &Range<usize>) -> Option<Range<usize>> {
 /// `key="password" value="secret"`.
 fn entry(chars: &[char], name: &Range<usize>) -> Option<Range<usize>> {
     let (_, after) = quote(chars, name.end).unzip();
-    let between = |c: &&char| c.is_whitespace() || **c == ',';
-    let gap = |at: usize| at + chars[at.min(chars.len())..].iter().take_while(between).count();
-    let key = gap(after.unwrap_or(name.end));
+    let end = after.unwrap_or(name.end);
+    let rest = chars[end.min(chars.len())..].iter();
+    let key = end + rest.take_while(|c| c.is_whitespace() || **c == ',').count();
     let key = if quote(chars, key).is_some() { quote(chars, key)?.1 } else { key };
     let word: String = chars.get(key..key + 5)?.iter().collect::<String>().to_ascii_lowercase();
     let sign = quote(chars, key + 5).map_or(key + 5, |(_, after)| after);
@@ -100,9 +100,9 @@ pub fn password_files(chars: &[char]) -> Vec<Range<usize>> {
         let colons: Vec<usize> =
             (0..word.len()).filter(|at| word[*at] == ':').take(FIELDS).collect();
         if let [host, port, database, user] = colons[..] {
-            let is_port = |field: &[char]| {
-                !field.is_empty() && (field == ['*'] || field.iter().all(char::is_ascii_digit))
-            };
+            let number = &word[host + 1..port];
+            let is_port =
+                !number.is_empty() && (number == ['*'] || number.iter().all(char::is_ascii_digit));
             let is_name = |field: &[char]| {
                 !field.is_empty()
                     && field.iter().all(|c| c.is_alphanumeric() || "*_-.$".contains(*c))
@@ -111,7 +111,7 @@ pub fn password_files(chars: &[char]) -> Vec<Range<usize>> {
             let is_host = word[..host].iter().any(|c| !c.is_ascii_hexdigit());
             if is_host
                 && is_name(&word[..host])
-                && is_port(&word[host + 1..port])
+                && is_port
                 && is_name(&word[port + 1..database])
                 && is_name(&word[database + 1..user])
             {

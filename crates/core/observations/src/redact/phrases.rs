@@ -2,7 +2,7 @@
 //! they are.
 
 use super::names::names_secret;
-use super::quotes::{after_blanks, is_variable, quote, quoted};
+use super::quotes::{after_blanks, is_variable, quote, quoted, word_length};
 use std::ops::Range;
 
 /// Beginnings of tokens that services issue: of GitHub, GitLab, Slack, Vault, Stripe, Google and
@@ -169,8 +169,8 @@ fn is_line_start(chars: &[char], at: usize) -> bool {
 /// The next word, up to a blank or a quote.
 fn bare_word(chars: &[char], end: usize) -> Range<usize> {
     let start = after_blanks(chars, end);
-    let ends = |c: &&char| !c.is_whitespace() && !"'\"`;".contains(**c);
-    start..start + chars[start..].iter().take_while(ends).count()
+    let rest = chars[start..].iter();
+    start..start + rest.take_while(|c| !c.is_whitespace() && !"'\"`;".contains(**c)).count()
 }
 
 /// Returns whether a statement up to here is `CONNECT TO database USER name`, or `ATTACH TO`.
@@ -277,8 +277,7 @@ fn header(chars: &[char], end: usize) -> Option<Range<usize>> {
 /// `Bearer` and a token with digits.
 fn bearer(chars: &[char], end: usize) -> Option<Range<usize>> {
     let start = after_blanks(chars, end);
-    let is_part = |c: &&char| c.is_ascii_alphanumeric() || "._~+/=-".contains(**c);
-    let length = chars[start..].iter().take_while(is_part).count();
+    let length = word_length(chars, start, "._~+/=-");
     let has_digit = chars[start..start + length].iter().any(char::is_ascii_digit);
     (start > end && length >= TOKEN_CHARS_MIN && has_digit).then_some(start..start + length)
 }
@@ -298,8 +297,7 @@ fn private_key(chars: &[char], end: usize) -> Option<Range<usize>> {
 
 /// A token that begins as those of a known service do, or a JSON Web Token.
 fn token(chars: &[char], start: usize) -> Option<Range<usize>> {
-    let is_part = |c: &&char| c.is_ascii_alphanumeric() || "_.-".contains(**c);
-    let length = chars[start..].iter().take_while(is_part).count();
+    let length = word_length(chars, start, "_.-");
     let word = &chars[start..start + length];
     let known =
         TOKENS.iter().find(|prefix| word.iter().copied().take(prefix.len()).eq(prefix.chars()));

@@ -1,6 +1,6 @@
 //! Options by which programs are given secrets, other than those that are named so.
 
-use super::quotes::is_variable;
+use super::quotes::{is_variable, word_length};
 use super::words::{Word, arguments};
 
 /// Programs whose options, or words, hold secrets.
@@ -331,10 +331,9 @@ const PROGRAMS: &[Program] = &[
 
 /// Hides the secrets that programs are given by their own options.
 pub fn hide(chars: &[char], hidden: &mut [bool]) {
-    let is_name = |c: &char| c.is_ascii_alphanumeric() || "_-".contains(*c);
     let mut at = 0;
     while at < chars.len() {
-        let end = at + chars[at..].iter().take_while(|c| is_name(c)).count();
+        let end = at + word_length(chars, at, "_-");
         let follows = chars.get(end).is_some_and(|c| " \t'\"\\.".contains(*c));
         let is_file = at.checked_sub(1).is_some_and(|before| ".@".contains(chars[before]));
         if end > at && follows && !is_file {
@@ -359,8 +358,8 @@ impl Program {
         let is = |word: &Word, wanted: &&str| {
             word.text.iter().copied().map(|c| c.to_ascii_lowercase()).eq(wanted.chars())
         };
-        let has = |wanted: &&str| words.iter().any(|word| is(word, wanted));
-        if !self.with.is_empty() && !self.with.iter().any(has) {
+        let mut with = self.with.iter();
+        if !self.with.is_empty() && !with.any(|wanted| words.iter().any(|word| is(word, wanted))) {
             return;
         }
         if let Some(word) = words.last().filter(|word| {
@@ -368,8 +367,8 @@ impl Program {
         }) {
             mask(word, 0, All, hidden);
         }
-        let is_leading = |words: &&[Word]| words.iter().all(|word| word.text[0] != '-');
-        if let Some(secret) = words.get(..self.leading).filter(is_leading).and_then(<[_]>::last) {
+        let first = words.get(..self.leading).filter(|all| all.iter().all(|it| it.text[0] != '-'));
+        if let Some(secret) = first.and_then(<[_]>::last) {
             mask(secret, 0, All, hidden);
         }
         let mut words = words.iter();

@@ -59,9 +59,9 @@ pub fn list_end(chars: &[char], start: usize) -> usize {
 
 /// The end of a value without quotes; a number in JSON ends earlier.
 pub fn bare_end(chars: &[char], start: usize, is_json: bool) -> usize {
-    let ends = |c: char| c.is_whitespace() || "\"'`&".contains(c) || (is_json && ",}]".contains(c));
+    let ends = if is_json { "\"'`&,}]" } else { "\"'`&" };
     let mut end = start;
-    while let Some(c) = chars.get(end).filter(|c| !ends(**c)) {
+    while let Some(c) = chars.get(end).filter(|c| !c.is_whitespace() && !ends.contains(**c)) {
         let escapes = *c == '\\' && chars.get(end + 1).is_some_and(|c| !"\"'`".contains(*c));
         end += if escapes { 2 } else { 1 };
     }
@@ -72,6 +72,11 @@ pub fn bare_end(chars: &[char], start: usize, is_json: bool) -> usize {
 pub fn after_blanks(chars: &[char], at: usize) -> usize {
     let rest = chars.get(at..).unwrap_or_default();
     at + rest.iter().take_while(|c| [' ', '\t'].contains(c)).count()
+}
+
+/// The number of letters, digits and these signs that stand at a place.
+pub fn word_length(chars: &[char], at: usize, signs: &str) -> usize {
+    chars[at..].iter().take_while(|c| c.is_ascii_alphanumeric() || signs.contains(**c)).count()
 }
 
 /// `$PGPASSWORD`, `${PGPASSWORD}`: the secret is elsewhere.

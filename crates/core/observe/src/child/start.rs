@@ -51,14 +51,11 @@ impl Start {
     /// # Errors
     /// A zero byte in it.
     pub fn set(&mut self, name: &str, value: &str) -> io::Result<()> {
-        let is_named = |variable: &&mut CString| {
-            variable
-                .as_bytes()
-                .strip_prefix(name.as_bytes())
-                .is_some_and(|rest| rest.starts_with(b"="))
-        };
         let variable = text(&format!("{name}={value}"))?;
-        match self.environment.iter_mut().find(is_named) {
+        let known = self.environment.iter_mut().find(|own| {
+            own.as_bytes().strip_prefix(name.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
+        });
+        match known {
             Some(known) => *known = variable,
             None => self.environment.push(variable),
         }

@@ -271,7 +271,7 @@ fn statistics(nodes: &Weights<'_>, all: &[Statistics]) -> Vec<Remark> {
     let mut tables: Vec<&str> = all.iter().map(|one| one.object.table.as_str()).collect();
     tables.sort_unstable();
     tables.dedup();
-    let of_table = |table: &'_ str| {
+    let remarks = tables.into_iter().filter_map(|table| {
         let own: Vec<&Statistics> = all.iter().filter(|one| one.object.table == table).collect();
         let operators: Vec<&Operator> = nodes
             .operators
@@ -300,8 +300,8 @@ fn statistics(nodes: &Weights<'_>, all: &[Statistics]) -> Vec<Remark> {
         let share = reading(nodes, table);
         let matters = share.is_none_or(|share| share.part >= MATTERS);
         matters.then(|| whole(Rule::Statistics, share, text))
-    };
-    tables.into_iter().filter_map(of_table).collect()
+    });
+    remarks.collect()
 }
 
 fn is_stale(one: &Statistics) -> bool {

@@ -1,7 +1,7 @@
 //! The operators of a plan with their shares.
 
 use super::remark::{MATTERS, Measure, Remark, Rule, Share};
-use crate::{Operator, Own, Plan};
+use crate::{Operator, Plan};
 
 /// Times of whole milliseconds say nothing about shorter runs: their costs are used.
 const RUN_MS: f64 = 1.0;
@@ -26,8 +26,9 @@ impl<'a> Weights<'a> {
         } else {
             (None, 1.0)
         };
-        let of = |own: &Own| if measure == Some(Measure::Time) { own.ms } else { own.cost };
-        let own = figures.iter().map(|own| of(own).unwrap_or(0.0) / whole).collect();
+        let is_time = measure == Some(Measure::Time);
+        let own = figures.iter().map(|own| if is_time { own.ms } else { own.cost });
+        let own = own.map(|own| own.unwrap_or(0.0) / whole).collect();
         Self { operators: plan.operators(), measure, own }
     }
 

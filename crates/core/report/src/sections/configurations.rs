@@ -108,12 +108,10 @@ fn estimates<'s>(table: &mut Columns<'s, &'s ConfigurationRow>, summary: &'s Sum
         0
     });
     let throughput = || summary.configurations.iter().filter_map(|row| row.throughput.as_ref());
-    let repeated = |unit: &str| {
-        let response = summary.response.as_ref();
-        response.is_some_and(|response| response.name != "throughput" && response.unit == unit)
-    };
+    let response = summary.response.as_ref();
     if let Some(first) = throughput().next().filter(|first| {
-        !repeated(&first.unit) && throughput().all(|other| other.unit == first.unit)
+        response.is_none_or(|own| own.name == "throughput" || own.unit != first.unit)
+            && throughput().all(|other| other.unit == first.unit)
     }) {
         // Work is fixed in most experiments: throughput then repeats what elapsed says.
         table

@@ -41,12 +41,12 @@ pub(crate) fn section(summary: &Summary, devices: &[ConfigurationDevices]) -> Op
 fn shown<'s, T>(summary: &Summary, all: &'s [T], configuration: fn(&T) -> usize) -> Vec<&'s T> {
     let mut distinct: Vec<usize> = all.iter().map(configuration).collect();
     distinct.dedup();
-    let telling = |own: &&T| {
-        let row = summary.configurations.get(configuration(own));
-        row.is_some_and(|row| row.baseline || row.standing == Standing::Best)
-    };
     let few = distinct.len() <= CONFIGURATIONS_MAX;
-    all.iter().filter(|own| few || telling(own)).collect()
+    let shown = all.iter().filter(|own| {
+        let row = summary.configurations.get(configuration(own));
+        few || row.is_some_and(|row| row.baseline || row.standing == Standing::Best)
+    });
+    shown.collect()
 }
 
 /// Configuration, device, figures.

@@ -89,14 +89,14 @@ fn best_of(model: &ModelSummary) -> String {
     match &model.candidates[1..] {
         [] => String::new(),
         others => {
-            let one = |own: &Candidate| {
+            let errors = others.iter().map(|own| {
                 format!("{} by {}", own.model.name(), number::short_percent(own.error_median))
-            };
+            });
             format!(
                 "It weights {} by how they predict the highest of these levels from those below; \
                  errors of each on the held-out levels: {}.",
                 number::plural(others.len(), "model"),
-                joined(others.iter().map(one), ", ")
+                joined(errors, ", ")
             )
         }
     }

@@ -267,7 +267,7 @@ fn pareto(screening: &Screening) -> Section {
 /// origin.
 fn half_normal(screening: &Screening) -> Section {
     let points = &screening.effects;
-    let mark = |own: &ScreenedEffect| -> Value {
+    let marks = points.iter().map(|own| {
         let stands_out = own.significant == Some(true);
         json!([
             coordinate(own.quantile),
@@ -275,7 +275,7 @@ fn half_normal(screening: &Screening) -> Section {
             string(&chain(own)),
             stands_out
         ])
-    };
+    });
     let slope = match screening.test {
         Some(EffectTest::Lenth { pse, .. }) => coordinate(pse),
         _ => Value::Null,
@@ -289,7 +289,7 @@ fn half_normal(screening: &Screening) -> Section {
         spec: json!({
             "kind": "halfNormal", "x": "half-normal quantile",
             "y": string(&format!("size ({})", screening.unit)),
-            "points": points.iter().map(mark).collect::<Vec<_>>(), "slope": slope,
+            "points": marks.collect::<Vec<Value>>(), "slope": slope,
         }),
         caption: "Effects that are only noise lie on a line through the origin; effects above it \
                   stand out. The line, if drawn, has Lenth's PSE as its slope."

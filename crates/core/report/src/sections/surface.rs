@@ -336,16 +336,16 @@ impl Plane<'_> {
         let cells = || ys.iter().flat_map(|y| xs.iter().map(|x| self.point(*x, *y)));
         let values = cells().map(|own| self.fit.surface.estimate(&own).0);
         let Scale { scale, unit } = Scale::new(values, &self.report.unit);
-        let value = |own: Vec<f64>| coordinate(self.fit.surface.estimate(&own).0 * scale);
+        let values = cells().map(|own| coordinate(self.fit.surface.estimate(&own).0 * scale));
         let is_known = self.fit.surface.stationary_p(&self.others()).is_some();
-        let chance =
-            |own: Vec<f64>| self.fit.surface.stationary_p(&own).map_or(Value::Null, coordinate);
-        let region: Option<Vec<Value>> = is_known.then(|| cells().map(chance).collect());
+        let chances =
+            cells().map(|own| self.fit.surface.stationary_p(&own).map_or(Value::Null, coordinate));
+        let region: Option<Vec<Value>> = is_known.then(|| chances.collect());
         json!({
             "kind": "contour",
             "x": self.axis(0), "y": self.axis(1), "cells": CELLS,
             "label": string(&unit),
-            "values": cells().map(value).collect::<Vec<_>>(),
+            "values": values.collect::<Vec<_>>(),
             "region": region,
             "points": self.marks(scale, &unit),
             "stationary": self.stationary(),
@@ -372,7 +372,7 @@ impl Plane<'_> {
                 None => groups.push((&own.coded, vec![own.value])),
             }
         }
-        let mark = |(coded, values): (&Vec<f64>, Vec<f64>)| {
+        let marks = groups.into_iter().map(|(coded, values)| {
             let mean = values.iter().sum::<f64>() / values.len() as f64 * scale;
             let title = format!(
                 "{}\nmean {} {unit}, {}",
@@ -381,8 +381,8 @@ impl Plane<'_> {
                 number::plural(values.len(), "trial")
             );
             json!([self.at(coded, 0), self.at(coded, 1), title])
-        };
-        groups.into_iter().map(mark).collect()
+        });
+        marks.collect()
     }
 
     fn at(&self, coded: &[f64], side: usize) -> Value {

@@ -234,12 +234,12 @@ fn trial_of(shown: &Shown, points: usize) -> Value {
     let bucket = bucket(shown, points);
     let chunks = || shown.values.chunks(bucket);
     let (trial, series) = (shown.trial, shown.series);
-    let mean = |chunk: &[f64]| coordinate(chunk.iter().sum::<f64>() / chunk.len() as f64);
+    let means = chunks().map(|own| coordinate(own.iter().sum::<f64>() / own.len() as f64));
     let mut own = json!({
         "block": trial.block,
         "start": coordinate(series.start_s),
         "step": coordinate(series.interval_s * bucket as f64),
-        "mean": chunks().map(mean).collect::<Vec<Value>>(),
+        "mean": means.collect::<Vec<Value>>(),
     });
     if bucket > 1 {
         let extreme = |pick: fn(f64, f64) -> f64, start: f64| -> Value {

@@ -52,19 +52,6 @@ fn waits(section: &mut Section, waits: &WaitTable) {
 /// The nine columns of the published studies, the rows that make up the top 95 %, as they print
 /// them. What a sampled row cannot know is a dash.
 pub fn table(waits: &WaitTable) -> Table<'static> {
-    let figures = |row: &WaitRow| {
-        let average = |pick: fn(&Averages) -> f64| row.average.as_ref().map(pick);
-        let averages =
-            [average(|own| own.wait_s), average(|own| own.resource_s), average(|own| own.signal_s)];
-        let of_all = [
-            Some(row.wait_s),
-            Some(row.resource_s),
-            Some(row.signal_s),
-            row.count,
-            Some(row.percentage),
-        ];
-        of_all.into_iter().chain(averages).collect::<Vec<Option<f64>>>()
-    };
     let mut table = Columns::for_rows(waits.top());
     table.left(HEADINGS[0], |row| &row.wait_type);
     for (at, heading) in HEADINGS.into_iter().enumerate().skip(1) {
@@ -77,6 +64,21 @@ pub fn table(waits: &WaitTable) -> Table<'static> {
     let mut table = Table::from(table);
     table.fixed = true;
     table
+}
+
+/// The figures of a row in the order of the headings.
+fn figures(row: &WaitRow) -> Vec<Option<f64>> {
+    let average = |pick: fn(&Averages) -> f64| row.average.as_ref().map(pick);
+    let averages =
+        [average(|own| own.wait_s), average(|own| own.resource_s), average(|own| own.signal_s)];
+    let of_all = [
+        Some(row.wait_s),
+        Some(row.resource_s),
+        Some(row.signal_s),
+        row.count,
+        Some(row.percentage),
+    ];
+    of_all.into_iter().chain(averages).collect()
 }
 
 /// Notes on omissions and precision of the table.

@@ -59,8 +59,8 @@ impl Field for Profile {
             missing,
         } = self;
         let in_kernel =
-            |stack: &&Stack| self.frames_of(stack).last().is_some_and(|leaf| leaf.kernel);
-        let kernel_samples: u64 = stacks.iter().filter(in_kernel).map(|stack| stack.samples).sum();
+            stacks.iter().filter(|own| self.frames_of(own).last().is_some_and(|leaf| leaf.kernel));
+        let kernel_samples: u64 = in_kernel.map(|stack| stack.samples).sum();
         let packed = Packed {
             modules: modules.into(),
             frames: frames.into(),

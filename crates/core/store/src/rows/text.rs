@@ -43,13 +43,12 @@ impl Field for Value {
 /// number and, as SQLite itself does, `9e999` for infinity.
 impl Field for Vec<f64> {
     fn write<'a>(&'a self, values: &mut Values<'a>) -> Result<()> {
-        let number = |value: &f64| match *value {
+        let numbers = self.iter().map(|value| match *value {
             value if value.is_nan() => "null".to_owned(),
             value if value.is_infinite() => if value < 0.0 { "-9e999" } else { "9e999" }.to_owned(),
             value => format!("{value:?}"),
-        };
-        let numbers: Vec<String> = self.iter().map(number).collect();
-        values.push(format!("[{}]", numbers.join(",")).into());
+        });
+        values.push(format!("[{}]", numbers.collect::<Vec<String>>().join(",")).into());
         Ok(())
     }
 
@@ -57,12 +56,12 @@ impl Field for Vec<f64> {
         let inner =
             columns.text()?.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
         let inner = inner.ok_or_else(|| columns.unreadable("not an array of numbers"))?.trim();
-        let number = |text: &str| match text.trim() {
+        let numbers = inner.split(',').map(|text| match text.trim() {
             "null" => Ok(f64::NAN),
             text => {
                 text.parse().map_err(|_| columns.unreadable(format!("{text:?} is not a number")))
             }
-        };
-        if inner.is_empty() { Ok(Self::new()) } else { inner.split(',').map(number).collect() }
+        });
+        if inner.is_empty() { Ok(Self::new()) } else { numbers.collect() }
     }
 }

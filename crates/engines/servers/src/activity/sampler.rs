@@ -57,11 +57,11 @@ impl Sampler {
         let watched = Arc::downgrade(&watcher);
         let thread = std::thread::Builder::new()
             .name("wait sampler".to_owned())
-            .spawn(move || work(&watched));
-        let failed = |error| {
-            ServerError::new(format!("cannot start the thread that samples waits: {error}"))
-        };
-        Ok(Self { watcher: Some(watcher), thread: Some(thread.map_err(failed)?), disconnect })
+            .spawn(move || work(&watched))
+            .map_err(|error| {
+                ServerError::new(format!("cannot start the thread that samples waits: {error}"))
+            })?;
+        Ok(Self { watcher: Some(watcher), thread: Some(thread), disconnect })
     }
 
     /// Ends the window, begins the next, and returns what was seen.

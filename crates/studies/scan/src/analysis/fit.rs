@@ -87,8 +87,8 @@ pub(super) fn left_out(
     terms: &[usize],
 ) -> Option<Vec<(usize, f64)>> {
     let known = identifiable(others, terms);
-    let needed = |term: &&usize| own.iter().any(|trial| trial.counts[**term] > 0.0);
-    if !terms.iter().filter(needed).all(|term| known.contains(term)) {
+    let mut needed = terms.iter().filter(|term| own.iter().any(|trial| trial.counts[**term] > 0.0));
+    if !needed.all(|term| known.contains(term)) {
         return None;
     }
     let fit = Fit::of_terms(others, &known);

@@ -45,6 +45,12 @@ const TATP: &[Pair] = &[
     ("UpdateSubscriberData", Some("tatp-update-subscriber-data.sql")),
 ];
 
+/// Returns whether a name is that of a query of decision support: `Q1` to `Q22`.
+fn is_query(name: &str) -> bool {
+    let number = name.strip_prefix('Q').and_then(|number| number.parse::<u8>().ok());
+    number.is_some_and(|number| (1..=22).contains(&number))
+}
+
 impl Kind {
     /// The workload whose transactions have these names.
     fn of_transactions(names: &[&str]) -> Option<Self> {
@@ -53,10 +59,6 @@ impl Kind {
         };
         let of = |pairs: &'static [Pair]| {
             move |name: &str| pairs.iter().any(|(known, _)| *known == name)
-        };
-        let is_query = |name: &str| {
-            let number = name.strip_prefix('Q').and_then(|number| number.parse::<u8>().ok());
-            number.is_some_and(|number| (1..=22).contains(&number))
         };
         if all(&|name| ORDER_ENTRY.contains(&name)) {
             Some(Self::OrderEntry)
@@ -141,12 +143,11 @@ impl Workload {
         if later > 0 {
             lacking.push(format!("{later} more <work>: a trial is the first one"));
         }
-        let pause = |own: &Node<'_, '_>| {
+        let waits = types.iter().any(|own| {
             ["preExecutionWait", "postExecutionWait"].iter().any(|name| {
                 text_of(*own, name).is_some_and(|wait| wait.parse::<f64>().is_ok_and(|ms| ms > 0.0))
             })
-        };
-        let waits = types.iter().any(pause);
+        });
         let paced = waits && kind == Kind::OrderEntry;
         if waits && !paced {
             lacking.push("waits before and after transactions: use \\sleep in the scripts".into());
@@ -231,12 +232,10 @@ fn parts(kind: Kind, names: &[&str], weights: &[f64], lacking: &mut Vec<String>)
     let used = names.iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
     match kind {
         Kind::OrderEntry => {
-            let share = |name: &str| {
-                let at = names.iter().position(|known| *known == name);
-                at.map_or(0.0, |at| weights[at]) / weights.iter().sum::<f64>()
-            };
+            let new_order = names.iter().position(|known| *known == "NewOrder");
+            let share = new_order.map_or(0.0, |at| weights[at]) / weights.iter().sum::<f64>();
             // The deck has 10 of 23 cards of these, one of each other.
-            if (share("NewOrder") - 10.0 / 23.0).abs() > 0.02 {
+            if (share - 10.0 / 23.0).abs() > 0.02 {
                 lacking.push("<weights>: decks of 23 cards have the specified mix".to_owned());
             } else {
                 lacking.push("<weights>: decks are 43.5, 43.5, 4.3, 4.3, 4.3 %".to_owned());
@@ -253,14 +252,14 @@ fn parts(kind: Kind, names: &[&str], weights: &[f64], lacking: &mut Vec<String>)
         _ => {
             // Weights may have decimal places, those of scripts have none.
             let factor = if weights.iter().all(|own| own.fract() == 0.0) { 1.0 } else { 1000.0 };
-            let script = |(name, weight): (&&str, &f64)| {
+            let scripts = used.filter_map(|(name, weight)| {
                 let pair = kind.pairs().iter().find(|(known, _)| known == name)?;
                 if pair.1.is_none() {
                     lacking.push(format!("transaction {}", pair.0));
                 }
                 Some(format!("{}@{}", pair.1?, (weight * factor).round()))
-            };
-            used.filter_map(script).collect()
+            });
+            scripts.collect()
         }
     }
 }

@@ -7,11 +7,12 @@ use observations::{Histogram, Latency, Observations, Response, Work};
 
 /// The figures of the summary.
 pub fn output(text: &str) -> Result<Observations, FormatError> {
-    let lack = |what: &str| FormatError::Damaged(format!("the output of pgbench has no {what}"));
     let rates = text.lines().filter_map(|line| line.trim().strip_prefix("tps = "));
     // Versions before 14 print two; the second is without the time to connect, as that of later
     // ones.
-    let tps = rates.filter_map(number_in).next_back().ok_or_else(|| lack("tps"))?;
+    let tps = rates.filter_map(number_in).next_back();
+    let tps =
+        tps.ok_or_else(|| FormatError::Damaged("the output of pgbench has no tps".to_owned()))?;
     let clients = after(text, "number of clients:").unwrap_or(0.0);
     let processed = after(text, "number of transactions actually processed:").unwrap_or(0.0);
     let elapsed = after(text, "duration:").unwrap_or(processed / tps);

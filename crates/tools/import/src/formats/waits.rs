@@ -68,12 +68,13 @@ fn table(
     names: &BTreeMap<String, Counters>,
     engines: &[&'static dyn Engine],
 ) -> &'static [WaitType] {
-    let known = |table: &'static [WaitType]| {
-        let is_known = |name: &String| table.iter().any(|one| !one.is_pattern() && one.fits(name));
-        names.keys().filter(|name| is_known(name)).count()
-    };
     let tables = engines.iter().map(|engine| engine.wait_types());
-    tables.max_by_key(|table| known(table)).unwrap_or_default()
+    let best = tables.max_by_key(|table| {
+        let known =
+            names.keys().filter(|name| table.iter().any(|one| !one.is_pattern() && one.fits(name)));
+        known.count()
+    });
+    best.unwrap_or_default()
 }
 
 /// The counters of a snapshot by wait type, and whether they count samples.

@@ -178,8 +178,8 @@ impl Parts {
                 }
             }
         }
-        let touched = |one: &Condition| place.touches(&one.operand, source);
-        parts.is_whole &= !place.block.alternatives.iter().flatten().any(touched);
+        let mut alternatives = place.block.alternatives.iter().flatten();
+        parts.is_whole &= !alternatives.any(|one| place.touches(&one.operand, source));
         parts
     }
 

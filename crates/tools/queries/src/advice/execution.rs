@@ -310,46 +310,47 @@ fn access_path(plan: &StatementPlan) -> String {
 
 /// Tables whose statistics are older than the data.
 pub fn of_tables(snapshot: &Snapshot) -> Vec<Advice> {
-    let stale = |(at, table): (usize, &Table)| {
-        let (changed, rows) = (table.changed_since_analyze?, table.rows?.max(0.0));
-        let is_stale =
-            changed >= STALE_ROWS_MIN && changed as f64 >= STALE_SHARE * rows && table.is_in_use();
-        is_stale.then(|| Advice {
-            database: table.database.clone(),
-            table: Some(at),
-            subject: table.label(),
-            evidence: match table.analyzed_ms {
-                None => format!(
-                    "{} of its rows have changed; its statistics were never gathered.",
-                    count(changed)
-                ),
-                Some(_) if rows < 1.0 => {
-                    format!(
-                        "{} rows have changed since its statistics were gathered on the empty \
-                         table.",
-                        count(changed)
-                    )
-                }
-                Some(_) => format!(
-                    "{} rows have changed since its statistics were gathered: {} of its {} rows \
-                     (the server's estimate).",
-                    count(changed),
-                    if changed as f64 > rows {
-                        format!("{}x", ratio(changed as f64 / rows))
-                    } else {
-                        percent(changed as f64 / rows, 0)
-                    },
-                    count(rows as u64)
-                ),
-            },
-            change: "ANALYZE updates the planner's row counts. Check whether autovacuum is off \
-                     for the table or falls behind (autovacuum_analyze_scale_factor)."
-                .into(),
-            price: "ANALYZE reads a sample of the table.".into(),
-            ddl: Some(format!("ANALYZE {}", table.quoted)),
-            weight: changed as f64,
-            ..Advice::new(AdviceKind::StaleStatistics, Certainty::Counted)
-        })
-    };
     snapshot.tables.iter().enumerate().filter_map(stale).collect()
+}
+
+fn stale((at, table): (usize, &Table)) -> Option<Advice> {
+    let (changed, rows) = (table.changed_since_analyze?, table.rows?.max(0.0));
+    let is_stale =
+        changed >= STALE_ROWS_MIN && changed as f64 >= STALE_SHARE * rows && table.is_in_use();
+    is_stale.then(|| Advice {
+        database: table.database.clone(),
+        table: Some(at),
+        subject: table.label(),
+        evidence: match table.analyzed_ms {
+            None => format!(
+                "{} of its rows have changed; its statistics were never gathered.",
+                count(changed)
+            ),
+            Some(_) if rows < 1.0 => {
+                format!(
+                    "{} rows have changed since its statistics were gathered on the empty \
+                     table.",
+                    count(changed)
+                )
+            }
+            Some(_) => format!(
+                "{} rows have changed since its statistics were gathered: {} of its {} rows \
+                 (the server's estimate).",
+                count(changed),
+                if changed as f64 > rows {
+                    format!("{}x", ratio(changed as f64 / rows))
+                } else {
+                    percent(changed as f64 / rows, 0)
+                },
+                count(rows as u64)
+            ),
+        },
+        change: "ANALYZE updates the planner's row counts. Check whether autovacuum is off \
+                 for the table or falls behind (autovacuum_analyze_scale_factor)."
+            .into(),
+        price: "ANALYZE reads a sample of the table.".into(),
+        ddl: Some(format!("ANALYZE {}", table.quoted)),
+        weight: changed as f64,
+        ..Advice::new(AdviceKind::StaleStatistics, Certainty::Counted)
+    })
 }

@@ -52,14 +52,13 @@ impl<'a> Hint<'a> {
     /// plan was compiled.
     fn is(&self, index: &Index) -> bool {
         let first = index.keys.get(..self.keys.len()).unwrap_or_default();
-        let has = |name: &String| {
-            index.keys.iter().any(|key| key.column == *name) || index.included.contains(name)
-        };
         let leads = !first.is_empty() && first.iter().all(|key| self.keys.contains(&key.column));
         leads
             && index.is_valid
             && index.predicate.is_none()
-            && self.included.iter().all(|name| has(name))
+            && self.included.iter().all(|name| {
+                index.keys.iter().any(|key| key.column == **name) || index.included.contains(name)
+            })
     }
 }
 

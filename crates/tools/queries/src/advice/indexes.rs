@@ -59,16 +59,12 @@ pub(super) fn foreign_key<'a>(table: &'a Table, index: &Index) -> Option<&'a str
         index.keys.len() >= columns.len()
             && index.keys[..columns.len()].iter().all(|key| columns.contains(&key.column))
     };
-    let others = |columns: &[String]| {
-        table
-            .indexes
-            .iter()
-            .any(|other| other.name != index.name && other.is_valid && serves(other, columns))
-    };
-    let key = table
-        .foreign_keys
-        .iter()
-        .find(|key| serves(index, &key.columns) && !others(&key.columns))?;
+    let key = table.foreign_keys.iter().find(|key| {
+        serves(index, &key.columns)
+            && !table.indexes.iter().any(|other| {
+                other.name != index.name && other.is_valid && serves(other, &key.columns)
+            })
+    })?;
     Some(&key.name)
 }
 

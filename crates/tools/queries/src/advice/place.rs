@@ -45,11 +45,10 @@ impl<'a> Place<'a> {
         if let Some(qualifier) = &column.qualifier {
             return sources.iter().position(|source| source.is(qualifier));
         }
-        let has = |source: &Source| {
-            self.table(source)
-                .is_some_and(|at| self.column(&self.snapshot.tables[at], &column.name).is_some())
-        };
-        let mut found = (0..sources.len()).filter(|at| has(&sources[*at]));
+        let mut found = (0..sources.len()).filter(|at| {
+            let table = self.table(&sources[*at]).map(|table| &self.snapshot.tables[table]);
+            table.is_some_and(|table| self.column(table, &column.name).is_some())
+        });
         found.next().filter(|_| found.next().is_none())
     }
 

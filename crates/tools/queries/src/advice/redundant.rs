@@ -119,10 +119,10 @@ fn cover(index: &Index, other: &Index) -> Option<Cover> {
             || pairs
                 .iter()
                 .all(|(a, b)| a.descending != b.descending && a.nulls_first != b.nulls_first);
-    let carried = |column: &String| {
+    let is_carried = index.included.iter().all(|column| {
         other.included.contains(column) || other.keys.iter().any(|key| key.column == *column)
-    };
-    match (directions, index.included.iter().all(carried), same_length) {
+    });
+    match (directions, is_carried, same_length) {
         (true, true, true) => Some(Cover::Same),
         (true, true, false) => Some(Cover::Prefix),
         (true, false, true) => Some(Cover::Included),

@@ -167,11 +167,11 @@ fn extreme(head: &[Node<'_>], syntax: Syntax, block: &mut Block) {
 /// The order, unless a part of it is not of columns.
 fn order(nodes: &[Node<'_>], syntax: Syntax) -> Vec<Sorting> {
     let parts = split(nodes, |node| node.is_sign(","));
-    let sorting = |part: &[Node<'_>]| {
+    let sortings = parts.into_iter().map(|part| {
         let end = part.iter().position(|node| node.is(&["asc", "desc", "nulls", "using"]));
         let descending = part.iter().any(|node| node.is(&["desc"]));
         let operand = operand(&part[..end.unwrap_or(part.len())], syntax)?;
         Some(Sorting { operand, descending })
-    };
-    parts.into_iter().map(sorting).collect::<Option<_>>().unwrap_or_default()
+    });
+    sortings.collect::<Option<_>>().unwrap_or_default()
 }

@@ -114,16 +114,11 @@ impl<'a> Parts<'a> {
     }
 
     fn mean(&self, is_counted: impl Fn(Option<&str>) -> bool) -> Ratio {
-        let own = |counts: &BTreeMap<What, f64>| {
-            counts
-                .iter()
-                .filter(|((wait_type, _), _)| is_counted(*wait_type))
-                .map(|(_, count)| count)
-                .sum()
-        };
-        let pairs: Vec<(f64, f64)> =
-            self.parts.iter().map(|(polls, counts)| (own(counts), *polls)).collect();
-        Ratio::from_pairs(&pairs)
+        let pairs = self.parts.iter().map(|(polls, counts)| {
+            let counted = counts.iter().filter(|((wait_type, _), _)| is_counted(*wait_type));
+            (counted.map(|(_, count)| count).sum(), *polls)
+        });
+        Ratio::from_pairs(&pairs.collect::<Vec<(f64, f64)>>())
     }
 
     /// Everything that was sampled waiting, and what did not wait.

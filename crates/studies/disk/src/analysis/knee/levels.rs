@@ -51,8 +51,10 @@ impl Levels {
         let common =
             cells.first()?.keys().filter(|block| cells.iter().all(|own| own.contains_key(block)));
         let common: Vec<u32> = common.copied().collect();
-        let log = |value: f64| (value > 0.0).then(|| value.ln());
-        let logs = cells.iter().map(|own| common.iter().map(|block| log(own[block])).collect());
+        let logs = cells.iter().map(|own| {
+            let values = common.iter().map(|block| own[block]);
+            values.map(|value| (value > 0.0).then(|| value.ln())).collect()
+        });
         let logs: Vec<Vec<f64>> = logs.collect::<Option<_>>()?;
         (logs.len() > 1 && common.len() > 1).then(|| Self::new(logs))
     }
