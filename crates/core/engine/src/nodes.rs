@@ -121,21 +121,25 @@ pub struct Replication {
     pub since_checkpoint: &'static str,
     /// Settings that [`Nodes::attach_replica`] decides.
     pub own_settings: &'static [&'static str],
+    /// The setting that names a server by URL.
+    pub url: &'static str,
+    /// The beginning of the paths of the server's own settings.
+    pub settings: &'static str,
 }
 
 impl Replication {
     /// Objections of a study that makes a replica: to a server by URL, for the reason `why`, and to
     /// settings that it decides itself.
     pub fn objections(&self, configuration: &Configuration, why: &str) -> Vec<Invalid> {
-        let by_url = configuration.value("target.url").is_some();
-        let own = configuration.below("target.settings.").map(|(name, _)| name);
+        let by_url = configuration.value(self.url).is_some();
+        let own = configuration.below(self.settings).map(|(name, _)| name);
         let own = own.filter(|name| self.own_settings.contains(name)).map(|name| {
             let message = "the study sets this itself; for commits that wait for the replica use \
                            workload.synchronous";
-            Invalid::new(format!("target.settings.{name}"), message)
+            Invalid::new(format!("{}{name}", self.settings), message)
         });
-        let why = format!("{why}; remove target.url");
-        by_url.then(|| Invalid::new("target.url", why)).into_iter().chain(own).collect()
+        let why = format!("{why}; remove {}", self.url);
+        by_url.then(|| Invalid::new(self.url, why)).into_iter().chain(own).collect()
     }
 }
 

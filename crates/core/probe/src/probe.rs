@@ -5,8 +5,9 @@ use engine::{
     Ability, Background, CacheState, Engine, Footprint, Instance, NoPlan, Optimizer, PlanRequest,
     Replication,
 };
+use experiment::common::PROBE;
 use experiment::{Configuration, Declaration, ExampleLevels, Invalid, OtherName, OwnSection};
-use observations::{Event, Observations};
+use observations::{Event, Observations, Role};
 use std::path::PathBuf;
 use work::{Cancel, Table};
 
@@ -59,20 +60,17 @@ pub trait Probe: Send + Sync {
     /// Objects to a load whose transactions have no intended start: a disturbance is measured by
     /// them.
     fn schedule_objection(&self, configuration: &Configuration) -> Option<Invalid> {
-        let rate = "workload.rate";
-        let has_rate = self.settings().iter().any(|setting| setting.path == rate);
-        let message = if !has_rate {
-            "this probe has no fixed rate; disturbances are measured with probes that have \
-             workload.rate, such as script, insert, update and lookup, or with order-entry and \
-             workload.pace"
-        } else if configuration.value(rate).is_none() {
-            "missing: a disturbance needs an open loop. In a closed loop each connection waits for \
-             its answer, so that a stall also stops the transactions that would have shown it; \
-             give a fixed rate (rate = \"200/s\")"
-        } else {
-            return None;
+        let settings = self.settings().iter();
+        let rates = settings.filter(|setting| setting.role == Some(Role::ArrivalRate));
+        let Some(rate) = rates.map(|setting| setting.path).next() else {
+            let message = "this probe has no fixed rate; disturbances are measured with probes \
+                           that have one, in workload.rate or workload.pace";
+            return Some(Invalid::new(PROBE.path(), message));
         };
-        Some(Invalid::new(rate, message))
+        let message = "missing: a disturbance needs an open loop. In a closed loop each connection \
+                       waits for its answer, so that a stall also stops the transactions that \
+                       would have shown it; give a fixed rate (rate = \"200/s\")";
+        configuration.value(rate).is_none().then(|| Invalid::new(rate, message))
     }
     /// Returns the set-up shared by consecutive trials with equal settings; `None` without one.
     fn set_up(&self, _configuration: &Configuration, _target: &Target) -> Option<Box<dyn SetUp>> {

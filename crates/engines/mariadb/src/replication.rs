@@ -42,6 +42,8 @@ pub static REPLICATION: Replication = Replication {
         "server_id",
         "skip_name_resolve",
     ],
+    url: crate::settings::URL.path(),
+    settings: "target.settings.",
 };
 
 /// The time that an answer may take.

@@ -31,6 +31,8 @@ pub static REPLICATION: Replication = Replication {
     since_checkpoint: "SELECT (pg_current_wal_lsn() - redo_lsn)::bigint FROM \
                        pg_control_checkpoint()",
     own_settings: &["primary_conninfo", "synchronous_standby_names"],
+    url: crate::settings::URL.path(),
+    settings: "target.settings.",
 };
 
 /// Positions count over all files.
