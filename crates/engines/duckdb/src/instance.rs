@@ -175,9 +175,9 @@ impl Tables for DuckDbInstance {
             there..work.tables.len(),
             fills,
         )?;
+        let first = work.tables.first().filter(|_| filled);
         // A Parquet file has no segments.
-        let is_stored = |table: &&Table| filled && table.storage.format == TableFormat::Table;
-        if let Some(table) = work.tables.first().filter(is_stored) {
+        if let Some(table) = first.filter(|one| one.storage.format == TableFormat::Table) {
             self.target.compression.verify(&connection, table)?;
         }
         // Work that is created twice in one trial would be a defect of the probe: the first one

@@ -19,21 +19,6 @@ const REFUSED: [(&str, &str); 1] = [("access_mode", "trials create and write the
 
 /// Objections that need no library.
 pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
-    let objection = |(name, value): (&str, &Value)| {
-        let refused = REFUSED.iter().find(|(refused, _)| refused.eq_ignore_ascii_case(name));
-        let message = if let Some((_, why)) = refused {
-            format!("cannot be set: {why}")
-        } else if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-            "names of DuckDB settings contain only letters, digits and underscores".into()
-        } else if COUNTS.iter().any(|known| known.eq_ignore_ascii_case(name))
-            && !matches!(value, Value::Integer(1..))
-        {
-            format!("`{value}` is not a whole number of at least 1")
-        } else {
-            return None;
-        };
-        Some(Invalid::new(format!("{PREFIX}{name}"), message))
-    };
     let compression = configuration.value(&format!("{PREFIX}{}", compression::SETTING));
     let twice = compression.is_some() && configuration.get(COMPRESSION).is_some();
     let twice = twice.then(|| {
@@ -42,6 +27,23 @@ pub fn validate(configuration: &Configuration) -> Vec<Invalid> {
         Invalid::new(COMPRESSION.path(), message)
     });
     configuration.below(PREFIX).filter_map(objection).chain(twice).collect()
+}
+
+/// The objection to a setting, by its name.
+fn objection((name, value): (&str, &Value)) -> Option<Invalid> {
+    let refused = REFUSED.iter().find(|(refused, _)| refused.eq_ignore_ascii_case(name));
+    let message = if let Some((_, why)) = refused {
+        format!("cannot be set: {why}")
+    } else if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        "names of DuckDB settings contain only letters, digits and underscores".into()
+    } else if COUNTS.iter().any(|known| known.eq_ignore_ascii_case(name))
+        && !matches!(value, Value::Integer(1..))
+    {
+        format!("`{value}` is not a whole number of at least 1")
+    } else {
+        return None;
+    };
+    Some(Invalid::new(format!("{PREFIX}{name}"), message))
 }
 
 /// A setting of the library: its default, and whether each connection has its own value.

@@ -199,11 +199,13 @@ pub fn installation(configuration: &Configuration) -> Result<Installation, Engin
 
 /// The server's settings: names as `SHOW VARIABLES` writes them.
 pub fn server_settings(configuration: &Configuration) -> BTreeMap<String, String> {
-    let text = |value: &Value| match value {
-        Value::Bool(true) => "ON".into(),
-        Value::Bool(false) => "OFF".into(),
-        other => other.to_string(),
-    };
-    let settings = configuration.below("target.settings.");
-    settings.map(|(name, value)| (name.to_lowercase().replace('-', "_"), text(value))).collect()
+    let settings = configuration.below("target.settings.").map(|(name, value)| {
+        let value = match value {
+            Value::Bool(true) => "ON".into(),
+            Value::Bool(false) => "OFF".into(),
+            other => other.to_string(),
+        };
+        (name.to_lowercase().replace('-', "_"), value)
+    });
+    settings.collect()
 }

@@ -93,17 +93,13 @@ impl Alter for Postgres {
             });
         check(&of_server, &known, client.server_version() / 10_000)?;
         altered.verify_permitted(&of_server, &known)?;
-        let target = |record: &Record| -> BTreeMap<String, Option<String>> {
-            let before = record.before.clone().into_iter();
-            before
-                .chain(of_server.clone().into_iter().map(|(name, value)| (name, Some(value))))
-                .collect()
-        };
         if of_server.is_empty() && altered.record.before.is_empty() {
             return Ok(of_sessions);
         }
         altered.note(&path, of_server.keys(), &mut client)?;
-        altered.change_to(&target(&altered.record), client)?;
+        let before = altered.record.before.clone().into_iter();
+        let ours = of_server.clone().into_iter().map(|(name, value)| (name, Some(value)));
+        altered.change_to(&before.chain(ours).collect(), client)?;
         read_back(&of_server, &Known::read(&mut altered.connect()?, AUTO_CONF)?)?;
         Ok(of_sessions)
     }
@@ -176,10 +172,10 @@ impl Altered {
             return Err(EngineError::failed(setting, NEEDS_RESTART));
         }
         // Another's change would come into force with ours.
-        let others = |(name, known): &(&String, &Known)| {
-            known.pending_restart && !self.record.before.contains_key(*name)
-        };
-        match known.iter().find(others) {
+        let other = known
+            .iter()
+            .find(|(name, known)| known.pending_restart && !self.record.before.contains_key(*name));
+        match other {
             Some((other, _)) => {
                 let message = format!(
                     "needs a restart, which would also apply a pending change of {other} made by \
@@ -317,12 +313,11 @@ impl Altered {
         if runs || self.restart.is_none() {
             return Ok(false);
         }
-        let is_ours = |line: &&str| {
+        let others = text.lines().filter(|line| {
             let name = line.split('=').next().unwrap_or_default().trim().to_lowercase();
-            self.record.before.contains_key(&name)
-        };
-        let mut lines: Vec<String> =
-            text.lines().filter(|line| !is_ours(line)).map(str::to_owned).collect();
+            !self.record.before.contains_key(&name)
+        });
+        let mut lines: Vec<String> = others.map(str::to_owned).collect();
         let before =
             self.record.before.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
         lines.extend(before.map(|(name, value)| super::server::settings::line(name, value)));

@@ -97,16 +97,14 @@ pub fn is_working(config: &Config, session: &str) -> bool {
     let limit = Some(ANSWER.min(work::silence_max()));
     let config =
         config.clone().with_connect_timeout(limit).with_application_name("steelbench progress");
-    let asked = || {
-        let mut client = Client::connect(&config)?;
+    let found = Client::connect(&config).and_then(|mut client| {
         client.set_answer_timeout(limit);
         client.cell(&format!(
             "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE state = 'active' AND \
              wait_event_type IS DISTINCT FROM 'Lock' AND wait_event_type IS DISTINCT FROM \
              'Client' AND {session}"
         ))
-    };
-    let found: Result<Option<String>, Error> = asked();
+    });
     found.is_ok_and(|count| count.is_some_and(|count| count != "0"))
 }
 

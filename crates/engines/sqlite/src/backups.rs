@@ -160,8 +160,8 @@ fn copy_in_steps(
     cancel: &Cancel,
 ) -> Result<u64, EngineError> {
     let failed = |error: rusqlite::Error| failed(format!("backing up {}", path.display()), &error);
-    let pragma = |name| source.pragma_query_value(None, name, |row| row.get::<_, String>(0));
-    if pragma("journal_mode").map_err(failed)? == "wal" {
+    let mode = source.pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0));
+    if mode.map_err(failed)? == "wal" {
         let snapshot = "BEGIN; SELECT count(*) FROM sqlite_schema";
         source.execute_batch(snapshot).map_err(failed)?;
     }

@@ -306,11 +306,11 @@ impl FileReader {
     fn files(&self) -> Vec<DataFile> {
         let Some(path) = self.connection.path() else { return Vec::new() };
         let parts = [("database", path.to_owned()), ("write-ahead log", format!("{path}-wal"))];
-        let file = |(kind, name): (&str, String)| {
+        let files = parts.into_iter().filter_map(|(kind, name)| {
             let bytes = std::fs::metadata(&name).ok()?.len();
             Some(DataFile { name, kind: kind.into(), bytes: Some(bytes), ..DataFile::default() })
-        };
-        parts.into_iter().filter_map(file).collect()
+        });
+        files.collect()
     }
 
     fn rows<T, P: rusqlite::Params>(

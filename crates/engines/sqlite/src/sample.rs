@@ -55,15 +55,7 @@ impl Reading {
     }
 
     fn sample(&self, path: &Path, table: &str, rows_max: u64) -> Result<Sample, EngineError> {
-        let open = || {
-            let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-            connection.busy_timeout(BUSY)?;
-            // All of it is read as it is now.
-            connection.execute_batch("BEGIN")?;
-            let tables = tables(&connection)?;
-            Ok((connection, tables))
-        };
-        let (connection, tables) = open().map_err(self.failed())?;
+        let (connection, tables) = open(path).map_err(self.failed())?;
         let Some((name, has_rowids)) =
             tables.iter().find(|(name, _)| name.eq_ignore_ascii_case(table))
         else {
@@ -142,6 +134,16 @@ impl Reading {
         }
         Ok(())
     }
+}
+
+/// A connection to a database in a transaction, and its tables as [`tables`] returns them.
+fn open(path: &Path) -> Result<(Connection, Vec<(String, bool)>), rusqlite::Error> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    connection.busy_timeout(BUSY)?;
+    // All of it is read as it is now.
+    connection.execute_batch("BEGIN")?;
+    let tables = tables(&connection)?;
+    Ok((connection, tables))
 }
 
 /// Tables and views of the user's, and whether their rows have rowids.

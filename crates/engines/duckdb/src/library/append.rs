@@ -17,11 +17,11 @@ impl Appender {
     }
 
     pub(super) fn said(&self, state: u32) -> Answered<()> {
+        if state == 0 {
+            return Ok(());
+        }
         // SAFETY: the appender exists.
-        let objection = || unsafe {
-            DuckDbError::refused((self.interface().duckdb_appender_error)(self.handle))
-        };
-        if state == 0 { Ok(()) } else { Err(objection()) }
+        Err(unsafe { DuckDbError::refused((self.interface().duckdb_appender_error)(self.handle)) })
     }
 
     /// Appends the rows of a chunk.

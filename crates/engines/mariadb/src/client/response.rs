@@ -183,20 +183,20 @@ impl Column {
     /// # Errors
     /// When it is none.
     pub fn parse(packet: &[u8]) -> Result<Self, Error> {
-        let mut reader = Reader(packet);
-        let mut parse = || {
-            for _ in 0..4 {
-                reader.text()?;
-            }
-            let name = reader.text()?;
-            let _original = reader.text()?;
-            reader.length()?;
-            reader.bytes(6)?;
-            let (code, flags) = (reader.u8()?, reader.u16()?);
-            let column_type = ColumnType { code, is_unsigned: flags & 32 != 0 };
-            Some(Self { name: String::from_utf8_lossy(name).into_owned(), column_type })
-        };
-        parse().ok_or_else(Error::malformed)
+        Self::read(Reader(packet)).ok_or_else(Error::malformed)
+    }
+
+    fn read(mut reader: Reader<'_>) -> Option<Self> {
+        for _ in 0..4 {
+            reader.text()?;
+        }
+        let name = reader.text()?;
+        let _original = reader.text()?;
+        reader.length()?;
+        reader.bytes(6)?;
+        let (code, flags) = (reader.u8()?, reader.u16()?);
+        let column_type = ColumnType { code, is_unsigned: flags & 32 != 0 };
+        Some(Self { name: String::from_utf8_lossy(name).into_owned(), column_type })
     }
 }
 

@@ -324,12 +324,11 @@ fn predicates(value: &Value, kind: Kind) -> Vec<Predicate> {
         let text = value[key].as_str()?;
         Some(Predicate::new(Role::Filter, text, Syntax::MariaDb))
     };
-    let used = || {
-        let parts = value["used_key_parts"].as_array()?.iter().filter_map(Value::as_str);
-        let text = parts.collect::<Vec<_>>().join(", ");
-        Some(Predicate::new(Role::Seek, text, Syntax::MariaDb))
-    };
-    let seek = if kind == Kind::IndexSeek { used() } else { None };
+    let used = value["used_key_parts"].as_array().filter(|_| kind == Kind::IndexSeek);
+    let seek = used.map(|parts| {
+        let parts: Vec<&str> = parts.iter().filter_map(Value::as_str).collect();
+        Predicate::new(Role::Seek, parts.join(", "), Syntax::MariaDb)
+    });
     [seek, condition("index_condition"), condition("attached_condition")]
         .into_iter()
         .flatten()

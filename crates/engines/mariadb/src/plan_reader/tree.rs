@@ -103,10 +103,6 @@ fn name(operation: &str) -> &str {
 }
 
 fn predicates(node: &Value) -> Vec<Predicate> {
-    let parts = |key: &str| -> Vec<&str> {
-        let listed = node[key].as_array().into_iter().flatten().filter_map(Value::as_str);
-        node[key].as_str().into_iter().chain(listed).collect()
-    };
     [
         ("lookup_condition", Role::Seek),
         ("ranges", Role::Seek),
@@ -116,7 +112,9 @@ fn predicates(node: &Value) -> Vec<Predicate> {
     ]
     .into_iter()
     .filter_map(|(key, role)| {
-        let text = parts(key).join(if key == "ranges" { " OR " } else { " AND " });
+        let listed = node[key].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let parts: Vec<&str> = node[key].as_str().into_iter().chain(listed).collect();
+        let text = parts.join(if key == "ranges" { " OR " } else { " AND " });
         (!text.is_empty()).then(|| Predicate::new(role, text, Syntax::MariaDb))
     })
     .collect()

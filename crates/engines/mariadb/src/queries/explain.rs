@@ -48,8 +48,9 @@ pub(super) fn all(reader: &mut Reader, snapshot: &mut Snapshot) {
             Some(known) => (Origin::Sample, known),
             None => (Origin::Generic, with_any_values(&statement.text)),
         };
-        let refused = |why| if origin == Origin::Generic { unknown(why) } else { why };
-        let mut found = reader.plan(&statement.database, &known, origin).map_err(refused)?;
+        let mut found = reader
+            .plan(&statement.database, &known, origin)
+            .map_err(|why| if origin == Origin::Generic { unknown(why) } else { why })?;
         // MariaDB calls tables as the statement does.
         let aliases = aliases(&known, RULES.syntax);
         found.plan.visit_operators(|operator| {

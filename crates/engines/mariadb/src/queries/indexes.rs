@@ -26,11 +26,11 @@ impl Reader {
              IN {OWN} ORDER BY 1"
         ))?;
         let mut schemas: Vec<String> = all.into_iter().map(|[name]| name).collect();
-        let time = |schema: &String| {
+        schemas.sort_by_cached_key(|schema| {
             let of = snapshot.statements.iter().filter(|one| one.database == *schema);
-            of.filter_map(|one| one.get(statements::Counter::TimeNs)).sum::<u64>()
-        };
-        schemas.sort_by_cached_key(|schema| std::cmp::Reverse(time(schema)));
+            let times = of.filter_map(|one| one.get(statements::Counter::TimeNs));
+            std::cmp::Reverse(times.sum::<u64>())
+        });
         let limit = self.limits.databases.max(1);
         if schemas.len() > limit {
             let what = format!("tables and indexes of {} more databases", schemas.len() - limit);

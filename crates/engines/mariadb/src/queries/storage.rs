@@ -132,33 +132,32 @@ impl Reader {
              event_name LIKE 'wait/io/file/aria/%' OR event_name LIKE 'wait/io/file/myisam/%' \
              ORDER BY sum_timer_wait DESC LIMIT {FILES_MAX}"
         ))?;
-        let file =
-            |[name, kind, reads, read_bytes, read_ps, writes, write_bytes, write_ps]: [String;
-                 8]| {
-                let io = |count: String, bytes: String, ps: String| FileIo {
-                    count: count.parse().ok(),
-                    bytes: bytes.parse().ok(),
-                    ns: ps.parse::<u64>().ok().map(|ps| ps / PICOSECONDS_PER_NS),
-                };
-                let tablespace = name.strip_suffix(".ibd").map(|path| {
-                    let mut parts = path.rsplit(['/', '\\']);
-                    let (table, database) = (parts.next(), parts.next());
-                    (database.unwrap_or_default().to_owned(), table.unwrap_or_default().to_owned())
-                });
-                let bytes = tablespace.as_ref().and_then(|(database, table)| {
-                    sizes.get(&format!("{database}/{table}")).copied()
-                });
-                DataFile {
-                    database: tablespace.map(|(database, _)| database).unwrap_or_default(),
-                    name,
-                    kind,
-                    bytes,
-                    reads: io(reads, read_bytes, read_ps),
-                    writes: io(writes, write_bytes, write_ps),
-                    ..DataFile::default()
-                }
+        let files = rows.into_iter().map(|row| {
+            let [name, kind, reads, read_bytes, read_ps, writes, write_bytes, write_ps] = row;
+            let io = |count: String, bytes: String, ps: String| FileIo {
+                count: count.parse().ok(),
+                bytes: bytes.parse().ok(),
+                ns: ps.parse::<u64>().ok().map(|ps| ps / PICOSECONDS_PER_NS),
             };
-        Ok(rows.into_iter().map(file).collect())
+            let tablespace = name.strip_suffix(".ibd").map(|path| {
+                let mut parts = path.rsplit(['/', '\\']);
+                let (table, database) = (parts.next(), parts.next());
+                (database.unwrap_or_default().to_owned(), table.unwrap_or_default().to_owned())
+            });
+            let bytes = tablespace
+                .as_ref()
+                .and_then(|(database, table)| sizes.get(&format!("{database}/{table}")).copied());
+            DataFile {
+                database: tablespace.map(|(database, _)| database).unwrap_or_default(),
+                name,
+                kind,
+                bytes,
+                reads: io(reads, read_bytes, read_ps),
+                writes: io(writes, write_bytes, write_ps),
+                ..DataFile::default()
+            }
+        });
+        Ok(files.collect())
     }
 
     /// The waits of all clients since the server counts them. It does not tell the run queue apart.
@@ -168,7 +167,7 @@ impl Reader {
              performance_schema.events_waits_summary_by_account_by_event_name WHERE user IS NOT \
              NULL AND event_name <> 'idle' AND {NOT_NESTED} GROUP BY event_name"
         ))?;
-        let wait = |[name, count, seconds]: [String; 3]| {
+        let waits = rows.into_iter().filter_map(|[name, count, seconds]| {
             Some(Wait {
                 class: WaitType::class_of(WAIT_TYPES, &name),
                 wait_type: name,
@@ -180,8 +179,8 @@ impl Reader {
                     error_s: None,
                 },
             })
-        };
-        Ok(rows.into_iter().filter_map(wait).collect())
+        });
+        Ok(waits.collect())
     }
 }
 

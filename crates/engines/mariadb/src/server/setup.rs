@@ -117,17 +117,15 @@ fn fill_by(program: &Program<'_>, setup: &Setup) -> Result<(), EngineError> {
 /// lock. A server that does not answer is as good as silent.
 fn is_working(config: &Config) -> bool {
     let limit = ANSWER.min(work::silence_max());
-    let asked = || {
-        let config = config.clone().with_timeout(limit);
-        let mut client = crate::client::Client::connect(&config)?;
+    let config = config.clone().with_timeout(limit);
+    let found = Client::connect(&config).and_then(|mut client| {
         client.set_answer_timeout(Some(limit));
         client.cell(&format!(
             "SELECT count(*) FROM information_schema.processlist WHERE db = '{DATABASE}' AND \
              command NOT IN ('Sleep', 'Daemon') AND id <> connection_id() AND coalesce(state, '') \
              NOT LIKE 'Waiting for % lock'"
         ))
-    };
-    let found: Result<Option<String>, crate::client::Error> = asked();
+    });
     found.is_ok_and(|count| count.is_some_and(|count| count != "0"))
 }
 
@@ -163,7 +161,7 @@ impl Program<'_> {
         client.arg(DATABASE);
         let place = file.place();
         let input = File::open(&place).map_err(EngineError::at(&place))?;
-        let works = || is_working(self.config);
-        servers::command::run_long(client, input.into(), &doing, &works, &self.cancel.stop())
+        let stop = self.cancel.stop();
+        servers::command::run_long(client, input.into(), &doing, &|| is_working(self.config), &stop)
     }
 }

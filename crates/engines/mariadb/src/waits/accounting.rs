@@ -108,15 +108,12 @@ impl Counted {
 
     /// Returns the waits of the process list that the server does not time.
     fn sampled(&self, samples: &Samples) -> impl Iterator<Item = Wait> {
-        let is_counted = |state: &str| {
-            COMMITTING.contains(&state)
+        let shown = samples.states.iter().filter(move |(state, _)| {
+            let is_counted = COMMITTING.contains(&state.as_str())
                 || self.instruments.have(state)
-                || (state == ROW_LOCK && self.row_locks.1 > 0.0)
-        };
-        let shown = samples
-            .states
-            .iter()
-            .filter(move |(state, _)| types::of_state(state).is_some() && !is_counted(state));
+                || (*state == ROW_LOCK && self.row_locks.1 > 0.0);
+            types::of_state(state).is_some() && !is_counted
+        });
         shown.map(|(state, seen)| {
             let share = *seen as f64 / samples.all.max(1) as f64;
             self.sampled_wait(state, samples, *seen, share * self.session_s)

@@ -341,17 +341,15 @@ impl Reading {
     }
 
     pub fn operations_since(&self, before: &Self) -> Vec<Operation> {
-        let earlier = |now: &Operation| {
-            let mut then = before.operations.iter().chain(&before.data_files);
-            // A file that was made again under its name counts from then on.
-            then.find(|then| then.name == now.name && then.count <= now.count)
-        };
         self.operations
             .iter()
             .chain(&self.data_files)
             .map(|now| {
+                let mut earlier = before.operations.iter().chain(&before.data_files);
+                // A file that was made again under its name counts from then on.
+                let then = earlier.find(|then| then.name == now.name && then.count <= now.count);
                 let (count, bytes, wall_s) =
-                    earlier(now).map_or((0, 0, 0.0), |then| (then.count, then.bytes, then.wall_s));
+                    then.map_or((0, 0, 0.0), |then| (then.count, then.bytes, then.wall_s));
                 Operation {
                     name: now.name.clone(),
                     count: now.count.saturating_sub(count),

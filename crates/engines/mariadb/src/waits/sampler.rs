@@ -70,9 +70,9 @@ impl Sampler {
         self.is_over.store(true, Ordering::Relaxed);
         self.thread.thread().unpark();
         let Self { samples, hz, thread, .. } = self;
-        let panicked =
-            |_| Err(EngineError::failed("sampling the process list", "its thread panicked"));
-        thread.join().unwrap_or_else(panicked)?;
+        thread.join().unwrap_or_else(|_| {
+            Err(EngineError::failed("sampling the process list", "its thread panicked"))
+        })?;
         Ok(Samples { hz, ..std::mem::take(&mut *lock(&samples)) })
     }
 }

@@ -90,13 +90,12 @@ fn likely_blockers(
     let Some(waited_s) = waiting.waited_s.filter(|_| is_metadata(waiting)) else {
         return Vec::new();
     };
-    // Transactions are dated in whole seconds.
-    let was_open = |one: &WaitingSession| {
-        let since_s = one.session.transaction_s.or(one.session.statement_s);
-        since_s.is_some_and(|since_s| since_s + 1.0 >= waited_s)
-    };
     let others = || seen.iter().filter(|(other, _)| **other != id);
-    let open = others().filter(|(_, one)| !is_metadata(one) && was_open(one));
+    let open = others().filter(|(_, one)| {
+        let since_s = one.session.transaction_s.or(one.session.statement_s);
+        // Transactions are dated in whole seconds.
+        !is_metadata(one) && since_s.is_some_and(|since_s| since_s + 1.0 >= waited_s)
+    });
     let mut found: Vec<&WaitingSession> = open.map(|(_, one)| one).collect();
     if found.is_empty() {
         let before = others().filter(|(_, one)| is_metadata(one) && one.waited_s > Some(waited_s));

@@ -62,8 +62,9 @@ impl BackgroundWork for PostgresSchema {
         };
         let reading = "reading the size of the data";
         let data_bytes = client.cell(bytes).map_err(failed_at(reading))?;
-        let unknown = || EngineError::failed(reading, "the server gives no number");
-        let data_bytes = data_bytes.and_then(|own| own.parse().ok()).ok_or_else(unknown)?;
+        let data_bytes = data_bytes
+            .and_then(|own| own.parse().ok())
+            .ok_or_else(|| EngineError::failed(reading, "the server gives no number"))?;
         let environment = source.config.client_environment();
         let run = |command| tool::run(command, &environment, Pipes::default(), cancel);
         let cpu_s = match request.tool {

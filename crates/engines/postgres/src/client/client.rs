@@ -427,16 +427,15 @@ impl Canceller {
         }
         let mut request = BytesMut::new();
         frontend::cancel_request(self.key.process, self.key.secret, &mut request);
-        let mut ask = || {
-            stream.write_all(&request)?;
+        let asked = stream.write_all(&request).and_then(|()| {
             // The server closes the connection once it has sent the signal; how it does it is the
             // same.
             match stream.read_blocking(&mut [0; 1]) {
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(error),
                 _ => Ok(()),
             }
-        };
-        ask().map_err(|source| address::failed(&self.address, source))
+        });
+        asked.map_err(|source| address::failed(&self.address, source))
     }
 }
 

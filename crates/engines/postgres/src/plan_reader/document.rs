@@ -279,9 +279,8 @@ fn objects(node: &Value) -> Vec<Object> {
 /// Data that a node and its workers wrote to disk because their memory did not suffice.
 fn spills(node: &Value) -> Vec<plans::Warning> {
     let workers = node["Workers"].as_array().into_iter().flatten();
-    let all = || std::iter::once(node).chain(workers.clone());
     let sum = |kb: &dyn Fn(&Value) -> Option<f64>| {
-        let kb: f64 = all().filter_map(kb).sum();
+        let kb: f64 = std::iter::once(node).chain(workers.clone()).filter_map(kb).sum();
         (kb > 0.0).then_some(kb)
     };
     let sorted = sum(&|one| {

@@ -54,8 +54,8 @@ fn first_document(rows: &[Row]) -> Option<(usize, Format)> {
     rows.iter().enumerate().find_map(|(at, row)| {
         let line = row.text().trim_start();
         let format = if line.starts_with("<explain") || line.starts_with("<?xml") {
-            let is_explain = |row: &Row| row.text().trim_start().starts_with("<explain");
-            rows[at..].iter().take(3).any(is_explain).then_some(Format::Xml)
+            let mut first = rows[at..].iter().take(3).map(Row::text);
+            first.any(|line| line.trim_start().starts_with("<explain")).then_some(Format::Xml)
         } else if yaml::begins(line) {
             Some(Format::Yaml)
         } else if line.starts_with(['{', '[']) {
@@ -80,8 +80,8 @@ fn documents(rows: &[Row]) -> Result<Vec<Value>, PlanError> {
             Format::Json => json(own)?,
             Format::Yaml => yaml::read(own)?,
             Format::Xml => {
-                let is_end = |row: &Row| row.text().contains("</explain>");
-                let length = own.iter().position(is_end).map_or(own.len(), |end| end + 1);
+                let end = own.iter().position(|row| row.text().contains("</explain>"));
+                let length = end.map_or(own.len(), |end| end + 1);
                 (xml::read(&joined(&own[..length]), own[0].number)?, length)
             }
         };

@@ -16,7 +16,8 @@ const FIGURES: [&str; 3] = ["(cost=", "(actual ", "(never executed)"];
 
 /// Returns true when a line has figures of a node, whole or not.
 pub fn has_figures(line: &str) -> bool {
-    let is_figure = |at: usize, part: &str| {
+    let mut found = FIGURES.iter().flat_map(|part| line.match_indices(part));
+    found.any(|(at, part)| {
         let rest = &line[at + part.len()..];
         let number = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
         let number = &rest[..rest.len() - number.len()];
@@ -24,8 +25,7 @@ pub fn has_figures(line: &str) -> bool {
             || number.contains("..")
             || number.len() == rest.len()
             || ["time=", "rows=", "loops="].iter().any(|key| rest.starts_with(key))
-    };
-    FIGURES.iter().any(|part| line.match_indices(part).any(|(at, part)| is_figure(at, part)))
+    })
 }
 
 /// Returns true when a line without figures is that of a node.

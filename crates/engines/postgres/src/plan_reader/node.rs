@@ -99,13 +99,13 @@ const MEMBERS: &str = "\
 
 /// The names of a node's members that the reader does not know.
 pub fn unknown(node: &Value) -> Vec<String> {
-    let is_known = |name: &str| {
-        MEMBERS.split('|').any(|member| member == name)
-            || PREDICATES.iter().any(|(key, _)| *key == name)
-            || ["Blocks", "Time"].iter().any(|last| name.ends_with(last))
-    };
     let members = node.as_object().into_iter().flat_map(|members| members.keys());
-    members.filter(|name| !is_known(name)).cloned().collect()
+    let unknown = members.filter(|name| {
+        !MEMBERS.split('|').any(|member| member == *name)
+            && !PREDICATES.iter().any(|(key, _)| key == name)
+            && !["Blocks", "Time"].iter().any(|last| name.ends_with(last))
+    });
+    unknown.cloned().collect()
 }
 
 /// A member as a number. XML has only texts.

@@ -152,16 +152,17 @@ pub fn charge(all: &mut [Entry]) {
 
 /// The position behind all nodes below one.
 fn end(all: &[Entry], at: usize) -> usize {
-    let is_below = |mut one: usize| {
-        while let Some(parent) = all[one].parent.filter(|parent| *parent >= at) {
-            if parent == at {
-                return true;
-            }
-            one = parent;
+    (at + 1..all.len()).find(|one| !is_below(all, *one, at)).unwrap_or(all.len())
+}
+
+fn is_below(all: &[Entry], mut one: usize, at: usize) -> bool {
+    while let Some(parent) = all[one].parent.filter(|parent| *parent >= at) {
+        if parent == at {
+            return true;
         }
-        false
-    };
-    (at + 1..all.len()).find(|one| !is_below(*one)).unwrap_or(all.len())
+        one = parent;
+    }
+    false
 }
 
 /// The nodes as a tree.

@@ -81,7 +81,6 @@ pub fn add(node: &mut Map<String, Value>, key: &str, value: &str) {
 /// One of several `Name: value` in a line that begins with `line`.
 fn field_of(node: &mut Map<String, Value>, line: &str, name: &str, value: &str) {
     let figure = number(value.split(['k', ' ']).next().unwrap_or_default());
-    let space = |kind: &str| (kind == "Disk" || kind == "Memory").then(|| kind.to_owned());
     match (line, name) {
         ("Sort Method", kind @ ("Disk" | "Memory")) => {
             node.insert("Sort Space Type".into(), kind.into());
@@ -92,7 +91,7 @@ fn field_of(node: &mut Map<String, Value>, line: &str, name: &str, value: &str) 
         (_, "Batches") => drop(node.insert("HashAgg Batches".into(), figure.into())),
         (_, "Memory Usage") => drop(node.insert("Peak Memory Usage".into(), figure.into())),
         ("Full-sort Groups" | "Pre-sorted Groups", name) => {
-            if let Some(kind) = name.strip_prefix("Peak ").and_then(space) {
+            if let Some(kind @ ("Disk" | "Memory")) = name.strip_prefix("Peak ") {
                 let group = node.entry(line).or_insert_with(|| json!({}));
                 group[format!("Sort Space {kind}")] = json!({ "Peak Sort Space Used": figure });
             }

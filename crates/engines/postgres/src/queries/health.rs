@@ -379,8 +379,9 @@ fn dead_rows(
     let mut all = Vec::new();
     for row in ask(client, sql)?.iter() {
         let name = row.text(0);
-        let known = |one: &(usize, &Table)| one.1.database == database && one.1.quoted == name;
-        let Some((at, table)) = snapshot.tables.iter().enumerate().find(known) else { continue };
+        let mut tables = snapshot.tables.iter().enumerate();
+        let known = tables.find(|(_, one)| one.database == database && one.quoted == name);
+        let Some((at, table)) = known else { continue };
         let options = row.text(2);
         let is_off = ["autovacuum_enabled=false", "autovacuum_enabled=off"]
             .iter()

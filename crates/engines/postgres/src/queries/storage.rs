@@ -106,7 +106,7 @@ fn tablespaces(client: &mut Client) -> Result<Vec<DataFile>, Error> {
         ),
         &[],
     )?;
-    let file = |row: Row<'_>| {
+    let files = rows.iter().map(|row| {
         let location = row.text(1);
         DataFile {
             // The folder of the server itself has none.
@@ -115,8 +115,8 @@ fn tablespaces(client: &mut Client) -> Result<Vec<DataFile>, Error> {
             bytes: row.parse(2),
             ..DataFile::default()
         }
-    };
-    Ok(rows.iter().map(file).collect())
+    });
+    Ok(files.collect())
 }
 
 fn databases(client: &mut Client) -> Result<Vec<DataFile>, Error> {
@@ -163,14 +163,14 @@ fn wal(client: &mut Client) -> Result<Vec<DataFile>, Error> {
          pg_catalog.pg_ls_waldir()"
     );
     let rows = client.query(&sql, &[])?;
-    let file = |row: Row<'_>| DataFile {
+    let files = rows.iter().map(|row| DataFile {
         name: "pg_wal".into(),
         kind: "WAL".into(),
         files: row.parse(0),
         bytes: row.parse(1),
         ..DataFile::default()
-    };
-    Ok(rows.iter().map(file).collect())
+    });
+    Ok(files.collect())
 }
 
 /// By `pg_stat_io`, which PostgreSQL has from 16 on.
@@ -200,13 +200,13 @@ fn io(client: &mut Client) -> Result<Vec<DataFile>, Error> {
         ),
         &[],
     )?;
-    let file = |row: Row<'_>| DataFile {
+    let files = rows.iter().map(|row| DataFile {
         name: row.text(0),
         kind: "I/O of all databases".into(),
         since_ms: row.parse(7),
         reads: FileIo { count: row.parse(1), bytes: row.parse(2), ns: row.parse(3) },
         writes: FileIo { count: row.parse(4), bytes: row.parse(5), ns: row.parse(6) },
         ..DataFile::default()
-    };
-    Ok(rows.iter().map(file).collect())
+    });
+    Ok(files.collect())
 }

@@ -52,8 +52,8 @@ const RULES: [Rule; 14] = [
         |place| {
             let waiting = place.server.settings.iter().filter(|setting| setting.pending_restart);
             let names: Vec<&str> = waiting.map(|setting| setting.name.as_str()).collect();
-            let fact = || format!("needs a restart to apply new values of {}", names.join(", "));
-            (!names.is_empty()).then(fact)
+            (!names.is_empty())
+                .then(|| format!("needs a restart to apply new values of {}", names.join(", ")))
         }),
     (Note, TRANSPARENT_HUGE_PAGES,
         "set it to madvise or never for this PostgreSQL server, and configure explicit huge pages",
@@ -81,10 +81,8 @@ const RULES: [Rule; 14] = [
         |place| {
             let cache = place.server.bytes("effective_cache_size")?;
             let memory = place.memory_bytes()?;
-            let shown = (bytes(cache), bytes(memory));
-            let fact = || format!("has effective_cache_size = {}, more than the memory of {}",
-                shown.0, shown.1);
-            (cache > memory).then(fact)
+            (cache > memory).then(|| format!("has effective_cache_size = {}, more than the \
+                                              memory of {}", bytes(cache), bytes(memory)))
         }),
     (Note, "postgres-session-memory",
         "lower work_mem or max_connections, or put a connection pool in front of the server",
@@ -121,9 +119,8 @@ const RULES: [Rule; 14] = [
         |place| {
             let value = place.server.number("effective_io_concurrency")
                 .filter(|value| *value <= 1)?;
-            let fact = || format!("has effective_io_concurrency = {value} on a machine with \
-                                   non-rotational drives (SSDs, arrays)");
-            place.has_ssd().then(fact)
+            place.has_ssd().then(|| format!("has effective_io_concurrency = {value} on a machine \
+                                             with non-rotational drives (SSDs, arrays)"))
         }),
     (Note, "postgres-io-timing",
         "run pg_test_timing; turn it on if one clock reading takes at most tens of nanoseconds",

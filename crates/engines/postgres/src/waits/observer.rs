@@ -154,10 +154,10 @@ fn meanings(client: &mut Client) -> Result<HashMap<String, String>, ServerError>
 /// Describes the limits of the observation.
 fn lost(window: &Window, cells: &[ActivityCell]) -> Vec<String> {
     let mut lost = hidden(window);
-    let working = |cell: &ActivityCell| {
-        cell.for_client && !cell.idle && matches!(cell.state.as_str(), "active" | "")
-    };
-    if cells.iter().any(working) && cells.iter().all(|cell| cell.query_id.is_none()) {
+    let works = cells
+        .iter()
+        .any(|cell| cell.for_client && !cell.idle && matches!(cell.state.as_str(), "active" | ""));
+    if works && cells.iter().all(|cell| cell.query_id.is_none()) {
         lost.push(
             "Waits by statement: the server does not compute query identifiers. Set \
              compute_query_id = on, or load pg_stat_statements."

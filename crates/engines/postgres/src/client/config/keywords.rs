@@ -284,12 +284,7 @@ fn url_pairs(rest: &str) -> Result<Pairs, ConfigError> {
     let (user, password) = login.split_once(':').unwrap_or((login, ""));
     // A sign in a password that ends the login too early: what follows is not the host, and may be
     // the rest of it.
-    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
-    let of_host = |host: &str| {
-        let after_address = host.rsplit(']').next().unwrap_or_default();
-        host.contains('@') || after_address.split_once(':').is_some_and(|(_, port)| !is_port(port))
-    };
-    if rest.contains('@') && hosts.split(',').any(of_host) {
+    if rest.contains('@') && hosts.split(',').any(is_of_login) {
         return Err(ConfigError::Syntax(NOT_A_URL.to_owned()));
     }
     push(&mut pairs, "user", user)?;
@@ -310,6 +305,13 @@ fn push(pairs: &mut Pairs, keyword: &str, value: &str) -> Result<(), ConfigError
         pairs.push((keyword.to_owned(), decoded(value)?));
     }
     Ok(())
+}
+
+/// Returns true when the host with its port can only be a part of a login.
+fn is_of_login(host: &str) -> bool {
+    let after_address = host.rsplit(']').next().unwrap_or_default();
+    let (_, port) = after_address.split_once(':').unwrap_or_default();
+    host.contains('@') || !port.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Nothing where all are empty, so that the environment can say it.
