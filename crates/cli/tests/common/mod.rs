@@ -162,11 +162,14 @@ impl Lab {
         rows.iter().map(|row| row.iter().map(shown).collect::<Vec<_>>().join("|")).collect()
     }
 
-    /// The output of `show` for a run on the scripted engine, without its date and without the
-    /// devices of the machine.
+    /// The output of `show` for a run on the scripted engine, without its date and without what it
+    /// says of the machine.
     pub fn shown(&self, name: &str) -> String {
         let printed = self.steelbench(&["show", name]).expect(0).stdout;
-        let parts = printed.split("\n\n").filter(|part| !part.starts_with("Devices\n"));
+        let of_machine = ["Devices\n", "Environment\n"];
+        let parts = printed
+            .split("\n\n")
+            .filter(|part| of_machine.iter().all(|title| !part.starts_with(title)));
         let parts: Vec<_> = parts
             .map(|part| match (part.find("Run 1, "), part.find(" UTC; ")) {
                 (Some(date), Some(rest)) => part[..date].to_owned() + &part[rest + 6..],
