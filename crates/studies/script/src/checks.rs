@@ -73,7 +73,7 @@ pub(crate) fn from_settings(
         .filter_map(|(path, _)| path.rsplit_once('.').map(|(name, _)| name))
         .collect();
     names.dedup();
-    let check = |name: &str| {
+    let checks = names.into_iter().map(|name| {
         let path = format!("{SECTION}{name}");
         let [sql, equals] = ["sql", "equals"]
             .map(|key| configuration.value(&format!("{path}.{key}")).map(ToString::to_string));
@@ -83,8 +83,8 @@ pub(crate) fn from_settings(
         let sql = sql.ok_or_else(|| Invalid::new(path, "missing: sql, its query"))?;
         let equals = equals.unwrap_or_else(|| ":before".to_owned());
         Check::parse(name, sql, equals, mix, variables)
-    };
-    names.into_iter().map(check).collect()
+    });
+    checks.collect()
 }
 
 impl Check {

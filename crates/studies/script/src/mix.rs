@@ -124,14 +124,14 @@ impl Mix {
     /// measurement.
     pub fn facts(&self) -> Vec<Fact> {
         let total: f64 = self.scripts.iter().map(|script| f64::from(script.weight)).sum();
-        let share =
-            |script: &Script| SCRIPT_SHARES.record(&script.name, f64::from(script.weight) / total);
-        let count = |((script, name), (.., measured)): (&(usize, String), (&str, i64, i64))| {
+        let shared = self.scripts.iter().filter(|_| self.scripts.len() > 1);
+        let shares =
+            shared.map(|own| SCRIPT_SHARES.record(&own.name, f64::from(own.weight) / total));
+        let counted = self.names.counters().iter().zip(self.counts());
+        let counts = counted.map(|((script, name), (.., measured))| {
             let script = &self.scripts[*script].name;
             SCRIPT_COUNTS.record(&format!("{script}: {name}"), measured as f64)
-        };
-        let counts = self.names.counters().iter().zip(self.counts()).map(count);
-        let shares = self.scripts.iter().filter(|_| self.scripts.len() > 1).map(share);
+        });
         shares.chain(counts).collect()
     }
 

@@ -77,11 +77,11 @@ pub fn written(mix: &Arc<Mix>, first_script: usize) -> Vec<WrittenStatement> {
         .map(|own| {
             let script = &mix.scripts[own.script];
             let commands = &script.body.commands;
-            let is_own = |command: &Command| match command.action {
+            let at = commands.iter().position(|command| match command.action {
                 Action::Ask(number) => number == own.position,
                 _ => false,
-            };
-            let at = commands.iter().position(is_own).unwrap_or(0);
+            });
+            let at = at.unwrap_or(0);
             WrittenStatement {
                 script: script.name.clone(),
                 line: commands[at].line,

@@ -273,9 +273,9 @@ fn mix(configuration: &Configuration, seed: u64) -> Result<Mix, Invalid> {
 
 /// Variables from outside: `:rows` of the tables that have that size, and those of the file.
 fn variables(configuration: &Configuration) -> Vec<(String, String)> {
-    let is_sized = |own: &Tables| !matches!(own, Tables::Pgbench | Tables::Sysbench);
-    let rows = configuration.get(DATA).filter(is_sized).map(|_| configuration.get(ROWS));
-    let rows = rows.map(|rows| ("rows".to_owned(), rows.to_string()));
+    let sized = configuration.get(DATA);
+    let sized = sized.filter(|own| !matches!(own, Tables::Pgbench | Tables::Sysbench));
+    let rows = sized.map(|_| ("rows".to_owned(), configuration.get(ROWS).to_string()));
     let own = configuration.below("workload.variables.");
     rows.into_iter().chain(own.map(|(name, value)| (name.to_owned(), value.to_string()))).collect()
 }

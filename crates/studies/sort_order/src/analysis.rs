@@ -208,13 +208,13 @@ fn by_column(trials: &[&Observations]) -> Vec<ColumnBytes> {
 /// ranks.
 fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     let ranks = |value: fn(&(f64, f64)) -> f64| -> Vec<f64> {
-        let rank = |own: f64| {
+        let ranks = pairs.iter().map(value).map(|own| {
             let below = pairs.iter().filter(|pair| value(pair) < own).count() as f64;
             let equal =
                 pairs.iter().filter(|pair| value(pair).total_cmp(&own).is_eq()).count() as f64;
             below + f64::midpoint(equal, 1.0)
-        };
-        pairs.iter().map(|pair| rank(value(pair))).collect()
+        });
+        ranks.collect()
     };
     let (x, y) = (ranks(|pair| pair.0), ranks(|pair| pair.1));
     let (mean_x, mean_y) = (mean(&x), mean(&y));

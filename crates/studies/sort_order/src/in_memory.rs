@@ -70,7 +70,7 @@ impl InMemory {
 
     /// Its columns as ranks.
     pub fn coded(&self) -> Coded {
-        let column = |(name, values): (&&'static str, &Values)| {
+        let columns = self.names.iter().zip(&self.columns).map(|(name, values)| {
             let (codes, firsts) = match values {
                 // The same in all rows: there is nothing to sort.
                 Values::Same(_) | Values::SameText(_) => (vec![0; self.rows], vec![0]),
@@ -85,11 +85,8 @@ impl InMemory {
                 ),
             };
             Column::new(*name, codes, firsts.len(), values.value_bytes())
-        };
-        Coded {
-            columns: self.names.iter().zip(&self.columns).map(column).collect(),
-            rows: self.rows,
-        }
+        });
+        Coded { columns: columns.collect(), rows: self.rows }
     }
 
     /// Some of its rows, in this order.

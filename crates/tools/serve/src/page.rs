@@ -31,10 +31,9 @@ fn load(kind: &str, before: &str, after: &str) -> String {
     static STAMP: LazyLock<String> =
         LazyLock::new(|| observations::sha256(ASSETS.map(|(.., content)| content)));
     let assets = ASSETS.iter().filter(|(_, of_kind, _)| *of_kind == kind);
-    let element = |(name, ..): &(&str, &str, &str)| {
-        format!("{before}\"/assets/{name}?{:.16}\"{after}\n", *STAMP)
-    };
-    assets.map(element).collect()
+    let elements =
+        assets.map(|(name, ..)| format!("{before}\"/assets/{name}?{:.16}\"{after}\n", *STAMP));
+    elements.collect()
 }
 
 /// A page before it is put into its frame.

@@ -65,14 +65,14 @@ async fn version(
     RawQuery(query): RawQuery,
 ) -> Result<Response, Refusal> {
     let own = Arc::clone(&site);
-    let look = move || {
+    let looking = site.versions.result(move || {
         let query = Query::parse(&query.unwrap_or_default());
         let named: Vec<File> =
             query.all("file").map(|name| own.library.file(name)).collect::<Result<_, Refusal>>()?;
         let files = if named.is_empty() { own.library.files() } else { named };
         Ok::<_, Refusal>(serde_json::json!({ "version": library::version(&files) }).to_string())
-    };
-    let looked = site.versions.result(look).await.map_err(|undone| match undone {
+    });
+    let looked = looking.await.map_err(|undone| match undone {
         Undone::Dropped => busy(),
         Undone::Panicked => failed("Reading the files failed."),
     })?;

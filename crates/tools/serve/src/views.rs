@@ -172,10 +172,10 @@ fn run_links(from: &[RunName<'_>], to: &[RunName<'_>], all: bool) -> Vec<(String
 const SWAPPED: &str = "Swap A and B";
 
 fn links_html(links: &[(String, String)]) -> String {
-    let one = |(address, name): &(String, String)| {
+    let items = links.iter().map(|(address, name)| {
         format!("<li><a href=\"{}\">{}</a></li>\n", text(address), text(name))
-    };
-    format!("<ul class=\"links\">\n{}</ul>\n", links.iter().map(one).collect::<String>())
+    });
+    format!("<ul class=\"links\">\n{}</ul>\n", items.collect::<String>())
 }
 
 /// The forms, folded away unless something is picked; empty when there is nothing to pick. `only`:
@@ -280,10 +280,10 @@ fn select<'a>(
     name: &str,
     options: impl Iterator<Item = (String, &'a str, bool)>,
 ) -> String {
-    let option = |(value, shown, is_picked): (String, &str, bool)| {
+    let options = options.map(|(value, shown, is_picked)| {
         let selected = if is_picked { " selected" } else { "" };
         format!("<option value=\"{}\"{selected}>{}</option>", text(&value), text(shown))
-    };
-    let options: String = options.map(option).collect();
+    });
+    let options: String = options.collect();
     format!("<label>{} <select name=\"{name}\">{options}</select></label>\n", text(label))
 }

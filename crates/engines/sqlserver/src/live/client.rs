@@ -192,9 +192,10 @@ pub async fn connect(config: &Config, application: &str) -> Result<TdsClient, Er
     let context = context(config, &source, application)?;
     let connecting = provider.create_client(context, &source, None);
     let limit = Duration::from_secs(config.connect_timeout_s.into()) + LOOK;
-    let connected = tokio::time::timeout(limit, Box::pin(connecting)).await;
-    let late = |_| Error::Connection(format!("no connection within {} s", limit.as_secs()));
-    match connected.map_err(late)?.map_err(|error| said(&error)) {
+    let connected = tokio::time::timeout(limit, Box::pin(connecting))
+        .await
+        .map_err(|_| Error::Connection(format!("no connection within {} s", limit.as_secs())))?;
+    match connected.map_err(|error| said(&error)) {
         Err(Error::NoAnswer(what)) => Err(Error::Connection(what)),
         connected => connected,
     }

@@ -165,13 +165,13 @@ fn table(view: &CounterView, before: &Rows, now: &Rows) -> Option<CounterTable> 
     rows.sort_by(|a, b| first(b).total_cmp(&first(a)).then_with(|| a.name.cmp(&b.name)));
     let columns = read.iter().map(|(column, heading)| (*heading, unit(column)));
     let quotients = view.quotients.iter().map(|(heading, above, _)| (*heading, unit(above)));
-    let column =
-        |(heading, unit): (&str, CounterUnit)| CounterColumn { heading: heading.into(), unit };
+    let columns = columns.chain(quotients);
+    let columns = columns.map(|(heading, unit)| CounterColumn { heading: heading.into(), unit });
     Some(CounterTable {
         title: view.title.into(),
         source: view.view.name.into(),
         rows_are: view.rows_are.into(),
-        columns: columns.chain(quotients).map(column).collect(),
+        columns: columns.collect(),
         rows,
     })
 }

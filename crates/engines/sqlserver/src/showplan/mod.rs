@@ -235,13 +235,6 @@ fn access(kind: Kind, physical: &str) -> Option<Access> {
 }
 
 fn predicates(own: &[Node]) -> Vec<Predicate> {
-    let scalar = |node: Node| {
-        let operator = node.descendants().find(|part| part.has_attribute("ScalarString"));
-        operator
-            .and_then(|operator| operator.attribute("ScalarString"))
-            .unwrap_or_default()
-            .to_owned()
-    };
     let columns = |node: Node| -> Vec<String> {
         let columns = node.descendants().filter(|part| is(*part, "ColumnReference"));
         columns.filter_map(|column| column.attribute("Column").map(str::to_owned)).collect()
@@ -249,7 +242,10 @@ fn predicates(own: &[Node]) -> Vec<Predicate> {
     let mut all = Vec::new();
     for part in own {
         let (role, text) = match part.tag_name().name() {
-            "Predicate" | "ProbeResidual" | "Residual" => (Role::Filter, scalar(*part)),
+            "Predicate" | "ProbeResidual" | "Residual" => {
+                let text = part.descendants().find_map(|part| part.attribute("ScalarString"));
+                (Role::Filter, text.unwrap_or_default().to_owned())
+            }
             "Prefix" | "StartRange" | "EndRange" | "IsNotNull" => {
                 let compared = child(*part, "RangeColumns").unwrap_or(*part);
                 let values = child(*part, "RangeExpressions").map(|values| {

@@ -14,7 +14,6 @@ pub fn of_operator(
 ) -> Vec<Property> {
     let attribute = |name| node.attribute(name).unwrap_or_default();
     let (physical, logical) = (attribute("PhysicalOp"), attribute("LogicalOp"));
-    let has = |name: &str| own.iter().any(|part| is(*part, name));
     let mut all = Vec::new();
     if (physical, logical) == ("Index Spool", "Eager Spool") {
         all.push(Property::IndexBuilt);
@@ -28,13 +27,13 @@ pub fn of_operator(
     if physical == "Nested Loops" && merges_ranges(node, inputs) {
         all.push(Property::AlternativeKeys);
     }
-    let compares_null =
-        || predicates.iter().any(|one| one.role == Role::Filter && one.text.contains("IS NULL"));
-    if logical.contains("Anti Semi") && compares_null() {
+    if logical.contains("Anti Semi")
+        && predicates.iter().any(|one| one.role == Role::Filter && one.text.contains("IS NULL"))
+    {
         all.push(Property::NullAware);
     }
-    let calls = |name: &str| own.iter().any(|part| part.attribute("FunctionName") == Some(name));
-    if calls("GetRangeWithMismatchedTypes") {
+    let mut called = own.iter().filter_map(|part| part.attribute("FunctionName"));
+    if called.any(|name| name == "GetRangeWithMismatchedTypes") {
         all.push(Property::MismatchedTypes);
     }
     let goal = number(node, "EstimateRowsWithoutRowGoal");
@@ -50,7 +49,7 @@ pub fn of_operator(
     }
     // The server's own functions are in no database.
     let mut objects = own.iter().filter(|part| is(**part, "Object")).map(|part| object(*part));
-    if has("TableValuedFunction")
+    if own.iter().any(|part| is(*part, "TableValuedFunction"))
         && objects.clone().any(|one| !one.database.is_empty() && one.schema != "sys")
     {
         all.push(Property::TableFunction);

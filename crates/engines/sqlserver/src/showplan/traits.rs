@@ -47,14 +47,11 @@ fn unknown_values(
     is_wanted: bool,
 ) -> Option<Trait> {
     let operators = root.map(Operator::tree).unwrap_or_default();
-    let is_compared = |name: &str| {
-        let name = format!("[{name}]");
-        operators
-            .iter()
-            .flat_map(|(_, operator)| &operator.predicates)
-            .any(|predicate| predicate.text.contains(&name))
-    };
-    let unknown = parameters.iter().filter(|one| one.compiled.is_none() && is_compared(&one.name));
+    let unknown = parameters.iter().filter(|one| {
+        let name = format!("[{}]", one.name);
+        let mut predicates = operators.iter().flat_map(|(_, operator)| &operator.predicates);
+        one.compiled.is_none() && predicates.any(|predicate| predicate.text.contains(&name))
+    });
     let names: Vec<String> = unknown.map(|one| one.name.clone()).collect();
     (!names.is_empty()).then_some(Trait::UnknownValues { names, is_wanted })
 }
@@ -72,22 +69,12 @@ fn variant(predicate: Node) -> Option<Trait> {
 
 /// The statistics that the optimizer used.
 pub fn statistics(plan: Node) -> Vec<Statistics> {
-    let cardinality = |table: &str| {
-        plan.descendants()
-            .filter(|node| is(*node, "RelOp") && node.has_attribute("TableCardinality"))
-            .find(|node| {
-                // The object of this operator, not of one below it.
-                let objects = parts(*node, &["RelOp"]);
-                objects.iter().any(|part| is(*part, "Object") && object(*part).table == table)
-            })
-            .and_then(|node| number(node, "TableCardinality"))
-    };
     children(plan, "OptimizerStatsUsage", "StatisticsInfo")
         .map(|node| {
             let object = object(node);
             Statistics {
                 name: node.attribute("Statistics").map(unquoted).unwrap_or_default(),
-                rows: cardinality(&object.table),
+                rows: cardinality(plan, &object.table),
                 changes: number(node, "ModificationCount").unwrap_or(0.0),
                 sampled: number(node, "SamplingPercent").unwrap_or(100.0) / 100.0,
                 updated: node.attribute("LastUpdate").unwrap_or_default().to_owned(),
@@ -95,4 +82,16 @@ pub fn statistics(plan: Node) -> Vec<Statistics> {
             }
         })
         .collect()
+}
+
+/// The rows that the optimizer expected in a table.
+fn cardinality(plan: Node, table: &str) -> Option<f64> {
+    plan.descendants()
+        .filter(|node| is(*node, "RelOp") && node.has_attribute("TableCardinality"))
+        .find(|node| {
+            // The object of this operator, not of one below it.
+            let objects = parts(*node, &["RelOp"]);
+            objects.iter().any(|part| is(*part, "Object") && object(*part).table == table)
+        })
+        .and_then(|node| number(node, "TableCardinality"))
 }

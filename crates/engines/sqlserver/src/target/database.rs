@@ -142,8 +142,9 @@ impl Database {
         if self.cancel.is_cancelled() {
             return Err(EngineError::Cancelled);
         }
-        let gone = || EngineError::failed("querying the server", "Steelbench's database is gone");
-        work(lock(&self.inside).as_mut().ok_or_else(gone)?)
+        work(lock(&self.inside).as_mut().ok_or_else(|| {
+            EngineError::failed("querying the server", "Steelbench's database is gone")
+        })?)
     }
 
     /// Runs a statement.

@@ -170,8 +170,9 @@ impl Instance for MssqlInstance {
         open_files::allow(self.connections, || {
             format!("opening {} connections", self.connections)
         })?;
-        let missing = || EngineError::failed("connecting", "the tables have not been created yet");
-        let statements = self.statements.get().ok_or_else(missing)?;
+        let statements = self.statements.get().ok_or_else(|| {
+            EngineError::failed("connecting", "the tables have not been created yet")
+        })?;
         let checkpoints = self.final_checkpoint.then(|| Arc::clone(&self.database));
         let sessions = Arc::clone(&self.sessions);
         let opened = MssqlConnections::connect(
@@ -190,9 +191,9 @@ impl Instance for MssqlInstance {
     }
 
     fn wait_collector(&self) -> Option<Box<dyn WaitCollector>> {
-        let collector =
-            || MssqlCollector::new(Arc::clone(&self.database), Arc::clone(&self.sessions));
-        self.observes_waits.then(|| Box::new(collector()) as Box<dyn WaitCollector>)
+        self.observes_waits.then(|| -> Box<dyn WaitCollector> {
+            Box::new(MssqlCollector::new(Arc::clone(&self.database), Arc::clone(&self.sessions)))
+        })
     }
 
     fn space_bytes(&self) -> Option<u64> {
@@ -265,18 +266,17 @@ impl Tables for MssqlInstance {
 
 impl Explainer for MssqlInstance {
     fn explain(&self, operation: usize, table: &Table, _: bool) -> Result<Explained, EngineError> {
-        let tables = self.tables()?;
-        // Index 0 is the heap, 1 the clustered index.
-        let rows_of = |rows: Rows| {
+        let pages = self.tables()?.and_then(|rows| {
+            // Index 0 is the heap, 1 the clustered index.
             let own = rows.iter().find(|row| {
                 row.get("name") == Some(table.name)
                     && row.parse::<u32>("index_id").is_some_and(|index| index < 2)
             });
             own.and_then(|row| row.parse("data_pages"))
-        };
+        });
         Ok(Explained {
             plan: self.plan(operation, table),
-            pages: tables.and_then(rows_of),
+            pages,
             page_bytes: Some(views::PAGE_BYTES),
             ..Explained::default()
         })

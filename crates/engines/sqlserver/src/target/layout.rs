@@ -96,7 +96,7 @@ impl Layout {
             (LOG_SIZE, 1, self.log_bytes),
             (LOG_GROWTH, 1, self.log_growth),
         ];
-        let text = |(setting, files, bytes): (Setting<Option<u64>>, u64, Option<u64>)| {
+        let rounded = sizes.into_iter().filter_map(|(setting, files, bytes)| {
             let (asked, bytes) = configuration.get(setting).zip(bytes)?;
             (bytes * files != asked).then(|| {
                 format!(
@@ -107,8 +107,8 @@ impl Layout {
                     bytes * files
                 )
             })
-        };
-        sizes.into_iter().filter_map(text).collect()
+        });
+        rounded.collect()
     }
 
     /// Objects to a first data file that is smaller than that of the server's model database,
@@ -147,14 +147,14 @@ impl Layout {
         let count = if self.names_data() { self.data_files } else { 0 };
         let paths =
             if self.data_paths.is_empty() { &[default_path.to_owned()] } else { &*self.data_paths };
-        let file = |(number, path): (u32, &String)| FileSpec {
+        let files = (1..=count).zip(paths.iter().cycle()).map(|(number, path)| FileSpec {
             name: format!("{DATABASE}_{number}"),
             path: within(path, &format!("{DATABASE}_{number}.ndf")),
             bytes: self.data_bytes,
             growth: self.data_growth,
             settings: [DATA_PATH.path(), DATA_SIZE.path(), DATA_GROWTH.path()],
-        };
-        (1..=count).zip(paths.iter().cycle()).map(file).collect()
+        });
+        files.collect()
     }
 
     /// The log file, where one is described.

@@ -242,9 +242,10 @@ impl Connection {
             keys: Vec::new(),
         });
         let limit = Duration::from_secs(config.connect_timeout_s.into());
-        let answer = tokio::time::timeout(limit, connection.run()).await;
-        let late = |_| Error::NoAnswer(format!("no answer within {} s", limit.as_secs()));
-        let answer = answer.map_err(late)?.map_err(|error| client::said(&error))?;
+        let answer = tokio::time::timeout(limit, connection.run())
+            .await
+            .map_err(|_| Error::NoAnswer(format!("no answer within {} s", limit.as_secs())))?
+            .map_err(|error| client::said(&error))?;
         let row = answer.results.first();
         let number = row.and_then(|row| row.last.first()?.as_ref()?.parse::<i32>().ok());
         Ok((connection, number))

@@ -7,7 +7,7 @@ use crate::showplan::ShowPlan;
 use engine::planned::{each, literal};
 use engine::{NoPlan, PlanRequest, Planned, Plans as _};
 use observations::statement::shown;
-use plans::{Operator, Plan, Role};
+use plans::{Plan, Role};
 use sql::Syntax;
 use work::Parameter;
 
@@ -61,7 +61,7 @@ fn constant(value: &Parameter) -> String {
 
 /// A line for each operator, with its conditions below it, without what the optimizer estimated.
 fn planned(plan: &Plan, has_constants: bool) -> Planned {
-    let line = |(depth, operator): (usize, &Operator)| {
+    let lines = plan.operators().into_iter().map(|(depth, operator)| {
         let indent = "  ".repeat(depth);
         let object = operator.objects.first();
         let object = object.map_or_else(String::new, |object| format!(" on {}", object.label()));
@@ -75,10 +75,9 @@ fn planned(plan: &Plan, has_constants: bool) -> Planned {
             format!("\n{indent}    {role}: {text}")
         });
         format!("{indent}{}{object}{}", operator.title(), conditions.collect::<String>())
-    };
-    let lines: Vec<String> = plan.operators().into_iter().map(line).collect();
+    });
     let rows = plan.root.as_ref().and_then(|root| root.rows.estimated);
-    Planned { text: lines.join("\n"), rows, cost: plan.cost }
+    Planned { text: lines.collect::<Vec<_>>().join("\n"), rows, cost: plan.cost }
 }
 
 #[cfg(test)]

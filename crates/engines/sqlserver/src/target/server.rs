@@ -8,6 +8,7 @@ use crate::live::{Config, views};
 use crate::settings::URL;
 use engine::EngineError;
 use experiment::Configuration;
+use std::error::Error;
 use std::time::Duration;
 use work::Stop;
 
@@ -33,12 +34,14 @@ pub fn refuse_azure(master: &mut Client) -> Result<(), EngineError> {
 /// The server's version, and what of it a trial cannot change: instant file initialization and
 /// trace flags.
 pub fn version(configuration: &Configuration, stop: &Stop) -> (String, String) {
-    let ask = || -> Result<(String, String), Box<dyn std::error::Error>> {
-        let mut client = Client::connect(&config(configuration)?, stop, Duration::ZERO)?;
-        let version = Identity::read(&mut client)?.shown();
-        Ok((version, fixed(&mut client)))
-    };
-    ask().unwrap_or_else(|error| (format!("unknown ({error})"), "by URL".into()))
+    read(configuration, stop)
+        .unwrap_or_else(|error| (format!("unknown ({error})"), "by URL".into()))
+}
+
+fn read(configuration: &Configuration, stop: &Stop) -> Result<(String, String), Box<dyn Error>> {
+    let mut client = Client::connect(&config(configuration)?, stop, Duration::ZERO)?;
+    let version = Identity::read(&mut client)?.shown();
+    Ok((version, fixed(&mut client)))
 }
 
 fn fixed(client: &mut Client) -> String {

@@ -34,11 +34,11 @@ pub fn name_in_file(name: &str) -> String {
 pub fn known(master: &mut Client) -> Result<BTreeMap<String, (String, i64)>, EngineError> {
     let rows =
         master.query(views::CONFIGURATIONS.sql).map_err(failed_at(views::CONFIGURATIONS.name))?;
-    let setting = |row: Row<'_>| {
+    let settings = rows.iter().filter_map(|row| {
         let name = row.text("name");
         Some((name_in_file(&name), (name, row.parse("in_use")?)))
-    };
-    Ok(rows.iter().filter_map(setting).collect())
+    });
+    Ok(settings.collect())
 }
 
 /// Refuses to change settings while others have changed some that are not in use yet: each
@@ -63,7 +63,7 @@ pub fn refuse_pending(master: &mut Client, own: &[(String, i64)]) -> Result<(), 
 
 /// Settings whose values RECONFIGURE would change. Those that need a restart stay as they are.
 fn pending(rows: &Rows, own: &[(String, i64)]) -> Vec<String> {
-    let is_pending = |row: &Row<'_>| {
+    let pending = rows.iter().filter(|row| {
         if own.iter().any(|(name, _)| row.get("name") == Some(name)) {
             return false;
         }
@@ -73,7 +73,7 @@ fn pending(rows: &Rows, own: &[(String, i64)]) -> Vec<String> {
             && configured == Some(0)
             && in_use.is_some_and(|mib| mib <= MIN_MEMORY_MIB);
         configured != in_use && row.get("is_dynamic") != Some("0") && !is_minimum
-    };
+    });
     let text = |row: Row<'_>| {
         format!(
             "{} = {} (in use: {})",
@@ -82,7 +82,7 @@ fn pending(rows: &Rows, own: &[(String, i64)]) -> Vec<String> {
             row.text("in_use")
         )
     };
-    rows.iter().filter(is_pending).map(text).collect()
+    pending.map(text).collect()
 }
 
 /// Changes settings, each recorded before, and reads them back.
@@ -96,9 +96,9 @@ pub fn apply(master: &mut Client, wanted: &BTreeMap<String, i64>) -> Result<(), 
     let mut changes = Vec::new();
     for (name, value) in wanted {
         let names: Vec<&str> = known.keys().map(String::as_str).collect();
-        let unknown =
-            || EngineError::failed(path(name), experiment::unknown_name("setting", name, &names));
-        let (own, now) = known.get(name).ok_or_else(unknown)?;
+        let (own, now) = known.get(name).ok_or_else(|| {
+            EngineError::failed(path(name), experiment::unknown_name("setting", name, &names))
+        })?;
         changes.push((own.clone(), *now, *value));
     }
     let advanced = known.get(&name_in_file(ADVANCED)).map_or(1, |(_, now)| *now);
@@ -130,10 +130,10 @@ pub fn apply(master: &mut Client, wanted: &BTreeMap<String, i64>) -> Result<(), 
 pub fn put_back(master: &mut Client) -> Result<(), EngineError> {
     let doing = "restoring the server's settings";
     let marks = master.query(views::MARKS.sql).map_err(failed_at(doing))?;
-    let was = |row: Row<'_>| {
+    let records = marks.iter().filter_map(|row| {
         Some((row.get("name")?.strip_prefix(WAS)?.to_owned(), row.parse::<i64>("value")?))
-    };
-    let mut records: Vec<(String, i64)> = marks.iter().filter_map(was).collect();
+    });
+    let mut records: Vec<(String, i64)> = records.collect();
     if !records.is_empty() {
         refuse_pending(master, &records)?;
     }

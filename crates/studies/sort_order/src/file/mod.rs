@@ -125,14 +125,10 @@ impl ParquetFile {
         let known = || self.coded.columns.iter().map(|own| own.name.as_str());
         let mut positions = Vec::new();
         for name in names {
-            let unknown = || {
-                FileError::Order(experiment::unknown_name(
-                    "column",
-                    name,
-                    &known().collect::<Vec<_>>(),
-                ))
-            };
-            let position = known().position(|own| own == name).ok_or_else(unknown)?;
+            let position = known().position(|own| own == name).ok_or_else(|| {
+                let known: Vec<_> = known().collect();
+                FileError::Order(experiment::unknown_name("column", name, &known))
+            })?;
             if positions.contains(&position) {
                 return Err(FileError::Order(format!("column {name} is given twice")));
             }

@@ -40,13 +40,13 @@ pub fn merged(mut first: Placed, second: Placed) -> Placed {
     for (one, _) in &first {
         known.entry(one.digest.clone()).or_default().insert(one.database.clone());
     }
-    let is_known = |one: &Statement| {
+    let unknown = second.into_iter().filter(|(one, _)| {
         let databases = known.get(&one.digest);
-        databases.is_some_and(|own| {
+        !databases.is_some_and(|own| {
             own.contains(&one.database) || own.contains("") || one.database.is_empty()
         })
-    };
-    first.extend(second.into_iter().filter(|(one, _)| !is_known(one)));
+    });
+    first.extend(unknown);
     first
 }
 
