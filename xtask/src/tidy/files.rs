@@ -7,13 +7,6 @@ const LINES_MAX: usize = 600;
 const LIB_LINES_MAX: usize = 80;
 const WIDTH_MAX: usize = 100;
 const FILE_BYTES_MAX: u64 = 256 << 10;
-/// Files that are longer, with the lines that they may have until they are divided. This list only
-/// shrinks.
-const UNTIL_SHORTER: [(&str, usize); 3] = [
-    ("crates/core/sql/src/lib.rs", 310),
-    ("crates/engines/files/src/lib.rs", 165),
-    ("crates/engines/null/src/lib.rs", 266),
-];
 /// Third-party libraries that reports embed unchanged; their README names them.
 const VENDORED: &str = "crates/core/report/assets/vendor/";
 
@@ -60,13 +53,8 @@ pub fn check(name: &str) -> Vec<String> {
     let text = std::fs::read_to_string(&path).unwrap_or_default();
     let lines = text.lines().count();
     let lines_max = if name.ends_with("lib.rs") { LIB_LINES_MAX } else { LINES_MAX };
-    let until = UNTIL_SHORTER.iter().find(|(file, _)| *file == name).map(|(_, lines)| *lines);
-    let most = until.unwrap_or(lines_max);
-    if lines > most {
-        wrong.push(format!("{name}: {lines} lines, more than {most}"));
-    }
-    if until.is_some() && lines <= lines_max {
-        wrong.push(format!("{name} is short enough: remove it from tidy/files.rs"));
+    if lines > lines_max {
+        wrong.push(format!("{name}: {lines} lines, more than {lines_max}"));
     }
     // Written apart, so that this file does not find itself.
     let notes = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X:")];

@@ -1,6 +1,6 @@
 //! Texts that must be one query. What could write is refused by its words.
 
-use crate::{Kind, Syntax, Token, tokens};
+use crate::lexer::{Kind, Syntax, Token, tokens};
 
 /// An objection to a text that is not one query.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

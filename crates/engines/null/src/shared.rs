@@ -1,6 +1,6 @@
 //! Scripted targets of load generators in other processes.
 
-use super::{Null, Scripted};
+use crate::engine::{Null, Scripted};
 use engine::{EngineError, Host, Instance, Shared, Sharing};
 use experiment::Configuration;
 use work::Cancel;

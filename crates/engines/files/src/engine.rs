@@ -1,0 +1,85 @@
+//! The engine of plain files: its abilities, checks of its settings, and what it needs.
+
+use crate::host::{self, FilesHost};
+use crate::wanted::Wanted;
+use engine::Prerequisites;
+use engine::file_set::{FILE_SIZE, OFFSET, PATHS, Role, SETTINGS};
+use engine::{Ability, Engine, Folders, Host};
+use engine::{Need, Preflight, Space};
+use experiment::{Configuration, Declaration, Invalid};
+use observations::EngineVersion;
+use work::Stop;
+
+/// The engine for plain files and block devices, without a database.
+#[derive(Debug, Clone, Copy)]
+pub struct Files;
+
+impl Engine for Files {
+    fn name(&self) -> &'static str {
+        "files"
+    }
+
+    fn settings(&self) -> &'static [Declaration] {
+        SETTINGS
+    }
+
+    fn abilities(&self) -> &'static [Ability] {
+        &[Ability::Embedded, Ability::Keeps, Ability::Files]
+    }
+
+    fn version(&self, _: &[&Configuration], _: &Stop) -> EngineVersion {
+        let kernel = observe::environment::kernel();
+        EngineVersion { version: kernel.unwrap_or_default(), options: Vec::new() }
+    }
+
+    fn validate(&self, configuration: &Configuration, _: u32) -> Vec<Invalid> {
+        let mut invalid = Vec::new();
+        let offset = configuration.get(OFFSET);
+        if !offset.is_multiple_of(512) {
+            let message = "not a multiple of 512 bytes, the smallest sector";
+            invalid.push(Invalid::new(OFFSET.path(), message));
+        }
+        if configuration.get(PATHS).is_empty() && offset >= configuration.get(FILE_SIZE) {
+            let message = "must be smaller than target.file_size";
+            invalid.push(Invalid::new(OFFSET.path(), message));
+        }
+        invalid
+    }
+
+    fn host(&self, place: Folders) -> Box<dyn Host> {
+        Box::new(FilesHost::new(place))
+    }
+
+    fn prerequisites(&self) -> Option<&dyn Prerequisites> {
+        Some(self)
+    }
+}
+
+impl Prerequisites for Files {
+    fn missing(&self, _: &Configuration) -> Option<String> {
+        None
+    }
+
+    fn preflight(&self, needs: &[Need<'_>], folders: &Folders, _: &Stop) -> Preflight {
+        let mut found = Preflight::default();
+        for need in needs {
+            let roles: Vec<Role> = need.footprint.files.iter().map(|(role, _)| *role).collect();
+            let Ok(wanted) = Wanted::read(need.configuration, folders, &roles) else { continue };
+            let is_written = |role: Role| {
+                let by_load = need.footprint.files.contains(&(role, true));
+                by_load || (role == Role::Data && wanted.precondition_s.is_some())
+            };
+            for file in wanted.files.iter().filter(|file| file.create.is_none()) {
+                let is_written = is_written(file.role);
+                if let Some(obstacle) = host::obstacle(&file.path, is_written, &folders.permits) {
+                    found.misses(obstacle);
+                }
+            }
+            found.needs(wanted.files.into_iter().filter_map(|file| {
+                let folder = file.path.parent()?.to_path_buf();
+                Some(Space { folder, bytes: file.create?, is_estimate: false })
+            }));
+        }
+        found
+    }
+}
