@@ -146,17 +146,17 @@ impl Summary<'_> {
             .iter()
             .flat_map(|recording| {
                 let grid = Grid::new(recording);
-                let of_group = |group: ConfigurationGroup| -> Vec<Measured> {
+                let with_storage = self.studies.iter().filter(|study| study.storage.is_some());
+                let all = with_storage.flat_map(|study| concurrency_groups(recording, study.probe));
+                let measured = all.map(|group| -> Vec<Measured> {
                     let all = group.configurations.iter();
                     all.filter_map(|own| {
                         Measured::for_recording(recording, self.studies, &grid, *own)
                     })
                     .filter(|own| own.way == way && own.storage.is(&storage))
                     .collect()
-                };
-                let with_storage = self.studies.iter().filter(|study| study.storage.is_some());
-                let all = with_storage.flat_map(|study| concurrency_groups(recording, study.probe));
-                all.map(of_group).collect::<Vec<_>>()
+                });
+                measured.collect::<Vec<_>>()
             })
             .filter(|group| group.len() > 1);
         let rank = |group: &[Measured]| {

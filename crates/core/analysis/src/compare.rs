@@ -431,12 +431,12 @@ pub(crate) fn best(
     let estimates: Vec<Option<&Estimate>> = estimates.iter().map(Option::as_ref).collect();
     let measured = candidates(&estimates).into_iter();
     let scale = comparisons.iter().flatten().map(|comparison| comparison.scale).next();
-    let gain = |own: usize| match &comparisons[own] {
-        _ if own == reference => scale.map(Scale::equal),
-        Some(comparison) if Some(comparison.scale) == scale => Some(comparison.value),
+    let gains = measured.map(|own| match &comparisons[own] {
+        _ if own == reference => Some((own, scale?.equal())),
+        Some(comparison) if Some(comparison.scale) == scale => Some((own, comparison.value)),
         _ => None,
-    };
-    let ranked: Option<Vec<(usize, f64)>> = measured.map(|own| Some((own, gain(own)?))).collect();
+    });
+    let ranked: Option<Vec<(usize, f64)>> = gains.collect();
     let Some(ranked) = ranked.filter(|_| scale.is_some()) else { return best_mean(&estimates) };
     ranked.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))).map(|(own, _)| own)
 }
@@ -475,7 +475,7 @@ pub(crate) fn each_against(
 /// A configuration that truly is the best is called worse with a probability of at most 5 %: the
 /// set of those not called worse is a confidence set for the best one.
 pub(crate) fn standings(best: Option<usize>, against_best: &[Option<Comparison>]) -> Vec<Standing> {
-    let standing = |(i, comparison): (usize, &Option<Comparison>)| match comparison {
+    let standings = against_best.iter().enumerate().map(|(i, comparison)| match comparison {
         _ if best == Some(i) => Standing::Best,
         Some(comparison) if comparison.p_value.is_some() => {
             // The best mean may be the worse one on the scale of ratios.
@@ -487,8 +487,8 @@ pub(crate) fn standings(best: Option<usize>, against_best: &[Option<Comparison>]
             }
         }
         _ => Standing::Unknown,
-    };
-    against_best.iter().enumerate().map(standing).collect()
+    });
+    standings.collect()
 }
 
 /// A family with its corrected p-values, and the intervals that agree with them.
@@ -519,10 +519,9 @@ pub(crate) fn with_adjusted_p(mut family: Vec<Option<Comparison>>) -> Vec<Option
 
 /// The members of a family of this many tests, whose p-values are adjusted, with their intervals.
 pub(crate) fn reported(family: &[Option<Comparison>], tests: usize) -> Vec<Option<Comparison>> {
-    let others = |own: usize| {
-        let all = family.iter().enumerate().filter(move |(at, _)| *at != own);
-        all.filter_map(|(_, other)| other.as_ref())
-    };
-    let all = family.iter().enumerate();
-    all.map(|(at, own)| Some(own.as_ref()?.reported(others(at), tests))).collect()
+    let reported = family.iter().enumerate().map(|(at, own)| {
+        let others = family.iter().enumerate().filter(|(other, _)| *other != at);
+        Some(own.as_ref()?.reported(others.filter_map(|(_, other)| other.as_ref()), tests))
+    });
+    reported.collect()
 }

@@ -38,7 +38,8 @@ pub struct DeviceRow {
 impl Summary<'_> {
     /// Devices of every configuration that has counters, in the order of the file.
     pub fn devices(&self) -> Vec<ConfigurationDevices> {
-        let of = |(position, configuration): (usize, &ConfigurationRecord)| {
+        let configurations = self.recording.configurations.iter().enumerate();
+        let devices = configurations.filter_map(|(position, configuration)| {
             let trials = self.grid.trials(position).into_iter();
             let trials: Vec<&Observations> = trials.filter(|o| !o.devices.is_empty()).collect();
             let all = trials.iter().flat_map(|seen| &seen.devices);
@@ -56,8 +57,8 @@ impl Summary<'_> {
                     .collect(),
                 write_copies: load.and_then(|load| copies_of_trials(load, configuration, &trials)),
             })
-        };
-        self.recording.configurations.iter().enumerate().filter_map(of).collect()
+        });
+        devices.collect()
     }
 }
 

@@ -90,10 +90,10 @@ impl Summary<'_> {
             }
         }
         // Within an engine it is the factor that differs.
-        let is_alike = |(name, weakened): &(&str, &Vec<String>)| {
+        let are_alike = engines.iter().all(|(name, weakened)| {
             all.iter().filter(|(own, _)| own == name).all(|(_, other)| &other == weakened)
-        };
-        if !engines.iter().all(is_alike) {
+        });
+        if !are_alike {
             return None;
         }
         let (weak, strong): (Vec<_>, Vec<_>) =

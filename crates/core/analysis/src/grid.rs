@@ -4,7 +4,7 @@ use crate::estimate::{Estimate, Repeats};
 use crate::response::{Figure, ResponseChoice};
 use crate::response_names::distinct;
 use crate::settings::WorkKind;
-use observations::{ConfigurationRecord, Observations, Recording};
+use observations::{Observations, Recording};
 use serde::Serialize;
 use statistics::step;
 use std::collections::{BTreeMap, HashMap};
@@ -87,21 +87,15 @@ impl<'a> Grid<&'a Observations> {
                 blocks.insert(trial.block, observations);
             }
         }
-        let levels = |own: &'a ConfigurationRecord| {
-            recording
-                .factors
-                .iter()
-                .filter(|factor| factor.hard_to_change)
-                .map(|it| own.level(&it.name))
-                .collect::<Vec<_>>()
-        };
         let mut numbers = HashMap::new();
         let plots: Vec<usize> = recording
             .configurations
             .iter()
-            .map(&mut |own| {
+            .map(|own| {
                 let next = numbers.len();
-                *numbers.entry(levels(own)).or_insert(next)
+                let hard = recording.factors.iter().filter(|factor| factor.hard_to_change);
+                let levels: Vec<_> = hard.map(|it| own.level(&it.name)).collect();
+                *numbers.entry(levels).or_insert(next)
             })
             .collect();
         let design = Design {
@@ -155,11 +149,11 @@ impl Grid<Figure> {
         let finest = steps.iter().copied().fold(f64::INFINITY, f64::min);
         // Zeros at the end of a number may be missing. Steps of other ratios are no digits: the
         // buckets of latencies, or one of the events that a rate counts.
-        let is_digit = |own: &f64| {
+        let are_digits = steps.iter().all(|own| {
             let places = (own / finest).log10();
             (places - places.round()).abs() < 1e-9
-        };
-        let digit = Some(finest).filter(|_| steps.iter().all(is_digit));
+        });
+        let digit = are_digits.then_some(finest);
         if let Some(step) = digit.and_then(|digit| step(&groups, digit)) {
             let figures = self.cells.iter_mut().flatten();
             figures.for_each(|(_, own)| own.step = own.step.map(|_| step));

@@ -241,14 +241,13 @@ fn changes(
     let find = |side: &[&Observations], name: &str| {
         side.iter().find_map(|o| ResponseChoice::named(name, o))
     };
-    let change = |name: &str| {
+    let changes = response::names(from).into_iter().filter_map(|name| {
         let response =
             find(from, name).filter(|response| find(to, name).as_ref() == Some(response))?;
         let ([from, to], comparison) = sides.compare(&response);
         Some(ResponseChange { response, from: from?, to: to?, comparison, percent: None })
-    };
-    let mut changes: Vec<ResponseChange> =
-        response::names(from).into_iter().filter_map(change).collect();
+    });
+    let mut changes: Vec<ResponseChange> = changes.collect();
     let is_other = |own: &ResponseChange| own.response.name != chosen.name;
     let others = changes.iter().filter(|own| is_other(own)).map(|own| own.comparison.clone());
     let mut others = corrected(others.collect()).into_iter();

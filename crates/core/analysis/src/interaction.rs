@@ -67,7 +67,6 @@ impl Interaction {
             values: tables.all.iter().map(|t| t[to][by] - t[from][by]).collect(),
             known,
         };
-        let gain_at = |level: usize| factor.at(by, level).compare(figures, from, to);
         Some(Self {
             factor: factor.factor,
             by: by.factor,
@@ -81,7 +80,7 @@ impl Interaction {
             size: scale.comparison(&compare::paired(&gain(least), &gain(most), scale.resolution)),
             // Which level of the factor is compared was chosen by looking, too.
             gains: compare::corrected_of(
-                (0..by.levels).map(gain_at).collect(),
+                (0..by.levels).map(|at| factor.at(by, at).compare(figures, from, to)).collect(),
                 by.levels * (factor.levels - 1),
             ),
             most,
@@ -97,15 +96,14 @@ impl Interaction {
     /// The level of `by` at which the factor does most, for better or worse; `None` where nothing
     /// is supported there.
     pub(crate) fn largest_gain(&self) -> Option<usize> {
-        let supported =
-            |level: usize| self.gains.get(level)?.as_ref().filter(|gain| gain.supported());
-        let size = |gain: &Comparison| match gain.scale {
-            Scale::Ratio => gain.value.ln().abs(),
-            Scale::Difference => gain.value.abs(),
-        };
-        let ends = [self.most, self.least]
-            .into_iter()
-            .filter_map(|level| Some((level, size(supported(level)?))));
+        let ends = [self.most, self.least].into_iter().filter_map(|level| {
+            let gain = self.gains.get(level)?.as_ref().filter(|gain| gain.supported())?;
+            let size = match gain.scale {
+                Scale::Ratio => gain.value.ln().abs(),
+                Scale::Difference => gain.value.abs(),
+            };
+            Some((level, size))
+        });
         ends.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(level, _)| level)
     }
 

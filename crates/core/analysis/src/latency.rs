@@ -82,7 +82,7 @@ impl Summary<'_> {
 impl ConfigurationLatency {
     fn for_configuration(row: &ConfigurationRow, trials: &[&Histogram]) -> Option<Self> {
         let largest_ns = trials.iter().map(|own| own.percentile_ns(100.0)).max()?;
-        let percentile = |at: usize| {
+        let percentiles = std::array::from_fn(|at| {
             let percent = PERCENTILES[at];
             let is_available =
                 |own: &&Histogram| Percentile { percent, values: own.len() }.is_available();
@@ -90,13 +90,13 @@ impl ConfigurationLatency {
                 trials.iter().map(|own| own.quantile_ns(percent) / 1e9).collect();
             let estimate = Estimate::from_values(&values, "s", Direction::LowerIsBetter);
             estimate.filter(|_| trials.iter().all(is_available))
-        };
+        });
         Some(Self {
             configuration: row.index,
             label: row.label.clone(),
             trials: trials.len(),
             recorded: trials.iter().map(|one| one.len()).sum(),
-            percentiles: std::array::from_fn(percentile),
+            percentiles,
             largest_s: largest_ns as f64 / 1e9,
         })
     }

@@ -151,12 +151,12 @@ pub fn by_machine(recording: &Recording) -> Option<Recording> {
         recording.configurations.iter().map(move |own| with_machine(own, machine))
     });
     // Each block of a machine sets up each level of a hard-to-change factor for itself.
-    let plain = |own: &FactorRecord| FactorRecord { hard_to_change: false, ..own.clone() };
-    let factors = recording.factors.iter().map(plain).chain([factor(&machines)]);
+    let factors = recording.factors.iter();
+    let factors = factors.map(|own| FactorRecord { hard_to_change: false, ..own.clone() });
     Some(Recording {
         trials: trials.collect(),
         configurations: all.collect(),
-        factors: factors.collect(),
+        factors: factors.chain([factor(&machines)]).collect(),
         ..frame(recording)
     })
 }

@@ -189,20 +189,20 @@ impl Summary<'_> {
     /// The outcome of each block up to the first without any. A withheld value says as little as a
     /// time-out without a bound.
     fn outcomes(&self, configuration: usize) -> Vec<Outcome> {
-        let figure = |block: u32| {
-            let figures = self.figures.as_ref()?;
-            let own = figures.grid.cell(configuration, block)?;
+        let outcomes = (1..).map_while(|block| {
+            let figures = self.figures.as_ref();
+            let Some(own) = figures.and_then(|own| own.grid.cell(configuration, block)) else {
+                let mut trials = self.recording.trials.iter();
+                return trials
+                    .find(|trial| trial.configuration == configuration && trial.block == block)
+                    .map(|_| Outcome::Failed);
+            };
             Some(match own.known {
                 Some(bound) if own.timed_out => Outcome::TimedOut(Some(bound)),
                 Some(value) => Outcome::Value(value),
                 None => Outcome::TimedOut(None),
             })
-        };
-        let attempted = |block: u32| {
-            let mut trials = self.recording.trials.iter();
-            trials.any(|trial| trial.configuration == configuration && trial.block == block)
-        };
-        let failed = |block: u32| attempted(block).then_some(Outcome::Failed);
-        (1..).map_while(|block| figure(block).or_else(|| failed(block))).collect()
+        });
+        outcomes.collect()
     }
 }

@@ -332,7 +332,6 @@ impl Screening {
         let means = means(&values.repeats.iter().collect::<Vec<_>>());
         self.mean = Some(mean(&means));
         let plots = design.whole_plots(hard);
-        let is_between = |chain: &Chain| !hard.is_empty() && plots.has(&chain.coefficients);
         self.effects = contrasts
             .chains
             .iter()
@@ -348,7 +347,7 @@ impl Screening {
                 value: chain.effect(&means),
                 interval: None,
                 adjusted_p: None,
-                between_setups: is_between(chain),
+                between_setups: !hard.is_empty() && plots.has(&chain.coefficients),
                 significant: None,
                 terms: chain.terms.clone(),
                 error: None,
@@ -406,8 +405,8 @@ impl Screening {
 
     /// Tests effects of one block against each other.
     fn test_once(&mut self, means: &[f64]) {
-        let within = || self.effects.iter().filter(|effect| !effect.between_setups);
-        let sizes: Vec<f64> = within().map(|effect| effect.value).collect();
+        let within = self.effects.iter().filter(|effect| !effect.between_setups);
+        let sizes: Vec<f64> = within.map(|effect| effect.value).collect();
         let Some(lenth) = Lenth::new(&sizes) else { return };
         let limits = lenth.simulated();
         // Rounding is not an effect, where a scripted engine has no noise at all.

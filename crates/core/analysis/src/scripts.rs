@@ -108,7 +108,7 @@ impl ConfigurationScripts {
         let committed = |script: Option<&str>| -> u64 {
             trials.iter().map(|seen| transactions(seen, script.filter(|_| names.len() > 1))).sum()
         };
-        let figures = |name: &&str| {
+        let scripts = names.iter().map(|name| {
             let own = || statements.iter().filter(|statement| statement.script == **name);
             let alone = Some(*name).filter(|_| names.len() > 1);
             ScriptFigures {
@@ -128,14 +128,15 @@ impl ConfigurationScripts {
                 failures: own().map(|statement| statement.failures).fold(0, u64::saturating_add),
                 retries: own().map(|statement| statement.retries).fold(0, u64::saturating_add),
             }
-        };
-        let connecting = |seen: &Observations| INITIAL_CONNECTION_TIME.read(seen);
+        });
         Some(Self {
             index: row.index,
             configuration: row.label.clone(),
             trials: trials.len(),
-            initial_connection_time: estimate(&repeats, "ms", Direction::LowerIsBetter, connecting),
-            scripts: names.iter().map(figures).collect(),
+            initial_connection_time: estimate(&repeats, "ms", Direction::LowerIsBetter, |seen| {
+                INITIAL_CONNECTION_TIME.read(seen)
+            }),
+            scripts: scripts.collect(),
             statements,
             counts: counts(&trials, |script| committed(Some(script))),
             checks: SCRIPT_CHECKS.read(first).unwrap_or(0.0) as u64,
@@ -146,13 +147,13 @@ impl ConfigurationScripts {
 /// The counters of the trials; `transactions` is the number of transactions of a script.
 fn counts(trials: &[&Observations], transactions: impl Fn(&str) -> u64) -> Vec<ScriptCount> {
     let members = trials.iter().take(1).flat_map(|seen| SCRIPT_COUNTS.members(seen));
-    let count = |(member, _): (&str, f64)| {
+    let counts = members.filter_map(|(member, _)| {
         let (script, name) = member.rsplit_once(": ")?;
         let sum: f64 = trials.iter().filter_map(|seen| SCRIPT_COUNTS.read(member, seen)).sum();
         let per_transaction = sum / transactions(script).max(1) as f64;
         Some(ScriptCount { script: script.into(), name: name.into(), sum, per_transaction })
-    };
-    members.filter_map(count).collect()
+    });
+    counts.collect()
 }
 
 impl StatementFigures {
@@ -163,7 +164,7 @@ impl StatementFigures {
     ) -> Vec<Self> {
         let total_s: f64 =
             trials.iter().flat_map(|seen| &seen.statements).map(|own| own.wall_s).sum();
-        let figures = |(at, statement): (usize, &ScriptStatement)| {
+        let figures = statements.iter().enumerate().map(|(at, statement)| {
             let own = || trials.iter().filter_map(move |seen| seen.statements.get(at));
             // A crafted file may hold any counts.
             let sum =
@@ -187,8 +188,8 @@ impl StatementFigures {
                 failures: sum(|own| own.failures),
                 retries: sum(|own| own.retries),
             }
-        };
-        statements.iter().enumerate().map(figures).collect()
+        });
+        figures.collect()
     }
 }
 

@@ -159,14 +159,14 @@ impl Summary<'_> {
         let Tested { mut row, values, found, resolution } = tested;
         let significant = row.p_value.is_some_and(|p| p < ERROR_RATE);
         let Some(found) = found.filter(|_| significant) else { return row };
-        let regime = |group: usize| {
+        let regimes = (0..=found.cuts.len()).map(|group| {
             let own = || values.iter().filter(|(_, value)| found.group(*value) == group);
             Regime {
                 mean: mean(own().map(|(_, value)| value)),
                 blocks: own().map(|(block, _)| *block).collect(),
             }
-        };
-        let mut regimes: Vec<Regime> = (0..=found.cuts.len()).map(regime).collect();
+        });
+        let mut regimes: Vec<Regime> = regimes.collect();
         let apart = |own: &[Regime]| own[1].mean - own[0].mean;
         if regimes.windows(2).any(|own| apart(own) < STEPS_MIN * resolution) {
             return row;

@@ -136,8 +136,9 @@ pub fn summarize_with<'r>(
     let response = ResponseChoice::for_recording(recording);
     let layouts: Vec<FactorLayout> =
         (0..recording.factors.len()).map(|factor| FactorLayout::new(recording, factor)).collect();
-    let is_ordered = |own: &FactorLayout| recording.factors[own.factor].numeric.is_some();
-    let ordered = layouts.iter().position(|own| is_ordered(own) && !own.other_work);
+    let ordered = layouts
+        .iter()
+        .position(|own| recording.factors[own.factor].numeric.is_some() && !own.other_work);
     let compared = layouts.iter().position(|own| !own.other_work);
     let main_factor = ordered.or(compared).or((!layouts.is_empty()).then_some(0));
     let figures = response.as_ref().map(|response| grid.figures(response));
@@ -221,13 +222,13 @@ impl Summary<'_> {
     /// Position of the factor that the experiment asks about: the first of the file whose levels
     /// are compared. One that only states how large the load or the data is comes after the others.
     pub fn asked_factor(&self) -> Option<usize> {
-        let is_load = |own: &&FactorLayout| {
-            let path = &self.recording.factors[own.factor].name;
-            self.recording.roles.has(path, &LOAD)
-        };
         let compared = || self.layouts.iter().filter(|own| !own.other_work);
-        let asked = compared().find(|own| !is_load(own)).or_else(|| compared().next());
-        asked.or(self.layouts.first()).map(|own| own.factor)
+        let asked = compared().find(|own| {
+            let path = &self.recording.factors[own.factor].name;
+            !self.recording.roles.has(path, &LOAD)
+        });
+        let asked = asked.or_else(|| compared().next()).or(self.layouts.first());
+        asked.map(|own| own.factor)
     }
 
     /// Returns the smallest difference between two configurations that could have been detected,

@@ -192,8 +192,7 @@ struct Tested {
 impl Tested {
     fn new(points: &[SurfacePoint], factors: usize) -> Self {
         let ends = |of: fn(f64, f64) -> f64, from: f64| -> Vec<f64> {
-            let all = |at: usize| points.iter().map(move |own| own.coded[at]);
-            (0..factors).map(|at| all(at).fold(from, of)).collect()
+            (0..factors).map(|at| points.iter().map(|own| own.coded[at]).fold(from, of)).collect()
         };
         let distance = points.iter().map(|own| statistics::norm(&own.coded)).fold(0.0, f64::max);
         Self {
@@ -313,15 +312,15 @@ impl SurfaceReport {
     fn stationary(&self, surface: &Surface, tested: &Tested) -> Option<StationaryPoint> {
         let found = Stationary::find(surface)?;
         let region = surface.region(&found, &tested.low, &tested.high);
-        let ends = || found.point.iter().zip(tested.low.iter().zip(&tested.high));
         let is_tested = tested.contains(&found.point);
-        let reaches =
-            |(range, (at, (low, high))): (&designs::RegionRange, (&f64, (&f64, &f64)))| {
+        let may_be_tested = region.as_ref().is_none_or(|own| {
+            let ends = found.point.iter().zip(tested.low.iter().zip(&tested.high));
+            own.iter().zip(ends).all(|(range, (at, (low, high)))| {
                 let reaches_down = at <= high || range.low.is_none_or(|end| end <= *high);
                 let reaches_up = at >= low || range.high.is_none_or(|end| end >= *low);
                 reaches_down && reaches_up
-            };
-        let may_be_tested = region.as_ref().is_none_or(|own| own.iter().zip(ends()).all(reaches));
+            })
+        });
         let label = |at: usize, end: Option<f64>| end.map(|end| self.factors[at].factor.label(end));
         let range = |(at, own): (usize, &designs::RegionRange)| LevelRange {
             low: label(at, own.low),
@@ -377,15 +376,15 @@ impl SurfaceReport {
             (Answer::Optimum, Some(own)) => vec![own.coded.clone()],
             _ => self.path(surface, tested),
         };
-        let trial = |point: Vec<f64>| {
+        let trials = points.into_iter().map(|point| {
             let levels = self.levels(&point);
             let codes = self.factors.iter().zip(&levels);
             let codes = codes.map(|(own, level)| own.factor.code(level).unwrap_or(f64::NAN));
             let coded: Vec<f64> = codes.collect();
             let (value, interval) = surface.estimate(&coded);
             NextTrial { levels, value, interval, is_tested: tested.contains(&coded), coded }
-        };
-        points.into_iter().map(trial).collect()
+        });
+        trials.collect()
     }
 
     /// The points of steepest ascent, until a factor cannot be set. The last one is then where the
@@ -407,8 +406,7 @@ impl SurfaceReport {
                 let is_possible = at(middle).is_some_and(|own| self.can_be_set(&own));
                 if is_possible { low = middle } else { high = middle }
             }
-            let is_edge = |own: &Vec<f64>| tested.contains(own) && !points.contains(own);
-            points.extend(at(low).filter(is_edge));
+            points.extend(at(low).filter(|own| tested.contains(own) && !points.contains(own)));
             break;
         }
         points
@@ -429,7 +427,8 @@ fn coefficients(surface: &Surface) -> Vec<Coefficient> {
     let positions = surface.before..surface.before + surface.terms.len();
     let p_values: Vec<Option<f64>> = positions.clone().map(|at| fit.p_value(at)).collect();
     let adjusted = statistics::adjusted(&p_values);
-    let coefficient = |((at, term), adjusted_p): ((usize, &Vec<usize>), Option<f64>)| {
+    let terms = positions.zip(&surface.terms).zip(adjusted);
+    let coefficients = terms.map(|((at, term), adjusted_p)| {
         let value = fit.coefficients[at];
         Coefficient {
             term: term_name(term),
@@ -437,8 +436,8 @@ fn coefficients(surface: &Surface) -> Vec<Coefficient> {
             interval: fit.half_width(at).map(|half| Interval::around(value, half)),
             adjusted_p,
         }
-    };
-    positions.zip(&surface.terms).zip(adjusted).map(coefficient).collect()
+    });
+    coefficients.collect()
 }
 
 /// `x1`, `x1 x2`, `x1^2`.
@@ -481,11 +480,11 @@ impl Summary<'_> {
         let screening = self.screening()?;
         let numeric = SurfaceFactor::numeric_from_source(&self.recording.run.source);
         let own = screening.factors.iter().zip(&centre).filter(|(_, level)| **level == 0);
-        let factor = |name: &str| {
-            let found = numeric.iter().find(|(own, _)| own == name)?;
+        let factors = own.map(|(own, _)| {
+            let found = numeric.iter().find(|(name, _)| *name == own.name)?;
             found.1.clone().ok()
-        };
-        let factors = own.map(|(own, _)| factor(&own.name)).collect::<Option<_>>()?;
+        });
+        let factors = factors.collect::<Option<_>>()?;
         let added = screening.stage("surface")?;
         Some((factors, [&screening.around(&centre)[..], added].concat()))
     }

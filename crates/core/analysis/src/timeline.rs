@@ -51,16 +51,12 @@ fn timeline(
     grid: &Grid<&Observations>,
     response: &ResponseChoice,
 ) -> Option<Timeline> {
-    let recorded = |seen: &Observations| {
-        seen.series
-            .first()
-            .filter(|series| series.interval_s > 0.0 && series.start_s.is_finite())
-            .cloned()
-    };
-    let cells = grid.cells[row.index].iter();
-    let mut trials: Vec<(f64, u32, Series)> = cells
-        .filter_map(|(block, seen)| Some((response.value(seen)?, *block, recorded(seen)?)))
-        .collect();
+    let trials = grid.cells[row.index].iter().filter_map(|(block, seen)| {
+        let series = seen.series.first();
+        let series = series.filter(|own| own.interval_s > 0.0 && own.start_s.is_finite())?;
+        Some((response.value(seen)?, *block, series.clone()))
+    });
+    let mut trials: Vec<(f64, u32, Series)> = trials.collect();
     trials.sort_by(|a, b| a.0.total_cmp(&b.0));
     let middle = trials.len().checked_sub(1)? / 2;
     let (_, block, series) = trials.swap_remove(middle);

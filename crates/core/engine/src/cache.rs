@@ -55,8 +55,8 @@ pub fn announcements() -> Vec<String> {
 /// A path as a shell reads it.
 fn quoted(path: &Path) -> String {
     let path = path.display().to_string();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
-    if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
+    let is_plain = path.chars().all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
+    if is_plain { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 /// The size on disk of what is in a folder, as far as it can be seen.
@@ -186,11 +186,11 @@ pub fn entries(folder: &Path, prefix: &str, file: Option<&str>) -> Vec<(SystemTi
     let named = found.filter(|path| {
         path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with(prefix))
     });
-    let used = |path: &PathBuf| {
+    let used = named.filter_map(|path| {
         let noted = file.map_or_else(|| path.clone(), |file| path.join(file));
-        noted.symlink_metadata().and_then(|found| found.modified()).ok()
-    };
-    named.filter_map(|path| Some((used(&path)?, path))).collect()
+        Some((noted.symlink_metadata().ok()?.modified().ok()?, path))
+    });
+    used.collect()
 }
 
 #[cfg(test)]

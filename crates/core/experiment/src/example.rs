@@ -28,13 +28,12 @@ pub fn example(catalog: &Catalog, engine: &str, probe: &str) -> String {
     section(&mut text, "workload", probe_settings, &[("probe", probe)]);
     section(&mut text, "network", NETWORK, &[]);
     section(&mut text, "observe", OBSERVE, &[]);
-    let has = |path: &str| probe_settings.iter().any(|setting| setting.path == path);
     let given = catalog
         .examples
         .iter()
         .filter(|(of, _)| *of == probe || *of == engine)
         .map(|(_, example)| *example)
-        .find(|example| has(example.path));
+        .find(|example| probe_settings.iter().any(|setting| setting.path == example.path));
     let factor = given.or_else(|| engine_settings.iter().chain(probe_settings).find_map(doubled));
     if let Some(factor) = &factor {
         let _ = write!(text, "\n{}", factors(factor, engine_settings));

@@ -95,14 +95,14 @@ pub struct SurfaceRuns {
 impl SurfaceRuns {
     /// The coded levels of each run as they are set: `factors` are those of the experiment.
     pub fn coded(&self, factors: &[Factor]) -> Vec<Vec<f64>> {
-        let all = |run: &Vec<usize>| {
+        let runs = self.levels.iter().map(|run| {
             let levels = run.iter().zip(factors).zip(&self.factors);
             let code = |((level, factor), own): ((&usize, &Factor), &SurfaceFactor)| {
                 own.code(&factor.levels[*level].label).unwrap_or(f64::NAN)
             };
             levels.map(code).collect()
-        };
-        self.levels.iter().map(all).collect()
+        });
+        runs.collect()
     }
 }
 

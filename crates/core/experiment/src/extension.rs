@@ -219,13 +219,13 @@ fn written(run: &[i8]) -> String {
 }
 
 fn signs(text: &str, known: &str) -> Result<Vec<i8>, ExtensionError> {
-    let sign = |own: char| match own {
+    let signs = text.chars().map(|own| match own {
         _ if !known.contains(own) => Err(ExtensionError::Signs(text.to_owned())),
         '-' => Ok(-1),
         '+' => Ok(1),
         _ => Ok(0),
-    };
-    text.chars().map(sign).collect()
+    });
+    signs.collect()
 }
 
 #[cfg(test)]

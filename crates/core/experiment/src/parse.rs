@@ -369,8 +369,7 @@ impl<'a> Reader<'a> {
             ("workload", "probe", &self.catalog.probes),
         ];
         sections.into_iter().find_map(|(section, key, all)| {
-            let has = |settings: &[Declaration]| settings.iter().any(|own| own.path == path);
-            let others = all.iter().filter(|(_, settings)| has(settings));
+            let others = all.iter().filter(|(_, own)| own.iter().any(|it| it.path == path));
             let others: Vec<&str> = others.map(|(name, _)| *name).collect();
             let given = owners(self.root, section, &format!("{section}.{key}"));
             let own: Vec<&str> = given.into_iter().filter_map(Node::text).collect();

@@ -204,8 +204,8 @@ impl Plan {
     /// Number of trials, with the largest number of blocks.
     pub fn len(&self) -> usize {
         let parts = self.incomplete.as_ref().map_or(1, |own| own.number);
-        let trials = |own: &Group| own.configurations.len() * own.blocks.clone().count() / parts;
-        self.groups.iter().map(trials).sum()
+        let groups = self.groups.iter();
+        groups.map(|own| own.configurations.len() * own.blocks.clone().count() / parts).sum()
     }
 
     /// Returns whether there is nothing to run.

@@ -207,8 +207,8 @@ fn aggregate(text: &str, columns: usize, table: &Table) -> Result<Vec<Output>, S
 /// Columns in the order in which they are aggregated: numbers outside of the key, those of the key,
 /// others.
 fn in_order(table: &Table, only_numbers: bool) -> Vec<&'static str> {
-    let others = |own: &DataType| !matches!(own, DataType::PageFiller { .. } | DataType::Uuid);
-    let mut columns: Vec<_> = table.columns.iter().filter(|own| others(&own.data_type)).collect();
+    let mut columns: Vec<_> = table.columns.iter().collect();
+    columns.retain(|own| !matches!(own.data_type, DataType::PageFiller { .. } | DataType::Uuid));
     columns.retain(|own| !only_numbers || is_number(own.data_type));
     columns.sort_by_key(|own| (!is_number(own.data_type), table.key.contains(&own.name)));
     columns.into_iter().map(|own| own.name).collect()

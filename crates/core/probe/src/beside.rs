@@ -48,14 +48,14 @@ impl<'a> Beside<'a> {
         scope(|scope| {
             let mut threads = Vec::with_capacity(self.actions.len());
             for action in &mut self.actions {
-                let work = move || {
+                let spawned = Builder::new().name("beside".into()).spawn_scoped(scope, move || {
                     let result = if clock.has_begun() { action.run(clock) } else { Ok(()) };
                     if result.is_err() {
                         clock.fail();
                     }
                     result
-                };
-                match Builder::new().name("beside".into()).spawn_scoped(scope, work) {
+                });
+                match spawned {
                     Ok(thread) => threads.push(thread),
                     Err(error) => {
                         clock.end();

@@ -130,25 +130,25 @@ impl Process {
     fn filter(self, length: usize) -> Vec<Step> {
         let Self { autocorrelation, share } = self;
         let mut variance = share;
-        let mut next = || {
+        let steps = (0..length).map(|_| {
             let of_value = variance + 1.0 - share;
             let gain = variance / of_value;
             let kept = autocorrelation * autocorrelation;
             variance = kept * variance * (1.0 - gain) + share * (1.0 - kept);
             Step { weight: autocorrelation * gain, deviation: of_value.sqrt() }
-        };
-        (0..length).map(|_| next()).collect()
+        });
+        steps.collect()
     }
 
     /// The part of each value that those before do not predict, in standard deviations.
     fn innovations(self, steps: &[Step], values: impl Iterator<Item = f64>) -> Vec<f64> {
         let mut predicted = 0.0;
-        let mut next = |(value, step): (f64, &Step)| {
+        let innovations = values.zip(steps).map(|(value, step)| {
             let innovation = value - predicted;
             predicted = self.autocorrelation * predicted + step.weight * innovation;
             innovation / step.deviation
-        };
-        values.zip(steps).map(&mut next).collect()
+        });
+        innovations.collect()
     }
 
     /// A series with innovations drawn from these, without the run-in.
@@ -159,14 +159,14 @@ impl Process {
         random: &mut Xoshiro256PlusPlus,
     ) -> Vec<f64> {
         let mut predicted = 0.0;
-        let mut next = |step: &Step| {
+        let values = steps.iter().map(|step| {
             let drawn = (u64::from(random.next_u32()) * innovations.len() as u64) >> 32;
             let innovation = innovations[drawn as usize] * step.deviation;
             let value = predicted + innovation;
             predicted = self.autocorrelation * predicted + step.weight * innovation;
             value
-        };
-        steps.iter().map(&mut next).skip(RUN_IN).collect()
+        });
+        values.skip(RUN_IN).collect()
     }
 }
 

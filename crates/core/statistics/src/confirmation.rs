@@ -74,11 +74,11 @@ impl Expected {
     /// interval be expected within a quarter of the gain to each side, `most` at most.
     pub fn blocks(self, candidates: usize, most: usize) -> usize {
         let tail = Coverage::Chosen.tail(candidates);
-        let proves = |blocks: &usize| {
+        let proving = (BLOCKS_MIN..most).find(|blocks| {
             let n = *blocks as f64;
             t_quantile(tail, n - 1.0) * self.noise * (2.0 / n).sqrt() <= GAIN_SHARE * self.gain
-        };
-        (BLOCKS_MIN..most).find(proves).unwrap_or(most)
+        });
+        proving.unwrap_or(most)
     }
 }
 

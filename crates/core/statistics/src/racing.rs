@@ -149,14 +149,12 @@ pub fn race(outcomes: &[Vec<Outcome>], rules: Rules) -> Standing {
     let mut race = Race { outcomes, rules, by_ratio: true, inside, blocks: 0 };
     let (mut departures, mut trials): (Vec<Departure>, usize) = (Vec::new(), 0);
     // A block of a race that is over decides nothing.
-    let is_open = |race: &Race| race.inside.len() > 1 || race.blocks < race.rules.first;
-    while is_open(&race) && race.has_next() {
+    while (race.inside.len() > 1 || race.blocks < race.rules.first) && race.has_next() {
         race.blocks += 1;
         // By what was seen up to now, so that later values leave decisions as they are.
-        let is_positive = |own: &usize| {
+        let all_positive = race.inside.iter().all(|own| {
             race.outcomes[*own][race.blocks - 1].known().is_none_or(|value| value > 0.0)
-        };
-        let all_positive = race.inside.iter().all(is_positive);
+        });
         race.by_ratio &= all_positive;
         trials += race.inside.len();
         let left = race.departures();
@@ -271,8 +269,8 @@ impl Race<'_> {
 
     fn departures(&self) -> Vec<Departure> {
         let mut left = self.unfit();
-        let is_in = |own: &usize| left.iter().all(|it: &Departure| it.candidate != *own);
-        let ranked: Vec<usize> = self.ranked().into_iter().filter(is_in).collect();
+        let mut ranked = self.ranked();
+        ranked.retain(|own| left.iter().all(|it| it.candidate != *own));
         let Some((leader, others)) = ranked.split_first() else { return left };
         if self.blocks < self.rules.first.max(2) || self.timed_out(*leader) {
             return left;
@@ -322,7 +320,7 @@ impl Race<'_> {
             let interval = self.behind(leader, candidate)?.interval(self.level());
             Some(if self.by_ratio { interval.map(f64::exp) } else { interval })
         };
-        let survivor = |candidate: &usize| {
+        let survivors = ranked.iter().map(|candidate| {
             let values: Vec<f64> = self.known(*candidate).collect();
             let moments = Differences::new(&values).filter(|_| has_looked);
             Survivor {
@@ -331,8 +329,8 @@ impl Race<'_> {
                 interval: moments.map(|own| own.interval(self.level())),
                 behind: behind(*candidate),
             }
-        };
-        ranked.iter().map(survivor).collect()
+        });
+        survivors.collect()
     }
 }
 

@@ -83,8 +83,8 @@ pub fn regimes(values: &[f64]) -> Option<Regimes> {
     let mut sorted = tested;
     sorted.sort_by(f64::total_cmp);
     let cuts = Sums::new(&sorted).divided(groups).1;
-    let between = |at: usize| f64::midpoint(sorted[at - 1], sorted[at]);
-    Some(Regimes { cuts: cuts.into_iter().map(between).collect(), p_value })
+    let cuts = cuts.into_iter().map(|at| f64::midpoint(sorted[at - 1], sorted[at])).collect();
+    Some(Regimes { cuts, p_value })
 }
 
 fn of_hypothesis(length: usize) -> Arc<[Division]> {
@@ -92,11 +92,11 @@ fn of_hypothesis(length: usize) -> Arc<[Division]> {
     let mut known = SERIES_BY_LENGTH.lock().unwrap_or_else(PoisonError::into_inner);
     let made = known.entry(length).or_insert_with(|| {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
-        let series = |i: usize| {
+        let all = (0..SERIES).filter_map(|i| {
             let autocorrelation = AUTOCORRELATIONS[i % AUTOCORRELATIONS.len()];
             Division::best(&autoregressive(length, autocorrelation, &mut random))
-        };
-        let mut all: Vec<Division> = (0..SERIES).filter_map(series).collect();
+        });
+        let mut all: Vec<Division> = all.collect();
         all.sort_by(|a, b| a.dependence.total_cmp(&b.dependence));
         all.into()
     });
@@ -178,8 +178,8 @@ impl Division {
             let below = gains[at].partition_point(|own| *own < gain);
             (1 + gains[at].len() - below) as f64 / (1 + gains[at].len()) as f64
         };
-        let is_as_divided = |own: &&Self| rank(0, own.gains[0]).min(rank(1, own.gains[1])) <= p;
-        let as_divided = alike.iter().filter(is_as_divided).count();
+        let ranks = alike.iter().map(|own| rank(0, own.gains[0]).min(rank(1, own.gains[1])));
+        let as_divided = ranks.filter(|rank| *rank <= p).count();
         ((1 + as_divided) as f64 / (1 + alike.len()) as f64, groups)
     }
 }

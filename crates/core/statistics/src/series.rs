@@ -30,11 +30,11 @@ pub(crate) fn autoregressive(
 ) -> Vec<f64> {
     let innovation = (1.0 - autocorrelation * autocorrelation).sqrt();
     let mut value = normal(random);
-    let mut next = || {
+    let values = (0..length).map(|_| {
         value = autocorrelation * value + innovation * normal(random);
         value
-    };
-    (0..length).map(|_| next()).collect()
+    });
+    values.collect()
 }
 
 /// Autocorrelation at a lag of one value.

@@ -54,8 +54,8 @@ fn missing_response(summary: &Summary) -> Caveat {
 /// The response asked for, or the primary one, is a percentile of too few values.
 fn few_values(summary: &Summary) -> Caveat {
     let (compared, trials) = (summary.response.as_ref()?, summary.grid.observations());
-    let primary = || trials.first()?.responses.first().map(|own| own.name.as_str());
-    let wanted = summary.recording.run.response.as_deref().or_else(primary)?;
+    let wanted = summary.recording.run.response.as_deref();
+    let wanted = wanted.or_else(|| Some(trials.first()?.responses.first()?.name.as_str()))?;
     let few = TooFew::find(wanted, &trials)?;
     let consequence = if compared.name == wanted {
         "configurations with fewer have no interval and are not compared".to_owned()

@@ -121,13 +121,12 @@ impl<'s> Claim<'s> {
                 [from, to].map(|level| layout.sibling(base, level)).into()
             }
             Self::Interaction(interaction) => {
-                let with = |base: Option<usize>| {
+                let ends = [interaction.least, interaction.most].into_iter();
+                let pairs = ends.flat_map(|level| {
+                    let base = summary.layouts[interaction.by].sibling(base, level);
                     [interaction.from, interaction.to].map(|level| layout.sibling(base?, level))
-                };
-                [interaction.least, interaction.most]
-                    .into_iter()
-                    .flat_map(|level| with(summary.layouts[interaction.by].sibling(base, level)))
-                    .collect()
+                });
+                pairs.collect()
             }
         }
     }

@@ -41,10 +41,10 @@ impl Summary<'_> {
         let claims = Claim::all(self);
         let configurations = configurations(self).filter(|_| !claims.is_empty());
         let largest = claims.into_iter().find_map(|claim| claim.explained(self));
-        let repeats = |own: &(Vec<&str>, Explanation)| {
+        let repeats = configurations.as_ref().is_some_and(|own| {
             largest.as_ref().is_some_and(|largest| own.0 == [largest.effect.factor.as_str()])
-        };
-        let levels = if configurations.as_ref().is_some_and(repeats) { None } else { largest };
+        });
+        let levels = if repeats { None } else { largest };
         let levels = levels.and_then(|own| levels_explained(self, own));
         levels.into_iter().chain(configurations.map(|(_, explanation)| explanation)).collect()
     }

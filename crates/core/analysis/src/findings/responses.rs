@@ -90,10 +90,9 @@ fn changes(summary: &Summary) -> Vec<Change> {
     let Some(chosen) = &summary.response else { return Vec::new() };
     let trials = summary.grid.observations();
     let same = ["elapsed", "throughput"];
-    let says_the_same = |name: &str| {
-        name == chosen.name || same.contains(&name) && same.contains(&chosen.name.as_str())
-    };
-    let others = response::names(&trials).into_iter().filter(|name| !says_the_same(name));
+    let others = response::names(&trials).into_iter().filter(|name| {
+        *name != chosen.name && !(same.contains(name) && same.contains(&chosen.name.as_str()))
+    });
     let others =
         others.filter_map(|name| trials.iter().find_map(|seen| ResponseChoice::named(name, seen)));
     let work = distinct(trials.iter().map(|seen| seen.work.amount)).len();

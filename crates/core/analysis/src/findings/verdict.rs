@@ -1,12 +1,11 @@
 use super::{Finding, FindingKind};
 use crate::power::RELATIVE_MAX;
-use crate::wording::Sentence;
 use crate::{
     Comparison, Detectable, Estimate, FactorEffect, Interaction, LevelEffect, Method, Standing,
     Summary, wording,
 };
 use experiment::DesignKind;
-use observations::{LevelRecord, Role, number};
+use observations::{Role, number};
 
 /// The levels between which a supported difference is explained: from the reference to the level
 /// that beats it, or, when none does, to the one that is worst against it.
@@ -30,8 +29,9 @@ const IN_ONE_SETUP: &str = " This holds for the set-up that was measured; to gen
 /// The blocks of a level that failed, and are in no comparison; empty without any.
 fn failed_blocks(summary: &Summary, effect: &FactorEffect, level: usize) -> String {
     let label = &effect.levels[level].level;
-    let is_own = |own: &LevelRecord| own.factor == effect.factor && own.level == *label;
-    let rows = summary.configurations.iter().filter(|row| row.levels.iter().any(is_own));
+    let rows = summary.configurations.iter().filter(|row| {
+        row.levels.iter().any(|own| own.factor == effect.factor && own.level == *label)
+    });
     let (lost, done) =
         rows.fold((0, 0), |(lost, done), row| (lost + row.lost_blocks, done + row.done));
     if lost == 0 {
@@ -61,14 +61,13 @@ pub fn factor(summary: &Summary, effect: &FactorEffect, level: usize) -> Option<
 pub fn of_design(summary: &Summary) -> Vec<Finding> {
     let response = summary.response.as_ref().map_or("response", |own| own.name.as_str());
     let screening = summary.screening().map(|screening| screening.sentences(response));
-    let race = || summary.race_report().map(|own| own.sentences());
-    let surface = || summary.surface().map(|own| own.sentences(response));
-    let sentences = screening.or_else(race).into_iter().chain(surface());
-    let finding = |own: Sentence| {
+    let sentences = screening.or_else(|| summary.race_report().map(|own| own.sentences()));
+    let surface = summary.surface().map(|own| own.sentences(response));
+    let findings = sentences.into_iter().chain(surface).flatten().map(|own| {
         let kind = if own.claims { FindingKind::Verdict } else { FindingKind::NoDifference };
         Finding::new(kind, own.text, own.evidence)
-    };
-    sentences.flatten().map(finding).collect()
+    });
+    findings.collect()
 }
 
 /// Findings on each factor without a significant effect: that it could not be tested, or the
@@ -159,11 +158,11 @@ fn sweet_spot(
     // The reference is worse than the named level, however much the best mean varies.
     let others =
         effect.sweet_spot().into_iter().filter(|level| ![best, effect.reference].contains(level));
-    // A level is compared with the best mean, which in turn is another one than the winner only by
-    // chance.
-    let against = |level: usize| if Some(level) == effect.best { best } else { level };
     let others = others.filter_map(|level| {
-        Some((&effect.levels[level], effect.levels[against(level)].against_best.as_ref()?))
+        // A level is compared with the best mean, which in turn is another one than the winner only
+        // by chance.
+        let against = if Some(level) == effect.best { best } else { level };
+        Some((&effect.levels[level], effect.levels[against].against_best.as_ref()?))
     });
     let others = not_worse(&others.collect::<Vec<_>>(), summary, effect.unit.noun());
     let others = others.map_or_else(String::new, |others| format!(" {others}."));

@@ -326,16 +326,16 @@ fn code(explanation: &Explanation) -> Option<Finding> {
     let (scale, units) = wording::work_scale(decomposition.work, &decomposition.unit);
     let (unit_s, unit) = wording::seconds_unit(scale * code.total.from_s.max(code.total.to_s));
     let time = |seconds: f64| wording::figure(scale * seconds / unit_s);
-    let change = |(function, module, part): &(&String, &String, &Part)| {
+    let changes = named.iter().map(|(function, module, part)| {
         let (from, to) = (time(part.from_s), time(part.to_s));
         format!("{function} ({module}) from {from} to {to} {unit}")
-    };
+    });
     let text = format!(
         "From {}, profiled CPU time per {units} changes from {} to {} {unit}; by function: {}.",
         explanation.sides(),
         time(code.total.from_s),
         time(code.total.to_s),
-        wording::list(&named.iter().map(change).collect::<Vec<_>>())
+        wording::list(&changes.collect::<Vec<_>>())
     );
     let [from, to] = code.samples;
     let blocks = wording::count(decomposition.blocks, "block");

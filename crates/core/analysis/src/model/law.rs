@@ -55,10 +55,10 @@ impl ModelSummary {
 
     /// The queueing network, fitted to these levels.
     pub fn network_of(&self, levels: &[Level]) -> Option<Bottlenecks> {
-        let is_network =
-            |own: Model| !matches!(own, Model::Amdahl | Model::Universal | Model::Average);
         let mut models = self.candidates.iter().map(|own| own.model);
-        self.fitted_network(models.find(|own| is_network(*own)).unwrap_or(Model::Network), levels)
+        let network =
+            models.find(|own| !matches!(own, Model::Amdahl | Model::Universal | Model::Average));
+        self.fitted_network(network.unwrap_or(Model::Network), levels)
     }
 
     /// The one with a part that is done one at a time.

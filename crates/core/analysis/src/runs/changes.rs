@@ -183,9 +183,9 @@ pub(super) fn matching(from: &Recording, to: &Recording) -> Vec<Match> {
         levels.sort_unstable();
         format!("{levels:?}")
     };
-    let settings = |own: &ConfigurationRecord| own.key.clone();
-    for (by, identity) in [(MatchedBy::Settings, settings as Identity), (MatchedBy::Levels, levels)]
-    {
+    let identities: [(MatchedBy, Identity); 2] =
+        [(MatchedBy::Settings, |own| own.key.clone()), (MatchedBy::Levels, levels)];
+    for (by, identity) in identities {
         let mut others: HashMap<String, VecDeque<usize>> = HashMap::new();
         for (other, record) in
             to.configurations.iter().enumerate().filter(|(other, _)| to_free[*other])

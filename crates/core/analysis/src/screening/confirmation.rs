@@ -87,9 +87,8 @@ impl Screening {
         runs: &[usize],
         blocks: &[Vec<f64>],
     ) -> Vec<ConfirmedDifference> {
-        let is_own =
-            |own: &&ScreenedEffect| own.chain.first().is_some_and(|it| effects.contains(it));
-        let chosen: Vec<&ScreenedEffect> = self.effects.iter().filter(is_own).collect();
+        let mut chosen: Vec<&ScreenedEffect> = self.effects.iter().collect();
+        chosen.retain(|own| own.chain.first().is_some_and(|it| effects.contains(it)));
         let Some((best, others)) = runs.split_first() else { return Vec::new() };
         let baseline = recording.run.baseline.map(|own| &self.layout.coded[own]);
         let differences = others.iter().enumerate().filter_map(|(at, other)| {

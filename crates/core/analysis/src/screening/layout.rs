@@ -127,10 +127,10 @@ impl Values {
         let complete = complete_blocks(runs, values);
         let setup_of: BTreeMap<u32, u32> =
             recording.trials.iter().map(|trial| (trial.block, trial.setup)).collect();
-        let setup = |block: &u32| setup_of.get(block).copied().unwrap_or(1);
         let mut by_setup: BTreeMap<u32, Vec<&Vec<f64>>> = BTreeMap::new();
         for (block, values) in &complete {
-            by_setup.entry(setup(block)).or_default().push(values);
+            let setup = setup_of.get(block).copied().unwrap_or(1);
+            by_setup.entry(setup).or_default().push(values);
         }
         if has_setups && by_setup.len() > 1 {
             let repeats = by_setup.into_values().map(|all| means(&all)).collect();

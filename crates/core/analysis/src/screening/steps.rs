@@ -71,10 +71,10 @@ impl Screening {
         let baseline = self.layout.coded[baseline].clone();
         let mut runs = vec![best];
         for other in [baseline, worst] {
-            let differs = |effect: &&ScreenedEffect| {
-                sign(&effect.terms, &runs[0]) != sign(&effect.terms, &other)
-            };
-            if !runs.contains(&other) && active.iter().any(differs) {
+            let differs = active
+                .iter()
+                .any(|effect| sign(&effect.terms, &runs[0]) != sign(&effect.terms, &other));
+            if !runs.contains(&other) && differs {
                 runs.push(other);
             }
         }
@@ -99,12 +99,11 @@ impl Screening {
         }
         let [mut centre, _] = self.extremes(&active, recording.run.baseline.unwrap_or(0));
         let numeric = SurfaceFactor::numeric_from_source(&recording.run.source);
-        let is_numeric = |factor: usize| {
-            let name = &self.factors[factor].name;
+        let mut own = self.active_factors();
+        own.retain(|factor| {
+            let name = &self.factors[*factor].name;
             numeric.iter().any(|(own, range)| own == name && range.is_ok())
-        };
-        let own: Vec<usize> =
-            self.active_factors().into_iter().filter(|own| is_numeric(*own)).collect();
+        });
         let names = || own.iter().map(|at| self.factors[*at].name.clone()).collect();
         if own.len() < 2 {
             return Err(StepError::FewNumeric(names()));
@@ -143,10 +142,10 @@ impl Screening {
         let fixed: Vec<usize> =
             active.iter().filter(|factor| centre[**factor] != 0).copied().collect();
         let all = self.layout.parts().flat_map(|part| part.corners.iter().chain(&part.centre));
-        let lies_on = |run: &&usize| {
+        let around = all.filter(|run| {
             fixed.iter().all(|factor| self.layout.coded[**run][*factor] == centre[*factor])
-        };
-        all.filter(lies_on).copied().collect()
+        });
+        around.copied().collect()
     }
 
     /// The runs of an extension.
@@ -208,16 +207,16 @@ impl Screening {
         factors.sort_unstable();
         factors.dedup();
         let combined = if factors.len() > COMBINED_MAX { 0 } else { 1_usize << factors.len() };
-        let combination = |number: usize| {
+        let combinations = (0..combined).map(|number| {
             let mut run = baseline.to_vec();
             for (bit, factor) in factors.iter().enumerate() {
                 run[*factor] = if number >> bit & 1 == 1 { 1 } else { -1 };
             }
             run
-        };
+        });
         let corners = self.layout.parts().flat_map(|part| &part.corners);
         let corners = corners.map(|run| self.layout.coded[*run].clone());
-        (0..combined).map(combination).chain(corners).collect()
+        combinations.chain(corners).collect()
     }
 
     /// The steps that make sense now.

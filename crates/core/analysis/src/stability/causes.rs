@@ -100,8 +100,8 @@ fn counters(
             add(&fact.name, &fact.unit, fact.value);
         }
         let others = seen.responses.iter();
-        let is_same = |name: &str| SAME_FIGURE.iter().any(|own| name.starts_with(own));
-        for other in others.filter(|own| !is_same(&own.name)) {
+        let others = others.filter(|own| !SAME_FIGURE.iter().any(|it| own.name.starts_with(it)));
+        for other in others {
             add(&other.name, &other.unit, other.value);
         }
     }

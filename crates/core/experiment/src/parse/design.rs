@@ -262,12 +262,10 @@ impl Reader<'_> {
     /// Where the levels of a factor stand.
     pub(super) fn factor_span(&self, name: &str) -> Range<usize> {
         let plain = self.root.leaves_of("factors", "").into_iter().find(|leaf| leaf.path == name);
-        plain.map_or_else(
-            || {
-                let own = |node: &&Node| node.value("factor").and_then(Node::text) == Some(name);
-                self.root.tables("level").iter().find(own).map_or(0..0, |node| node.span.clone())
-            },
-            |leaf| leaf.node.span.clone(),
-        )
+        let node = plain.map(|leaf| leaf.node).or_else(|| {
+            let mut tables = self.root.tables("level").iter();
+            tables.find(|node| node.value("factor").and_then(Node::text) == Some(name))
+        });
+        node.map_or(0..0, |node| node.span.clone())
     }
 }

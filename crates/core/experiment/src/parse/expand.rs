@@ -222,11 +222,11 @@ fn position(coded: i8) -> usize {
 /// Names of the extensions: those after the first of a kind have a number.
 fn stage_names(extensions: &[ExtensionRuns]) -> Vec<String> {
     let kinds: Vec<&str> = extensions.iter().map(|own| own.extension.step.kind()).collect();
-    let name = |(at, kind): (usize, &&str)| {
+    let names = kinds.iter().enumerate().map(|(at, kind)| {
         let earlier = kinds[..at].iter().filter(|own| *own == kind).count();
         if earlier == 0 { (*kind).to_owned() } else { format!("{kind}-{}", earlier + 1) }
-    };
-    kinds.iter().enumerate().map(name).collect()
+    });
+    names.collect()
 }
 
 /// Names the further runs of the same levels in a design: centre points.

@@ -117,8 +117,9 @@ impl Reader<'_> {
     ) -> Option<Vec<(usize, Vec<Value>)>> {
         let mut when = Some(Vec::new());
         for leaf in node.leaves_of("when", "") {
-            let of_name = |own: &Knob| own.name() == leaf.path || own.setting == leaf.path;
-            let Some(at) = earlier.iter().position(of_name) else {
+            let at =
+                earlier.iter().position(|it| it.name() == leaf.path || it.setting == leaf.path);
+            let Some(at) = at else {
                 let known: Vec<&str> = earlier.iter().map(Knob::name).collect();
                 let fault = Fault::unknown("earlier knob", &leaf.path, &known);
                 self.errors.add(&leaf.key_span, setting, fault);
@@ -128,11 +129,11 @@ impl Reader<'_> {
             let elements = leaf.node.elements().iter();
             let values: Vec<Value> =
                 elements.filter_map(|one| human::read(Kind::Scalar, one).ok()).collect();
-            let known = |value: &Value| match &earlier[at].values {
+            let all_known = values.iter().all(|value| match &earlier[at].values {
                 KnobValues::Listed(listed) => listed.contains(value),
                 KnobValues::Range { .. } => earlier[at].number(value).is_some(),
-            };
-            if values.is_empty() || !values.iter().all(known) {
+            });
+            if values.is_empty() || !all_known {
                 let message = format!("not a value of {}", earlier[at].name());
                 self.errors.add(&leaf.node.span, setting, message);
                 when = None;
@@ -148,8 +149,6 @@ impl Reader<'_> {
     /// Knobs with values that can lose commits are locked.
     fn check_data_loss(&mut self, core: &Values, knobs: &[Knob], given: &Values) {
         let allowed = ALLOW_DATA_LOSS.value_in(core);
-        let is_allowed =
-            |knob: &Knob| allowed.iter().any(|name| name == knob.name() || *name == knob.setting);
         let names: Vec<&str> = knobs.iter().map(Knob::name).collect();
         let unknown = allowed.iter().filter(|name| {
             !knobs.iter().any(|knob| *name == knob.name() || **name == knob.setting)
@@ -160,14 +159,14 @@ impl Reader<'_> {
         }
         let rules = self.catalog.durability_rules(&ENGINE.value_in(given));
         for (knob, node) in knobs.iter().zip(self.root.tables("knob")) {
-            let weakens = |value: &Value| {
-                let one = BTreeMap::from([(knob.setting.clone(), value.clone())]);
+            let extremes = knob.extremes();
+            let weakening = extremes.iter().find(|value| {
+                let one = BTreeMap::from([(knob.setting.clone(), (*value).clone())]);
                 rules.iter().any(|rule| rule.weakened(&one).is_some())
                     || (knob.setting == DURABILITY.path() && value.to_string() != "full")
-            };
-            let extremes = knob.extremes();
-            let Some(value) = extremes.iter().find(|value| weakens(value)) else { continue };
-            if !is_allowed(knob) {
+            });
+            let Some(value) = weakening else { continue };
+            if !allowed.iter().any(|name| name == knob.name() || *name == knob.setting) {
                 let message = format!("a crash can lose data with {value}");
                 let help = format!(
                     "name it in tune.allow_data_loss = [\"{}\"], or leave out such values",
