@@ -12,7 +12,7 @@
 
 mod backup_tools;
 mod by_url;
-#[cfg(feature = "driver")]
+#[cfg_attr(not(feature = "driver"), expect(dead_code, reason = "some of it is for trials only"))]
 mod dialect;
 mod engine;
 /// Shared with the stand-in, which refuses what exceeds them.
@@ -34,7 +34,6 @@ mod target;
 mod wait_types;
 
 pub use self::engine::SqlServer;
-#[cfg(feature = "driver")]
 pub use dialect::MssqlDialect;
 pub use page::{NotAPage, PageId, PageKind};
 pub use wait_types::{BENIGN_VERSION, BETWEEN_REQUESTS, WAIT_TYPES, class};
