@@ -195,8 +195,11 @@ pub fn term_name(factors: &[usize]) -> String {
 
 /// The terms of a chain, with a sign where they enter with the opposite one.
 pub fn chain_names(terms: &[Term]) -> Vec<String> {
-    let sign = |term: &Term| if term.negative { "-" } else { "" };
-    terms.iter().map(|term| format!("{}{}", sign(term), term_name(&term.factors))).collect()
+    let named = terms.iter().map(|term| {
+        let sign = if term.negative { "-" } else { "" };
+        format!("{sign}{}", term_name(&term.factors))
+    });
+    named.collect()
 }
 
 fn screened((position, factor): (usize, &FactorRecord)) -> ScreenedFactor {

@@ -173,8 +173,10 @@ impl Summary<'_> {
         }
         let (low, high) = (regimes[0].mean, regimes[regimes.len() - 1].mean);
         row.ratio = (low > 0.0).then(|| high / low);
-        let step = |own: &[Regime]| if low > 0.0 { own[1].mean / own[0].mean } else { apart(own) };
-        let steps: Vec<f64> = regimes.windows(2).map(step).collect();
+        let steps = regimes
+            .windows(2)
+            .map(|own| if low > 0.0 { own[1].mean / own[0].mean } else { apart(own) });
+        let steps: Vec<f64> = steps.collect();
         let largest = (0..steps.len()).max_by(|a, b| steps[*a].total_cmp(&steps[*b]));
         let second = largest.unwrap_or(0) + 1;
         let mut sides = [0..second, second..regimes.len()]

@@ -46,8 +46,11 @@ pub fn models(design: &Design, values: &[f64], size_max: usize, best: usize) -> 
 }
 
 fn has_heredity(chosen: &[usize], terms: &[Vec<usize>]) -> bool {
-    let is_main = |factor: &usize| chosen.iter().any(|own| terms[*own] == [*factor]);
-    chosen.iter().all(|own| terms[*own].len() == 1 || terms[*own].iter().any(is_main))
+    chosen.iter().all(|interaction| {
+        let factors = &terms[*interaction];
+        factors.len() == 1
+            || factors.iter().any(|factor| chosen.iter().any(|own| terms[*own] == [*factor]))
+    })
 }
 
 fn model(

@@ -137,9 +137,12 @@ fn said(text: &str) -> String {
 /// The text with every character that could command a terminal shown as a space.
 fn printable(text: &str) -> String {
     // Bidirectional overrides can make a line read as another one (Unicode TR 36).
-    let harmful =
-        |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    text.chars().map(|c| if harmful(c) { ' ' } else { c }).collect()
+    let shown = text.chars().map(|c| match c {
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => ' ',
+        c if c.is_control() => ' ',
+        c => c,
+    });
+    shown.collect()
 }
 
 /// A setting that an engine or probe rejects. The experiment's owner adds line and column.

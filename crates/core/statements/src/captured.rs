@@ -82,8 +82,11 @@ impl Captured {
     /// none.
     pub fn advised(&self, snapshot: &Snapshot) -> Option<Vec<Advice>> {
         let is_last = snapshot.span == self.last.span && !self.advice.is_empty();
-        let kept = |one: &&Advice| one.statements.iter().all(|at| *at < snapshot.statements.len());
-        is_last.then(|| self.advice.iter().filter(kept).cloned().collect())
+        let kept = self
+            .advice
+            .iter()
+            .filter(|one| one.statements.iter().all(|at| *at < snapshot.statements.len()));
+        is_last.then(|| kept.cloned().collect())
     }
 
     /// The optimizer's cost with the index that an advice is about.

@@ -405,8 +405,11 @@ impl Prepared {
 
     fn bound(&self, state: u32, number: u64) -> Answered<()> {
         // SAFETY: the statement exists.
-        let said = || unsafe { text((self.interface().duckdb_prepare_error)(self.handle)) };
-        if state == 0 { Ok(()) } else { Err(DuckDbError::Parameter { number, message: said() }) }
+        if state == 0 {
+            return Ok(());
+        }
+        let message = unsafe { text((self.interface().duckdb_prepare_error)(self.handle)) };
+        Err(DuckDbError::Parameter { number, message })
     }
 
     /// Runs it to its end.

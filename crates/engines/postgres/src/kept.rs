@@ -63,12 +63,13 @@ pub fn put_back(kept: &KeptTables, admin: &Admin) -> Result<(), EngineError> {
 
 fn move_tables(kept: &KeptTables, admin: &Admin, from: &str, to: &str) -> Result<(), EngineError> {
     let [from, to] = [from, to].map(quote_identifier);
-    let alter =
-        |name: &&str| format!("ALTER TABLE {from}.{} SET SCHEMA {to}; ", quote_identifier(name));
-    let all: String = kept.tables.iter().map(alter).collect();
+    let tables = kept.tables.iter();
+    let all: Vec<String> = tables
+        .map(|name| format!("ALTER TABLE {from}.{} SET SCHEMA {to}; ", quote_identifier(name)))
+        .collect();
     let moved = admin.run(
         "keeping the tables",
-        &format!("BEGIN; SET LOCAL lock_timeout = '{LOCK_MAX}'; {all}COMMIT"),
+        &format!("BEGIN; SET LOCAL lock_timeout = '{LOCK_MAX}'; {}COMMIT", all.concat()),
     );
     moved.inspect_err(|_| {
         // The first error is the one to report.

@@ -200,8 +200,7 @@ enum Crossing {
 
 /// The last place at which the line falls through 0: beyond it a scan is always faster.
 fn crossing(points: &[(f64, f64)]) -> Crossing {
-    let is_faster = |point: &(f64, f64)| point.1 <= 0.0;
-    let Some(last_slower) = points.iter().rposition(|point| !is_faster(point)) else {
+    let Some(last_slower) = points.iter().rposition(|(_, difference)| *difference > 0.0) else {
         return Crossing::Below;
     };
     let (Some(from), Some(to)) = (points.get(last_slower), points.get(last_slower + 1)) else {

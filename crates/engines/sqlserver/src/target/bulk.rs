@@ -45,8 +45,9 @@ impl MetadataRetriever for &ColumnTypes {
     ) -> TdsResult<Vec<BulkCopyColumnMetadata>> {
         let limit = Duration::from_secs(timeout_s.into());
         let mut copy = BulkCopy::new(client, table).timeout(limit);
-        let read = || async move { copy.retrieve_destination_metadata().await };
-        self.0.get_or_try_init(read).await.cloned()
+        let read =
+            self.0.get_or_try_init(|| async move { copy.retrieve_destination_metadata().await });
+        read.await.cloned()
     }
 }
 

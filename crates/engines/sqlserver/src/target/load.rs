@@ -165,8 +165,9 @@ impl MssqlConnections {
 
 impl ConnectionSet for MssqlConnections {
     fn send(&mut self, number: usize, request: &Request<'_>) -> Result<(), EngineError> {
-        let lost = || EngineError::failed("sending a request", "the connection was lost");
-        let mut connection = self.idle.get_mut(number).and_then(Option::take).ok_or_else(lost)?;
+        let Some(mut connection) = self.idle.get_mut(number).and_then(Option::take) else {
+            return Err(EngineError::failed("sending a request", "the connection was lost"));
+        };
         connection.take_up(request);
         connection.fits_a_batch()?;
         let (sessions, sent) = (Arc::clone(&self.sessions), Instant::now());
@@ -381,8 +382,9 @@ impl Connection {
 
     async fn run_bulk(&mut self, number: usize) -> TdsResult<Done> {
         let statement = &self.statements[number];
-        let no_insert = || DriverError::UsageError("this operation does not insert rows".into());
-        let BulkTarget { table, key, types } = statement.target.as_ref().ok_or_else(no_insert)?;
+        let Some(BulkTarget { table, key, types }) = &statement.target else {
+            return Err(DriverError::UsageError("this operation does not insert rows".into()));
+        };
         let is_integer = statement.integer_key;
         let rows =
             std::mem::take(&mut self.keys).into_iter().map(move |key| KeyRow::new(key, is_integer));

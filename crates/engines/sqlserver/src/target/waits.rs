@@ -105,8 +105,9 @@ impl WaitCollector for MssqlCollector {
     }
 
     fn stop(&mut self) -> Result<Collected, EngineError> {
-        let not_started = || EngineError::failed(DOING, "the observer is not running");
-        let (mut client, before, sampler) = self.running.take().ok_or_else(not_started)?;
+        let Some((mut client, before, sampler)) = self.running.take() else {
+            return Err(EngineError::failed(DOING, "the observer is not running"));
+        };
         let (after, samples) = (self.read(&mut client)?, sampler.take());
         let mut collected = before.until(&after, lock(&self.sessions.ids).len());
         met(&mut client, &samples, &mut collected);
