@@ -405,11 +405,8 @@ impl Prepared {
 
     fn bound(&self, state: u32, number: u64) -> Answered<()> {
         // SAFETY: the statement exists.
-        if state == 0 {
-            return Ok(());
-        }
-        let message = unsafe { text((self.interface().duckdb_prepare_error)(self.handle)) };
-        Err(DuckDbError::Parameter { number, message })
+        let said = || unsafe { text((self.interface().duckdb_prepare_error)(self.handle)) };
+        if state == 0 { Ok(()) } else { Err(DuckDbError::Parameter { number, message: said() }) }
     }
 
     /// Runs it to its end.

@@ -81,11 +81,8 @@ impl DuckDbSession {
         limit: Option<Duration>,
     ) -> Result<Self, EngineError> {
         let limit = limit.map(TimeLimit::new);
-        let open = if target.connects_late() {
-            None
-        } else {
-            Some(Open::new(&target, operations.len(), limit.as_ref())?)
-        };
+        let connect = || Open::new(&target, operations.len(), limit.as_ref());
+        let open = (!target.connects_late()).then(connect).transpose()?;
         let slot = target.slots.take();
         Ok(Self { open, settings: Vec::new(), target, operations, slot, limit })
     }
