@@ -341,7 +341,7 @@ fn tuned_variables_stay_until_they_are_undone() {
                  8]\nunit = \"M\"\n[tune]\nbudget = \"20 trials\"\n";
     let file = own.experiment(target, ONCE, knobs).replace("blocks = 1", "blocks = 3");
     let lab = lab(&file.replace("name = \"t\"", "name = \"t\"\nresponse = \"elapsed\""));
-    lab.write("r.sql", "SELECT sleep(@@GLOBAL.innodb_io_capacity / 5000);\n");
+    lab.write("r.sql", "SELECT sleep(@@GLOBAL.innodb_io_capacity / 2500);\n");
     let apply = || lab.steelbench(&["tune", "e.toml", "--on-live", "--apply"]).expect(0);
     apply().says("applied to").says("innodb_io_capacity, sort_buffer_size");
     assert_ne!(own.all(), before);
