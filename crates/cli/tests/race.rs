@@ -68,13 +68,13 @@ fn losers_and_failures_leave_and_the_report_says_why() {
     let shown = lab.steelbench(&["show", "raced"]).expect(0).stdout;
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "Race: 2 of 5 candidates left after 8 blocks",
+        "Race after 8 blocks: 2 of 5 candidates remaining",
         "leads after 8 blocks, not significantly better than",
         "candidate=slower left after 5 blocks: candidate=",
         "is 2.00x better (p < 0.001 at a level of 7.60e-3)",
         "candidate=broken left after 1 block: a trial failed.",
         "The race took 27 trials; all candidates in all of its blocks would take 40.",
-        "3 of 5 candidates left in 27 trials",
+        "3 of 5 candidates left the race in 27 trials",
     ] {
         assert!(words.contains(part), "{part} is missing in\n{shown}");
     }
@@ -96,7 +96,7 @@ fn losers_and_failures_leave_and_the_report_says_why() {
     std::fs::remove_file(lab.path("broken")).unwrap();
     lab.run_with(&["--retry-failed"], 0);
     assert_eq!(lab.rows("raced", BLOCKS)[1], "broken 8");
-    lab.steelbench(&["show", "raced"]).expect(0).shows("Race: 3 of 5 candidates");
+    lab.steelbench(&["show", "raced"]).expect(0).shows("Race after 8 blocks: 3 of 5 candidates");
 }
 
 #[test]

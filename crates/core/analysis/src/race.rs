@@ -115,8 +115,8 @@ impl RaceReport {
             }
         };
         let evidence = format!(
-            "{} of {} left in {}; paired t against the leader after each block from block {} on; \
-             the true best leaves in at most {} of races",
+            "{} of {} left the race in {}; paired t against the leader after each block from block \
+             {} on; the true best leaves in at most {} of races",
             self.candidates.len() - survivors.len(),
             wording::count(self.candidates.len(), "candidate"),
             wording::count(self.trials, "trial"),

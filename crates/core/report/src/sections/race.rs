@@ -7,12 +7,11 @@ use analysis::{Interval, Summary};
 
 pub(crate) fn section(_: &Summary, race: Option<&RaceReport>) -> Option<Section> {
     let race = race?;
-    let (all, left) = (race.candidates.len(), race.survivors().count());
     let mut section = Section::new(format!(
-        "Race: {} of {} left after {}",
-        left,
-        number::plural(all, "candidate"),
-        number::plural(race.blocks, "block")
+        "Race after {}: {} of {} remaining",
+        number::plural(race.blocks, "block"),
+        race.survivors().count(),
+        number::plural(race.candidates.len(), "candidate")
     ));
     let mut table = Columns::for_rows(race.candidates.iter().enumerate());
     table.name("candidate", |(_, own)| text::label(&own.label));
@@ -32,7 +31,7 @@ pub(crate) fn section(_: &Summary, race: Option<&RaceReport>) -> Option<Section>
          candidates at once. Means of candidates that left have none: their values decided how \
          long they ran. The race took {}; all candidates in all of its blocks would take {}.",
         number::plural(race.trials, "trial"),
-        race.blocks * all,
+        race.blocks * race.candidates.len(),
     ));
     Some(section)
 }
