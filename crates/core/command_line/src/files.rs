@@ -130,11 +130,10 @@ fn is_written_in_place<E>(path: &Path, may: Replace) -> Result<bool, WriteError<
     if found.is_symlink() {
         return Err(WriteError::Link);
     }
-    let may_replace = match may {
-        Replace::Any => true,
-        _ if may < Replace::Ours || !found.is_file() => false,
-        _ => File::open(path).and_then(report::is_ours).unwrap_or(false),
-    };
+    let may_replace = may == Replace::Any
+        || may >= Replace::Ours
+            && found.is_file()
+            && File::open(path).and_then(report::is_ours).unwrap_or(false);
     if may_replace { Ok(false) } else { Err(WriteError::Foreign) }
 }
 
