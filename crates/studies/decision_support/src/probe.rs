@@ -133,9 +133,9 @@ impl Probe for DecisionSupport {
             cancelled: (0..queries.len() + FUNCTIONS.len()).map(|_| AtomicU64::new(0)).collect(),
         };
         let plan = trial.load_plan(context);
-        let Driven { mut seen, used, parts } = drive_in_parts(context, &plan, |number| {
+        let Driven { mut seen, used, parts } = drive_in_parts(context, &plan, &|number| {
             let first_operation = first_operation + trial.first_query(number);
-            Stream::new(shared.clone(), trial.tasks(number), first_operation)
+            Box::new(Stream::new(shared.clone(), trial.tasks(number), first_operation))
         })?;
         let kinds = trial.kinds();
         let of_queries = query_parts::facts(&parts, &trial.in_order(&kinds), &seen);

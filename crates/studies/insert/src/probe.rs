@@ -147,10 +147,11 @@ impl Probe for Insert {
             let seed = context.seed ^ u64::from(plan.connections).rotate_left(32);
             load_initial_rows(context, keys(seed, 0, 1), initial_rows)?;
         }
-        drive(context, &plan, |index| {
+        drive(context, &plan, &|index| {
             let keys = keys(plan.seed, u64::from(index), u64::from(plan.connections));
             let keys = keys.after(initial_rows, rows_per_transaction);
-            InsertWorkload::new(keys, rows_per_transaction, plan.share(index), method)
+            let share = plan.share(index);
+            Box::new(InsertWorkload::new(keys, rows_per_transaction, share, method))
         })
     }
 }

@@ -131,12 +131,9 @@ impl Probe for Lookup {
             timed: if method == LookupMethod::Join { "join" } else { "lookup" },
             ..LoadPlan::from_context(context, LOOKUPS)
         };
-        let (mut seen, used) = drive_counting(context, &plan, |index| LookupWorkload {
-            keys: keys(context.seed, index),
-            method,
-            operation,
-            units_each,
-            asked: false,
+        let (mut seen, used) = drive_counting(context, &plan, &|index| {
+            let keys = keys(context.seed, index);
+            Box::new(LookupWorkload { keys, method, operation, units_each, asked: false })
         })?;
         cpu_each(&mut seen, &loaded, used, "cpu_per_lookup", "us/lookup");
         Ok(loaded.with_plan("lookup", seen))

@@ -85,14 +85,16 @@ impl Probe for OptimizerProbe {
             session: prepared.session.clone(),
             ..LoadPlan::from_context(context, RUNS)
         };
-        let mut seen = drive(context, &plan, |_| Runs {
-            queries: &prepared.queries,
-            cancelled: &cancelled,
-            next: 0,
-            place: 0,
-            is_sent: false,
-            is_cancelled: false,
-            is_measured: false,
+        let mut seen = drive(context, &plan, &|_| {
+            Box::new(Runs {
+                queries: &prepared.queries,
+                cancelled: &cancelled,
+                next: 0,
+                place: 0,
+                is_sent: false,
+                is_cancelled: false,
+                is_measured: false,
+            })
         })?;
         let time_ms = query_ms(&seen);
         seen.responses.extend(time_ms.map(|ms| Response::lower("query_time", "ms", ms)));

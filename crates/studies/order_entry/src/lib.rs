@@ -7,7 +7,7 @@
 //! - `statements`, `transaction`: their statements and steps in client logic
 //! - `procedures`: the transactions as stored procedures
 //! - `terminals`: the transactions of a connection; `counts`: their counts, `span`: their time
-//! - `analytics`: queries on the same tables at the same time; `connection`: terminals or queries
+//! - `analytics`: queries on the same tables at the same time
 //! - [`conditions`]: the consistency of the database
 //! - `steady`: whether the throughput changed within a trial
 //! - `probe`: settings and a trial; `analysis`, `section`: what reports have of it
@@ -16,7 +16,6 @@
 mod analysis;
 mod analytics;
 pub mod conditions;
-mod connection;
 mod counts;
 mod input;
 mod kind;

@@ -2,7 +2,6 @@
 
 use crate::analytics::{ANALYSES, Analysis, Places, Stream, analyses};
 use crate::conditions::{self, Scope, Violations};
-use crate::connection::Connection;
 use crate::counts::{Counts, Total};
 use crate::input::Inputs;
 use crate::kind::{Kind, NEW_ORDERS_MAX};
@@ -230,11 +229,10 @@ impl Probe for OrderEntry {
         };
         let places = shares.places(&plan);
         let (mut seen, used) =
-            drive_counting(context, &plan, |number| match number.checked_sub(shares.terminals) {
-                None => Connection::Terminals(Box::new(Terminals::new(own.clone(), number))),
+            drive_counting(context, &plan, &|number| match number.checked_sub(shares.terminals) {
+                None => Box::new(Terminals::new(own.clone(), number)),
                 Some(stream) => {
-                    let stream = Stream::new(places, context.seed, stream, own.total.clone());
-                    Connection::Stream(Box::new(stream))
+                    Box::new(Stream::new(places, context.seed, stream, own.total.clone()))
                 }
             })?;
         let counts = own.total.counts();

@@ -171,9 +171,10 @@ impl Probe for ScriptProbe {
             tries_max: configuration.get(MAX_TRIES),
             ..LoadPlan::from_context(context, TRANSACTIONS)
         };
-        let mut seen = drive(context, &plan, |connection| {
+        let mut seen = drive(context, &plan, &|connection| {
             let interpreter = Interpreter::new(mix.clone(), connection);
-            if plan.tries_max > 1 { interpreter } else { interpreter.without_restarts() }
+            let restarts = plan.tries_max > 1;
+            Box::new(if restarts { interpreter } else { interpreter.without_restarts() })
         })?;
         // Unknown of a server on another machine that counts none.
         let (transactions, cpu_s) = (seen.work.amount as f64, seen.time.cpu_s);

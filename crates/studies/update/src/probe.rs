@@ -116,13 +116,10 @@ impl Probe for Update {
             ..LoadPlan::from_context(context, UPDATES)
         };
         let disjoint = configuration.get(SHARING) == Sharing::Disjoint;
-        let (mut seen, used) = drive_counting(context, &plan, |index| {
+        let (mut seen, used) = drive_counting(context, &plan, &|index| {
             let share = if disjoint { (index, plan.connections) } else { (0, 1) };
-            UpdateWorkload {
-                keys: Keys::new(configuration, set, context.seed, index, share),
-                operation,
-                steps: 0,
-            }
+            let keys = Keys::new(configuration, set, context.seed, index, share);
+            Box::new(UpdateWorkload { keys, operation, steps: 0 })
         })?;
         let commits = seen.statements.get(COMMIT).filter(|commits| commits.count > 0);
         let held_s = commits.map(|commits| commits.wall_s / commits.count as f64);

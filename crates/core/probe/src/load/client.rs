@@ -1,7 +1,7 @@
 //! The life of a load thread: connect, warm up, go, run transactions, flush, report.
 
 use super::outcome::{ClientReport, Finished};
-use super::plan::{Arrivals, LoadPlan, OwnPart, Started, Step, Workload};
+use super::plan::{Arrivals, LoadPlan, OwnPart, Started, Step, Workload, Workloads};
 use crate::record::ThreadMark;
 use crate::{ProbeError, TrialContext, data};
 use conductor::Stage;
@@ -26,8 +26,8 @@ const PAUSE_NS_MAX: u64 = 20_000_000;
 const DIVIDED_EVERY: Duration = Duration::from_micros(100);
 
 /// State of one connection of a thread. Times are in nanoseconds after "go".
-struct Lane<W> {
-    workload: W,
+struct Lane<'a> {
+    workload: Box<dyn Workload + 'a>,
     state: State,
     /// Units of work that are left to do.
     left: u64,
@@ -65,9 +65,9 @@ enum State {
     Done,
 }
 
-impl<W> Lane<W> {
+impl<'a> Lane<'a> {
     /// A connection at the beginning of a part of the load.
-    fn new(workload: W) -> Self {
+    fn new(workload: Box<dyn Workload + 'a>) -> Self {
         Self {
             workload,
             state: State::Due,
@@ -86,7 +86,7 @@ impl<W> Lane<W> {
 }
 
 /// One thread with its connections.
-pub struct Client<'a, W> {
+pub struct Client<'a> {
     context: &'a TrialContext<'a>,
     stage: &'a Stage<'a>,
     plan: &'a LoadPlan,
@@ -94,7 +94,7 @@ pub struct Client<'a, W> {
     /// Number of its first connection.
     first: u32,
     connection_set: Box<dyn ConnectionSet>,
-    lanes: Vec<Lane<W>>,
+    lanes: Vec<Lane<'a>>,
     /// `None`: a transaction starts as soon as the one before has ended (closed loop).
     arrivals: Option<Arrivals<'a>>,
     /// Connections that wait for a time, the earliest first.
@@ -116,14 +116,14 @@ pub struct Client<'a, W> {
     random: Xoshiro256PlusPlus,
 }
 
-impl<'a, W: Workload> Client<'a, W> {
+impl<'a> Client<'a> {
     /// Runs one of the threads; returns its report and its connections, still open.
-    pub fn work(
+    pub fn work<'w: 'a>(
         context: &'a TrialContext<'a>,
         plan: &'a LoadPlan,
         (stage, clock): (&'a Stage<'a>, &Clock),
         own: &'a OwnPart,
-        workload: impl Fn(u32) -> W,
+        workload: &Workloads<'w>,
     ) -> Result<Finished, ProbeError> {
         let connections = own.of_thread(stage.lane as u32);
         let before_ns = clock.now_ns();

@@ -1,7 +1,7 @@
 //! Load generators in other processes: a part of a load, and the sum of all parts.
 
 use super::outcome::{ClientReport, add_up};
-use super::plan::{GENERATORS, LoadPlan, OwnPart, Workload};
+use super::plan::{GENERATORS, LoadPlan, OwnPart, Workloads};
 use super::threads::{conducted, subject};
 use crate::generation::{Generators, Part, PartRecord, SharedLoad};
 use crate::measure::{measure, seconds};
@@ -63,11 +63,11 @@ impl Director for Starting<'_> {
 }
 
 /// Generates a part of a load that another process conducts. Ends in [`ProbeError::Delivered`].
-pub(super) fn generate_part<W: Workload>(
+pub(super) fn generate_part(
     context: &TrialContext<'_>,
     plan: &LoadPlan,
     part: &dyn Part,
-    workload: impl Fn(u32) -> W + Sync,
+    workload: &Workloads<'_>,
 ) -> ProbeError {
     let clock = Clock::monotonic();
     let mut director = Starting { director: part.director(), clock: &clock, go_ns: 0 };

@@ -30,19 +30,19 @@ pub use outcome::{SKIPPED, add_intervals};
 use plan::OwnPart;
 pub use plan::{
     CONNECTIONS, DURATION, GENERATORS, LATENCY_LIMIT, LoadPlan, QUERY_LIMIT, RATE, Started, Step,
-    THREADS, WARMUP, Workload, no_time_limit, no_warmup_of_cold,
+    THREADS, WARMUP, Workload, Workloads, no_time_limit, no_warmup_of_cold,
 };
 use threads::{conducted, subject};
 
-/// Runs a load and returns what was seen. `workload` makes the transactions of a connection.
+/// Runs a load and returns what was seen.
 ///
 /// # Errors
 /// The first error of any connection; the others stop then. Of a part of a load that another
 /// process conducts: [`ProbeError::Delivered`] once that process has the record.
-pub fn drive<W: Workload>(
+pub fn drive(
     context: &TrialContext<'_>,
     plan: &LoadPlan,
-    workload: impl Fn(u32) -> W + Sync,
+    workload: &Workloads<'_>,
 ) -> Result<Observations, ProbeError> {
     drive_counting(context, plan, workload).map(|(observations, _)| observations)
 }
@@ -51,10 +51,10 @@ pub fn drive<W: Workload>(
 ///
 /// # Errors
 /// As [`drive`].
-pub fn drive_counting<W: Workload>(
+pub fn drive_counting(
     context: &TrialContext<'_>,
     plan: &LoadPlan,
-    workload: impl Fn(u32) -> W + Sync,
+    workload: &Workloads<'_>,
 ) -> Result<(Observations, EngineUse), ProbeError> {
     drive_in_parts(context, plan, workload).map(|driven| (driven.seen, driven.used))
 }
@@ -75,10 +75,10 @@ pub struct Driven {
 ///
 /// # Errors
 /// As [`drive`].
-pub fn drive_in_parts<W: Workload>(
+pub fn drive_in_parts(
     context: &TrialContext<'_>,
     plan: &LoadPlan,
-    workload: impl Fn(u32) -> W + Sync,
+    workload: &Workloads<'_>,
 ) -> Result<Driven, ProbeError> {
     match (context.generation, generators::count(context)) {
         (Generation::Part(part), _) => {
@@ -98,7 +98,7 @@ pub fn drive_in_parts<W: Workload>(
     let (finished, mut surroundings) = beside.run(|load_clock| {
         measure(context, subject(context, plan), |director| {
             let director = &mut Announcing { inner: director, clock: load_clock, has_actions };
-            conducted(context, plan, &own, &clock, director, &workload)
+            conducted(context, plan, &own, &clock, director, workload)
         })
     })?;
     let (used, parts) = (surroundings.engine_use(), surroundings.take_parts());

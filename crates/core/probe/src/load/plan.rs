@@ -217,6 +217,10 @@ pub fn no_time_limit(
     (configuration.get(limit).is_some() && is_ignored).then(|| Invalid::new(limit.path(), message))
 }
 
+/// Makes the transactions of a connection, by its number. Not generic, so that the load's loop is
+/// compiled once and not for each study.
+pub type Workloads<'w> = dyn Fn(u32) -> Box<dyn Workload + 'w> + Sync + 'w;
+
 /// The transactions of one connection, in order.
 pub trait Workload: Send {
     /// The measurement begins now: transactions before it do not count.

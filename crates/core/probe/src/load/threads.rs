@@ -2,7 +2,7 @@
 
 use super::client::Client;
 use super::outcome::Finished;
-use super::plan::{LoadPlan, OwnPart, Workload};
+use super::plan::{LoadPlan, OwnPart, Workloads};
 use crate::measure::Subject;
 use crate::{ProbeError, TrialContext};
 use conductor::{Director, Lanes, conduct};
@@ -22,18 +22,18 @@ pub fn subject<'a>(context: &TrialContext<'a>, plan: &LoadPlan) -> Subject<'a> {
 }
 
 /// Runs the threads of this process's part of a load.
-pub fn conducted<W: Workload>(
+pub fn conducted(
     context: &TrialContext<'_>,
     plan: &LoadPlan,
     own: &OwnPart,
     clock: &Clock,
     director: &mut dyn Director,
-    workload: impl Fn(u32) -> W + Sync,
+    workload: &Workloads<'_>,
 ) -> Result<Vec<Finished>, ProbeError> {
     let lanes = Lanes {
         number: own.threads as usize,
         name: "load",
         warmup: Duration::from_secs_f64(plan.warmup_s),
     };
-    conduct(lanes, director, |stage| Client::work(context, plan, (stage, clock), own, &workload))
+    conduct(lanes, director, |stage| Client::work(context, plan, (stage, clock), own, workload))
 }
