@@ -141,8 +141,20 @@ struct State {
     wants_look: bool,
     /// Lanes that have ended, and the first of them that failed.
     ended: usize,
-    cause: Option<usize>,
+    cause: Option<Cause>,
 }
+
+/// Why lanes did not come to their end.
+#[derive(Debug)]
+enum Cause {
+    /// The error that the lane with this number returned.
+    Lane(usize),
+    /// An error that no lane returned.
+    Load(LoadError),
+}
+
+/// The work of a lane; returns whether it succeeded.
+type Lane<'a> = &'a (dyn Fn(&Stage<'_>) -> bool + Sync);
 
 impl Stage<'_> {
     /// Nanoseconds on the load's clock.
@@ -232,21 +244,18 @@ impl Shared {
     }
 
     /// Runs one lane. However it ends, the other lanes are notified.
-    fn run<R, E: From<LoadError>>(
-        &self,
-        number: usize,
-        lane: impl FnOnce(&Stage<'_>) -> Result<R, E>,
-    ) -> Result<R, E> {
+    fn run(&self, number: usize, lane: Lane<'_>) {
         let stage = Stage { shared: self, lane: number, passed: Cell::new(0) };
-        let result = catch_unwind(AssertUnwindSafe(|| lane(&stage)))
-            .unwrap_or_else(|panic| Err(LoadError::panicked(&*panic).into()));
-        if result.is_err() {
-            self.lock().cause.get_or_insert(number);
+        let cause = match catch_unwind(AssertUnwindSafe(|| lane(&stage))) {
+            Ok(succeeded) => (!succeeded).then_some(Cause::Lane(number)),
+            Err(panic) => Some(Cause::Load(LoadError::panicked(&*panic))),
+        };
+        if let Some(cause) = cause {
+            self.lock().cause.get_or_insert(cause);
             self.stop();
         }
         self.lock().ended += 1;
         self.called.notify_one();
-        result
     }
 
     /// Leads these lanes, which are running already, to their end, unless the director stops them.
@@ -335,40 +344,54 @@ pub fn conduct<R: Send, E: From<LoadError> + Send>(
     director: &mut dyn Director,
     lane: impl Fn(&Stage<'_>) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
+    let results: Vec<Mutex<Option<Result<R, E>>>> =
+        (0..lanes.number).map(|_| Mutex::default()).collect();
+    let lock = |number: usize| results[number].lock().unwrap_or_else(PoisonError::into_inner);
+    let ended = run_lanes(lanes, director, &|stage| {
+        let result = lane(stage);
+        let succeeded = result.is_ok();
+        *lock(stage.lane) = Some(result);
+        succeeded
+    });
+    match ended {
+        Ok(()) => (0..lanes.number).filter_map(|number| lock(number).take()).collect(),
+        Err(Cause::Lane(number)) => {
+            let error = lock(number).take().and_then(Result::err);
+            Err(error.unwrap_or_else(|| LoadError::Stopped.into()))
+        }
+        Err(Cause::Load(error)) => Err(error.into()),
+    }
+}
+
+/// Runs lanes under a director, whatever their results: compiled once.
+fn run_lanes(lanes: Lanes, director: &mut dyn Director, lane: Lane<'_>) -> Result<(), Cause> {
     let shared = Shared::new(lanes.number);
-    let mut results: Vec<Result<R, E>> = Vec::with_capacity(lanes.number);
     let led = scope(|scope| {
-        let mut handles = Vec::with_capacity(lanes.number);
+        let mut started = 0;
         let mut refused = None;
         for number in 0..lanes.number {
-            let (shared, lane) = (&shared, &lane);
+            let shared = &shared;
             let builder = Builder::new().name(format!("{}-{}", lanes.name, number + 1));
             match builder.spawn_scoped(scope, move || shared.run(number, lane)) {
-                Ok(handle) => handles.push(handle),
+                Ok(_) => started += 1,
                 Err(source) => {
-                    refused = Some(LoadError::Start {
-                        number: number + 1,
-                        threads: lanes.number,
-                        source,
-                    });
+                    let threads = lanes.number;
+                    refused = Some(LoadError::Start { number: number + 1, threads, source });
                     shared.stop();
                     break;
                 }
             }
         }
-        let led = shared.lead(handles.len(), lanes.warmup, director);
-        // Lanes catch their own panics.
-        results.extend(handles.into_iter().filter_map(|handle| handle.join().ok()));
+        let led = shared.lead(started, lanes.warmup, director);
         refused.map_or(led, Err)
     });
-    let cause = shared.lock().cause;
+    let cause = shared.lock().cause.take();
     match (led, cause) {
-        (Err(cause @ (LoadError::Start { .. } | LoadError::Panicked(_))), _) => Err(cause.into()),
-        (_, Some(cause)) => {
-            Err(results.swap_remove(cause).err().unwrap_or(LoadError::Stopped.into()))
+        (Err(error @ (LoadError::Start { .. } | LoadError::Panicked(_))), _) => {
+            Err(Cause::Load(error))
         }
-        (Err(error), None) => Err(error.into()),
-        (Ok(()), None) => results.into_iter().collect(),
+        (_, Some(cause)) => Err(cause),
+        (led, None) => led.map_err(Cause::Load),
     }
 }
 

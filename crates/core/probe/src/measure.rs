@@ -1,7 +1,7 @@
 //! The common part of all probes: conducts a load, observes its surroundings, and joins both into
 //! the observations of the trial.
 
-use crate::{ProbeError, TrialContext};
+use crate::{ProbeError, Target, TrialContext};
 use conductor::{Director, LOOK_EVERY, LoadProgress};
 use engine::{
     Ability, CacheReport, CacheState, Collected, EngineError, EngineUse, SessionPart, WaitCollector,
@@ -56,58 +56,14 @@ pub fn measure<L>(
     subject: Subject<'_>,
     load: impl FnOnce(&mut dyn Director) -> Result<L, ProbeError>,
 ) -> Result<(L, Surroundings), ProbeError> {
-    let mut conducted = Conducted {
-        context,
-        collector: context.instance.wait_collector(),
-        devices: DeviceMonitor::find(subject.storage),
-        // A server may have to be restarted for it; connections would not survive that.
-        settled: if context.target.abilities.contains(&Ability::Embedded) {
-            None
-        } else {
-            Some(context.instance.settle(context.target.cache)?)
-        },
-        subject,
-        profiler: None,
-        machine: None,
-        kernel: None,
-        unseen: Vec::new(),
-        failure: None,
-        reported: (Instant::now(), 0.0, 0),
-    };
+    let mut conducted = Conducted::new(context, subject)?;
     let result = load(&mut conducted);
-    let profile = conducted.profiler.map(|profiler| profiler.and_then(Profiler::stop));
-    let machine = conducted.machine.map(MachineMonitor::stop).unwrap_or_default();
-    let kernel = conducted.kernel.and_then(|before| Some(KernelThreads::read()?.since(&before)));
-    let devices = conducted.devices.stop();
-    if let Some(failure) = conducted.failure {
-        return Err(failure.into());
-    }
+    let stopped = conducted.stop()?;
     // A load that was stopped on request was cancelled, whatever its threads did.
     let cancelled = context.cancel.is_cancelled();
     let load =
         result.map_err(|error| if cancelled { EngineError::Cancelled.into() } else { error })?;
-    // A server forgets its counters of a connection when that is closed: the load still has it.
-    let mut collected = match conducted.collector {
-        Some(mut collector) => collector.stop()?,
-        // The time of a server's sessions is not that of the load's threads.
-        None => Collected {
-            time: (!context.target.abilities.contains(&Ability::Embedded)).then(TimeUse::default),
-            ..Collected::default()
-        },
-    };
-    collected.used.kernel_cpu_s = kernel;
-    conducted.unseen.append(&mut collected.lost);
-    let mut warnings: Vec<Warning> = conducted
-        .unseen
-        .into_iter()
-        .map(|detail| Warning { kind: WarningKind::NotObserved, detail })
-        .collect();
-    let missed = conducted.settled.filter(|report| !report.verified);
-    warnings.extend(missed.map(|report| cache_warning(context.target.cache, &report)));
-    let synthetic = context.target.abilities.contains(&Ability::Synthetic);
-    let observations =
-        Observations { machine, devices, warnings, synthetic, ..Observations::default() };
-    Ok((load, Surroundings { collected, profile, observations }))
+    Ok((load, stopped.collect()?))
 }
 
 /// The director of a probe's load.
@@ -128,7 +84,44 @@ struct Conducted<'a> {
     reported: (Instant, f64, u64),
 }
 
-impl Conducted<'_> {
+impl<'a> Conducted<'a> {
+    fn new(context: &'a TrialContext<'a>, subject: Subject<'a>) -> Result<Self, EngineError> {
+        Ok(Self {
+            context,
+            collector: context.instance.wait_collector(),
+            devices: DeviceMonitor::find(subject.storage),
+            // A server may have to be restarted for it; connections would not survive that.
+            settled: if context.target.abilities.contains(&Ability::Embedded) {
+                None
+            } else {
+                Some(context.instance.settle(context.target.cache)?)
+            },
+            subject,
+            profiler: None,
+            machine: None,
+            kernel: None,
+            unseen: Vec::new(),
+            failure: None,
+            reported: (Instant::now(), 0.0, 0),
+        })
+    }
+
+    /// Ends the observation of the machine, when the load has ended.
+    fn stop(self) -> Result<Stopped, EngineError> {
+        let profile = self.profiler.map(|profiler| profiler.and_then(Profiler::stop));
+        let machine = self.machine.map(MachineMonitor::stop).unwrap_or_default();
+        let kernel_cpu_s =
+            self.kernel.and_then(|before| Some(KernelThreads::read()?.since(&before)));
+        let devices = self.devices.stop();
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let (target, collector) = (self.context.target, self.collector);
+        let (settled, unseen) = (self.settled, self.unseen);
+        let observations = Observations { machine, devices, ..Observations::default() };
+        Ok(Stopped { target, collector, settled, unseen, kernel_cpu_s, profile, observations })
+    }
+
     fn prepare(&mut self) -> Result<(), EngineError> {
         if self.settled.is_none() {
             self.settled = Some(self.context.instance.settle(self.context.target.cache)?);
@@ -171,6 +164,44 @@ impl Conducted<'_> {
             }
         }
         Some(Profiler::attach(&pids, HZ).and_then(Profiler::start))
+    }
+}
+
+/// A director whose load has ended.
+struct Stopped {
+    target: Target,
+    collector: Option<Box<dyn WaitCollector>>,
+    settled: Option<CacheReport>,
+    unseen: Vec<String>,
+    kernel_cpu_s: Option<f64>,
+    profile: Option<Result<Samples, ProfileError>>,
+    /// The machine and the devices.
+    observations: Observations,
+}
+
+impl Stopped {
+    /// Collects the engine's waits and the warnings of a load that succeeded.
+    fn collect(mut self) -> Result<Surroundings, EngineError> {
+        let abilities = self.target.abilities;
+        // A server forgets its counters of a connection when that is closed: the load still has it.
+        let mut collected = match self.collector {
+            Some(mut collector) => collector.stop()?,
+            // The time of a server's sessions is not that of the load's threads.
+            None => Collected {
+                time: (!abilities.contains(&Ability::Embedded)).then(TimeUse::default),
+                ..Collected::default()
+            },
+        };
+        collected.used.kernel_cpu_s = self.kernel_cpu_s;
+        self.unseen.append(&mut collected.lost);
+        let unseen = self.unseen.into_iter();
+        let mut warnings: Vec<Warning> =
+            unseen.map(|detail| Warning { kind: WarningKind::NotObserved, detail }).collect();
+        let missed = self.settled.filter(|report| !report.verified);
+        warnings.extend(missed.map(|report| cache_warning(self.target.cache, &report)));
+        let synthetic = abilities.contains(&Ability::Synthetic);
+        let observations = Observations { warnings, synthetic, ..self.observations };
+        Ok(Surroundings { collected, profile: self.profile, observations })
     }
 }
 

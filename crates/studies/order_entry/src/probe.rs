@@ -228,13 +228,12 @@ impl Probe for OrderEntry {
             total,
         };
         let places = shares.places(&plan);
-        let (mut seen, used) =
-            drive_counting(context, &plan, &|number| match number.checked_sub(shares.terminals) {
-                None => Box::new(Terminals::new(own.clone(), number)),
-                Some(stream) => {
-                    Box::new(Stream::new(places, context.seed, stream, own.total.clone()))
-                }
-            })?;
+        let (mut seen, used) = drive_counting(context, &plan, &|number| match number
+            .checked_sub(shares.terminals)
+        {
+            None => Box::new(Terminals::new(own.clone(), number)),
+            Some(stream) => Box::new(Stream::new(places, context.seed, stream, own.total.clone())),
+        })?;
         let counts = own.total.counts();
         let stored = answer(context, NEXT_ORDERS)? - before;
         let committed = counts.committed_ever;

@@ -114,7 +114,8 @@ impl Probe for Scan {
             timed: "scan",
             ..LoadPlan::from_context(context, SCANS)
         };
-        let (mut seen, used) = drive_counting(context, &plan, &|_| Box::new(ScanWorkload::new(operation)))?;
+        let (mut seen, used) =
+            drive_counting(context, &plan, &|_| Box::new(ScanWorkload::new(operation)))?;
         let scans = seen.work.amount as f64;
         if scans > 0.0 {
             add_facts(&mut seen, &loaded, &question, used, configuration.get(DEGREE));

@@ -189,7 +189,8 @@ impl Scanned {
             timed: "scan",
             ..LoadPlan::from_context(context, SCANS)
         };
-        let (mut seen, used) = drive_counting(context, &plan, &|_| Box::new(ScanWorkload::new(operation)))?;
+        let (mut seen, used) =
+            drive_counting(context, &plan, &|_| Box::new(ScanWorkload::new(operation)))?;
         let scans = (seen.work.amount as f64).max(1.0);
         let facts = loaded.facts(seen.time.cpu_s, used, scans);
         let scan_ms = seen.elapsed_s * f64::from(seen.connections) / scans * 1e3;
