@@ -5,7 +5,7 @@ use super::workspace::{Crate, Tier, Workspace};
 
 /// The crates of core from the top of the data flow to its bottom. Analysis and reports never touch
 /// an engine.
-const CORE: [&str; 22] = [
+const CORE: [&str; 23] = [
     "command_line",
     "runner",
     "report",
@@ -27,6 +27,7 @@ const CORE: [&str; 22] = [
     "statistics",
     "plans",
     "observations",
+    "parquet_files",
     "sql",
 ];
 

@@ -1,15 +1,9 @@
 //! A table as a Parquet file.
 
-use ::parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
-use ::parquet::data_type::{
-    ByteArray, ByteArrayType, FixedLenByteArray, FixedLenByteArrayType, Int32Type, Int64Type,
+use parquet_files::{
+    ByteArray, ColumnType, Field, FixedLenByteArray, ParquetError, ParquetWriter, schema,
 };
-use ::parquet::errors::ParquetError;
-use ::parquet::file::properties::WriterProperties;
-use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use ::parquet::schema::types::Type;
 use std::io::{self, Write};
-use std::sync::Arc;
 use work::{DataType, Fill, Rows, Table, Values};
 
 /// Rows of a row group: as many as `DuckDB`'s have.
@@ -29,23 +23,25 @@ pub struct Written {
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write(table: &Table, fill: Fill, writer: impl Write + Send) -> io::Result<Written> {
-    write_groups(table, fill, writer).map_err(io::Error::other)
+pub fn write(table: &Table, fill: Fill, mut writer: impl Write + Send) -> io::Result<Written> {
+    write_groups(table, fill, &mut writer).map_err(io::Error::other)
 }
 
 fn write_groups(
     table: &Table,
     fill: Fill,
-    writer: impl Write + Send,
+    writer: &mut (dyn Write + Send),
 ) -> Result<Written, ParquetError> {
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_created_by(concat!("steelbench ", env!("CARGO_PKG_VERSION")).to_owned())
-        .build();
-    let types: Vec<DataType> =
-        fill.columns.iter().filter_map(|name| Some(table.column(name)?.data_type)).collect();
-    let schema = schema(table.name, &fill.columns, &types)?;
-    let mut writer = SerializedFileWriter::new(writer, schema, Arc::new(properties))?;
+    let columns =
+        fill.columns.iter().filter_map(|name| Some((*name, table.column(name)?.data_type)));
+    let fields: Vec<Field<'_>> = columns
+        .map(|(name, data_type)| Field {
+            name,
+            column_type: column_type(data_type),
+            nullable: false,
+        })
+        .collect();
+    let mut file = ParquetWriter::new(writer, schema(table.name, &fields)?)?;
     let (mut written, mut batches) = (Written::default(), fill.batches);
     loop {
         let mut some: Vec<Rows> = Vec::new();
@@ -54,92 +50,60 @@ fn write_groups(
             some.push(rows);
         }
         if some.is_empty() {
-            return writer.close().map(|_| written);
+            return file.close().map(|()| written);
         }
-        let mut group = writer.next_row_group()?;
-        for (at, data_type) in types.iter().enumerate() {
-            if let Some(mut target) = group.next_column()? {
-                for rows in &some {
-                    write_values(&mut target, *data_type, &rows.columns[at], rows.count)?;
-                }
-                target.close()?;
-            }
-        }
-        let group = group.close()?;
-        let bytes = group.columns().iter().map(|column| column.compressed_size() as u64);
-        written.group_bytes.push(bytes.collect());
+        let bytes = file.group(&mut |at, column| {
+            some.iter().try_for_each(|rows| {
+                let values = values(fields[at].column_type, &rows.columns[at], rows.count)?;
+                column.write(&values, None)
+            })
+        })?;
+        written.group_bytes.push(bytes);
         written.rows += some.iter().map(|rows| rows.count as u64).sum::<u64>();
     }
 }
 
-fn schema(name: &str, columns: &[&str], types: &[DataType]) -> Result<Arc<Type>, ParquetError> {
-    let field = |(name, data_type): (&&str, &DataType)| {
-        let (physical, logical) = match data_type {
-            DataType::Int => (Physical::INT32, None),
-            DataType::BigInt => (Physical::INT64, None),
-            DataType::Date => (Physical::INT32, Some(LogicalType::Date)),
-            DataType::Timestamp => {
-                (Physical::INT64, Some(LogicalType::timestamp(false, TimeUnit::MILLIS)))
-            }
-            DataType::Decimal => (Physical::INT64, Some(LogicalType::decimal(2, 15))),
-            DataType::Uuid => (Physical::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Uuid)),
-            DataType::Char(_) | DataType::Varchar(_) | DataType::PageFiller { .. } => {
-                (Physical::BYTE_ARRAY, Some(LogicalType::String))
-            }
-        };
-        let field =
-            Type::primitive_type_builder(name, physical).with_repetition(Repetition::REQUIRED);
-        let field = if *data_type == DataType::Uuid { field.with_length(16) } else { field };
-        let field = if *data_type == DataType::Decimal {
-            field.with_precision(15).with_scale(2)
-        } else {
-            field
-        };
-        field.with_logical_type(logical).build().map(Arc::new)
-    };
-    let fields = columns.iter().zip(types).map(field).collect::<Result<_, _>>()?;
-    Type::group_type_builder(name).with_fields(fields).build().map(Arc::new)
+fn column_type(data_type: DataType) -> ColumnType {
+    match data_type {
+        DataType::Int => ColumnType::Int32,
+        DataType::BigInt => ColumnType::Int64,
+        DataType::Date => ColumnType::Date,
+        DataType::Timestamp => ColumnType::Timestamp { utc: false },
+        DataType::Decimal => ColumnType::Decimal { precision: 15, scale: 2 },
+        DataType::Uuid => ColumnType::Uuid,
+        DataType::Char(_) | DataType::Varchar(_) | DataType::PageFiller { .. } => ColumnType::Text,
+    }
 }
 
-fn write_values(
-    target: &mut SerializedColumnWriter<'_>,
-    data_type: DataType,
+fn values(
+    column_type: ColumnType,
     values: &Values,
     count: usize,
-) -> Result<(), ParquetError> {
+) -> Result<parquet_files::Values, ParquetError> {
     let whole: Vec<i64> = match values {
         Values::Integers(numbers) | Values::Decimals(numbers) => numbers.clone(),
         Values::Same(number) => vec![*number; count],
         Values::Dates(days) => days.iter().copied().map(i64::from).collect(),
         Values::Timestamps(seconds) => seconds.iter().map(|s| s * 1000).collect(),
         Values::Uuids(uuids) => {
-            let values: Vec<_> = uuids
-                .iter()
-                .map(|uuid| FixedLenByteArray::from(uuid.to_be_bytes().to_vec()))
-                .collect();
-            return target
-                .typed::<FixedLenByteArrayType>()
-                .write_batch(&values, None, None)
-                .map(drop);
+            let bytes = |uuid: &u128| FixedLenByteArray::from(uuid.to_be_bytes().to_vec());
+            return Ok(parquet_files::Values::FixedBytes(uuids.iter().map(bytes).collect()));
         }
         Values::Nullable { .. } => {
             let message = "rows with NULL are not written to Parquet files";
             return Err(ParquetError::General(message.into()));
         }
-        Values::SameText(_) | Values::Texts(_) => {
-            let values: Vec<ByteArray> = (0..count)
-                .map(|row| match values {
-                    Values::Texts(texts) => ByteArray::from(texts.get(row).as_bytes().to_vec()),
-                    Values::SameText(text) => ByteArray::from(*text),
-                    _ => ByteArray::new(),
-                })
-                .collect();
-            return target.typed::<ByteArrayType>().write_batch(&values, None, None).map(drop);
+        Values::SameText(text) => {
+            return Ok(parquet_files::Values::Bytes(vec![ByteArray::from(*text); count]));
+        }
+        Values::Texts(texts) => {
+            let text = |row| ByteArray::from(texts.get(row).as_bytes().to_vec());
+            return Ok(parquet_files::Values::Bytes((0..count).map(text).collect()));
         }
     };
-    if matches!(data_type, DataType::Int | DataType::Date) {
-        let narrow: Vec<i32> = whole.into_iter().map(|number| number as i32).collect();
-        return target.typed::<Int32Type>().write_batch(&narrow, None, None).map(drop);
-    }
-    target.typed::<Int64Type>().write_batch(&whole, None, None).map(drop)
+    Ok(if matches!(column_type, ColumnType::Int32 | ColumnType::Date) {
+        parquet_files::Values::Int32(whole.into_iter().map(|number| number as i32).collect())
+    } else {
+        parquet_files::Values::Int64(whole)
+    })
 }

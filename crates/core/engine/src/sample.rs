@@ -2,15 +2,11 @@
 //! the Parquet file that they are written to.
 
 use crate::EngineError;
-use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
-use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::types::Type;
+use parquet_files::{
+    ByteArray, ColumnTarget, ColumnType, Field, ParquetError, ParquetWriter, Values, schema,
+};
 use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
 
 /// Bytes of values that are kept in memory at most.
 const BYTES_MAX: usize = 1 << 30;
@@ -85,26 +81,31 @@ impl Cells {
         }
     }
 
-    fn write(&self, target: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
-        fn put<T: DataType>(
-            target: &mut SerializedColumnWriter<'_>,
-            cells: impl Iterator<Item = Option<T::T>>,
-        ) -> Result<(), ParquetError> {
-            let (mut values, mut present) = (Vec::new(), Vec::new());
-            for cell in cells {
-                present.push(i16::from(cell.is_some()));
-                values.extend(cell);
-            }
-            target.typed::<T>().write_batch(&values, Some(&present), None).map(drop)
-        }
+    fn column_type(&self) -> ColumnType {
         match self {
-            Self::Integers(own) => put::<Int64Type>(target, own.iter().copied()),
-            Self::Reals(own) => put::<DoubleType>(target, own.iter().copied()),
-            Self::Texts(own) => put::<ByteArrayType>(
-                target,
-                own.iter().cloned().map(|cell| cell.map(ByteArray::from)),
-            ),
+            Self::Integers(_) => ColumnType::Int64,
+            Self::Reals(_) => ColumnType::Double,
+            Self::Texts(_) => ColumnType::Text,
         }
+    }
+
+    fn write(&self, target: &mut ColumnTarget<'_>) -> Result<(), ParquetError> {
+        fn present<T>(cells: &[Option<T>]) -> Vec<i16> {
+            cells.iter().map(|cell| i16::from(cell.is_some())).collect()
+        }
+        let (values, present) = match self {
+            Self::Integers(cells) => {
+                (Values::Int64(cells.iter().copied().flatten().collect()), present(cells))
+            }
+            Self::Reals(cells) => {
+                (Values::Double(cells.iter().copied().flatten().collect()), present(cells))
+            }
+            Self::Texts(cells) => {
+                let texts = cells.iter().flatten().cloned().map(ByteArray::from);
+                (Values::Bytes(texts.collect()), present(cells))
+            }
+        };
+        target.write(&values, Some(&present))
     }
 }
 
@@ -149,32 +150,14 @@ impl Sample {
         Ok(self.rows_all)
     }
 
-    fn write(&self, file: File) -> Result<(), ParquetError> {
-        let fields = self
+    fn write(&self, mut file: File) -> Result<(), ParquetError> {
+        let fields: Vec<Field<'_>> = self
             .columns
             .iter()
-            .map(|(name, cells)| {
-                let (physical, logical) = match cells {
-                    Cells::Integers(_) => (Physical::INT64, None),
-                    Cells::Reals(_) => (Physical::DOUBLE, None),
-                    Cells::Texts(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-                };
-                let field = Type::primitive_type_builder(name, physical)
-                    .with_repetition(Repetition::OPTIONAL);
-                field.with_logical_type(logical).build().map(Arc::new)
-            })
-            .collect::<Result<_, _>>()?;
-        let schema = Type::group_type_builder("rows").with_fields(fields).build()?;
-        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-        let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
-        let mut group = writer.next_row_group()?;
-        for (_, cells) in &self.columns {
-            if let Some(mut target) = group.next_column()? {
-                cells.write(&mut target)?;
-                target.close()?;
-            }
-        }
-        group.close()?;
-        writer.close().map(drop)
+            .map(|(name, cells)| Field { name, column_type: cells.column_type(), nullable: true })
+            .collect();
+        let mut file = ParquetWriter::new(&mut file, schema("rows", &fields)?)?;
+        file.group(&mut |at, column| self.columns[at].1.write(column))?;
+        file.close()
     }
 }

@@ -1,14 +1,10 @@
 //! A table as a Parquet file.
 
 use crate::table::{Column, Datum, Kind, Table};
-use ::parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
-use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
-use ::parquet::errors::ParquetError;
-use ::parquet::file::properties::WriterProperties;
-use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use ::parquet::schema::types::Type;
+use parquet_files::{
+    ByteArray, ColumnTarget, ColumnType, Field, ParquetError, ParquetWriter, Values, schema,
+};
 use std::io::{self, Write};
-use std::sync::Arc;
 
 /// Cells that are gathered before they are written: bounds the memory that an export needs.
 const CELLS_IN_GROUP: usize = 1 << 20;
@@ -19,101 +15,88 @@ impl Table<'_> {
     ///
     /// # Errors
     /// Errors of the writer.
-    pub fn parquet(&self, writer: impl Write + Send) -> io::Result<()> {
-        self.write_parquet(writer).map_err(io::Error::other)
+    pub fn parquet(&self, mut writer: impl Write + Send) -> io::Result<()> {
+        self.write_parquet(&mut writer).map_err(io::Error::other)
     }
 
-    fn write_parquet(&self, writer: impl Write + Send) -> Result<(), ParquetError> {
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_created_by(concat!("steelbench ", env!("CARGO_PKG_VERSION")).to_owned())
-            .build();
-        let mut writer = SerializedFileWriter::new(writer, self.schema()?, Arc::new(properties))?;
+    fn write_parquet(&self, writer: &mut (dyn Write + Send)) -> Result<(), ParquetError> {
+        let keys = self.keys();
+        let field = |(name, column): (_, &Column)| Field {
+            name,
+            column_type: column_type(column.kind),
+            nullable: true,
+        };
+        let keys = keys.iter().map(String::as_str);
+        let fields: Vec<Field<'_>> = keys.zip(&self.columns).map(field).collect();
+        let mut file = ParquetWriter::new(writer, schema(self.name, &fields)?)?;
         let mut rows = self.rows();
         loop {
             let some: Vec<_> =
                 rows.by_ref().take(CELLS_IN_GROUP / self.columns.len().max(1)).collect();
             if some.is_empty() {
-                break;
+                return file.close();
             }
-            let mut group = writer.next_row_group()?;
-            for (at, column) in self.columns.iter().enumerate() {
-                if let Some(mut target) = group.next_column()? {
-                    write_column(&mut target, column.kind, some.iter().map(|row| &row[at].value))?;
-                    target.close()?;
-                }
-            }
-            group.close()?;
+            file.group(&mut |at, target| {
+                let cells: Vec<&Datum> = some.iter().map(|row| &row[at].value).collect();
+                write_column(target, self.columns[at].kind, &cells)
+            })?;
         }
-        writer.close().map(drop)
-    }
-
-    fn schema(&self) -> Result<Arc<Type>, ParquetError> {
-        let field = |(key, column): (String, &Column)| {
-            let (physical, logical) = match column.kind {
-                Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-                Kind::Bool => (Physical::BOOLEAN, None),
-                Kind::Integer => (Physical::INT64, None),
-                Kind::Count => (Physical::INT64, Some(LogicalType::integer(64, false))),
-                Kind::Number | Kind::Share => (Physical::DOUBLE, None),
-                Kind::Time => {
-                    (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::MILLIS)))
-                }
-            };
-            let field =
-                Type::primitive_type_builder(&key, physical).with_repetition(Repetition::OPTIONAL);
-            field.with_logical_type(logical).build().map(Arc::new)
-        };
-        let fields =
-            self.keys().into_iter().zip(&self.columns).map(field).collect::<Result<_, _>>()?;
-        Type::group_type_builder(self.name).with_fields(fields).build().map(Arc::new)
     }
 }
 
-fn write_column<'a>(
-    target: &mut SerializedColumnWriter<'_>,
-    kind: Kind,
-    cells: impl Iterator<Item = &'a Datum>,
-) -> Result<(), ParquetError> {
+fn column_type(kind: Kind) -> ColumnType {
     match kind {
-        Kind::Text => write_values::<ByteArrayType>(target, cells, |cell| match cell {
+        Kind::Text => ColumnType::Text,
+        Kind::Bool => ColumnType::Bool,
+        Kind::Integer => ColumnType::Int64,
+        Kind::Count => ColumnType::Unsigned64,
+        Kind::Number | Kind::Share => ColumnType::Double,
+        Kind::Time => ColumnType::Timestamp { utc: true },
+    }
+}
+
+fn write_column(
+    target: &mut ColumnTarget<'_>,
+    kind: Kind,
+    cells: &[&Datum],
+) -> Result<(), ParquetError> {
+    let (present, values) = match kind {
+        Kind::Text => present(cells, Values::Bytes, |cell| match cell {
             Datum::Text(text) => Some(ByteArray::from(text.as_bytes().to_vec())),
             _ => None,
         }),
-        Kind::Bool => write_values::<BoolType>(target, cells, |cell| match cell {
+        Kind::Bool => present(cells, Values::Bool, |cell| match cell {
             Datum::Bool(value) => Some(*value),
             _ => None,
         }),
-        Kind::Number | Kind::Share => {
-            write_values::<DoubleType>(target, cells, |cell| match cell {
-                Datum::Number(value) | Datum::Share(value) => Some(*value),
-                _ => None,
-            })
-        }
+        Kind::Number | Kind::Share => present(cells, Values::Double, |cell| match cell {
+            Datum::Number(value) | Datum::Share(value) => Some(*value),
+            _ => None,
+        }),
         Kind::Integer | Kind::Count | Kind::Time => {
-            write_values::<Int64Type>(target, cells, |cell| match cell {
+            present(cells, Values::Int64, |cell| match cell {
                 Datum::Integer(value) | Datum::Time(value) => Some(*value),
                 // The format stores unsigned numbers as the same bits.
                 Datum::Count(value) => Some(value.cast_signed()),
                 _ => None,
             })
         }
-    }
+    };
+    target.write(&values, Some(&present))
 }
 
-/// Present values, and for each row whether there is one (definition level 1) or not (0).
-fn write_values<'a, D: DataType>(
-    target: &mut SerializedColumnWriter<'_>,
-    cells: impl Iterator<Item = &'a Datum>,
-    value: impl Fn(&Datum) -> Option<D::T>,
-) -> Result<(), ParquetError> {
-    let mut values = Vec::new();
-    let mut levels = Vec::new();
+/// For each row whether there is a value, and the present values.
+fn present<T>(
+    cells: &[&Datum],
+    values: fn(Vec<T>) -> Values,
+    value: fn(&Datum) -> Option<T>,
+) -> (Vec<i16>, Values) {
+    let mut levels = Vec::with_capacity(cells.len());
+    let mut present = Vec::with_capacity(cells.len());
     for cell in cells {
-        let present = value(cell);
-        levels.push(i16::from(present.is_some()));
-        values.extend(present);
+        let value = value(cell);
+        levels.push(i16::from(value.is_some()));
+        present.extend(value);
     }
-    target.typed::<D>().write_batch(&values, Some(&levels), None)?;
-    Ok(())
+    (levels, values(present))
 }

@@ -133,7 +133,7 @@ mod tests {
                 .enumerate()
                 .map(|(at, values)| {
                     let (codes, firsts) =
-                        ranks(values.len(), |_| 0, |a, b| values[a].cmp(&values[b]));
+                        ranks(values.len(), &|_| 0, &|a, b| values[a].cmp(&values[b]));
                     Column::new(format!("c{at}"), codes, firsts.len(), 4.0)
                 })
                 .collect(),

@@ -47,8 +47,8 @@ pub enum Order {
 /// they are sorted, which values need not.
 pub fn ranks(
     rows: usize,
-    head: impl Fn(usize) -> u128,
-    compare: impl Fn(usize, usize) -> Ordering,
+    head: &dyn Fn(usize) -> u128,
+    compare: &dyn Fn(usize, usize) -> Ordering,
 ) -> (Vec<u32>, Vec<u32>) {
     let mut sorted: Vec<(u128, u32)> =
         (0..rows as u32).map(|row| (head(row as usize), row)).collect();
@@ -199,7 +199,8 @@ mod tests {
         let columns: Vec<Column> = columns
             .iter()
             .map(|(name, values)| {
-                let (codes, firsts) = ranks(values.len(), |_| 0, |a, b| values[a].cmp(&values[b]));
+                let (codes, firsts) =
+                    ranks(values.len(), &|_| 0, &|a, b| values[a].cmp(&values[b]));
                 Column::new(*name, codes, firsts.len(), 8.0)
             })
             .collect();
@@ -209,17 +210,17 @@ mod tests {
     #[test]
     fn ranks_are_those_of_values_and_rows_stand_for_them() {
         let values = [30, -1, 30, 7];
-        let (codes, firsts) = ranks(4, |_| 0, |a, b| values[a].cmp(&values[b]));
+        let (codes, firsts) = ranks(4, &|_| 0, &|a, b| values[a].cmp(&values[b]));
         assert_eq!(codes, [2, 0, 2, 1]);
         assert_eq!(firsts.iter().map(|row| values[*row as usize]).collect::<Vec<_>>(), [-1, 7, 30]);
         let long = "0123456789abcdef";
         let texts = ["b", "", &format!("{long}b"), long, "b", &format!("{long}a"), "a\0", "a"];
         let (codes, firsts) =
-            ranks(texts.len(), |row| head(texts[row].as_bytes()), |a, b| texts[a].cmp(texts[b]));
+            ranks(texts.len(), &|row| head(texts[row].as_bytes()), &|a, b| texts[a].cmp(texts[b]));
         assert_eq!(codes, [6, 0, 3, 1, 6, 2, 5, 4]);
         assert_eq!(firsts.len(), 7);
         // Heads that are all of the values.
-        let (codes, firsts) = ranks(4, |row| [30, 1, 30, 7][row], |_, _| Ordering::Equal);
+        let (codes, firsts) = ranks(4, &|row| [30, 1, 30, 7][row], &|_, _| Ordering::Equal);
         assert_eq!((codes, firsts.len()), (vec![2, 0, 2, 1], 3));
     }
 

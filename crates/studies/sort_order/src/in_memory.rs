@@ -74,15 +74,11 @@ impl InMemory {
             let (codes, firsts) = match values {
                 // The same in all rows: there is nothing to sort.
                 Values::Same(_) | Values::SameText(_) => (vec![0; self.rows], vec![0]),
-                values => ranks(
-                    self.rows,
-                    |row| head(values, row),
-                    |a, b| match values {
-                        Values::Texts(texts) => texts.get(a).cmp(texts.get(b)),
-                        // The head is all of it.
-                        _ => Ordering::Equal,
-                    },
-                ),
+                values => ranks(self.rows, &|row| head(values, row), &|a, b| match values {
+                    Values::Texts(texts) => texts.get(a).cmp(texts.get(b)),
+                    // The head is all of it.
+                    _ => Ordering::Equal,
+                }),
             };
             Column::new(*name, codes, firsts.len(), values.value_bytes())
         });

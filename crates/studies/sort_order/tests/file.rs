@@ -71,7 +71,7 @@ fn rows_are_read_as_ranks_and_written_again_in_another_order() {
     assert_eq!(distinct, [3, 9, 12]);
     let order = file.coded.ordered(&Order::By(vec![2, 0]));
     let again = folder.path().join("again.parquet");
-    let bytes = file.write(&order, File::create(&again).unwrap()).unwrap();
+    let bytes = file.write(&order, &mut File::create(&again).unwrap()).unwrap();
     assert_eq!((bytes.len(), bytes[0].len()), (1, 3));
     let all = lines(&path);
     let mut expected: Vec<u32> = (0..1000).collect();
@@ -104,7 +104,7 @@ fn advice_is_close_to_the_best_of_all_orders() {
     }
     let layout = Layout { group_rows: 122_880, table_rows: 30_000, seed: 1 };
     let least = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]].map(|key| {
-        let mut store = |rows: Vec<u32>| file.write(&rows, std::io::sink());
+        let mut store = |rows: Vec<u32>| file.write(&rows, &mut std::io::sink());
         predict(&file.coded, &Order::By(key.to_vec()), layout, &mut store).unwrap().bytes
     });
     let least = least.into_iter().fold(f64::MAX, f64::min);

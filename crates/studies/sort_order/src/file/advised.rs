@@ -85,7 +85,7 @@ impl Advised {
         own: &[Vec<String>],
     ) -> Result<Self, FileError> {
         let layout = Layout { group_rows: GROUP_ROWS, table_rows: rows_all, seed: SEED };
-        let mut store = |rows: Vec<u32>| file.write(&rows, io::sink());
+        let mut store = |rows: Vec<u32>| file.write(&rows, &mut io::sink());
         let as_it_lies = predict(&file.coded, &Order::Generated, layout, &mut store)?;
         let order = |own: crate::Advice| AdvisedOrder {
             columns: file
@@ -161,7 +161,7 @@ impl Advised {
             });
             let target = tempfile::tempfile().map_err(temporary)?;
             let started = Instant::now();
-            let groups = file.write(&rows, BufWriter::new(&target))?;
+            let groups = file.write(&rows, &mut BufWriter::new(&target))?;
             let write_s = started.elapsed().as_secs_f64();
             let bytes = groups.iter().flatten().sum();
             written.push((order, Measured { bytes, write_s, read_cpu_s: Vec::new() }, target));

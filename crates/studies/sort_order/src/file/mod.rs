@@ -2,29 +2,23 @@
 //!
 //! A file may be damaged, or made to harm: all that it says of itself is checked against what is
 //! read, and a panic of the reader is an error. Memory is bounded by [`ROWS_MAX`], [`CELLS_MAX`]
-//! and [`COLUMN_BYTES_MAX`], and of one page by [`limited::PAGE_BYTES_MAX`].
+//! and [`COLUMN_BYTES_MAX`], and of one page by [`ParquetReader`].
 
 mod advised;
-mod limited;
 mod values;
 
 pub use advised::{Advised, AdvisedOrder, Measured};
 
 use crate::{Coded, Column};
-use limited::Limited;
-use parquet::basic::{Compression, Repetition};
-use parquet::errors::ParquetError;
-use parquet::file::metadata::RowGroupMetaData;
-use parquet::file::properties::WriterProperties;
-use parquet::file::reader::{FileReader as _, SerializedFileReader};
-use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::{Type, TypePtr};
+use parquet_files::{
+    Cells, ParquetError, ParquetReader, ParquetWriter, Repetition, RowGroupMetaData, Type, TypePtr,
+};
 use std::fs::File;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use values::Values;
+use values::Distinct;
 
 /// Rows of a row group that is written: as many as `DuckDB`'s have.
 pub const GROUP_ROWS: usize = 122_880;
@@ -93,7 +87,7 @@ pub struct ParquetFile {
     pub rows_all: u64,
     /// Columns that are not looked at, because they hold lists or records.
     pub left_out: Vec<String>,
-    columns: Vec<Box<dyn Values>>,
+    columns: Vec<Distinct>,
     schema: TypePtr,
 }
 
@@ -142,44 +136,34 @@ impl ParquetFile {
     ///
     /// # Errors
     /// Errors of the writer.
-    pub fn write(&self, rows: &[u32], to: impl Write + Send) -> Result<Vec<Vec<u64>>, FileError> {
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_created_by(concat!("steelbench ", env!("CARGO_PKG_VERSION")).to_owned())
-            .build();
-        let mut writer = SerializedFileWriter::new(to, self.schema.clone(), Arc::new(properties))?;
-        let mut bytes = Vec::new();
-        for some in rows.chunks(GROUP_ROWS) {
-            let mut group = writer.next_row_group()?;
-            for (column, values) in self.coded.columns.iter().zip(&self.columns) {
-                let codes: Vec<u32> = some.iter().map(|row| column.codes[*row as usize]).collect();
-                if let Some(mut target) = group.next_column()? {
-                    values.write(&codes, &mut target)?;
-                    target.close()?;
-                }
-            }
-            let written = group.close()?;
-            bytes.push(written.columns().iter().map(|own| own.compressed_size() as u64).collect());
-        }
-        writer.close()?;
+    pub fn write(
+        &self,
+        rows: &[u32],
+        to: &mut (dyn Write + Send),
+    ) -> Result<Vec<Vec<u64>>, FileError> {
+        let mut file = ParquetWriter::new(to, self.schema.clone())?;
+        let groups = rows.chunks(GROUP_ROWS).map(|some| {
+            file.group(&mut |at, target| {
+                let codes = &self.coded.columns[at].codes;
+                let codes: Vec<u32> = some.iter().map(|row| codes[*row as usize]).collect();
+                self.columns[at].write(&codes, target)
+            })
+        });
+        let bytes = groups.collect::<Result<_, _>>()?;
+        file.close()?;
         Ok(bytes)
     }
 }
 
 /// Reads and decodes all values of a file that Steelbench wrote.
 fn scan(file: File) -> Result<(), ParquetError> {
-    let reader = SerializedFileReader::new(file)?;
+    let reader = ParquetReader::trusted(file)?;
     let schema = reader.metadata().file_metadata().schema_descr();
-    for number in 0..reader.num_row_groups() {
-        let group = reader.get_row_group(number)?;
+    for (number, group) in reader.metadata().row_groups().iter().enumerate() {
         for at in 0..schema.num_columns() {
             let nullable = schema.column(at).max_def_level() > 0;
-            let mut values = values::collector(schema.column(at).physical_type(), nullable);
-            values.read(
-                group.get_column_reader(at)?,
-                group.metadata().num_rows() as usize,
-                usize::MAX,
-            )?;
+            let mut cells = Cells::empty(schema.column(at).physical_type(), nullable);
+            reader.read(number, at, group.num_rows() as usize, usize::MAX, &mut cells)?;
         }
     }
     Ok(())
@@ -201,8 +185,7 @@ impl Reading<'_> {
     }
 
     fn read(&self, file: File) -> Result<ParquetFile, FileError> {
-        let reader =
-            SerializedFileReader::new(Limited(file)).map_err(|error| self.damaged(&error))?;
+        let reader = ParquetReader::untrusted(file).map_err(|error| self.damaged(&error))?;
         let groups = reader.metadata().row_groups();
         let rows = |group: &RowGroupMetaData| u64::try_from(group.num_rows()).unwrap_or(0);
         let rows_all = groups.iter().map(rows).fold(0, u64::saturating_add);
@@ -278,18 +261,16 @@ impl Reading<'_> {
     /// Reads the rows of a column.
     fn column(
         &self,
-        reader: &SerializedFileReader<Limited>,
+        reader: &ParquetReader,
         at: usize,
         taken: &[(usize, usize)],
-    ) -> Result<(Column, Box<dyn Values>), FileError> {
+    ) -> Result<(Column, Distinct), FileError> {
         let descriptor = reader.metadata().file_metadata().schema_descr().column(at);
         let nullable = descriptor.self_type().get_basic_info().repetition() == Repetition::OPTIONAL;
-        let mut collected = values::collector(descriptor.physical_type(), nullable);
+        let mut cells = Cells::empty(descriptor.physical_type(), nullable);
         for (group, rows) in taken {
-            let reader = reader.get_row_group(*group).map_err(|error| self.damaged(&error))?;
-            let column = reader.get_column_reader(at).map_err(|error| self.damaged(&error))?;
-            let read = collected
-                .read(column, *rows, COLUMN_BYTES_MAX)
+            let read = reader
+                .read(*group, at, *rows, COLUMN_BYTES_MAX, &mut cells)
                 .map_err(|error| self.damaged(&error))?;
             let Some(read) = read else {
                 return Err(self.too_large(format!(
@@ -304,6 +285,6 @@ impl Reading<'_> {
                 );
             }
         }
-        Ok(collected.coded(descriptor.name()))
+        Ok(values::coded(cells, descriptor.name()))
     }
 }
