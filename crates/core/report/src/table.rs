@@ -181,6 +181,24 @@ impl<'a> Table<'a> {
         Table { fixed: self.fixed, left_out: self.left_out, ..table }
     }
 
+    /// A table for people: what is not known is a dash.
+    fn of_people(
+        columns: Vec<Column>,
+        rows: &mut dyn Iterator<Item = Vec<Cell>>,
+        all: usize,
+    ) -> Table<'static> {
+        let rows = rows.map(|mut row| {
+            for cell in &mut row {
+                if matches!(cell, Cell { value: Datum::Empty, shown: None, .. }) {
+                    *cell =
+                        Cell { shown: Some(NOTHING.into()), tone: Tone::Muted, ..Cell::default() };
+                }
+            }
+            row
+        });
+        Self::shortened(columns, rows, all)
+    }
+
     /// Limits the rows of a report to the first [`ROWS_MAX`].
     pub fn shortened(
         columns: Vec<Column>,
@@ -217,7 +235,25 @@ impl<'a> Table<'a> {
     }
 }
 
+fn push_column(columns: &mut Vec<Column>, column: Column) -> &mut Column {
+    columns.push(column);
+    let last = columns.len() - 1;
+    &mut columns[last]
+}
+
 impl Column {
+    /// A column for people.
+    fn under(heading: Text, kind: Kind, align: Align, names: bool) -> Self {
+        Self { heading: Some(heading), kind, align, names, ..Self::default() }
+    }
+
+    /// A column for programs.
+    fn for_programs(name: String, unit: String, kind: Kind) -> Self {
+        let align =
+            if matches!(kind, Kind::Text | Kind::Bool) { Align::Left } else { Align::Right };
+        Self { name, unit, kind, align, ..Self::default() }
+    }
+
     /// The name for programs: `cpu_user_s`, `throughput (rows/s)`.
     fn key(&self) -> String {
         match (self.unit.is_empty(), self.origin) {
@@ -294,11 +330,10 @@ impl<'a, T: 'a> Columns<'a, T> {
         self.columns.len()
     }
 
+    // Compiled for each column of each table, so there is as little in it as possible.
     fn push<V: Typed>(&mut self, column: Column, cell: impl Fn(&T) -> V + 'a) -> &mut Column {
         self.cells.push(Box::new(move |item| cell(item).into()));
-        self.columns.push(Column { kind: V::KIND, ..column });
-        let last = self.columns.len() - 1;
-        &mut self.columns[last]
+        push_column(&mut self.columns, column)
     }
 
     /// A column of names.
@@ -307,7 +342,7 @@ impl<'a, T: 'a> Columns<'a, T> {
         heading: impl Into<Text>,
         cell: impl Fn(&T) -> V + 'a,
     ) -> &mut Column {
-        self.push(Column { heading: Some(heading.into()), names: true, ..Column::default() }, cell)
+        self.push(Column::under(heading.into(), V::KIND, Align::Left, true), cell)
     }
 
     /// A column of words, or of figures with intervals.
@@ -316,7 +351,7 @@ impl<'a, T: 'a> Columns<'a, T> {
         heading: impl Into<Text>,
         cell: impl Fn(&T) -> V + 'a,
     ) -> &mut Column {
-        self.push(Column { heading: Some(heading.into()), ..Column::default() }, cell)
+        self.push(Column::under(heading.into(), V::KIND, Align::Left, false), cell)
     }
 
     /// A column of figures.
@@ -325,9 +360,7 @@ impl<'a, T: 'a> Columns<'a, T> {
         heading: impl Into<Text>,
         cell: impl Fn(&T) -> V + 'a,
     ) -> &mut Column {
-        let column =
-            Column { heading: Some(heading.into()), align: Align::Right, ..Column::default() };
-        self.push(column, cell)
+        self.push(Column::under(heading.into(), V::KIND, Align::Right, false), cell)
     }
 
     /// A column for programs, of the type that the closure returns. A unit stands after the name.
@@ -337,9 +370,7 @@ impl<'a, T: 'a> Columns<'a, T> {
         unit: impl Into<String>,
         cell: impl Fn(&T) -> V + 'a,
     ) -> &mut Column {
-        let align =
-            if matches!(V::KIND, Kind::Text | Kind::Bool) { Align::Left } else { Align::Right };
-        self.push(Column { name: name.into(), unit: unit.into(), align, ..Column::default() }, cell)
+        self.push(Column::for_programs(name.into(), unit.into(), V::KIND), cell)
     }
 
     /// A column for the levels of a factor: of numbers when all its levels are numbers, else of
@@ -377,16 +408,12 @@ impl<'a, T: 'a> Columns<'a, T> {
 /// A table for people, its first rows made now: what is not known is a dash.
 impl<T> From<Columns<'_, T>> for Table<'static> {
     fn from(columns: Columns<'_, T>) -> Self {
-        let rows = (columns.items)().map(|item| {
-            let cells = columns.cells.iter().map(|cell| match cell(&item) {
-                Cell { value: Datum::Empty, shown: None, .. } => {
-                    Cell { shown: Some(NOTHING.into()), tone: Tone::Muted, ..Cell::default() }
-                }
-                cell => cell,
-            });
-            cells.collect()
+        let mut rows = (columns.items)().map(|item| {
+            let mut cells = Vec::with_capacity(columns.cells.len());
+            cells.extend(columns.cells.iter().map(|cell| cell(&item)));
+            cells
         });
-        Self::shortened(columns.columns, rows, (columns.items)().count())
+        Self::of_people(columns.columns, &mut rows, (columns.items)().count())
     }
 }
 
