@@ -18,8 +18,9 @@ mod tools;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo xtask test [ARGUMENTS OF cargo test]
-    install what the tests need, run them in parallel, then tidy
+cargo xtask test [--all] [ARGUMENTS OF cargo test]
+    install what the tests need, run the gate's tests in parallel, then tidy; --all runs all tests:
+    campaigns, further versions of servers, simulations with many draws, packages
 cargo xtask test-live mssql
     check the SQL Server that STEELBENCH_MSSQL_URL names: what it lacks, and the contract of
     engines; creates a database steelbench and drops it

@@ -1,11 +1,15 @@
 //! Installs what the tests need, runs them all, and says what was skipped.
 
+mod durations;
 mod executable;
+mod lane;
 mod stuck;
 
 use crate::process::{cargo, target};
 use crate::tools::install_tools;
+use durations::Durations;
 use executable::{Ended, Executable};
+use lane::Lane;
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -27,67 +31,55 @@ const INTEGRATION: &str = "testing/integration";
 const REPEATED_MAX: usize = 6;
 /// Processes that the table of the slowest ones has.
 const SLOWEST: usize = 20;
-/// The longest ones in the order in which they begin, before all others: what begins last should
-/// end soon. The table of the slowest ones tells when this is out of date.
-const LONGEST_FIRST: [&str; 22] = [
-    "-p steelbench --test all commands::",
-    "-p steelbench --test all attack::",
-    "-p steelbench --test all queries::",
-    "-p steelbench --test all reading_probes::",
-    "-p steelbench --test all data::",
-    "-p steelbench --test all compression::",
-    "-p analysis --test all simulated_designs::",
-    "-p steelbench --test all sort_order::",
-    "-p steelbench --test all planted_faults::",
-    "-p steelbench --test all mariadb::",
-    "-p order_entry --test all trials::",
-    "-p steelbench --test all postgres_url::",
-    "-p steelbench --test all silent_servers::",
-    "-p steelbench --test all html::",
-    "-p steelbench --test all own_tables::",
-    "-p steelbench --test all secrets::",
-    "-p steelbench --test all dropped_databases::",
-    "-p steelbench --test all waits::",
-    "-p steelbench --test all contract::",
-    "-p steelbench --test all mysql::",
-    "-p decision_support --test all engines::",
-    "-p steelbench --test all xlsx::",
-];
-
-/// Runs all tests. `arguments` are those of `cargo test`: what is built, then after `--` what the
-/// executables are given.
+/// Runs the tests of a lane. `arguments` are `--all` or nothing, then those of `cargo test`: what
+/// is built, then after `--` what the executables are given.
 pub fn run(arguments: &[String]) -> Result<(), String> {
     let in_ci = std::env::var_os("CI").is_some();
-    let (selection, given) = selection_and_given(arguments);
+    let (lane, arguments) = Lane::from_arguments(arguments);
+    let is_whole = arguments.is_empty();
+    let (selection, given) = selection_and_given(&arguments);
     // The driver of SQL Server is built with headers that are installed here.
-    let environment = install_tools(in_ci)?;
-    let executables = build(&[vec!["--all-features".to_owned()], selection].concat(), &given)?;
-    let is_all = arguments.is_empty();
-    let arguments = [vec!["--show-output".to_owned()], given].concat();
+    let mut environment = install_tools(in_ci)?.to_vec();
+    lane.adapt(&mut environment);
     let test_folder = test_folder()?;
-    let environment =
-        [&environment[..], &[("TMPDIR", test_folder.folder.path().display().to_string())]].concat();
-    let run = |executables: &[Executable]| {
-        let mut ended = run_side_by_side(executables, &arguments, &environment)?;
+    environment.push(("TMPDIR", test_folder.folder.path().display().to_string()));
+    // Data directories and data sets are made once for all tests; cargo's folder for files of
+    // integration tests is what those of the program name.
+    environment.push(("XDG_CACHE_HOME", target().join("tmp/cache").display().to_string()));
+    let durations = Durations::read(lane.name());
+    let arguments = [vec!["--show-output".to_owned()], given.clone()].concat();
+    let run = |selection: Vec<String>, given: &[String]| {
+        let mut executables = build(&selection, &lane, given)?;
+        durations.order(&mut executables);
+        let mut ended = run_side_by_side(&executables, &arguments, &environment)?;
         repeat_failed(&mut ended, |name| {
-            let executable = executables.iter().find(|own| own.name == name)?;
+            let executable = executables.iter().find(|executable| executable.name == name)?;
             Some(executable.run(&arguments, &environment, &target().join(OUTPUTS)))
         });
         Ok::<_, String>(ended)
     };
-    let mut ended = run(&executables)?;
-    if is_all {
+    let mut ended = run([vec!["--all-features".to_owned()], selection].concat(), &given)?;
+    if is_whole {
         // The build that users get first. With the whole workspace, so that what has no part in the
         // features is shared.
-        let selection =
-            ["--features", INTEGRATION, "--test", "without_sqlserver"].map(str::to_owned);
-        ended.extend(run(&build(&selection, &[])?)?);
+        let selection = ["--features", INTEGRATION, "--test", "without_sqlserver"];
+        ended.extend(run(selection.map(str::to_owned).to_vec(), &[])?);
     }
+    durations.record(&ended)?;
     conclude(ended, in_ci)?;
-    if is_all {
+    if is_whole {
         crate::docs::check()?;
     }
+    if is_whole && lane.is_all {
+        pack()?;
+    }
     crate::tidy::run(&[])
+}
+
+/// Packs the program of the tests, and checks the packages.
+fn pack() -> Result<(), String> {
+    let program = target().join("debug/steelbench").display().to_string();
+    crate::dist::run(&["--check".to_owned(), "--binary".to_owned(), program])
 }
 
 /// Bytes of the file system of tests, of which only what they use takes space.
@@ -191,9 +183,8 @@ fn selection_and_given(arguments: &[String]) -> (Vec<String>, Vec<String>) {
     (selection, given)
 }
 
-/// Builds what `cargo test` with these arguments runs, and divides it into processes, the longest
-/// first.
-fn build(arguments: &[String], given: &[String]) -> Result<Vec<Executable>, String> {
+/// Builds what `cargo test` with these arguments runs, and divides it into processes.
+fn build(arguments: &[String], lane: &Lane, given: &[String]) -> Result<Vec<Executable>, String> {
     let mut build =
         cargo(&["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"]);
     let mut child = build
@@ -212,11 +203,8 @@ fn build(arguments: &[String], given: &[String]) -> Result<Vec<Executable>, Stri
     }
     let mut processes = Vec::new();
     for executable in executables {
-        processes.extend(executable.processes(given)?);
+        processes.extend(executable.processes(lane, given)?);
     }
-    processes.sort_by_key(|process| {
-        LONGEST_FIRST.iter().position(|name| *name == process.name).unwrap_or(LONGEST_FIRST.len())
-    });
     Ok(processes)
 }
 

@@ -101,9 +101,8 @@ impl<'a> Peers<'a> {
         let tools = install_tools(true)?;
         let libraries = tools.iter().find(|(name, _)| name.ends_with("DUCKDB_LIBS"));
         let duckdb_library =
-            libraries.and_then(|(_, list)| list.rsplit(':').next()).unwrap_or_default();
-        let version =
-            DUCKDB_VERSIONS[DUCKDB_VERSIONS.len() - 1].split('-').next().unwrap_or_default();
+            libraries.and_then(|(_, list)| list.split(':').next()).unwrap_or_default();
+        let version = DUCKDB_VERSIONS[0].split('-').next().unwrap_or_default();
         let duckdb_python = bench.folder.join(format!("python-duckdb-{version}"));
         if !duckdb_python.join("duckdb").exists() {
             let mut pip = Command::new(python());

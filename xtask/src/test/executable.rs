@@ -1,5 +1,6 @@
 //! One executable of tests: how it is known, how it is run, what it came to.
 
+use super::lane::Lane;
 use super::stuck;
 use crate::process::output;
 use serde_json::Value;
@@ -43,16 +44,21 @@ impl Executable {
     /// belongs to their process (limits, signals, processor time, what it leaves behind).
     /// `given` are the arguments of the executable; a module without a selected test has no
     /// process.
-    pub fn processes(self, given: &[String]) -> Result<Vec<Self>, String> {
+    pub fn processes(self, lane: &Lane, given: &[String]) -> Result<Vec<Self>, String> {
         if !self.name.contains(" --test ") {
             return Ok(vec![self]);
         }
+        // Why a test is ignored is in the unstable format alone.
         let mut list = Command::new(&self.path);
-        list.args(["--list", "--format", "terse"]).args(given).current_dir(&self.folder);
+        list.args(["--list", "--format", "json", "-Z", "unstable-options"]).args(given);
+        list.env("RUSTC_BOOTSTRAP", "1").current_dir(&self.folder);
         let mut modules: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for test in output(&mut list)?.lines().filter_map(|line| line.strip_suffix(": test")) {
-            let module = test.split_once("::").map_or("", |(module, _)| module);
-            modules.entry(module.to_owned()).or_default().push(test.to_owned());
+        for test in output(&mut list)?.lines().filter_map(Test::from_line) {
+            let is_run = test.ignored.is_none_or(|reason| lane.has(&reason));
+            if is_run || given.iter().any(is_about_ignored) {
+                let module = test.name.split_once("::").map_or("", |(module, _)| module);
+                modules.entry(module.to_owned()).or_default().push(test.name);
+            }
         }
         Ok(modules
             .into_iter()
@@ -69,12 +75,26 @@ impl Executable {
             .collect())
     }
 
+    /// Returns the number of tests, as far as they were listed.
+    pub fn tests(&self) -> usize {
+        self.tests.len()
+    }
+
+    #[cfg(test)]
+    pub fn with_tests(name: &str, tests: usize) -> Self {
+        let (path, folder) = (PathBuf::new(), PathBuf::new());
+        Self { name: name.to_owned(), path, folder, tests: vec![String::new(); tests] }
+    }
+
     fn command(&self, arguments: &[String]) -> Command {
         let mut command = Command::new(&self.path);
         command.args(arguments).current_dir(&self.folder);
         if !self.tests.is_empty() {
             // Whole names in place of the parts by which they were selected.
             command.args(&self.tests).args((!arguments.iter().any(is_exact)).then_some("--exact"));
+            if !arguments.iter().any(is_about_ignored) {
+                command.arg("--include-ignored");
+            }
         }
         command
     }
@@ -148,8 +168,30 @@ impl Ended {
     }
 }
 
+/// A test of an executable.
+struct Test {
+    name: String,
+    /// The reason why it is ignored.
+    ignored: Option<String>,
+}
+
+impl Test {
+    /// From a line of the list; `None` where it describes something else.
+    fn from_line(line: &str) -> Option<Self> {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let name = message["name"].as_str().filter(|_| message["type"] == "test")?;
+        let ignored = message["ignore_message"].as_str().filter(|_| message["ignore"] == true);
+        Some(Self { name: name.to_owned(), ignored: ignored.map(str::to_owned) })
+    }
+}
+
 fn is_exact(argument: &String) -> bool {
     argument == "--exact"
+}
+
+/// Returns true for arguments by which a developer decides on ignored tests.
+fn is_about_ignored(argument: &String) -> bool {
+    ["--ignored", "--include-ignored"].contains(&argument.as_str())
 }
 
 /// From the identity of a package: `URL#NAME@VERSION`, or `URL#VERSION` where the URL ends with the
@@ -174,7 +216,7 @@ fn without_output_of_passed(output: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Executable, package_name, without_output_of_passed};
+    use super::{Executable, Test, package_name, without_output_of_passed};
     use serde_json::json;
 
     #[test]
@@ -192,6 +234,19 @@ mod tests {
         assert_eq!(name(&message("bin", "disk_io", false)), None, "built for the tests, but none");
         assert_eq!(name("{\"reason\":\"build-finished\",\"success\":true}"), None);
         assert_eq!(name("not JSON"), None);
+    }
+
+    #[test]
+    fn a_test_is_listed_with_the_reason_why_it_is_ignored() {
+        let line = |ignore: bool, reason: &str| {
+            json!({"type": "test", "event": "discovered", "name": "a::b", "ignore": ignore,
+                "ignore_message": reason})
+            .to_string()
+        };
+        let test = Test::from_line(&line(true, "lane all: long")).unwrap();
+        assert_eq!((test.name.as_str(), test.ignored.as_deref()), ("a::b", Some("lane all: long")));
+        assert_eq!(Test::from_line(&line(false, "")).unwrap().ignored, None);
+        assert!(Test::from_line("{\"type\": \"suite\", \"event\": \"discovery\"}").is_none());
     }
 
     #[test]
