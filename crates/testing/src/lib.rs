@@ -16,6 +16,7 @@ mod ending;
 pub mod faults;
 #[cfg(feature = "engines")]
 pub mod installed;
+pub mod lane;
 #[cfg(feature = "engines")]
 pub mod mariadb_client;
 pub mod pgbench;

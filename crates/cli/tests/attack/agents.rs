@@ -100,7 +100,7 @@ fn each_trial_once(lab: &Lab, blocks: u32) -> Result<(), String> {
 fn agent_kills() {
     if has_broker() {
         let mut killed = Killed::default();
-        let tries = Tries { short: 2, full: 105 };
+        let tries = Tries { short: 1, full: 105 };
         campaign("agent_kills", tries, |random| kill_at_random(random, &mut killed));
         let Killed { agents, brokers, runs } = killed;
         println!("agent_kills: {agents} agents, {brokers} brokers and {runs} runs were killed");

@@ -66,11 +66,20 @@ impl Random {
     }
 }
 
-/// The number of tries of a kind: with the tests, and in the full campaign.
+/// The number of tries of a kind: in the gate, and in the full campaign.
 #[derive(Clone, Copy)]
 pub struct Tries {
     pub short: u64,
     pub full: u64,
+}
+
+impl Tries {
+    /// Part of the full campaign that runs with all tests.
+    const PART: u64 = 20;
+
+    fn with_tests(self) -> u64 {
+        if testing::lane::is_all() { self.short.max(self.full / Self::PART) } else { self.short }
+    }
 }
 
 /// Begins when the first kind has begun.
@@ -85,7 +94,7 @@ pub fn campaign(
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let is_full = std::env::var("STEELBENCH_ATTACK_TRIES").is_ok_and(|text| text == "full");
     let seed = number("STEELBENCH_ATTACK_SEED").unwrap_or(SEED);
-    let usual = if is_full { tries.full } else { tries.short };
+    let usual = if is_full { tries.full } else { tries.with_tests() };
     let planned = number("STEELBENCH_ATTACK_TRIES").unwrap_or(usual);
     let seconds = number("STEELBENCH_ATTACK_SECONDS").map(Duration::from_secs);
     let (begun, mut failures, mut tries) = (Instant::now(), Vec::new(), 0_u64);

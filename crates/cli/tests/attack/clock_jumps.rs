@@ -49,7 +49,7 @@ fn clock_jumps() {
                   \"insert\"\nconnections = 2\nduration = \"100 ms\"\nwarmup = \"20 \
                   ms\"\nrows_per_transaction = 5\n[repeats]\nblocks = 3\n";
     let files = [sqlite.to_owned(), scripted(3, "", "")];
-    campaign("clock_jumps", Tries { short: 3, full: 300 }, |random| {
+    campaign("clock_jumps", Tries { short: 2, full: 300 }, |random| {
         let arena = Arena::new();
         arena.write("e.toml", random.in_turn(&files).as_bytes());
         let shifts: Vec<String> =

@@ -23,7 +23,7 @@ fn damaged_duckdb() {
     if libraries.is_empty() {
         return;
     }
-    campaign("damaged_duckdb", Tries { short: 3, full: 200 }, |random| {
+    campaign("damaged_duckdb", Tries { short: 2, full: 200 }, |random| {
         let library = random.in_turn(&libraries).clone();
         let library = library.map_or(String::new(), |path| format!("library = \"{path}\"\n"));
         let probe = *random.pick(&["scan\"\nscans = 3", "lookup\"\nlookups = 50"]);

@@ -106,7 +106,7 @@ fn dropped_databases() {
         return crate::common::skipped(&error.to_string());
     }
     let url = server.conninfo();
-    campaign("dropped_databases", Tries { short: 2, full: 150 }, |random| {
+    campaign("dropped_databases", Tries { short: 1, full: 150 }, |random| {
         let arena = Arena::new();
         let mut admin = server.connect();
         for database in DATABASES {

@@ -76,7 +76,7 @@ const PLACES: &[(&str, &[&str])] = &[
 #[test]
 fn other_than_regular_files() {
     let arena = Arena::new();
-    campaign("other_than_regular_files", Tries { short: 20, full: 1000 }, |random| {
+    campaign("other_than_regular_files", Tries { short: 10, full: 1000 }, |random| {
         for entry in std::fs::read_dir(arena.path("")).unwrap().flatten() {
             let removed = std::fs::remove_dir_all(entry.path())
                 .or_else(|_| std::fs::remove_file(entry.path()));

@@ -68,7 +68,7 @@ fn helper_programs_of_postgres() {
     server.connect().batch(&alter).unwrap();
     server.connect().batch(DUMP).unwrap();
     let behind = SocketAddr::from((Ipv4Addr::LOCALHOST, server.port));
-    campaign("helper_programs_of_postgres", Tries { short: 4, full: 150 }, |random| {
+    campaign("helper_programs_of_postgres", Tries { short: 2, full: 150 }, |random| {
         let arena = Arena::new();
         arena.write("dump.sql", DUMP.as_bytes());
         arena.write("read.sql", READ.as_bytes());
@@ -160,7 +160,7 @@ fn helper_programs_of_mariadb() {
         server.connect().query(sql).unwrap();
     }
     let (here, behind) = (address(), SocketAddr::from((Ipv4Addr::LOCALHOST, server.port)));
-    campaign("helper_programs_of_mariadb", Tries { short: 4, full: 150 }, |random| {
+    campaign("helper_programs_of_mariadb", Tries { short: 2, full: 150 }, |random| {
         let arena = Arena::new();
         arena.write("dump.sql", DUMP.as_bytes());
         arena.write("read.sql", READ.as_bytes());

@@ -369,7 +369,7 @@ fn ask(
 #[test]
 fn hostile_servers() {
     let arena = Arena::new();
-    campaign("hostile_servers", Tries { short: 8, full: 300 }, |random| {
+    campaign("hostile_servers", Tries { short: 4, full: 300 }, |random| {
         let (pieces, declines) = (behaviour(random), random.below(4) > 0);
         let (address, received) = start(pieces, Begins::Asked { declines });
         let rule = if address.ip().is_loopback() { "require_auth=!password" } else { "" };
@@ -385,7 +385,7 @@ fn hostile_servers() {
 #[test]
 fn hostile_servers_of_mariadb() {
     let arena = Arena::new();
-    campaign("hostile_servers_of_mariadb", Tries { short: 8, full: 300 }, |random| {
+    campaign("hostile_servers_of_mariadb", Tries { short: 4, full: 300 }, |random| {
         let (address, received) = start(of_mariadb::behaviour(random), Begins::First);
         let mode = random.pick(&["DISABLED", "PREFERRED", "REQUIRED", "VERIFY_CA"]);
         let url = format!("mariadb://me@{address}/d?ssl-mode={mode}&connect-timeout=2");

@@ -114,7 +114,7 @@ fn experiments() -> Vec<String> {
 fn experiment_files() {
     let texts = experiments();
     let arena = Arena::new();
-    campaign("experiment_files", Tries { short: 30, full: 3000 }, |random| {
+    campaign("experiment_files", Tries { short: 10, full: 3000 }, |random| {
         let text = random.pick(&texts);
         let bytes = large(random).unwrap_or_else(|| mutated(random, text));
         arena.write("e.toml", &bytes);
@@ -132,7 +132,7 @@ const JOBS: &str = "[global]\nioengine=libaio\ndirect=1\nbs=4k\nsize=64m\nruntim
 #[test]
 fn fio_job_files() {
     let arena = Arena::new();
-    campaign("fio_job_files", Tries { short: 15, full: 1000 }, |random| {
+    campaign("fio_job_files", Tries { short: 10, full: 1000 }, |random| {
         let bytes = large(random).unwrap_or_else(|| mutated(random, JOBS));
         arena.write("a.fio", &bytes);
         let ignore = ["--fio-ignore", "--print"];
@@ -153,7 +153,7 @@ fn connection_strings() {
         "mysql://me:Geh3imnis@h/d",
         "me:Geh3imnis@h",
     ];
-    campaign("connection_strings", Tries { short: 40, full: 1000 }, |random| {
+    campaign("connection_strings", Tries { short: 20, full: 1000 }, |random| {
         let text = random.pick(&strings).to_owned();
         let url = String::from_utf8_lossy(&mutated(random, text)).into_owned();
         let quoted: Vec<String> = url.chars().map(|c| format!("\\U{:08X}", u32::from(c))).collect();
@@ -193,7 +193,7 @@ fn scripts() {
          s\"\n"
     );
     arena.write("e.toml", file.as_bytes());
-    campaign("scripts", Tries { short: 30, full: 1000 }, |random| {
+    campaign("scripts", Tries { short: 10, full: 1000 }, |random| {
         let bytes = large(random).unwrap_or_else(|| mutated(random, SCRIPT));
         arena.write("s.sql", &bytes);
         arena.run(&["check", "e.toml"], USUAL)?;
@@ -233,7 +233,7 @@ fn documents_of_others() {
     for (name, document) in ["survey.json", "profile.json"].iter().zip(&documents) {
         arena.write(name, document.as_bytes());
     }
-    campaign("documents_of_others", Tries { short: 30, full: 1000 }, |random| {
+    campaign("documents_of_others", Tries { short: 15, full: 1000 }, |random| {
         let which = random.below(2);
         let bytes = large(random).unwrap_or_else(|| mutated(random, &documents[which]));
         arena.write("other.json", &bytes);

@@ -170,7 +170,7 @@ fn kills(engine: &str, full: u64, jobs: &[Job]) {
     }
     let on_server = matches!(engine, "postgres" | "mariadb");
     // Each try kills several times; servers take long to start.
-    let short = if on_server { 1 } else { 2 };
+    let short = if engine == "sqlite" { 2 } else { 1 };
     campaign(&format!("kills_{engine}"), Tries { short, full }, |random| {
         let job = random.in_turn(jobs);
         killed(job, random, on_server).map_err(|why| format!("{}: {why}", job.name))

@@ -117,7 +117,7 @@ fn requests() {
     arena.write("e.toml", scripted(2, "", "").as_bytes());
     arena.run(&["run", "e.toml"], crate::attack::arena::USUAL).unwrap();
     let mut server = Server::start_in(&arena.lab, &arena.path(""), &[]);
-    campaign("requests", Tries { short: 150, full: 3000 }, |random| {
+    campaign("requests", Tries { short: 60, full: 3000 }, |random| {
         let (bytes, is_foreign) = request(random, &server.address);
         // A refusal may cut off what is still being sent.
         let answer = exchange(&server.address, &bytes).unwrap_or_default();
@@ -144,7 +144,7 @@ fn slow_and_many_visitors() {
     arena.write("e.toml", scripted(2, "", "").as_bytes());
     arena.run(&["run", "e.toml"], crate::attack::arena::USUAL).unwrap();
     let mut server = Server::start_in(&arena.lab, &arena.path(""), &[]);
-    campaign("slow_and_many_visitors", Tries { short: 2, full: 20 }, |random| {
+    campaign("slow_and_many_visitors", Tries { short: 1, full: 20 }, |random| {
         let beginning =
             random.pick(&["GET / HT", "", "GET / HTTP/1.1\r\nHost: localhost\r\nX: y"]).as_bytes();
         let mut visitors = Vec::new();

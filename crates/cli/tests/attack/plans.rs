@@ -198,7 +198,7 @@ fn explain_outputs() {
     let recorded = arena.run(&["run", "e.toml"], USUAL).unwrap();
     assert!(recorded.status.success(), "{}", recorded.text());
     let whole = std::fs::read(arena.path("results/t.steelbench")).unwrap();
-    campaign("explain_outputs", Tries { short: 4, full: 300 }, |random| {
+    campaign("explain_outputs", Tries { short: 2, full: 300 }, |random| {
         if random.below(3) > 0 || between.is_empty() {
             arena.write("results/t.steelbench", &whole);
             let (text, analysis) = (plan(random), plan(random));
@@ -262,7 +262,7 @@ fn plan_file(random: &mut Random) -> Vec<u8> {
 #[test]
 fn plan_files() {
     let arena = Arena::new();
-    campaign("plan_files", Tries { short: 60, full: 1000 }, |random| {
+    campaign("plan_files", Tries { short: 20, full: 1000 }, |random| {
         arena.write("a.sqlplan", &plan_file(random));
         arena.write("b.json", &plan_file(random));
         let forms: &[&[&str]] = &[&[], &["--json"], &["--md", "--literals"]];

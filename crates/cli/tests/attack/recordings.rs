@@ -207,7 +207,7 @@ fn damaged_results_files() {
     let recorded = recorded(&arena);
     let journal = journal();
     let mut server = Pages::start_in(&arena.lab, &arena.path(""), &[]);
-    campaign("damaged_results_files", Tries { short: 12, full: 1000 }, |random| {
+    campaign("damaged_results_files", Tries { short: 6, full: 1000 }, |random| {
         let Recorded { experiment, bytes: whole } = random.pick(&recorded);
         let mut bytes = whole.clone();
         for _ in 0..=random.below(20) {
@@ -246,7 +246,7 @@ fn hostile_results_files() {
     let arena = Arena::new();
     let recorded = recorded(&arena);
     let mut server = Pages::start_in(&arena.lab, &arena.path(""), &[]);
-    campaign("hostile_results_files", Tries { short: 20, full: 1000 }, |random| {
+    campaign("hostile_results_files", Tries { short: 10, full: 1000 }, |random| {
         let Recorded { experiment, bytes } = random.pick(&recorded);
         place(&arena, experiment, bytes);
         let file = Connection::open(arena.path("results/t.steelbench")).unwrap();

@@ -18,7 +18,7 @@ fn full_disk() {
     let on_volume = file()
         .replace("engine = \"sqlite\"\n", "engine = \"sqlite\"\nvolume = \"small\"\n")
         + volume;
-    campaign("full_disk", Tries { short: 4, full: 200 }, |random| {
+    campaign("full_disk", Tries { short: 2, full: 200 }, |random| {
         let _ = std::fs::remove_dir_all(arena.path("results"));
         let (text, folder) =
             if random.below(2) == 0 { (&on_volume, "small") } else { (&file(), "results") };
@@ -101,7 +101,7 @@ fn few_threads() {
     let arena = Arena::new();
     arena.write("e.toml", file().as_bytes());
     chown(arena.path(""), Some(NOBODY), Some(NOBODY)).unwrap();
-    campaign("few_threads", Tries { short: 6, full: 200 }, |random| {
+    campaign("few_threads", Tries { short: 3, full: 200 }, |random| {
         let _ = std::fs::remove_dir_all(arena.path("results"));
         let some = 4 + random.below(THREADS + 4) as u64;
         let threads = Some(*random.pick(&[1, 2, 3, some, some]));
@@ -115,7 +115,7 @@ fn few_threads() {
 fn few_files() {
     let arena = Arena::new();
     arena.write("e.toml", file().as_bytes());
-    campaign("few_files", Tries { short: 4, full: 200 }, |random| {
+    campaign("few_files", Tries { short: 2, full: 200 }, |random| {
         let _ = std::fs::remove_dir_all(arena.path("results"));
         let files = [64, 16, 8 + random.below(100) as u64][random.below(3)];
         let seen = arena.run(&["run", "e.toml"], Limits { files, ..USUAL })?;
@@ -131,7 +131,7 @@ fn little_memory() {
     arena.write("e.toml", file().as_bytes());
     // The kernel kills a process that has less than its executable and libraries need.
     let least = std::fs::metadata(env!("CARGO_BIN_EXE_steelbench")).unwrap().len() + (8 << 20);
-    campaign("little_memory", Tries { short: 4, full: 200 }, |random| {
+    campaign("little_memory", Tries { short: 2, full: 200 }, |random| {
         let _ = std::fs::remove_dir_all(arena.path("results"));
         let bytes = least + (random.below(400 << 10) as u64) * 1024;
         let seen = arena.run(&["run", "e.toml"], Limits { bytes, ..USUAL })?;

@@ -57,7 +57,7 @@ fn holders(folder: &Path, secret: &[u8]) -> Vec<String> {
 #[test]
 fn secret_forms() {
     let limits = Limits { time: Duration::from_secs(90), ..USUAL };
-    campaign("secret_forms", Tries { short: 40, full: 2000 }, |random| {
+    campaign("secret_forms", Tries { short: 15, full: 2000 }, |random| {
         let arena = Arena::new();
         let secret = format!("Sesam{:06}", random.below(1_000_000));
         let form = random.in_turn(CONNECTION_STRINGS).replace("PW", &secret);

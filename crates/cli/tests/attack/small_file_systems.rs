@@ -153,7 +153,7 @@ fn small_file_systems() {
         MODES.map(|mode| format!("engine = \"sqlite\"\nsettings.journal_mode = \"{mode}\""));
     let more = ["wal_autocheckpoint = 10", "mmap_size = 100000000", "page_size = 1024"]
         .map(|setting| format!("{}\nsettings.{setting}", engines[0]));
-    attack("small_file_systems", Tries { short: 3, full: 200 }, &[&engines[..], &more].concat());
+    attack("small_file_systems", Tries { short: 2, full: 200 }, &[&engines[..], &more].concat());
 }
 
 #[test]
@@ -168,6 +168,6 @@ fn small_file_systems_duckdb() {
     };
     let engines: Vec<String> = installed::duckdb_libraries().into_iter().map(engine).collect();
     if !engines.is_empty() {
-        attack("small_file_systems_duckdb", Tries { short: 2, full: 100 }, &engines);
+        attack("small_file_systems_duckdb", Tries { short: 1, full: 100 }, &engines);
     }
 }

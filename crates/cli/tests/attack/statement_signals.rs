@@ -119,7 +119,7 @@ fn experiment(url: &str) -> String {
 fn statement_signals() {
     let Some(bin) = bindirs().into_iter().next() else { return };
     let server = Server::start(&bin, "host all all 127.0.0.1/32 trust", &[]);
-    campaign("statement_signals", Tries { short: 4, full: 150 }, |random| {
+    campaign("statement_signals", Tries { short: 2, full: 150 }, |random| {
         let arena = Arena::new();
         arena.write("table.sql", TABLE.as_bytes());
         arena.write("read.sql", READ.as_bytes());

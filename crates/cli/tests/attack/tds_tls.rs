@@ -82,7 +82,7 @@ fn tds_tls() {
     let place = Lab::new();
     let servers = [Mock::start(Tls::On, &place), Mock::start(Tls::Strict, &place)];
     let limits = Limits { time: Duration::from_secs(90), ..USUAL };
-    campaign("tds_tls", Tries { short: 6, full: 300 }, |random| {
+    campaign("tds_tls", Tries { short: 3, full: 300 }, |random| {
         let arena = Arena::new();
         let server = random.below(2);
         let from = *random.pick(&[From::Client, From::Server]);
