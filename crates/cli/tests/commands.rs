@@ -1,13 +1,17 @@
 //! The other commands, and what programs read.
 
 use crate::common::{Ended, Lab, end, scripted};
+use crate::registry::REGISTRY;
+use engine::Permits;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use work::Stop;
 
 /// A finished run of two factors, one of which has names with commas.
 fn recorded() -> Lab {
@@ -163,10 +167,20 @@ fn names(schema: &Value, table: &str, setting: &str) -> Vec<String> {
     names.map(|name| name.as_str().unwrap().to_owned()).collect()
 }
 
-/// Every engine with every probe: a file that `check` accepts, or why the two do not fit. What
-/// needs no server is run, with small sizes.
+/// Every engine with every probe: a file that `check` accepts, or why the two do not fit.
 #[test]
 fn init_writes_a_file_for_each_engine_and_probe_that_fit() {
+    init_writes_files_that_fit(&["postgres", "duckdb", "mariadb", "sqlserver"]);
+}
+
+#[test]
+#[ignore = "lane all: runs an experiment on each engine with each probe"]
+fn what_init_writes_runs_on_each_engine() {
+    init_writes_files_that_fit(&["postgres"]);
+}
+
+/// Checks the file of each engine and probe, and runs it with small sizes except on some engines.
+fn init_writes_files_that_fit(only_checked: &[&str]) {
     let lab = Lab::new();
     let (mut of_engines, mut of_probes) = (BTreeSet::new(), BTreeSet::new());
     let schema: Value =
@@ -200,7 +214,7 @@ fn init_writes_a_file_for_each_engine_and_probe_that_fit() {
             // What loads much is run on one engine.
             let is_small =
                 engine == "sqlite" || !["order-entry", "decision-support"].contains(&&**probe);
-            if engine != "postgres" && is_ready && is_small {
+            if !only_checked.contains(&engine.as_str()) && is_ready && is_small {
                 lab.write(&file, &small(&lab.read(&file)));
                 lab.steelbench(&["run", &file, "--fresh"]).expect(0);
             }
@@ -313,19 +327,53 @@ fn a_reader_that_goes_away_is_no_error() {
     }
 }
 
+/// The ready experiments, in the order of their names.
+fn ready_experiments() -> Vec<PathBuf> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_experiment =
+        |path: &PathBuf| path.extension().is_some_and(|extension| extension == "toml");
+    let mut files: Vec<PathBuf> = files.filter(is_experiment).collect();
+    files.sort();
+    assert!(files.iter().any(|path| path.ends_with("random-insert-data-files.toml")), "{files:?}");
+    files
+}
+
+fn name_of(path: &Path) -> &str {
+    path.file_stem().and_then(|stem| stem.to_str()).unwrap()
+}
+
+/// As far as no server is needed.
 #[test]
 fn every_ready_experiment_is_valid() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments");
+    for path in ready_experiments() {
+        let source = std::fs::read_to_string(&path).unwrap();
+        let parsed = experiment::parse(&source, &REGISTRY.catalog()).and_then(|mut experiment| {
+            experiment.folder = path.parent().unwrap().to_owned();
+            runner::load(REGISTRY, experiment)
+        });
+        let experiment = parsed.unwrap_or_else(|errors| {
+            panic!("{}", errors.render(&path.display().to_string(), &source))
+        });
+        assert_eq!(experiment.name, name_of(&path));
+        let (results, permits) = (Path::new("results/none.steelbench"), Permits::default());
+        let never = Stop::when(|| false);
+        let findings = runner::preflight(REGISTRY, &experiment, results, &permits, &never);
+        assert!(findings.invalid.is_empty(), "{}: {:?}", path.display(), findings.invalid);
+    }
+}
+
+#[test]
+#[ignore = "lane all: starts a server for each of many files"]
+fn check_accepts_every_ready_experiment() {
     let lab = Lab::new();
-    let mut names = Vec::new();
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    for path in files.filter(|path| path.extension().is_some_and(|extension| extension == "toml")) {
+    for path in ready_experiments() {
         let text = std::fs::read_to_string(&path).unwrap();
         if text.contains("[[knob]]") {
             let mut check = lab.command(&["tune", path.to_str().unwrap(), "--check"]);
             if text.contains("engine = \"duckdb\"") {
                 let listed = std::env::var("STEELBENCH_TEST_DUCKDB_LIBS").unwrap_or_default();
-                let Some(library) = listed.split(':').find(|own| !own.is_empty()) else {
+                let Some(library) = listed.split(':').find(|path| !path.is_empty()) else {
                     crate::common::skipped("STEELBENCH_TEST_DUCKDB_LIBS names no libduckdb");
                     continue;
                 };
@@ -336,11 +384,8 @@ fn every_ready_experiment_is_valid() {
         }
         // Wherever it is asked: the files that it names lie beside it.
         let ended = lab.steelbench(&["check", path.to_str().unwrap()]).expect(0);
-        let name = ended.stdout.split(": valid").next().unwrap().to_owned();
-        assert_eq!(Some(name.as_str()), path.file_stem().and_then(|stem| stem.to_str()));
-        names.push(name);
+        assert_eq!(ended.stdout.split(": valid").next(), Some(name_of(&path)));
     }
-    assert!(names.contains(&"random-insert-data-files".to_owned()), "{names:?}");
 }
 
 #[test]

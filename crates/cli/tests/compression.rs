@@ -126,6 +126,7 @@ fn postgres_compresses_long_texts_and_a_server_without_a_method_is_named_before_
 /// InnoDB's report on its tables during a load, the size of their files on disk, and the recorded
 /// figures agree.
 #[test]
+#[ignore = "lane all: a load for each of four methods"]
 fn innodb_compresses_rows_and_pages_as_it_is_told() {
     let Some(server) = servers::mariadb::Server::start(&[]) else { return };
     let mut root = server.connect();

@@ -265,6 +265,7 @@ fn a_table_of_a_postgresql_server_gets_advice_and_is_only_read() {
 
 /// As small as it can be: it is valid, runs, and says what the advice was worth.
 #[test]
+#[ignore = "lane all: runs a ready experiment"]
 fn the_ready_experiment_runs() {
     let text = std::fs::read_to_string(
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/sort-order.toml"),

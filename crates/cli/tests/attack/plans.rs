@@ -43,7 +43,9 @@ const PIECES: &[&[u8]] = &[
     b"\t",
     b"->  ",
     b"(actual time=nan..inf rows=-1 loops=0)",
-    b"9223372036854775808",
+    b"-1",
+    b"NaN",
+    b"18446744073709551616",
     b"1e999",
     b"{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{",
     b"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[",
@@ -227,12 +229,16 @@ fn explain_outputs() {
 }
 
 /// Files that `plan` reads, of each format.
-const FILES: [&str; 5] = [
+const FILES: [&str; 8] = [
     include_str!("../../../engines/sqlserver/tests/plans/own.sqlplan"),
+    include_str!("../../../engines/postgres/tests/plans/pg-join.txt"),
+    include_str!("../../../engines/postgres/tests/plans/pg-join.json"),
     include_str!("../../../engines/postgres/tests/plans/pg-sub.json"),
     include_str!("../../../engines/postgres/tests/plans/pg-sub.txt"),
     include_str!("../../../engines/postgres/tests/plans/pg-auto-explain.log"),
     include_str!("../../../engines/mariadb/tests/plans/ma-derived.json"),
+    include_str!("../../../engines/mariadb/tests/plans/ma-join.json"),
+    include_str!("../../../engines/mariadb/tests/plans/ma-update.txt"),
 ];
 
 /// A file with something else in it, in another encoding, or nested without an end.

@@ -146,6 +146,7 @@ fn ordered(own: &[(String, Value)], format: &str, order: &str) -> (f64, f64, f64
 
 /// A column store's figures for a sorted table agree with the rows and with DuckDB's own figures.
 #[test]
+#[ignore = "lane all: 300,000 rows in five orders"]
 fn sort_orders_are_stored_as_they_are_asked_for() {
     let set = DataSet::new("orders", Size { scale: 0.2, ..Size::default() }).unwrap();
     let generated = days_of(&set, "o_orderdate");
