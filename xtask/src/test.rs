@@ -43,8 +43,11 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     lane.adapt(&mut environment);
     let test_folder = test_folder()?;
     environment.push(("TMPDIR", test_folder.folder.path().display().to_string()));
-    // Data directories and data sets are made once for all tests; cargo's folder for files of
-    // integration tests is what those of the program name.
+    let templates = test_folder.folder.path().join("templates");
+    std::fs::create_dir(&templates).map_err(|error| format!("{}: {error}", templates.display()))?;
+    environment.push(("STEELBENCH_TEST_TEMPLATES", templates.display().to_string()));
+    // The program's templates and data sets are made once for all tests, in the folder that tests
+    // of the program name.
     environment.push(("XDG_CACHE_HOME", target().join("tmp/cache").display().to_string()));
     let durations = Durations::read(lane.name());
     let arguments = [vec!["--show-output".to_owned()], given.clone()].concat();

@@ -22,9 +22,7 @@ fn file(target: &str, workload: &str) -> String {
 }
 
 fn check(lab: &Lab, arguments: &[&str], code: i32) -> Ended {
-    let mut command = lab.command(&[&["check", "e.toml"], arguments].concat());
-    command.env("XDG_CACHE_HOME", lab.path("cache"));
-    Ended::from(command.output().unwrap()).expect(code)
+    lab.steelbench(&[&["check", "e.toml"], arguments].concat()).expect(code)
 }
 
 /// The tables are made as the run would make them; nothing is left of them.
@@ -41,7 +39,6 @@ fn statements_are_prepared(target: &str) {
     assert_eq!(json["notes"], serde_json::json!(["2 statements prepared"]));
     let entries = std::fs::read_dir(lab.path("")).unwrap().flatten();
     let mut left: Vec<_> = entries.map(|entry| entry.file_name()).collect();
-    left.retain(|name| name != "cache");
     left.sort();
     assert_eq!(left, ["e.toml", "r.sql"], "{target}");
 }

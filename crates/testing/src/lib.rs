@@ -31,6 +31,8 @@ pub mod reports;
 pub mod sample;
 pub mod t_sql;
 #[cfg(feature = "engines")]
+mod templates;
+#[cfg(feature = "engines")]
 pub mod trials;
 
 #[cfg(feature = "engines")]

@@ -1,5 +1,6 @@
 //! A real server to test against, in a directory of its own, stopped and removed when dropped.
 
+use crate::templates::data_directory;
 use mariadb::client::{Client, Config};
 use std::fs::{self, File, Permissions};
 use std::net::TcpListener;
@@ -50,7 +51,7 @@ impl Server {
             "--skip-test-db",
         ]);
         install.args(["--skip-name-resolve", "--innodb-log-file-size=4M"]).args(server.common());
-        server.make(install);
+        server.make("", install);
         Some(server)
     }
 
@@ -64,7 +65,8 @@ impl Server {
         let mut server = Self::new(PathBuf::from(folder).join("mysqld"), options);
         let mut install = Command::new(&server.program);
         install.args(["--no-defaults", "--initialize-insecure"]).args(server.arguments());
-        server.make(install);
+        // Options may shape what it makes.
+        server.make(&options.join(" "), install);
         Some(server)
     }
 
@@ -102,11 +104,17 @@ impl Server {
     }
 
     /// Has its installer make the data directory, and starts it.
-    fn make(&mut self, mut install: Command) {
+    fn make(&mut self, options: &str, mut install: Command) {
         give(self.folder());
-        let made = install.output().unwrap();
-        let said = [made.stdout, made.stderr].concat();
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&said));
+        let recipe = format!("{} {options}", self.program.display());
+        let data = self.folder().join("data");
+        data_directory(&recipe, &data, || {
+            let made = install.output().unwrap();
+            let printed = [made.stdout, made.stderr].concat();
+            assert!(made.status.success(), "{}", String::from_utf8_lossy(&printed));
+        });
+        // MySQL makes a new identity where there is none.
+        let _ = std::fs::remove_file(data.join("auto.cnf"));
         self.run();
     }
 

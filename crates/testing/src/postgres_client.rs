@@ -1,5 +1,6 @@
 //! Real servers to test against: each in a directory of its own, stopped and removed when dropped.
 
+use crate::templates::data_directory;
 use postgres::client::{Client, Config};
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
@@ -65,13 +66,15 @@ impl Server {
     pub fn start(bin: &Path, hba: &str, settings: &[(&str, &str)]) -> Self {
         let mut server = Self::in_new_folder(bin);
         let data = server.folder().join("data");
-        let init = server
-            .command("initdb")
-            .args(["-A", "trust", "-U", OWNER, "-E", "UTF8"])
-            .args(["--locale=C", "--no-sync", "-D", data.to_str().unwrap()])
-            .output()
-            .unwrap();
-        assert!(init.status.success(), "{}", String::from_utf8_lossy(&init.stderr));
+        data_directory(&bin.display().to_string(), &data, || {
+            let init = server
+                .command("initdb")
+                .args(["-A", "trust", "-U", OWNER, "-E", "UTF8"])
+                .args(["--locale=C", "--no-sync", "-D", data.to_str().unwrap()])
+                .output()
+                .unwrap();
+            assert!(init.status.success(), "{}", String::from_utf8_lossy(&init.stderr));
+        });
         fs::write(data.join("pg_hba.conf"), format!("{hba}\nlocal all all trust\n")).unwrap();
         server.run(settings);
         server
