@@ -108,6 +108,7 @@ fn a_run_is_watched_and_what_the_reader_does_stays() {
 }
 
 #[test]
+#[ignore = "lane all: a page in a browser"]
 fn runs_and_configurations_are_picked_and_compared_by_keyboard() {
     let Some(mut browser) = Browser::start() else { return };
     let lab = Lab::with(&scripted(4, "waits = [\"A log 0.4 0.1\"]\nspread = 0.2", ""));
@@ -157,6 +158,7 @@ fn runs_and_configurations_are_picked_and_compared_by_keyboard() {
 }
 
 #[test]
+#[ignore = "lane all: a page in a browser"]
 fn says_when_the_server_has_gone_and_keeps_what_it_shows() {
     let Some(mut browser) = Browser::start() else { return };
     let lab = Lab::with(&scripted(2, "", ""));

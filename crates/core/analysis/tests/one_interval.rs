@@ -80,6 +80,7 @@ fn findings_and_tables_show_the_same_interval() {
 
 /// All intervals of claims cover the truth, not only that of the headline.
 #[test]
+#[ignore = "lane all: many draws"]
 fn intervals_of_claims_cover_the_truth() {
     let mut random = Random::new(63);
     for (levels, blocks) in [(2, 2), (2, 3), (5, 3), (2, 5), (5, 5), (5, 10)] {

@@ -332,6 +332,7 @@ fn differing_runs(random: &mut Random, first_id: i64, level: f64) -> Vec<Recordi
 /// A change of runs that differ by themselves: two single runs show one far too often, and it is
 /// claimed of these two only; three runs a side do not.
 #[test]
+#[ignore = "lane all: many draws"]
 fn runs_that_differ_by_themselves_raise_no_alarm_when_there_are_several_a_side() {
     let mut random = Random::new(21);
     let n = 1000_u32;

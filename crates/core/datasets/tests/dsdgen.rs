@@ -82,7 +82,7 @@ fn the_first_call_center_is_that_of_the_councils_program() {
 
 /// Table 3-2 of the specification, without REASON, of which the council's program makes more.
 #[test]
-#[ignore = "takes half a minute; run it after a change of the rows"]
+#[ignore = "lane all: all tables at scale 1"]
 fn tables_at_scale_1_have_the_rows_of_the_specification() {
     let published = [
         ("store_sales", 2_880_404),

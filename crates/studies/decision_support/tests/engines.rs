@@ -69,6 +69,7 @@ fn all_engines_have_the_same_answers() {
 }
 
 #[test]
+#[ignore = "lane all: scale 1"]
 fn the_published_answers_are_found_at_scale_1() {
     let Some(engine) = duckdb() else {
         println!("SKIPPED: DuckDB's library is not installed");
@@ -79,7 +80,7 @@ fn the_published_answers_are_found_at_scale_1() {
 
 /// Every engine finds them, not only DuckDB.
 #[test]
-#[ignore = "takes many minutes; run it after a change of the queries"]
+#[ignore = "lane all: scale 1 on all engines"]
 fn all_engines_find_the_published_answers_at_scale_1() {
     installed().iter().for_each(published_answers);
 }
@@ -99,13 +100,14 @@ fn published_answers(engine: &Installed) {
 
 /// 1.9 million rows of demographics are loaded at every scale: two engines are enough for each run.
 #[test]
+#[ignore = "lane all: loads all tables of TPC-DS"]
 fn own_queries_on_tpcds_have_the_same_answers() {
     let first_two = installed().into_iter().take(2);
     own_queries_on_tpcds(first_two.collect());
 }
 
 #[test]
-#[ignore = "takes minutes; run it after a change of the tables of TPC-DS or of loads"]
+#[ignore = "lane all: all engines"]
 fn own_queries_on_tpcds_have_the_same_answers_everywhere() {
     own_queries_on_tpcds(installed());
 }
@@ -171,6 +173,7 @@ fn orders(context: &TrialContext<'_>) -> [f64; 3] {
 /// Both functions change 0.1 % of the orders, 15 of 15,000 in each pair: in the stream of a power
 /// run, and on a connection of their own beside two streams.
 #[test]
+#[ignore = "lane all: all engines"]
 fn refresh_functions_replace_orders() {
     // The functions within a stream are the same requests: one engine is enough for them.
     for (streams, pairs, engines) in [(1, 2, 1), (2, 4, usize::MAX)] {
@@ -257,6 +260,7 @@ fn cancelled_queries_are_counted_and_have_a_time() {
 
 /// Drawn parameters are the same on every engine and find rows.
 #[test]
+#[ignore = "lane all: all queries on all engines again"]
 fn drawn_parameters_have_the_same_answers_everywhere() {
     let mut known = Vec::<Results>::new();
     for engine in installed() {

@@ -231,9 +231,8 @@ fn fifty_kills(name: &str, engine: &Installed, given: &[(&'static str, Value)]) 
     sum
 }
 
-/// Fifty kills: minutes. Run with `--ignored`.
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "lane all: 50 kills"]
 fn fifty_kills_with_a_synchronous_replica_lose_nothing() {
     let Some(engine) = postgres() else { return };
     let given = [("workload.synchronous", Value::Bool(true))];
@@ -244,7 +243,7 @@ fn fifty_kills_with_a_synchronous_replica_lose_nothing() {
 
 /// The log writer is up to 0.6 s behind, so that most kills lose something.
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "lane all: 50 kills"]
 fn fifty_kills_with_asynchronous_commits_lose_acknowledged_writes() {
     let Some(engine) = postgres() else { return };
     let given = [("target.settings.synchronous_commit", text("off"))];
@@ -253,7 +252,7 @@ fn fifty_kills_with_asynchronous_commits_lose_acknowledged_writes() {
 }
 
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "lane all: 50 kills"]
 fn fifty_kills_with_a_semi_synchronous_replica_lose_nothing() {
     let Some(engine) = mariadb() else { return };
     let given = [("workload.synchronous", Value::Bool(true))];

@@ -77,7 +77,7 @@ fn one_seed_leaves_the_same_tables_on_every_engine() {
 
 /// As above, after 10,005 transactions.
 #[test]
-#[ignore = "takes minutes; run it after a change of the transactions"]
+#[ignore = "lane all: 10,000 transactions on all engines"]
 fn ten_thousand_transactions_leave_the_same_tables_on_every_engine() {
     same_tables_after_decks(435);
 }
