@@ -125,6 +125,7 @@ fn called_equal(random: &mut Random, slower: f64, noise: Option<f64>) -> (usize,
 }
 
 #[test]
+#[ignore = "lane all: many draws"]
 fn equivalence_is_stated_only_where_it_is_so() {
     let mut random = Random::new(43);
     for slower in [1.05, 1.2, 1.5] {

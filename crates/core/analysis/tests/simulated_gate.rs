@@ -27,6 +27,7 @@ fn margin(rate: f64) -> f64 {
 }
 
 #[test]
+#[ignore = "lane all: many draws"]
 fn equal_sides_fail_at_most_once_in_a_hundred_at_one_percent() {
     let mut random = Random::new(41);
     println!("failures of slower:1% without a change; blocks 5, 10, 30, 60");

@@ -127,6 +127,7 @@ fn margin() -> f64 {
 }
 
 #[test]
+#[ignore = "lane all: many draws"]
 fn at_most_five_percent_of_equal_levels_differ() {
     let mut random = Random::new(4);
     println!("false claims, {EXPERIMENTS} experiments; blocks: {BLOCKS:?}");
@@ -138,6 +139,7 @@ fn at_most_five_percent_of_equal_levels_differ() {
 }
 
 #[test]
+#[ignore = "lane all: many draws"]
 fn intervals_contain_the_true_ratio() {
     let mut random = Random::new(5);
     println!("coverage, {EXPERIMENTS} experiments; blocks: {BLOCKS:?}");
