@@ -123,7 +123,7 @@ const SUBJECT_ALT_NAME: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.
 /// that is MD5 or SHA-1. `None` where the signature has no hash of its own.
 pub fn end_point(der: &[u8]) -> Option<Vec<u8>> {
     let certificate = Certificate::from_der(der).ok()?;
-    let algorithm = hash_of_signature(&certificate.signature_algorithm.oid.to_string())?;
+    let algorithm = hash_of_signature(&certificate.signature_algorithm().oid.to_string())?;
     Some(digest::digest(algorithm, der).as_ref().to_vec())
 }
 
@@ -144,13 +144,13 @@ fn hash_of_signature(oid: &str) -> Option<&'static Algorithm> {
 
 /// The public key, as DER.
 fn public_key(der: &[u8]) -> Option<Vec<u8>> {
-    Certificate::from_der(der).ok()?.tbs_certificate.subject_public_key_info.to_der().ok()
+    Certificate::from_der(der).ok()?.tbs_certificate().subject_public_key_info().to_der().ok()
 }
 
 /// Returns whether a certificate is valid at a time.
 fn is_valid_at(der: &[u8], unix_s: u64) -> bool {
     Certificate::from_der(der).is_ok_and(|certificate| {
-        let validity = certificate.tbs_certificate.validity;
+        let validity = certificate.tbs_certificate().validity();
         let seconds = |time: Time| time.to_unix_duration().as_secs();
         (seconds(validity.not_before)..=seconds(validity.not_after)).contains(&unix_s)
     })
@@ -160,14 +160,14 @@ fn is_valid_at(der: &[u8], unix_s: u64) -> bool {
 /// alternative names the common name does not count (RFC 6125, and libpq).
 fn common_name_is(der: &[u8], host: &str) -> bool {
     let Ok(certificate) = Certificate::from_der(der) else { return false };
-    let subject = certificate.tbs_certificate;
-    if subject.extensions.iter().flatten().any(|extension| extension.extn_id == SUBJECT_ALT_NAME) {
+    let subject = certificate.tbs_certificate();
+    let mut extensions = subject.extensions().into_iter().flatten();
+    if extensions.any(|extension| extension.extn_id == SUBJECT_ALT_NAME) {
         return false;
     }
-    let attributes = subject.subject.0.iter().flat_map(|part| part.0.iter());
     // The bytes are compared, whatever type of text they are, as libpq does.
-    let mut names = attributes.filter(|attribute| attribute.oid == COMMON_NAME);
-    let name = names.next_back().and_then(|name| str::from_utf8(name.value.value()).ok());
+    let names = subject.subject().iter().filter(|attribute| attribute.oid == COMMON_NAME);
+    let name = names.last().and_then(|name| str::from_utf8(name.value.value()).ok());
     name.is_some_and(|name| matches(name, host))
 }
 
