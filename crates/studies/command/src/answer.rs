@@ -4,7 +4,7 @@ use crate::error::{AnswerError, CommandError, said};
 use experiment::{Configuration, FromValue, Invalid, choice};
 use observations::Response;
 use observe::child::{Printed, without_secrets};
-use regex::Regex;
+use regex_lite::Regex;
 use serde_json::Value as Json;
 use statistics::step;
 use std::collections::BTreeSet;
