@@ -1,15 +1,14 @@
 //! Commands of the user around trials and runs.
 
 use crate::common::{Lab, end, scripted, wait_until};
+use crate::servers::installed::is_alive;
 
 fn hooks(text: &str) -> String {
     format!("[hooks]\n{text}\n")
 }
 
-/// Returns whether a process exists and is not a zombie.
 fn lives(pid: &str) -> bool {
-    std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()))
-        .is_ok_and(|stat| !stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
+    is_alive(pid.trim().parse().unwrap())
 }
 
 #[test]

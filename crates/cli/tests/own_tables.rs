@@ -4,6 +4,7 @@ use crate::common::{Ended, Lab, end, signal, wait_until};
 use crate::servers;
 use crate::servers::by_url::{Server, bindirs};
 use crate::servers::{causes, installed};
+use postgres::server::Installation;
 use rusqlite::Connection;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -280,8 +281,13 @@ fn psql_fills_a_private_server_once_and_every_trial_begins_with_a_copy() {
     }
 }
 
-fn dump(installation: &postgres::server::Installation, lab: &Lab, arguments: &[&str]) {
-    let (bin, folder) = (&installation.bindir, lab.path("server"));
+fn dump(installation: &Installation, lab: &Lab, arguments: &[&str]) {
+    dump_by(installation, installation, lab, arguments);
+}
+
+/// Dumps a table of one version by the `pg_dump` of another one.
+fn dump_by(programs: &Installation, installation: &Installation, lab: &Lab, arguments: &[&str]) {
+    let (bin, folder) = (&programs.bindir, lab.path("server"));
     let cluster = installed::running(installed::options(installation, &folder));
     let mut client = cluster.connect().unwrap();
     client
@@ -331,6 +337,27 @@ fn every_format_of_pg_dump_is_restored() {
         std::fs::write(lab.path("prod.gz"), [0x1f, 0x8b, 8, 0]).unwrap();
         lab.write("e.toml", &file(&format!("{target}\"prod.gz\""), ""));
         run(&lab, &[], 2).says("prod.gz: it is compressed; decompress it first");
+    }
+}
+
+/// Scripts and archives of a later `pg_dump` begin with settings that older servers do not know.
+#[test]
+fn dumps_by_a_later_pg_dump_are_restored_on_the_version_of_their_server() {
+    let all = installed::installations();
+    let Some(newest) = all.iter().max_by_key(|installation| installation.version) else { return };
+    for installation in all.iter().filter(|older| older.version.major < newest.version.major) {
+        let lab = lab("", "", 2);
+        for (name, format) in [("prod.dump", "-Fc"), ("prod.folder", "-Fd"), ("prod.sql", "-Fp")] {
+            let folder = lab.path("server");
+            std::fs::create_dir(&folder).unwrap();
+            dump_by(newest, installation, &lab, &[format, "--no-owner", "-f", name]);
+            std::fs::remove_dir_all(&folder).unwrap();
+            let target = format!("engine = \"postgres\"\nsetup.dump = \"{name}\"");
+            lab.write("e.toml", &file(&target, ""));
+            run(&lab, &["--fresh"], 0);
+            let version = lab.rows("t", "SELECT json FROM environments ORDER BY run DESC LIMIT 1");
+            assert!(version[0].contains(&installation.version.to_string()), "{version:?}");
+        }
     }
 }
 

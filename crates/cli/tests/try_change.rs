@@ -128,6 +128,74 @@ fn a_missing_index_gains_the_select_and_costs_the_insert() {
     assert!(lab.rows("try", "SELECT count(*) FROM plans")[0].parse::<u32>().unwrap() >= 20);
 }
 
+/// A copy is measured on the version of its source, with the programs of that version.
+#[test]
+fn a_copy_runs_on_the_major_version_of_its_source() {
+    for installation in servers::installed::installations() {
+        let server = Server::start(&installation.bindir, "", &[]);
+        server.connect().batch("CREATE TABLE items AS SELECT 1 AS a").unwrap();
+        let lab = lab("");
+        let major = installation.version.major;
+        // Another version divides by zero.
+        lab.write(
+            "read.sql",
+            &format!(
+                "SELECT a / (current_setting('server_version_num')::int / 10000 = {major})::int \
+                 FROM items;\n"
+            ),
+        );
+        let url = server.conninfo();
+        let ended = run(&lab, &[&[&*url, "-f", "read.sql"], &QUICK[..]].concat(), 0);
+        assert!(!ended.stderr.contains("instead of"), "{}", ended.stderr);
+        assert!(lab.read("try.toml").contains(&format!("version = {major}\n")));
+        assert_eq!(lab.rows("try", "SELECT DISTINCT status FROM trials"), ["done"]);
+    }
+}
+
+/// Short trials of a setting.
+const QUICK: [&str; 6] = ["-T", "0.1", "--warmup=0", "--blocks=1", "--set", "enable_seqscan=off"];
+
+/// No version before 14 is measured.
+const OLD_DUMP: &str = "--\n-- PostgreSQL database dump\n--\n\n-- Dumped from database version \
+                        12.9\n-- Dumped by pg_dump version 12.9\n\nSET statement_timeout = \
+                        0;\n\nCREATE TABLE items (a int);\n";
+
+#[test]
+fn the_first_line_states_which_version_is_measured_instead_of_the_sources() {
+    if bindirs().is_empty() {
+        return common::skipped("PostgreSQL is not installed");
+    }
+    let lab = lab("");
+    lab.write("old.sql", OLD_DUMP);
+    lab.write("read.sql", "SELECT count(*) FROM items;\n");
+    let ended = run(&lab, &[&["--dump", "old.sql", "-f", "read.sql"], &QUICK[..]].concat(), 0);
+    let first = ended.stderr.lines().next().unwrap_or_default();
+    assert!(
+        first.starts_with("Measuring on PostgreSQL ")
+            && first.contains(" instead of PostgreSQL 12.9: PostgreSQL 12 is not installed"),
+        "{}",
+        ended.stderr
+    );
+    assert!(ended.stdout.contains("instead of PostgreSQL 12.9"), "{}", ended.stdout);
+}
+
+/// Servers with the update of November 2026 keep an option that older ones do not know.
+#[test]
+fn an_option_that_the_server_of_the_copy_does_not_know_is_reported_with_a_remedy() {
+    let Some((server, url)) = with_items() else {
+        return common::skipped("PostgreSQL is not installed");
+    };
+    let sql = "UPDATE pg_attribute SET attoptions = '{pg_other=1}' WHERE attrelid = \
+               'items'::regclass AND attname = 'a'";
+    server.connect().batch(sql).unwrap();
+    let lab = lab("");
+    lab.write("read.sql", "SELECT count(*) FROM items;\n");
+    run(&lab, &[&[&*url, "-f", "read.sql"], &QUICK[..]].concat(), 1)
+        .says("unrecognized parameter \"pg_other\"")
+        .says("does not know this part of the dump")
+        .says("remove it from the database");
+}
+
 #[test]
 fn without_a_redundant_index_reads_still_use_the_other_one() {
     let Some((_server, url)) = with_items() else {

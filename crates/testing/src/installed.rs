@@ -2,6 +2,7 @@
 
 use experiment::Configuration;
 use mariadb::server::MariaProduct;
+pub use observe::processes::is_alive;
 use postgres::client::Config;
 use postgres::server::{DataOptions, Installation, PostgresProduct, PrivateServer, ServerOptions};
 use servers::account::Account;
@@ -191,12 +192,6 @@ pub fn until(mut there: impl FnMut() -> bool) -> bool {
         std::thread::sleep(Duration::from_millis(20));
     }
     true
-}
-
-/// Returns whether a process exists and has not ended.
-pub fn is_alive(pid: i32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
 }
 
 /// Gives a folder to the account of servers.

@@ -1,7 +1,7 @@
 //! Files that are written as a whole, and never over files that Steelbench did not write.
 
 use crate::Failure;
-use observe::child;
+use observe::{child, processes};
 use std::fmt::Display;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -163,9 +163,8 @@ fn remove_remains(path: &Path) {
     let of_killed = entries.filter_map(|entry| {
         let of = entry.file_name();
         let of = of.to_str()?.strip_prefix('.')?.strip_prefix(name)?.strip_prefix('.')?;
-        let process: u32 = of.strip_suffix(".partial")?.split_once('-')?.0.parse().ok()?;
-        let is_dead = entry.file_type().ok()?.is_file()
-            && !Path::new("/proc").join(process.to_string()).exists();
+        let process = of.strip_suffix(".partial")?.split_once('-')?.0.parse().ok()?;
+        let is_dead = entry.file_type().ok()?.is_file() && !processes::is_alive(process);
         let unlocked = is_dead && File::open(entry.path()).ok()?.try_lock().is_ok();
         unlocked.then(|| entry.path())
     });

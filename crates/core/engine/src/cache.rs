@@ -2,6 +2,7 @@
 
 use crate::{EngineError, lock};
 use observations::number;
+use observe::processes;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::DirBuilder;
@@ -159,7 +160,7 @@ fn is_of_gone_process(unfinished: &Path) -> bool {
     let name = unfinished.file_name().and_then(OsStr::to_str).unwrap_or_default();
     let pid =
         name.split(".new-").nth(1).and_then(|end| end.split(['-', '.']).next()).unwrap_or_default();
-    !Path::new("/proc").join(pid).exists()
+    pid.parse().is_ok_and(|pid| !processes::is_alive(pid))
 }
 
 /// Notes that an entry is used now, in the time of change of one of its files.

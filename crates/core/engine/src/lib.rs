@@ -61,7 +61,7 @@ pub use plans::Plans;
 pub use preflight::{Footprint, Need, Preflight, Space};
 pub use query_reader::{QueryLimits, QueryReader};
 pub use results::Results;
-pub use server::{Dumps, LiveObserver, ObserveOptions, Server, Servers};
+pub use server::{CopySource, CopyVersion, Dumps, LiveObserver, ObserveOptions, Server, Servers};
 pub use session::{Answer, ConnectionSet, Done, Session, SetOfOne};
 pub use setup::{SETUP_DUMP, SETUP_SQL};
 pub use statement_logs::{LoggedRun, StatementLogs};

@@ -92,6 +92,11 @@ impl Preflight {
         by_url
     }
 
+    /// Takes note of a difference, once.
+    pub fn note(&mut self, text: Option<String>) {
+        self.notes.extend(text.filter(|text| !self.notes.contains(text)));
+    }
+
     /// Takes note of something that is missing, once.
     pub fn misses(&mut self, what: impl Into<String>) {
         let what = what.into();

@@ -34,6 +34,37 @@ pub trait Servers: Sync {
     fn dumps(&self) -> Option<&dyn Dumps> {
         None
     }
+    /// Chooses the version on which a copy of a database is measured: that of its source, if it is
+    /// installed. `test_server`: the URL of the server to measure on; `None`: a private one.
+    ///
+    /// # Errors
+    /// When a server by URL does not let us in.
+    fn copy_version(
+        &self,
+        _source: &CopySource<'_>,
+        _test_server: Option<&str>,
+        _stop: &Stop,
+    ) -> Result<CopyVersion, EngineError> {
+        Ok(CopyVersion::default())
+    }
+}
+
+/// The source of a copy of a database.
+#[derive(Debug, Clone, Copy)]
+pub enum CopySource<'a> {
+    /// A server by URL.
+    Url(&'a str),
+    /// A dump.
+    Dump(&'a Path),
+}
+
+/// The version on which a copy is measured.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CopyVersion {
+    /// The value of `target.version` for a private server; `None`: the default.
+    pub setting: Option<String>,
+    /// The sentence that states which version is measured instead of the source's.
+    pub substitution: Option<String>,
 }
 
 /// Dumps of databases by URL.

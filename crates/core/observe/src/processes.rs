@@ -49,3 +49,25 @@ fn numbers(folder: &Path) -> impl Iterator<Item = i32> + use<> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_alive;
+    use std::path::Path;
+    use std::process::Command;
+    use std::time::Duration;
+
+    #[test]
+    fn a_killed_process_is_gone_before_its_parent_has_waited_for_it() {
+        let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+        let pid = child.id() as i32;
+        assert!(is_alive(pid));
+        child.kill().unwrap();
+        while is_alive(pid) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(Path::new(&format!("/proc/{pid}")).exists());
+        child.wait().unwrap();
+        assert!(!is_alive(pid));
+    }
+}

@@ -9,6 +9,7 @@ use engine::Engine;
 use experiment::Experiment;
 use experiment::common::ENGINE;
 use observations::RunRecord;
+use observe::processes;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -287,8 +288,8 @@ pub fn new_folder(parent: &Path, prefix: &str) -> std::io::Result<PathBuf> {
 pub fn is_of_gone_process(path: &Path, prefix: &str) -> bool {
     let name =
         path.file_name().and_then(|name| name.to_str()?.strip_prefix(prefix)?.split_once('-'));
-    let pid = name.and_then(|(pid, number)| number.parse::<u32>().and(pid.parse::<u32>()).ok());
-    pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists())
+    let pid = name.and_then(|(pid, number)| number.parse::<u32>().and(pid.parse()).ok());
+    pid.is_some_and(|pid| !processes::is_alive(pid))
 }
 
 /// Returns a function that makes the error of an unusable work folder.

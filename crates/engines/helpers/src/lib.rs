@@ -5,7 +5,8 @@
 //! client logs in on the server, by its rules: no password in cleartext, no file of this machine.
 //! From then on the relay passes bytes. The program never knows a password of the server.
 //!
-//! - [`program`]: finding a program and preparing its start; [`dump`]: formats of dumps
+//! - [`program`]: finding a program and preparing its start; [`versions`]: the choice among
+//!   installed versions; [`dump`]: formats and origins of dumps
 //! - `relay`: the socket, its folder and its threads; [`Door`]: how a protocol begins
 //! - `pump`: passing bytes in both directions
 //! - [`libpq`]: how PostgreSQL's protocol begins; [`mysql`]: how MariaDB's and MySQL's does
@@ -16,5 +17,6 @@ pub mod mysql;
 pub mod program;
 mod pump;
 mod relay;
+pub mod versions;
 
 pub use relay::{Door, Relay};

@@ -1,9 +1,10 @@
 //! Finding a helper program, and preparing its start.
 
+use crate::versions::choose;
 use engine::EngineError;
 use rustix::process::Signal;
-use servers::account;
 use servers::process::end_with_us;
+use servers::{account, printed_version};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -18,16 +19,37 @@ pub fn find(names: &[&str], bindir: Option<&Path>, package: &str) -> Result<Path
         bindir.map(Path::to_path_buf).into_iter().chain(std::env::split_paths(&path)).collect();
     let mut programs =
         names.iter().flat_map(|name| places.iter().map(move |place| place.join(name)));
-    programs.find(|program| program.is_file()).ok_or_else(|| {
-        let beside = bindir
-            .map_or_else(String::new, |bindir| format!("neither in {} nor ", bindir.display()));
-        let not = if bindir.is_some() { "" } else { "not " };
-        let message = format!(
-            "it is {not}{beside}on the PATH; install the client programs (Debian: {package})"
-        );
-        let name = names.first().copied().unwrap_or_default();
-        EngineError::failed(format!("looking for {name}"), message)
-    })
+    let found = programs.find(|program| program.is_file());
+    found.ok_or_else(|| missing(names, bindir, package))
+}
+
+/// Returns the error of a program that is not found.
+pub fn missing(names: &[&str], bindir: Option<&Path>, package: &str) -> EngineError {
+    let beside =
+        bindir.map_or_else(String::new, |bindir| format!("neither in {} nor ", bindir.display()));
+    let not = if bindir.is_some() { "" } else { "not " };
+    let message =
+        format!("it is {not}{beside}on the PATH; install the client programs (Debian: {package})");
+    let name = names.first().copied().unwrap_or_default();
+    EngineError::failed(format!("looking for {name}"), message)
+}
+
+/// Finds the program of the version that suits a wanted one best ([`choose`]) under the first of
+/// these names in each of these folders. `numbers` reads what a program prints as its version;
+/// programs that print none are left out. Returns the numbers too.
+pub fn find_version(
+    names: &[&str],
+    places: &[PathBuf],
+    numbers: impl Fn(&str) -> Option<Vec<u32>>,
+    wanted: Option<&[u32]>,
+    series: usize,
+) -> Option<(PathBuf, Vec<u32>)> {
+    let found = places.iter().filter_map(|place| {
+        let program = names.iter().map(|name| place.join(name)).find(|path| path.is_file())?;
+        let numbers = numbers(&printed_version(&program).ok()?)?;
+        Some((program, numbers))
+    });
+    choose(found, wanted, series, |(_, numbers)| numbers.clone())
 }
 
 /// A program without our environment, which ends when we do, in the folder from which the paths of

@@ -2,6 +2,7 @@
 
 use crate::pump::pump;
 use engine::{EngineError, lock};
+use observe::processes;
 use std::fs::DirBuilder;
 use std::io::{self, ErrorKind};
 use std::net::Shutdown;
@@ -168,8 +169,8 @@ fn remove_left(parent: &Path) {
     for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let numbers = name.to_str().and_then(|name| name.strip_prefix(FOLDER));
-        let pid = numbers.and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
-        let is_left = pid.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists());
+        let pid = numbers.and_then(|rest| rest.split('-').next()?.parse().ok());
+        let is_left = pid.is_some_and(|pid| !processes::is_alive(pid));
         let is_ours = entry.metadata().is_ok_and(|own| own.is_dir() && own.uid() == us);
         if is_left && is_ours {
             let _ = std::fs::remove_dir_all(entry.path());

@@ -1,39 +1,44 @@
 //! Backup tools of MariaDB and statements beside a load, as settings are checked against them.
 
+use crate::server::{ClientProgram, Names};
+use crate::settings;
+use engine::EngineError;
 use engine::backups::{Background, BackupTool, StatementAction};
 use experiment::Configuration;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The dump by its names of today and before.
-pub const DUMPS: [&str; 2] = ["mariadb-dump", "mysqldump"];
-/// The client by its names of today and before.
-pub const CLIENTS: [&str; 2] = ["mariadb", "mysql"];
-/// The package with both.
-pub const PACKAGE: &str = "mariadb-client";
-/// The physical backup by its names of today and before, and the program of its streams.
-pub const COPIES: [&str; 2] = ["mariadb-backup", "mariabackup"];
+/// The logical backup.
+pub const DUMP: Names = Names { names: &["mariadb-dump", "mysqldump"], package: "mariadb-client" };
+/// The client.
+pub const CLIENT: Names = Names { names: &["mariadb", "mysql"], package: "mariadb-client" };
+/// The physical backup.
+pub const COPY: Names =
+    Names { names: &["mariadb-backup", "mariabackup"], package: "mariadb-backup" };
+/// The program of its streams, which prints no version.
 pub const STREAM: &str = "mbstream";
-/// The package with both.
-pub const COPY_PACKAGE: &str = "mariadb-backup";
+/// The names of the tools in settings.
+pub const DUMP_TOOL: &str = "mariadb-dump";
+pub const COPY_TOOL: &str = "mariadb-backup";
 
 /// Actions beside a load.
 pub const BACKGROUND: Background = Background {
     tools: &[
         BackupTool {
-            name: DUMPS[0],
+            name: DUMP_TOOL,
             compressions: &["gzip", "lz4", "zstd"],
             has_workers: false,
             has_rate_limit: true,
             is_of_server: false,
-            missing: |own| missing(own, &[(&DUMPS, PACKAGE), (&CLIENTS, PACKAGE)]),
+            missing: |own| missing(own, &[DUMP, CLIENT]),
         },
         BackupTool {
-            name: COPIES[0],
+            name: COPY_TOOL,
             compressions: &["gzip", "lz4", "zstd"],
             has_workers: true,
             has_rate_limit: true,
             is_of_server: false,
-            missing: |own| missing(own, &[(&COPIES, COPY_PACKAGE), (&[STREAM], COPY_PACKAGE)]),
+            missing: |own| missing(own, &[COPY]),
         },
     ],
     actions: &[
@@ -53,11 +58,8 @@ pub const BACKGROUND: Background = Background {
     loads_beside: true,
 };
 
-/// Programs by their names, and the package with them.
-type Needed<'a> = (&'a [&'a str], &'a str);
-
 /// Names what a tool lacks.
-fn missing(own: &Configuration, needed: &[Needed<'_>]) -> Option<String> {
+fn missing(own: &Configuration, needed: &[Names]) -> Option<String> {
     if own.value("target.url").is_some() {
         return Some("backups are measured on private servers; remove target.url".to_owned());
     }
@@ -66,14 +68,42 @@ fn missing(own: &Configuration, needed: &[Needed<'_>]) -> Option<String> {
                        too; remove target.volume";
         return Some(message.to_owned());
     }
+    // A missing server is reported by itself.
+    let server = settings::installation(own).ok()?;
+    let mut programs = needed.iter().map(|names| {
+        let program = ClientProgram::of_installation(*names, &server)?;
+        let streams = names.names == COPY.names;
+        if streams { stream_program(&program.path).map(drop) } else { Ok(()) }
+    });
     let method = own.value("background.compression").map(ToString::to_string).unwrap_or_default();
-    let compressor = [method.as_str()];
+    let is_compressed = !["none", ""].contains(&method.as_str());
     let compressor =
-        (!["none", ""].contains(&compressor[0])).then_some((&compressor[..], &*method));
-    let all = needed.iter().copied().chain(compressor);
-    all.map(|(names, package)| helpers::program::find(names, None, package))
-        .find_map(Result::err)
-        .map(|error| error.to_string())
+        is_compressed.then(|| helpers::program::find(&[&method], None, &method).map(drop));
+    let error = programs.find_map(Result::err).or_else(|| compressor?.err())?;
+    Some(error.to_string())
+}
+
+/// Finds the program of the streams of a physical backup: beside it, or on the `PATH`.
+pub fn stream_program(copy: &Path) -> Result<PathBuf, EngineError> {
+    helpers::program::find(&[STREAM], copy.parent(), COPY.package)
+}
+
+/// States that a backup tool is not of the server's series.
+pub fn substitution(own: &Configuration) -> Option<String> {
+    let names = match own.value("background.tool")?.to_string().as_str() {
+        DUMP_TOOL => DUMP,
+        COPY_TOOL => COPY,
+        _ => return None,
+    };
+    let server = settings::installation(own).ok()?;
+    let tool = ClientProgram::of_installation(names, &server).ok()?.version;
+    (!tool.is_same_series(&server.server_version())).then(|| {
+        format!(
+            "the backup tool is of {tool}, the server is {server}: install {} of the server's \
+             series",
+            names.package
+        )
+    })
 }
 
 /// The program that compresses by this method.

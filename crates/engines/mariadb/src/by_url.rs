@@ -1,10 +1,12 @@
 //! Servers that run already: observed, and asked how they are set.
 
 use super::mariadb::{CONNECTING, MariaDb};
+use super::server::{Installation, dumped_version};
 use super::{queries, survey, waits};
 use crate::client::Config;
 use engine::{
-    LiveObserver, ObserveOptions, QueryLimits, QueryReader, Server, ServerError, Servers,
+    CopySource, CopyVersion, EngineError, LiveObserver, ObserveOptions, QueryLimits, QueryReader,
+    Server, ServerError, Servers,
 };
 use observations::{Advice, Survey, SurveyedServer, Unread};
 use work::Stop;
@@ -21,6 +23,26 @@ impl Servers for MariaDb {
     fn by_url(&self, url: &str) -> Result<Box<dyn Server>, ServerError> {
         let config = Config::parse(url).map_err(ServerError::new)?;
         Ok(Box::new(config.with_default_timeout(CONNECTING)))
+    }
+
+    fn copy_version(
+        &self,
+        source: &CopySource<'_>,
+        test_server: Option<&str>,
+        _: &Stop,
+    ) -> Result<CopyVersion, EngineError> {
+        let version = match source {
+            // Not dumped from a URL.
+            CopySource::Url(_) => None,
+            CopySource::Dump(path) => dumped_version(path).filter(|_| test_server.is_none()),
+        };
+        // Without an installation, the run reports the error.
+        let found =
+            version.and_then(|source| Some((Installation::for_source(&[], &source).ok()?, source)));
+        Ok(found.map_or_else(CopyVersion::default, |(installation, source)| CopyVersion {
+            setting: Some(installation.series()),
+            substitution: installation.substitution(&source),
+        }))
     }
 
     fn advice(&self, server: &SurveyedServer, survey: &Survey) -> Vec<Advice> {

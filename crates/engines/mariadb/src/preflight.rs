@@ -6,7 +6,7 @@ use super::mariadb::{CONNECTING, MariaDb};
 use super::server::PACKAGES_ACCOUNT;
 use super::server::variables::{self, Variable};
 use super::settings::{self, LOG_VOLUME, URL, USER, VOLUME};
-use super::{Compression, explain};
+use super::{Compression, backup_tools, explain};
 use crate::client::{Client, Config, Error};
 use engine::{
     Engine as _, EngineError, Folders, Need, NoPlan, PlanRequest, Planned, Preflight, Prerequisites,
@@ -68,6 +68,10 @@ impl Prerequisites for MariaDb {
 fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
     let mut found = Preflight::default();
     let by_url = found.of_private(needs, folders, (URL, VOLUME), |own| private(own, folders));
+    for need in needs.iter().filter(|need| need.configuration.get(URL).is_none()) {
+        found.note(settings::substitution(need.configuration));
+        found.note(backup_tools::substitution(need.configuration));
+    }
     for (url, needs) in by_url {
         let connections = needs.iter().map(|need| need.connections).max().unwrap_or(0);
         // One that cannot be parsed is an objection of validation.

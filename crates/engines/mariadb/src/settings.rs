@@ -1,6 +1,6 @@
 //! Settings of `[target]` for MariaDB and MySQL.
 
-use super::server::{Installation, validate_setup, variables};
+use super::server::{Installation, ServerVersion, dumped_version, validate_setup, variables};
 use crate::client::{Config, Environment};
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use engine::{CacheState, EngineError, SettingsForm};
@@ -35,8 +35,8 @@ settings! {
     /// socket. The password comes from ~/.my.cnf or MYSQL_PWD, never from this file. Default: a
     /// private server, started for the run and deleted afterwards.
     pub URL: Option<String> = "target.url", Kind::Text;
-    /// Version of the private server: 10.11, "10.11.6", or 9.7 for MySQL. Default: the newest
-    /// installed MariaDB; without MariaDB, the newest MySQL.
+    /// Version of the private server: 10.11, "10.11.6", or 9.7 for MySQL. Default: the version of
+    /// the server in target.setup.dump, else the newest installed MariaDB, else the newest MySQL.
     pub VERSION: Option<Value> = "target.version", Kind::Scalar => Engine;
     /// Folder (or list of folders) with MariaDB's or MySQL's programs. With target.version,
     /// searched in addition to PATH and the usual folders; otherwise instead of them.
@@ -190,11 +190,26 @@ fn validate_url(url: &str, configuration: &Configuration, invalid: &mut Vec<Inva
     }
 }
 
-/// The programs of the private server.
+/// The programs of the private server: of its version, else of that of the server that was dumped,
+/// else the newest.
 pub fn installation(configuration: &Configuration) -> Result<Installation, EngineError> {
     let bindirs: Vec<PathBuf> = configuration.get(BINDIR).into_iter().map(PathBuf::from).collect();
     let version = configuration.get(VERSION).map(|version| version.to_string());
-    Installation::find(&bindirs, version.as_deref())
+    match source_version(configuration).filter(|_| version.is_none()) {
+        Some(source) => Installation::for_source(&bindirs, &source),
+        None => Installation::find(&bindirs, version.as_deref()),
+    }
+}
+
+/// States which version is measured instead of that of the server that was dumped.
+pub fn substitution(configuration: &Configuration) -> Option<String> {
+    let source = source_version(configuration).filter(|_| configuration.get(VERSION).is_none())?;
+    installation(configuration).ok()?.substitution(&source)
+}
+
+/// The version of the server that the dump of a configuration was made of.
+fn source_version(configuration: &Configuration) -> Option<ServerVersion> {
+    dumped_version(&Setup::from_settings(configuration)?.dump?.place())
 }
 
 /// The server's settings: names as `SHOW VARIABLES` writes them.

@@ -5,8 +5,8 @@ use super::{Postgres, queries, sample, server, survey, waits};
 use crate::client::Config;
 use engine::sample::Sample;
 use engine::{
-    Dumps, Engine as _, EngineError, LiveObserver, ObserveOptions, QueryLimits, QueryReader,
-    Server, ServerError, Servers,
+    CopySource, CopyVersion, Dumps, Engine as _, EngineError, LiveObserver, ObserveOptions,
+    QueryLimits, QueryReader, Server, ServerError, Servers,
 };
 use observations::{Advice, Survey, SurveyedServer, Unread};
 use std::path::Path;
@@ -32,6 +32,15 @@ impl Servers for Postgres {
 
     fn dumps(&self) -> Option<&dyn Dumps> {
         Some(self)
+    }
+
+    fn copy_version(
+        &self,
+        source: &CopySource<'_>,
+        test_server: Option<&str>,
+        stop: &Stop,
+    ) -> Result<CopyVersion, EngineError> {
+        server::copy_version(source, test_server, stop)
     }
 }
 

@@ -58,6 +58,9 @@ impl Prerequisites for Postgres {
 fn preflight(needs: &[Need<'_>], folders: &Folders, stop: &Stop) -> Preflight {
     let mut found = Preflight::default();
     let by_url = found.of_private(needs, folders, (URL, VOLUME), |own| private(own, folders));
+    for need in needs.iter().filter(|need| need.configuration.get(URL).is_none()) {
+        found.note(settings::substitution(need.configuration));
+    }
     for (url, needs) in by_url {
         // One that cannot be parsed is an objection of validation.
         let Ok(config) = Config::parse(&url) else { continue };

@@ -2,7 +2,7 @@
 
 use super::dialect::COMPRESSIONS;
 use super::server::settings::line;
-use super::server::{Installation, installed_programs, validate_setup};
+use super::server::{Installation, Version, dumped_version, validate_setup};
 use crate::client::{Config, Environment};
 use engine::setup::{SETUP_DUMP, SETUP_SQL, SETUP_VARIABLES, Setup};
 use engine::{CacheState, EngineError, SettingsForm};
@@ -23,7 +23,8 @@ settings! {
     /// variables. The password comes from PGPASSWORD or ~/.pgpass, never from this file. Default: a
     /// private server, started for the run and deleted afterwards.
     pub URL: Option<String> = "target.url", Kind::MaybeEmptyText;
-    /// Version of the private server: 15, "15.4"; default: the newest installed version.
+    /// Version of the private server: 15, "15.4"; default: the version of the server in
+    /// target.setup.dump, else the newest installed version.
     pub VERSION: Option<Value> = "target.version", Kind::Scalar => Engine;
     /// Folder (or list of folders) with PostgreSQL's programs, searched in addition to PATH and the
     /// usual folders.
@@ -136,7 +137,7 @@ fn validate_own_tables(own: &Setup, configuration: &Configuration, invalid: &mut
         invalid.push(Invalid::new(VOLUME.path(), message));
     }
     let bindir = if configuration.get(URL).is_some() {
-        installed_programs()
+        None
     } else {
         // Without an installation, the run reports the error.
         let Ok(installation) = installation(configuration) else { return };
@@ -171,11 +172,26 @@ fn names_password(url: &str) -> bool {
     Config::parse_in(url, &Environment::default()).is_ok_and(|config| config.has_password())
 }
 
-/// The programs of the private server.
+/// The programs of the private server: of its version, else of that of the server that was dumped,
+/// else the newest.
 pub fn installation(configuration: &Configuration) -> Result<Installation, EngineError> {
     let bindirs: Vec<PathBuf> = configuration.get(BINDIR).into_iter().map(PathBuf::from).collect();
     let version = configuration.get(VERSION).map(|version| version.to_string());
-    Installation::find(&bindirs, version.as_deref())
+    match source_version(configuration).filter(|_| version.is_none()) {
+        Some(source) => Installation::for_source(&bindirs, source),
+        None => Installation::find(&bindirs, version.as_deref()),
+    }
+}
+
+/// States which version is measured instead of that of the server that was dumped.
+pub fn substitution(configuration: &Configuration) -> Option<String> {
+    let source = source_version(configuration).filter(|_| configuration.get(VERSION).is_none())?;
+    installation(configuration).ok()?.substitution(source)
+}
+
+/// The version of the server that the dump of a configuration was made of.
+fn source_version(configuration: &Configuration) -> Option<Version> {
+    dumped_version(&Setup::from_settings(configuration)?.dump?.place())
 }
 
 /// The server's settings, as its configuration file writes them.

@@ -8,7 +8,7 @@ use crate::command;
 use crate::wait_for;
 use engine::{EngineError, cache};
 use experiment::{Configuration, Invalid, Kind, settings};
-use observe::ProcessTimes;
+use observe::{ProcessTimes, processes};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -212,7 +212,8 @@ impl Process {
     }
 
     fn is_alive(self) -> bool {
-        ProcessTimes::read(self.pid).is_some_and(|times| times.started_ticks == self.started_ticks)
+        let times = ProcessTimes::read(self.pid).filter(|_| processes::is_alive(self.pid));
+        times.is_some_and(|times| times.started_ticks == self.started_ticks)
     }
 }
 

@@ -23,7 +23,8 @@ struct ProgramFile {
 
 static PRINTED: LazyLock<Mutex<HashMap<ProgramFile, String>>> = LazyLock::new(Mutex::default);
 
-/// Returns what a program prints when it is asked with `--version`.
+/// Returns what a program prints when it is asked with `--version`, to either output: backup
+/// programs use the one for errors.
 ///
 /// # Errors
 /// When the file cannot be read, or the program does not start or end.
@@ -36,7 +37,8 @@ pub fn printed_version(program: &Path) -> io::Result<String> {
         return Ok(known.clone());
     }
     let output = answer(Command::new(program).arg("--version"))?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
     lock(&PRINTED).insert(file, text.clone());
     Ok(text)
 }

@@ -7,7 +7,10 @@ use command_line::files::new_file;
 use command_line::session::{Session, exit_code};
 use command_line::{Context, ExitCode, Failure, output, servers, signals};
 use engine::server::engine_by_url;
-use engine::{Dumps, Engine, EngineError, Permits, SETUP_DUMP, SETUP_SQL, ServerError};
+use engine::{
+    CopySource, CopyVersion, Dumps, Engine, EngineError, Permits, SETUP_DUMP, SETUP_SQL,
+    ServerError, Servers,
+};
 use experiment::common::{ENGINE, PROBE};
 use experiment::{Draft, Kind, LinkedSettings, settings};
 use observations::statement::first_word;
@@ -123,6 +126,7 @@ pub struct Try {
 /// The engine to work on.
 struct Target<'a> {
     engine: &'a str,
+    servers: Option<&'static dyn Servers>,
     dumps: Option<&'static dyn Dumps>,
 }
 
@@ -159,10 +163,18 @@ impl Try {
 /// Writes the experiment and runs it, or prints it.
 pub fn try_change(arguments: &Try, context: &Context) -> Result<ExitCode, Failure> {
     let target = target(arguments, context.registry.engines).map_err(Failure::usage)?;
-    let draft = draft(arguments, target.engine).map_err(Failure::usage)?;
+    let mut draft = draft(arguments, target.engine).map_err(Failure::usage)?;
     let (written, sql) = (arguments.written(), change(arguments));
     if arguments.quick.print {
         return output::print_as_it_is(&report::escaped(&draft.source()));
+    }
+    let copy = copy_version(arguments, &target)?;
+    if let Some(version) = &copy.setting {
+        draft.set_text("target.version", version);
+    }
+    if let Some(text) = &copy.substitution {
+        output::complain(text);
+        draft.set_text("experiment.question", &format!("{} {text}", question(arguments)));
     }
     if let Some(sql) = &sql {
         write(written.change.as_ref(), &format!("-- {MADE}.\n{sql}"))?;
@@ -186,6 +198,22 @@ pub fn try_change(arguments: &Try, context: &Context) -> Result<ExitCode, Failur
     let end = session.conduct(context, &experiment)?;
     let failed = session.show(context, &session.recording(context)?)?;
     Ok(exit_code(&end, failed, Some(&path.to_string())))
+}
+
+/// Chooses the version on which a copy of the source is measured.
+fn copy_version(arguments: &Try, target: &Target<'_>) -> Result<CopyVersion, Failure> {
+    let source = match (&arguments.source, &arguments.dump) {
+        (Some(url), _) => CopySource::Url(url),
+        (None, Some(file)) => CopySource::Dump(file.as_ref()),
+        (None, None) => return Ok(CopyVersion::default()),
+    };
+    let Some(servers) = target.servers else { return Ok(CopyVersion::default()) };
+    let stop = servers::stop_by(&signals::stop_flag()?);
+    let chosen = servers.copy_version(&source, arguments.test_server.as_deref(), &stop);
+    chosen.map_err(|error| match error {
+        EngineError::Cancelled => Failure::interrupted("interrupted; nothing was dumped"),
+        error => Failure::failed(error),
+    })
 }
 
 /// The statements of logs, each once with the values of its first run.
@@ -239,6 +267,16 @@ fn statements(arguments: &Try) -> impl Iterator<Item = String> {
     all.map(|sql| sql.trim().trim_end_matches(';').to_owned())
 }
 
+/// The changes, statements and settings.
+fn changes(arguments: &Try) -> String {
+    let settings = arguments.set.iter().map(|(name, value)| format!("{name} = {value}"));
+    statements(arguments).chain(settings).collect::<Vec<String>>().join("; ")
+}
+
+fn question(arguments: &Try) -> String {
+    format!("How does {} change the time of each statement?", changes(arguments))
+}
+
 fn draft(arguments: &Try, engine: &str) -> Result<Draft, TryError> {
     if let Some(other) =
         arguments.index.iter().find(|sql| !first_word(sql).eq_ignore_ascii_case("create"))
@@ -246,16 +284,10 @@ fn draft(arguments: &Try, engine: &str) -> Result<Draft, TryError> {
         return Err(TryError::NoCreate { statement: other.clone() });
     }
     let server = arguments.test_server.as_deref();
-    let settings = arguments.set.iter().map(|(name, value)| format!("{name} = {value}"));
-    let what: Vec<String> = statements(arguments).chain(settings).collect();
-    let what = what.join("; ");
-    let mut draft = Draft::new(
-        arguments.name(),
-        &format!("How does {what} change the time of each statement?"),
-    );
+    let mut draft = Draft::new(arguments.name(), &question(arguments));
     let is_drop = arguments.index.is_empty() && arguments.set.is_empty();
     let names = if is_drop { LEVELS_OF_DROP } else { LEVELS };
-    draft.comment(&format!("{MADE}. Level `{}`: {what}.", names[1]));
+    draft.comment(&format!("{MADE}. Level `{}`: {}.", names[1], changes(arguments)));
     draft.set(ENGINE, engine.to_owned());
     if let Some(server) = server {
         draft.set_text("target.url", server);
@@ -304,12 +336,14 @@ fn target<'a>(
         (None, Ok(engine)) => engine.name(),
         (None, Err(error)) => return Err(TryError::Url(error.clone())),
     };
+    let named = engines.iter().find(|known| known.name() == engine);
+    let servers = named.and_then(|engine| engine.servers());
     let of_url = of_url.ok().filter(|own| own.name() == engine);
     let dumps = of_url.and_then(|own| own.servers()?.dumps());
     if arguments.source.is_some() && dumps.is_none() {
         return Err(TryError::NoDump { engine: engine.to_owned() });
     }
-    Ok(Target { engine, dumps })
+    Ok(Target { engine, servers, dumps })
 }
 
 /// Writes a file that is new, or that an earlier `try` has written.

@@ -3,9 +3,9 @@
 
 use super::contents::{connect, examine};
 use crate::admin::DATABASE;
-use crate::backup_tools::{COPIES, COPY_PACKAGE, STREAM, compressor};
+use crate::backup_tools::{COPY, compressor, stream_program};
 use crate::client::Config;
-use crate::server::{PrivateServer, ServerOptions};
+use crate::server::{ClientProgram, PrivateServer, ServerOptions};
 use engine::EngineError;
 use engine::backups::{Backup, BackupRequest, Restored};
 use servers::files::clone_folder;
@@ -17,12 +17,6 @@ use std::process::Command;
 use std::time::Instant;
 use work::Cancel;
 
-fn program(names: &[&str]) -> Result<Command, EngineError> {
-    let mut command = Command::new(helpers::program::find(names, None, COPY_PACKAGE)?);
-    command.current_dir("/");
-    Ok(command)
-}
-
 /// Returns whether the copy is a stream in a file. Its own limit (`--throttle`) counts pairs of
 /// reads and writes, so that a rate limits its stream.
 fn is_stream(request: &BackupRequest) -> bool {
@@ -30,15 +24,15 @@ fn is_stream(request: &BackupRequest) -> bool {
 }
 
 /// Copies the data directory while the server works: to a folder, or as a stream to a file.
-/// Returns the CPU seconds of the programs.
+/// Returns the CPU seconds of the programs. `copy`: the program, logging in.
 pub fn take(
+    mut copy: Command,
     config: &Config,
     request: &BackupRequest,
     path: &Path,
     cancel: &Cancel,
 ) -> Result<f64, EngineError> {
-    let mut copy = program(&COPIES)?;
-    copy.args(["--no-defaults", "--backup"]).arg(format!("--user={}", config.user));
+    copy.arg("--backup");
     copy.arg(format!("--parallel={}", request.workers));
     let environment = config.client_environment();
     let socket = environment.iter().find(|(name, _)| name == "MYSQL_UNIX_PORT");
@@ -91,15 +85,18 @@ pub fn restore(
     let Source { options, settings } = source;
     let directory = options.directory.clone();
     options.account.make_folder(&directory)?;
+    let program = ClientProgram::of_installation(COPY, &options.product.installation)?.path;
     let start = Instant::now();
     let unpacked = directory.join("unpacked");
     let copied = if is_stream(request) {
-        unpack(compressor(request.compression), &backup.path, &unpacked, cancel)?;
+        let files = Command::new(stream_program(&program)?);
+        unpack(files, compressor(request.compression), &backup.path, &unpacked, cancel)?;
         &unpacked
     } else {
         &backup.path
     };
-    let mut prepare = program(&COPIES)?;
+    let mut prepare = Command::new(&program);
+    prepare.current_dir("/");
     prepare.args(["--no-defaults", "--prepare", "--target-dir"]).arg(copied);
     tool::run(prepare, &[], Pipes::default(), cancel)?;
     let mut server =
@@ -113,16 +110,16 @@ pub fn restore(
     Ok(restored)
 }
 
-/// Writes the files of a stream to a new folder; `expand` decompresses it.
+/// Writes the files of a stream to a new folder by the program `files`; `expand` decompresses it.
 fn unpack(
+    mut files: Command,
     expand: Option<Command>,
     from: &Path,
     to: &Path,
     cancel: &Cancel,
 ) -> Result<(), EngineError> {
     tool::make_folder(to)?;
-    let mut files = program(&[STREAM])?;
-    files.args(["--extract", "--directory"]).arg(to);
+    files.current_dir("/").args(["--extract", "--directory"]).arg(to);
     let input = File::open(from).map_err(EngineError::at(from))?;
     let pipes = Pipes { input: Some(input.into()), output: None };
     let ended = match expand {

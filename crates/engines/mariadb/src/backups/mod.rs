@@ -5,11 +5,11 @@ mod contents;
 mod data_copy;
 
 use crate::admin::DATABASE;
-use crate::backup_tools::{CLIENTS, COPIES, DUMPS, PACKAGE, compressor};
+use crate::backup_tools::{CLIENT, COPY, COPY_TOOL, DUMP, compressor};
 use crate::client::{Client, Config, quote_identifier};
 use crate::errors::failed_at;
 use crate::instance::MariaSchema;
-use crate::server::PrivateServer;
+use crate::server::{ClientProgram, Names, PrivateServer};
 use contents::{columns, connect, examine, fingerprints, tables};
 use data_copy::Source;
 use engine::backups::{
@@ -44,6 +44,17 @@ impl MariaSchema {
         Ok(config.with_database(database).with_stop(cancel.stop()))
     }
 
+    /// A client program of the private server's version. It finds the server by its environment.
+    fn program(&self, names: Names, config: &Config) -> Result<Command, EngineError> {
+        let unsupported =
+            EngineError::Unsupported { engine: "a server by URL", what: "background actions" };
+        let server = self.private_server().ok_or(unsupported)?;
+        let installation = lock(server).options.product.installation.clone();
+        let mut command = Command::new(ClientProgram::of_installation(names, &installation)?.path);
+        command.current_dir("/").arg("--no-defaults").arg(format!("--user={}", config.user));
+        Ok(command)
+    }
+
     /// Bytes of the files of the tables.
     fn data_bytes(&self) -> Result<u64, EngineError> {
         let Some(server) = self.private_server() else { return Ok(0) };
@@ -52,24 +63,18 @@ impl MariaSchema {
     }
 }
 
-/// A client program. It finds the server by its environment.
-fn program(names: &[&str], config: &Config) -> Result<Command, EngineError> {
-    let mut command = Command::new(helpers::program::find(names, None, PACKAGE)?);
-    command.current_dir("/").arg("--no-defaults").arg(format!("--user={}", config.user));
-    Ok(command)
-}
-
 impl BackgroundWork for MariaSchema {
     fn take(&self, request: &BackupRequest, cancel: &Cancel) -> Result<Backup, EngineError> {
         let config = self.private(DATABASE, cancel)?;
         let path = request.folder.join("backup");
         let data_bytes = self.data_bytes()?;
-        if request.tool == COPIES[0] {
-            let cpu_s = Some(data_copy::take(&config, request, &path, cancel)?);
+        if request.tool == COPY_TOOL {
+            let copy = self.program(COPY, &config)?;
+            let cpu_s = Some(data_copy::take(copy, &config, request, &path, cancel)?);
             return Ok(Backup { path, server_bytes: None, data_bytes, cpu_s, restarts: 0 });
         }
         let output = Some(tool::make_file(&path)?.into());
-        let mut dump = program(&DUMPS, &config)?;
+        let mut dump = self.program(DUMP, &config)?;
         dump.args(["--single-transaction", "--quick", "--routines", "--hex-blob", DATABASE]);
         let (environment, pipes) = (config.client_environment(), Pipes { input: None, output });
         let rate = request.rate_limit;
@@ -89,7 +94,7 @@ impl BackgroundWork for MariaSchema {
         folder: &Path,
         cancel: &Cancel,
     ) -> Result<Restored, EngineError> {
-        if let Some(server) = self.private_server().filter(|_| request.tool == COPIES[0]) {
+        if let Some(server) = self.private_server().filter(|_| request.tool == COPY_TOOL) {
             let source = Source::of_server(&lock(server), folder);
             return data_copy::restore(source, request, backup, cancel);
         }
@@ -100,7 +105,7 @@ impl BackgroundWork for MariaSchema {
         let create = format!("CREATE DATABASE {RESTORED}");
         admin.run(&create).map_err(failed_at("creating a database for the restore"))?;
         let config = self.private(RESTORED, cancel)?;
-        let mut client = program(&CLIENTS, &config)?;
+        let mut client = self.program(CLIENT, &config)?;
         client.args(["--batch", RESTORED]);
         let input = File::open(&backup.path).map_err(EngineError::at(&backup.path))?;
         let (environment, pipes) =

@@ -1,6 +1,8 @@
 //! The servers that are installed.
 
+use super::programs::{SERIES, ServerVersion};
 use engine::EngineError;
+use helpers::versions::{self, choose};
 use servers::printed_version;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -21,11 +23,11 @@ const PLACES: [&str; 6] = [
     "/usr/local/opt/mariadb/bin",
 ];
 
-/// Where the installer is from there.
-const BESIDE: [&str; 3] = [".", "../bin", "../scripts"];
+/// Where the other programs are from there.
+pub(super) const BESIDE: [&str; 3] = [".", "../bin", "../scripts"];
 
 /// A list of further folders, separated by colons.
-const PLACES_VARIABLE: &str = "STEELBENCH_MARIADB_BINDIRS";
+pub(super) const PLACES_VARIABLE: &str = "STEELBENCH_MARIADB_BINDIRS";
 
 /// The oldest versions of MariaDB and of MySQL that have all that is used here.
 const OLDEST: [[u32; 2]; 2] = [[10, 6], [9, 0]];
@@ -49,8 +51,7 @@ impl Installation {
         let listed = |variable| std::env::var_os(variable).unwrap_or_default();
         let (ours, path) = (listed(PLACES_VARIABLE), listed("PATH"));
         let places = bindirs.iter().cloned().chain(std::env::split_paths(&ours));
-        let places =
-            places.chain(std::env::split_paths(&path)).chain(PLACES.iter().map(PathBuf::from));
+        let places = places.chain(std::env::split_paths(&path)).chain(usual_places());
         let mut seen = BTreeSet::new();
         let programs = places.flat_map(|place| programs_in(&place));
         let distinct = programs.filter(|server| seen.insert(server.clone()));
@@ -77,6 +78,41 @@ impl Installation {
         let best =
             fitting.max_by_key(|found| (is_given(found), !found.is_mysql(), found.numbers()));
         best.cloned().ok_or_else(|| not_found(version, bindirs, &all))
+    }
+
+    /// Finds the installation on which data of a server of this version is measured: the newest one
+    /// of its series, else one of the nearest other series, if possible of the same product.
+    ///
+    /// # Errors
+    /// As of [`Self::find`].
+    pub fn for_source(bindirs: &[PathBuf], source: &ServerVersion) -> Result<Self, EngineError> {
+        let given: Vec<PathBuf> = bindirs.iter().flat_map(|place| programs_in(place)).collect();
+        let all = Self::find_all(bindirs);
+        let mut fitting = all.clone();
+        fitting.retain(|found| bindirs.is_empty() || given.contains(&found.server));
+        if fitting.iter().any(|found| found.is_mysql() == source.is_mysql) {
+            fitting.retain(|found| found.is_mysql() == source.is_mysql);
+        }
+        let found = choose(fitting, Some(&source.numbers), SERIES, Self::numbers);
+        found.ok_or_else(|| not_found(None, bindirs, &all))
+    }
+
+    /// States that this installation is measured instead of one of the source's version.
+    pub fn substitution(&self, source: &ServerVersion) -> Option<String> {
+        let reason = format!("a server of the series of {source} is not installed");
+        let is_same = self.server_version().is_same_series(source);
+        (!is_same).then(|| versions::substitution(&self.to_string(), &source.to_string(), &reason))
+    }
+
+    /// Its version and product.
+    pub fn server_version(&self) -> ServerVersion {
+        ServerVersion { numbers: self.numbers(), is_mysql: self.is_mysql() }
+    }
+
+    /// The series: the value of `target.version` for its newest release.
+    pub fn series(&self) -> String {
+        let numbers = self.numbers().into_iter().take(SERIES);
+        numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(".")
     }
 
     fn of_program(server: PathBuf) -> Option<Self> {
@@ -124,6 +160,11 @@ impl fmt::Display for Installation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", if self.is_mysql() { "MySQL" } else { "MariaDB" }, self.version)
     }
+}
+
+/// The folders in which packages put the server.
+pub(super) fn usual_places() -> impl Iterator<Item = PathBuf> {
+    PLACES.iter().map(PathBuf::from)
 }
 
 /// The servers in a folder, without links.

@@ -3,18 +3,21 @@
 //! - [`Installation`]: which versions are there
 //! - [`MariaProduct`]: how a [`PrivateServer`] is started and asked; `data_directory`: how its data
 //!   directory is made; `setup`: how it is filled by the `mariadb` client
+//! - [`ClientProgram`]: the client programs of a server's version
 //! - `variables`: `target.settings.*`, applied and read back
 
 mod data_directory;
 mod installation;
 mod product;
+mod programs;
 mod setup;
 pub mod variables;
 
 pub use installation::Installation;
 pub(super) use product::SOCKET;
 pub use product::{MariaProduct, PrivateServer, ServerOptions};
-pub(super) use setup::{fill_by_url, validate as validate_setup};
+pub use programs::{ClientProgram, Names, ServerVersion};
+pub(super) use setup::{dumped_version, fill_by_url, validate as validate_setup};
 
 /// The account of MariaDB's packages.
 pub const PACKAGES_ACCOUNT: &str = "mysql";

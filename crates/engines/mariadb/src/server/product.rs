@@ -108,7 +108,7 @@ impl Product for MariaProduct {
 
     fn fill(server: &PrivateServer, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError> {
         drop(Admin::take_database(&server.config(), cancel)?);
-        setup::fill(&server.config(), setup, cancel)
+        setup::fill(&server.options.product.installation, &server.config(), setup, cancel)
     }
 
     fn write_settings(server: &PrivateServer, settings: &Settings) -> Result<(), EngineError> {

@@ -1,26 +1,31 @@
 //! Tables of one's own: a dump and SQL that the `mariadb` client runs, which knows DELIMITER and
 //! SOURCE, so that all is as it is there.
 
+use super::installation::Installation;
+use super::programs::{ClientProgram, ServerVersion};
 use crate::admin::DATABASE;
+use crate::backup_tools::CLIENT;
 use crate::client::{Client, Config, quote_identifier, quote_literal};
 use crate::errors::failed_at;
 use engine::EngineError;
 use engine::setup::{SETUP_DUMP, SETUP_SQL, Setup};
 use experiment::NamedFile;
 use helpers::Relay;
-use helpers::dump::of_mariadb_dump;
+use helpers::dump::{of_mariadb_dump, origin_of_mariadb_dump};
 use helpers::mysql::Mysql;
 use helpers::program::command;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use work::Cancel;
 
 /// The time that the server may take to say whether it works for the client.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// The client, by its names of today and before.
-const CLIENTS: [&str; 2] = ["mariadb", "mysql"];
+/// Codes of errors at something that the server does not know
+/// (<https://mariadb.com/kb/en/mariadb-error-code-reference/>): a syntax, a character set, a
+/// variable, a collation, a storage engine, an option of a table.
+const UNKNOWN: [u32; 6] = [1064, 1115, 1193, 1273, 1286, 1911];
 
 /// Settings of a server that change what a dump, SQL or a load makes, or whether it can.
 pub(super) const SHAPING: [&str; 16] = [
@@ -55,8 +60,14 @@ pub(crate) fn validate(setup: &Setup) -> Result<(), (&'static str, String)> {
         .map_err(|message| (SETUP_DUMP.path(), format!("{}: {message}", dump.path)))
 }
 
+/// Finds any client, as a set-up is checked before its server is known.
 fn client() -> Result<PathBuf, EngineError> {
-    helpers::program::find(&CLIENTS, None, "mariadb-client")
+    helpers::program::find(CLIENT.names, None, CLIENT.package)
+}
+
+/// Reads the version of the server that a dump was made of.
+pub(crate) fn dumped_version(dump: &Path) -> Option<ServerVersion> {
+    ServerVersion::parse(&origin_of_mariadb_dump(dump).server?)
 }
 
 /// Fills our database on a server by URL, on which our client logs in for the `mariadb` client: a
@@ -71,6 +82,11 @@ pub(crate) fn fill_by_url(
 ) -> Result<(), EngineError> {
     let config = config.clone().with_database(DATABASE).with_stop(cancel.stop());
     let client = Client::connect(&config).map_err(failed_at("connecting"))?;
+    let version = ServerVersion::parse(client.version());
+    let version = version.ok_or_else(|| {
+        EngineError::failed("reading the server's version", client.version().to_owned())
+    })?;
+    let path = ClientProgram::find(CLIENT, None, &version)?.path;
     let upstream = config.clone();
     let stop = cancel.stop();
     let relay = Relay::start(Mysql::new(client.greeting(), move |login, over| {
@@ -78,21 +94,28 @@ pub(crate) fn fill_by_url(
         let config = config.with_stop(stop.or(over));
         Client::connect(&config).map(Client::into_stream)
     }))?;
-    fill_by(&Program { config: &config, relay: Some(relay), cancel }, setup)
+    fill_by(&Program { path, version, config: &config, relay: Some(relay), cancel }, setup)
 }
 
 /// Fills our database on a private server by the `mariadb` client.
 ///
 /// # Errors
 /// When it fails, with what it says, or a file has changed since the run was begun.
-pub(crate) fn fill(config: &Config, setup: &Setup, cancel: &Cancel) -> Result<(), EngineError> {
-    fill_by(&Program { config, relay: None, cancel }, setup)
+pub(crate) fn fill(
+    installation: &Installation,
+    config: &Config,
+    setup: &Setup,
+    cancel: &Cancel,
+) -> Result<(), EngineError> {
+    let path = ClientProgram::of_installation(CLIENT, installation)?.path;
+    let version = installation.server_version();
+    fill_by(&Program { path, version, config, relay: None, cancel }, setup)
 }
 
 fn fill_by(program: &Program<'_>, setup: &Setup) -> Result<(), EngineError> {
-    let Program { config, cancel, .. } = *program;
+    let (config, cancel) = (program.config, program.cancel);
     if let Some(dump) = &setup.dump {
-        program.run(dump, &[])?;
+        program.run(dump, &[]).map_err(|error| explained(error, dump, &program.version))?;
     }
     setup.sql.iter().try_for_each(|file| program.run(file, &setup.variables))?;
     setup.verify_unchanged()?;
@@ -113,6 +136,29 @@ fn fill_by(program: &Program<'_>, setup: &Setup) -> Result<(), EngineError> {
     Ok(())
 }
 
+/// Adds a remedy to an error at something in a dump that the server does not know. The client
+/// begins its message with the code: `ERROR 1273 (HY000) at line 25: ...`.
+fn explained(error: EngineError, dump: &NamedFile, target: &ServerVersion) -> EngineError {
+    let EngineError::Engine { doing, message } = error else { return error };
+    let codes = message.split("ERROR ").skip(1);
+    let mut codes = codes.filter_map(|rest| rest.split_once(" (")?.0.parse::<u32>().ok());
+    if !codes.any(|code| UNKNOWN.contains(&code)) {
+        return EngineError::Engine { doing, message };
+    }
+    let source = dumped_version(&dump.place());
+    let of = source.as_ref().map_or_else(String::new, |source| format!(" of {source}"));
+    let restore =
+        source.filter(|source| !source.is_same_series(target)).map_or_else(String::new, |source| {
+            format!("Restore on {source}: install it or set target.bindir to its folder. Or ")
+        });
+    let remedy = if restore.is_empty() { "Remove" } else { "remove" };
+    let message = format!(
+        "{message}\n{target} does not know this part of the dump{of}. {restore}{remedy} it from \
+         the dump."
+    );
+    EngineError::Engine { doing, message }
+}
+
 /// Asks over a connection of its own whether a session in our database works, and waits for no
 /// lock. A server that does not answer is as good as silent.
 fn is_working(config: &Config) -> bool {
@@ -131,6 +177,9 @@ fn is_working(config: &Config) -> bool {
 
 /// The `mariadb` client.
 struct Program<'a> {
+    path: PathBuf,
+    /// The version of the server.
+    version: ServerVersion,
     config: &'a Config,
     /// `None`: to a private server, which may have the files that `LOAD DATA LOCAL` names.
     relay: Option<Relay>,
@@ -146,7 +195,7 @@ impl Program<'_> {
             .map(|(name, value)| format!("@{name} = {}", quote_literal(value)))
             .collect();
         // No shell: a path is not interpreted.
-        let mut client = command(&client()?, &file.folder);
+        let mut client = command(&self.path, &file.folder);
         client.args(["--no-defaults", "--batch", "--silent"]);
         client.arg(format!("--user={}", self.config.user));
         client.arg(format!("--local-infile={}", u8::from(self.relay.is_none())));

@@ -1,9 +1,8 @@
 //! Backup tools of PostgreSQL and statements beside a load, as settings are checked against them.
 
-use crate::server::Installation;
+use crate::settings;
 use engine::backups::{Background, BackupTool, StatementAction};
-use experiment::{Configuration, Value};
-use std::path::PathBuf;
+use experiment::Configuration;
 
 /// Physical backups.
 pub const BASEBACKUP: &str = "pg_basebackup";
@@ -106,10 +105,7 @@ fn missing(own: &Configuration, tool: &str) -> Option<String> {
         return Some(PRIVATE_ONLY.to_owned());
     }
     // A missing server is reported by itself.
-    let folders = own.value("target.bindir").into_iter().flat_map(Value::elements);
-    let folders: Vec<PathBuf> = folders.map(|own| PathBuf::from(own.to_string())).collect();
-    let version = own.value("target.version").map(ToString::to_string);
-    let installation = Installation::find(&folders, version.as_deref()).ok()?;
+    let installation = settings::installation(own).ok()?;
     if !installation.program(tool).is_file() {
         return Some(format!(
             "{tool} is not in {}; install the client programs (Debian: postgresql-client-{})",

@@ -1,6 +1,7 @@
 //! The PostgreSQL servers that are installed.
 
 use engine::EngineError;
+use helpers::versions::{self, choose};
 use servers::printed_version;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -18,6 +19,12 @@ const PLACES: &[&str] = &[
 
 /// A list of further folders, separated by colons.
 const PLACES_VARIABLE: &str = "STEELBENCH_PG_BINDIRS";
+
+/// The package of the programs for clients.
+const CLIENTS_PACKAGE: &str = "postgresql-client";
+
+/// The numbers of a version that name its series: the major version.
+const SERIES: usize = 1;
 
 /// Older versions have left the care of their makers and lack statistics that we read.
 const MAJOR_MIN: u32 = 14;
@@ -41,9 +48,9 @@ pub struct Installation {
 }
 
 impl Version {
-    /// The version in what `postgres --version` prints: `postgres (PostgreSQL) 15.18 (Debian
-    /// 15.18-1)`.
-    fn of_output(output: &str) -> Option<Self> {
+    /// Reads the version in what a program prints, `postgres (PostgreSQL) 15.18 (Debian 15.18-1)`,
+    /// in a server's `server_version`, or in a dump.
+    pub(crate) fn parse(output: &str) -> Option<Self> {
         let text = output
             .split_whitespace()
             .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
@@ -54,6 +61,10 @@ impl Version {
             minor.split(|c: char| !c.is_ascii_digit()).next().and_then(|minor| minor.parse().ok())
         });
         Some(Self { major: major.parse().ok()?, minor: minor.unwrap_or(0) })
+    }
+
+    fn numbers(self) -> [u32; 2] {
+        [self.major, self.minor]
     }
 
     /// Returns whether the version matches `15` or `15.18`.
@@ -73,11 +84,8 @@ impl Installation {
     /// `bindirs`, then those in `STEELBENCH_PG_BINDIRS`, on the `PATH`, and where packages put
     /// them.
     pub fn find_all(bindirs: &[PathBuf]) -> Vec<Self> {
-        let listed = |variable| std::env::var_os(variable).unwrap_or_default();
-        let (ours, path) = (listed(PLACES_VARIABLE), listed("PATH"));
-        let places = bindirs.iter().cloned().chain(std::env::split_paths(&ours));
-        let places =
-            places.chain(std::env::split_paths(&path)).chain(PLACES.iter().flat_map(|p| expand(p)));
+        let places = bindirs.iter().cloned().chain(listed(PLACES_VARIABLE));
+        let places = places.chain(listed("PATH")).chain(usual_places());
         let mut seen = BTreeSet::new();
         // Links are resolved: `initdb` and the libraries are beside the real program.
         let real = places.filter(|place| place.is_absolute()).filter_map(|place| {
@@ -91,17 +99,40 @@ impl Installation {
             .collect()
     }
 
-    /// One installation: of the version asked for (`15`, `15.18`), else the newest; those in
-    /// `bindirs` go before others. When there is none, the error lists what was found and what to
-    /// do.
+    /// Finds an installation of this version (`15`, `15.18`), else the newest; those in `bindirs`
+    /// go before others. When there is none, the error lists what was found and what to do.
     pub fn find(bindirs: &[PathBuf], version: Option<&str>) -> Result<Self, EngineError> {
+        let mut all = Self::find_all(bindirs);
+        let found = all.clone();
+        all.retain(|found| version.is_none_or(|wanted| found.version.is(wanted)));
+        Self::choose(all, bindirs, None).ok_or_else(|| not_found(version, bindirs, &found))
+    }
+
+    /// Finds the installation on which data of a server of this version is measured: the newest one
+    /// of its major version, else one of the nearest other version.
+    pub fn for_source(bindirs: &[PathBuf], source: Version) -> Result<Self, EngineError> {
+        let all = Self::find_all(bindirs);
+        let found = Self::choose(all, bindirs, Some(source));
+        found.ok_or_else(|| not_found(None, bindirs, &[]))
+    }
+
+    fn choose(mut all: Vec<Self>, bindirs: &[PathBuf], wanted: Option<Version>) -> Option<Self> {
         let given: BTreeSet<PathBuf> =
             bindirs.iter().filter_map(|place| place.canonicalize().ok()).collect();
-        let all = Self::find_all(bindirs);
-        let fitting =
-            all.iter().filter(|found| version.is_none_or(|wanted| found.version.is(wanted)));
-        let best = fitting.max_by_key(|found| (given.contains(&found.bindir), found.version));
-        best.cloned().ok_or_else(|| not_found(version, bindirs, &all))
+        if all.iter().any(|found| given.contains(&found.bindir)) {
+            all.retain(|found| given.contains(&found.bindir));
+        }
+        let wanted = wanted.map(Version::numbers);
+        choose(all, wanted.as_ref().map(<[u32; 2]>::as_slice), SERIES, |found| {
+            found.version.numbers().to_vec()
+        })
+    }
+
+    /// States that this installation is measured instead of one of the source's version.
+    pub fn substitution(&self, source: Version) -> Option<String> {
+        let Version { major, .. } = source;
+        let reason = format!("PostgreSQL {major} is not installed (Debian: postgresql-{major})");
+        substitution(self.version, source, &reason)
     }
 
     /// The path of one of its programs.
@@ -113,19 +144,69 @@ impl Installation {
         if !bindir.join("initdb").exists() {
             return None;
         }
-        let version = Version::of_output(&printed_version(&bindir.join("postgres")).ok()?)?;
+        let version = Version::parse(&printed_version(&bindir.join("postgres")).ok()?)?;
         Some(Self { bindir, version })
     }
 }
 
-/// The path of a program for clients: in this folder, or on the `PATH`.
-pub fn client_program(bindir: Option<&Path>, name: &str) -> Result<PathBuf, EngineError> {
-    helpers::program::find(&[name], bindir, "postgresql-client")
+/// A program for clients.
+#[derive(Debug)]
+pub struct ClientProgram {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its version.
+    pub version: Version,
 }
 
-/// The folder of the newest programs that are installed with a server.
-pub fn installed_programs() -> Option<PathBuf> {
-    Installation::find(&[], None).ok().map(|found| found.bindir)
+impl ClientProgram {
+    /// Finds the program that suits a server of this version best, without one the newest: in this
+    /// folder, or where servers are looked for. The `PATH` is last: Debian's programs there start
+    /// those of any version.
+    pub fn find(
+        name: &str,
+        bindir: Option<&Path>,
+        wanted: Option<Version>,
+    ) -> Result<Self, EngineError> {
+        let places = bindir.map(Path::to_path_buf).into_iter().chain(listed(PLACES_VARIABLE));
+        let places: Vec<PathBuf> = places.chain(usual_places()).chain(listed("PATH")).collect();
+        let wanted = wanted.map(Version::numbers);
+        let numbers = |text: &str| Version::parse(text).map(|version| version.numbers().to_vec());
+        let wanted = wanted.as_ref().map(<[u32; 2]>::as_slice);
+        let found = helpers::program::find_version(&[name], &places, numbers, wanted, SERIES);
+        match found.as_ref().map(|(path, numbers)| (path, numbers.as_slice())) {
+            Some((path, &[major, minor])) => {
+                Ok(Self { path: path.clone(), version: Version { major, minor } })
+            }
+            _ => Err(helpers::program::missing(&[name], bindir, CLIENTS_PACKAGE)),
+        }
+    }
+}
+
+/// Finds psql, which runs SQL on servers of any version: in this folder or on the `PATH`; without a
+/// folder also where servers are looked for.
+pub fn psql(bindir: Option<&Path>) -> Result<PathBuf, EngineError> {
+    match bindir {
+        Some(_) => helpers::program::find(&["psql"], bindir, CLIENTS_PACKAGE),
+        None => ClientProgram::find("psql", None, None).map(|program| program.path),
+    }
+}
+
+/// States for what reason another major version is measured instead of the source's.
+pub fn substitution(measured: Version, source: Version, reason: &str) -> Option<String> {
+    let [measured_name, source_name] =
+        [measured, source].map(|version| format!("PostgreSQL {version}"));
+    (measured.major != source.major)
+        .then(|| versions::substitution(&measured_name, &source_name, reason))
+}
+
+/// The folders in a variable.
+fn listed(variable: &str) -> Vec<PathBuf> {
+    std::env::split_paths(&std::env::var_os(variable).unwrap_or_default()).collect()
+}
+
+/// The folders in which packages put their programs.
+fn usual_places() -> impl Iterator<Item = PathBuf> {
+    PLACES.iter().flat_map(|pattern| expand(pattern))
 }
 
 /// The folders that a pattern with at most one star stands for, in order of their names.
@@ -174,9 +255,9 @@ mod tests {
             ("postgres (PostgreSQL) 18beta1", 18, 0),
             ("postgres (EnterpriseDB) 16.2.1", 16, 2),
         ] {
-            assert_eq!(Version::of_output(output), Some(Version { major, minor }), "{output}");
+            assert_eq!(Version::parse(output), Some(Version { major, minor }), "{output}");
         }
-        assert_eq!(Version::of_output("bash: postgres: command not found"), None);
+        assert_eq!(Version::parse("bash: postgres: command not found"), None);
     }
 
     #[test]

@@ -14,11 +14,11 @@ mod installation;
 mod left;
 mod private;
 mod product;
+mod restore;
 pub(super) mod settings;
 mod setup;
 pub mod tried_settings;
 
-pub(super) use installation::installed_programs;
 pub use installation::{Installation, Version};
 pub(super) use private::PORT;
 pub use private::{checkpoint, drop_os_cache};
@@ -26,7 +26,7 @@ pub use product::{DataOptions, PostgresProduct, PrivateServer, ServerOptions};
 pub use servers::account::Account;
 pub use servers::private::Stop;
 pub(super) use settings::is_of_module;
-pub use setup::dump;
+pub use setup::{copy_version, dump, dumped_version};
 pub(super) use setup::{fill_by_url, validate as validate_setup};
 
 /// The account of PostgreSQL's packages.

@@ -1,15 +1,16 @@
 //! Tables of one's own: a dump and SQL that fill a database once, by psql and `pg_restore`, so that
-//! all is as it is there.
+//! all is as it is there; and dumps of databases by `pg_dump`.
 
-use super::installation::{client_program, installed_programs};
+use super::installation::{ClientProgram, Installation, Version, psql, substitution};
+use super::restore::Restore;
 use crate::client::{Config, Error, quote_literal};
 use crate::connecting::{CONNECTING, SILENCE, is_working, stoppable};
 use crate::errors::failed_at;
-use engine::EngineError;
-use engine::setup::Setup;
+use engine::setup::{SETUP_DUMP, SETUP_SQL, Setup};
+use engine::{CopySource, CopyVersion, EngineError};
 use experiment::NamedFile;
 use helpers::Relay;
-use helpers::dump::{Format, of_pg_dump};
+use helpers::dump::{Format, of_pg_dump, origin_of_pg_dump};
 use helpers::libpq::{Libpq, Session, Startup, environment};
 use helpers::program::command;
 use servers::command::run_long;
@@ -28,28 +29,21 @@ pub(super) const SHAPING: [&str; 6] = [
     "shared_preload_libraries",
 ];
 
-/// Processes that restore a dump, where its format allows several.
-const RESTORERS_MAX: usize = 4;
-
 /// Why a setup cannot be run: a program that it needs is missing in this folder and on the `PATH`,
 /// or its dump is of no known format. With the setting that it is about.
 pub(crate) fn validate(setup: &Setup, bindir: Option<&Path>) -> Result<(), (&'static str, String)> {
-    let needs = |setting, program| {
-        client_program(bindir, program).map_err(|error| (setting, error.to_string()))
-    };
     for file in &setup.sql {
-        needs(engine::setup::SETUP_SQL.path(), "psql")
-            .map(drop)
-            .map_err(|(setting, error)| (setting, format!("{}: {error}", file.path)))?;
+        let about = |error| (SETUP_SQL.path(), format!("{}: {error}", file.path));
+        psql(bindir).map_err(about)?;
     }
     let Some(dump) = &setup.dump else { return Ok(()) };
-    let path = engine::setup::SETUP_DUMP.path();
-    let about = |message: String| (path, format!("{}: {message}", dump.path));
-    let program = match of_pg_dump(&dump.place()).map_err(|message| about(message.into()))? {
-        Format::Plain => "psql",
-        Format::Archive { .. } => "pg_restore",
+    let about = |message: String| (SETUP_DUMP.path(), format!("{}: {message}", dump.path));
+    let format = of_pg_dump(&dump.place()).map_err(|message| about(message.into()))?;
+    let restores = match format {
+        Format::Plain => Ok(()),
+        Format::Archive { .. } => ClientProgram::find("pg_restore", bindir, None).map(drop),
     };
-    needs(path, program).map(drop).map_err(|(_, error)| about(error))
+    restores.and_then(|()| psql(bindir).map(drop)).map_err(|error| about(error.to_string()))
 }
 
 /// Fills a database of a private server by psql and `pg_restore`: those in this folder, else on the
@@ -77,14 +71,15 @@ pub(crate) fn fill_by_url(
     cancel: &Cancel,
 ) -> Result<(), EngineError> {
     let stop = &cancel.stop();
-    let (bindir, relay) = (installed_programs(), Some(relayed(config, stop)?));
-    fill_by(&Filler { config, bindir: bindir.as_deref(), relay, stop }, setup)
+    let relay = Some(relayed(config, stop)?);
+    fill_by(&Filler { config, bindir: None, relay, stop }, setup)
 }
 
 fn fill_by(filler: &Filler<'_>, setup: &Setup) -> Result<(), EngineError> {
     let Filler { config, stop, .. } = *filler;
     if let Some(dump) = &setup.dump {
-        filler.restore(dump)?;
+        let target = server_version(config, stop)?;
+        Restore::new(filler, dump, target)?.conduct()?;
     }
     for file in &setup.sql {
         filler.run(file, &setup.variables)?;
@@ -99,35 +94,108 @@ fn fill_by(filler: &Filler<'_>, setup: &Setup) -> Result<(), EngineError> {
 }
 
 /// Writes the database that a URL names to a new file in `pg_dump`'s custom format, without owners
-/// and privileges. `pg_dump` reads in one transaction, changes nothing, and waits for a lock as
-/// long as for a silent server.
+/// and privileges. The `pg_dump` of the server's major version reads in one transaction, changes
+/// nothing, and waits for a lock as long as for a silent server.
 ///
 /// # Errors
-/// When the URL is invalid, or `pg_dump` is missing or fails, with its message: the file is removed
-/// then.
+/// When the URL is invalid, or `pg_dump` is missing, older than the server, or fails, with its
+/// message: the file is removed then.
 pub fn dump(url: &str, to: &Path, stop: &Stop) -> Result<(), EngineError> {
-    let config = Config::parse(url).map_err(|error| {
-        EngineError::failed("parsing the URL of the database to dump", error.to_string())
-    })?;
-    let config = config.with_default_patience(CONNECTING, SILENCE);
-    let (bindir, relay) = (installed_programs(), Some(relayed(&config, stop)?));
-    let filler = Filler { config: &config, bindir: bindir.as_deref(), relay, stop };
-    let mut command = filler.client("pg_dump", Path::new(""))?;
+    let config = config_of(url)?;
+    let version = server_version(&config, stop)?;
+    let program = ClientProgram::find("pg_dump", None, Some(version))?;
+    if program.version.major < version.major {
+        let message = format!(
+            "the newest pg_dump here is {}, which cannot dump PostgreSQL {version}; install the \
+             client programs (Debian: postgresql-client-{})",
+            program.version, version.major
+        );
+        return Err(EngineError::failed("looking for pg_dump", message));
+    }
+    let relay = Some(relayed(&config, stop)?);
+    let filler = Filler { config: &config, bindir: None, relay, stop };
+    let mut command = filler.client(&program.path, Path::new(""));
     command.args(["--format=custom", "--no-owner", "--no-privileges"]);
     command.arg(format!("--lock-wait-timeout={}", silence_max().as_millis()));
     command.arg("--file").arg(to);
     let doing = format!("dumping the database {}", config.database);
     // Half a dump cannot be used; report the failure of the dump, not that of the removal.
-    filler.conduct(command, &doing).inspect_err(|_| drop(std::fs::remove_file(to)))
+    filler.conduct(command, Stdio::null(), &doing).inspect_err(|_| drop(std::fs::remove_file(to)))
+}
+
+/// Reads the URL of a database that is dumped.
+fn config_of(url: &str) -> Result<Config, EngineError> {
+    let config = Config::parse(url).map_err(|error| {
+        EngineError::failed("parsing the URL of the database to dump", error.to_string())
+    })?;
+    Ok(config.with_default_patience(CONNECTING, SILENCE))
+}
+
+/// Chooses the version on which a copy is measured, as [`engine::Servers::copy_version`] describes.
+pub fn copy_version(
+    source: &CopySource<'_>,
+    test_server: Option<&str>,
+    stop: &Stop,
+) -> Result<CopyVersion, EngineError> {
+    let version_of = |url| server_version(&config_of(url)?, stop);
+    let version = match source {
+        CopySource::Url(url) => version_of(url)?,
+        CopySource::Dump(path) => match dumped_version(path) {
+            Some(version) => version,
+            None => return Ok(CopyVersion::default()),
+        },
+    };
+    if let Some(url) = test_server {
+        let measured = version_of(url)?;
+        let reason = "that is the version of the test server";
+        let substitution = substitution(measured, version, reason);
+        return Ok(CopyVersion { setting: None, substitution });
+    }
+    // Without an installation, the run reports the error.
+    let Ok(installation) = Installation::for_source(&[], version) else {
+        return Ok(CopyVersion::default());
+    };
+    let setting = Some(installation.version.major.to_string());
+    let is_dumped = matches!(source, CopySource::Url(_));
+    let substitution =
+        installation.substitution(version).or_else(|| other_program(version).filter(|_| is_dumped));
+    Ok(CopyVersion { setting, substitution })
+}
+
+/// States that the `pg_dump` of another major version copies a database.
+fn other_program(source: Version) -> Option<String> {
+    let program = ClientProgram::find("pg_dump", None, Some(source)).ok()?;
+    let Version { major, .. } = source;
+    (program.version.major != major).then(|| {
+        format!(
+            "Copying PostgreSQL {source} with pg_dump {}: that of version {major} is not \
+             installed (Debian: postgresql-client-{major}).",
+            program.version
+        )
+    })
+}
+
+/// Reads the version of the server that a dump was made of.
+pub fn dumped_version(dump: &Path) -> Option<Version> {
+    Version::parse(&origin_of_pg_dump(dump).server?)
+}
+
+/// Reads the version of a server, after which programs for it are chosen.
+fn server_version(config: &Config, stop: &Stop) -> Result<Version, EngineError> {
+    let doing = "reading the server's version, to choose pg_dump and pg_restore";
+    let client = stoppable(config, stop).map_err(failed_at(doing))?;
+    let text = client.parameter("server_version").unwrap_or_default();
+    Version::parse(text).ok_or_else(|| EngineError::failed(doing, format!("it is {text:?}")))
 }
 
 /// Program that fills or reads a database.
-struct Filler<'a> {
-    config: &'a Config,
-    bindir: Option<&'a Path>,
+pub(super) struct Filler<'a> {
+    pub(super) config: &'a Config,
+    /// The folder of the programs of a private server.
+    pub(super) bindir: Option<&'a Path>,
     /// `None`: to a private server, which asks for no password.
     relay: Option<Relay>,
-    stop: &'a Stop,
+    pub(super) stop: &'a Stop,
 }
 
 /// Returns the relays that connect programs to a server by URL: libpq sends a password to any
@@ -167,54 +235,52 @@ fn log_in(config: &Config, startup: &Startup, stop: &Stop) -> Result<Session, Er
 }
 
 impl Filler<'_> {
-    /// The owners' roles may not exist here: owners and privileges in a dump are ignored.
-    fn restore(&self, dump: &NamedFile) -> Result<(), EngineError> {
-        let doing = || format!("restoring {}", dump.path);
-        let format =
-            of_pg_dump(&dump.place()).map_err(|message| EngineError::failed(doing(), message))?;
-        let Format::Archive { parallel } = format else { return self.run(dump, &[]) };
-        let mut command = self.client("pg_restore", &dump.folder)?;
-        command.args(["--exit-on-error", "--no-owner", "--no-privileges"]);
-        if parallel {
-            let processes =
-                std::thread::available_parallelism().map_or(1, usize::from).min(RESTORERS_MAX);
-            command.args(["--jobs", &processes.to_string()]);
-        }
-        command.arg(&dump.path);
-        self.conduct(command, &doing())
-    }
-
     /// Runs a file by psql, which says where it fails and with which statement, and stops there.
-    fn run(&self, file: &NamedFile, variables: &[(String, String)]) -> Result<(), EngineError> {
-        let mut command = self.client("psql", &file.folder)?;
-        command.args(["--no-psqlrc", "--quiet", "--echo-errors", "--set=ON_ERROR_STOP=1"]);
+    pub(super) fn run(
+        &self,
+        file: &NamedFile,
+        variables: &[(String, String)],
+    ) -> Result<(), EngineError> {
+        let mut command = self.psql(&psql(self.bindir)?, &file.folder);
         command.args(variables.iter().map(|(name, value)| format!("--set={name}={value}")));
         command.arg("--file").arg(&file.path);
-        self.conduct(command, &format!("running {}", file.path))
+        self.conduct(command, Stdio::null(), &format!("running {}", file.path))
+    }
+
+    /// Starts psql so that it stops at the first error, with its statement.
+    pub(super) fn psql(&self, program: &Path, folder: &Path) -> Command {
+        let mut command = self.client(program, folder);
+        command.args(["--no-psqlrc", "--quiet", "--echo-errors", "--set=ON_ERROR_STOP=1"]);
+        command
     }
 
     /// Runs a program as long as it comes on, or the server works for it: for a session by the
     /// program's name.
-    fn conduct(&self, mut command: Command, doing: &str) -> Result<(), EngineError> {
+    pub(super) fn conduct(
+        &self,
+        mut command: Command,
+        input: Stdio,
+        doing: &str,
+    ) -> Result<(), EngineError> {
         let name = format!("steelbench setup {}", std::process::id());
         command.env("PGAPPNAME", &name);
         let session = format!("application_name = {}", quote_literal(&name));
         let works = || is_working(self.config, &session);
-        let ended = run_long(command, Stdio::null(), doing, &works, self.stop);
+        let ended = run_long(command, input, doing, &works, self.stop);
         // A login that a request to stop has ended looks to the program like a refusal.
         ended.map_err(|error| if self.stop.is_asked() { EngineError::Cancelled } else { error })
     }
 
     /// A program that connects to the database, in the folder from which the paths of its files
     /// count.
-    fn client(&self, program: &str, folder: &Path) -> Result<Command, EngineError> {
-        let mut command = command(&client_program(self.bindir, program)?, folder);
+    pub(super) fn client(&self, program: &Path, folder: &Path) -> Command {
+        let mut command = command(program, folder);
         command.args(["--dbname", &self.config.database, "--no-password"]);
         let known = ["PGUSER", "PGAPPNAME"];
         let own = self.config.client_environment().into_iter();
         let own = own.filter(|(name, _)| self.relay.is_none() || known.contains(&name.as_str()));
         command.envs(own.filter_map(|(name, value)| Some((name, value?))));
         command.envs(self.relay.iter().flat_map(environment));
-        Ok(command)
+        command
     }
 }

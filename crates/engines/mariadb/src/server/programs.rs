@@ -1,0 +1,145 @@
+//! Client programs of MariaDB and MySQL: those of a server's version, which are beside it or on the
+//! `PATH`.
+
+use super::installation::{BESIDE, Installation, PLACES_VARIABLE, usual_places};
+use engine::EngineError;
+use helpers::program::{find_version, missing};
+use servers::printed_version;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The numbers of a version that name its series: 10.11 of 10.11.6.
+pub(super) const SERIES: usize = 2;
+
+/// The version of a server or a program, and its product.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerVersion {
+    /// 10, 11 and 6 of 10.11.6.
+    pub numbers: Vec<u32>,
+    /// True for MySQL.
+    pub is_mysql: bool,
+}
+
+impl ServerVersion {
+    /// Reads the version as a server writes it, also in a dump: `10.11.6-MariaDB-0+deb12u1`,
+    /// `9.4.0`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let word = text.split_whitespace().next()?;
+        let version = word.split(['-', ',']).next()?;
+        let numbers: Vec<u32> =
+            version.split('.').map_while(|number| number.parse().ok()).collect();
+        let is_mysql = !word.contains("-MariaDB");
+        (numbers.len() > 1).then_some(Self { numbers, is_mysql })
+    }
+
+    /// Reads the version of the product in what a program prints: `mariadb-dump  Ver 10.19 Distrib
+    /// 10.11.6-MariaDB, for debian-linux-gnu (x86_64)`, `mysqldump  Ver 9.4.0 for Linux on x86_64`.
+    fn of_program(output: &str) -> Option<Self> {
+        let of_mariadb = output.split_whitespace().find(|word| word.contains("-MariaDB"));
+        Self::parse(of_mariadb.or_else(|| Some(output.split_once(" Ver ")?.1))?)
+    }
+
+    /// Returns whether the other one is of the same product and series.
+    pub fn is_same_series(&self, other: &Self) -> bool {
+        let series = |version: &Self| version.numbers.iter().take(SERIES).copied().collect();
+        let [own, others]: [Vec<u32>; 2] = [self, other].map(series);
+        self.is_mysql == other.is_mysql && own == others
+    }
+}
+
+impl fmt::Display for ServerVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers: Vec<String> = self.numbers.iter().map(ToString::to_string).collect();
+        let product = if self.is_mysql { "MySQL" } else { "MariaDB" };
+        write!(f, "{product} {}", numbers.join("."))
+    }
+}
+
+/// Programs by their names of today and before, and the package with them.
+#[derive(Debug, Clone, Copy)]
+pub struct Names {
+    /// The names.
+    pub names: &'static [&'static str],
+    /// What Debian calls the package.
+    pub package: &'static str,
+}
+
+/// A client program.
+#[derive(Debug)]
+pub struct ClientProgram {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its version and product.
+    pub version: ServerVersion,
+}
+
+impl ClientProgram {
+    /// Finds the program that suits a server of this version best: beside its program, or where
+    /// servers are looked for.
+    ///
+    /// # Errors
+    /// When there is none, with how to install it.
+    pub fn find(
+        Names { names, package }: Names,
+        server: Option<&Path>,
+        wanted: &ServerVersion,
+    ) -> Result<Self, EngineError> {
+        let folder = server.and_then(Path::parent);
+        let beside = folder.into_iter().flat_map(|own| BESIDE.map(|place| own.join(place)));
+        let listed = [PLACES_VARIABLE, "PATH"].map(std::env::var_os).into_iter().flatten();
+        let listed: Vec<PathBuf> =
+            listed.flat_map(|list| std::env::split_paths(&list).collect::<Vec<_>>()).collect();
+        let places: Vec<PathBuf> = beside.chain(listed).chain(usual_places()).collect();
+        let find = |is_mysql: Option<bool>| {
+            let numbers = |output: &str| {
+                let version = ServerVersion::of_program(output)?;
+                is_mysql.is_none_or(|is| is == version.is_mysql).then_some(version.numbers)
+            };
+            find_version(names, &places, numbers, Some(&wanted.numbers), SERIES)
+        };
+        let found = find(Some(wanted.is_mysql)).or_else(|| find(None)).and_then(|(path, _)| {
+            let version = ServerVersion::of_program(&printed_version(&path).ok()?)?;
+            Some(Self { path, version })
+        });
+        found.ok_or_else(|| missing(names, folder, package))
+    }
+
+    /// Finds the program for an installed server.
+    ///
+    /// # Errors
+    /// As of [`Self::find`].
+    pub fn of_installation(names: Names, server: &Installation) -> Result<Self, EngineError> {
+        Self::find(names, Some(&server.server), &server.server_version())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ServerVersion;
+
+    #[test]
+    fn versions_of_programs_are_those_of_their_product() {
+        for (output, expected) in [
+            (
+                "mariadb-dump  Ver 10.19 Distrib 10.11.19-MariaDB, for debian-linux-gnu (x86_64)",
+                "MariaDB 10.11.19",
+            ),
+            ("mariadb from 11.4.2-MariaDB, client 15.2 for Linux (x86_64)", "MariaDB 11.4.2"),
+            (
+                "mariadb-backup based on MariaDB server 10.11.19-MariaDB debian-linux-gnu (x86_64)",
+                "MariaDB 10.11.19",
+            ),
+            (
+                "mysqldump  Ver 9.4.0 for Linux on x86_64 (MySQL Community Server - GPL)",
+                "MySQL 9.4.0",
+            ),
+        ] {
+            assert_eq!(ServerVersion::of_program(output).unwrap().to_string(), expected);
+        }
+        assert_eq!(ServerVersion::of_program("mbstream: unknown option"), None);
+        let version = |text| ServerVersion::parse(text).unwrap();
+        assert_eq!(version("10.11.6-MariaDB-0+deb12u1").to_string(), "MariaDB 10.11.6");
+        assert!(version("10.11.6-MariaDB").is_same_series(&version("10.11.2-MariaDB-log")));
+        assert!(!version("10.11.6-MariaDB").is_same_series(&version("10.11.6")));
+    }
+}
